@@ -1,0 +1,59 @@
+// Package service holds the use cases: short, transactional operations that
+// the API, the CLI and embedding programs call.
+package service
+
+import (
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// Trigger asks for a run outside the schedule.
+type Trigger struct {
+	// Params is a JSON object for the run, or empty.
+	Params string
+	// ScheduledTime is what the run is told; zero means now.
+	ScheduledTime time.Time
+	// DelaySec puts the start off, 0–31,536,000.
+	DelaySec int
+	// Source is MANUAL or API.
+	Source entity.Trigger
+}
+
+// LedgerQuery asks for the fires of a job in [From, To). Zero bounds mean the
+// last 24 hours and the next hour.
+type LedgerQuery struct {
+	JobID    string
+	From, To time.Time
+	Limit    int
+	Cursor   string
+}
+
+// LedgerEntry is one planned fire, or one range of fires, and what became of
+// it. It is read from rows, never recomputed (engine rule 6).
+type LedgerEntry struct {
+	FireKey       string
+	ScheduledTime time.Time
+	// Outcome is an execution status, or PLANNED for a fire to come.
+	Outcome      string
+	Reason       entity.Reason
+	LatenessMs   int64
+	ExecutionIDs []string
+	// Replays are runs that repeated this fire by hand.
+	Replays []string
+	// RangeEnd and Count are set for a range of fires; the range is
+	// [ScheduledTime, RangeEnd). CountAtLeast marks a count that hit its bound.
+	RangeEnd     time.Time
+	Count        int
+	CountAtLeast bool
+}
+
+// OutcomePlanned is the ledger's outcome of a fire that is still to come.
+const OutcomePlanned = "PLANNED"
+
+// Login is a fresh session: the token is shown once and only its hash is kept.
+type Login struct {
+	Token     string
+	ExpiresAt time.Time
+	User      entity.User
+}

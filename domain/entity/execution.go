@@ -1,0 +1,140 @@
+package entity
+
+import "time"
+
+// Trigger says why a run exists.
+type Trigger string
+
+// The triggers.
+const (
+	TriggerSchedule   Trigger = "SCHEDULE"
+	TriggerManual     Trigger = "MANUAL"
+	TriggerAPI        Trigger = "API"
+	TriggerRetry      Trigger = "RETRY"
+	TriggerMisfire    Trigger = "MISFIRE"
+	TriggerEvent      Trigger = "EVENT"
+	TriggerDependency Trigger = "DEPENDENCY"
+)
+
+// Reason explains a state other than success.
+type Reason string
+
+// The reasons of the contract.
+const (
+	ReasonNone         Reason = ""
+	ReasonOverlap      Reason = "OVERLAP"
+	ReasonQueueFull    Reason = "QUEUE_FULL"
+	ReasonReplaced     Reason = "REPLACED"
+	ReasonMisfire      Reason = "MISFIRE"
+	ReasonPaused       Reason = "PAUSED"
+	ReasonCalendar     Reason = "CALENDAR"
+	ReasonNoNode       Reason = "NO_NODE"
+	ReasonDeadline     Reason = "DEADLINE"
+	ReasonNodeLost     Reason = "NODE_LOST"
+	ReasonShutdown     Reason = "SHUTDOWN"
+	ReasonExitCode     Reason = "EXIT_CODE"
+	ReasonHTTPStatus   Reason = "HTTP_STATUS"
+	ReasonBodyMismatch Reason = "BODY_MISMATCH"
+	ReasonPanic        Reason = "PANIC"
+	ReasonInvalid      Reason = "INVALID"
+	ReasonDeleted      Reason = "DELETED"
+	// ReasonTimeout is the cause of an attempt that ran out of time; the
+	// status TIMEOUT says the same of a run.
+	ReasonTimeout Reason = "TIMEOUT"
+	// ReasonError is a failure that the executor reported without a more
+	// precise reason, such as a handler's error or a refused connection.
+	ReasonError Reason = "ERROR"
+)
+
+// Execution is one run of one shard of one fire, or the record that a fire (or
+// a range of fires) was not run. Retries by the engine stay in the row.
+type Execution struct {
+	// ID is computed from the fire for planned fires and random otherwise
+	// (engine rules 1 and 2).
+	ID            string
+	JobID         string
+	FireKey       string
+	ScheduledTime time.Time
+	// DueTime is the scheduled time plus the job's jitter; lateness counts
+	// from it. For other triggers it is the moment the run may first start.
+	DueTime    time.Time
+	Trigger    Trigger
+	ShardIndex int
+	ShardTotal int
+	JobVersion int
+	Priority   int
+	// Params is the JSON object given with a trigger, or empty.
+	Params string
+
+	Status Status
+	Reason Reason
+	// NodeID, Epoch and Token name the holder of the row; every write after
+	// the claim is conditional on them (engine rule 19).
+	NodeID string
+	Epoch  int64
+	Token  int64
+	// JobFence is the job-wide fencing number of the fire; 0 for plain jobs.
+	JobFence int64
+	// Attempt counts starts, from 1; RetryCount those that followed a failure;
+	// NodeLosses those that followed the loss of a node.
+	Attempt    int
+	RetryCount int
+	NodeLosses int
+	// Claim is the row's place in the claim index; empty when final.
+	Claim ClaimKey
+	// StartDeadline is the moment after which the run must not start; zero: none.
+	StartDeadline time.Time
+	// CancelRequested asks the holder to stop the run.
+	CancelRequested bool
+
+	StartTime    time.Time
+	EndTime      time.Time
+	Duration     time.Duration
+	Progress     int
+	Checkpoint   string
+	ErrorMessage string
+	Result       string
+
+	// RetryOf is the run that this one repeats by hand; RootID the first of
+	// that chain, which is the idempotency key handed to targets.
+	RetryOf string
+	RootID  string
+
+	// SkipFrom, SkipTo and SkipCount describe a range row: the nominal times
+	// in [SkipFrom, SkipTo) that were not run. SkipAtLeast marks a count that
+	// reached its bound.
+	SkipFrom    time.Time
+	SkipTo      time.Time
+	SkipCount   int
+	SkipAtLeast bool
+
+	CreateTime time.Time
+	UpdateTime time.Time
+}
+
+// IdempotencyKey is the same over attempts and replays of one piece of work.
+func (e *Execution) IdempotencyKey() string {
+	if e.RootID != "" {
+		return e.RootID
+	}
+	return e.ID
+}
+
+// FencingToken is what the handler is given: it grows with every claim, and
+// for jobs with one run at a time it also grows from fire to fire, so that a
+// target which remembers the greatest number seen refuses every zombie.
+// The low 16 bits hold the row's own token.
+func (e *Execution) FencingToken() int64 {
+	if e.JobFence == 0 {
+		return e.Token
+	}
+	return e.JobFence<<16 | min(e.Token, 0xffff)
+}
+
+// Lateness is start minus due; zero while the run has not started.
+func (e *Execution) Lateness() time.Duration {
+	if e.StartTime.IsZero() {
+		return 0
+	}
+	return e.StartTime.Sub(e.DueTime)
+}

@@ -1,0 +1,102 @@
+// Package entity holds the objects of the domain: what a job, an execution, a
+// node are, what states they have and what must be true of them.
+package entity
+
+import (
+	"hash/fnv"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// Partitions is the fixed number of shares into which jobs hash and which the
+// live schedulers divide among themselves (engine rule 25).
+const Partitions = 256
+
+// Job is a definition and its place in time. Every field above Status is the
+// user's; what follows is kept by the engine.
+type Job struct {
+	ID          string
+	Name        string
+	Description string
+	Group       string
+	Labels      map[string]string
+	Owner       string
+
+	Type  JobType
+	Class string
+	// Data is the executor's part of the definition, a JSON object.
+	Data string
+
+	Schedule schedule.Spec
+	Misfire  Misfire
+
+	Priority         int
+	TimeoutSec       int
+	StartDeadlineSec int
+	Retry            RetryPolicy
+	Overlap          OverlapPolicy
+	// MaxConcurrency bounds the live fires; 0 is unlimited under PARALLEL and
+	// one under every other policy.
+	MaxConcurrency int
+	MaxQueued      int
+	ShardCount     int
+	Broadcast      bool
+	Routing        Routing
+	OnNodeLoss     OnNodeLoss
+
+	Status JobStatus
+	// NextFireTime is the nominal time of the first undecided fire: the cursor
+	// and the compare-and-swap value (engine rule 3). Zero: nothing is planned.
+	NextFireTime time.Time
+	// DueTime is NextFireTime plus the job's constant jitter; zero whenever the
+	// job must not be planned (paused, finished, deleted).
+	DueTime      time.Time
+	LastFireTime time.Time
+	// PausedAt is when the pause began; its span becomes one ledger row.
+	PausedAt  time.Time
+	Partition int
+	// FenceSeq is the job-wide fencing number given to the latest fire of a
+	// coordinated job (engine rule 21). It never falls.
+	FenceSeq int64
+	// Version counts edits of the definition and of the status by people;
+	// a fire never changes it (engine rule 4).
+	Version    int
+	CreateTime time.Time
+	UpdateTime time.Time
+}
+
+// PartitionOf is the partition of a job: FNV-1a of its id, modulo Partitions.
+func PartitionOf(jobID string) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(jobID))
+	return int(h.Sum32() % Partitions)
+}
+
+// Coordinated reports whether adding or finishing a run of the job must lock
+// the job first: every policy but unlimited PARALLEL, FIXED_DELAY, and more
+// than one shard (engine rule 16).
+func (j *Job) Coordinated() bool {
+	return j.Overlap != OverlapParallel || j.MaxConcurrency > 0 ||
+		j.Schedule.Kind == schedule.FixedDelay || j.ShardCount > 1 || j.Broadcast
+}
+
+// FireLimit is the number of fires that may be live at once; 0 is unlimited.
+// DISCARD, SERIAL and REPLACE mean one unless a limit is given; the runs of a
+// FIXED_DELAY job follow one another by definition.
+func (j *Job) FireLimit() int {
+	if j.MaxConcurrency > 0 {
+		return j.MaxConcurrency
+	}
+	if j.Overlap == OverlapParallel {
+		return 0
+	}
+	return 1
+}
+
+// SingleRun reports whether the job has at most one live fire, so that its
+// handlers get the job-wide fencing number.
+func (j *Job) SingleRun() bool { return j.FireLimit() == 1 && j.ShardCount <= 1 && !j.Broadcast }
+
+// Timeout is the bound on one attempt; 0 is none.
+func (j *Job) Timeout() time.Duration { return time.Duration(j.TimeoutSec) * time.Second }

@@ -1,0 +1,48 @@
+package entity
+
+import "time"
+
+// Outcome is what one attempt came to, as the executor reports it.
+type Outcome struct {
+	// Status is SUCCESS, FAILED, TIMEOUT or CANCELLED.
+	Status Status
+	Reason Reason
+	// Message is the error for people; Result what the run returned. Both are
+	// cleaned and cut before they are stored.
+	Message string
+	Result  string
+	// NoRetry: the handler says that repeating is pointless.
+	NoRetry bool
+	// RetryAfter overrides the policy's wait when positive.
+	RetryAfter time.Duration
+	Progress   int
+	Checkpoint string
+}
+
+// Succeeded is the plain good end.
+func Succeeded(result string) Outcome {
+	return Outcome{Status: StatusSuccess, Result: result, Progress: 100}
+}
+
+// Failed is a failed attempt.
+func Failed(reason Reason, message string) Outcome {
+	return Outcome{Status: StatusFailed, Reason: reason, Message: message}
+}
+
+// LiveFire is the bookkeeping of one live fire of a coordinated job: how many
+// of its shards are not final yet, and whether it holds one of the job's
+// places or waits for one. Plain jobs have none.
+type LiveFire struct {
+	JobID   string
+	FireKey string
+	// Active: the fire holds one of the job's places; else it is queued.
+	Active bool
+	// Remaining counts the shards that are not final.
+	Remaining int
+	// Seq is the job-wide fencing number and the order among queued fires.
+	Seq int64
+	// Scheduled: a planned fire, which re-arms FIXED_DELAY (engine rule 7).
+	Scheduled  bool
+	JobVersion int
+	CreateTime time.Time
+}

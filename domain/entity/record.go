@@ -1,0 +1,122 @@
+package entity
+
+import "time"
+
+// LogType marks the origin of log lines.
+type LogType string
+
+// The kinds of log rows.
+const (
+	LogStdout   LogType = "STDOUT"
+	LogStderr   LogType = "STDERR"
+	LogSystem   LogType = "SYSTEM"
+	LogEvidence LogType = "EVIDENCE"
+)
+
+// LogChunk is consecutive lines of one attempt, stored as one row. Lines are
+// separated by \n; SeqFrom and SeqTo are the inclusive numbers of the lines,
+// counted from 1 within the execution.
+type LogChunk struct {
+	ID          string
+	JobID       string
+	ExecutionID string
+	Attempt     int
+	Type        LogType
+	SeqFrom     int64
+	SeqTo       int64
+	Content     string
+	// Truncated: lines after this chunk were cut because the cap was reached.
+	Truncated  bool
+	CreateTime time.Time
+}
+
+// Attempt is the record of an attempt that a retry replaced in the row.
+type Attempt struct {
+	ExecutionID  string
+	Attempt      int
+	Status       Status
+	Reason       Reason
+	NodeID       string
+	StartTime    time.Time
+	EndTime      time.Time
+	ErrorMessage string
+	Result       string
+}
+
+// DeadLetter points to a run whose retries are used up and that waits for a
+// person to replay or discard it.
+type DeadLetter struct {
+	ExecutionID string
+	JobID       string
+	Reason      Reason
+	Message     string
+	// ReplayedAs is the run that a replay made; empty while untouched.
+	ReplayedAs string
+	CreateTime time.Time
+}
+
+// Event is a fact that must reach subscribers at least once; it is written in
+// the transaction that makes it true (engine rule 24). ID is computed, so that
+// consumers can deduplicate.
+type Event struct {
+	ID         string
+	Topic      string
+	Key        string
+	Type       string
+	Payload    string
+	CreateTime time.Time
+}
+
+// The topics of the contract.
+const (
+	TopicExecutions = "scheduler.executions"
+	TopicJobs       = "scheduler.jobs"
+	TopicAlerts     = "scheduler.alerts"
+	TopicMetrics    = "scheduler.metrics"
+)
+
+// Group bounds and bundles jobs under a name.
+type Group struct {
+	Name           string
+	MaxConcurrency int
+	CreateTime     time.Time
+}
+
+// User may sign in. PasswordHash is an argon2id string.
+type User struct {
+	ID           string
+	Name         string
+	PasswordHash string
+	Role         Role
+	CreateTime   time.Time
+	UpdateTime   time.Time
+}
+
+// Role bundles permissions.
+type Role string
+
+// The roles.
+const (
+	RoleAdmin    Role = "admin"
+	RoleOperator Role = "operator"
+	RoleViewer   Role = "viewer"
+)
+
+// Session is a signed-in user; only the hash of its token is kept.
+type Session struct {
+	TokenHash  string
+	UserID     string
+	ExpiresAt  time.Time
+	CreateTime time.Time
+}
+
+// IdempotentCall is a stored answer (engine rule 2). Scope is user and route.
+type IdempotentCall struct {
+	Scope    string
+	Key      string
+	BodyHash string
+	// Status is the HTTP status of the kept answer; 0 while in progress.
+	Status     int
+	Body       string
+	CreateTime time.Time
+}

@@ -1,0 +1,21 @@
+package entity
+
+// Run is what an executor is given: one claimed attempt and the definition it
+// runs by. Both are read only.
+type Run struct {
+	Job       *Job
+	Execution *Execution
+}
+
+// Reporter takes what an attempt says while it runs. It is safe for concurrent
+// use, never blocks for the store, and may be called after the attempt ended,
+// which does nothing.
+type Reporter interface {
+	// Log records one line. Line breaks split it, control characters are made
+	// harmless, and what is over the cap is cut with a mark.
+	Log(t LogType, line string)
+	// Progress records how far the work is, 0–100.
+	Progress(percent int)
+	// Checkpoint keeps a text that the next attempt can read.
+	Checkpoint(state string)
+}

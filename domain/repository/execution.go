@@ -1,0 +1,112 @@
+package repository
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// ClaimRequest asks for runs to start on a node.
+type ClaimRequest struct {
+	NodeID string
+	Epoch  int64
+	Limit  int
+	Now    time.Time
+}
+
+// Finish writes a final state, conditional on the holder (engine rule 19).
+type Finish struct {
+	ID     string
+	NodeID string
+	Epoch  int64
+	Token  int64
+
+	Status       entity.Status
+	Reason       entity.Reason
+	StartTime    time.Time
+	EndTime      time.Time
+	Duration     time.Duration
+	Progress     int
+	ErrorMessage string
+	Result       string
+}
+
+// ClaimRange selects rows by claim key: lo ≤ key < hi, in key order.
+type ClaimRange struct {
+	Lo, Hi entity.ClaimKey
+	Limit  int
+	// DeadlineBefore, when not zero, keeps only rows whose start deadline has
+	// passed at that moment.
+	DeadlineBefore time.Time
+}
+
+// ExecutionWriter changes executions inside a transaction.
+type ExecutionWriter interface {
+	// Insert adds rows in id order, many in one statement. ErrDuplicateID or a
+	// *PoisonError tell why nothing was inserted.
+	Insert(ctx context.Context, rows []*entity.Execution) error
+	// Claim takes up to Limit ready rows in claim order and makes them RUNNING
+	// on the node: attempt and token grow by one. Rows locked by others and
+	// rows past their start deadline are passed over. The returned rows hold
+	// the new state.
+	Claim(ctx context.Context, r ClaimRequest) ([]*entity.Execution, error)
+	// Finish applies what still holds and returns the ids that did not, because
+	// the row is not RUNNING under this node, epoch and token.
+	Finish(ctx context.Context, rows []Finish) (refused []string, err error)
+	// Lock locks and returns the rows by id, in id order; missing ones are left out.
+	Lock(ctx context.Context, ids []string) ([]*entity.Execution, error)
+	// Update writes every mutable column of a locked row if its status and
+	// token are still those given; else fault.KindConflict, code stale_token.
+	Update(ctx context.Context, row *entity.Execution, from entity.Status, token int64) error
+}
+
+// ExecutionFilter narrows a list; empty fields do not filter. From and To bound
+// the moment in the id: scheduled time of planned runs, creation of others.
+type ExecutionFilter struct {
+	JobID   string
+	Status  entity.Status
+	NodeID  string
+	Trigger entity.Trigger
+	From    time.Time
+	To      time.Time
+}
+
+// ExecutionReader reads committed executions.
+type ExecutionReader interface {
+	// Get returns fault.KindNotFound for an unknown id.
+	Get(ctx context.Context, id string) (*entity.Execution, error)
+	// ByIDs returns those that exist, in no particular order.
+	ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error)
+	// List is ordered by id, newest first.
+	List(ctx context.Context, f ExecutionFilter, p Page) (rows []*entity.Execution, next string, err error)
+	// Attempts are the former attempts of a run, oldest first.
+	Attempts(ctx context.Context, executionID string) ([]entity.Attempt, error)
+}
+
+// ClaimReader answers the engine's questions to the claim index.
+type ClaimReader interface {
+	// Range returns rows by claim key, in key order, without locking.
+	Range(ctx context.Context, r ClaimRange) ([]*entity.Execution, error)
+	// CountRange counts rows by claim key, at most limit.
+	CountRange(ctx context.Context, r ClaimRange) (int, error)
+	// First returns the smallest claim key in [lo, hi), or "".
+	First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error)
+	// Held returns id, status, token, attempt, epoch and cancel request of the
+	// rows that run on a node, whatever their epoch.
+	Held(ctx context.Context, nodeID string) ([]*entity.Execution, error)
+}
+
+// LiveFireWriter keeps the places of coordinated jobs, inside a transaction
+// that holds the job's lock.
+type LiveFireWriter interface {
+	// OfJobs returns the live fires of the jobs, ordered by job id and Seq.
+	OfJobs(ctx context.Context, jobIDs []string) ([]entity.LiveFire, error)
+	Insert(ctx context.Context, fires []entity.LiveFire) error
+	// Update writes Active and Remaining.
+	Update(ctx context.Context, fires []entity.LiveFire) error
+	Delete(ctx context.Context, fires []entity.LiveFire) error
+	// RowsOf returns the executions that are not final of one live fire, in id
+	// order, locked.
+	RowsOf(ctx context.Context, jobID, fireKey string) ([]*entity.Execution, error)
+}

@@ -1,0 +1,91 @@
+package repository
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// JobHead is what the fire transaction checks of a locked job.
+type JobHead struct {
+	ID           string
+	NextFireTime time.Time
+	Version      int
+	Status       entity.JobStatus
+	FenceSeq     int64
+}
+
+// JobAdvance moves a job's cursor. Zero times are stored as NULL.
+type JobAdvance struct {
+	ID           string
+	NextFireTime time.Time
+	DueTime      time.Time
+	// LastFireTime is kept when zero.
+	LastFireTime time.Time
+	Status       entity.JobStatus
+	FenceSeq     int64
+}
+
+// JobWriter changes jobs inside a transaction.
+type JobWriter interface {
+	// Lock locks the rows in id order and returns those that exist and are not
+	// deleted, in id order.
+	Lock(ctx context.Context, ids []string) ([]JobHead, error)
+	// LockFull locks one row and returns all of it; a missing or deleted job
+	// is fault.KindNotFound.
+	LockFull(ctx context.Context, id string) (*entity.Job, error)
+	// Insert adds a job and keeps its definition as version 1. A taken
+	// (group, name) is fault.KindConflict with code name_taken.
+	Insert(ctx context.Context, jobs ...*entity.Job) error
+	// Update writes all of a locked job; when its Version grew, the definition
+	// is kept under the new version. Deleted marks it deleted and frees the name.
+	Update(ctx context.Context, job *entity.Job, deleted bool) error
+	// Advance moves the cursors of locked jobs, many in one statement.
+	Advance(ctx context.Context, moves []JobAdvance) error
+}
+
+// DueQuery asks for planned jobs up to a moment.
+type DueQuery struct {
+	// Until is inclusive; the scan starts in the far past (engine rule 12).
+	Until time.Time
+	// Partitions filters by owned partitions; nil means all.
+	Partitions []int
+	// AfterDue and AfterID continue a former page; zero for the first.
+	AfterDue time.Time
+	AfterID  string
+	Limit    int
+}
+
+// JobFilter narrows a list of jobs; empty fields do not filter.
+type JobFilter struct {
+	// NameContains matches literally and without regard to case.
+	NameContains string
+	Group        string
+	Status       entity.JobStatus
+	Type         entity.JobType
+}
+
+// JobReader reads committed jobs. Deleted ones do not exist for it.
+type JobReader interface {
+	// Get returns fault.KindNotFound for an unknown id.
+	Get(ctx context.Context, id string) (*entity.Job, error)
+	// ByIDs returns those that exist, in no particular order.
+	ByIDs(ctx context.Context, ids []string) ([]*entity.Job, error)
+	// Versions returns the current version of each id that exists.
+	Versions(ctx context.Context, ids []string) (map[string]int, error)
+	// List is ordered by id, newest first.
+	List(ctx context.Context, f JobFilter, p Page) (jobs []*entity.Job, next string, err error)
+	// Names returns the names of the ids that exist or existed.
+	Names(ctx context.Context, ids []string) (map[string]string, error)
+}
+
+// JobPlanReader serves the engine's scans.
+type JobPlanReader interface {
+	// Due returns ENABLED jobs ordered by (due time, id). Descriptions, labels
+	// and owners are not filled in.
+	Due(ctx context.Context, q DueQuery) ([]*entity.Job, error)
+	// Unarmed returns ids of ENABLED FIXED_DELAY jobs without a next time and
+	// without a live fire (engine rule 7).
+	Unarmed(ctx context.Context, limit int) ([]string, error)
+}

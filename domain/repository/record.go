@@ -1,0 +1,101 @@
+package repository
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// RecordWriter adds the rows that accompany a change, inside its transaction.
+type RecordWriter interface {
+	AddAttempts(ctx context.Context, attempts []entity.Attempt) error
+	AddDeadLetters(ctx context.Context, letters []entity.DeadLetter) error
+	// MarkReplayed notes the run that a replay made; fault.KindConflict when
+	// the letter was replayed before, fault.KindNotFound when there is none.
+	MarkReplayed(ctx context.Context, executionID, replayID string) error
+	// AddEvents fills the outbox. An event whose id is there is not added twice.
+	AddEvents(ctx context.Context, events []entity.Event) error
+	AddLogs(ctx context.Context, chunks []entity.LogChunk) error
+}
+
+// LogPage is a page of log chunks: those that hold lines after AfterSeq.
+type LogPage struct {
+	ExecutionID string
+	AfterSeq    int64
+	Limit       int
+}
+
+// RecordReader reads what RecordWriter wrote.
+type RecordReader interface {
+	// Logs returns chunks in order of their first line.
+	Logs(ctx context.Context, p LogPage) ([]entity.LogChunk, error)
+	// DeadLetters is ordered by execution id, newest first; jobID filters when set.
+	DeadLetters(ctx context.Context, jobID string, p Page) (letters []entity.DeadLetter, next string, err error)
+	DeadLetter(ctx context.Context, executionID string) (entity.DeadLetter, error)
+}
+
+// Outbox is read by the relay.
+type Outbox interface {
+	// PendingEvents returns the oldest events, in order of insertion.
+	PendingEvents(ctx context.Context, limit int) ([]entity.Event, error)
+	// DropEvents removes events that were published.
+	DropEvents(ctx context.Context, ids []string) error
+}
+
+// Nodes is the registry, the one truth of membership (engine rule 25).
+type Nodes interface {
+	// Register writes the node as UP with its former epoch plus one, and
+	// returns that epoch.
+	Register(ctx context.Context, n entity.Node) (epoch int64, err error)
+	// Heartbeat refreshes the row if the epoch is still ours; ok is false when
+	// somebody took the id over.
+	Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error)
+	// Leave marks the node DOWN at a graceful stop.
+	Leave(ctx context.Context, id string, epoch int64) error
+	// All lists the registry, by id.
+	All(ctx context.Context) ([]entity.Node, error)
+}
+
+// Users keeps users and their sessions.
+type Users interface {
+	// AddUser adds a user; a taken name is fault.KindConflict.
+	AddUser(ctx context.Context, u entity.User) error
+	// UserByName returns fault.KindNotFound for an unknown name.
+	UserByName(ctx context.Context, name string) (entity.User, error)
+	UserByID(ctx context.Context, id string) (entity.User, error)
+	// SetPassword changes the hash and ends all sessions of the user.
+	SetPassword(ctx context.Context, userID, hash string, at time.Time) error
+	CountUsers(ctx context.Context) (int, error)
+}
+
+// Sessions keeps signed-in users by the hash of their token.
+type Sessions interface {
+	AddSession(ctx context.Context, s entity.Session) error
+	// SessionByHash returns fault.KindNotFound for an unknown or expired one.
+	SessionByHash(ctx context.Context, hash string, now time.Time) (entity.Session, error)
+	DropSession(ctx context.Context, hash string) error
+}
+
+// IdempotentCalls keeps answers to calls that carry an Idempotency-Key.
+type IdempotentCalls interface {
+	// Begin records the call as in progress, or returns the one that is there
+	// (ok false). Calls older than ttl are forgotten first.
+	Begin(ctx context.Context, c entity.IdempotentCall, ttl time.Duration) (existing entity.IdempotentCall, ok bool, err error)
+	// Complete keeps the answer.
+	Complete(ctx context.Context, c entity.IdempotentCall) error
+	// Abandon forgets a call that ended without an answer worth keeping.
+	Abandon(ctx context.Context, scope, key string) error
+}
+
+// Retention deletes old rows in small batches by primary key. Each method
+// deletes at most limit rows older than before and returns how many.
+type Retention interface {
+	// PurgeExecutions never touches rows that are not final, dead letters that
+	// wait for a person, or the rows that a replay refers to as its root while
+	// that replay is live.
+	PurgeExecutions(ctx context.Context, before time.Time, limit int) (int, error)
+	PurgeLogs(ctx context.Context, before time.Time, limit int) (int, error)
+	// PurgeOthers removes expired sessions, idempotent calls and metrics.
+	PurgeOthers(ctx context.Context, before time.Time, limit int) (int, error)
+}

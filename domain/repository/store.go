@@ -1,0 +1,82 @@
+// Package repository declares what the domain asks of a store. There are two
+// stores, SQLite and MySQL/MariaDB; one contract suite runs against both.
+//
+// Writing goes through transactions (Store, Tx), because what must be true of
+// several rows at once is made true in one commit. Reading goes through the
+// Reader interfaces and sees committed state only.
+package repository
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Lane orders writers where the store has only one of them (SQLite): a lower
+// lane goes first (engine rule 31). Other stores ignore it.
+type Lane int
+
+// The lanes, most urgent first.
+const (
+	LaneFire Lane = iota
+	LaneComplete
+	LaneAPI
+	LaneLogs
+	LaneRetention
+)
+
+// Store runs write transactions.
+type Store interface {
+	// Write runs fn in one READ COMMITTED transaction and commits it. An error
+	// of fn rolls everything back and is returned as it is. Deadlocks and lock
+	// wait time-outs are retried, so fn may run more than once and must not
+	// keep what a former run computed.
+	//
+	// When the commit's reply is lost the error is ErrCommitUnknown: the
+	// transaction may or may not have happened, and the caller must re-read
+	// (engine rule 9). When the store cannot be reached the error is of
+	// fault.KindUnavailable and nothing was written.
+	//
+	// name labels the transaction in metrics and logs.
+	Write(ctx context.Context, lane Lane, name string, fn func(ctx context.Context, tx Tx) error) error
+}
+
+// Tx is one write transaction. It is used by one goroutine and is void after
+// fn has returned. Lock order everywhere: jobs by id, then executions by id
+// (engine rules 8 and 16).
+type Tx struct {
+	Jobs       JobWriter
+	Executions ExecutionWriter
+	LiveFires  LiveFireWriter
+	Records    RecordWriter
+}
+
+// ErrCommitUnknown is returned when a commit was sent and no answer came.
+var ErrCommitUnknown = errors.New("the outcome of the commit is unknown")
+
+// ErrDuplicateID is returned by an insert whose primary key exists. It is an
+// alarm: the cursor should have prevented it (engine rule 1).
+var ErrDuplicateID = errors.New("a row with this id exists")
+
+// PoisonError is a failure of a statement that repeating it will not mend,
+// such as a value that the column cannot hold. The batch is bisected until the
+// offender is alone (engine rule 10).
+type PoisonError struct{ Err error }
+
+// Error implements error.
+func (e *PoisonError) Error() string { return "the store refuses a row: " + e.Err.Error() }
+
+// Unwrap gives the driver's error.
+func (e *PoisonError) Unwrap() error { return e.Err }
+
+// TimeSource reads the store's clock, which decides what is due (rule 13).
+type TimeSource interface {
+	// StoreTime asks the store for its time in UTC.
+	StoreTime(ctx context.Context) (time.Time, error)
+}
+
+// Page asks for one page of a list. Cursor is what a former page returned.
+type Page struct {
+	Limit  int
+	Cursor string
+}
