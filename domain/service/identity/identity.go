@@ -1,0 +1,135 @@
+// Package identity computes the names under which fires are recorded. A planned
+// fire has the same name on whichever node and however often it is decided, so
+// that the primary key of the store makes a second run impossible (engine
+// rule 1).
+package identity
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+	"time"
+)
+
+// maxMillis is the last moment the 48 bits of an id can hold (year 10889).
+const maxMillis = 1<<48 - 1
+
+// rangePrefix marks the fire key of a row that stands for many fires.
+const rangePrefix = "range:"
+
+// keyLayout is RFC 3339 in UTC, always with milliseconds, so that keys of one
+// job sort in time order.
+const keyLayout = "2006-01-02T15:04:05.000Z"
+
+// FireKey is the fire's name within its job: the nominal time in UTC, cut to
+// milliseconds, such as 2026-11-20T21:33:00.000Z.
+func FireKey(nominal time.Time) string {
+	var buf [len(keyLayout) + 8]byte
+	return string(nominal.UTC().AppendFormat(buf[:0], keyLayout))
+}
+
+// RangeKey is the name of a row that stands for all fires from first on, up to
+// the end that the row itself holds. It never equals a FireKey.
+func RangeKey(first time.Time) string {
+	var buf [len(rangePrefix) + len(keyLayout) + 8]byte
+	b := append(buf[:0], rangePrefix...)
+	return string(first.UTC().AppendFormat(b, keyLayout))
+}
+
+// ExecutionID is the id of one shard of one planned fire: a UUID of version 8
+// with the nominal time in its first 48 bits, which makes ids sort by time,
+// and 74 bits of a hash over job, fire and shard in the rest. The format is
+// frozen: every node and every release must compute the same. Times outside
+// 1970–10889 count as the nearer bound; they still hash apart by fire key.
+func ExecutionID(nominal time.Time, jobID, fireKey string, shard int) string {
+	var buf [192]byte
+	var digits [20]byte
+	b := appendPart(buf[:0], jobID)
+	b = appendPart(b, fireKey)
+	b = appendPart(b, strconv.AppendInt(digits[:0], int64(shard), 10))
+	sum := sha256.Sum256(b)
+
+	var id [16]byte
+	putMillis(&id, nominal)
+	copy(id[6:], sum[:10])
+	id[6] = id[6]&0x0f | 0x80 // version 8
+	id[8] = id[8]&0x3f | 0x80 // variant of RFC 9562
+	return format(&id)
+}
+
+// FloorID is the smallest text an id of that millisecond can have: rows with
+// FloorID(from) ≤ id < FloorID(to) are those of [from, to).
+func FloorID(t time.Time) string {
+	var id [16]byte
+	putMillis(&id, t)
+	return format(&id)
+}
+
+// TimeOf reads the moment back from an id of version 7 or 8: the nominal time
+// of a planned run, the creation of any other. It is false for other texts.
+func TimeOf(id string) (time.Time, bool) {
+	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
+		return time.Time{}, false
+	}
+	if id[14] != '7' && id[14] != '8' {
+		return time.Time{}, false
+	}
+	var ms int64
+	for i := range 36 {
+		switch i {
+		case 8, 13, 18, 23:
+			continue
+		}
+		digit, ok := unhex(id[i])
+		if !ok {
+			return time.Time{}, false
+		}
+		if i < 13 {
+			ms = ms<<4 | int64(digit)
+		}
+	}
+	return time.UnixMilli(ms).UTC(), true
+}
+
+// appendPart adds one part with its length before it, so that no two lists of
+// parts run together into the same bytes.
+func appendPart[T string | []byte](b []byte, part T) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(len(part)))
+	return append(b, part...)
+}
+
+func putMillis(id *[16]byte, t time.Time) {
+	ms := uint64(min(max(t.UnixMilli(), 0), maxMillis))
+	binary.BigEndian.PutUint16(id[0:], uint16(ms>>32))
+	binary.BigEndian.PutUint32(id[2:], uint32(ms))
+}
+
+const hexDigits = "0123456789abcdef"
+
+func format(id *[16]byte) string {
+	var out [36]byte
+	at := 0
+	for i, b := range id {
+		switch i {
+		case 4, 6, 8, 10:
+			out[at] = '-'
+			at++
+		}
+		out[at], out[at+1] = hexDigits[b>>4], hexDigits[b&0x0f]
+		at += 2
+	}
+	return string(out[:])
+}
+
+func unhex(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10, true
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10, true
+	default:
+		return 0, false
+	}
+}
