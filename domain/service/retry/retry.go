@@ -1,0 +1,116 @@
+// Package retry decides what follows an attempt: another one, after which
+// wait, or which final state (engine rules 19, 20 and 28).
+package retry
+
+import (
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// MaxNodeLosses is how often a run is started again because its node died. A
+// run that kills its node must not kill all of them.
+const MaxNodeLosses = 3
+
+// Input is an attempt that ended, and what its run has been through.
+type Input struct {
+	Policy     entity.RetryPolicy
+	OnNodeLoss entity.OnNodeLoss
+	// Outcome of the attempt. A lost node is FAILED with reason NODE_LOST, a
+	// stop of the node FAILED with reason SHUTDOWN.
+	Outcome entity.Outcome
+	// RetryCount and NodeLosses are those of the run so far.
+	RetryCount int
+	NodeLosses int
+	// Random spreads the wait; it is in [0, 1).
+	Random float64
+}
+
+// Decision is what follows.
+type Decision struct {
+	// Retry: the run goes back to WAITING for Wait; else Status is final.
+	Retry  bool
+	Wait   time.Duration
+	Status entity.Status
+	// NodeLoss: the attempt is repeated because of its node, not because the
+	// work failed.
+	NodeLoss bool
+	// RetryCount and NodeLosses are the run's numbers after the decision.
+	RetryCount int
+	NodeLosses int
+}
+
+// Decide is a pure function of its input. CANCELLED is never repeated, and
+// neither is what succeeded. A state that no attempt can end in, such as
+// RUNNING, counts as FAILED.
+//
+// FAILED and TIMEOUT mean that no retry was due: none was asked for, or the
+// reason or the handler forbade it. DEAD means that retries were asked for and
+// are used up, whatever the last cause was. Attempts that a dead node took
+// with it count apart, up to MaxNodeLosses, and a planned stop of a node
+// counts nowhere.
+func Decide(in Input) Decision {
+	d := Decision{Status: final(in.Outcome.Status), RetryCount: in.RetryCount, NodeLosses: in.NodeLosses}
+	if d.Status != entity.StatusFailed && d.Status != entity.StatusTimeout {
+		return d
+	}
+	if in.Outcome.NoRetry || forbidden(in.Policy.NoRetryOn, in.Outcome) {
+		return d
+	}
+	switch in.Outcome.Reason {
+	case entity.ReasonNodeLost, entity.ReasonShutdown:
+		return afterNode(in, d)
+	}
+	switch {
+	case in.Policy.MaxRetries <= 0:
+		return d
+	case in.RetryCount >= in.Policy.MaxRetries:
+		d.Status = entity.StatusDead
+		return d
+	}
+	d.Retry, d.Status = true, entity.StatusWaiting
+	d.RetryCount++
+	d.Wait = Backoff(in.Policy, d.RetryCount, in.Random)
+	if in.Outcome.RetryAfter > 0 {
+		d.Wait = min(in.Outcome.RetryAfter, MaxWait)
+	}
+	return d
+}
+
+// afterNode decides about an attempt that its node took with it.
+func afterNode(in Input, d Decision) Decision {
+	lost := in.Outcome.Reason == entity.ReasonNodeLost
+	switch {
+	case in.OnNodeLoss == entity.NodeLossFail:
+		return d
+	case lost && in.NodeLosses >= MaxNodeLosses:
+		d.Status = entity.StatusDead
+		return d
+	}
+	d.Retry, d.NodeLoss, d.Status = true, true, entity.StatusWaiting
+	if lost {
+		d.NodeLosses++
+	}
+	return d
+}
+
+func final(s entity.Status) entity.Status {
+	if s.Final() && slices.Contains(entity.Statuses(), s) {
+		return s
+	}
+	return entity.StatusFailed
+}
+
+// forbidden reports whether the policy names the cause of the outcome. An
+// attempt without a stated reason counts as TIMEOUT or ERROR.
+func forbidden(list []entity.Reason, o entity.Outcome) bool {
+	if slices.Contains(list, entity.ReasonTimeout) && o.Status == entity.StatusTimeout {
+		return true
+	}
+	reason := o.Reason
+	if reason == entity.ReasonNone && o.Status != entity.StatusTimeout {
+		reason = entity.ReasonError
+	}
+	return slices.Contains(list, reason)
+}
