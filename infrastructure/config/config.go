@@ -1,0 +1,170 @@
+// Package config reads the configuration of a node: defaults by profile, then
+// a YAML file, then PS_* variables, then flags. Every key stands in one table,
+// so that reading, checking and showing never disagree.
+package config
+
+// The profiles.
+const (
+	ProfileStandalone = "standalone"
+	ProfileCluster    = "cluster"
+)
+
+// The roles a node can take.
+const (
+	RoleAPI       = "api"
+	RoleScheduler = "scheduler"
+	RoleExecutor  = "executor"
+)
+
+// The store drivers.
+const (
+	DriverSQLite = "sqlite"
+	DriverMySQL  = "mysql"
+)
+
+// Config is all that a node can be told. It is read only once loaded.
+type Config struct {
+	// Profile is standalone or cluster; it chooses defaults and requirements.
+	Profile string
+	// DataDir holds the SQLite file and the first admin's password.
+	DataDir   string
+	Server    Server
+	Log       Log
+	Node      Node
+	Store     Store
+	Redis     Redis
+	Kafka     Kafka
+	Engine    Engine
+	Executor  Executor
+	Auth      Auth
+	Retention Retention
+}
+
+// Server is the REST edge and the life of the process.
+type Server struct {
+	// Addr is host:port; an empty host listens everywhere.
+	Addr  string
+	Roles []string
+	// PublicURL is how people reach the console; used in links only.
+	PublicURL string
+	TLS       TLS
+	// TrustedProxies are networks whose X-Forwarded-For is believed.
+	TrustedProxies []string
+	// ShutdownGraceSec is how long a stop waits for runs, 0–3,600 s.
+	ShutdownGraceSec int
+	// TimeZone is the IANA zone of jobs that name none.
+	TimeZone string
+}
+
+// TLS names the certificate of the server; both files or none.
+type TLS struct {
+	CertFile string
+	KeyFile  string
+}
+
+// Log says what is logged and how.
+type Log struct {
+	// Level is debug, info, warn or error.
+	Level string
+	// Format is text or json; empty: text on a terminal, else json.
+	Format string
+}
+
+// Node is how this process stands in the registry.
+type Node struct {
+	ID     string
+	IP     string
+	Labels map[string]string
+	// Weight is the share under WEIGHTED routing, 1–1,000.
+	Weight int
+}
+
+// Store is the database.
+type Store struct {
+	Driver string
+	// DSN is a secret: it may hold a password.
+	DSN         string
+	AutoMigrate bool
+	// Synchronous is SQLite's FULL, NORMAL or EXTRA.
+	Synchronous string
+}
+
+// Redis is one universal client: one address, Sentinel (MasterName) or Cluster.
+type Redis struct {
+	Addrs      []string
+	Username   string
+	Password   string
+	MasterName string
+	DB         int
+	TLS        bool
+}
+
+// Kafka carries events; without brokers they stay in process.
+type Kafka struct {
+	Brokers     []string
+	TopicPrefix string
+	TLS         bool
+	SASL        SASL
+}
+
+// SASL signs in to Kafka.
+type SASL struct {
+	// Mechanism is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; empty is none.
+	Mechanism string
+	Username  string
+	Password  string
+}
+
+// Engine tunes the scheduler; the defaults suit all but experiments.
+type Engine struct {
+	// ScanIntervalMs is the pause between two looks for due jobs, 50–60,000.
+	ScanIntervalMs int
+	// HorizonMs is how far a look reaches ahead, 100–600,000; it must exceed
+	// the interval, or fires between two looks would be late.
+	HorizonMs int
+	// BatchSize is the most fires of one transaction, 1–5,000.
+	BatchSize int
+	// FireWorkers is the number of concurrent fire transactions; 0 lets the
+	// engine choose for the store.
+	FireWorkers int
+}
+
+// Executor bounds and permits what runs on this node.
+type Executor struct {
+	// Slots are the HTTP and CUSTOM runs at one time, 1–100,000.
+	Slots   int
+	Command Command
+	HTTP    HTTPCalls
+}
+
+// Command is the execution of processes.
+type Command struct {
+	// Slots are the processes at one time, 1–10,000.
+	Slots   int
+	Enabled bool
+	// User runs the processes; empty is the server's own.
+	User string
+	// Interpreters may run scripts; those not installed are left out.
+	Interpreters []string
+}
+
+// HTTPCalls restricts the targets of HTTP jobs.
+type HTTPCalls struct {
+	// AllowPrivate permits loopback and private networks.
+	AllowPrivate bool
+	// AllowCIDRs are networks that are permitted whatever AllowPrivate says.
+	AllowCIDRs []string
+}
+
+// Auth is sign-in.
+type Auth struct {
+	// InitialAdminPassword is given to the first user; empty: one is made.
+	InitialAdminPassword string
+}
+
+// Retention is how long finished things are kept, in days, 1–3,650.
+type Retention struct {
+	ExecutionsDays int
+	LogsDays       int
+	MetricsDays    int
+}

@@ -1,0 +1,49 @@
+package config
+
+import "net"
+
+// Defaults is the configuration of a profile before anything is read. What
+// depends on other keys (the permission to run commands, the node's id) is
+// settled by Load.
+func Defaults(profile string) Config {
+	c := Config{
+		Profile: profile,
+		DataDir: "./data",
+		Server: Server{
+			Addr:             "127.0.0.1:8080",
+			Roles:            []string{RoleAPI, RoleScheduler, RoleExecutor},
+			ShutdownGraceSec: 30,
+			TimeZone:         "UTC",
+		},
+		Log:    Log{Level: "info"},
+		Node:   Node{Labels: map[string]string{}, Weight: 1},
+		Store:  Store{Driver: DriverSQLite, AutoMigrate: true, Synchronous: "FULL"},
+		Kafka:  Kafka{TopicPrefix: "scheduler"},
+		Engine: Engine{ScanIntervalMs: 1000, HorizonMs: 3000, BatchSize: 500},
+		Executor: Executor{
+			Slots:   512,
+			Command: Command{Slots: 16, Interpreters: []string{"sh", "bash", "python3", "node"}},
+			HTTP:    HTTPCalls{AllowPrivate: true},
+		},
+		Retention: Retention{ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15},
+	}
+	if profile == ProfileCluster {
+		c.Server.Addr = ":8080"
+		c.Store.Driver = DriverMySQL
+		c.Executor.HTTP.AllowPrivate = false
+	}
+	return c
+}
+
+// loopback reports whether only this machine can reach the address.
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

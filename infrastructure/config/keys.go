@@ -1,0 +1,116 @@
+package config
+
+import "strings"
+
+// kind is the type of a key's value.
+type kind int
+
+const (
+	kindText kind = iota
+	kindNumber
+	kindSwitch
+	kindList
+	kindLabels
+)
+
+// key is one line of the table: its name, its type and its place in Config.
+type key struct {
+	name   string
+	kind   kind
+	secret bool
+	// oneOf bounds a text or the items of a list; empty is no bound. A text
+	// may be empty where optional says so.
+	oneOf    []string
+	optional bool
+	min, max int
+	text     func(*Config) *string
+	number   func(*Config) *int
+	flag     func(*Config) *bool
+	list     func(*Config) *[]string
+	labels   func(*Config) *map[string]string
+}
+
+func text(name string, at func(*Config) *string, oneOf ...string) key {
+	return key{name: name, kind: kindText, text: at, oneOf: oneOf}
+}
+
+func choice(name string, at func(*Config) *string, oneOf ...string) key {
+	k := text(name, at, oneOf...)
+	k.optional = true
+	return k
+}
+
+func secret(name string, at func(*Config) *string) key {
+	return key{name: name, kind: kindText, text: at, secret: true}
+}
+
+func number(name string, minimum, maximum int, at func(*Config) *int) key {
+	return key{name: name, kind: kindNumber, number: at, min: minimum, max: maximum}
+}
+
+func flag(name string, at func(*Config) *bool) key {
+	return key{name: name, kind: kindSwitch, flag: at}
+}
+
+func list(name string, at func(*Config) *[]string, oneOf ...string) key {
+	return key{name: name, kind: kindList, list: at, oneOf: oneOf}
+}
+
+// keys is the table of every key, in the order in which they are shown.
+func keys() []key {
+	return []key{
+		text("profile", func(c *Config) *string { return &c.Profile }, ProfileStandalone, ProfileCluster),
+		text("dataDir", func(c *Config) *string { return &c.DataDir }),
+		text("server.addr", func(c *Config) *string { return &c.Server.Addr }),
+		list("server.roles", func(c *Config) *[]string { return &c.Server.Roles }, RoleAPI, RoleScheduler, RoleExecutor),
+		text("server.publicUrl", func(c *Config) *string { return &c.Server.PublicURL }),
+		text("server.tls.certFile", func(c *Config) *string { return &c.Server.TLS.CertFile }),
+		text("server.tls.keyFile", func(c *Config) *string { return &c.Server.TLS.KeyFile }),
+		list("server.trustedProxies", func(c *Config) *[]string { return &c.Server.TrustedProxies }),
+		number("server.shutdownGraceSec", 0, 3600, func(c *Config) *int { return &c.Server.ShutdownGraceSec }),
+		text("server.timeZone", func(c *Config) *string { return &c.Server.TimeZone }),
+		text("log.level", func(c *Config) *string { return &c.Log.Level }, "debug", "info", "warn", "error"),
+		choice("log.format", func(c *Config) *string { return &c.Log.Format }, "text", "json"),
+		text("node.id", func(c *Config) *string { return &c.Node.ID }),
+		text("node.ip", func(c *Config) *string { return &c.Node.IP }),
+		{name: "node.labels", kind: kindLabels, labels: func(c *Config) *map[string]string { return &c.Node.Labels }},
+		number("node.weight", 1, 1000, func(c *Config) *int { return &c.Node.Weight }),
+		text("store.driver", func(c *Config) *string { return &c.Store.Driver }, DriverSQLite, DriverMySQL),
+		secret("store.dsn", func(c *Config) *string { return &c.Store.DSN }),
+		flag("store.autoMigrate", func(c *Config) *bool { return &c.Store.AutoMigrate }),
+		text("store.synchronous", func(c *Config) *string { return &c.Store.Synchronous }, "FULL", "NORMAL", "EXTRA"),
+		list("redis.addrs", func(c *Config) *[]string { return &c.Redis.Addrs }),
+		text("redis.username", func(c *Config) *string { return &c.Redis.Username }),
+		secret("redis.password", func(c *Config) *string { return &c.Redis.Password }),
+		text("redis.masterName", func(c *Config) *string { return &c.Redis.MasterName }),
+		number("redis.db", 0, 1_000_000, func(c *Config) *int { return &c.Redis.DB }),
+		flag("redis.tls", func(c *Config) *bool { return &c.Redis.TLS }),
+		list("kafka.brokers", func(c *Config) *[]string { return &c.Kafka.Brokers }),
+		text("kafka.topicPrefix", func(c *Config) *string { return &c.Kafka.TopicPrefix }),
+		flag("kafka.tls", func(c *Config) *bool { return &c.Kafka.TLS }),
+		choice("kafka.sasl.mechanism", func(c *Config) *string { return &c.Kafka.SASL.Mechanism }, "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+		text("kafka.sasl.username", func(c *Config) *string { return &c.Kafka.SASL.Username }),
+		secret("kafka.sasl.password", func(c *Config) *string { return &c.Kafka.SASL.Password }),
+		number("engine.scanIntervalMs", 50, 60_000, func(c *Config) *int { return &c.Engine.ScanIntervalMs }),
+		number("engine.horizonMs", 100, 600_000, func(c *Config) *int { return &c.Engine.HorizonMs }),
+		number("engine.batchSize", 1, 5000, func(c *Config) *int { return &c.Engine.BatchSize }),
+		number("engine.fireWorkers", 0, 64, func(c *Config) *int { return &c.Engine.FireWorkers }),
+		number("executor.slots", 1, 100_000, func(c *Config) *int { return &c.Executor.Slots }),
+		number("executor.command.slots", 1, 10_000, func(c *Config) *int { return &c.Executor.Command.Slots }),
+		flag("executor.command.enabled", func(c *Config) *bool { return &c.Executor.Command.Enabled }),
+		text("executor.command.user", func(c *Config) *string { return &c.Executor.Command.User }),
+		list("executor.command.interpreters", func(c *Config) *[]string { return &c.Executor.Command.Interpreters }),
+		flag("executor.http.allowPrivate", func(c *Config) *bool { return &c.Executor.HTTP.AllowPrivate }),
+		list("executor.http.allowCIDRs", func(c *Config) *[]string { return &c.Executor.HTTP.AllowCIDRs }),
+		secret("auth.initialAdminPassword", func(c *Config) *string { return &c.Auth.InitialAdminPassword }),
+		number("retention.executionsDays", 1, 3650, func(c *Config) *int { return &c.Retention.ExecutionsDays }),
+		number("retention.logsDays", 1, 3650, func(c *Config) *int { return &c.Retention.LogsDays }),
+		number("retention.metricsDays", 1, 3650, func(c *Config) *int { return &c.Retention.MetricsDays }),
+	}
+}
+
+// plain is a name without case, dots, dashes and underscores: the form in
+// which names of variables and of keys are compared.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer(".", "", "_", "", "-", "").Replace(name))
+}

@@ -1,0 +1,143 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
+)
+
+// delimiter joins the parts of a key inside koanf. It is not a dot, so that a
+// label named a.b in the file stays one label.
+const delimiter = "\x1f"
+
+// Options says where the configuration comes from.
+type Options struct {
+	// File is a YAML file; empty: PS_CONFIG, or none.
+	File string
+	// Environ is os.Environ() in the product.
+	Environ []string
+	// Flags maps keys such as server.addr to values given on the command line.
+	Flags map[string]string
+}
+
+// Load reads, merges and checks the configuration. The error is of type
+// Problems and names every wrong key at once; warnings name PS_* variables
+// that mean nothing here. Neither holds the value of a secret.
+func Load(o Options) (c Config, warnings []string, err error) {
+	var problems Problems
+	env, warnings := readEnviron(o.Environ, &problems)
+	if o.File == "" {
+		o.File = lookupEnv(o.Environ, "PS_CONFIG")
+	}
+	ko := koanf.New(delimiter)
+	if o.File != "" {
+		readFile(ko, o.File, &problems)
+	}
+	given := flatten(ko, &problems)
+	maps.Copy(given, env)
+	maps.Copy(given, flagValues(o.Flags, &problems))
+
+	profile := ProfileStandalone
+	if s, ok := given["profile"].(string); ok && strings.EqualFold(s, ProfileCluster) {
+		profile = ProfileCluster
+	}
+	c = Defaults(profile)
+	for _, k := range keys() {
+		v, ok := given[k.name]
+		if !ok || v == nil {
+			continue
+		}
+		if err := k.assign(&c, v); err != nil {
+			problems.add(k.name, err.Error())
+		}
+	}
+	if given["executor.command.enabled"] == nil {
+		// Commands run as the server's user: only who is on this machine may
+		// reach that without an explicit decision.
+		c.Executor.Command.Enabled = profile == ProfileStandalone && loopback(c.Server.Addr)
+	}
+	nameNode(&c)
+	problems = append(problems, c.problems()...)
+	if len(problems) > 0 {
+		return c, warnings, problems
+	}
+	return c, warnings, nil
+}
+
+func readFile(ko *koanf.Koanf, path string, problems *Problems) {
+	raw, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		problems.add("--config", fmt.Sprintf("the file %s does not exist", path))
+		return
+	case err != nil:
+		problems.add("--config", fmt.Sprintf("read %s: %v", path, err))
+		return
+	}
+	if err := ko.Load(rawbytes.Provider(raw), yaml.Parser()); err != nil {
+		problems.add("--config", fmt.Sprintf("%s is not a YAML mapping: %v", path, err))
+	}
+}
+
+// flatten turns the file's tree into keys, refusing what the table lacks.
+func flatten(ko *koanf.Koanf, problems *Problems) map[string]any {
+	table := map[string]key{}
+	for _, k := range keys() {
+		table[k.name] = k
+	}
+	out := map[string]any{}
+	var walk func(prefix string, m map[string]any)
+	walk = func(prefix string, m map[string]any) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			path, v := prefix+name, m[name]
+			if _, known := table[path]; known {
+				out[path] = v
+				continue
+			}
+			child, isMap := v.(map[string]any)
+			switch {
+			case isMap && isSection(path):
+				walk(path+".", child)
+			case v == nil && isSection(path):
+			default:
+				problems.add(path, "is not a key of the configuration"+suggest(path))
+			}
+		}
+	}
+	walk("", ko.Raw())
+	return out
+}
+
+func isSection(path string) bool {
+	return slices.ContainsFunc(keys(), func(k key) bool { return strings.HasPrefix(k.name, path+".") })
+}
+
+// suggest names the key that differs in case or separators only.
+func suggest(name string) string {
+	for _, k := range keys() {
+		if plain(k.name) == plain(name) {
+			return "; did you mean " + k.name + "?"
+		}
+	}
+	return ""
+}
+
+func flagValues(flags map[string]string, problems *Problems) map[string]any {
+	m := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		if !slices.ContainsFunc(keys(), func(k key) bool { return k.name == name }) {
+			problems.add(name, "is not a key of the configuration"+suggest(name))
+			continue
+		}
+		m[name] = flags[name]
+	}
+	return m
+}

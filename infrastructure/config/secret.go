@@ -1,0 +1,110 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// mask stands for a secret that is set.
+const mask = "******"
+
+// knownDefaults are passwords that scanners try first; other products ship
+// with them, and installations with them get taken over.
+func knownDefaults() []string {
+	return []string{
+		"admin", "admin123", "administrator", "password", "password1", "password123", "passw0rd", "p@ssw0rd",
+		"123456", "12345678", "123456789", "1234567890", "000000", "111111", "qwerty", "letmein", "changeme", "change-me", "change_me",
+		"default", "default_token", "secret", "root", "root123", "guest", "test", "toor", "redis", "foobared", "mysql", "kafka",
+		"scheduler", "platform-scheduler", "xxl-job", "xxl_job", "powerjob", "powerjob123", "nacos", "root.2020", mask,
+	}
+}
+
+func isKnownDefault(s string) bool {
+	return slices.Contains(knownDefaults(), strings.ToLower(strings.TrimSpace(s)))
+}
+
+func (c *Config) checkSecrets(p *Problems) {
+	for _, k := range keys() {
+		if !k.secret {
+			continue
+		}
+		value := *k.text(c)
+		if k.name == "store.dsn" {
+			_, value, _, _ = splitDSN(value)
+		}
+		if value != "" && isKnownDefault(value) {
+			p.add(k.name, "is a well-known default password; choose another")
+		}
+	}
+	if s := c.Auth.InitialAdminPassword; s != "" && !isKnownDefault(s) && (len([]rune(s)) < 8 || len(s) > 256) {
+		p.add("auth.initialAdminPassword", "must have 8 to 256 characters")
+	}
+}
+
+// splitDSN cuts user:password@rest; ok is false when there is no password.
+// The password may itself hold @, as the driver reads up to the last one
+// before the address.
+func splitDSN(dsn string) (user, password, rest string, ok bool) {
+	head := dsn
+	if i := strings.LastIndexByte(dsn, '/'); i >= 0 {
+		head = dsn[:i]
+	}
+	at := strings.LastIndexByte(head, '@')
+	if at < 0 {
+		return "", "", dsn, false
+	}
+	user, password, ok = strings.Cut(dsn[:at], ":")
+	return user, password, dsn[at:], ok && password != ""
+}
+
+// maskSecret hides what must not be shown; of a DSN, what is not secret stays.
+func maskSecret(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	if name == "store.dsn" {
+		user, _, rest, ok := splitDSN(value)
+		switch {
+		case ok:
+			return user + ":" + mask + rest
+		case strings.HasPrefix(rest, "@"):
+			return value
+		}
+	}
+	return mask
+}
+
+// Masked is every key and its value, for people: secrets are hidden.
+func (c *Config) Masked() map[string]any {
+	out := map[string]any{}
+	for _, k := range keys() {
+		v := k.show(c)
+		if k.secret {
+			v = maskSecret(k.name, *k.text(c))
+		}
+		out[k.name] = v
+	}
+	return out
+}
+
+// MaskedYAML is Masked as the text of a configuration file.
+func (c *Config) MaskedYAML() (string, error) {
+	tree := map[string]any{}
+	for name, v := range c.Masked() {
+		at := tree
+		parts := strings.Split(name, ".")
+		for _, part := range parts[:len(parts)-1] {
+			next, ok := at[part].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[part] = next
+			}
+			at = next
+		}
+		at[parts[len(parts)-1]] = v
+	}
+	raw, err := yaml.Marshal(tree)
+	return string(raw), err
+}
