@@ -1,0 +1,54 @@
+// Package logging sets up structured logs: text for people on a terminal, JSON
+// for machines, without secrets and without control characters that could
+// forge a line or drive a terminal.
+package logging
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/lmittmann/tint"
+	"github.com/mattn/go-isatty"
+)
+
+// The formats.
+const (
+	FormatText = "text"
+	FormatJSON = "json"
+)
+
+// New returns a logger that writes to w, and the variable that changes its
+// level while it runs. Format is text, json or empty: text if w is a terminal,
+// else json. Level is debug, info, warn or error. The logger is safe for
+// concurrent use if w is.
+func New(w io.Writer, format, level string) (*slog.Logger, *slog.LevelVar, error) {
+	var l slog.LevelVar
+	if err := l.UnmarshalText([]byte(strings.ToUpper(level))); err != nil {
+		return nil, nil, fmt.Errorf("set the log level to %q: %w", level, err)
+	}
+	terminal := isTerminal(w)
+	if format == "" {
+		format = FormatJSON
+		if terminal {
+			format = FormatText
+		}
+	}
+	var inner slog.Handler
+	switch format {
+	case FormatText:
+		inner = tint.NewTextHandler(w, &tint.Options{Level: &l, TimeFormat: "2006-01-02T15:04:05.000Z07:00", NoColor: !terminal})
+	case FormatJSON:
+		inner = slog.NewJSONHandler(w, &slog.HandlerOptions{Level: &l})
+	default:
+		return nil, nil, fmt.Errorf("the log format %q is neither %s nor %s", format, FormatText, FormatJSON)
+	}
+	return slog.New(NewRedactor(inner)), &l, nil
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
