@@ -99,6 +99,17 @@ func TestJitterMovesDueTimesAndNotNominalOnes(t *testing.T) {
 	require.NotNil(t, planning.Decide(in).Skip)
 }
 
+func TestWindowCountsFromDueTimesAndIncludesItsEdge(t *testing.T) {
+	narrow := misfire(entity.MisfireFireAll)
+	narrow.WindowSec = 180
+	plan := planning.Decide(planning.Input{
+		Schedule: grid(time.Minute), Cursor: start, Now: after(5*time.Minute + 20*time.Second), Jitter: 20 * time.Second,
+		Misfire: narrow, MaxFires: 10,
+	})
+	require.Equal(t, skipped(0, 2, 2), plan.Skip)
+	require.Equal(t, after(2*time.Minute), plan.Fires[0].Nominal)
+}
+
 func TestOneCallDecidesAtMostMaxFires(t *testing.T) {
 	in := planning.Input{
 		Schedule: grid(time.Second), Cursor: start, Now: after(10 * time.Second), Misfire: misfire(entity.MisfireFireOnce), MaxFires: 4,
