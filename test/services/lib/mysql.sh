@@ -1,0 +1,124 @@
+# MariaDB. Sourced by ../services.
+# shellcheck shell=bash
+
+MYSQL_IMAGE=${MYSQL_IMAGE:-mariadb:10.11}
+
+mysql_ports() { draw_port mysql; }
+
+mysql_password() { cat "$DIR/mysql/password"; }
+
+# mysql_options: durability and size, the same for a process and a container.
+mysql_options() {
+  local pool=2G log=512M
+  if [ "${SMALL:-0}" = 1 ]; then pool=256M log=96M; fi
+  cat <<OPTIONS
+--skip-name-resolve
+--max-connections=500
+--character-set-server=utf8mb4
+--innodb-buffer-pool-size=${BUFFER_POOL:-$pool}
+--innodb-log-file-size=$log
+OPTIONS
+  # The mode of MySQL 8, which refuses more than MariaDB's own: what passes here passes there.
+  echo "--sql-mode=ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+  if [ "${FAST:-0}" = 1 ]; then
+    # 2, not 0: each commit reaches the kernel, so kill -9 loses nothing.
+    printf '%s\n' --skip-log-bin --innodb-flush-log-at-trx-commit=2 --innodb-doublewrite=0 --innodb-flush-method=nosync
+    return
+  fi
+  echo --innodb-flush-log-at-trx-commit=1
+  if [ "${BINLOG:-1}" = 0 ]; then
+    echo --skip-log-bin
+  else
+    printf '%s\n' --log-bin=binlog --server-id=1 --sync-binlog=1 --binlog-format=ROW
+  fi
+}
+
+# mysql_account: run at each start, by the server itself, before it listens.
+mysql_account() {
+  local password
+  password=$(mysql_password)
+  cat <<SQL
+CREATE DATABASE IF NOT EXISTS scheduler;
+CREATE USER IF NOT EXISTS 'scheduler'@'%' IDENTIFIED BY '$password';
+GRANT ALL PRIVILEGES ON *.* TO 'scheduler'@'%' WITH GRANT OPTION;
+SQL
+}
+
+mysql_probe() {
+  local client=mariadb
+  have mariadb || client=mysql
+  MYSQL_PWD=$(mysql_password) "$client" --no-defaults --protocol=TCP --host=127.0.0.1 --port="$(port_of mysql)" \
+    --user=scheduler --connect-timeout=2 --batch --skip-column-names --execute='SELECT 1' scheduler
+}
+
+mysql_container_probe() {
+  docker exec "$(container_of mysql)" sh -c \
+    'MYSQL_PWD=$1 exec mariadb --no-defaults --protocol=TCP --host=127.0.0.1 --user=scheduler --execute="SELECT 1" scheduler' \
+    sh "$(mysql_password)"
+}
+
+mysql_up() {
+  local root=$DIR/mysql
+  ! running mysql || return 0
+  mkdir -p "$root"
+  if [ ! -s "$root/password" ]; then
+    (umask 077 && od -An -N12 -tx1 /dev/urandom | tr -d ' \n' >"$root/password")
+  fi
+  (umask 077 && mysql_account >"$root/account.sql")
+  if have mariadbd && have mariadb-install-db && { have mariadb || have mysql; }; then
+    mysql_process
+  elif docker_answers; then
+    mysql_container
+  else
+    fail "mysql needs mariadbd, mariadb-install-db and mariadb (Debian: mariadb-server-core mariadb-client-core): run test/services/install mysql"
+  fi
+}
+
+mysql_process() {
+  local root=$DIR/mysql user='' option
+  if [ "$(id -u)" = 0 ]; then user=--user=root; fi
+  if [ ! -d "$root/data" ]; then
+    # Into a directory beside it: an interrupted installation is never taken for a whole one.
+    # By a relative path: as root the script gives the path unquoted to chown, a space would break it.
+    rm -rf "$root/data.new"
+    # shellcheck disable=SC2086 # empty means none
+    (cd "$root" && mariadb-install-db --no-defaults $user --datadir=./data.new --auth-root-authentication-method=normal \
+      --skip-test-db --skip-name-resolve >>"$DIR/log/mysql.log" 2>&1) || not_started mysql "mariadb-install-db failed"
+    mv "$root/data.new" "$root/data"
+  fi
+  # The socket is relative: it lies in the data directory and escapes the limit of 107 characters.
+  set -- --no-defaults --datadir="$root/data" --socket=mysql.sock --pid-file=mysqld.pid --init-file="$root/account.sql" \
+    --skip-networking=0 --bind-address=127.0.0.1 --port="$(port_of mysql)"
+  [ -z "$user" ] || set -- "$@" "$user"
+  while read -r option; do set -- "$@" "$option"; done <<OPTIONS
+$(mysql_options)
+OPTIONS
+  launch mysql mariadbd "$@"
+  await mysql 60 mysql_probe
+}
+
+mysql_container() {
+  local root=$DIR/mysql option
+  mkdir -p "$root/container-data"
+  set -- --publish "127.0.0.1:$(port_of mysql):3306" --volume "$root/container-data:/var/lib/mysql" \
+    --volume "$root/account.sql:/account.sql:ro" --env MARIADB_ALLOW_EMPTY_ROOT_PASSWORD=1 \
+    "$MYSQL_IMAGE" --init-file=/account.sql
+  while read -r option; do set -- "$@" "$option"; done <<OPTIONS
+$(mysql_options)
+OPTIONS
+  launch_container mysql "$@"
+  await mysql 120 mysql_container_probe
+}
+
+mysql_exports() {
+  if given mysql; then
+    emit MYSQL_DSN "$MYSQL_DSN"
+    return
+  fi
+  emit MYSQL_HOST 127.0.0.1
+  emit MYSQL_PORT "$(port_of mysql)"
+  emit MYSQL_USER scheduler
+  emit MYSQL_PASSWORD "$(mysql_password)"
+  emit MYSQL_DATABASE scheduler
+  emit MYSQL_DSN "scheduler:$(mysql_password)@tcp(127.0.0.1:$(port_of mysql))/scheduler"
+}
