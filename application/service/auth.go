@@ -1,0 +1,269 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Bounds of sign-in. Lengths are in characters, except where a column or the
+// cost of hashing asks for bytes.
+const (
+	// FirstAdmin is the name of the user that the first start makes.
+	FirstAdmin = "admin"
+	// SessionLife is how long a sign-in lasts.
+	SessionLife = 12 * time.Hour
+	// MinPassword and MaxPassword bound new passwords, the latter in bytes.
+	MinPassword = 8
+	MaxPassword = 256
+
+	maxUserName   = 100
+	maxToken      = 256
+	sessionPrefix = "pss_"
+)
+
+// PasswordHasher hashes and compares passwords. It is safe for concurrent use
+// and bounds the memory of concurrent calls by itself.
+type PasswordHasher interface {
+	// Hash returns a salted, self-describing hash.
+	Hash(ctx context.Context, password string) (string, error)
+	// Verify reports whether the password has that hash, in constant time.
+	Verify(ctx context.Context, password, encoded string) (bool, error)
+	// Burn takes as long as Verify, so that the time of an answer does not
+	// tell whether a user exists.
+	Burn(ctx context.Context, password string) error
+}
+
+// AuthService signs people in and out. It is safe for concurrent use.
+type AuthService struct {
+	users    repository.Users
+	sessions repository.Sessions
+	hasher   PasswordHasher
+	clock    clock.Clock
+	guard    *loginGuard
+}
+
+// NewAuthService puts sign-in together from its ports.
+func NewAuthService(users repository.Users, sessions repository.Sessions, hasher PasswordHasher, c clock.Clock) *AuthService {
+	return &AuthService{users: users, sessions: sessions, hasher: hasher, clock: c, guard: newLoginGuard()}
+}
+
+// Login checks a name and password and opens a session. A wrong pair is
+// fault.KindUnauthenticated whether or not the user exists; too many tries for
+// the account or from the address are fault.KindTooMany, before any check.
+func (s *AuthService) Login(ctx context.Context, name, password, clientAddr string) (Login, error) {
+	done, err := s.guard.begin(s.clock.Monotonic(), "user "+strings.ToLower(cut(name, maxUserName)), "addr "+clientAddr)
+	if err != nil {
+		return Login{}, err
+	}
+	user, err := s.check(ctx, name, password)
+	done(err)
+	if err != nil {
+		return Login{}, err
+	}
+	token := newSecret(sessionPrefix)
+	now := s.clock.Now()
+	session := entity.Session{TokenHash: hashToken(token), UserID: user.ID, ExpiresAt: now.Add(SessionLife), CreateTime: now}
+	if err := s.sessions.AddSession(ctx, session); err != nil {
+		return Login{}, fmt.Errorf("open a session for %s: %w", user.ID, err)
+	}
+	return Login{Token: token, ExpiresAt: session.ExpiresAt, User: user}, nil
+}
+
+// check verifies the pair; its time does not depend on which part is wrong.
+func (s *AuthService) check(ctx context.Context, name, password string) (entity.User, error) {
+	wrong := fault.New(fault.KindUnauthenticated, "wrong_credentials", "the user name or the password is wrong")
+	if len(password) > MaxPassword || name == "" || utf8.RuneCountInString(name) > maxUserName {
+		// Nobody has such a name or password, and hashing more would only be
+		// work for us.
+		if err := s.hasher.Burn(ctx, ""); err != nil {
+			return entity.User{}, fmt.Errorf("check a password: %w", err)
+		}
+		return entity.User{}, wrong
+	}
+	user, err := s.users.UserByName(ctx, name)
+	if fault.Is(err, fault.KindNotFound) {
+		if err := s.hasher.Burn(ctx, password); err != nil {
+			return entity.User{}, fmt.Errorf("check a password: %w", err)
+		}
+		return entity.User{}, wrong
+	}
+	if err != nil {
+		return entity.User{}, fmt.Errorf("look up a user: %w", err)
+	}
+	ok, err := s.hasher.Verify(ctx, password, user.PasswordHash)
+	if err != nil {
+		return entity.User{}, fmt.Errorf("check the password of %s: %w", user.ID, err)
+	}
+	if !ok {
+		return entity.User{}, wrong
+	}
+	return user, nil
+}
+
+// Logout ends the session of a token; an unknown one is no error.
+func (s *AuthService) Logout(ctx context.Context, token string) error {
+	if err := s.sessions.DropSession(ctx, hashToken(token)); err != nil && !fault.Is(err, fault.KindNotFound) {
+		return fmt.Errorf("end a session: %w", err)
+	}
+	return nil
+}
+
+// Authenticate returns the user of a session's token, or
+// fault.KindUnauthenticated. A store that is away is passed on as it is:
+// nobody gets in while nobody can be checked.
+func (s *AuthService) Authenticate(ctx context.Context, token string) (entity.User, error) {
+	unknown := fault.New(fault.KindUnauthenticated, "unknown_token", "the token is unknown or expired; sign in again")
+	if token == "" || len(token) > maxToken {
+		return entity.User{}, unknown
+	}
+	now := s.clock.Now()
+	session, err := s.sessions.SessionByHash(ctx, hashToken(token), now)
+	if fault.Is(err, fault.KindNotFound) || err == nil && !session.ExpiresAt.After(now) {
+		return entity.User{}, unknown
+	}
+	if err != nil {
+		return entity.User{}, fmt.Errorf("look up a session: %w", err)
+	}
+	user, err := s.users.UserByID(ctx, session.UserID)
+	if fault.Is(err, fault.KindNotFound) {
+		return entity.User{}, unknown
+	}
+	if err != nil {
+		return entity.User{}, fmt.Errorf("look up the user of a session: %w", err)
+	}
+	return user, nil
+}
+
+// ChangePassword replaces the password of a user who knows the old one, and
+// ends all sessions of that user. Wrong fields are oldPassword and newPassword.
+func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, newPassword string) error {
+	user, err := s.users.UserByID(ctx, userID)
+	if err != nil {
+		return fmt.Errorf("look up user %s: %w", userID, err)
+	}
+	if fields := weaknesses("newPassword", newPassword, user.Name); fields != nil {
+		return fault.Invalid(fields)
+	}
+	if newPassword == oldPassword {
+		return fault.InvalidField("newPassword", "unchanged", "must differ from the old password")
+	}
+	// A stolen session must not become a way to guess the password.
+	done, err := s.guard.begin(s.clock.Monotonic(), "user "+strings.ToLower(user.Name))
+	if err != nil {
+		return err
+	}
+	_, err = s.check(ctx, user.Name, oldPassword)
+	done(err)
+	if fault.Is(err, fault.KindUnauthenticated) {
+		return fault.InvalidField("oldPassword", "wrong_password", "is not the present password")
+	}
+	if err != nil {
+		return err
+	}
+	return s.setPassword(ctx, user.ID, newPassword)
+}
+
+func (s *AuthService) setPassword(ctx context.Context, userID, password string) error {
+	hash, err := s.hasher.Hash(ctx, password)
+	if err != nil {
+		return fmt.Errorf("hash the new password of %s: %w", userID, err)
+	}
+	if err := s.users.SetPassword(ctx, userID, hash, s.clock.Now()); err != nil {
+		return fmt.Errorf("store the new password of %s: %w", userID, err)
+	}
+	return nil
+}
+
+// EnsureFirstAdmin makes the user admin if there is no user at all. Without a
+// password it makes one up and returns it, once; else generated is empty. When
+// two nodes start at the same time, one of them makes the user.
+func (s *AuthService) EnsureFirstAdmin(ctx context.Context, initialPassword string) (generated string, err error) {
+	n, err := s.users.CountUsers(ctx)
+	if err != nil {
+		return "", fmt.Errorf("count the users: %w", err)
+	}
+	if n > 0 {
+		return "", nil
+	}
+	password := initialPassword
+	if password == "" {
+		generated = newSecret("")
+		password = generated
+	} else if fields := weaknesses("auth.initialAdminPassword", password, FirstAdmin); fields != nil {
+		return "", fault.Invalid(fields)
+	}
+	hash, err := s.hasher.Hash(ctx, password)
+	if err != nil {
+		return "", fmt.Errorf("hash the first password: %w", err)
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("make an id for the first user: %w", err)
+	}
+	now := s.clock.Now()
+	err = s.users.AddUser(ctx, entity.User{
+		ID: id.String(), Name: FirstAdmin, PasswordHash: hash, Role: entity.RoleAdmin, CreateTime: now, UpdateTime: now,
+	})
+	if fault.Is(err, fault.KindConflict) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("add the first user: %w", err)
+	}
+	return generated, nil
+}
+
+// weaknesses says what is wrong with a new password.
+func weaknesses(field, password, userName string) []fault.Field {
+	guessed := []string{"password", "password1", "12345678", "123456789", "1234567890", "11111111", "00000000", "qwertyui", "admin123", "administrator", "changeme", "default_token"}
+	lower := strings.ToLower(password)
+	switch {
+	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
+		return []fault.Field{{Field: field, Code: "invalid_text", Message: "must be valid UTF-8 without NUL"}}
+	case utf8.RuneCountInString(password) < MinPassword:
+		return []fault.Field{{Field: field, Code: "too_short", Message: fmt.Sprintf("must have at least %d characters", MinPassword)}}
+	case len(password) > MaxPassword:
+		return []fault.Field{{Field: field, Code: "too_long", Message: fmt.Sprintf("must have at most %d bytes", MaxPassword)}}
+	case slices.Contains(guessed, lower) || lower == strings.ToLower(userName) || strings.TrimSpace(password) == "":
+		return []fault.Field{{Field: field, Code: "too_common", Message: "is among the first that are guessed; choose another"}}
+	default:
+		return nil
+	}
+}
+
+// newSecret is 256 random bits as text behind a prefix that secret scanners
+// can recognise.
+func newSecret(prefix string) string {
+	raw := make([]byte, 32)
+	// crypto/rand never fails: it ends the process instead.
+	_, _ = rand.Read(raw)
+	return prefix + hex.EncodeToString(raw)
+}
+
+// hashToken is how tokens are stored: they are random, so that a fast hash
+// without salt is enough.
+func hashToken(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}

@@ -1,0 +1,408 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// accounts is a store of users and sessions in memory.
+type accounts struct {
+	mu       sync.Mutex
+	users    map[string]entity.User
+	sessions map[string]entity.Session
+	err      error
+}
+
+func newAccounts() *accounts {
+	return &accounts{users: map[string]entity.User{}, sessions: map[string]entity.Session{}}
+}
+
+func (a *accounts) AddUser(_ context.Context, u entity.User) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, other := range a.users {
+		if other.Name == u.Name {
+			return fault.Conflict("name_taken", "taken")
+		}
+	}
+	a.users[u.ID] = u
+	return a.err
+}
+
+func (a *accounts) UserByName(_ context.Context, name string) (entity.User, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, u := range a.users {
+		if u.Name == name {
+			return u, a.err
+		}
+	}
+	if a.err != nil {
+		return entity.User{}, a.err
+	}
+	return entity.User{}, fault.NotFound("user", name)
+}
+
+func (a *accounts) UserByID(_ context.Context, id string) (entity.User, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	u, ok := a.users[id]
+	if !ok {
+		return u, fault.NotFound("user", id)
+	}
+	return u, a.err
+}
+
+func (a *accounts) SetPassword(_ context.Context, id, hash string, at time.Time) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	u := a.users[id]
+	u.PasswordHash, u.UpdateTime = hash, at
+	a.users[id] = u
+	clear(a.sessions)
+	return a.err
+}
+
+func (a *accounts) CountUsers(context.Context) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.users), a.err
+}
+
+func (a *accounts) AddSession(_ context.Context, s entity.Session) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sessions[s.TokenHash] = s
+	return a.err
+}
+
+func (a *accounts) SessionByHash(_ context.Context, hash string, _ time.Time) (entity.Session, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, ok := a.sessions[hash]
+	if !ok && a.err == nil {
+		return s, fault.NotFound("session", hash)
+	}
+	return s, a.err
+}
+
+func (a *accounts) DropSession(_ context.Context, hash string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.sessions, hash)
+	return a.err
+}
+
+// quickHasher is no hasher at all; it counts its work.
+type quickHasher struct {
+	mu    sync.Mutex
+	calls int
+}
+
+func (h *quickHasher) work() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.calls++
+}
+
+func (h *quickHasher) Hash(_ context.Context, p string) (string, error) { return "hash of " + p, nil }
+
+func (h *quickHasher) Verify(_ context.Context, p, encoded string) (bool, error) {
+	h.work()
+	return encoded == "hash of "+p, nil
+}
+
+func (h *quickHasher) Burn(context.Context, string) error {
+	h.work()
+	return nil
+}
+
+type signIn struct {
+	*service.AuthService
+	store  *accounts
+	hasher *quickHasher
+	clock  *clocktest.Manual
+}
+
+const rightPassword = "correct horse"
+
+func newSignIn(t *testing.T) signIn {
+	t.Helper()
+	s := signIn{store: newAccounts(), hasher: &quickHasher{}, clock: clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
+	s.AuthService = service.NewAuthService(s.store, s.store, s.hasher, s.clock)
+	generated, err := s.EnsureFirstAdmin(t.Context(), rightPassword)
+	require.NoError(t, err)
+	require.Empty(t, generated)
+	return s
+}
+
+func (s signIn) login(t *testing.T) service.Login {
+	t.Helper()
+	l, err := s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.1")
+	require.NoError(t, err)
+	return l
+}
+
+func requireKind(t *testing.T, kind fault.Kind, err error) {
+	t.Helper()
+	require.True(t, fault.Is(err, kind), "want kind %d, got %v", kind, err)
+}
+
+func TestLoginOpensASessionThatEnds(t *testing.T) {
+	s := newSignIn(t)
+	l := s.login(t)
+	require.Equal(t, s.clock.Now().Add(12*time.Hour), l.ExpiresAt)
+	require.GreaterOrEqual(t, len(l.Token), 64, "256 bits")
+
+	u, err := s.Authenticate(t.Context(), l.Token)
+	require.NoError(t, err)
+	require.Equal(t, entity.RoleAdmin, u.Role)
+
+	for hash := range s.store.sessions {
+		require.NotContains(t, l.Token, hash)
+		require.Len(t, hash, 64, "only the hash of a token is kept")
+	}
+
+	s.clock.Advance(12*time.Hour - time.Second)
+	_, err = s.Authenticate(t.Context(), l.Token)
+	require.NoError(t, err)
+	s.clock.Advance(time.Second)
+	_, err = s.Authenticate(t.Context(), l.Token)
+	requireKind(t, fault.KindUnauthenticated, err)
+}
+
+func TestTokensDiffer(t *testing.T) {
+	s := newSignIn(t)
+	require.NotEqual(t, s.login(t).Token, s.login(t).Token)
+}
+
+func TestLogoutEndsTheSession(t *testing.T) {
+	s := newSignIn(t)
+	l := s.login(t)
+	require.NoError(t, s.Logout(t.Context(), l.Token))
+	_, err := s.Authenticate(t.Context(), l.Token)
+	requireKind(t, fault.KindUnauthenticated, err)
+	require.NoError(t, s.Logout(t.Context(), l.Token), "twice is no error")
+}
+
+func TestUnknownTokensAreRefused(t *testing.T) {
+	s := newSignIn(t)
+	for _, token := range []string{"", "x", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.", strings.Repeat("a", 1<<20)} {
+		_, err := s.Authenticate(t.Context(), token)
+		requireKind(t, fault.KindUnauthenticated, err)
+	}
+}
+
+func TestTokenOfARemovedUserIsRefused(t *testing.T) {
+	s := newSignIn(t)
+	l := s.login(t)
+	clear(s.store.users)
+	_, err := s.Authenticate(t.Context(), l.Token)
+	requireKind(t, fault.KindUnauthenticated, err)
+}
+
+func TestUnknownUserAndWrongPasswordLookTheSame(t *testing.T) {
+	s := newSignIn(t)
+	cases := [][2]string{
+		{service.FirstAdmin, "wrong password"}, {"nobody", rightPassword}, {"", ""}, {"nobody", strings.Repeat("x", 10_000)},
+		{strings.Repeat("n", 10_000), "x"}, {"' OR 1=1 -- ", "x"},
+	}
+	var message string
+	for i, c := range cases {
+		before := s.hasher.calls
+		_, err := s.Login(t.Context(), c[0], c[1], fmt.Sprint("addr", i))
+		requireKind(t, fault.KindUnauthenticated, err)
+		require.Equal(t, before+1, s.hasher.calls, "one hash of work, whatever is wrong")
+		if message != "" {
+			require.Equal(t, message, err.Error())
+		}
+		message = err.Error()
+	}
+}
+
+func TestGuessingIsSlowedDown(t *testing.T) {
+	s := newSignIn(t)
+	var refused, checked int
+	for range 1000 {
+		_, err := s.Login(t.Context(), service.FirstAdmin, "wrong password", "192.0.2.9")
+		if fault.Is(err, fault.KindTooMany) {
+			var f *fault.Error
+			require.True(t, errors.As(err, &f))
+			require.Positive(t, f.RetryAfterSec)
+			refused++
+			continue
+		}
+		requireKind(t, fault.KindUnauthenticated, err)
+		checked++
+	}
+	require.Equal(t, 5, checked)
+	require.Equal(t, 995, refused)
+
+	// The right password does not help while the wait lasts, and does after it.
+	_, err := s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.1")
+	requireKind(t, fault.KindTooMany, err)
+	s.clock.Advance(time.Second)
+	s.login(t)
+	_, err = s.Login(t.Context(), service.FirstAdmin, "wrong password", "192.0.2.1")
+	requireKind(t, fault.KindUnauthenticated, err)
+}
+
+func TestTheWaitGrowsAndStaysBelowAMinute(t *testing.T) {
+	s := newSignIn(t)
+	var waits []int
+	for len(waits) < 12 {
+		_, err := s.Login(t.Context(), service.FirstAdmin, "wrong password", fmt.Sprint(len(waits)))
+		var f *fault.Error
+		require.True(t, errors.As(err, &f))
+		if f.Kind == fault.KindTooMany {
+			waits = append(waits, f.RetryAfterSec)
+			s.clock.Advance(time.Duration(f.RetryAfterSec) * time.Second)
+		}
+	}
+	require.Equal(t, []int{1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60}, waits)
+}
+
+func TestOneAddressCannotTryManyAccounts(t *testing.T) {
+	s := newSignIn(t)
+	var checked int
+	for i := range 500 {
+		_, err := s.Login(t.Context(), fmt.Sprint("user", i), "wrong password", "192.0.2.9")
+		if fault.Is(err, fault.KindUnauthenticated) {
+			checked++
+		}
+	}
+	require.Equal(t, 20, checked)
+	s.login(t) // other addresses are not concerned
+}
+
+func TestParallelGuessesDoNotSlipThrough(t *testing.T) {
+	s := newSignIn(t)
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			_, err := s.Login(t.Context(), service.FirstAdmin, "wrong password", "192.0.2.9")
+			if err == nil {
+				t.Error("a wrong password was accepted")
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, 5, s.hasher.calls)
+}
+
+func TestAStoreThatIsAwayIsNoWrongGuess(t *testing.T) {
+	s := newSignIn(t)
+	l := s.login(t)
+	s.store.err = fault.Unavailable(errors.New("down"))
+	for range 50 {
+		_, err := s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.1")
+		requireKind(t, fault.KindUnavailable, err)
+	}
+	_, err := s.Authenticate(t.Context(), l.Token)
+	requireKind(t, fault.KindUnavailable, err)
+	s.store.err = nil
+	s.login(t)
+}
+
+func TestTheGuardStaysBounded(t *testing.T) {
+	s := newSignIn(t)
+	for i := range 12_000 {
+		_, err := s.Login(t.Context(), fmt.Sprint("user", i), "wrong password", fmt.Sprint("addr", i))
+		requireKind(t, fault.KindUnauthenticated, err)
+		if i%1000 == 0 {
+			s.clock.Advance(time.Second)
+		}
+	}
+	require.LessOrEqual(t, s.GuardSize(), 10_000)
+}
+
+func TestChangePassword(t *testing.T) {
+	s := newSignIn(t)
+	l := s.login(t)
+	id := l.User.ID
+	for _, c := range []struct{ old, fresh, field, code string }{
+		{"wrong password", "a new password", "oldPassword", "wrong_password"},
+		{rightPassword, "short", "newPassword", "too_short"},
+		{rightPassword, strings.Repeat("x", 257), "newPassword", "too_long"},
+		{rightPassword, "Password", "newPassword", "too_common"},
+		{rightPassword, "         ", "newPassword", "too_common"},
+		{rightPassword, rightPassword, "newPassword", "unchanged"},
+		{rightPassword, "bad\xffpassword", "newPassword", "invalid_text"},
+	} {
+		err := s.ChangePassword(t.Context(), id, c.old, c.fresh)
+		var f *fault.Error
+		require.True(t, errors.As(err, &f), c.fresh)
+		require.Equal(t, fault.KindInvalid, f.Kind)
+		require.Equal(t, []string{c.field, c.code}, []string{f.Fields[0].Field, f.Fields[0].Code})
+	}
+	require.NoError(t, s.ChangePassword(t.Context(), id, rightPassword, "a new password"))
+	_, err := s.Authenticate(t.Context(), l.Token)
+	requireKind(t, fault.KindUnauthenticated, err)
+	_, err = s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.1")
+	requireKind(t, fault.KindUnauthenticated, err)
+	_, err = s.Login(t.Context(), service.FirstAdmin, "a new password", "192.0.2.1")
+	require.NoError(t, err)
+}
+
+func TestAStolenSessionCannotGuessThePassword(t *testing.T) {
+	s := newSignIn(t)
+	id := s.login(t).User.ID
+	for range 5 {
+		requireKind(t, fault.KindInvalid, s.ChangePassword(t.Context(), id, "wrong password", "a new password"))
+	}
+	requireKind(t, fault.KindTooMany, s.ChangePassword(t.Context(), id, rightPassword, "a new password"))
+}
+
+func TestTheFirstAdminIsMadeOnce(t *testing.T) {
+	store := newAccounts()
+	s := service.NewAuthService(store, store, &quickHasher{}, clocktest.NewManual(time.Now()))
+	generated, err := s.EnsureFirstAdmin(t.Context(), "")
+	require.NoError(t, err)
+	require.Len(t, generated, 64)
+	_, err = s.Login(t.Context(), "admin", generated, "x")
+	require.NoError(t, err)
+
+	again, err := s.EnsureFirstAdmin(t.Context(), "another password")
+	require.NoError(t, err)
+	require.Empty(t, again)
+	require.Len(t, store.users, 1)
+}
+
+func TestAWeakFirstPasswordIsRefused(t *testing.T) {
+	store := newAccounts()
+	s := service.NewAuthService(store, store, &quickHasher{}, clocktest.NewManual(time.Now()))
+	for _, weak := range []string{"admin", "12345678", "short"} {
+		_, err := s.EnsureFirstAdmin(t.Context(), weak)
+		requireKind(t, fault.KindInvalid, err)
+	}
+	require.Empty(t, store.users)
+}
+
+// lateAccounts sees no user when counting, as a node that starts at the same
+// time as another does.
+type lateAccounts struct{ *accounts }
+
+func (lateAccounts) CountUsers(context.Context) (int, error) { return 0, nil }
+
+func TestTwoNodesMakeOneAdmin(t *testing.T) {
+	store := lateAccounts{newAccounts()}
+	s := service.NewAuthService(store, store, &quickHasher{}, clocktest.NewManual(time.Now()))
+	first, err := s.EnsureFirstAdmin(t.Context(), "")
+	require.NoError(t, err)
+	require.NotEmpty(t, first)
+	second, err := s.EnsureFirstAdmin(t.Context(), "")
+	require.NoError(t, err)
+	require.Empty(t, second, "a password that was not stored must not be told to anyone")
+}
