@@ -1,0 +1,79 @@
+# `make` lists the targets. Needed: Go, make and git; what the tests need beyond
+# that is installed by test/services/install, or run as containers.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+BINARY   := bin/platform-scheduler
+PACKAGES ?= ./...
+SERVICES := test/services
+LINTER   := go tool -modfile=tools/go.mod golangci-lint
+
+# Go refuses to stamp a build where git refuses the work tree (another owner, no git at all).
+STAMP := $(shell git status --porcelain >/dev/null 2>&1 || echo -buildvcs=false)
+export GOFLAGS := $(strip $(GOFLAGS) $(STAMP))
+
+# Each make target may be narrowed: make test PACKAGES=./domain/...
+TEST_TIMEOUT ?= 15m
+CRASH_ROUNDS ?= 100
+BENCHES      ?= throughput lateness stampede
+BENCH_ARGS   ?=
+
+# Named, because gofmt looks into every directory it is given: node_modules is none of ours.
+GO_SOURCES = $(wildcard *.go api application cmd domain infrastructure sdk sql test web/*.go docs/*.go)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: run
+run: build ## build, then run the standalone server with the example jobs
+	exec $(BINARY) server --apply configs/examples
+
+.PHONY: build
+build: ## build bin/platform-scheduler, static and stripped
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BINARY) ./cmd/platform-scheduler
+
+.PHONY: check
+check: ## the quick inner loop: format, vet, short tests, no servers
+	@unformatted=$$(gofmt -l $(GO_SOURCES)); \
+	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
+	go vet $(PACKAGES)
+	go test -short $(PACKAGES)
+
+.PHONY: test
+test: ## vet and all tests with the race detector, beside a private MariaDB and Redis
+	@$(SERVICES)/install mysql redis race || $(SERVICES)/install mysql redis
+	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis -- test/services/gotest $(PACKAGES)
+
+.PHONY: crash
+crash: build ## kill nodes and servers under load for CRASH_ROUNDS rounds (100)
+	@$(SERVICES)/install mysql redis
+	CRASH_ROUNDS=$(CRASH_ROUNDS) $(SERVICES)/with mysql redis -- \
+		go test -count=1 -timeout 60m -v ./test/crash -run TestCrash -crash.long
+
+# Durable on both sides: SQLite with its default, MariaDB with fsync per commit and binlog (BINLOG=0: without).
+.PHONY: bench
+bench: build ## throughput, lateness and stampede, on SQLite and on a durable private MariaDB
+	@$(SERVICES)/install mysql
+	@for bench in $(BENCHES); do \
+		printf '\n== %s, SQLite\n' "$$bench"; \
+		PS_STORE_DRIVER=sqlite $(BINARY) bench "$$bench" $(BENCH_ARGS); \
+	done
+	@$(SERVICES)/with mysql -- bash -euc 'for bench in $(BENCHES); do \
+		printf "\n== %s, MariaDB\n" "$$bench"; \
+		PS_STORE_DRIVER=mysql PS_STORE_DSN="$$PS_TEST_MYSQL_DSN" $(BINARY) bench "$$bench" $(BENCH_ARGS); \
+	done'
+
+.PHONY: lint
+lint: ## golangci-lint with the house's rules; its first build takes a minute or two
+	$(LINTER) run $(PACKAGES)
+
+.PHONY: fmt
+fmt: ## format the Go code as the linter wants it
+	$(LINTER) fmt
+
+.PHONY: generate
+generate: ## write generated code and documents anew
+	go generate $(PACKAGES)
