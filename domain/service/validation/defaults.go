@@ -1,0 +1,78 @@
+package validation
+
+import (
+	"cmp"
+	"reflect"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// What a definition holds where its author says nothing.
+const (
+	DefaultGroup               = "default"
+	DefaultTimeZone            = "UTC"
+	DefaultPriority            = 5
+	DefaultMisfireThresholdSec = 60
+	DefaultMisfireWindowSec    = 86_400
+	DefaultMisfireMaxFires     = 1000
+	DefaultRetryIntervalMs     = 1000
+	DefaultRetryMaxIntervalMs  = 60_000
+	DefaultRetryJitter         = 0.1
+	DefaultMaxQueued           = 100
+	DefaultShardCount          = 1
+)
+
+// NewJob is a definition in which nothing was said: what a request leaves out
+// keeps the value it has here. It lacks a name and a type. timeZone is the
+// server's zone for schedules without one; "" is UTC.
+func NewJob(timeZone string) *entity.Job {
+	j := &entity.Job{
+		Misfire: entity.Misfire{ThresholdSec: DefaultMisfireThresholdSec, WindowSec: DefaultMisfireWindowSec},
+		Retry: entity.RetryPolicy{
+			IntervalMs: DefaultRetryIntervalMs, MaxIntervalMs: DefaultRetryMaxIntervalMs, Jitter: DefaultRetryJitter,
+		},
+		MaxQueued: DefaultMaxQueued,
+	}
+	Defaults(j, timeZone)
+	return j
+}
+
+// Defaults fills the fields whose zero value is not legal. Where zero means
+// something, such as misfireThresholdSec or maxQueued, only the caller knows
+// whether it was said; see NewJob. A cap of the retry wait that was left out is
+// the default or the interval, whichever is greater.
+func Defaults(j *entity.Job, timeZone string) {
+	fill(&j.Group, DefaultGroup)
+	fill(&j.Data, "{}")
+	fill(&j.Priority, DefaultPriority)
+	fill(&j.Misfire.Policy, misfirePolicies[0])
+	fill(&j.Misfire.MaxFires, DefaultMisfireMaxFires)
+	fill(&j.Retry.Backoff, backoffs[0])
+	if j.Retry.IntervalMs > 0 {
+		fill(&j.Retry.MaxIntervalMs, max(DefaultRetryMaxIntervalMs, j.Retry.IntervalMs))
+	}
+	fill(&j.Overlap, overlapPolicies[0])
+	fill(&j.ShardCount, DefaultShardCount)
+	fill(&j.Routing.Strategy, strategies[0])
+	fill(&j.OnNodeLoss, nodeLosses[0])
+	spec(&j.Schedule, cmp.Or(timeZone, DefaultTimeZone))
+}
+
+// spec fills a schedule: without any it is NONE, and one that does not say its
+// kind is the first kind of the list, CRON.
+func spec(s *schedule.Spec, timeZone string) {
+	if reflect.ValueOf(*s).IsZero() {
+		s.Kind = schedule.None
+	}
+	fill(&s.Kind, schedule.Cron)
+	fill(&s.Dialect, "QUARTZ")
+	fill(&s.TimeZone, timeZone)
+}
+
+func fill[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

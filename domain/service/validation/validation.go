@@ -1,0 +1,171 @@
+// Package validation says what is wrong with a definition before anything is
+// stored, all of it at once, in the field names of the API.
+package validation
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// The bounds of a definition. Lengths count characters, MaxDataBytes bytes.
+const (
+	MaxName        = 100
+	MaxDescription = 2000
+	MaxGroup       = 100
+	MaxOwner       = 100
+	MaxClass       = 255
+	MaxLabels      = 64
+	MaxLabelKey    = 63
+	MaxLabelValue  = 255
+	MaxDataBytes   = 64 << 10
+	week           = 7 * 24 * 3600
+	day            = 24 * 3600
+	year           = 365 * day
+)
+
+// The codes of wrong fields. They are stable: programs tell errors apart by them.
+const (
+	CodeRequired   = "required"
+	CodeTooLong    = "too_long"
+	CodeTooMany    = "too_many"
+	CodeOutOfRange = "out_of_range"
+	CodeUnknown    = "unknown_value"
+	CodeInvalid    = "invalid"
+	CodeConflict   = "conflict"
+)
+
+// Job lists everything that is wrong with a definition at now, in the order of
+// the API's fields; none is a good definition. It expects Defaults to have run
+// and does not look at what the executor of the type asks of jobData.
+func Job(j *entity.Job, now time.Time) []fault.Field {
+	c := &checker{}
+	c.identity(j)
+	c.work(j)
+	for _, e := range schedule.Validate(j.Schedule, now) {
+		c.add("schedule."+e.Field, e.Code, "%s", e.Message)
+	}
+	c.misfire(j.Misfire)
+	c.limits(j)
+	c.retry(j.Retry)
+	c.concurrency(j)
+	return c.fields
+}
+
+// checker gathers wrong fields.
+type checker struct{ fields []fault.Field }
+
+func (c *checker) add(field, code, format string, args ...any) {
+	c.fields = append(c.fields, fault.Field{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) identity(j *entity.Job) {
+	if strings.TrimSpace(j.Name) == "" {
+		c.add("name", CodeRequired, "give the job a name")
+	} else {
+		c.line("name", j.Name, MaxName)
+	}
+	c.text("description", j.Description, MaxDescription)
+	switch {
+	case j.Group == "":
+		c.add("group", CodeRequired, "name a group, or leave the field out for %q", DefaultGroup)
+	case !c.line("group", j.Group, MaxGroup):
+	case !simple(j.Group):
+		c.add("group", CodeInvalid, "use letters, digits, '-', '_' and '.', and begin with a letter or digit")
+	}
+	c.labels("labels", j.Labels)
+	c.line("owner", j.Owner, MaxOwner)
+}
+
+func (c *checker) work(j *entity.Job) {
+	oneOf(c, "jobType", j.Type, jobTypes)
+	if j.Type == entity.JobCustom && strings.TrimSpace(j.Class) == "" {
+		c.add("jobClass", CodeRequired, "name the handler that runs the job, such as noop")
+	} else {
+		c.line("jobClass", j.Class, MaxClass)
+	}
+	switch {
+	case len(j.Data) > MaxDataBytes:
+		c.add("jobData", CodeTooLong, "shorten it to at most %d bytes; it has %d", MaxDataBytes, len(j.Data))
+	case !Object(j.Data):
+		c.add("jobData", CodeInvalid, "must be a JSON object, such as {}")
+	}
+}
+
+func (c *checker) misfire(m entity.Misfire) {
+	oneOf(c, "schedule.misfirePolicy", m.Policy, misfirePolicies)
+	c.between("schedule.misfireThresholdSec", int64(m.ThresholdSec), 0, day)
+	c.between("schedule.misfireWindowSec", int64(m.WindowSec), 0, year)
+	c.between("schedule.misfireMaxFires", int64(m.MaxFires), 1, 10_000)
+}
+
+func (c *checker) limits(j *entity.Job) {
+	c.between("priority", int64(j.Priority), 1, 10)
+	c.between("timeoutSec", int64(j.TimeoutSec), 0, week)
+	c.between("startDeadlineSec", int64(j.StartDeadlineSec), 0, week)
+}
+
+func (c *checker) retry(p entity.RetryPolicy) {
+	const longest = day * 1000
+	c.between("retryPolicy.maxRetries", int64(p.MaxRetries), 0, 1000)
+	oneOf(c, "retryPolicy.backoff", p.Backoff, backoffs)
+	interval := c.between("retryPolicy.intervalMs", p.IntervalMs, 0, longest)
+	highest := c.between("retryPolicy.maxIntervalMs", p.MaxIntervalMs, 0, longest)
+	if interval && highest && p.MaxIntervalMs < p.IntervalMs {
+		c.add("retryPolicy.maxIntervalMs", CodeOutOfRange, "must be at least intervalMs, %d", p.IntervalMs)
+	}
+	if !(p.Jitter >= 0 && p.Jitter <= 1) {
+		c.add("retryPolicy.jitter", CodeOutOfRange, "must be between 0 and 1")
+	}
+	for i, reason := range p.NoRetryOn {
+		oneOf(c, fmt.Sprintf("retryPolicy.noRetryOn[%d]", i), reason, attemptReasons)
+	}
+}
+
+func (c *checker) concurrency(j *entity.Job) {
+	oneOf(c, "overlapPolicy", j.Overlap, overlapPolicies)
+	c.between("maxConcurrency", int64(j.MaxConcurrency), 0, 10_000)
+	c.between("maxQueued", int64(j.MaxQueued), 0, 100_000)
+	c.between("shardCount", int64(j.ShardCount), 1, 1024)
+	oneOf(c, "routing.strategy", j.Routing.Strategy, strategies)
+	c.labels("routing.labels", j.Routing.Labels)
+	oneOf(c, "onNodeLoss", j.OnNodeLoss, nodeLosses)
+	if j.Broadcast && j.ShardCount > 1 {
+		c.add("broadcast", CodeConflict, "a broadcast makes one shard a node; set shardCount to 1 or broadcast to false")
+	}
+	if j.Schedule.Kind == schedule.FixedDelay && j.MaxConcurrency > 1 {
+		c.add("maxConcurrency", CodeConflict, "the runs of a FIXED_DELAY job follow one another; set it to 0 or 1, or use FIXED_RATE")
+	}
+}
+
+func (c *checker) labels(field string, labels map[string]string) {
+	if len(labels) > MaxLabels {
+		c.add(field, CodeTooMany, "keep at most %d labels; there are %d", MaxLabels, len(labels))
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		name := field + "." + Text(key, MaxLabelKey)
+		if strings.TrimSpace(key) == "" {
+			c.add(field, CodeInvalid, "give every label a key")
+			continue
+		}
+		if c.line(name, key, MaxLabelKey) {
+			c.line(name, labels[key], MaxLabelValue)
+		}
+	}
+}
+
+// Object reports whether the text is one JSON object in valid UTF-8.
+func Object(text string) bool {
+	if !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") {
+		return false
+	}
+	return validText(text) && json.Valid([]byte(text))
+}

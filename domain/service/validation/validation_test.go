@@ -1,0 +1,185 @@
+package validation_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+var now = time.Date(2026, 11, 20, 21, 33, 0, 0, time.UTC)
+
+// good is a definition without a fault.
+func good() *entity.Job {
+	j := validation.NewJob("")
+	j.Name, j.Type, j.Class = "settle orders", entity.JobCustom, "noop"
+	return j
+}
+
+// faults are the wrong fields with their codes.
+func faults(fields []fault.Field) []string {
+	var out []string
+	for _, f := range fields {
+		out = append(out, f.Field+" "+f.Code)
+	}
+	return out
+}
+
+func TestGoodDefinitions(t *testing.T) {
+	for name, change := range map[string]func(*entity.Job){
+		"as it is":            func(*entity.Job) {},
+		"names in any script": func(j *entity.Job) { j.Name, j.Group, j.Owner = "结算订单 №1", "财务-2.日报_x", "王" },
+		"longest texts": func(j *entity.Job) {
+			j.Name, j.Description = strings.Repeat("名", 100), strings.Repeat("名", 2000)
+			j.Group, j.Owner, j.Class = strings.Repeat("g", 100), strings.Repeat("名", 100), strings.Repeat("c", 255)
+		},
+		"description of several lines": func(j *entity.Job) { j.Description = "first\n\tsecond\r\n" },
+		"labels": func(j *entity.Job) {
+			j.Labels = map[string]string{strings.Repeat("k", 63): strings.Repeat("v", 255), "team": ""}
+		},
+		"greatest numbers": func(j *entity.Job) {
+			j.Priority, j.TimeoutSec, j.StartDeadlineSec = 10, 604_800, 604_800
+			j.MaxConcurrency, j.MaxQueued, j.ShardCount = 10_000, 100_000, 1024
+			j.Misfire.ThresholdSec, j.Misfire.WindowSec, j.Misfire.MaxFires = 86_400, 31_536_000, 10_000
+			j.Retry.MaxRetries, j.Retry.IntervalMs, j.Retry.MaxIntervalMs, j.Retry.Jitter = 1000, 86_400_000, 86_400_000, 1
+		},
+		"least numbers": func(j *entity.Job) {
+			j.Priority, j.MaxQueued = 1, 0
+			j.Misfire = entity.Misfire{Policy: entity.MisfireSkip, MaxFires: 1}
+			j.Retry = entity.RetryPolicy{Backoff: entity.BackoffExponential}
+		},
+		"reasons":              func(j *entity.Job) { j.Retry.NoRetryOn = []entity.Reason{entity.ReasonExitCode, entity.ReasonTimeout} },
+		"largest data":         func(j *entity.Job) { j.Data = `{"x":"` + strings.Repeat("a", 64<<10-8) + `"}` },
+		"broadcast":            func(j *entity.Job) { j.Broadcast = true },
+		"fixed delay":          func(j *entity.Job) { j.MaxConcurrency = 1 },
+		"sharded and discard":  func(j *entity.Job) { j.ShardCount, j.Overlap = 4, entity.OverlapDiscard },
+		"HTTP without a class": func(j *entity.Job) { j.Type, j.Class = entity.JobHTTP, "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := good()
+			change(j)
+			require.Empty(t, validation.Job(j, now))
+		})
+	}
+}
+
+func TestWrongFields(t *testing.T) {
+	many := map[string]string{}
+	for i := range 65 {
+		many[fmt.Sprint(i)] = ""
+	}
+	for _, c := range []struct {
+		want   string
+		change func(*entity.Job)
+	}{
+		{"name required", func(j *entity.Job) { j.Name = "" }},
+		{"name required", func(j *entity.Job) { j.Name = " \t　" }},
+		{"name too_long", func(j *entity.Job) { j.Name = strings.Repeat("名", 101) }},
+		{"name invalid", func(j *entity.Job) { j.Name = "a\x00b" }},
+		{"name invalid", func(j *entity.Job) { j.Name = "a\nb" }},
+		{"name invalid", func(j *entity.Job) { j.Name = "a\x1bb" }},
+		{"name invalid", func(j *entity.Job) { j.Name = "a\xffb" }},
+		{"description too_long", func(j *entity.Job) { j.Description = strings.Repeat("d", 2001) }},
+		{"description invalid", func(j *entity.Job) { j.Description = "\x00" }},
+		{"group required", func(j *entity.Job) { j.Group = "" }},
+		{"group too_long", func(j *entity.Job) { j.Group = strings.Repeat("g", 101) }},
+		{"group invalid", func(j *entity.Job) { j.Group = "a/b" }},
+		{"group invalid", func(j *entity.Job) { j.Group = ".." }},
+		{"group invalid", func(j *entity.Job) { j.Group = "a b" }},
+		{"labels too_many", func(j *entity.Job) { j.Labels = many }},
+		{"labels invalid", func(j *entity.Job) { j.Labels = map[string]string{" ": "x"} }},
+		{"labels.k invalid", func(j *entity.Job) { j.Labels = map[string]string{"k": "\x00"} }},
+		{"labels.k too_long", func(j *entity.Job) { j.Labels = map[string]string{"k": strings.Repeat("v", 256)} }},
+		{"owner too_long", func(j *entity.Job) { j.Owner = strings.Repeat("o", 101) }},
+		{"jobType required", func(j *entity.Job) { j.Type = "" }},
+		{"jobType unknown_value", func(j *entity.Job) { j.Type = "SHELL" }},
+		{"jobClass required", func(j *entity.Job) { j.Class = " " }},
+		{"jobClass too_long", func(j *entity.Job) { j.Class = strings.Repeat("c", 256) }},
+		{"jobData invalid", func(j *entity.Job) { j.Data = "" }},
+		{"jobData invalid", func(j *entity.Job) { j.Data = "[]" }},
+		{"jobData invalid", func(j *entity.Job) { j.Data = "{" }},
+		{"jobData invalid", func(j *entity.Job) { j.Data = "null" }},
+		{"jobData invalid", func(j *entity.Job) { j.Data = `{} {}` }},
+		{"jobData invalid", func(j *entity.Job) { j.Data = "{\"a\":\"\xff\"}" }},
+		{"jobData too_long", func(j *entity.Job) { j.Data = `{"x":"` + strings.Repeat("a", 64<<10) + `"}` }},
+		{"schedule.misfirePolicy unknown_value", func(j *entity.Job) { j.Misfire.Policy = "LATER" }},
+		{"schedule.misfireThresholdSec out_of_range", func(j *entity.Job) { j.Misfire.ThresholdSec = -1 }},
+		{"schedule.misfireThresholdSec out_of_range", func(j *entity.Job) { j.Misfire.ThresholdSec = 86_401 }},
+		{"schedule.misfireWindowSec out_of_range", func(j *entity.Job) { j.Misfire.WindowSec = 31_536_001 }},
+		{"schedule.misfireMaxFires out_of_range", func(j *entity.Job) { j.Misfire.MaxFires = 0 }},
+		{"schedule.misfireMaxFires out_of_range", func(j *entity.Job) { j.Misfire.MaxFires = 10_001 }},
+		{"priority out_of_range", func(j *entity.Job) { j.Priority = 0 }},
+		{"priority out_of_range", func(j *entity.Job) { j.Priority = 11 }},
+		{"timeoutSec out_of_range", func(j *entity.Job) { j.TimeoutSec = 604_801 }},
+		{"startDeadlineSec out_of_range", func(j *entity.Job) { j.StartDeadlineSec = -1 }},
+		{"retryPolicy.maxRetries out_of_range", func(j *entity.Job) { j.Retry.MaxRetries = 1001 }},
+		{"retryPolicy.backoff unknown_value", func(j *entity.Job) { j.Retry.Backoff = "RANDOM" }},
+		{"retryPolicy.intervalMs out_of_range", func(j *entity.Job) { j.Retry.IntervalMs = -1 }},
+		{"retryPolicy.maxIntervalMs out_of_range", func(j *entity.Job) { j.Retry.MaxIntervalMs = 86_400_001 }},
+		{"retryPolicy.maxIntervalMs out_of_range", func(j *entity.Job) { j.Retry.MaxIntervalMs = 999 }},
+		{"retryPolicy.jitter out_of_range", func(j *entity.Job) { j.Retry.Jitter = 1.01 }},
+		{"retryPolicy.jitter out_of_range", func(j *entity.Job) { j.Retry.Jitter = math.NaN() }},
+		{"retryPolicy.noRetryOn[1] unknown_value", func(j *entity.Job) { j.Retry.NoRetryOn = []entity.Reason{entity.ReasonPanic, "MOON"} }},
+		{"overlapPolicy unknown_value", func(j *entity.Job) { j.Overlap = "QUEUE" }},
+		{"maxConcurrency out_of_range", func(j *entity.Job) { j.MaxConcurrency = 10_001 }},
+		{"maxQueued out_of_range", func(j *entity.Job) { j.MaxQueued = 100_001 }},
+		{"shardCount out_of_range", func(j *entity.Job) { j.ShardCount = 0 }},
+		{"shardCount out_of_range", func(j *entity.Job) { j.ShardCount = 1025 }},
+		{"routing.strategy unknown_value", func(j *entity.Job) { j.Routing.Strategy = "BEST" }},
+		{"routing.labels.k invalid", func(j *entity.Job) { j.Routing.Labels = map[string]string{"k": "a\nb"} }},
+		{"onNodeLoss unknown_value", func(j *entity.Job) { j.OnNodeLoss = "CRY" }},
+		{"broadcast conflict", func(j *entity.Job) { j.Broadcast, j.ShardCount = true, 2 }},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			j := good()
+			c.change(j)
+			fields := validation.Job(j, now)
+			require.Equal(t, []string{c.want}, faults(fields))
+			require.NotEmpty(t, fields[0].Message)
+		})
+	}
+}
+
+func TestRunsOfFixedDelayAreNotConcurrent(t *testing.T) {
+	j := good()
+	j.Schedule.Kind, j.MaxConcurrency = schedule.FixedDelay, 2
+	require.Contains(t, faults(validation.Job(j, now)), "maxConcurrency conflict")
+}
+
+func TestAllWrongFieldsComeAtOnce(t *testing.T) {
+	got := faults(validation.Job(&entity.Job{Retry: entity.RetryPolicy{IntervalMs: -1, MaxIntervalMs: -1}}, now))
+	for _, want := range []string{
+		"name required", "group required", "jobType required", "jobData invalid", "schedule.misfirePolicy required",
+		"schedule.misfireMaxFires out_of_range", "priority out_of_range", "retryPolicy.backoff required",
+		"retryPolicy.intervalMs out_of_range", "retryPolicy.maxIntervalMs out_of_range",
+		"overlapPolicy required", "shardCount out_of_range", "routing.strategy required", "onNodeLoss required",
+	} {
+		require.Contains(t, got, want)
+	}
+}
+
+func TestMessagesNameTheChoices(t *testing.T) {
+	j := good()
+	j.Overlap = "QUEUE"
+	require.Equal(t, `choose one of PARALLEL, SERIAL, DISCARD, REPLACE instead of "QUEUE"`, validation.Job(j, now)[0].Message)
+	j = good()
+	j.Priority = 12
+	require.Equal(t, "must be between 1 and 10; it is 12", validation.Job(j, now)[0].Message)
+}
+
+func TestLabelsAreReportedInOneOrder(t *testing.T) {
+	j := good()
+	j.Labels = map[string]string{"c": "\x00", "a": "\x00", "b": "\x00"}
+	for range 20 {
+		require.True(t, slices.IsSorted(faults(validation.Job(j, now))))
+	}
+}
