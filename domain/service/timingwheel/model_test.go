@@ -95,3 +95,21 @@ func TestWheelAgreesWithASortedList(t *testing.T) {
 		})
 	})
 }
+
+// Overdue entries come and go in great number when the store returns after an
+// outage; their order must hold through removals from the middle.
+func TestOverdueEntriesAgreeWithASortedList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, m := newWheel(), &model{}
+		dues := rapid.SliceOfN(rapid.IntRange(0, 1000), 20, 60).Draw(t, "dues")
+		for i, due := range dues {
+			at := start.Add(-time.Duration(due) * time.Millisecond)
+			w.Add(fmt.Sprint(i), at, fmt.Sprint(i))
+			m.add(fmt.Sprint(i), at)
+		}
+		for _, gone := range rapid.SliceOfN(rapid.IntRange(0, len(dues)-1), 5, 15).Draw(t, "gone") {
+			require.Equal(t, m.remove(fmt.Sprint(gone)), w.Remove(fmt.Sprint(gone)))
+		}
+		require.Equal(t, m.expire(start), w.Expire(start, nil))
+	})
+}

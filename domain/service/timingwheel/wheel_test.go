@@ -171,6 +171,18 @@ func TestOwnerThatSleepsUntilNextExpiryMissesNothing(t *testing.T) {
 	require.LessOrEqual(t, wakeups, 500)
 }
 
+func TestNextExpiryIsThatOfTheEarliestEntryWhateverTheOrderOfAdding(t *testing.T) {
+	for _, unit := range []time.Duration{time.Millisecond, time.Second, time.Hour} {
+		w := newWheel()
+		for _, n := range []time.Duration{50, 49, 51, 48} {
+			w.Add(fmt.Sprint(n), after(n*unit), fmt.Sprint(n))
+		}
+		next, ok := w.NextExpiry()
+		require.True(t, ok)
+		require.Equal(t, after(48*unit), next)
+	}
+}
+
 func TestOtherTicks(t *testing.T) {
 	w := timingwheel.New[int](100*time.Millisecond, start)
 	w.Add("a", after(150*time.Millisecond), 1)
