@@ -1,0 +1,165 @@
+package sdk
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// RunInfo is what a handler is told about the attempt that it runs.
+type RunInfo struct {
+	// ExecutionID is the run; it stays the same over automatic retries.
+	ExecutionID string
+	JobID       string
+	JobName     string
+	// ScheduledTime is the time that the schedule names, in UTC, however late
+	// the run started. It is what "the day to be settled" derives from.
+	ScheduledTime time.Time
+	// Attempt counts starts of the run, from 1.
+	Attempt int
+	// ShardIndex is this run's share of the work, 0 to ShardTotal-1.
+	ShardIndex int
+	ShardTotal int
+	// FencingToken grows with every claim of the run, and for jobs with one
+	// run at a time also from fire to fire: a target that remembers the
+	// greatest number seen can refuse an attempt that was replaced.
+	FencingToken int64
+	// IdempotencyKey is the same over all attempts and replays of one piece of
+	// work.
+	IdempotencyKey string
+	// Params is the JSON object given with a trigger; nil when there is none.
+	Params json.RawMessage
+	// JobData is the JSON object of the job's definition; nil when it is empty.
+	JobData json.RawMessage
+	// Checkpoint is what the attempt before this one kept last.
+	Checkpoint string
+}
+
+// Sink takes what a handler says while it runs. It is safe for concurrent use.
+type Sink interface {
+	// Log records one line in the run's log.
+	Log(line string)
+	// Progress records how far the work is, 0–100.
+	Progress(percent int)
+	// Checkpoint keeps a text for the next attempt.
+	Checkpoint(state string)
+}
+
+// Run is one attempt, as its handler sees it. Its methods are safe for
+// concurrent use, and do nothing of note once the handler has returned.
+type Run struct {
+	info RunInfo
+	sink Sink
+
+	mu         sync.Mutex
+	logger     *slog.Logger
+	result     string
+	checkpoint string
+}
+
+// NewRun makes a Run for an adapter or for the test of a handler. A nil sink
+// discards what the handler says.
+func NewRun(info RunInfo, sink Sink) *Run {
+	if sink == nil {
+		sink = discard{}
+	}
+	return &Run{info: info, sink: sink, checkpoint: info.Checkpoint}
+}
+
+type discard struct{}
+
+func (discard) Log(string)        {}
+func (discard) Progress(int)      {}
+func (discard) Checkpoint(string) {}
+
+// ExecutionID is the id of the run, the same over automatic retries.
+func (r *Run) ExecutionID() string { return r.info.ExecutionID }
+
+// JobID is the id of the job.
+func (r *Run) JobID() string { return r.info.JobID }
+
+// JobName is the name of the job, for people.
+func (r *Run) JobName() string { return r.info.JobName }
+
+// ScheduledTime is the time that the schedule names, in UTC.
+func (r *Run) ScheduledTime() time.Time { return r.info.ScheduledTime }
+
+// Attempt counts starts of the run, from 1.
+func (r *Run) Attempt() int { return r.info.Attempt }
+
+// ShardIndex is the share of the work that is this run's, 0 to ShardTotal-1.
+func (r *Run) ShardIndex() int { return r.info.ShardIndex }
+
+// ShardTotal is the number of shares of the fire; 1 for plain jobs.
+func (r *Run) ShardTotal() int { return r.info.ShardTotal }
+
+// FencingToken lets a target refuse attempts that were replaced; see RunInfo.
+func (r *Run) FencingToken() int64 { return r.info.FencingToken }
+
+// IdempotencyKey is the same over all attempts and replays of the work.
+func (r *Run) IdempotencyKey() string { return r.info.IdempotencyKey }
+
+// Params is the JSON object given with a trigger, or nil. Do not change it.
+func (r *Run) Params() json.RawMessage { return r.info.Params }
+
+// JobData is the JSON object of the job's definition, or nil. Do not change it.
+func (r *Run) JobData() json.RawMessage { return r.info.JobData }
+
+// Decode fills v, a pointer, from the job's data and then lays the trigger's
+// params over it: what a trigger gives wins, field by field. Fields that v
+// does not know are ignored. The error is Fatal, since data that does not fit
+// now will not fit at the next attempt either.
+func (r *Run) Decode(v any) error {
+	for _, part := range []struct {
+		name string
+		data json.RawMessage
+	}{{"job data", r.info.JobData}, {"params", r.info.Params}} {
+		if len(part.data) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(part.data, v); err != nil {
+			return Fatal(fmt.Errorf("decode the %s of job %s: %w", part.name, r.info.JobID, err))
+		}
+	}
+	return nil
+}
+
+// Progress records how far the work is; what is outside 0–100 is moved to the
+// nearer end.
+func (r *Run) Progress(percent int) { r.sink.Progress(min(max(percent, 0), 100)) }
+
+// Checkpoint keeps a text that the next attempt, perhaps on another node, reads
+// with LastCheckpoint. Each call replaces the former text. It is kept a little
+// later, not before the call returns; over 16 KiB it is cut.
+func (r *Run) Checkpoint(state string) {
+	r.mu.Lock()
+	r.checkpoint = state
+	r.mu.Unlock()
+	r.sink.Checkpoint(state)
+}
+
+// LastCheckpoint is the latest checkpoint: this attempt's, or before its first
+// the one that the former attempt left. Empty: there is none.
+func (r *Run) LastCheckpoint() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.checkpoint
+}
+
+// SetResult keeps what the run returns, for people and dependent jobs; the
+// last call counts, and it is shown whether the run succeeds or fails. Over
+// 64 KiB it is cut.
+func (r *Run) SetResult(result string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.result = result
+}
+
+// Result is what SetResult was given last.
+func (r *Run) Result() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.result
+}
