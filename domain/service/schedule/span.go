@@ -1,0 +1,81 @@
+package schedule
+
+import (
+	"sort"
+	"time"
+)
+
+// LatestAtOrBefore is the latest nominal time n with from ≤ n ≤ t. from is
+// itself nominal, the cursor of the engine; the result is false if from > t.
+// The work grows with the logarithm of the span, not with the number of times
+// in it.
+func (s *Schedule) LatestAtOrBefore(from, t time.Time) (time.Time, bool) {
+	if from.After(t) {
+		return time.Time{}, false
+	}
+	latest := from.UTC()
+	switch s.kind {
+	case FixedRate:
+		if steps := (min(floorMilli(t), s.end) - s.first) / s.interval; steps >= 0 {
+			if n := time.UnixMilli(s.first + steps*s.interval).UTC(); n.After(latest) && !n.After(t) {
+				latest = n
+			}
+		}
+	case Cron:
+		// Next(x) ≤ t holds up to some second x and fails from there on. The
+		// last x for which it holds leads to the answer.
+		base := from.Unix()
+		reaches := func(x int64) bool {
+			n, ok := s.Next(time.Unix(x, 0))
+			return ok && !n.After(t)
+		}
+		span := t.Unix() - base
+		first := sort.Search(int(span), func(i int) bool { return !reaches(base + int64(i)) })
+		if first > 0 {
+			latest, _ = s.Next(time.Unix(base+int64(first)-1, 0))
+		}
+	}
+	return latest, true
+}
+
+// Count is the number of nominal times in [first, end), where first is itself
+// nominal and counts. It stops at limit; capped then says that there may be
+// more. A FixedDelay's later times depend on its runs: it counts one.
+func (s *Schedule) Count(first, end time.Time, limit int) (n int, capped bool) {
+	if limit <= 0 {
+		return 0, true
+	}
+	if !first.Before(end) {
+		return 0, false
+	}
+	if s.kind == FixedRate {
+		last := min(floorMilli(end.Add(-1)), s.end)
+		all := 1 + max(last-floorMilli(first), 0)/s.interval
+		if all > int64(limit) {
+			return limit, true
+		}
+		return int(all), false
+	}
+	n = 1
+	if s.kind != Cron {
+		return n, false
+	}
+	for at, ok := s.Next(first); ok && at.Before(end); at, ok = s.Next(at) {
+		if n == limit {
+			return n, true
+		}
+		n++
+	}
+	return n, false
+}
+
+// Preview lists up to count nominal times strictly after the given instant.
+// Those of a FixedDelay assume that every run ends at once.
+func (s *Schedule) Preview(after time.Time, count int) []time.Time {
+	var times []time.Time
+	at, ok := s.Next(after)
+	for ; ok && len(times) < count; at, ok = s.Next(at) {
+		times = append(times, at)
+	}
+	return times
+}
