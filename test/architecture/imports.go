@@ -1,0 +1,114 @@
+package architecture
+
+import (
+	"strconv"
+	"strings"
+)
+
+// layer says what the packages below one directory may import.
+type layer struct {
+	dir string
+	// sees names the directories of our own module, besides dir itself.
+	sees []string
+	// stdlibOnly forbids every package that is neither ours nor the standard library's.
+	stdlibOnly bool
+	// not names packages of others, with all below them.
+	not []string
+}
+
+const everything = "*"
+
+// layers is the house of the design: api → application → domain ← infrastructure.
+// A directory stands before the one it lies in.
+var layers = []layer{
+	{dir: "cmd", sees: []string{everything}},
+	{dir: "test", sees: []string{everything}},
+	{dir: "sdk/embedded", sees: []string{everything}},
+	{dir: "sdk", sees: []string{"domain"}},
+	{dir: "domain", stdlibOnly: true, not: []string{"database/sql", "net/http"}},
+	{dir: "application", sees: []string{"domain"}, not: []string{
+		"database/sql", "net/http", "gorm.io", "github.com/gin-gonic", "github.com/redis", "github.com/segmentio/kafka-go",
+	}},
+	{dir: "infrastructure", sees: []string{"domain", "sdk", "sql"}},
+	{dir: "api", sees: []string{"application", "domain", "web", "docs"}, not: []string{"database/sql", "gorm.io"}},
+	{dir: "sql"},
+	{dir: "web"},
+	{dir: "docs"},
+	{dir: "configs"},
+}
+
+// testOnly are packages of others that have no place in the product.
+var testOnly = []string{"testing", "net/http/httptest", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak"}
+
+func (f *file) forbiddenImports() []Violation {
+	here, known := layerOf(f.dir())
+	if !known {
+		return []Violation{{Where: f.path, What: "lies in none of the directories that may hold Go packages"}}
+	}
+	if f.isTest() {
+		return nil
+	}
+	var found []Violation
+	for _, spec := range f.syntax.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue // the parser has refused it already
+		}
+		if why := here.refuses(imported); why != "" {
+			found = append(found, f.violation(spec.Pos(), "%s may not import %s: %s", here.dir, imported, why))
+		}
+	}
+	return found
+}
+
+func layerOf(dir string) (layer, bool) {
+	for _, l := range layers {
+		if below(dir, l.dir) {
+			return l, true
+		}
+	}
+	return layer{}, false
+}
+
+// refuses says why product code of the layer may not import a package, or nothing.
+func (l layer) refuses(imported string) string {
+	own, ours := strings.CutPrefix(imported, Module+"/")
+	if ours {
+		return l.refusesOwn(own)
+	}
+	for _, prefix := range testOnly {
+		if below(imported, prefix) {
+			return "it serves tests only"
+		}
+	}
+	for _, prefix := range l.not {
+		if below(imported, prefix) {
+			return "it belongs to an outer layer"
+		}
+	}
+	// A path of the standard library has no dot in its first element.
+	first, _, _ := strings.Cut(imported, "/")
+	if l.stdlibOnly && strings.Contains(first, ".") {
+		return "only the standard library is allowed"
+	}
+	return ""
+}
+
+func (l layer) refusesOwn(dir string) string {
+	if isSupport(dir) || below(dir, "test") {
+		return "it serves tests only"
+	}
+	if below(dir, l.dir) {
+		return ""
+	}
+	for _, seen := range l.sees {
+		if seen == everything {
+			return ""
+		}
+		// What the public packages embed is the whole product.
+		if below(dir, seen) && !below(dir, "sdk/embedded") {
+			return ""
+		}
+	}
+	return "imports point inward: api → application → domain ← infrastructure"
+}
