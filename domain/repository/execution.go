@@ -80,6 +80,9 @@ type ExecutionReader interface {
 	ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error)
 	// List is ordered by id, newest first.
 	List(ctx context.Context, f ExecutionFilter, p Page) (rows []*entity.Execution, next string, err error)
+	// Replays returns, for each of the ids that was repeated by hand, the ids of
+	// the runs that repeat it or one of its repetitions, oldest first.
+	Replays(ctx context.Context, rootIDs []string) (map[string][]string, error)
 	// Attempts are the former attempts of a run, oldest first.
 	Attempts(ctx context.Context, executionID string) ([]entity.Attempt, error)
 }

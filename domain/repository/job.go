@@ -11,6 +11,7 @@ import (
 type JobHead struct {
 	ID           string
 	NextFireTime time.Time
+	DueTime      time.Time
 	Version      int
 	Status       entity.JobStatus
 	FenceSeq     int64

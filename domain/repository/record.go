@@ -8,6 +8,8 @@ import (
 )
 
 // RecordWriter adds the rows that accompany a change, inside its transaction.
+// Adding a row whose key exists changes nothing: a transaction whose reply was
+// lost is sent again with the same rows.
 type RecordWriter interface {
 	AddAttempts(ctx context.Context, attempts []entity.Attempt) error
 	AddDeadLetters(ctx context.Context, letters []entity.DeadLetter) error

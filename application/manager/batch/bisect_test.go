@@ -1,0 +1,109 @@
+package batch_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+var errRefused = errors.New("value too long")
+
+// store applies batches of numbers and refuses those that hold a bad one.
+type store struct {
+	bad     map[int]bool
+	applied []int
+	calls   int
+}
+
+func (s *store) apply(items []int) error {
+	s.calls++
+	for _, n := range items {
+		if s.bad[n] {
+			return &repository.PoisonError{Err: errRefused}
+		}
+	}
+	s.applied = append(s.applied, items...)
+	return nil
+}
+
+func numbers(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func TestOneOffenderAmongFiveHundredGoesAlone(t *testing.T) {
+	s := &store{bad: map[int]bool{317: true}}
+	var offenders []int
+	err := batch.Bisect(numbers(500), s.apply, func(n int, err error) error {
+		require.ErrorIs(t, err, errRefused)
+		offenders = append(offenders, n)
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []int{317}, offenders)
+	require.Len(t, s.applied, 499)
+	require.LessOrEqual(t, s.calls, 2*9+1)
+}
+
+func TestOtherErrorsEndTheWalk(t *testing.T) {
+	away := errors.New("store away")
+	err := batch.Bisect(numbers(4), func([]int) error { return away }, func(int, error) error {
+		t.Fatal("no row is to blame")
+		return nil
+	})
+	require.ErrorIs(t, err, away)
+}
+
+func TestEveryItemIsAppliedOrNamedOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 200).Draw(t, "n")
+		checkBisect(t, n, rapid.SliceOf(rapid.IntRange(0, 199)).Draw(t, "bad"))
+	})
+}
+
+func FuzzBisect(f *testing.F) {
+	f.Add(10, []byte{3})
+	f.Add(1, []byte{0})
+	f.Add(500, []byte{0, 1, 2, 255})
+	f.Fuzz(func(t *testing.T, n int, bad []byte) {
+		if n < 0 || n > 600 {
+			return
+		}
+		var list []int
+		for _, b := range bad {
+			list = append(list, int(b))
+		}
+		checkBisect(t, n, list)
+	})
+}
+
+func checkBisect(t require.TestingT, n int, badList []int) {
+	s := &store{bad: map[int]bool{}}
+	for _, b := range badList {
+		s.bad[b] = true
+	}
+	named := map[int]int{}
+	require.NoError(t, batch.Bisect(numbers(n), s.apply, func(i int, _ error) error {
+		named[i]++
+		return nil
+	}))
+	last := -1
+	for _, i := range s.applied {
+		require.Greater(t, i, last, "order is kept and nothing is applied twice")
+		require.Zero(t, named[i])
+		last = i
+	}
+	require.Equal(t, n, len(s.applied)+len(named))
+	for i, times := range named {
+		require.Equal(t, 1, times)
+		require.True(t, s.bad[i])
+	}
+}

@@ -1,0 +1,197 @@
+package coordination
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/overlap"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// Ended gives on the places of runs that became final in this transaction.
+// jobs are the locked definitions (see Lock); rows of jobs that are not in it
+// (deleted ones) only lose their places. Rows of plain jobs are ignored.
+func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
+	jobs map[string]*entity.Job, ended []*entity.Execution,
+) (Effect, error) {
+	var e Effect
+	type fireID struct{ job, key string }
+	finals := map[fireID]int{}
+	var ids []string
+	for _, row := range ended {
+		finals[fireID{row.JobID, row.FireKey}]++
+		ids = append(ids, row.JobID)
+	}
+	if len(ids) == 0 {
+		return e, nil
+	}
+	slices.Sort(ids)
+	live, err := tx.LiveFires.OfJobs(ctx, slices.Compact(ids))
+	if err != nil {
+		return e, fmt.Errorf("read live fires: %w", err)
+	}
+	var gone, shrunk []entity.LiveFire
+	remaining := map[string][]entity.LiveFire{}
+	for _, f := range live {
+		n := finals[fireID{f.JobID, f.FireKey}]
+		f.Remaining -= n
+		switch {
+		case n > 0 && f.Remaining <= 0:
+			gone = append(gone, f)
+			continue
+		case n > 0:
+			shrunk = append(shrunk, f)
+		}
+		remaining[f.JobID] = append(remaining[f.JobID], f)
+	}
+	if err := deleteFires(ctx, tx, gone); err != nil {
+		return e, err
+	}
+	touched := map[string]bool{}
+	for _, f := range gone {
+		job := jobs[f.JobID]
+		if job == nil {
+			continue
+		}
+		if err := p.rearm(ctx, tx, now, job, f, &e); err != nil {
+			return e, err
+		}
+		touched[f.JobID] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(touched)) {
+		promoted, err := p.promote(ctx, tx, now, jobs[id], remaining[id], &e)
+		if err != nil {
+			return e, err
+		}
+		shrunk = merge(shrunk, promoted)
+	}
+	if len(shrunk) > 0 {
+		if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
+			return e, fmt.Errorf("update live fires: %w", err)
+		}
+	}
+	return e, nil
+}
+
+// Promote lets queued fires of a locked job start as far as its limit allows.
+func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job) (Effect, error) {
+	var e Effect
+	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
+	if err != nil {
+		return e, fmt.Errorf("read live fires: %w", err)
+	}
+	promoted, err := p.promote(ctx, tx, now, job, live, &e)
+	if err != nil || len(promoted) == 0 {
+		return e, err
+	}
+	return e, tx.LiveFires.Update(ctx, promoted)
+}
+
+func (p *Places) promote(ctx context.Context, tx repository.Tx, now time.Time,
+	job *entity.Job, live []entity.LiveFire, e *Effect,
+) ([]entity.LiveFire, error) {
+	promoted := overlap.Promote(job.FireLimit(), live)
+	for i := range promoted {
+		promoted[i].Active = true
+		rows, err := tx.LiveFires.RowsOf(ctx, job.ID, promoted[i].FireKey)
+		if err != nil {
+			return nil, fmt.Errorf("read the runs of fire %s: %w", promoted[i].FireKey, err)
+		}
+		for _, row := range rows {
+			if row.Status != entity.StatusWaiting || !row.Claim.Queued() {
+				continue
+			}
+			p.MakeReady(row, now, e)
+			row.UpdateTime = now
+			if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {
+				return nil, fmt.Errorf("let run %s start: %w", row.ID, err)
+			}
+		}
+	}
+	return promoted, nil
+}
+
+// rearm sets the next time of a FIXED_DELAY job after its scheduled fire has
+// ended, unless somebody edited the job meanwhile (engine rule 7).
+func (p *Places) rearm(ctx context.Context, tx repository.Tx, now time.Time,
+	job *entity.Job, f entity.LiveFire, e *Effect,
+) error {
+	if job.Schedule.Kind != schedule.FixedDelay || !f.Scheduled ||
+		job.Version != f.JobVersion || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
+		return nil
+	}
+	return p.Arm(ctx, tx, job, now, e)
+}
+
+// Arm gives a locked FIXED_DELAY job its next time, counted from end.
+func (p *Places) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *Effect) error {
+	sched, err := p.schedules.Compile(job.Schedule)
+	if err != nil {
+		return fmt.Errorf("compile the schedule of job %s: %w", job.ID, err)
+	}
+	next, ok := sched.AfterDelay(end)
+	SetNext(job, sched, next, ok)
+	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{AdvanceOf(job, time.Time{})}); err != nil {
+		return fmt.Errorf("re-arm job %s: %w", job.ID, err)
+	}
+	e.Rearmed = append(e.Rearmed, job)
+	return nil
+}
+
+// SetNext moves the cursor of an enabled job; without a next time the job has
+// fired for the last time and is FINISHED.
+func SetNext(job *entity.Job, sched *schedule.Schedule, next time.Time, ok bool) {
+	job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
+	if !ok {
+		job.Status = entity.JobFinished
+		return
+	}
+	job.NextFireTime = next
+	job.DueTime = next.Add(sched.Jitter(job.ID))
+}
+
+// AdvanceOf is the cursor move that stores the job's state. A zero last fire
+// time keeps the stored one.
+func AdvanceOf(job *entity.Job, last time.Time) repository.JobAdvance {
+	return repository.JobAdvance{
+		ID: job.ID, NextFireTime: job.NextFireTime, DueTime: job.DueTime,
+		LastFireTime: last, Status: job.Status, FenceSeq: job.FenceSeq,
+	}
+}
+
+// merge puts the newer state of a fire over the older one.
+func merge(fires, newer []entity.LiveFire) []entity.LiveFire {
+	for _, n := range newer {
+		found := false
+		for i := range fires {
+			if fires[i].JobID == n.JobID && fires[i].FireKey == n.FireKey {
+				fires[i], found = n, true
+			}
+		}
+		if !found {
+			fires = append(fires, n)
+		}
+	}
+	return fires
+}
+
+// ArmIfIdle gives a locked FIXED_DELAY job that is enabled, has no next time
+// and no live fire its next time: nobody else will (engine rule 7).
+func (p *Places) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, e *Effect) error {
+	if job.Schedule.Kind != schedule.FixedDelay || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
+		return nil
+	}
+	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
+	if err != nil {
+		return fmt.Errorf("read live fires: %w", err)
+	}
+	if len(live) > 0 {
+		return nil
+	}
+	return p.Arm(ctx, tx, job, now, e)
+}

@@ -1,0 +1,127 @@
+// Package coordination turns fires into executions and keeps the places of
+// jobs whose fires must know of each other. All of it runs inside the caller's
+// transaction; the caller holds the locks of the jobs (engine rule 16).
+package coordination
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
+)
+
+// Fire is a fire that is about to be recorded.
+type Fire struct {
+	// Key identifies the fire within its job.
+	Key     string
+	Nominal time.Time
+	// Due is when its runs may start.
+	Due     time.Time
+	Trigger entity.Trigger
+	Params  string
+	RetryOf string
+	RootID  string
+	// OnlyShard restricts the fire to one shard of ShardTotal; used when one
+	// run is repeated by hand. Negative: every shard of the job.
+	OnlyShard  int
+	ShardTotal int
+	// Planned fires have computed ids; others random ones (engine rules 1, 2).
+	Planned bool
+}
+
+// PlannedFire is a fire of the schedule.
+func PlannedFire(f planning.Fire) Fire {
+	return Fire{
+		Key: identity.FireKey(f.Nominal), Nominal: f.Nominal, Due: f.Due,
+		Trigger: f.Trigger, OnlyShard: -1, Planned: true,
+	}
+}
+
+// ExtraFire is a fire outside the schedule; its key is made unique.
+func ExtraFire(trigger entity.Trigger, nominal, due time.Time, params string) (Fire, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Fire{}, err
+	}
+	return Fire{
+		Key: string(trigger) + ":" + id.String(), Nominal: nominal, Due: due,
+		Trigger: trigger, Params: params, OnlyShard: -1,
+	}, nil
+}
+
+// Rows makes the executions of a fire, one for each shard, WAITING and without
+// a place in the claim index.
+func (f Fire) Rows(job *entity.Job, now time.Time) ([]*entity.Execution, error) {
+	total := max(1, job.ShardCount)
+	first, last := 0, total-1
+	if f.OnlyShard >= 0 {
+		total, first, last = f.ShardTotal, f.OnlyShard, f.OnlyShard
+	}
+	var deadline time.Time
+	if job.StartDeadlineSec > 0 {
+		deadline = later(f.Due, now).Add(time.Duration(job.StartDeadlineSec) * time.Second)
+	}
+	block := make([]entity.Execution, last-first+1)
+	rows := make([]*entity.Execution, len(block))
+	for i := range block {
+		id, err := f.id(job.ID, first+i)
+		if err != nil {
+			return nil, err
+		}
+		block[i] = entity.Execution{
+			ID: id, JobID: job.ID, FireKey: f.Key, ScheduledTime: f.Nominal, DueTime: f.Due,
+			Trigger: f.Trigger, ShardIndex: first + i, ShardTotal: total, JobVersion: job.Version,
+			Priority: job.Priority, Params: f.Params, Status: entity.StatusWaiting,
+			StartDeadline: deadline, RetryOf: f.RetryOf, RootID: f.RootID,
+			CreateTime: now, UpdateTime: now,
+		}
+		rows[i] = &block[i]
+	}
+	return rows, nil
+}
+
+func (f Fire) id(jobID string, shard int) (string, error) {
+	if f.Planned {
+		return identity.ExecutionID(f.Nominal, jobID, f.Key, shard), nil
+	}
+	id, err := uuid.NewV7()
+	return id.String(), err
+}
+
+// Skipped is the one row of a fire that is recorded without running.
+func (f Fire) Skipped(job *entity.Job, now time.Time, reason entity.Reason) (*entity.Execution, error) {
+	id, err := f.id(job.ID, max(f.OnlyShard, 0))
+	if err != nil {
+		return nil, err
+	}
+	return &entity.Execution{
+		ID: id, JobID: job.ID, FireKey: f.Key, ScheduledTime: f.Nominal, DueTime: f.Due,
+		Trigger: f.Trigger, ShardIndex: max(f.OnlyShard, 0), ShardTotal: max(1, job.ShardCount),
+		JobVersion: job.Version, Priority: job.Priority, Params: f.Params,
+		Status: entity.StatusSkipped, Reason: reason, EndTime: now,
+		RetryOf: f.RetryOf, RootID: f.RootID, CreateTime: now, UpdateTime: now,
+	}, nil
+}
+
+// Range is the one row of many fires that were not run (engine rule 5).
+func Range(job *entity.Job, s planning.Skip, now time.Time) *entity.Execution {
+	key := identity.RangeKey(s.First)
+	return &entity.Execution{
+		ID: identity.ExecutionID(s.First, job.ID, key, 0), JobID: job.ID, FireKey: key,
+		ScheduledTime: s.First, DueTime: s.First, Trigger: entity.TriggerSchedule,
+		ShardTotal: 1, JobVersion: job.Version, Priority: job.Priority,
+		Status: entity.StatusSkipped, Reason: s.Reason, EndTime: now,
+		SkipFrom: s.First, SkipTo: s.End, SkipCount: s.Count, SkipAtLeast: s.AtLeast,
+		CreateTime: now, UpdateTime: now,
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,115 @@
+package coordination
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// Compiler makes schedules from specs; implementations cache.
+type Compiler interface {
+	Compile(spec schedule.Spec) (*schedule.Schedule, error)
+}
+
+// FairTimes spreads the waiting runs of one job (engine rule 15).
+type FairTimes interface {
+	Fair(jobID string, due, now time.Time) time.Time
+}
+
+// Definitions keeps job definitions by id and version.
+type Definitions interface {
+	// Cached returns the definition of that version, or nil.
+	Cached(id string, version int) *entity.Job
+	Keep(job *entity.Job)
+}
+
+// Places admits fires and gives places on. It holds no state of jobs: that is
+// in the store. Safe for concurrent use.
+type Places struct {
+	schedules Compiler
+	fair      FairTimes
+	defs      Definitions
+}
+
+// NewPlaces wires the parts.
+func NewPlaces(schedules Compiler, fair FairTimes, defs Definitions) *Places {
+	return &Places{schedules: schedules, fair: fair, defs: defs}
+}
+
+// Lock locks the jobs in id order and returns the current definition of each
+// that exists. Ids may repeat.
+func (p *Places) Lock(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	heads, err := tx.Jobs.Lock(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make(map[string]*entity.Job, len(heads))
+	for _, h := range heads {
+		def := p.defs.Cached(h.ID, h.Version)
+		if def == nil {
+			if def, err = tx.Jobs.LockFull(ctx, h.ID); err != nil {
+				return nil, fmt.Errorf("load locked job %s: %w", h.ID, err)
+			}
+			p.defs.Keep(def)
+		}
+		job := *def
+		job.NextFireTime, job.DueTime, job.Status, job.FenceSeq = h.NextFireTime, h.DueTime, h.Status, h.FenceSeq
+		jobs[h.ID] = &job
+	}
+	return jobs, nil
+}
+
+// Effect is what must be told to others once the transaction has committed.
+type Effect struct {
+	// Ready counts runs that may now be claimed.
+	Ready int
+	// ParkedUntil is the earliest moment at which a parked run may start.
+	ParkedUntil time.Time
+	// Rearmed are jobs whose next fire time was set.
+	Rearmed []*entity.Job
+	// Stopping are running executions that were asked to stop.
+	Stopping []*entity.Execution
+	// Closed are rows that became final without running.
+	Closed []*entity.Execution
+}
+
+// Add merges the effects of another change.
+func (e *Effect) Add(o Effect) {
+	e.Ready += o.Ready
+	e.park(o.ParkedUntil)
+	e.Rearmed = append(e.Rearmed, o.Rearmed...)
+	e.Stopping = append(e.Stopping, o.Stopping...)
+	e.Closed = append(e.Closed, o.Closed...)
+}
+
+func (e *Effect) park(until time.Time) {
+	if until.IsZero() {
+		return
+	}
+	if e.ParkedUntil.IsZero() || until.Before(e.ParkedUntil) {
+		e.ParkedUntil = until
+	}
+}
+
+// MakeReady gives a waiting row its place in the claim index: at once when it
+// is due, else at its moment.
+func (p *Places) MakeReady(row *entity.Execution, now time.Time, e *Effect) {
+	if row.DueTime.After(now) {
+		row.Claim = entity.ParkedKey(row.DueTime)
+		e.park(row.DueTime)
+		return
+	}
+	row.Claim = entity.ReadyKey(row.Priority, p.fair.Fair(row.JobID, row.DueTime, now))
+	e.Ready++
+}

@@ -1,0 +1,201 @@
+package firing
+
+import (
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/timingwheel"
+)
+
+// hint says that a job is due at a moment. It is only a hint: the fire
+// transaction checks everything again (engine rule 12).
+type hint struct {
+	job   *entity.Job
+	sched *schedule.Schedule
+	state hintState
+}
+
+type hintState int
+
+const (
+	inWheel hintState = iota
+	inQueue
+	inFire
+)
+
+// lateLaneAfter is the lateness from which a fire is catching up and yields
+// to those that are on time (engine rule 5).
+const lateLaneAfter = 2 * time.Second
+
+// lateShare is the part of a batch kept for catching up while there is
+// something to catch up with: one in eight.
+const lateShare = 8
+
+// book holds the hints of what is due soon: a timing wheel, and two queues of
+// what has come due, on time and late. Safe for concurrent use.
+type book struct {
+	mu    sync.Mutex
+	wheel *timingwheel.Wheel[*hint]
+	held  map[string]*hint
+	fresh []*hint
+	late  []*hint
+	buf   []*hint
+	// changed is closed and replaced when an earlier hint arrives.
+	changed chan struct{}
+	horizon time.Duration
+	limit   int
+}
+
+func newBook(now time.Time, horizon time.Duration, limit int) *book {
+	return &book{
+		wheel:   timingwheel.New[*hint](time.Millisecond, now),
+		held:    map[string]*hint{},
+		changed: make(chan struct{}),
+		horizon: horizon,
+		limit:   limit,
+	}
+}
+
+// offer takes a job that a scan found or a change announced. A job that is
+// being fired is left alone: its transaction will say what comes next.
+func (b *book) offer(job *entity.Job, sched *schedule.Schedule) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.held[job.ID]; h != nil {
+		if h.state == inFire {
+			return
+		}
+		if h.job.Version == job.Version && h.job.NextFireTime.Equal(job.NextFireTime) {
+			return
+		}
+		if h.state == inQueue {
+			h.job, h.sched = job, sched
+			return
+		}
+	}
+	b.put(&hint{job: job, sched: sched})
+}
+
+// knows reports whether the job is held with that cursor and version already,
+// so that its schedule need not be compiled.
+func (b *book) knows(job *entity.Job) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.held[job.ID]
+	return h != nil && (h.state == inFire ||
+		h.job.Version == job.Version && h.job.NextFireTime.Equal(job.NextFireTime))
+}
+
+// put adds a hint to the wheel; the caller holds the lock.
+func (b *book) put(h *hint) {
+	first, ok := b.wheel.NextExpiry()
+	h.state = inWheel
+	b.held[h.job.ID] = h
+	b.wheel.Add(h.job.ID, h.job.DueTime, h)
+	if !ok || h.job.DueTime.Before(first) {
+		close(b.changed)
+		b.changed = make(chan struct{})
+	}
+}
+
+// forget drops a job that is not being fired.
+func (b *book) forget(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.held[id]
+	if h == nil || h.state != inWheel {
+		return
+	}
+	b.wheel.Remove(id)
+	delete(b.held, id)
+}
+
+// settle ends the firing of a hint: job is its state after the commit, nil
+// when the hint was wrong. What is due within the horizon stays in the book.
+func (b *book) settle(h *hint, job *entity.Job, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.held, h.job.ID)
+	if job == nil || job.DueTime.IsZero() || job.Status != entity.JobEnabled ||
+		job.DueTime.After(now.Add(b.horizon)) {
+		return
+	}
+	b.put(&hint{job: job, sched: h.sched})
+}
+
+// expire moves what has come due into the queues; the caller holds the lock.
+func (b *book) expire(now time.Time) {
+	b.buf = b.wheel.Expire(now, b.buf[:0])
+	border := now.Add(-lateLaneAfter)
+	for _, h := range b.buf {
+		h.state = inQueue
+		if h.job.DueTime.Before(border) {
+			b.late = append(b.late, h)
+		} else {
+			b.fresh = append(b.fresh, h)
+		}
+	}
+	clear(b.buf)
+}
+
+// due reports how many hints wait to be fired at now.
+func (b *book) due(now time.Time) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expire(now)
+	return len(b.fresh) + len(b.late)
+}
+
+// take hands out up to limit hints that are due, on-time ones first.
+func (b *book) take(now time.Time, limit int) []*hint {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expire(now)
+	reserved := min(len(b.late), max(limit/lateShare, 1))
+	fromFresh := min(len(b.fresh), max(limit-reserved, 0))
+	fromLate := min(len(b.late), limit-fromFresh)
+	out := make([]*hint, 0, fromFresh+fromLate)
+	out, b.fresh = move(out, b.fresh, fromFresh)
+	out, b.late = move(out, b.late, fromLate)
+	for _, h := range out {
+		h.state = inFire
+	}
+	return out
+}
+
+// move appends the first n of queue to out and returns both; an emptied queue
+// keeps its memory.
+func move(out, queue []*hint, n int) (taken, rest []*hint) {
+	out = append(out, queue[:n]...)
+	clear(queue[:n])
+	if n == len(queue) {
+		return out, queue[:0]
+	}
+	return out, queue[n:]
+}
+
+// next is when the earliest hint comes due, and a channel that closes when an
+// earlier one arrives.
+func (b *book) next() (at time.Time, ok bool, changed <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at, ok = b.wheel.NextExpiry()
+	return at, ok, b.changed
+}
+
+// room is how many more hints the book takes before the scan must wait.
+func (b *book) room() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.limit - len(b.held)
+}
+
+// poke wakes those who wait for the earliest hint.
+func (b *book) poke() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.changed)
+	b.changed = make(chan struct{})
+}

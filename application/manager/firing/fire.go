@@ -1,0 +1,327 @@
+package firing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/event"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// item is one job of a batch: what was planned, and the job as it will be.
+type item struct {
+	hint *hint
+	job  entity.Job // after the plan has been applied
+	rows []*entity.Execution
+	// fires are admitted inside the transaction; only for coordinated jobs.
+	fires []coordination.Fire
+	last  time.Time
+	// direct are rows that start on this node.
+	direct []*entity.Execution
+}
+
+// result is what one run of the transaction's function came to. It is made
+// anew by each run, because a deadlock makes the store run it again.
+type result struct {
+	fired   []*item
+	dropped []*item
+	rows    []*entity.Execution
+	effect  coordination.Effect
+}
+
+// fire decides and records everything that is due of the hinted jobs.
+func (m *JobManager) fire(ctx context.Context, hints []*hint) error {
+	began := m.Clock.Monotonic()
+	now := m.StoreClock.Now()
+	items := make([]*item, 0, len(hints))
+	for _, h := range hints {
+		it, err := m.plan(h, now)
+		if err != nil {
+			m.book.settle(h, nil, now)
+			m.Logger.Error("a due job cannot be planned", "job", h.job.ID, "error", err)
+			continue
+		}
+		if it == nil {
+			m.book.settle(h, h.job, now) // not due after all: the clock went back
+			continue
+		}
+		items = append(items, it)
+	}
+	slices.SortFunc(items, func(a, b *item) int { return strings.Compare(a.job.ID, b.job.ID) })
+	reserved := m.startDirectly(items, now)
+	err := batch.Bisect(items,
+		func(part []*item) error { return m.commit(ctx, part, now, &reserved) },
+		func(it *item, cause error) error { return m.recordPoison(ctx, it, cause, now) },
+	)
+	if reserved > 0 {
+		m.Starter.Release(reserved)
+	}
+	if err != nil {
+		for _, it := range items {
+			m.book.settle(it.hint, nil, now)
+		}
+		return err
+	}
+	m.Metrics.FireBatch(len(items), m.Clock.Monotonic()-began)
+	return nil
+}
+
+// plan decides what is due of one job; nil when nothing is.
+func (m *JobManager) plan(h *hint, now time.Time) (*item, error) {
+	plan := Decide(h.job, h.sched, now, m.cfg.PlanLimit)
+	if plan.Skip == nil && len(plan.Fires) == 0 {
+		return nil, nil
+	}
+	it := &item{hint: h, job: *h.job}
+	if plan.Skip != nil {
+		it.rows = append(it.rows, coordination.Range(h.job, *plan.Skip, now))
+	}
+	for _, f := range plan.Fires {
+		fire := coordination.PlannedFire(f)
+		if h.job.Coordinated() {
+			it.fires = append(it.fires, fire)
+			continue
+		}
+		rows, err := fire.Rows(h.job, now)
+		if err != nil {
+			return nil, fmt.Errorf("make the runs of fire %s: %w", fire.Key, err)
+		}
+		it.rows = append(it.rows, rows...)
+	}
+	it.last = Apply(&it.job, h.sched, plan)
+	return it, nil
+}
+
+// startDirectly makes as many rows RUNNING on this node as there are slots,
+// the most urgent first (engine rule 14). It returns the slots it reserved.
+func (m *JobManager) startDirectly(items []*item, now time.Time) (reserved int) {
+	var candidates []*item
+	for _, it := range items {
+		if !it.job.Coordinated() && it.job.Routing.Strategy == entity.RouteAny && m.Starter.Suits(&it.job) {
+			candidates = append(candidates, it)
+		}
+	}
+	wanted := 0
+	for _, it := range candidates {
+		wanted += waiting(it.rows)
+	}
+	if wanted == 0 {
+		return 0
+	}
+	reserved = m.Starter.Reserve(wanted)
+	if reserved < wanted {
+		slices.SortStableFunc(candidates, func(a, b *item) int { return b.job.Priority - a.job.Priority })
+	}
+	node, epoch := m.Starter.Holder()
+	left := reserved
+	for _, it := range candidates {
+		for _, row := range it.rows {
+			if left == 0 {
+				return reserved
+			}
+			if row.Status != entity.StatusWaiting {
+				continue
+			}
+			row.Status, row.NodeID, row.Epoch = entity.StatusRunning, node, epoch
+			row.Token, row.Attempt, row.StartTime = 1, 1, now
+			row.Claim = entity.RunningKey(node)
+			it.direct = append(it.direct, row)
+			left--
+		}
+	}
+	return reserved
+}
+
+func waiting(rows []*entity.Execution) int {
+	n := 0
+	for _, row := range rows {
+		if row.Status == entity.StatusWaiting {
+			n++
+		}
+	}
+	return n
+}
+
+// commit runs the fire transaction over the items and then tells everybody.
+// reserved is lowered by the slots that were used.
+func (m *JobManager) commit(ctx context.Context, items []*item, now time.Time, reserved *int) error {
+	var res result
+	err := m.Store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
+		res = result{}
+		return m.record(ctx, tx, items, now, &res)
+	})
+	switch {
+	case errors.Is(err, repository.ErrCommitUnknown):
+		return m.resolveUnknown(ctx, items, res, reserved)
+	case errors.Is(err, repository.ErrDuplicateID):
+		return m.resolveDuplicates(ctx, items, now, reserved)
+	case err != nil:
+		return err
+	}
+	m.announce(res, now, reserved)
+	return nil
+}
+
+// record is the fire transaction: lock and check the jobs by id, insert the
+// executions by id, advance the cursors (engine rule 8).
+func (m *JobManager) record(ctx context.Context, tx repository.Tx, items []*item, now time.Time, res *result) error {
+	ids := make([]string, len(items))
+	for i, it := range items {
+		ids[i] = it.job.ID
+	}
+	heads, err := tx.Jobs.Lock(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("lock %d due jobs: %w", len(ids), err)
+	}
+	if err := m.check(ctx, tx, items, heads, now, res); err != nil {
+		return err
+	}
+	if len(res.fired) == 0 {
+		return nil
+	}
+	slices.SortFunc(res.rows, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
+	if err := tx.Executions.Insert(ctx, res.rows); err != nil {
+		return fmt.Errorf("insert %d executions: %w", len(res.rows), err)
+	}
+	moves := make([]repository.JobAdvance, len(res.fired))
+	for i, it := range res.fired {
+		moves[i] = coordination.AdvanceOf(&it.job, it.last)
+	}
+	if err := tx.Jobs.Advance(ctx, moves); err != nil {
+		return fmt.Errorf("advance %d jobs: %w", len(moves), err)
+	}
+	return addEvents(ctx, tx, res, now)
+}
+
+// check drops the jobs that somebody else fired, edited, paused or deleted,
+// and admits the fires of the coordinated ones.
+func (m *JobManager) check(ctx context.Context, tx repository.Tx, items []*item,
+	heads []repository.JobHead, now time.Time, res *result,
+) error {
+	byID := make(map[string]*repository.JobHead, len(heads))
+	for i := range heads {
+		byID[heads[i].ID] = &heads[i]
+	}
+	var coordinated []string
+	for _, it := range items {
+		head := byID[it.job.ID]
+		if head == nil || head.Version != it.job.Version || head.Status != entity.JobEnabled ||
+			!head.NextFireTime.Equal(it.hint.job.NextFireTime) {
+			res.dropped = append(res.dropped, it)
+			continue
+		}
+		it.job.FenceSeq = head.FenceSeq
+		res.fired = append(res.fired, it)
+		if len(it.fires) > 0 {
+			coordinated = append(coordinated, it.job.ID)
+		}
+	}
+	live, err := m.liveFires(ctx, tx, coordinated)
+	if err != nil {
+		return err
+	}
+	var a coordination.Admission
+	for _, it := range res.fired {
+		for _, row := range it.rows {
+			if row.Status == entity.StatusWaiting {
+				m.Places.MakeReady(row, now, &res.effect)
+			}
+		}
+		res.rows = append(res.rows, it.rows...)
+		fires := live[it.job.ID]
+		for _, f := range it.fires {
+			if err := m.Places.Admit(ctx, tx, now, &it.job, &fires, f, &a); err != nil {
+				return err
+			}
+		}
+	}
+	res.rows = append(res.rows, a.Rows...)
+	res.effect.Add(a.Effect)
+	if len(a.LiveFires) == 0 {
+		return nil
+	}
+	if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
+		return fmt.Errorf("insert %d live fires: %w", len(a.LiveFires), err)
+	}
+	return nil
+}
+
+func (m *JobManager) liveFires(ctx context.Context, tx repository.Tx, ids []string) (map[string][]entity.LiveFire, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	fires, err := tx.LiveFires.OfJobs(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read live fires: %w", err)
+	}
+	byJob := make(map[string][]entity.LiveFire, len(ids))
+	for _, f := range fires {
+		byJob[f.JobID] = append(byJob[f.JobID], f)
+	}
+	return byJob, nil
+}
+
+// addEvents writes the outbox rows of everything that is final already.
+func addEvents(ctx context.Context, tx repository.Tx, res *result, now time.Time) error {
+	var events []entity.Event
+	for _, row := range res.rows {
+		if row.Status.Final() {
+			events = append(events, event.Final(row, now))
+		}
+	}
+	for _, row := range res.effect.Closed {
+		if !slices.Contains(res.rows, row) {
+			events = append(events, event.Final(row, now))
+		}
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	if err := tx.Records.AddEvents(ctx, events); err != nil {
+		return fmt.Errorf("add %d events: %w", len(events), err)
+	}
+	return nil
+}
+
+// announce hands the committed rows on: direct starts to the executor, hints
+// of the next fires to the book, news to the claimers.
+func (m *JobManager) announce(res result, now time.Time, reserved *int) {
+	var runs []entity.Run
+	for _, it := range res.fired {
+		job := it.job
+		for _, row := range it.direct {
+			runs = append(runs, entity.Run{Job: &job, Execution: row})
+		}
+		m.book.settle(it.hint, &job, now)
+	}
+	for _, it := range res.dropped {
+		m.book.settle(it.hint, nil, now)
+	}
+	if len(runs) > 0 {
+		*reserved -= len(runs)
+		m.Starter.Start(runs)
+	}
+	m.Starter.Notice(res.effect)
+	m.count(res.rows)
+}
+
+func (m *JobManager) count(rows []*entity.Execution) {
+	type born struct {
+		status entity.Status
+		reason entity.Reason
+	}
+	counts := map[born]int{}
+	for _, row := range rows {
+		counts[born{row.Status, row.Reason}]++
+	}
+	for b, n := range counts {
+		m.Metrics.Fired(b.status, b.reason, n)
+	}
+}

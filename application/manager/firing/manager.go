@@ -1,0 +1,219 @@
+// Package firing turns schedules into executions: a look-ahead scan finds the
+// jobs that are due soon, a timing wheel holds them until they are due, and a
+// batcher opens one transaction for many fires (engine rules 3–14).
+package firing
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// StoreClock tells the store's time.
+type StoreClock interface {
+	Now() time.Time
+}
+
+// Starter runs what is fired on this node. Slots are reserved before the
+// commit of a direct start, so that nothing RUNNING waits for room (rule 14).
+type Starter interface {
+	// Holder is the node and epoch that direct starts carry.
+	Holder() (nodeID string, epoch int64)
+	// Suits reports whether this node may run the job at all.
+	Suits(job *entity.Job) bool
+	// Room is how many direct starts are possible now: zero while draining or
+	// while waiting runs of the store go first. With patience it waits for a
+	// slot that is about to be free.
+	Room(ctx context.Context, patience time.Duration) int
+	// Reserve takes up to n slots and returns how many it took.
+	Reserve(n int) int
+	// Release gives reserved slots back.
+	Release(n int)
+	// Start runs committed direct starts; each uses one reserved slot.
+	Start(runs []entity.Run)
+	// Notice tells what a transaction made ready, parked or asked to stop.
+	Notice(e coordination.Effect)
+}
+
+// Owner tells which partitions this scheduler fires; nil means all of them.
+type Owner interface {
+	Partitions() []int
+}
+
+// Metrics counts what happens. Implementations are safe for concurrent use.
+type Metrics interface {
+	// Fired counts rows by what they were born as.
+	Fired(status entity.Status, reason entity.Reason, n int)
+	// FireBatch observes one fire transaction.
+	FireBatch(fires int, took time.Duration)
+	// DuplicateFire counts fires whose id was there already: an alarm.
+	DuplicateFire()
+	// PoisonFire counts fires that the store refused.
+	PoisonFire()
+}
+
+// Config tunes a JobManager; zero values take the defaults.
+type Config struct {
+	// Horizon is how far ahead the scan looks; it must exceed the interval at
+	// which Scan is called. Default 3 s.
+	Horizon time.Duration
+	// BatchSize is the most fires of one transaction. Default 500.
+	BatchSize int
+	// Workers is how many fire transactions run at once. Default 1.
+	Workers int
+	// MaxHeld bounds the hints in memory. Default 50,000.
+	MaxHeld int
+	// PlanLimit is the most fires of one job in one transaction. Default 100.
+	PlanLimit int
+}
+
+func (c Config) withDefaults() Config {
+	if c.Horizon <= 0 {
+		c.Horizon = 3 * time.Second
+	}
+	if c.BatchSize <= 0 {
+		c.BatchSize = 500
+	}
+	if c.Workers <= 0 {
+		c.Workers = 1
+	}
+	if c.MaxHeld <= 0 {
+		c.MaxHeld = 50_000
+	}
+	if c.PlanLimit <= 0 {
+		c.PlanLimit = 100
+	}
+	return c
+}
+
+// Deps are the parts a JobManager works with.
+type Deps struct {
+	Store      repository.Store
+	Plans      repository.JobPlanReader
+	Executions repository.ExecutionReader
+	Places     *coordination.Places
+	Schedules  coordination.Compiler
+	Clock      clock.Clock
+	StoreClock StoreClock
+	Starter    Starter
+	Owner      Owner
+	Metrics    Metrics
+	Logger     *slog.Logger
+}
+
+// JobManager fires jobs. Run and Scan are its duties; Hint is a short cut for
+// changes made on this node.
+type JobManager struct {
+	Deps
+	cfg  Config
+	book *book
+}
+
+// New returns a manager that has seen nothing yet.
+func New(deps Deps, cfg Config) *JobManager {
+	cfg = cfg.withDefaults()
+	return &JobManager{
+		Deps: deps, cfg: cfg,
+		book: newBook(deps.StoreClock.Now(), cfg.Horizon, cfg.MaxHeld),
+	}
+}
+
+// slotPatience is how long a batch waits for slots of runs that are ending
+// before it records its fires as WAITING, which costs an extra write each.
+const slotPatience = 20 * time.Millisecond
+
+// idleCheck bounds how long a worker sleeps although nothing is due, so that a
+// wall clock that jumps ahead is noticed.
+const idleCheck = 500 * time.Millisecond
+
+// Run fires what comes due until ctx ends. A batch that has begun is finished.
+func (m *JobManager) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for range m.cfg.Workers {
+		wg.Go(func() { m.work(ctx) })
+	}
+	wg.Wait()
+	return nil
+}
+
+func (m *JobManager) work(ctx context.Context) {
+	timer := m.Clock.NewTimer(time.Hour)
+	defer timer.Stop()
+	failures := 0
+	for ctx.Err() == nil {
+		if m.book.due(m.StoreClock.Now()) == 0 {
+			m.awaitDue(ctx, timer)
+			continue
+		}
+		limit := m.cfg.BatchSize
+		if room := m.Starter.Room(ctx, slotPatience); room > 0 {
+			limit = min(limit, room)
+		}
+		hints := m.book.take(m.StoreClock.Now(), limit)
+		if len(hints) == 0 {
+			continue
+		}
+		if err := m.fire(context.WithoutCancel(ctx), hints); err != nil {
+			failures++
+			m.Logger.Error("a fire transaction failed; its fires stay due", "error", err, "fires", len(hints))
+			m.pause(ctx, timer, failures)
+			continue
+		}
+		failures = 0
+	}
+}
+
+// awaitDue sleeps until the earliest hint is due or the book changes.
+func (m *JobManager) awaitDue(ctx context.Context, timer clock.Timer) {
+	at, ok, changed := m.book.next()
+	wait := idleCheck
+	if ok {
+		wait = min(wait, at.Sub(m.StoreClock.Now()))
+	}
+	if wait <= 0 {
+		return
+	}
+	timer.Reset(wait)
+	select {
+	case <-ctx.Done():
+	case <-changed:
+	case <-timer.C():
+	}
+}
+
+// pause backs off while the store fails: 100 ms, doubling to 2 s. The hints
+// were dropped; the next scan finds the jobs again, as they are still due.
+func (m *JobManager) pause(ctx context.Context, timer clock.Timer, failures int) {
+	timer.Reset(min(100*time.Millisecond<<min(failures-1, 5), 2*time.Second))
+	select {
+	case <-ctx.Done():
+	case <-timer.C():
+	}
+}
+
+// Hint takes the new state of a job that was changed on this node.
+func (m *JobManager) Hint(job *entity.Job) {
+	now := m.StoreClock.Now()
+	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(now.Add(m.cfg.Horizon)) {
+		m.book.forget(job.ID)
+		return
+	}
+	sched, err := m.Schedules.Compile(job.Schedule)
+	if err != nil {
+		m.Logger.Error("a job's schedule does not compile", "job", job.ID, "error", err)
+		return
+	}
+	m.book.offer(job, sched)
+}
+
+// Poke makes the workers look at the clock again, after it has jumped.
+func (m *JobManager) Poke() { m.book.poke() }
+
+// Held is the number of jobs held in memory because they are due soon.
+func (m *JobManager) Held() int { return m.cfg.MaxHeld - m.book.room() }

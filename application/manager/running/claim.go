@@ -1,0 +1,173 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// claimSweep is how often the store is asked for ready runs although nobody
+// told of any: hints may be lost, states may not.
+const claimSweep = time.Second
+
+// claimLoop starts what waits in the store, as long as there are slots.
+func (t *TaskManager) claimLoop(ctx context.Context) {
+	timer := t.Clock.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.wake:
+		case <-timer.C():
+		}
+		t.claimAll(ctx)
+		timer.Reset(claimSweep)
+	}
+}
+
+// claimAll claims until nothing is ready, waiting for slots where they are short.
+func (t *TaskManager) claimAll(ctx context.Context) {
+	for ctx.Err() == nil {
+		more, err := t.claimOnce(ctx)
+		if err != nil {
+			t.Logger.Error("waiting runs could not be claimed", "error", err)
+			return
+		}
+		if !more {
+			return
+		}
+		if running, total := t.Running(); running < total {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-t.slots.changed():
+		}
+	}
+}
+
+// claimOnce takes one batch of ready runs; more says that others may be ready.
+func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
+	t.slots.setBacklog(false)
+	first, err := t.Claims.First(ctx, entity.ClaimReadyPrefix, readyEnd)
+	if err != nil || first == "" {
+		return false, err
+	}
+	t.slots.setBacklog(true)
+	reserved := t.slots.reserveForClaim(t.cfg.BatchSize)
+	if reserved == 0 {
+		return !t.isDraining(), nil
+	}
+	rows, err := t.claimRows(ctx, reserved)
+	if err != nil {
+		t.slots.release(reserved)
+		return false, err
+	}
+	started, err := t.startClaimed(ctx, rows)
+	t.slots.release(reserved - started)
+	if err != nil {
+		return false, err
+	}
+	if len(rows) < reserved {
+		t.slots.setBacklog(false)
+		return false, nil
+	}
+	return true, nil
+}
+
+// readyEnd is the end of the ready range of the claim index.
+const readyEnd entity.ClaimKey = "W+"
+
+func (t *TaskManager) isDraining() bool {
+	t.slots.mu.Lock()
+	defer t.slots.mu.Unlock()
+	return t.slots.draining
+}
+
+// claimRows runs the claim transaction. When its commit was not answered the
+// rows are read again, and those that carry this node, epoch and token are
+// claimed (engine rule 9).
+func (t *TaskManager) claimRows(ctx context.Context, limit int) ([]*entity.Execution, error) {
+	var rows []*entity.Execution
+	err := t.Store.Write(ctx, repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
+		var err error
+		rows, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
+			NodeID: t.cfg.NodeID, Epoch: t.cfg.Epoch, Limit: limit, Now: t.StoreClock.Now(),
+		})
+		return err
+	})
+	if !errors.Is(err, repository.ErrCommitUnknown) {
+		return rows, err
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	stored, err := t.Executions.ByIDs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	tokens := map[string]int64{}
+	for _, row := range rows {
+		tokens[row.ID] = row.Token
+	}
+	mine := stored[:0]
+	for _, row := range stored {
+		if row.Status == entity.StatusRunning && row.NodeID == t.cfg.NodeID &&
+			row.Epoch == t.cfg.Epoch && row.Token == tokens[row.ID] {
+			mine = append(mine, row)
+		}
+	}
+	return mine, nil
+}
+
+// startClaimed runs claimed rows by their jobs' current definitions. A run
+// whose job was deleted meanwhile ends as CANCELLED(DELETED). It returns how
+// many of the reserved slots are in use.
+func (t *TaskManager) startClaimed(ctx context.Context, rows []*entity.Execution) (started int, err error) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.JobID
+	}
+	jobs, err := t.Jobs.Load(ctx, ids)
+	if err != nil {
+		// The rows are RUNNING here but unknown to us: the reconciliation
+		// sends them back after two looks.
+		return 0, err
+	}
+	runs := make([]entity.Run, 0, len(rows))
+	for _, row := range rows {
+		if job := jobs[row.JobID]; job != nil {
+			runs = append(runs, entity.Run{Job: job, Execution: row})
+			continue
+		}
+		t.endWithoutRun(row, &entity.Job{ID: row.JobID}, entity.Outcome{
+			Status: entity.StatusCancelled, Reason: entity.ReasonDeleted, Message: "the job was deleted",
+		}, true)
+		started++
+	}
+	t.Start(runs)
+	return started + len(runs), nil
+}
+
+// endWithoutRun hands the end of a held row to the completers.
+func (t *TaskManager) endWithoutRun(row *entity.Execution, job *entity.Job, o entity.Outcome, slot bool) {
+	now := t.StoreClock.Now()
+	start := row.StartTime
+	if start.IsZero() {
+		start = now
+	}
+	t.inFlight.Add(1)
+	defer t.inFlight.Done()
+	t.results <- &finished{
+		run: entity.Run{Job: job, Execution: row}, outcome: o,
+		start: start, end: now, took: max(now.Sub(start), 0), slot: slot,
+	}
+}

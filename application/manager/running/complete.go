@@ -1,0 +1,237 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// The longest texts kept of a run, in bytes.
+const (
+	maxResult  = 64 << 10
+	maxMessage = 4 << 10
+)
+
+// completeLoop stores ends in batches: whatever has ended while the former
+// batch was being stored. It ends when the results are closed and stored.
+func (t *TaskManager) completeLoop() {
+	for first := range t.results {
+		items := append(make([]*finished, 0, t.cfg.BatchSize), first)
+	drain:
+		for len(items) < t.cfg.BatchSize {
+			select {
+			case f, ok := <-t.results:
+				if !ok {
+					break drain
+				}
+				items = append(items, f)
+			default:
+				break drain
+			}
+		}
+		t.settle(items)
+	}
+}
+
+// settle stores the ends, however long that takes: results are held, with
+// their slots, until the store has taken or refused them (engine rule 23).
+func (t *TaskManager) settle(items []*finished) {
+	for _, f := range items {
+		f.outcome.Result = validation.Text(f.outcome.Result, maxResult)
+		f.outcome.Message = validation.Text(f.outcome.Message, maxMessage)
+	}
+	left := items
+	timer := t.Clock.NewTimer(time.Hour)
+	defer timer.Stop()
+	for failures := 0; len(left) > 0; failures++ {
+		if failures > 0 {
+			timer.Reset(min(50*time.Millisecond<<min(failures-1, 7), 5*time.Second))
+			<-timer.C()
+		}
+		err := batch.Bisect(left, t.store, t.storeReduced)
+		left = unstored(left)
+		if err != nil && (failures == 0 || failures%20 == 0) {
+			t.Logger.Error("ends of runs could not be stored; they are held and sent again",
+				"runs", len(left), "error", err)
+		}
+	}
+}
+
+func unstored(items []*finished) []*finished {
+	var left []*finished
+	for _, f := range items {
+		if !f.stored {
+			left = append(left, f)
+		}
+	}
+	return left
+}
+
+// store sends one completion transaction and tells everybody what it did.
+func (t *TaskManager) store(items []*finished) error {
+	ctx := context.Background()
+	began := t.Clock.Monotonic()
+	definitions, err := t.definitionsForFailures(ctx, items)
+	if err != nil {
+		return err
+	}
+	var c completion
+	for _, f := range items {
+		f.tries++
+	}
+	err = t.Store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
+		c.restoreLogs() // a deadlock makes the store run this again
+		c = completion{manager: t, items: items, jobs: definitions, now: t.StoreClock.Now()}
+		return c.record(ctx, tx)
+	})
+	if err != nil {
+		c.restoreLogs()
+		return err
+	}
+	if err := t.judgeRefused(ctx, c.refused); err != nil {
+		return err
+	}
+	for _, f := range items {
+		f.stored = true
+	}
+	t.done(items)
+	t.Notice(c.effect)
+	t.Metrics.CompleteBatch(len(items), t.Clock.Monotonic()-began)
+	t.report(&c)
+	return nil
+}
+
+// definitionsForFailures loads the current definitions of the jobs whose runs
+// did not succeed: retries follow the job as it is now (engine rule 17).
+func (t *TaskManager) definitionsForFailures(ctx context.Context, items []*finished) (map[string]*entity.Job, error) {
+	var ids []string
+	for _, f := range items {
+		if f.outcome.Status != entity.StatusSuccess {
+			ids = append(ids, f.run.Execution.JobID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return t.Jobs.Load(ctx, ids)
+}
+
+// report counts what was stored and tells the observer.
+func (t *TaskManager) report(c *completion) {
+	for _, d := range c.done {
+		t.Metrics.Ended(d.outcome.Status, d.outcome.Reason, d.item.took, d.retried)
+		if t.Observer != nil {
+			t.Observer(d.item.run.Job, d.row)
+		}
+	}
+}
+
+// judgeRefused looks at the rows that did not take their end. A row that holds
+// it already took it in a transaction whose reply was lost (engine rule 9);
+// every other report is late: it is kept as evidence and counts for nothing
+// (engine rule 19).
+func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) error {
+	if len(refused) == 0 {
+		return nil
+	}
+	ids := make([]string, len(refused))
+	for i, f := range refused {
+		ids[i] = f.run.Execution.ID
+	}
+	rows, err := t.Executions.ByIDs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	stored := make(map[string]*entity.Execution, len(rows))
+	for _, row := range rows {
+		stored[row.ID] = row
+	}
+	var evidence []entity.LogChunk
+	for _, f := range refused {
+		row := stored[f.run.Execution.ID]
+		if f.tries > 1 && row != nil && row.Token == f.run.Execution.Token && row.Status != entity.StatusRunning {
+			continue
+		}
+		t.Metrics.RefusedReport()
+		t.Logger.Warn("a late report was refused", "execution", f.run.Execution.ID,
+			"token", f.run.Execution.Token, "reported", f.outcome.Status)
+		if row != nil {
+			evidence = append(evidence, evidenceOf(f, row, t.StoreClock.Now()))
+		}
+	}
+	if len(evidence) == 0 {
+		return nil
+	}
+	return t.Store.Write(ctx, repository.LaneLogs, "evidence", func(ctx context.Context, tx repository.Tx) error {
+		return tx.Records.AddLogs(ctx, evidence)
+	})
+}
+
+func evidenceOf(f *finished, row *entity.Execution, now time.Time) entity.LogChunk {
+	e := f.run.Execution
+	text := "refused: node " + e.NodeID + " reported " + string(f.outcome.Status) +
+		" for an attempt that is no longer its own; the run is " + string(row.Status)
+	if f.outcome.Message != "" {
+		text += "; its message was: " + f.outcome.Message
+	}
+	number := int64(max(e.Attempt, 1)) * linesPerAttempt
+	return entity.LogChunk{
+		ID: newID(), JobID: e.JobID, ExecutionID: e.ID, Attempt: e.Attempt, Type: entity.LogEvidence,
+		SeqFrom: number, SeqTo: number, Content: text, CreateTime: now,
+	}
+}
+
+// storeReduced stores an end that the store refuses as it is, without the
+// texts that came from outside (engine rule 10).
+func (t *TaskManager) storeReduced(f *finished, cause error) error {
+	t.Logger.Error("the store refuses the end of a run; it is stored without its texts",
+		"execution", f.run.Execution.ID, "error", cause)
+	f.outcome.Result, f.outcome.Checkpoint = "", ""
+	f.outcome.Message = "the result could not be stored as it was"
+	f.log.discard()
+	err := t.store([]*finished{f})
+	var poison *repository.PoisonError
+	if errors.As(err, &poison) {
+		return poison.Err // not to be bisected again: the caller repeats later
+	}
+	return err
+}
+
+// completion is one run of the completion transaction's function.
+type completion struct {
+	manager *TaskManager
+	items   []*finished
+	// jobs are current definitions; those of coordinated jobs are locked.
+	jobs    map[string]*entity.Job
+	now     time.Time
+	refused []*finished
+	done    []decided
+	effect  coordination.Effect
+	logs    []takenLogs
+}
+
+// decided is an end that was applied to its row.
+type decided struct {
+	item    *finished
+	outcome entity.Outcome
+	row     *entity.Execution
+	retried bool
+}
+
+type takenLogs struct {
+	from   *journal
+	chunks []entity.LogChunk
+}
+
+func (c *completion) restoreLogs() {
+	for _, l := range c.logs {
+		l.from.restore(l.chunks)
+	}
+	c.logs = nil
+}

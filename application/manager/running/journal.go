@@ -1,0 +1,149 @@
+package running
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// linesPerAttempt spaces the line numbers of attempts: attempt k starts at
+// (k−1)·linesPerAttempt+1, so that the numbers grow over attempts on any node
+// without a look at the store.
+const linesPerAttempt = 1_000_000
+
+// chunkBytes is the size from which lines begin a new row.
+const chunkBytes = 32 << 10
+
+// maxLine is the longest line kept, in bytes.
+const maxLine = 8 << 10
+
+// journal collects what one attempt says, until it is stored in chunks. It
+// implements entity.Reporter and is safe for concurrent use.
+type journal struct {
+	exec  *entity.Execution
+	clock StoreClock
+	limit int
+
+	mu         sync.Mutex
+	seq        int64
+	bytes      int
+	chunks     []entity.LogChunk
+	full       bool
+	closed     bool
+	progress   int
+	checkpoint string
+}
+
+func newJournal(e *entity.Execution, limit int, c StoreClock) *journal {
+	return &journal{exec: e, clock: c, limit: limit, checkpoint: e.Checkpoint}
+}
+
+// Log implements entity.Reporter.
+func (j *journal) Log(t entity.LogType, line string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed || j.full {
+		return
+	}
+	for part := range strings.SplitSeq(line, "\n") {
+		j.add(t, validation.Text(part, maxLine))
+		if j.full {
+			return
+		}
+	}
+}
+
+// add appends one clean line; the caller holds the lock.
+func (j *journal) add(t entity.LogType, line string) {
+	now := j.clock.Now()
+	if j.bytes+len(line) > j.limit || j.seq+1 >= linesPerAttempt {
+		j.full = true
+		j.append(entity.LogSystem, "… the log was cut here: it reached its limit …", now)
+		j.chunks[len(j.chunks)-1].Truncated = true
+		return
+	}
+	j.append(t, line, now)
+}
+
+func (j *journal) append(t entity.LogType, line string, now time.Time) {
+	j.seq++
+	j.bytes += len(line) + 1
+	number := int64(max(j.exec.Attempt-1, 0))*linesPerAttempt + j.seq
+	if n := len(j.chunks); n > 0 && j.chunks[n-1].Type == t && len(j.chunks[n-1].Content)+len(line) < chunkBytes {
+		c := &j.chunks[n-1]
+		c.Content += "\n" + line
+		c.SeqTo = number
+		return
+	}
+	j.chunks = append(j.chunks, entity.LogChunk{
+		JobID: j.exec.JobID, ExecutionID: j.exec.ID, Attempt: j.exec.Attempt,
+		Type: t, SeqFrom: number, SeqTo: number, Content: line, CreateTime: now,
+	})
+}
+
+// Progress implements entity.Reporter.
+func (j *journal) Progress(percent int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.progress = min(max(percent, 0), 100)
+}
+
+// Checkpoint implements entity.Reporter.
+func (j *journal) Checkpoint(state string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.checkpoint = validation.Text(state, maxCheckpoint)
+}
+
+// maxCheckpoint bounds a checkpoint, in bytes.
+const maxCheckpoint = 16 << 10
+
+// end closes the journal and lets the outcome carry what was reported.
+func (j *journal) end(o *entity.Outcome) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed = true
+	if o.Status != entity.StatusSuccess {
+		o.Progress = max(o.Progress, j.progress)
+	}
+	if o.Checkpoint == "" {
+		o.Checkpoint = j.checkpoint
+	}
+}
+
+// take hands out the chunks that are not stored yet. A caller that fails to
+// store them gives them back with restore.
+func (j *journal) take() []entity.LogChunk {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	chunks := j.chunks
+	j.chunks = nil
+	for i := range chunks {
+		if chunks[i].ID == "" {
+			chunks[i].ID = newID()
+		}
+	}
+	return chunks
+}
+
+func (j *journal) restore(chunks []entity.LogChunk) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.chunks = append(chunks, j.chunks...)
+}
+
+// discard drops what is not stored, when the store refuses it for good.
+func (j *journal) discard() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.chunks = nil
+}
+
+func (j *journal) ended() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.closed
+}

@@ -1,0 +1,247 @@
+// Package running carries executions from WAITING to their final state: it
+// claims what is ready, runs it, and records how it ended, each write guarded
+// by node, epoch and fencing token (engine rules 15–24).
+package running
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Executor runs one attempt. It returns when the attempt has really ended,
+// also after its context was cancelled; the cause of the cancellation is one
+// of the entity.ErrStop… errors.
+type Executor interface {
+	Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome
+}
+
+// Jobs gives current definitions.
+type Jobs interface {
+	// Load returns those that exist, in their current version, by id.
+	Load(ctx context.Context, ids []string) (map[string]*entity.Job, error)
+}
+
+// StoreClock tells the store's time.
+type StoreClock interface {
+	Now() time.Time
+}
+
+// Planner takes the news of jobs that were re-armed.
+type Planner interface {
+	Hint(job *entity.Job)
+}
+
+// Metrics observes runs. Implementations are safe for concurrent use.
+type Metrics interface {
+	// Started observes a run's entry: start minus due.
+	Started(lateness time.Duration)
+	// Ended counts an end of an attempt; retried says that another follows.
+	Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool)
+	// CompleteBatch observes one completion transaction.
+	CompleteBatch(runs int, took time.Duration)
+	// RefusedReport counts results that came too late to count.
+	RefusedReport()
+	// Recovered counts runs whose node was lost.
+	Recovered(n int)
+}
+
+// Observer is told of final states after they were committed, at best effort.
+// It must not block.
+type Observer func(job *entity.Job, row *entity.Execution)
+
+// Config tunes a TaskManager; zero values take the defaults.
+type Config struct {
+	NodeID string
+	Epoch  int64
+	Labels map[string]string
+	// Slots is the most runs at once. Default 512.
+	Slots int
+	// Completers is how many completion transactions run at once. Default 1.
+	Completers int
+	// BatchSize is the most completions or claims of one transaction. Default 500.
+	BatchSize int
+	// LogLimit is the most bytes kept of one attempt's log. Default 1 MiB.
+	LogLimit int
+}
+
+func (c Config) withDefaults() Config {
+	if c.Slots <= 0 {
+		c.Slots = 512
+	}
+	if c.Completers <= 0 {
+		c.Completers = 1
+	}
+	if c.BatchSize <= 0 {
+		c.BatchSize = 500
+	}
+	if c.LogLimit <= 0 {
+		c.LogLimit = 1 << 20
+	}
+	return c
+}
+
+// Deps are the parts a TaskManager works with.
+type Deps struct {
+	Store      repository.Store
+	Claims     repository.ClaimReader
+	Executions repository.ExecutionReader
+	Plans      repository.JobPlanReader
+	Jobs       Jobs
+	Places     *coordination.Places
+	Fair       coordination.FairTimes
+	Executor   Executor
+	Clock      clock.Clock
+	StoreClock StoreClock
+	Planner    Planner
+	Metrics    Metrics
+	Observer   Observer
+	Random     func() float64
+	Logger     *slog.Logger
+}
+
+// TaskManager runs executions on this node.
+type TaskManager struct {
+	Deps
+	cfg   Config
+	slots *slots
+
+	mu      sync.Mutex
+	runs    map[string]*active
+	suspect map[string]int // rows seen RUNNING for us that we do not run
+	// recovering holds the tokens of lost attempts whose end is being stored.
+	recovering map[string]int64
+
+	results chan *finished
+	wake    chan struct{}
+	parked  chan time.Time
+
+	base     context.Context
+	stopRuns context.CancelCauseFunc
+	inFlight sync.WaitGroup
+}
+
+// New returns a manager for one life of a node.
+func New(deps Deps, cfg Config) *TaskManager {
+	cfg = cfg.withDefaults()
+	base, stop := context.WithCancelCause(context.Background())
+	return &TaskManager{
+		Deps: deps, cfg: cfg, slots: newSlots(cfg.Slots),
+		runs: map[string]*active{}, suspect: map[string]int{}, recovering: map[string]int64{},
+		results: make(chan *finished, cfg.Slots+cfg.BatchSize),
+		wake:    make(chan struct{}, 1),
+		parked:  make(chan time.Time, 16),
+		base:    base, stopRuns: stop,
+	}
+}
+
+// SetPlanner breaks the circle of construction: the planner starts runs here,
+// and hears from here of jobs that were re-armed. Call it before Run.
+func (t *TaskManager) SetPlanner(p Planner) { t.Planner = p }
+
+// Run claims, completes and sweeps until ctx ends, and then until every result
+// that is held has been stored or refused. Call Drain before ending ctx.
+func (t *TaskManager) Run(ctx context.Context) error {
+	var loops, completers sync.WaitGroup
+	for range t.cfg.Completers {
+		completers.Go(func() { t.completeLoop() })
+	}
+	loops.Go(func() { t.claimLoop(ctx) })
+	loops.Go(func() { t.unparkLoop(ctx) })
+	loops.Go(func() { t.flushLoop(ctx) })
+	loops.Wait()
+	t.inFlight.Wait()
+	close(t.results)
+	completers.Wait()
+	return nil
+}
+
+// Drain ends the life of this node's runs (engine rule 28): nothing new
+// starts; what runs may go on for grace, then it is asked to stop and its
+// attempts end as SHUTDOWN. It returns when nothing runs any more, or when ctx
+// ends.
+func (t *TaskManager) Drain(ctx context.Context, grace time.Duration) {
+	t.slots.drain()
+	idle := make(chan struct{})
+	go func() {
+		t.inFlight.Wait()
+		close(idle)
+	}()
+	timer := t.Clock.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-idle:
+		return
+	case <-ctx.Done():
+	case <-timer.C():
+	}
+	t.stopRuns(entity.ErrStopShutdown)
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+}
+
+// Holder implements firing.Starter.
+func (t *TaskManager) Holder() (nodeID string, epoch int64) { return t.cfg.NodeID, t.cfg.Epoch }
+
+// Suits implements firing.Starter: the node carries every label asked for.
+func (t *TaskManager) Suits(job *entity.Job) bool {
+	for k, v := range job.Routing.Labels {
+		if t.cfg.Labels[k] != v {
+			return false
+		}
+	}
+	return true
+}
+
+// Room implements firing.Starter.
+func (t *TaskManager) Room(ctx context.Context, patience time.Duration) int {
+	return t.slots.room(ctx, t.Clock, patience)
+}
+
+// Reserve implements firing.Starter.
+func (t *TaskManager) Reserve(n int) int { return t.slots.reserve(n) }
+
+// Release implements firing.Starter.
+func (t *TaskManager) Release(n int) { t.slots.release(n) }
+
+// Notice implements firing.Starter.
+func (t *TaskManager) Notice(e coordination.Effect) {
+	for _, row := range e.Stopping {
+		t.stop(row.ID, entity.ErrStopCancel, row.Reason)
+	}
+	for _, job := range e.Rearmed {
+		t.Planner.Hint(job)
+	}
+	if !e.ParkedUntil.IsZero() {
+		t.expectParked(e.ParkedUntil)
+	}
+	if e.Ready > 0 {
+		t.slots.setBacklog(true)
+		t.wakeClaim()
+	}
+}
+
+// Running is the number of runs on this node, and the number of its slots.
+func (t *TaskManager) Running() (running, total int) { return t.slots.used(), t.cfg.Slots }
+
+func (t *TaskManager) wakeClaim() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (t *TaskManager) expectParked(at time.Time) {
+	select {
+	case t.parked <- at:
+	default: // the sweep looks by itself
+	}
+}

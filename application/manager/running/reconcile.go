@@ -1,0 +1,117 @@
+package running
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// looksUntilLost is how many reconciliations in a row must disagree before a
+// run counts as lost: between the commit of a claim and its start, and between
+// an end and its commit, one look may see a difference that is none.
+const looksUntilLost = 2
+
+// Reconcile compares the rows that the store says run on this node with what
+// really runs (engine rule 9): rows of a former life, and rows unknown here at
+// two looks, count as lost; runs whose row is final or in other hands are
+// stopped; cancel requests are passed on.
+func (t *TaskManager) Reconcile(ctx context.Context) error {
+	rows, err := t.Claims.Held(ctx, t.cfg.NodeID)
+	if err != nil {
+		return fmt.Errorf("read the runs held by this node: %w", err)
+	}
+	held := make(map[string]*entity.Execution, len(rows))
+	var lost []string
+	t.mu.Lock()
+	suspects := map[string]int{}
+	for _, row := range rows {
+		held[row.ID] = row
+		switch a := t.runs[row.ID]; {
+		case row.Epoch < t.cfg.Epoch:
+			lost = append(lost, row.ID)
+		case row.Epoch > t.cfg.Epoch:
+			// A newer life of this node id holds it; this process is the zombie.
+		case a == nil || a.run.Execution.Token != row.Token:
+			suspects[row.ID] = t.suspect[row.ID] + 1
+			if suspects[row.ID] >= looksUntilLost {
+				lost = append(lost, row.ID)
+				delete(suspects, row.ID)
+			}
+		case row.CancelRequested:
+			if a.stopReason == entity.ReasonNone {
+				a.stopReason = row.Reason
+			}
+			a.cancel(entity.ErrStopCancel)
+		}
+	}
+	t.suspect = suspects
+	for id, a := range t.runs {
+		if row := held[id]; row != nil && row.Token == a.run.Execution.Token {
+			a.missing = 0
+			continue
+		}
+		if a.missing++; a.missing >= looksUntilLost {
+			a.cancel(entity.ErrStopLost)
+		}
+	}
+	t.mu.Unlock()
+	return t.recover(ctx, lost)
+}
+
+// recover ends attempts whose node, or whose memory of them, is gone.
+func (t *TaskManager) recover(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := t.Executions.ByIDs(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("read lost runs: %w", err)
+	}
+	jobIDs := make([]string, len(rows))
+	for i, row := range rows {
+		jobIDs[i] = row.JobID
+	}
+	jobs, err := t.Jobs.Load(ctx, jobIDs)
+	if err != nil {
+		return fmt.Errorf("load the jobs of lost runs: %w", err)
+	}
+	for _, row := range rows {
+		if row.Status != entity.StatusRunning || row.NodeID != t.cfg.NodeID || t.runsHere(row) || !t.beginRecovery(row) {
+			continue
+		}
+		job := jobs[row.JobID]
+		if job == nil {
+			job = &entity.Job{ID: row.JobID}
+		}
+		outcome := entity.Failed(entity.ReasonNodeLost, "the node that ran this attempt is gone")
+		outcome.Checkpoint, outcome.Progress = row.Checkpoint, row.Progress
+		if row.CancelRequested {
+			outcome = entity.Outcome{Status: entity.StatusCancelled, Reason: row.Reason}
+		}
+		t.Metrics.Recovered(1)
+		t.Logger.Warn("a run was lost with its node", "execution", row.ID, "job", row.JobID,
+			"epoch", row.Epoch, "attempt", row.Attempt)
+		t.endWithoutRun(row, job, outcome, false)
+	}
+	return nil
+}
+
+func (t *TaskManager) runsHere(row *entity.Execution) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a := t.runs[row.ID]
+	return a != nil && a.run.Execution.Token == row.Token && row.Epoch == t.cfg.Epoch
+}
+
+// beginRecovery notes that the end of a lost attempt is on its way to the
+// store; false when it is already.
+func (t *TaskManager) beginRecovery(row *entity.Execution) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.recovering[row.ID] == row.Token {
+		return false
+	}
+	t.recovering[row.ID] = row.Token
+	return true
+}

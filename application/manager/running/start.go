@@ -1,0 +1,117 @@
+package running
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// active is one run on this node.
+type active struct {
+	run    entity.Run
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	log    *journal
+	// stopReason is the reason recorded when the run is cancelled; guarded by
+	// the manager's mutex.
+	stopReason entity.Reason
+	// missing counts reconciliations that did not find the row; likewise.
+	missing int
+}
+
+// finished is an attempt that has ended and whose end must be stored.
+type finished struct {
+	run     entity.Run
+	outcome entity.Outcome
+	start   time.Time
+	end     time.Time
+	took    time.Duration
+	log     *journal
+	// slot: the run holds one of this node's slots.
+	slot bool
+	// tries counts transactions that were sent with this end; stored says that
+	// no more are needed.
+	tries  int
+	stored bool
+}
+
+// Start implements firing.Starter: it runs attempts that are committed to this
+// node, each on a goroutine of its own, bounded by the slots.
+func (t *TaskManager) Start(runs []entity.Run) {
+	t.inFlight.Add(len(runs))
+	started := make([]*active, len(runs))
+	t.mu.Lock()
+	for i, run := range runs {
+		a := &active{run: run}
+		a.ctx, a.cancel = context.WithCancelCause(t.base)
+		a.log = newJournal(run.Execution, t.cfg.LogLimit, t.StoreClock)
+		t.runs[run.Execution.ID] = a
+		started[i] = a
+	}
+	t.mu.Unlock()
+	for _, a := range started {
+		go t.execute(a)
+	}
+}
+
+func (t *TaskManager) execute(a *active) {
+	defer t.inFlight.Done()
+	start, began := t.StoreClock.Now(), t.Clock.Monotonic()
+	t.Metrics.Started(start.Sub(notBefore(a.run.Execution)))
+	ctx, stop := a.ctx, context.CancelFunc(func() {})
+	if d := a.run.Job.Timeout(); d > 0 {
+		ctx, stop = context.WithTimeoutCause(ctx, d, entity.ErrStopTimeout)
+	}
+	outcome := t.Executor.Run(ctx, a.run, a.log)
+	stop()
+	a.cancel(nil)
+	took := t.Clock.Monotonic() - began
+	t.mu.Lock()
+	if outcome.Status == entity.StatusCancelled && a.stopReason != entity.ReasonNone {
+		outcome.Reason = a.stopReason
+	}
+	t.mu.Unlock()
+	a.log.end(&outcome)
+	t.results <- &finished{
+		run: a.run, outcome: outcome, start: start, end: start.Add(took), took: took, log: a.log, slot: true,
+	}
+}
+
+// notBefore is the moment from which the start of this attempt is late: its
+// due time, or for a retry the moment it became ready, which the row no longer
+// tells; a retry therefore counts from its latest change.
+func notBefore(e *entity.Execution) time.Time {
+	if e.Attempt > 1 {
+		return e.UpdateTime
+	}
+	return e.DueTime
+}
+
+// stop asks a run of this node to end.
+func (t *TaskManager) stop(id string, cause error, reason entity.Reason) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a := t.runs[id]; a != nil {
+		if a.stopReason == entity.ReasonNone {
+			a.stopReason = reason
+		}
+		a.cancel(cause)
+	}
+}
+
+// done forgets runs whose end was stored or refused, and frees their slots.
+func (t *TaskManager) done(items []*finished) {
+	freed := 0
+	t.mu.Lock()
+	for _, f := range items {
+		if f.slot {
+			delete(t.runs, f.run.Execution.ID)
+			freed++
+		} else {
+			delete(t.recovering, f.run.Execution.ID)
+		}
+	}
+	t.mu.Unlock()
+	t.slots.release(freed)
+}

@@ -1,0 +1,65 @@
+package storeclock_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// distantStore answers with a clock that is off by skew, after a round trip.
+type distantStore struct {
+	local *clocktest.Manual
+	skew  time.Duration
+	trip  time.Duration
+	err   error
+}
+
+func (s *distantStore) StoreTime(context.Context) (time.Time, error) {
+	s.local.Advance(s.trip / 2)
+	now := s.local.Now().Add(s.skew)
+	s.local.Advance(s.trip / 2)
+	return now, s.err
+}
+
+func TestNowFollowsTheStoreAndIsNeverAhead(t *testing.T) {
+	for name, skew := range map[string]time.Duration{"store ahead": time.Hour, "store behind": -3 * time.Second, "equal": 0} {
+		t.Run(name, func(t *testing.T) {
+			local := clocktest.NewManual(start)
+			c := storeclock.New(local, &distantStore{local: local, skew: skew, trip: 20 * time.Millisecond})
+			require.NoError(t, c.Measure(t.Context()))
+			truth := local.Now().Add(skew)
+			require.False(t, c.Now().After(truth), "a fire must never be early")
+			require.WithinDuration(t, truth, c.Now(), 20*time.Millisecond)
+		})
+	}
+}
+
+func TestMeasureKeepsTheOffsetWhenTheStoreIsAway(t *testing.T) {
+	local := clocktest.NewManual(start)
+	store := &distantStore{local: local, skew: time.Minute}
+	c := storeclock.New(local, store)
+	require.NoError(t, c.Measure(t.Context()))
+	store.err = errors.New("away")
+	require.ErrorContains(t, c.Measure(t.Context()), "away")
+	require.Equal(t, time.Minute, c.Offset())
+}
+
+func TestJumpedTellsAJumpFromTimeThatPassed(t *testing.T) {
+	local := clocktest.NewManual(start)
+	c := storeclock.New(local, &distantStore{local: local})
+	local.Advance(time.Hour)
+	require.Zero(t, c.Jumped(), "time passed on both clocks")
+	local.Jump(-time.Hour)
+	require.Equal(t, -time.Hour, c.Jumped())
+	require.Zero(t, c.Jumped(), "a jump is told once")
+	local.Jump(time.Second)
+	require.Zero(t, c.Jumped(), "a small correction is no event")
+}

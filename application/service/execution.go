@@ -1,0 +1,168 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// ExecutionDeps are the parts of an ExecutionService.
+type ExecutionDeps struct {
+	Store      repository.Store
+	Executions repository.ExecutionReader
+	Records    repository.RecordReader
+	Jobs       repository.JobReader
+	Places     *coordination.Places
+	Schedules  coordination.Compiler
+	Closer     *running.Closer
+	Engine     Engine
+	Clock      StoreClock
+}
+
+// ExecutionService reads runs and steers them. Safe for concurrent use.
+type ExecutionService struct{ ExecutionDeps }
+
+// NewExecutionService wires the parts.
+func NewExecutionService(d ExecutionDeps) *ExecutionService { return &ExecutionService{d} }
+
+// Get returns one execution.
+func (s *ExecutionService) Get(ctx context.Context, id string) (*entity.Execution, error) {
+	return s.Executions.Get(ctx, id)
+}
+
+// List returns a page of executions, newest first.
+func (s *ExecutionService) List(ctx context.Context, f repository.ExecutionFilter, p repository.Page) ([]*entity.Execution, string, error) {
+	return s.Executions.List(ctx, f, p)
+}
+
+// Attempts are the former attempts of a run.
+func (s *ExecutionService) Attempts(ctx context.Context, id string) ([]entity.Attempt, error) {
+	if _, err := s.Executions.Get(ctx, id); err != nil {
+		return nil, err
+	}
+	return s.Executions.Attempts(ctx, id)
+}
+
+// Logs returns a page of a run's log.
+func (s *ExecutionService) Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error) {
+	if _, err := s.Executions.Get(ctx, p.ExecutionID); err != nil {
+		return nil, err
+	}
+	return s.Records.Logs(ctx, p)
+}
+
+// Names gives the names of jobs, also of deleted ones.
+func (s *ExecutionService) Names(ctx context.Context, jobIDs []string) (map[string]string, error) {
+	return s.Jobs.Names(ctx, jobIDs)
+}
+
+// Cancel ends a run: one that waits at once, one that runs as soon as its
+// executor has really stopped. Cancelling a final run is a conflict.
+func (s *ExecutionService) Cancel(ctx context.Context, id string) error {
+	row, err := s.Executions.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if row.Status == entity.StatusWaiting {
+		closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneAPI, []*entity.Execution{row},
+			entity.StatusCancelled, entity.ReasonNone, func(*entity.Execution, time.Time) bool { return true })
+		if err != nil {
+			return err
+		}
+		s.Engine.Notice(effect)
+		if len(closed) > 0 {
+			return nil
+		}
+	}
+	return s.askToStop(ctx, id)
+}
+
+// askToStop marks a running row, so that its holder stops it.
+func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
+	var asked *entity.Execution
+	err := s.Store.Write(ctx, repository.LaneAPI, "execution.cancel", func(ctx context.Context, tx repository.Tx) error {
+		asked = nil
+		rows, err := tx.Executions.Lock(ctx, []string{id})
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return fault.NotFound("execution", id)
+		}
+		row := rows[0]
+		if row.Status.Final() {
+			return fault.Conflict("already_final", "the execution is already %s", row.Status)
+		}
+		if row.Status == entity.StatusWaiting {
+			return fault.Conflict("changed", "the execution changed while it was being cancelled; try again")
+		}
+		if row.CancelRequested {
+			return nil
+		}
+		row.CancelRequested, row.UpdateTime = true, s.Clock.Now()
+		asked = row
+		return tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token)
+	})
+	if err == nil && asked != nil {
+		s.Engine.Notice(coordination.Effect{Stopping: []*entity.Execution{asked}})
+	}
+	return err
+}
+
+// Retry repeats a final run by hand: a new row, the original stays (engine
+// rule 19). It returns the new run's id.
+func (s *ExecutionService) Retry(ctx context.Context, id string) (string, error) {
+	row, err := s.Executions.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return s.repeat(ctx, row, nil)
+}
+
+// DeadLetters lists runs whose retries are used up.
+func (s *ExecutionService) DeadLetters(ctx context.Context, jobID string, p repository.Page) ([]entity.DeadLetter, string, error) {
+	return s.Records.DeadLetters(ctx, jobID, p)
+}
+
+// Replay repeats a dead letter, once.
+func (s *ExecutionService) Replay(ctx context.Context, executionID string) (string, error) {
+	if _, err := s.Records.DeadLetter(ctx, executionID); err != nil {
+		return "", err
+	}
+	row, err := s.Executions.Get(ctx, executionID)
+	if err != nil {
+		return "", err
+	}
+	return s.repeat(ctx, row, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+		return tx.Records.MarkReplayed(ctx, executionID, rows[0].ID)
+	})
+}
+
+func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution,
+	also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
+) (string, error) {
+	if !row.Status.Final() {
+		return "", fault.Conflict("not_final", "the execution is still %s; cancel it first", row.Status)
+	}
+	if row.SkipCount > 0 {
+		return "", fault.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead", row.SkipCount)
+	}
+	now := s.Clock.Now()
+	fire, err := coordination.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, row.Params)
+	if err != nil {
+		return "", fmt.Errorf("make a fire: %w", err)
+	}
+	fire.RetryOf, fire.RootID = row.ID, row.IdempotencyKey()
+	fire.OnlyShard, fire.ShardTotal = row.ShardIndex, max(row.ShardTotal, 1)
+	ids, err := fireExtra(ctx, s.Store, s.Places, s.Engine, s.Clock, row.JobID, fire, also)
+	if err != nil {
+		return "", err
+	}
+	return ids[0], nil
+}

@@ -1,0 +1,282 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// StoreClock tells the store's time.
+type StoreClock interface {
+	Now() time.Time
+}
+
+// DefinitionChecker checks the executor's part of a definition.
+type DefinitionChecker interface {
+	Check(job *entity.Job) []fault.Field
+}
+
+// Engine takes the news of changes made here. Losing it costs time, not truth.
+type Engine interface {
+	// JobChanged is told the new state of a job.
+	JobChanged(job *entity.Job)
+	// Notice is told what a transaction made ready, parked or asked to stop.
+	Notice(e coordination.Effect)
+}
+
+// JobDeps are the parts of a JobService.
+type JobDeps struct {
+	Store     repository.Store
+	Jobs      repository.JobReader
+	Places    *coordination.Places
+	Schedules coordination.Compiler
+	Checker   DefinitionChecker
+	Engine    Engine
+	Clock     StoreClock
+	// TimeZone is the zone of schedules that name none.
+	TimeZone string
+	Logger   *slog.Logger
+}
+
+// JobService manages job definitions. Safe for concurrent use.
+type JobService struct {
+	JobDeps
+	settler firing.Settler
+}
+
+// NewJobService wires the parts.
+func NewJobService(d JobDeps) *JobService {
+	return &JobService{JobDeps: d, settler: firing.Settler{Places: d.Places, Schedules: d.Schedules}}
+}
+
+// validate fills the defaults in and reports everything that is wrong.
+func (s *JobService) validate(job *entity.Job, now time.Time) error {
+	validation.Defaults(job, s.TimeZone)
+	fields := validation.Job(job, now)
+	fields = append(fields, s.Checker.Check(job)...)
+	return fault.Invalid(fields)
+}
+
+// Create adds a job; enabled false leaves it CREATED, without a plan.
+func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) (*entity.Job, error) {
+	now := s.Clock.Now()
+	if err := s.validate(job, now); err != nil {
+		return nil, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("make a job id: %w", err)
+	}
+	created := *job
+	created.ID, created.Partition = id.String(), entity.PartitionOf(id.String())
+	created.Version, created.FenceSeq = 1, 0
+	created.CreateTime, created.UpdateTime = now, now
+	created.Schedule.Anchor = now
+	created.Status = entity.JobCreated
+	if enabled {
+		if err := s.arm(&created, now); err != nil {
+			return nil, err
+		}
+	}
+	err = s.Store.Write(ctx, repository.LaneAPI, "job.create", func(ctx context.Context, tx repository.Tx) error {
+		if err := tx.Jobs.Insert(ctx, &created); err != nil {
+			return err
+		}
+		return addJobEvent(ctx, tx, &created, "job.created")
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Engine.JobChanged(&created)
+	return &created, nil
+}
+
+// arm enables a job and plans its first fire after now.
+func (s *JobService) arm(job *entity.Job, now time.Time) error {
+	job.Status = entity.JobEnabled
+	job.NextFireTime, job.DueTime, job.PausedAt = time.Time{}, time.Time{}, time.Time{}
+	if job.Schedule.Kind == schedule.None {
+		return nil
+	}
+	sched, err := s.Schedules.Compile(job.Schedule)
+	if err != nil {
+		return fault.InvalidField("schedule", "invalid", err.Error())
+	}
+	// What was decided stays decided, even when the clock went back since.
+	after := now
+	if job.LastFireTime.After(after) {
+		after = job.LastFireTime
+	}
+	next, ok := sched.Next(after)
+	coordination.SetNext(job, sched, next, ok)
+	return nil
+}
+
+// Get returns one job.
+func (s *JobService) Get(ctx context.Context, id string) (*entity.Job, error) {
+	return s.Jobs.Get(ctx, id)
+}
+
+// List returns a page of jobs, newest first.
+func (s *JobService) List(ctx context.Context, f repository.JobFilter, p repository.Page) ([]*entity.Job, string, error) {
+	return s.Jobs.List(ctx, f, p)
+}
+
+// Replace puts a new definition in the place of the old one. What was due is
+// settled under the old one first (engine rule 3). version is what the caller
+// edited, ifMatch the same from a header; zero means not given.
+func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error) {
+	now := s.Clock.Now()
+	if err := s.validateEdit(ctx, id, job, now); err != nil {
+		return nil, err
+	}
+	return s.change(ctx, id, "job.replaced", func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
+		if ifMatch != 0 && ifMatch != old.Version {
+			return nil, fault.New(fault.KindPrecondition, "version_mismatch",
+				fmt.Sprintf("the job is at version %d, not %d: read it again", old.Version, ifMatch))
+		}
+		if version != 0 && version != old.Version {
+			return nil, fault.Conflict("stale_version", "the job is at version %d, not %d: read it again and repeat the edit", old.Version, version)
+		}
+		next := replacement(old, job)
+		return next, s.replan(old, next, now)
+	})
+}
+
+// validateEdit checks the new definition. A ONCE time that has passed is no
+// error when it is the one the job had: the other fields may still be edited.
+func (s *JobService) validateEdit(ctx context.Context, id string, job *entity.Job, now time.Time) error {
+	old, err := s.Jobs.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if job.Schedule.Kind == schedule.Once && old.Schedule.Kind == schedule.Once &&
+		job.Schedule.At.Equal(old.Schedule.At) && old.Schedule.At.Before(now) {
+		now = old.Schedule.At.Add(-time.Millisecond)
+	}
+	return s.validate(job, now)
+}
+
+// replacement is the new definition with what the engine keeps of the old one.
+func replacement(old, job *entity.Job) *entity.Job {
+	next := *job
+	next.ID, next.Partition = old.ID, old.Partition
+	next.CreateTime = old.CreateTime
+	next.Status, next.PausedAt = old.Status, old.PausedAt
+	next.NextFireTime, next.DueTime, next.LastFireTime = old.NextFireTime, old.DueTime, old.LastFireTime
+	next.FenceSeq, next.Version = old.FenceSeq, old.Version
+	next.Schedule.Anchor = old.Schedule.Anchor
+	return &next
+}
+
+// replan moves the cursor where the schedule changed; under an unchanged
+// schedule the settled cursor goes on.
+func (s *JobService) replan(old, next *entity.Job, now time.Time) error {
+	if next.Schedule == old.Schedule {
+		if next.Status == entity.JobEnabled && !next.NextFireTime.IsZero() {
+			return s.keepCursor(next)
+		}
+		return nil
+	}
+	next.Schedule.Anchor = now
+	switch next.Status {
+	case entity.JobEnabled, entity.JobFinished:
+		return s.arm(next, now)
+	case entity.JobPaused:
+		status, pausedAt := next.Status, next.PausedAt
+		if err := s.arm(next, now); err != nil {
+			return err
+		}
+		next.Status, next.PausedAt, next.DueTime = status, pausedAt, time.Time{}
+	}
+	return nil
+}
+
+func (s *JobService) keepCursor(job *entity.Job) error {
+	sched, err := s.Schedules.Compile(job.Schedule)
+	if err != nil {
+		return fault.InvalidField("schedule", "invalid", err.Error())
+	}
+	coordination.SetNext(job, sched, job.NextFireTime, true)
+	return nil
+}
+
+// edit computes the new state of a locked and settled job.
+type edit func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error)
+
+// change is the frame of every edit: lock, settle, edit, store, tell.
+func (s *JobService) change(ctx context.Context, id, what string, fn edit) (*entity.Job, error) {
+	var changed *entity.Job
+	var effect coordination.Effect
+	err := s.Store.Write(ctx, repository.LaneAPI, what, func(ctx context.Context, tx repository.Tx) error {
+		old, err := tx.Jobs.LockFull(ctx, id)
+		if err != nil {
+			return err
+		}
+		now := s.Clock.Now()
+		if effect, err = s.settler.Settle(ctx, tx, old, now); err != nil {
+			return err
+		}
+		next, err := fn(ctx, tx, old, now)
+		if err != nil {
+			return err
+		}
+		next.Version, next.UpdateTime = old.Version+1, now
+		if err := tx.Jobs.Update(ctx, next, false); err != nil {
+			return err
+		}
+		if err := s.openPlaces(ctx, tx, next, now, &effect); err != nil {
+			return err
+		}
+		changed = next
+		return addJobEvent(ctx, tx, next, what)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Engine.JobChanged(changed)
+	s.Engine.Notice(effect)
+	return changed, nil
+}
+
+// openPlaces lets queued fires start where the edit made room, and re-arms an
+// idle FIXED_DELAY job.
+func (s *JobService) openPlaces(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *coordination.Effect) error {
+	promoted, err := s.Places.Promote(ctx, tx, now, job)
+	if err != nil {
+		return err
+	}
+	effect.Add(promoted)
+	return s.Places.ArmIfIdle(ctx, tx, job, now, effect)
+}
+
+// JobEventData is the data of a job's event.
+type JobEventData struct {
+	JobID   string           `json:"jobId"`
+	Name    string           `json:"name"`
+	Status  entity.JobStatus `json:"status"`
+	Version int              `json:"version"`
+}
+
+func addJobEvent(ctx context.Context, tx repository.Tx, job *entity.Job, what string) error {
+	payload, err := json.Marshal(JobEventData{JobID: job.ID, Name: job.Name, Status: job.Status, Version: job.Version})
+	if err != nil {
+		return fmt.Errorf("encode the event of job %s: %w", job.ID, err)
+	}
+	return tx.Records.AddEvents(ctx, []entity.Event{{
+		ID: fmt.Sprintf("%s:%d:%s", job.ID, job.Version, what), Topic: entity.TopicJobs, Key: job.ID,
+		Type: what, Payload: string(payload), CreateTime: job.UpdateTime,
+	}})
+}

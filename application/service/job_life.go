@@ -1,0 +1,270 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/event"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// Pause stops the planning of a job; its waiting runs still start. Pausing a
+// paused job changes nothing.
+func (s *JobService) Pause(ctx context.Context, id string) (*entity.Job, error) {
+	job, err := s.Jobs.Get(ctx, id)
+	if err != nil || job.Status == entity.JobPaused {
+		return job, err
+	}
+	return s.change(ctx, id, "job.paused", func(_ context.Context, _ repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
+		if old.Status != entity.JobEnabled && old.Status != entity.JobPaused {
+			return nil, fault.Conflict("not_enabled", "the job is %s; only an enabled job can be paused", old.Status)
+		}
+		next := *old
+		next.Status, next.PausedAt, next.DueTime = entity.JobPaused, now, time.Time{}
+		return &next, nil
+	})
+}
+
+// Resume plans a paused or newly created job again. The fires of a paused span
+// are recorded as one skipped range (engine rule 3).
+func (s *JobService) Resume(ctx context.Context, id string) (*entity.Job, error) {
+	job, err := s.Jobs.Get(ctx, id)
+	if err != nil || job.Status == entity.JobEnabled {
+		return job, err
+	}
+	return s.change(ctx, id, "job.resumed", func(_ context.Context, _ repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
+		if old.Status == entity.JobFinished {
+			return nil, fault.Conflict("finished", "the job has fired for the last time; give it a new schedule instead")
+		}
+		next := *old
+		if old.Status == entity.JobCreated && (old.Schedule.Kind == schedule.FixedRate || old.Schedule.Kind == schedule.FixedDelay) {
+			next.Schedule.Anchor = now
+		}
+		if old.Status == entity.JobPaused && !old.NextFireTime.IsZero() && old.NextFireTime.After(now) {
+			next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
+			return &next, s.keepCursor(&next)
+		}
+		if old.Schedule.Kind == schedule.FixedDelay && old.Status == entity.JobPaused {
+			// A run may be live: whoever ends last arms the job again.
+			next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
+			next.NextFireTime, next.DueTime = time.Time{}, time.Time{}
+			return &next, nil
+		}
+		return &next, s.arm(&next, now)
+	})
+}
+
+// Delete ends a job: what is due is settled, what waits is cancelled, what
+// runs may end. ifMatch zero means not given.
+func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
+	var effect coordination.Effect
+	var deleted *entity.Job
+	err := s.Store.Write(ctx, repository.LaneAPI, "job.deleted", func(ctx context.Context, tx repository.Tx) error {
+		job, err := tx.Jobs.LockFull(ctx, id)
+		if err != nil {
+			return err
+		}
+		if ifMatch != 0 && ifMatch != job.Version {
+			return fault.New(fault.KindPrecondition, "version_mismatch",
+				fmt.Sprintf("the job is at version %d, not %d: read it again", job.Version, ifMatch))
+		}
+		now := s.Clock.Now()
+		if effect, err = s.settler.Settle(ctx, tx, job, now); err != nil {
+			return err
+		}
+		if err := s.cancelWaiting(ctx, tx, job, now); err != nil {
+			return err
+		}
+		job.Version++
+		job.UpdateTime = now
+		job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
+		if err := tx.Jobs.Update(ctx, job, true); err != nil {
+			return err
+		}
+		deleted = job
+		return addJobEvent(ctx, tx, job, "job.deleted")
+	})
+	if err != nil {
+		return err
+	}
+	gone := *deleted
+	gone.Status = entity.JobFinished
+	s.Engine.JobChanged(&gone)
+	s.Engine.Notice(effect)
+	return nil
+}
+
+// cancelWaiting ends the waiting runs of a coordinated job that is deleted.
+// Those of plain jobs are ended when they are claimed.
+func (s *JobService) cancelWaiting(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time) error {
+	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
+	if err != nil {
+		return err
+	}
+	var closed []*entity.Execution
+	for _, f := range live {
+		rows, err := tx.LiveFires.RowsOf(ctx, job.ID, f.FireKey)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if row.Status != entity.StatusWaiting {
+				continue
+			}
+			coordination.Close(row, entity.StatusCancelled, entity.ReasonDeleted, now)
+			if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {
+				return err
+			}
+			closed = append(closed, row)
+		}
+	}
+	if len(closed) == 0 {
+		return nil
+	}
+	if _, err := s.Places.Ended(ctx, tx, now, nil, closed); err != nil {
+		return err
+	}
+	events := make([]entity.Event, len(closed))
+	for i, row := range closed {
+		events[i] = event.Final(row, now)
+	}
+	return tx.Records.AddEvents(ctx, events)
+}
+
+// MaxDelaySec bounds the delay of a trigger: one year.
+const MaxDelaySec = 366 * 24 * 3600
+
+// Trigger runs a job outside its schedule, in any state but deleted: pausing
+// stops planning only. It returns the ids of the runs, one for each shard, or
+// the id of the row that says why there is none.
+func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]string, error) {
+	if t.DelaySec < 0 || t.DelaySec > MaxDelaySec {
+		return nil, fault.InvalidField("delaySec", "out_of_range", fmt.Sprintf("must be between 0 and %d", MaxDelaySec))
+	}
+	now := s.Clock.Now()
+	nominal := t.ScheduledTime
+	if nominal.IsZero() {
+		nominal = now.Add(time.Duration(t.DelaySec) * time.Second)
+	}
+	fire, err := coordination.ExtraFire(t.Source, nominal, now.Add(time.Duration(t.DelaySec)*time.Second), t.Params)
+	if err != nil {
+		return nil, fmt.Errorf("make a fire: %w", err)
+	}
+	return fireExtra(ctx, s.Store, s.Places, s.Engine, s.Clock, id, fire, nil)
+}
+
+// fireExtra records a fire outside the schedule. also runs in the same
+// transaction, with the new rows.
+func fireExtra(ctx context.Context, store repository.Store, places *coordination.Places, engine Engine, clock StoreClock,
+	jobID string, fire coordination.Fire, also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
+) ([]string, error) {
+	var a coordination.Admission
+	err := store.Write(ctx, repository.LaneAPI, "job.trigger", func(ctx context.Context, tx repository.Tx) error {
+		a = coordination.Admission{}
+		jobs, err := places.Lock(ctx, tx, []string{jobID})
+		if err != nil {
+			return err
+		}
+		job := jobs[jobID]
+		if job == nil {
+			return fault.NotFound("job", jobID)
+		}
+		if err := admitOne(ctx, tx, places, job, fire, clock.Now(), &a); err != nil {
+			return err
+		}
+		if also == nil {
+			return nil
+		}
+		return also(ctx, tx, a.Rows)
+	})
+	if err != nil {
+		return nil, err
+	}
+	engine.Notice(a.Effect)
+	ids := make([]string, len(a.Rows))
+	for i, row := range a.Rows {
+		ids[i] = row.ID
+	}
+	return ids, nil
+}
+
+func admitOne(ctx context.Context, tx repository.Tx, places *coordination.Places, job *entity.Job,
+	fire coordination.Fire, now time.Time, a *coordination.Admission,
+) error {
+	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
+	if err != nil {
+		return err
+	}
+	if err := places.Admit(ctx, tx, now, job, &live, fire, a); err != nil {
+		return err
+	}
+	if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
+		return err
+	}
+	if len(a.LiveFires) > 0 {
+		if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
+			return err
+		}
+	}
+	if job.Coordinated() {
+		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{coordination.AdvanceOf(job, time.Time{})}); err != nil {
+			return err
+		}
+	}
+	var events []entity.Event
+	for _, row := range a.Effect.Closed {
+		events = append(events, event.Final(row, now))
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	return tx.Records.AddEvents(ctx, events)
+}
+
+// NextFireTimes previews the next fires of a job, as it is planned now.
+func (s *JobService) NextFireTimes(ctx context.Context, id string, count int) ([]time.Time, error) {
+	job, err := s.Jobs.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if job.Status != entity.JobEnabled || job.NextFireTime.IsZero() {
+		return nil, nil
+	}
+	sched, err := s.Schedules.Compile(job.Schedule)
+	if err != nil {
+		return nil, fmt.Errorf("compile the schedule of job %s: %w", id, err)
+	}
+	times := []time.Time{job.NextFireTime}
+	if count > 1 && job.Schedule.Kind != schedule.FixedDelay {
+		times = append(times, sched.Preview(job.NextFireTime, count-1)...)
+	}
+	return times, nil
+}
+
+// Preview gives the fires of a schedule that is not stored, and describes it.
+func (s *JobService) Preview(_ context.Context, spec schedule.Spec, from time.Time, count int) ([]time.Time, string, error) {
+	if spec.TimeZone == "" {
+		spec.TimeZone = s.TimeZone
+	}
+	if from.IsZero() {
+		from = s.Clock.Now()
+	}
+	spec.Anchor = from
+	var fields []fault.Field
+	for _, f := range schedule.Validate(spec, from) {
+		fields = append(fields, fault.Field(f))
+	}
+	if err := fault.Invalid(fields); err != nil {
+		return nil, "", err
+	}
+	sched, err := s.Schedules.Compile(spec)
+	if err != nil {
+		return nil, "", fault.InvalidField("schedule", "invalid", err.Error())
+	}
+	return sched.Preview(from, count), sched.Describe(), nil
+}

@@ -1,0 +1,233 @@
+// Package app is the composition root: it wires the parts of a node, on pages
+// that read from top to bottom, and starts and stops them.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/cache"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/ticker"
+)
+
+// Options are what a program gives the engine beside the configuration.
+type Options struct {
+	// Clock is the machine's when nil.
+	Clock clock.Clock
+	// Executor runs attempts and checks definitions.
+	Executor Executor
+	// Observer is told of ended runs; may be nil.
+	Observer running.Observer
+	Logger   *slog.Logger
+}
+
+// Executor runs attempts and checks the executor's part of definitions.
+type Executor interface {
+	running.Executor
+	service.DefinitionChecker
+}
+
+// Engine is a node without its REST edge: the store, the use cases and the
+// loops. Make it with NewEngine, then Start, then Stop.
+type Engine struct {
+	Store      *persistence.Store
+	Jobs       *service.JobService
+	Executions *service.ExecutionService
+	Monitor    *service.MonitorService
+	Metrics    *metrics.MetricsCollector
+	Bus        *mq.Bus
+	Clock      *storeclock.Clock
+	Planner    *firing.JobManager
+	Runner     *running.TaskManager
+
+	cfg       config.Config
+	logger    *slog.Logger
+	folder    *dataFolder
+	ticker    *ticker.Ticker
+	heartbeat *upkeep.Heartbeat
+	lost      chan struct{}
+	loops     sync.WaitGroup
+	stopPlan  context.CancelFunc
+	stopRun   context.CancelFunc
+}
+
+// cachedJobs bounds the definitions kept in memory.
+const cachedJobs = 20_000
+
+// NewEngine opens the store and wires the parts. Nothing runs before Start.
+func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, err error) {
+	if o.Clock == nil {
+		o.Clock = clock.NewSystem()
+	}
+	e = &Engine{
+		cfg: cfg, logger: o.Logger, Metrics: metrics.New(), Bus: mq.NewBus(),
+		lost: make(chan struct{}),
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.close())
+		}
+	}()
+	if e.folder, err = openDataFolder(cfg.DataDir); err != nil {
+		return e, err
+	}
+	if e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics)); err != nil {
+		return e, err
+	}
+	e.Clock = storeclock.New(o.Clock, e.Store)
+	if err = e.Clock.Measure(ctx); err != nil {
+		return e, err
+	}
+	node := nodeOf(cfg)
+	if node.Epoch, err = e.Store.Register(ctx, node); err != nil {
+		return e, fmt.Errorf("enter the node %s into the registry: %w", node.ID, err)
+	}
+	compiler := schedule.NewCompiler()
+	fair := fairness.New(0)
+	jobs := cache.NewJobCache(e.Store, cachedJobs)
+	places := coordination.NewPlaces(compiler, fair, jobs)
+	parallel := 1
+	if cfg.Store.Driver == config.DriverMySQL {
+		parallel = 2
+	}
+	e.Runner = running.New(running.Deps{
+		Store: e.Store, Claims: e.Store, Executions: e.Store, Plans: e.Store, Jobs: jobs, Places: places,
+		Fair: fair, Executor: o.Executor, Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
+		Observer: o.Observer, Random: rand.Float64, Logger: o.Logger,
+	}, running.Config{
+		NodeID: node.ID, Epoch: node.Epoch, Labels: cfg.Node.Labels, Slots: cfg.Executor.Slots,
+		Completers: parallel, BatchSize: cfg.Engine.BatchSize,
+	})
+	workers := parallel
+	if cfg.Engine.FireWorkers > 0 {
+		workers = cfg.Engine.FireWorkers
+	}
+	e.Planner = firing.New(firing.Deps{
+		Store: e.Store, Plans: e.Store, Executions: e.Store, Places: places, Schedules: compiler,
+		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: everything{}, Metrics: e.Metrics, Logger: o.Logger,
+	}, firing.Config{
+		Horizon:   time.Duration(cfg.Engine.HorizonMs) * time.Millisecond,
+		BatchSize: cfg.Engine.BatchSize, Workers: workers,
+	})
+	e.Runner.SetPlanner(e.Planner)
+	if e.ticker, err = ticker.New(); err != nil {
+		return e, err
+	}
+	e.heartbeat = upkeep.NewHeartbeat(e.Store, e.Clock, e.Runner, node, o.Logger, func() { close(e.lost) })
+	duties := upkeep.NewDuties(o.Clock, e.ticker, o.Logger)
+	if err = e.addDuties(duties); err != nil {
+		return e, err
+	}
+	e.wireServices(places, compiler, jobs, o.Executor, duties)
+	return e, nil
+}
+
+// wireServices makes the use cases.
+func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Compiler, jobs *cache.JobCache,
+	checker service.DefinitionChecker, duties *upkeep.Duties,
+) {
+	news := engineNews{e}
+	e.Jobs = service.NewJobService(service.JobDeps{
+		Store: e.Store, Jobs: e.Store, Places: places, Schedules: compiler, Checker: checker,
+		Engine: news, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger,
+	})
+	e.Executions = service.NewExecutionService(service.ExecutionDeps{
+		Store: e.Store, Executions: e.Store, Records: e.Store, Jobs: e.Store, Places: places, Schedules: compiler,
+		Closer: &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock},
+		Engine: news, Clock: e.Clock,
+	})
+	e.Monitor = service.NewMonitorService(e.Store, duties)
+	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties)
+}
+
+// everything is the ownership of a node that is alone.
+type everything struct{}
+
+// Partitions implements firing.Owner.
+func (everything) Partitions() []int { return nil }
+
+// engineNews hands the services' news to the loops.
+type engineNews struct{ e *Engine }
+
+// JobChanged implements service.Engine.
+func (n engineNews) JobChanged(job *entity.Job) { n.e.Planner.Hint(job) }
+
+// Notice implements service.Engine.
+func (n engineNews) Notice(effect coordination.Effect) { n.e.Runner.Notice(effect) }
+
+// Lost is closed when another process took this node's id over; the program
+// must stop then.
+func (e *Engine) Lost() <-chan struct{} { return e.lost }
+
+// Start begins to fire and to run. It returns at once.
+func (e *Engine) Start() {
+	planCtx, stopPlan := context.WithCancel(context.Background())
+	runCtx, stopRun := context.WithCancel(context.Background())
+	e.stopPlan, e.stopRun = stopPlan, stopRun
+	e.loops.Go(func() { _ = e.Runner.Run(runCtx) })
+	e.loops.Go(func() { _ = e.Planner.Run(planCtx) })
+	e.ticker.Start()
+}
+
+// storeBound is how long a stop waits for the store to take the last results.
+const storeBound = 10 * time.Second
+
+// Stop ends the node (engine rule 28): it stops firing and claiming, lets runs
+// finish for the configured grace, then asks them to stop, stores what they
+// came to and leaves the registry. When ctx ends first, Stop gives up; what is
+// left is recovered at the next start.
+func (e *Engine) Stop(ctx context.Context) error {
+	var errs []error
+	errs = append(errs, e.ticker.Stop())
+	e.stopPlan()
+	e.Runner.Drain(ctx, time.Duration(e.cfg.Server.ShutdownGraceSec)*time.Second)
+	e.stopRun()
+	done := make(chan struct{})
+	go func() {
+		e.loops.Wait()
+		close(done)
+	}()
+	bound := time.NewTimer(storeBound)
+	defer bound.Stop()
+	select {
+	case <-done:
+		leaveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		errs = append(errs, e.heartbeat.Leave(leaveCtx))
+	case <-ctx.Done():
+		errs = append(errs, fmt.Errorf("stopped before every run had ended: %w", ctx.Err()))
+	case <-bound.C:
+		errs = append(errs, errors.New("stopped before the store had taken every result"))
+	}
+	return errors.Join(append(errs, e.close())...)
+}
+
+func (e *Engine) close() error {
+	var errs []error
+	if e.Store != nil {
+		errs = append(errs, e.Store.Close())
+	}
+	if e.folder != nil {
+		errs = append(errs, e.folder.Close())
+	}
+	return errors.Join(errs...)
+}

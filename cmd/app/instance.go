@@ -1,0 +1,59 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// lockFile is held by the process that uses a data folder.
+const lockFile = "platform-scheduler.lock"
+
+// dataFolder is a folder in use by this process alone.
+type dataFolder struct {
+	path string
+	lock *os.File
+}
+
+// openDataFolder makes the folder where needed and takes it for this process.
+// The lock dies with the process, so a restart after a crash needs no help.
+func openDataFolder(path string) (*dataFolder, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("the data folder cannot be made: %w; choose another one with dataDir (PS_DATA_DIR)", err)
+	}
+	name := filepath.Join(path, lockFile)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("the data folder cannot be written: %w; mend its permissions, or choose another one with dataDir (PS_DATA_DIR)", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		holder, _ := os.ReadFile(name)
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("the data folder %s is in use by another server (pid %s); stop that one, or give this one a folder of its own with dataDir (PS_DATA_DIR)",
+				path, strings.TrimSpace(string(holder)))
+		}
+		return nil, fmt.Errorf("lock the data folder %s: %w", path, err)
+	}
+	if err := writePid(f); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("the data folder cannot be written: %w; mend its permissions, or choose another one with dataDir (PS_DATA_DIR)", err)
+	}
+	return &dataFolder{path: path, lock: f}, nil
+}
+
+func writePid(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0)
+	return err
+}
+
+func (d *dataFolder) file(name string) string { return filepath.Join(d.path, name) }
+
+// Close gives the folder free.
+func (d *dataFolder) Close() error { return d.lock.Close() }

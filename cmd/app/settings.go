@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+// DatabaseFile is the name of the SQLite file in the data folder.
+const DatabaseFile = "platform-scheduler.db"
+
+func storeConfig(cfg config.Config, folder *dataFolder, o Options, m *metrics.MetricsCollector) persistence.Config {
+	return persistence.Config{
+		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.file(DatabaseFile),
+		Synchronous: cfg.Store.Synchronous, AutoMigrate: cfg.Store.AutoMigrate,
+		Clock: o.Clock, Logger: o.Logger, Observe: m.Query,
+	}
+}
+
+// nodeOf is the registry row of this process.
+func nodeOf(cfg config.Config) entity.Node {
+	_, port, _ := net.SplitHostPort(cfg.Server.Addr) // checked by the configuration
+	number, _ := strconv.Atoi(port)
+	now := time.Now().UTC()
+	return entity.Node{
+		ID: cfg.Node.ID, IP: cfg.Node.IP, Port: number, Status: entity.NodeUp, Roles: cfg.Server.Roles,
+		Labels: cfg.Node.Labels, Version: Version(), Slots: cfg.Executor.Slots,
+		LastHeartbeat: now, CreateTime: now, UpdateTime: now,
+	}
+}
+
+// The intervals of the duties.
+const (
+	heartbeatInterval = 3 * time.Second
+	clockInterval     = 2 * time.Second
+	reconcileInterval = 3 * time.Second
+	deadlineInterval  = 2 * time.Second
+	placesInterval    = 10 * time.Second
+	relayInterval     = time.Second
+	retentionInterval = time.Minute
+)
+
+// addDuties lists everything this node does at intervals.
+func (e *Engine) addDuties(d *upkeep.Duties) error {
+	relay := upkeep.NewRelay(e.Store, e.Bus)
+	retention := upkeep.NewRetention(e.Store, e.Clock, upkeep.RetentionDays{
+		Executions: e.cfg.Retention.ExecutionsDays, Logs: e.cfg.Retention.LogsDays, Metrics: e.cfg.Retention.MetricsDays,
+	})
+	watch := upkeep.NewClockWatch(e.Clock, e.logger, func(time.Duration) { e.Planner.Poke() })
+	for _, duty := range []struct {
+		name     string
+		interval time.Duration
+		run      func(ctx context.Context) error
+	}{
+		{"clock", clockInterval, watch.RunOnce},
+		{"scan", time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond, ignoreCount(e.Planner.Scan)},
+		{"heartbeat", heartbeatInterval, e.heartbeat.RunOnce},
+		{"reconcile", reconcileInterval, e.Runner.Reconcile},
+		{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},
+		{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
+		{"relay", relayInterval, ignoreCount(relay.RunOnce)},
+		{"retention", retentionInterval, ignoreCount(retention.RunOnce)},
+	} {
+		if err := d.Every(duty.name, duty.interval, duty.run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ignoreCount(run func(ctx context.Context) (int, error)) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := run(ctx)
+		return err
+	}
+}

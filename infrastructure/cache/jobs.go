@@ -1,0 +1,112 @@
+// Package cache keeps what is read again and again. It is never the truth.
+package cache
+
+import (
+	"container/list"
+	"context"
+	"sync"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// JobCache keeps job definitions by id and version, the least recently used
+// going first. A reader that must be current asks the store for the version,
+// which is a short read by primary key, and for the definition only when the
+// version is new. Safe for concurrent use; cached jobs are read only.
+type JobCache struct {
+	jobs  repository.JobReader
+	limit int
+
+	mu    sync.Mutex
+	byID  map[string]*list.Element
+	order *list.List
+}
+
+// NewJobCache returns an empty cache of at most limit definitions.
+func NewJobCache(jobs repository.JobReader, limit int) *JobCache {
+	return &JobCache{jobs: jobs, limit: limit, byID: map[string]*list.Element{}, order: list.New()}
+}
+
+// Cached returns the definition of that version, or nil.
+func (c *JobCache) Cached(id string, version int) *entity.Job {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	el := c.byID[id]
+	if el == nil || el.Value.(*entity.Job).Version != version {
+		return nil
+	}
+	c.order.MoveToFront(el)
+	return el.Value.(*entity.Job)
+}
+
+// Keep stores a definition unless a newer version is there.
+func (c *JobCache) Keep(job *entity.Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el := c.byID[job.ID]; el != nil {
+		if el.Value.(*entity.Job).Version <= job.Version {
+			el.Value = job
+		}
+		c.order.MoveToFront(el)
+		return
+	}
+	c.byID[job.ID] = c.order.PushFront(job)
+	for c.order.Len() > c.limit {
+		last := c.order.Back()
+		c.order.Remove(last)
+		delete(c.byID, last.Value.(*entity.Job).ID)
+	}
+}
+
+// Load returns the current definitions of those ids that exist. Ids may repeat.
+func (c *JobCache) Load(ctx context.Context, ids []string) (map[string]*entity.Job, error) {
+	ids = distinct(ids)
+	if len(ids) == 0 {
+		return map[string]*entity.Job{}, nil
+	}
+	versions, err := c.jobs.Versions(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]*entity.Job, len(versions))
+	var missing []string
+	for id, version := range versions {
+		if job := c.Cached(id, version); job != nil {
+			found[id] = job
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return found, nil
+	}
+	read, err := c.jobs.ByIDs(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, job := range read {
+		c.Keep(job)
+		found[job.ID] = job
+	}
+	return found, nil
+}
+
+// Len is the number of cached definitions.
+func (c *JobCache) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.order.Len()
+}
+
+func distinct(ids []string) []string {
+	seen := make(map[string]struct{}, len(ids))
+	out := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if _, ok := seen[id]; !ok {
+			seen[id] = struct{}{}
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+// Package metrics counts what the node does and serves it to Prometheus.
+package metrics
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// MetricsCollector holds the node's instruments. Labels are bounded: states,
+// reasons and names of queries, never ids. Safe for concurrent use.
+type MetricsCollector struct {
+	registry   *prometheus.Registry
+	fires      *prometheus.CounterVec
+	batchSize  *prometheus.HistogramVec
+	batchTook  *prometheus.HistogramVec
+	duplicates prometheus.Counter
+	poison     prometheus.Counter
+	lateness   prometheus.Histogram
+	duration   *prometheus.HistogramVec
+	ended      *prometheus.CounterVec
+	refused    prometheus.Counter
+	recovered  prometheus.Counter
+	queries    *prometheus.CounterVec
+	queryTook  *prometheus.HistogramVec
+	plainOK    prometheus.Observer
+	okCount    prometheus.Counter
+}
+
+// latenessBuckets are in seconds, fine where the promise is made.
+func latenessBuckets() []float64 {
+	return []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.06, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600}
+}
+
+func durationBuckets() []float64 {
+	return []float64{0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200}
+}
+
+// New returns a collector with a registry of its own.
+func New() *MetricsCollector {
+	m := &MetricsCollector{
+		registry:   prometheus.NewRegistry(),
+		fires:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_fires_total", Help: "Executions recorded by fires, by the state they were born in."}, []string{"status", "reason"}),
+		batchSize:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_batch_size", Help: "Rows of one engine transaction.", Buckets: []float64{1, 2, 5, 10, 25, 50, 100, 250, 500}}, []string{"kind"}),
+		batchTook:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_batch_duration_seconds", Help: "Time of one engine transaction.", Buckets: latenessBuckets()}, []string{"kind"}),
+		duplicates: prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_duplicate_fires_total", Help: "Fires whose id was recorded before the cursor passed them. Alert on any."}),
+		poison:     prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_poison_fires_total", Help: "Fires that the store refused and that were recorded as failed."}),
+		lateness:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "ps_start_lateness_seconds", Help: "Handler entry minus due time.", Buckets: latenessBuckets()}),
+		duration:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_execution_duration_seconds", Help: "Duration of attempts.", Buckets: durationBuckets()}, []string{"status"}),
+		ended:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_executions_total", Help: "Ends of attempts; status WAITING means that a retry follows."}, []string{"status", "reason"}),
+		refused:    prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_refused_reports_total", Help: "Results that came from a former holder and were kept as evidence only."}),
+		recovered:  prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_lost_runs_total", Help: "Runs whose node was lost."}),
+		queries:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_store_queries_total", Help: "Statements sent to the store, by name."}, []string{"query", "result"}),
+		queryTook:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_store_query_duration_seconds", Help: "Time of statements, by name.", Buckets: []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2}}, []string{"query"}),
+	}
+	m.plainOK = m.duration.WithLabelValues(string(entity.StatusSuccess))
+	m.okCount = m.ended.WithLabelValues(string(entity.StatusSuccess), "")
+	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.lateness, m.duration,
+		m.ended, m.refused, m.recovered, m.queries, m.queryTook,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler serves the metrics.
+func (m *MetricsCollector) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Registry is where gauges that are read at scrape time are added.
+func (m *MetricsCollector) Registry() *prometheus.Registry { return m.registry }
+
+// Fired implements firing.Metrics.
+func (m *MetricsCollector) Fired(status entity.Status, reason entity.Reason, n int) {
+	m.fires.WithLabelValues(string(status), string(reason)).Add(float64(n))
+}
+
+// FireBatch implements firing.Metrics.
+func (m *MetricsCollector) FireBatch(fires int, took time.Duration) { m.batch("fire", fires, took) }
+
+// CompleteBatch implements running.Metrics.
+func (m *MetricsCollector) CompleteBatch(runs int, took time.Duration) {
+	m.batch("complete", runs, took)
+}
+
+func (m *MetricsCollector) batch(kind string, n int, took time.Duration) {
+	m.batchSize.WithLabelValues(kind).Observe(float64(n))
+	m.batchTook.WithLabelValues(kind).Observe(took.Seconds())
+}
+
+// DuplicateFire implements firing.Metrics.
+func (m *MetricsCollector) DuplicateFire() { m.duplicates.Inc() }
+
+// PoisonFire implements firing.Metrics.
+func (m *MetricsCollector) PoisonFire() { m.poison.Inc() }
+
+// Started implements running.Metrics.
+func (m *MetricsCollector) Started(lateness time.Duration) { m.lateness.Observe(lateness.Seconds()) }
+
+// Ended implements running.Metrics.
+func (m *MetricsCollector) Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool) {
+	if status == entity.StatusSuccess && reason == entity.ReasonNone {
+		m.plainOK.Observe(took.Seconds())
+		m.okCount.Inc()
+		return
+	}
+	m.duration.WithLabelValues(string(status)).Observe(took.Seconds())
+	if retried {
+		status = entity.StatusWaiting
+	}
+	m.ended.WithLabelValues(string(status), string(reason)).Inc()
+}
+
+// RefusedReport implements running.Metrics.
+func (m *MetricsCollector) RefusedReport() { m.refused.Inc() }
+
+// Recovered implements running.Metrics.
+func (m *MetricsCollector) Recovered(n int) { m.recovered.Add(float64(n)) }
+
+// Query observes one named statement.
+func (m *MetricsCollector) Query(name string, took time.Duration, err error) {
+	result := "ok"
+	if err != nil {
+		result = "error"
+	}
+	m.queries.WithLabelValues(name, result).Inc()
+	m.queryTook.WithLabelValues(name).Observe(took.Seconds())
+}

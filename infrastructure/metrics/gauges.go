@@ -1,0 +1,95 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Queue counts rows of the claim index.
+type Queue interface {
+	CountRange(ctx context.Context, r repository.ClaimRange) (int, error)
+}
+
+// Runs tells how many slots are in use.
+type Runs interface {
+	Running() (running, total int)
+}
+
+// Plans tells how many jobs are held because they are due soon.
+type Plans interface {
+	Held() int
+}
+
+// Loops tells the ages of the duties' last good ticks.
+type Loops interface {
+	Ages() map[string]time.Duration
+}
+
+// countLimit bounds the counting of a queue at a scrape; a longer queue reads
+// as this many.
+const countLimit = 100_000
+
+// scrapeTimeout bounds the store's part of a scrape.
+const scrapeTimeout = 2 * time.Second
+
+// Watch adds the gauges that are read when Prometheus asks.
+func (m *MetricsCollector) Watch(q Queue, runs Runs, plans Plans, loops Loops) {
+	m.registry.MustRegister(&gauges{
+		queue: q, runs: runs, plans: plans, loops: loops,
+		depth:   prometheus.NewDesc("ps_queue_depth", "Waiting executions, by what they wait for; at most 100000.", []string{"state"}, nil),
+		running: prometheus.NewDesc("ps_running", "Runs on this node.", nil, nil),
+		slots:   prometheus.NewDesc("ps_slots", "Slots of this node.", nil, nil),
+		held:    prometheus.NewDesc("ps_due_soon", "Jobs held in memory because they are due soon.", nil, nil),
+		age:     prometheus.NewDesc("ps_loop_age_seconds", "Time since the last good tick of a duty.", []string{"loop"}, nil),
+	})
+}
+
+type gauges struct {
+	queue Queue
+	runs  Runs
+	plans Plans
+	loops Loops
+
+	depth, running, slots, held, age *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{g.depth, g.running, g.slots, g.held, g.age} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (g *gauges) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	for _, part := range []struct {
+		state  string
+		lo, hi entity.ClaimKey
+	}{
+		{"ready", entity.ClaimReadyPrefix, "W+"},
+		{"parked", entity.ClaimParkedPrefix, "C"},
+		{"queued", entity.ClaimQueuedPrefix, "R"},
+	} {
+		n, err := g.queue.CountRange(ctx, repository.ClaimRange{Lo: part.lo, Hi: part.hi, Limit: countLimit})
+		if err == nil {
+			gauge(g.depth, float64(n), part.state)
+		}
+	}
+	running, total := g.runs.Running()
+	gauge(g.running, float64(running))
+	gauge(g.slots, float64(total))
+	gauge(g.held, float64(g.plans.Held()))
+	for name, age := range g.loops.Ages() {
+		gauge(g.age, age.Seconds(), name)
+	}
+}
