@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -19,7 +20,7 @@ func (s *Schedule) Describe() string {
 		}
 		return text + " (" + s.zone.String() + ")"
 	case FixedRate:
-		return "every " + describeInterval(s.interval)
+		return "every " + strings.TrimPrefix(describeInterval(s.interval), "1 ")
 	case FixedDelay:
 		return describeInterval(s.interval) + " after each run ends"
 	case Once:
