@@ -1,0 +1,69 @@
+package controller
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// AuthService signs people in and out.
+type AuthService interface {
+	Login(ctx context.Context, name, password, clientAddr string) (service.Login, error)
+	Logout(ctx context.Context, token string) error
+	Authenticate(ctx context.Context, token string) (entity.User, error)
+	ChangePassword(ctx context.Context, userID, oldPassword, newPassword string) error
+}
+
+// AuthController serves /auth.
+type AuthController struct{ auth AuthService }
+
+// NewAuthController serves sign-in.
+func NewAuthController(auth AuthService) *AuthController { return &AuthController{auth: auth} }
+
+// Login answers POST /auth/login.
+func (a *AuthController) Login(c *gin.Context) error {
+	in, err := request.ReadLogin(c.Request)
+	if err != nil {
+		return err
+	}
+	l, err := a.auth.Login(c.Request.Context(), in.Username, in.Password, c.ClientIP())
+	if err != nil {
+		return err
+	}
+	return reply(c, http.StatusOK, vo.FromLogin(l))
+}
+
+// Logout answers POST /auth/logout.
+func (a *AuthController) Logout(c *gin.Context) error {
+	if err := a.auth.Logout(c.Request.Context(), middleware.TokenOf(c)); err != nil {
+		return err
+	}
+	return noContent(c)
+}
+
+// Me answers GET /auth/me.
+func (a *AuthController) Me(c *gin.Context) error {
+	u, _ := middleware.UserOf(c)
+	return reply(c, http.StatusOK, vo.FromUser(u))
+}
+
+// ChangePassword answers POST /auth/password. It ends every session of the
+// user, this one too.
+func (a *AuthController) ChangePassword(c *gin.Context) error {
+	in, err := request.ReadChangePassword(c.Request)
+	if err != nil {
+		return err
+	}
+	u, _ := middleware.UserOf(c)
+	if err := a.auth.ChangePassword(c.Request.Context(), u.ID, in.OldPassword, in.NewPassword); err != nil {
+		return err
+	}
+	return noContent(c)
+}

@@ -1,0 +1,98 @@
+// Package middleware is what every request passes on its way to a controller.
+package middleware
+
+import (
+	"errors"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/platform-scheduler/platform-scheduler/api/problem"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// The keys under which middleware leaves things in a gin context.
+const (
+	keyRequestID = "ps.requestId"
+	keyUser      = "ps.user"
+	keyToken     = "ps.token"
+	keyAllowed   = "ps.allowed"
+	keyError     = "ps.error"
+)
+
+// Action is a controller's method: it writes a success itself and returns
+// everything else as an error.
+type Action func(c *gin.Context) error
+
+// Handle runs an action and turns its error into a problem. It refuses to run
+// one that no permission was checked for, so that a route that was registered
+// past the table is closed, not open.
+func Handle(a Action) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if !c.GetBool(keyAllowed) {
+			Fail(c, fault.New(fault.KindForbidden, "forbidden", "this call is not open to anyone"))
+			return
+		}
+		if err := a(c); err != nil {
+			Fail(c, err)
+		}
+	}
+}
+
+// Fail answers with the problem of an error and ends the request. What was
+// sent already stays as it is.
+func Fail(c *gin.Context, err error) {
+	c.Abort()
+	c.Set(keyError, err)
+	if c.Writer.Written() {
+		return
+	}
+	p := problem.From(err)
+	p.RequestID = RequestIDOf(c)
+	p.Write(c.Writer)
+}
+
+// UserOf is the user who is signed in; ok is false on public routes.
+func UserOf(c *gin.Context) (u entity.User, ok bool) {
+	v, _ := c.Get(keyUser)
+	u, ok = v.(entity.User)
+	return u, ok
+}
+
+// TokenOf is the token that the user came with.
+func TokenOf(c *gin.Context) string { return c.GetString(keyToken) }
+
+// RequestIDOf is the id of the request, for answers and logs.
+func RequestIDOf(c *gin.Context) string { return c.GetString(keyRequestID) }
+
+// errorOf is the error the request ended in, or nil.
+func errorOf(c *gin.Context) error {
+	v, _ := c.Get(keyError)
+	err, _ := v.(error)
+	return err
+}
+
+// NotFound answers for addresses that are no route.
+func NotFound(c *gin.Context) {
+	Fail(c, fault.New(fault.KindNotFound, "no_such_route", "there is nothing at this address"))
+}
+
+// errMethod is mapped by MethodNotAllowed alone: no use case ends in it.
+var errMethod = errors.New("the method is not allowed at this address")
+
+// MethodNotAllowed answers for routes that exist for other methods.
+func MethodNotAllowed(c *gin.Context) {
+	c.Abort()
+	c.Set(keyError, errMethod)
+	p := problem.New(405, "method_not_allowed", "this address does not know the method "+method(c.Request.Method)+"; see the Allow header")
+	p.RequestID = RequestIDOf(c)
+	p.Write(c.Writer)
+}
+
+// method keeps a made-up method out of the answer.
+func method(m string) string {
+	if len(m) > 20 {
+		return m[:20] + "…"
+	}
+	return m
+}

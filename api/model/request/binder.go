@@ -1,0 +1,271 @@
+package request
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// faults collects wrong fields; binders of nested objects share one.
+type faults struct{ list []fault.Field }
+
+func (f *faults) add(field, code, format string, args ...any) {
+	f.list = append(f.list, fault.Field{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// binder takes the fields of one object one by one. A field that is absent or
+// null leaves its destination as it is. What is left at the end is unknown.
+type binder struct {
+	path   string
+	object *object
+	taken  map[string]bool
+	faults *faults
+}
+
+func newBinder(o *object, f *faults) *binder {
+	return &binder{object: o, taken: map[string]bool{}, faults: f}
+}
+
+// take marks a field as known and returns its value; ok is false when there
+// is nothing to bind.
+func (b *binder) take(name string) (v any, ok bool) {
+	b.taken[name] = true
+	v, ok = b.object.fields[name]
+	return v, ok && v != nil
+}
+
+func (b *binder) wrongType(name, want string, got any) {
+	b.faults.add(join(b.path, name), "wrong_type", "must be %s, not %s", want, typeName(got))
+}
+
+// text binds a text; enumerations are checked by the validation.
+func (b *binder) text(name string, dst *string) {
+	if v, ok := b.take(name); ok {
+		if s, isText := v.(string); isText {
+			*dst = s
+		} else {
+			b.wrongType(name, "a text", v)
+		}
+	}
+}
+
+// enum binds a text of a named type.
+func enum[T ~string](b *binder, name string, dst *T) {
+	s := string(*dst)
+	b.text(name, &s)
+	*dst = T(s)
+}
+
+// integer binds a whole number; T may be narrower than what JSON can hold.
+func integer[T ~int | ~int64](b *binder, name string, dst *T) {
+	v, ok := b.take(name)
+	if !ok {
+		return
+	}
+	n, isNumber := v.(json.Number)
+	if !isNumber {
+		b.wrongType(name, "a whole number", v)
+		return
+	}
+	i, err := strconv.ParseInt(n.String(), 10, 64)
+	switch {
+	case err == nil && int64(T(i)) == i:
+		*dst = T(i)
+	case strings.ContainsAny(n.String(), ".eE"):
+		b.faults.add(join(b.path, name), "not_an_integer", "must be a whole number without fraction or exponent")
+	default:
+		b.faults.add(join(b.path, name), "out_of_range", "is beyond the range of whole numbers")
+	}
+}
+
+func (b *binder) float(name string, dst *float64) {
+	v, ok := b.take(name)
+	if !ok {
+		return
+	}
+	n, isNumber := v.(json.Number)
+	if !isNumber {
+		b.wrongType(name, "a number", v)
+		return
+	}
+	f, err := n.Float64()
+	if err != nil {
+		b.faults.add(join(b.path, name), "out_of_range", "is beyond the range of numbers")
+		return
+	}
+	*dst = f
+}
+
+func (b *binder) boolean(name string, dst *bool) {
+	if v, ok := b.take(name); ok {
+		if x, isBool := v.(bool); isBool {
+			*dst = x
+		} else {
+			b.wrongType(name, "true or false", v)
+		}
+	}
+}
+
+func (b *binder) time(name string, dst *time.Time) {
+	v, ok := b.take(name)
+	if !ok {
+		return
+	}
+	s, isText := v.(string)
+	if !isText {
+		b.wrongType(name, "a time as text, such as 2026-11-20T21:33:00.000Z", v)
+		return
+	}
+	t, err := ParseTime(s)
+	if err != "" {
+		b.faults.add(join(b.path, name), "invalid_time", "%s", err)
+		return
+	}
+	*dst = t
+}
+
+// ParseTime reads RFC 3339 strictly and returns UTC in milliseconds. A remedy
+// that is not empty says what is wrong. Years before 1970 are refused: they
+// are mistakes, and the zero time means "none" inside.
+func ParseTime(s string) (t time.Time, remedy string) {
+	const want = "must be an RFC 3339 time with a zone, such as 2026-11-20T21:33:00.000Z"
+	if len(s) > 40 || t.UnmarshalText([]byte(s)) != nil {
+		return time.Time{}, want
+	}
+	t = t.UTC().Truncate(time.Millisecond)
+	if t.Before(time.Unix(0, 0)) || t.Year() > 9999 {
+		return time.Time{}, "must be in the years 1970 to 9999"
+	}
+	return t, ""
+}
+
+// strings binds an array of texts.
+func (b *binder) strings(name string) (out []string, ok bool) {
+	v, ok := b.take(name)
+	if !ok {
+		return nil, false
+	}
+	items, isArray := v.([]any)
+	if !isArray {
+		b.wrongType(name, "an array of texts", v)
+		return nil, false
+	}
+	for i, item := range items {
+		s, isText := item.(string)
+		if !isText {
+			b.wrongType(name+"["+strconv.Itoa(i)+"]", "a text", item)
+			ok = false
+			continue
+		}
+		out = append(out, s)
+	}
+	return out, ok
+}
+
+// labels binds an object of texts.
+func (b *binder) labels(name string, dst *map[string]string) {
+	o, ok := b.rawObject(name)
+	if !ok {
+		return
+	}
+	out := make(map[string]string, len(o.names))
+	for _, key := range o.names {
+		s, isText := o.fields[key].(string)
+		if !isText {
+			b.wrongType(name+"."+key, "a text", o.fields[key])
+			continue
+		}
+		out[key] = s
+	}
+	*dst = out
+}
+
+func (b *binder) rawObject(name string) (*object, bool) {
+	v, ok := b.take(name)
+	if !ok {
+		return nil, false
+	}
+	o, isObject := v.(*object)
+	if !isObject {
+		b.wrongType(name, "an object", v)
+		return nil, false
+	}
+	return o, true
+}
+
+// raw binds an object whose inside is not looked at here, as compact JSON.
+func (b *binder) raw(name string, dst *string) {
+	o, ok := b.rawObject(name)
+	if !ok {
+		return
+	}
+	text, err := o.MarshalJSON()
+	if err != nil {
+		b.faults.add(join(b.path, name), "invalid", "cannot be kept as JSON")
+		return
+	}
+	*dst = string(text)
+}
+
+// nested runs fn with a binder of an object inside, and closes it.
+func (b *binder) nested(name string, fn func(*binder)) {
+	o, ok := b.rawObject(name)
+	if !ok {
+		return
+	}
+	child := &binder{path: join(b.path, name), object: o, taken: map[string]bool{}, faults: b.faults}
+	fn(child)
+	child.close()
+}
+
+// ignore marks fields that are accepted and not used.
+func (b *binder) ignore(names ...string) {
+	for _, n := range names {
+		b.taken[n] = true
+	}
+}
+
+// close refuses what nobody took.
+func (b *binder) close() {
+	known := slices.Sorted(maps.Keys(b.taken))
+	for _, name := range b.object.names {
+		if b.taken[name] {
+			continue
+		}
+		hint := "is not a field here; remove it"
+		if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) }); i >= 0 {
+			hint = "is not a field here; did you mean " + known[i] + "?"
+		}
+		b.faults.add(join(b.path, clip(name)), "unknown_field", "%s", hint)
+	}
+}
+
+// clip keeps a name from the outside short enough for an answer.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 100 {
+		return string(r[:100]) + "…"
+	}
+	return s
+}
+
+// merge joins what the binding found with what the validation says, one entry
+// a field: a field of the wrong type was not bound, so what the validation
+// says about its default is noise.
+func merge(bound, validated []fault.Field) []fault.Field {
+	out := slices.Clone(bound)
+	for _, v := range validated {
+		covered := slices.ContainsFunc(bound, func(b fault.Field) bool {
+			return b.Field == v.Field || strings.HasPrefix(b.Field, v.Field+".") || strings.HasPrefix(b.Field, v.Field+"[")
+		})
+		if !covered {
+			out = append(out, v)
+		}
+	}
+	return out
+}

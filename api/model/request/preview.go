@@ -1,0 +1,61 @@
+package request
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
+)
+
+// Bounds of a preview.
+const (
+	DefaultFireTimes = 10
+	MaxFireTimes     = 1000
+)
+
+// Preview is the body of POST /schedules/preview.
+type Preview struct {
+	Spec  schedule.Spec
+	From  time.Time
+	Count int
+}
+
+// Preview reads the body of POST /schedules/preview. Fields of a job's
+// schedule that do not change its times, such as misfirePolicy, are accepted.
+func (r JobReader) Preview(req *http.Request) (Preview, error) {
+	p := Preview{Count: DefaultFireTimes}
+	o, err := parse(req, false)
+	if err != nil {
+		return p, err
+	}
+	var f faults
+	b := newBinder(o, &f)
+	p.Spec.TimeZone, p.Spec.Dialect = r.TimeZone, cronexpr.Quartz
+	setGaps(&p.Spec)
+	if o.fields["schedule"] == nil {
+		f.add("schedule", "required", "send the schedule to preview")
+	}
+	b.nested("schedule", func(b *binder) {
+		bindSpec(b, &p.Spec)
+		b.ignore("misfirePolicy", "misfireThresholdSec", "misfireWindowSec", "misfireMaxFires")
+	})
+	b.time("from", &p.From)
+	integer(b, "count", &p.Count)
+	if p.Count < 1 || p.Count > MaxFireTimes {
+		f.add("count", "out_of_range", "must be from 1 to %d", MaxFireTimes)
+	}
+	b.close()
+	if p.From.IsZero() {
+		p.From = r.Now()
+	}
+	p.Spec.Anchor = p.From
+	var found []fault.Field
+	if o.fields["schedule"] != nil {
+		for _, e := range schedule.Validate(p.Spec, p.From) {
+			found = append(found, fault.Field(e))
+		}
+	}
+	return p, fault.Invalid(merge(f.list, found))
+}

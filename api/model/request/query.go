@@ -1,0 +1,135 @@
+package request
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Bounds of lists.
+const (
+	DefaultLimit = 50
+	MaxLimit     = 200
+	// maxParameter is the length of a query parameter's value in bytes.
+	maxParameter = 512
+)
+
+// Query takes query parameters one by one and collects what is wrong. Like
+// fields of a body, unknown and repeated parameters are refused: a misspelt
+// filter that is ignored shows more than was asked for.
+type Query struct {
+	values url.Values
+	taken  map[string]bool
+	faults faults
+}
+
+// NewQuery parses the raw query of a request.
+func NewQuery(raw string) *Query {
+	q := &Query{taken: map[string]bool{}}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		q.faults.add("query", "malformed", "the query string is not correctly escaped")
+		values = nil
+	}
+	q.values = values
+	return q
+}
+
+// Text returns a parameter, or "" when it is absent.
+func (q *Query) Text(name string) string {
+	q.taken[name] = true
+	values := q.values[name]
+	if len(values) == 0 {
+		return ""
+	}
+	s := values[0]
+	switch {
+	case len(values) > 1:
+		q.faults.add(name, "repeated", "is given more than once; give it once")
+	case len(s) > maxParameter:
+		q.faults.add(name, "too_long", "must have at most %d bytes", maxParameter)
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
+		q.faults.add(name, "invalid_text", "must be valid UTF-8 without control characters")
+	default:
+		return s
+	}
+	return ""
+}
+
+// Int returns a whole number in a range, or the default when it is absent.
+func (q *Query) Int(name string, otherwise, minimum, maximum int) int {
+	s := q.Text(name)
+	if s == "" && !q.values.Has(name) {
+		return otherwise
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < minimum || n > maximum {
+		q.faults.add(name, "out_of_range", "must be a whole number from %d to %d", minimum, maximum)
+		return otherwise
+	}
+	return n
+}
+
+// Time returns a moment, or the zero time when it is absent.
+func (q *Query) Time(name string) time.Time {
+	s := q.Text(name)
+	if s == "" {
+		return time.Time{}
+	}
+	// A plus that was not escaped arrives as a space.
+	t, remedy := ParseTime(strings.Replace(s, " ", "+", 1))
+	if remedy != "" {
+		q.faults.add(name, "invalid_time", "%s", remedy)
+	}
+	return t
+}
+
+// Span returns the parameters from and to.
+func (q *Query) Span() (from, to time.Time) {
+	from, to = q.Time("from"), q.Time("to")
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		q.faults.add("to", "out_of_order", "must be after from")
+	}
+	return from, to
+}
+
+// OneOf returns a parameter of an enumeration, or "" when it is absent.
+func OneOf[T ~string](q *Query, name string, known ...T) T {
+	s := T(q.Text(name))
+	if s != "" && !slices.Contains(known, s) {
+		q.faults.add(name, "unknown_value", "must be one of %s", strings.Trim(fmt.Sprint(known), "[]"))
+		return ""
+	}
+	return s
+}
+
+// Page returns the parameters limit and cursor.
+func (q *Query) Page() repository.Page {
+	p := repository.Page{Limit: q.Int("limit", DefaultLimit, 1, MaxLimit), Cursor: q.Text("cursor")}
+	opaque := func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"'<>\;`, r)
+	}
+	if strings.ContainsFunc(p.Cursor, opaque) {
+		q.faults.add("cursor", "invalid_cursor", "must be the nextCursor of a former page")
+	}
+	return p
+}
+
+// Done returns everything that was wrong.
+func (q *Query) Done() error {
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		if !q.taken[name] {
+			q.faults.add(clip(name), "unknown_parameter", "is not a parameter here; known are %s", strings.Join(slices.Sorted(maps.Keys(q.taken)), ", "))
+		}
+	}
+	return fault.Invalid(q.faults.list)
+}

@@ -1,0 +1,33 @@
+package request
+
+import (
+	"net/http"
+
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// maxParams bounds the parameters of a trigger, in bytes of JSON.
+const maxParams = 64 << 10
+
+// ReadTrigger reads the body of POST /jobs/{id}/trigger, which may be empty.
+func ReadTrigger(r *http.Request) (service.Trigger, error) {
+	var t service.Trigger
+	o, err := parse(r, true)
+	if err != nil {
+		return t, err
+	}
+	var f faults
+	b := newBinder(o, &f)
+	b.raw("params", &t.Params)
+	if len(t.Params) > maxParams {
+		f.add("params", "too_long", "must be at most 64 KiB of JSON")
+	}
+	b.time("scheduledTime", &t.ScheduledTime)
+	integer(b, "delaySec", &t.DelaySec)
+	if t.DelaySec < 0 || t.DelaySec > service.MaxDelaySec {
+		f.add("delaySec", "out_of_range", "must be from 0 to %d seconds", service.MaxDelaySec)
+	}
+	b.close()
+	return t, fault.Invalid(f.list)
+}

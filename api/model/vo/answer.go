@@ -1,0 +1,39 @@
+package vo
+
+// Executions names the runs that a call made.
+type Executions struct {
+	ExecutionIDs []string `json:"executionIds"`
+}
+
+// FromIDs wraps ids.
+func FromIDs(ids []string) Executions { return Executions{ExecutionIDs: whole(ids)} }
+
+// NewExecution names the one run that a retry or a replay made.
+type NewExecution struct {
+	ExecutionID  string   `json:"executionId"`
+	ExecutionIDs []string `json:"executionIds"`
+}
+
+// FromID wraps an id, also as a list, as triggers answer.
+func FromID(id string) NewExecution { return NewExecution{ExecutionID: id, ExecutionIDs: []string{id}} }
+
+// FireTimes are times to come.
+type FireTimes struct {
+	FireTimes []Time `json:"fireTimes"`
+	// Description says the schedule in words; absent for stored jobs.
+	Description string `json:"description,omitempty"`
+}
+
+// Version describes the binary.
+type Version struct {
+	Version   string `json:"version"`
+	Commit    string `json:"commit"`
+	BuildTime string `json:"buildTime"`
+	GoVersion string `json:"goVersion"`
+}
+
+// Health answers the probes. Detail says what is degraded.
+type Health struct {
+	Status string `json:"status"`
+	Detail string `json:"detail,omitempty"`
+}

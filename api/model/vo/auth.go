@@ -1,0 +1,32 @@
+package vo
+
+import (
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// User is a user as others may see it.
+type User struct {
+	ID          string                  `json:"id"`
+	Username    string                  `json:"username"`
+	Role        entity.Role             `json:"role"`
+	Permissions []permission.Permission `json:"permissions"`
+}
+
+// FromUser makes the view of a user.
+func FromUser(u entity.User) User {
+	return User{ID: u.ID, Username: u.Name, Role: u.Role, Permissions: whole(permission.Of(u.Role))}
+}
+
+// Login is a fresh session. The token is shown this once.
+type Login struct {
+	Token     string `json:"token"`
+	ExpiresAt Time   `json:"expiresAt"`
+	User      User   `json:"user"`
+}
+
+// FromLogin makes the view of a session.
+func FromLogin(l service.Login) Login {
+	return Login{Token: l.Token, ExpiresAt: Time(l.ExpiresAt), User: FromUser(l.User)}
+}

@@ -1,0 +1,138 @@
+package vo
+
+import (
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// Execution is one run, or the record that a fire was not run.
+type Execution struct {
+	ID            string         `json:"id"`
+	JobID         string         `json:"jobId"`
+	JobName       string         `json:"jobName"`
+	FireKey       string         `json:"fireKey"`
+	ScheduledTime Time           `json:"scheduledTime"`
+	Trigger       entity.Trigger `json:"trigger"`
+	ShardIndex    int            `json:"shardIndex"`
+	ShardTotal    int            `json:"shardTotal"`
+	Status        entity.Status  `json:"status"`
+	Reason        entity.Reason  `json:"reason"`
+	NodeID        string         `json:"nodeId"`
+	Attempt       int            `json:"attempt"`
+	RetryCount    int            `json:"retryCount"`
+	Priority      int            `json:"priority"`
+	StartTime     Time           `json:"startTime"`
+	EndTime       Time           `json:"endTime"`
+	// DurationMs is null until the run has ended, LatenessMs until it started.
+	DurationMs   *int64  `json:"durationMs"`
+	LatenessMs   *int64  `json:"latenessMs"`
+	Progress     int     `json:"progress"`
+	ErrorMessage string  `json:"errorMessage"`
+	Result       string  `json:"result"`
+	RetryOf      *string `json:"retryOf"`
+	JobVersion   int     `json:"jobVersion"`
+	// SkipFrom, SkipTo and SkipCount describe a range [from, to) of fires.
+	SkipFrom   Time `json:"skipFrom"`
+	SkipTo     Time `json:"skipTo"`
+	SkipCount  int  `json:"skipCount"`
+	CreateTime Time `json:"createTime"`
+	UpdateTime Time `json:"updateTime"`
+}
+
+// FromExecution makes the view of a run; names maps job ids to names.
+func FromExecution(e *entity.Execution, names map[string]string) Execution {
+	v := Execution{
+		ID: e.ID, JobID: e.JobID, JobName: names[e.JobID], FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime), Trigger: e.Trigger,
+		ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status, Reason: e.Reason, NodeID: e.NodeID,
+		Attempt: e.Attempt, RetryCount: e.RetryCount, Priority: e.Priority, StartTime: Time(e.StartTime), EndTime: Time(e.EndTime),
+		Progress: e.Progress, ErrorMessage: e.ErrorMessage, Result: e.Result, RetryOf: optional(e.RetryOf), JobVersion: e.JobVersion,
+		SkipFrom: Time(e.SkipFrom), SkipTo: Time(e.SkipTo), SkipCount: e.SkipCount, CreateTime: Time(e.CreateTime), UpdateTime: Time(e.UpdateTime),
+	}
+	if !e.StartTime.IsZero() {
+		late := e.Lateness().Milliseconds()
+		v.LatenessMs = &late
+		if e.Status.Final() {
+			took := e.Duration.Milliseconds()
+			v.DurationMs = &took
+		}
+	}
+	return v
+}
+
+// Attempt is a former attempt of a run.
+type Attempt struct {
+	Attempt      int           `json:"attempt"`
+	Status       entity.Status `json:"status"`
+	Reason       entity.Reason `json:"reason"`
+	NodeID       string        `json:"nodeId"`
+	StartTime    Time          `json:"startTime"`
+	EndTime      Time          `json:"endTime"`
+	ErrorMessage string        `json:"errorMessage"`
+	Result       string        `json:"result"`
+}
+
+// FromAttempts makes the view of attempts.
+func FromAttempts(attempts []entity.Attempt) []Attempt {
+	out := make([]Attempt, len(attempts))
+	for i, a := range attempts {
+		out[i] = Attempt{
+			Attempt: a.Attempt, Status: a.Status, Reason: a.Reason, NodeID: a.NodeID,
+			StartTime: Time(a.StartTime), EndTime: Time(a.EndTime), ErrorMessage: a.ErrorMessage, Result: a.Result,
+		}
+	}
+	return out
+}
+
+// DeadLetter is a run that waits for a person.
+type DeadLetter struct {
+	// ID is the execution's: it is what replay takes.
+	ID          string        `json:"id"`
+	ExecutionID string        `json:"executionId"`
+	JobID       string        `json:"jobId"`
+	JobName     string        `json:"jobName"`
+	Reason      entity.Reason `json:"reason"`
+	Message     string        `json:"message"`
+	// ReplayedAs is the run that a replay made, null while untouched.
+	ReplayedAs *string `json:"replayedAs"`
+	CreateTime Time    `json:"createTime"`
+}
+
+// FromDeadLetter makes the view of a dead letter.
+func FromDeadLetter(d entity.DeadLetter, names map[string]string) DeadLetter {
+	return DeadLetter{
+		ID: d.ExecutionID, ExecutionID: d.ExecutionID, JobID: d.JobID, JobName: names[d.JobID], Reason: d.Reason,
+		Message: d.Message, ReplayedAs: optional(d.ReplayedAs), CreateTime: Time(d.CreateTime),
+	}
+}
+
+// Fire is one line of the fire ledger.
+type Fire struct {
+	FireKey       string        `json:"fireKey"`
+	ScheduledTime Time          `json:"scheduledTime"`
+	Outcome       string        `json:"outcome"`
+	Reason        entity.Reason `json:"reason"`
+	LatenessMs    int64         `json:"latenessMs"`
+	ExecutionIDs  []string      `json:"executionIds"`
+	Replays       []string      `json:"replays"`
+	// RangeEnd and Count are null for a single fire; the range is
+	// [scheduledTime, rangeEnd). CountAtLeast marks a count that hit its bound.
+	RangeEnd     Time `json:"rangeEnd"`
+	Count        *int `json:"count"`
+	CountAtLeast bool `json:"countAtLeast"`
+}
+
+// FromFires makes the view of ledger lines.
+func FromFires(entries []service.LedgerEntry) []Fire {
+	out := make([]Fire, len(entries))
+	for i, e := range entries {
+		out[i] = Fire{
+			FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime), Outcome: e.Outcome, Reason: e.Reason, LatenessMs: e.LatenessMs,
+			ExecutionIDs: whole(e.ExecutionIDs), Replays: whole(e.Replays), RangeEnd: Time(e.RangeEnd), CountAtLeast: e.CountAtLeast,
+		}
+		if !e.RangeEnd.IsZero() {
+			count := e.Count
+			out[i].Count = &count
+		}
+	}
+	return out
+}

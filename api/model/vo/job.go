@@ -1,0 +1,117 @@
+package vo
+
+import (
+	"encoding/json"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// Job is a definition and its place in time.
+type Job struct {
+	ID               string            `json:"id"`
+	Name             string            `json:"name"`
+	Description      string            `json:"description"`
+	Group            string            `json:"group"`
+	Labels           map[string]string `json:"labels"`
+	Owner            string            `json:"owner"`
+	JobType          entity.JobType    `json:"jobType"`
+	JobClass         string            `json:"jobClass"`
+	JobData          json.RawMessage   `json:"jobData"`
+	Schedule         Schedule          `json:"schedule"`
+	Priority         int               `json:"priority"`
+	TimeoutSec       int               `json:"timeoutSec"`
+	StartDeadlineSec int               `json:"startDeadlineSec"`
+	RetryPolicy      RetryPolicy       `json:"retryPolicy"`
+	OverlapPolicy    string            `json:"overlapPolicy"`
+	MaxConcurrency   int               `json:"maxConcurrency"`
+	MaxQueued        int               `json:"maxQueued"`
+	ShardCount       int               `json:"shardCount"`
+	Broadcast        bool              `json:"broadcast"`
+	Routing          Routing           `json:"routing"`
+	OnNodeLoss       string            `json:"onNodeLoss"`
+	Status           entity.JobStatus  `json:"status"`
+	NextFireTime     Time              `json:"nextFireTime"`
+	LastFireTime     Time              `json:"lastFireTime"`
+	Version          int               `json:"version"`
+	CreateTime       Time              `json:"createTime"`
+	UpdateTime       Time              `json:"updateTime"`
+}
+
+// Schedule is when a job fires, and what happens to fires that were missed.
+type Schedule struct {
+	Kind                string `json:"kind"`
+	CronExpression      string `json:"cronExpression"`
+	Dialect             string `json:"dialect"`
+	IntervalMs          int64  `json:"intervalMs"`
+	At                  Time   `json:"at"`
+	TimeZone            string `json:"timeZone"`
+	StartTime           Time   `json:"startTime"`
+	EndTime             Time   `json:"endTime"`
+	JitterMs            int64  `json:"jitterMs"`
+	MisfirePolicy       string `json:"misfirePolicy"`
+	MisfireThresholdSec int    `json:"misfireThresholdSec"`
+	MisfireWindowSec    int    `json:"misfireWindowSec"`
+	MisfireMaxFires     int    `json:"misfireMaxFires"`
+	DSTGap              string `json:"dstGap"`
+	DSTOverlap          string `json:"dstOverlap"`
+}
+
+// RetryPolicy is how a failed run is repeated.
+type RetryPolicy struct {
+	MaxRetries    int             `json:"maxRetries"`
+	Backoff       string          `json:"backoff"`
+	IntervalMs    int64           `json:"intervalMs"`
+	MaxIntervalMs int64           `json:"maxIntervalMs"`
+	Jitter        float64         `json:"jitter"`
+	NoRetryOn     []entity.Reason `json:"noRetryOn"`
+}
+
+// Routing is where a job runs.
+type Routing struct {
+	Strategy string            `json:"strategy"`
+	Labels   map[string]string `json:"labels"`
+}
+
+// FromJob makes the view of a job.
+func FromJob(j *entity.Job) Job {
+	return Job{
+		ID: j.ID, Name: j.Name, Description: j.Description, Group: j.Group, Labels: labels(j.Labels), Owner: j.Owner,
+		JobType: j.Type, JobClass: j.Class, JobData: data(j.Data),
+		Schedule: fromSchedule(j), Priority: j.Priority, TimeoutSec: j.TimeoutSec, StartDeadlineSec: j.StartDeadlineSec,
+		RetryPolicy: RetryPolicy{
+			MaxRetries: j.Retry.MaxRetries, Backoff: string(j.Retry.Backoff), IntervalMs: j.Retry.IntervalMs,
+			MaxIntervalMs: j.Retry.MaxIntervalMs, Jitter: j.Retry.Jitter, NoRetryOn: whole(j.Retry.NoRetryOn),
+		},
+		OverlapPolicy: string(j.Overlap), MaxConcurrency: j.MaxConcurrency, MaxQueued: j.MaxQueued,
+		ShardCount: j.ShardCount, Broadcast: j.Broadcast,
+		Routing:    Routing{Strategy: string(j.Routing.Strategy), Labels: labels(j.Routing.Labels)},
+		OnNodeLoss: string(j.OnNodeLoss), Status: j.Status, NextFireTime: Time(j.NextFireTime), LastFireTime: Time(j.LastFireTime),
+		Version: j.Version, CreateTime: Time(j.CreateTime), UpdateTime: Time(j.UpdateTime),
+	}
+}
+
+func fromSchedule(j *entity.Job) Schedule {
+	s := j.Schedule
+	return Schedule{
+		Kind: string(s.Kind), CronExpression: s.CronExpression, Dialect: string(s.Dialect), IntervalMs: s.IntervalMs, At: Time(s.At),
+		TimeZone: s.TimeZone, StartTime: Time(s.StartTime), EndTime: Time(s.EndTime), JitterMs: s.JitterMs,
+		MisfirePolicy: string(j.Misfire.Policy), MisfireThresholdSec: j.Misfire.ThresholdSec,
+		MisfireWindowSec: j.Misfire.WindowSec, MisfireMaxFires: j.Misfire.MaxFires,
+		DSTGap: string(s.DstGap), DSTOverlap: string(s.DstOverlap),
+	}
+}
+
+func labels(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
+
+// data is stored JSON; what is not JSON would break the whole answer.
+func data(s string) json.RawMessage {
+	if !json.Valid([]byte(s)) {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(s)
+}

@@ -1,0 +1,56 @@
+// Package vo holds what the API answers with: the contract's names, and
+// nothing that is not meant for callers.
+package vo
+
+import "time"
+
+// layout is RFC 3339 in UTC with milliseconds.
+const layout = "2006-01-02T15:04:05.000Z"
+
+// Time is a moment, or null when it is zero.
+type Time time.Time
+
+// MarshalJSON implements json.Marshaler.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if time.Time(t).IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + time.Time(t).UTC().Format(layout) + `"`), nil
+}
+
+// Times converts a list; it is never null.
+func Times(times []time.Time) []Time {
+	out := make([]Time, len(times))
+	for i, t := range times {
+		out[i] = Time(t)
+	}
+	return out
+}
+
+// Page is one page of a list.
+type Page[T any] struct {
+	Items []T `json:"items"`
+	// NextCursor is null on the last page.
+	NextCursor *string `json:"nextCursor"`
+}
+
+// NewPage wraps items; next is empty on the last page.
+func NewPage[T any](items []T, next string) Page[T] {
+	return Page[T]{Items: whole(items), NextCursor: optional(next)}
+}
+
+// whole makes a list that is never null.
+func whole[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
+// optional is null for an empty text.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
