@@ -33,8 +33,9 @@ type Decision struct {
 	Retry  bool
 	Wait   time.Duration
 	Status entity.Status
-	// NodeLoss: the attempt is repeated because of its node, not because the
-	// work failed.
+	// NodeLoss: the attempt is repeated because its node died, which counts
+	// among the losses and not among the retries. After a stop of the node it is
+	// false, and nothing is counted.
 	NodeLoss bool
 	// RetryCount and NodeLosses are the run's numbers after the decision.
 	RetryCount int
@@ -88,7 +89,7 @@ func afterNode(in Input, d Decision) Decision {
 		d.Status = entity.StatusDead
 		return d
 	}
-	d.Retry, d.NodeLoss, d.Status = true, true, entity.StatusWaiting
+	d.Retry, d.NodeLoss, d.Status = true, lost, entity.StatusWaiting
 	if lost {
 		d.NodeLosses++
 	}

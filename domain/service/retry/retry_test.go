@@ -73,8 +73,8 @@ func TestDecide(t *testing.T) {
 		{"node lost, job gives up", retry.Input{Policy: policy(5), OnNodeLoss: entity.NodeLossFail, Outcome: lost}, final(entity.StatusFailed, 0, 0)},
 		{"node lost, policy forbids", retry.Input{Policy: policy(5, entity.ReasonNodeLost), Outcome: lost}, final(entity.StatusFailed, 0, 0)},
 		{"failure after losses", retry.Input{Policy: policy(1), Outcome: failed, NodeLosses: 3}, again(time.Second, 1, 3)},
-		{"node stopped", retry.Input{Policy: policy(0), Outcome: stopped}, elsewhere(0, 0)},
-		{"node stopped after three losses", retry.Input{Policy: policy(0), Outcome: stopped, NodeLosses: 3}, elsewhere(0, 3)},
+		{"node stopped", retry.Input{Policy: policy(0), Outcome: stopped}, again(0, 0, 0)},
+		{"node stopped after three losses", retry.Input{Policy: policy(0), Outcome: stopped, NodeLosses: 3}, again(0, 0, 3)},
 		{"node stopped, job gives up", retry.Input{Policy: policy(5), OnNodeLoss: entity.NodeLossFail, Outcome: stopped}, final(entity.StatusFailed, 0, 0)},
 
 		{"not an end", retry.Input{Policy: policy(0), Outcome: entity.Outcome{Status: entity.StatusRunning}}, final(entity.StatusFailed, 0, 0)},
