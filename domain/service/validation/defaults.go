@@ -2,10 +2,10 @@ package validation
 
 import (
 	"cmp"
-	"reflect"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
 // What a definition holds where its author says nothing.
@@ -59,15 +59,17 @@ func Defaults(j *entity.Job, timeZone string) {
 	spec(&j.Schedule, cmp.Or(timeZone, DefaultTimeZone))
 }
 
-// spec fills a schedule: without any it is NONE, and one that does not say its
-// kind is the first kind of the list, CRON.
+// spec fills a schedule: it is NONE if nothing says when to fire, and one that
+// says so without its kind is of the first kind of the list, CRON.
 func spec(s *schedule.Spec, timeZone string) {
-	if reflect.ValueOf(*s).IsZero() {
-		s.Kind = schedule.None
+	if s.CronExpression == "" && s.IntervalMs == 0 && s.At.IsZero() {
+		fill(&s.Kind, schedule.None)
 	}
 	fill(&s.Kind, schedule.Cron)
-	fill(&s.Dialect, "QUARTZ")
+	fill(&s.Dialect, cronexpr.Quartz)
 	fill(&s.TimeZone, timeZone)
+	fill(&s.DstGap, cronexpr.NextValid)
+	fill(&s.DstOverlap, cronexpr.First)
 }
 
 func fill[T comparable](field *T, value T) {

@@ -25,6 +25,8 @@ func TestNewJobHoldsTheDefaultsOfTheContract(t *testing.T) {
 	require.Equal(t, schedule.None, j.Schedule.Kind)
 	require.Equal(t, "Asia/Shanghai", j.Schedule.TimeZone)
 	require.EqualValues(t, "QUARTZ", j.Schedule.Dialect)
+	require.EqualValues(t, "NEXT_VALID", j.Schedule.DstGap)
+	require.EqualValues(t, "FIRST", j.Schedule.DstOverlap)
 	require.Equal(t, []string{"name required", "jobType required"}, faults(validation.Job(j, now)), "only these must be said")
 }
 
@@ -63,4 +65,7 @@ func TestScheduleWithoutAKind(t *testing.T) {
 	j := &entity.Job{Schedule: schedule.Spec{CronExpression: "0 0 * * * ?"}}
 	validation.Defaults(j, "")
 	require.Equal(t, schedule.Cron, j.Schedule.Kind)
+	j = &entity.Job{Schedule: schedule.Spec{TimeZone: "Asia/Shanghai", Anchor: now}}
+	validation.Defaults(j, "")
+	require.Equal(t, schedule.None, j.Schedule.Kind, "a zone does not say when to fire")
 }

@@ -50,7 +50,7 @@ func Job(j *entity.Job, now time.Time) []fault.Field {
 	c.identity(j)
 	c.work(j)
 	for _, e := range schedule.Validate(j.Schedule, now) {
-		c.add("schedule."+e.Field, e.Code, "%s", e.Message)
+		c.add(e.Field, e.Code, "%s", e.Message)
 	}
 	c.misfire(j.Misfire)
 	c.limits(j)

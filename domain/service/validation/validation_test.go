@@ -60,7 +60,10 @@ func TestGoodDefinitions(t *testing.T) {
 		"reasons":              func(j *entity.Job) { j.Retry.NoRetryOn = []entity.Reason{entity.ReasonExitCode, entity.ReasonTimeout} },
 		"largest data":         func(j *entity.Job) { j.Data = `{"x":"` + strings.Repeat("a", 64<<10-8) + `"}` },
 		"broadcast":            func(j *entity.Job) { j.Broadcast = true },
-		"fixed delay":          func(j *entity.Job) { j.MaxConcurrency = 1 },
+		"fixed delay": func(j *entity.Job) {
+			j.Schedule.Kind, j.Schedule.IntervalMs, j.MaxConcurrency = schedule.FixedDelay, 1000, 1
+		},
+		"cron": func(j *entity.Job) { j.Schedule.Kind, j.Schedule.CronExpression = schedule.Cron, "0 0/5 * * * ?" },
 		"sharded and discard":  func(j *entity.Job) { j.ShardCount, j.Overlap = 4, entity.OverlapDiscard },
 		"HTTP without a class": func(j *entity.Job) { j.Type, j.Class = entity.JobHTTP, "" },
 	} {
@@ -117,6 +120,9 @@ func TestWrongFields(t *testing.T) {
 		{"schedule.misfireWindowSec out_of_range", func(j *entity.Job) { j.Misfire.WindowSec = 31_536_001 }},
 		{"schedule.misfireMaxFires out_of_range", func(j *entity.Job) { j.Misfire.MaxFires = 0 }},
 		{"schedule.misfireMaxFires out_of_range", func(j *entity.Job) { j.Misfire.MaxFires = 10_001 }},
+		{"schedule.cronExpression required", func(j *entity.Job) { j.Schedule.Kind = schedule.Cron }},
+		{"schedule.intervalMs out_of_range", func(j *entity.Job) { j.Schedule.Kind = schedule.FixedRate }},
+		{"schedule.at in_the_past", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.At = schedule.Once, now.Add(-time.Hour) }},
 		{"priority out_of_range", func(j *entity.Job) { j.Priority = 0 }},
 		{"priority out_of_range", func(j *entity.Job) { j.Priority = 11 }},
 		{"timeoutSec out_of_range", func(j *entity.Job) { j.TimeoutSec = 604_801 }},
@@ -151,8 +157,8 @@ func TestWrongFields(t *testing.T) {
 
 func TestRunsOfFixedDelayAreNotConcurrent(t *testing.T) {
 	j := good()
-	j.Schedule.Kind, j.MaxConcurrency = schedule.FixedDelay, 2
-	require.Contains(t, faults(validation.Job(j, now)), "maxConcurrency conflict")
+	j.Schedule.Kind, j.Schedule.IntervalMs, j.MaxConcurrency = schedule.FixedDelay, 1000, 2
+	require.Equal(t, []string{"maxConcurrency conflict"}, faults(validation.Job(j, now)))
 }
 
 func TestAllWrongFieldsComeAtOnce(t *testing.T) {
