@@ -1,0 +1,165 @@
+// Package custom runs CUSTOM jobs: Go handlers registered under the name that
+// a job gives as its class.
+package custom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
+	"github.com/platform-scheduler/platform-scheduler/sdk"
+)
+
+// maxListed bounds how many classes a message lists.
+const maxListed = 20
+
+// ErrDuplicate: the class has a handler already.
+var ErrDuplicate = errors.New("the class has a handler already")
+
+// Registry holds the handlers of this node and runs their jobs. It is safe for
+// concurrent use; handlers may be added while jobs run.
+type Registry struct {
+	mu      sync.RWMutex
+	entries map[string]entry
+}
+
+// entry is a registered handler. A nil handler does nothing at once; a nil
+// check takes any job data.
+type entry struct {
+	handler sdk.Handler
+	check   func(r *jobdata.Reader)
+}
+
+// New returns a registry of the built-in handlers noop, sleep, echo, fail and
+// log; sleep takes its time from the clock.
+func New(c clock.Clock) *Registry { return &Registry{entries: builtIns(c)} }
+
+// Register adds a handler under a class: 1–255 characters, without control
+// characters and outer spaces. The names of built-in handlers are taken.
+func (g *Registry) Register(class string, handler sdk.Handler) error {
+	switch {
+	case handler == nil:
+		return fmt.Errorf("register handler %q: there is no handler", class)
+	case class == "" || strings.TrimSpace(class) != class:
+		return fmt.Errorf("register handler %q: a class is not empty and has no outer spaces", class)
+	case utf8.RuneCountInString(class) > validation.MaxClass:
+		return fmt.Errorf("register handler %.40q…: a class has at most %d characters", class, validation.MaxClass)
+	case !utf8.ValidString(class) || strings.ContainsFunc(class, unicode.IsControl):
+		return fmt.Errorf("register handler %q: a class is text without control characters", class)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, taken := g.entries[class]; taken {
+		return fmt.Errorf("register handler %q: %w", class, ErrDuplicate)
+	}
+	g.entries[class] = entry{handler: handler}
+	return nil
+}
+
+// Classes lists the registered classes in order.
+func (g *Registry) Classes() []string {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return slices.Sorted(maps.Keys(g.entries))
+}
+
+func (g *Registry) find(class string) (entry, bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	e, ok := g.entries[class]
+	return e, ok
+}
+
+// Check lists what is wrong with the class and, for built-in handlers, with
+// the job data. A missing class is reported by the validation of the domain.
+func (g *Registry) Check(job *entity.Job) []fault.Field {
+	if strings.TrimSpace(job.Class) == "" {
+		return nil
+	}
+	e, ok := g.find(job.Class)
+	if !ok {
+		return []fault.Field{{Field: "jobClass", Code: "unknown_value", Message: g.unknown(job.Class)}}
+	}
+	return e.faults(job.Data)
+}
+
+func (e entry) faults(data string) []fault.Field {
+	if e.check == nil {
+		return nil
+	}
+	r := jobdata.Read(data)
+	e.check(r)
+	return r.End()
+}
+
+// unknown names what the class might have been meant to be.
+func (g *Registry) unknown(class string) string {
+	known := g.Classes()
+	more := ""
+	if len(known) > maxListed {
+		more = fmt.Sprintf(" and %d more", len(known)-maxListed)
+		known = known[:maxListed]
+	}
+	return fmt.Sprintf("no handler is registered as %.64q on this server; there are %s%s", class, strings.Join(known, ", "), more)
+}
+
+// Run runs one attempt on the caller's goroutine. Panics pass through.
+func (g *Registry) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
+	e, ok := g.find(run.Job.Class)
+	if !ok {
+		return entity.Failed(entity.ReasonInvalid, g.unknown(run.Job.Class))
+	}
+	if e.handler == nil {
+		return entity.Succeeded("")
+	}
+	if wrong := e.faults(run.Job.Data); len(wrong) > 0 {
+		return entity.Failed(entity.ReasonInvalid, fault.Invalid(wrong).Error())
+	}
+	r := newRun(run, rep)
+	err := e.handler.Handle(ctx, r)
+	if err == nil {
+		return entity.Succeeded(r.Result())
+	}
+	outcome := entity.Failed(entity.ReasonError, err.Error())
+	outcome.Result = r.Result()
+	outcome.NoRetry = sdk.IsFatal(err)
+	outcome.RetryAfter, _ = sdk.RetryDelay(err)
+	return outcome
+}
+
+func newRun(run entity.Run, rep entity.Reporter) *sdk.Run {
+	x := run.Execution
+	return sdk.NewRun(sdk.RunInfo{
+		ExecutionID: x.ID, JobID: run.Job.ID, JobName: run.Job.Name,
+		ScheduledTime: x.ScheduledTime.UTC(), Attempt: x.Attempt,
+		ShardIndex: x.ShardIndex, ShardTotal: max(x.ShardTotal, 1),
+		FencingToken: x.FencingToken(), IdempotencyKey: x.IdempotencyKey(),
+		Params: raw(x.Params), JobData: raw(run.Job.Data), Checkpoint: x.Checkpoint,
+	}, sink{rep})
+}
+
+func raw(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
+// sink lets a handler speak into the run's log.
+type sink struct{ rep entity.Reporter }
+
+func (s sink) Log(line string)         { s.rep.Log(entity.LogStdout, line) }
+func (s sink) Progress(percent int)    { s.rep.Progress(percent) }
+func (s sink) Checkpoint(state string) { s.rep.Checkpoint(state) }

@@ -1,0 +1,181 @@
+package custom_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
+	"github.com/platform-scheduler/platform-scheduler/sdk"
+)
+
+func newRegistry() *custom.Registry { return custom.New(clock.NewSystem()) }
+
+func handlerRun(class, data string) entity.Run {
+	return executortest.NewRun(entity.JobCustom, class, data)
+}
+
+func doNothing(context.Context, *sdk.Run) error { return nil }
+
+func TestRegisterRefusesWhatIsNoClass(t *testing.T) {
+	registry := newRegistry()
+	require.NoError(t, registry.Register("settle orders", sdk.HandlerFunc(doNothing)))
+	require.NoError(t, registry.Register(strings.Repeat("é", 255), sdk.HandlerFunc(doNothing)))
+	for _, class := range []string{"", " ", " a", "a\n", "a\x00b", "\xff", strings.Repeat("a", 256)} {
+		require.Error(t, registry.Register(class, sdk.HandlerFunc(doNothing)), "%.20q", class)
+	}
+	require.Error(t, registry.Register("none", nil))
+	require.ErrorIs(t, registry.Register("settle orders", sdk.HandlerFunc(doNothing)), custom.ErrDuplicate)
+	require.ErrorIs(t, registry.Register("noop", sdk.HandlerFunc(doNothing)), custom.ErrDuplicate)
+	require.Equal(t, []string{"echo", "fail", "log", "noop", "settle orders", "sleep", strings.Repeat("é", 255)}, registry.Classes())
+}
+
+func TestCheckNamesTheKnownClasses(t *testing.T) {
+	registry := newRegistry()
+	check := func(class string) []fault.Field { return registry.Check(&entity.Job{Class: class, Data: "{}"}) }
+	require.Empty(t, check("noop"))
+	require.Empty(t, check(" "), "the domain reports a missing class")
+	require.Equal(t, []fault.Field{{
+		Field: "jobClass", Code: "unknown_value",
+		Message: `no handler is registered as "nope" on this server; there are echo, fail, log, noop, sleep`,
+	}}, check("nope"))
+	for i := range 40 {
+		require.NoError(t, registry.Register(fmt.Sprintf("h%02d", i), sdk.HandlerFunc(doNothing)))
+	}
+	message := check(strings.Repeat("x", 255))[0].Message
+	require.Contains(t, message, "and 25 more")
+	require.Less(t, len(message), 400)
+}
+
+func TestCheckLeavesTheDataOfForeignHandlersAlone(t *testing.T) {
+	registry := newRegistry()
+	require.NoError(t, registry.Register("mine", sdk.HandlerFunc(doNothing)))
+	require.Empty(t, registry.Check(&entity.Job{Class: "mine", Data: `{"anything":[1]}`}))
+}
+
+func TestRunTellsTheHandlerWhatItRuns(t *testing.T) {
+	registry := newRegistry()
+	var seen *sdk.Run
+	require.NoError(t, registry.Register("look", sdk.HandlerFunc(func(_ context.Context, run *sdk.Run) error {
+		seen = run
+		run.Log("a line")
+		run.Logger().Warn("careful", "n", 1)
+		run.Progress(40)
+		run.Checkpoint("row 9")
+		run.SetResult("42 rows")
+		return nil
+	})))
+	run := handlerRun("look", `{"table":"t"}`)
+	run.Execution.ShardIndex, run.Execution.ShardTotal, run.Execution.Attempt = 2, 3, 4
+	run.Execution.Token, run.Execution.JobFence, run.Execution.RootID = 5, 6, "root"
+	run.Execution.Params, run.Execution.Checkpoint = `{"limit":1}`, "row 7"
+	rep := &executortest.Recorder{}
+
+	require.Equal(t, entity.Succeeded("42 rows"), registry.Run(t.Context(), run, rep))
+	require.Equal(t, "execution-1", seen.ExecutionID())
+	require.Equal(t, "job-1", seen.JobID())
+	require.Equal(t, "settle orders", seen.JobName())
+	require.Equal(t, run.Execution.ScheduledTime, seen.ScheduledTime())
+	require.Equal(t, 2, seen.ShardIndex())
+	require.Equal(t, 3, seen.ShardTotal())
+	require.Equal(t, 4, seen.Attempt())
+	require.Equal(t, int64(6<<16|5), seen.FencingToken())
+	require.Equal(t, "root", seen.IdempotencyKey())
+	require.JSONEq(t, `{"limit":1}`, string(seen.Params()))
+	require.JSONEq(t, `{"table":"t"}`, string(seen.JobData()))
+	require.Equal(t, "row 9", seen.LastCheckpoint())
+	require.Equal(t, []executortest.Line{
+		{Type: entity.LogStdout, Text: "a line"}, {Type: entity.LogStdout, Text: "level=WARN msg=careful n=1"},
+	}, rep.Lines())
+	progress, checkpoint := rep.Last()
+	require.Equal(t, 40, progress)
+	require.Equal(t, "row 9", checkpoint)
+}
+
+func TestRunGivesTheFormerCheckpoint(t *testing.T) {
+	registry := newRegistry()
+	require.NoError(t, registry.Register("resume", sdk.HandlerFunc(func(_ context.Context, run *sdk.Run) error {
+		run.SetResult(run.LastCheckpoint())
+		return nil
+	})))
+	run := handlerRun("resume", "")
+	run.Execution.Checkpoint = "row 7"
+	require.Equal(t, "row 7", registry.Run(t.Context(), run, &executortest.Recorder{}).Result)
+}
+
+func TestRunMapsTypedErrors(t *testing.T) {
+	cases := []struct {
+		name string
+		err  error
+		want entity.Outcome
+	}{
+		{"plain", errors.New("refused"), entity.Outcome{Message: "refused"}},
+		{"fatal", fmt.Errorf("load: %w", sdk.Fatal(errors.New("closed"))), entity.Outcome{Message: "load: closed", NoRetry: true}},
+		{"later", sdk.RetryAfter(time.Minute, errors.New("busy")), entity.Outcome{Message: "busy", RetryAfter: time.Minute}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			registry := newRegistry()
+			require.NoError(t, registry.Register("h", sdk.HandlerFunc(func(_ context.Context, run *sdk.Run) error {
+				run.SetResult("partial")
+				return c.err
+			})))
+			c.want.Status, c.want.Reason, c.want.Result = entity.StatusFailed, entity.ReasonError, "partial"
+			require.Equal(t, c.want, registry.Run(t.Context(), handlerRun("h", ""), &executortest.Recorder{}))
+		})
+	}
+}
+
+func TestRunRefusesWhatTheEdgeWouldRefuse(t *testing.T) {
+	registry := newRegistry()
+	outcome := registry.Run(t.Context(), handlerRun("gone", ""), &executortest.Recorder{})
+	require.Equal(t, entity.ReasonInvalid, outcome.Reason)
+	require.Contains(t, outcome.Message, `no handler is registered as "gone"`)
+
+	outcome = registry.Run(t.Context(), handlerRun("sleep", `{"ms":"1"}`), &executortest.Recorder{})
+	require.Equal(t, entity.ReasonInvalid, outcome.Reason)
+	require.Contains(t, outcome.Message, "jobData.ms: must be a whole number, not a text")
+}
+
+func TestRegistryIsSafeForConcurrentUse(t *testing.T) {
+	registry := newRegistry()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			class := fmt.Sprintf("h%d", i)
+			if registry.Register(class, sdk.HandlerFunc(doNothing)) == nil {
+				registry.Run(t.Context(), handlerRun(class, ""), &executortest.Recorder{})
+			}
+			registry.Check(&entity.Job{Class: "x"})
+		})
+	}
+	wg.Wait()
+	require.Len(t, registry.Classes(), 13)
+}
+
+func BenchmarkRunNoop(b *testing.B) {
+	registry, run, rep := newRegistry(), handlerRun("noop", "{}"), &executortest.Recorder{}
+	b.ReportAllocs()
+	for b.Loop() {
+		registry.Run(b.Context(), run, rep)
+	}
+}
+
+func BenchmarkRunRegisteredHandler(b *testing.B) {
+	registry, run, rep := newRegistry(), handlerRun("mine", `{"a":1}`), &executortest.Recorder{}
+	require.NoError(b, registry.Register("mine", sdk.HandlerFunc(doNothing)))
+	b.ReportAllocs()
+	for b.Loop() {
+		registry.Run(b.Context(), run, rep)
+	}
+}

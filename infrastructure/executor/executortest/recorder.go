@@ -1,0 +1,73 @@
+// Package executortest holds what tests of executors share.
+package executortest
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// Line is one line that an attempt logged.
+type Line struct {
+	Type entity.LogType
+	Text string
+}
+
+// Recorder is a Reporter that remembers what it was told. It is safe for
+// concurrent use.
+type Recorder struct {
+	mu         sync.Mutex
+	lines      []Line
+	progress   int
+	checkpoint string
+}
+
+// Log implements entity.Reporter.
+func (r *Recorder) Log(t entity.LogType, line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, Line{t, line})
+}
+
+// Progress implements entity.Reporter.
+func (r *Recorder) Progress(percent int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress = percent
+}
+
+// Checkpoint implements entity.Reporter.
+func (r *Recorder) Checkpoint(state string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.checkpoint = state
+}
+
+// Lines is what was logged so far.
+func (r *Recorder) Lines() []Line {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.lines)
+}
+
+// Last is the latest progress and checkpoint.
+func (r *Recorder) Last() (progress int, checkpoint string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.progress, r.checkpoint
+}
+
+// NewRun is the first attempt of a planned run of a job of that type and class
+// with that data.
+func NewRun(t entity.JobType, class, data string) entity.Run {
+	at := time.Date(2026, 3, 1, 2, 0, 0, 0, time.UTC)
+	return entity.Run{
+		Job: &entity.Job{ID: "job-1", Name: "settle orders", Type: t, Class: class, Data: data},
+		Execution: &entity.Execution{
+			ID: "execution-1", JobID: "job-1", ScheduledTime: at, DueTime: at, Trigger: entity.TriggerSchedule,
+			ShardTotal: 1, Attempt: 1, Token: 1, Status: entity.StatusRunning,
+		},
+	}
+}

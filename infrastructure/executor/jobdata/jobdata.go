@@ -1,0 +1,222 @@
+// Package jobdata reads the executor's part of a definition field by field and
+// gathers everything that is wrong with it, so that one answer names it all.
+package jobdata
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// Path is the name of the object in the API; fields are named below it.
+const Path = "jobData"
+
+// maxUnknown bounds how many unknown fields are named one by one.
+const maxUnknown = 20
+
+// Reader takes the fields of one object. A field that is absent or null reads
+// as absent. It belongs to one goroutine.
+type Reader struct {
+	values map[string]json.RawMessage
+	taken  map[string]bool
+	faults []fault.Field
+}
+
+// Read begins with the text of a JSON object; an empty text is one without
+// fields. Anything else is a fault.
+func Read(data string) *Reader {
+	r := &Reader{taken: map[string]bool{}}
+	if strings.TrimSpace(data) == "" {
+		return r
+	}
+	if err := json.Unmarshal([]byte(data), &r.values); err != nil {
+		r.values = nil
+		r.faults = append(r.faults, fault.Field{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"})
+	}
+	return r
+}
+
+// Fault notes what is wrong with a field; name is relative to jobData.
+func (r *Reader) Fault(name, code, format string, args ...any) {
+	r.faults = append(r.faults, fault.Field{Field: Path + "." + name, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// Raw marks a field as known and returns its JSON; ok is false when it is
+// absent.
+func (r *Reader) Raw(name string) (value json.RawMessage, ok bool) {
+	r.taken[name] = true
+	value, ok = r.values[name]
+	return value, ok && string(value) != "null"
+}
+
+// Text reads a text of at most maxBytes, "" when absent or wrong.
+func (r *Reader) Text(name string, maxBytes int) string {
+	raw, ok := r.Raw(name)
+	if !ok {
+		return ""
+	}
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		r.wrongType(name, "a text", raw)
+		return ""
+	}
+	if len(s) > maxBytes {
+		r.Fault(name, "too_long", "shorten it to at most %d bytes; it has %d", maxBytes, len(s))
+		return ""
+	}
+	return s
+}
+
+// Integer reads a whole number between low and high, zero when absent or wrong.
+func (r *Reader) Integer(name string, low, high int64) int64 {
+	raw, ok := r.Raw(name)
+	if !ok {
+		return 0
+	}
+	if kind(raw) != "a number" {
+		r.wrongType(name, "a whole number", raw)
+		return 0
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	switch {
+	case err != nil && bytes.ContainsAny(raw, ".eE"):
+		r.Fault(name, "not_an_integer", "must be a whole number without fraction or exponent")
+		return 0
+	case err != nil || n < low || n > high:
+		r.Fault(name, "out_of_range", "must be between %d and %d", low, high)
+		return 0
+	}
+	return n
+}
+
+// Boolean reads true or false, false when absent or wrong.
+func (r *Reader) Boolean(name string) bool {
+	raw, ok := r.Raw(name)
+	var b bool
+	if ok && json.Unmarshal(raw, &b) != nil {
+		r.wrongType(name, "true or false", raw)
+	}
+	return b
+}
+
+// Texts reads an object of texts, such as headers; nil when absent or wrong.
+// A value that is not a text is named by its key and left out.
+func (r *Reader) Texts(name string) map[string]string {
+	raw, ok := r.Raw(name)
+	if !ok {
+		return nil
+	}
+	var members map[string]json.RawMessage
+	if kind(raw) != "an object" || json.Unmarshal(raw, &members) != nil {
+		r.wrongType(name, "an object of texts", raw)
+		return nil
+	}
+	texts := make(map[string]string, len(members))
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		var s *string
+		if json.Unmarshal(members[key], &s) != nil || s == nil {
+			r.wrongType(name+"."+label(key), "a text", members[key])
+			continue
+		}
+		texts[key] = *s
+	}
+	return texts
+}
+
+// List reads a list of at most maxItems texts; nil when it is wrong.
+func (r *Reader) List(name string, maxItems int) []string {
+	raw, ok := r.Raw(name)
+	if !ok {
+		return nil
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		r.wrongType(name, "a list of texts", raw)
+		return nil
+	}
+	if len(items) > maxItems {
+		r.Fault(name, "too_many", "shorten it to at most %d items; it has %d", maxItems, len(items))
+		return nil
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		var s *string
+		if json.Unmarshal(item, &s) != nil || s == nil {
+			r.wrongType(fmt.Sprintf("%s[%d]", name, i), "a text", item)
+			return nil
+		}
+		texts[i] = *s
+	}
+	return texts
+}
+
+// IsList reports whether a field that is present holds a list; it is a peek.
+func (r *Reader) IsList(name string) bool { return kind(r.values[name]) == "a list" }
+
+// End returns everything that is wrong, including the fields that nobody took.
+func (r *Reader) End() []fault.Field {
+	unknown := 0
+	for _, name := range slices.Sorted(maps.Keys(r.values)) {
+		if r.taken[name] {
+			continue
+		}
+		if unknown++; unknown > maxUnknown {
+			continue
+		}
+		r.Fault(label(name), "unknown_field", "is not a field of this kind of job")
+	}
+	if unknown > maxUnknown {
+		r.faults = append(r.faults, fault.Field{
+			Field: Path, Code: "unknown_field", Message: fmt.Sprintf("has %d more unknown fields", unknown-maxUnknown),
+		})
+	}
+	return r.faults
+}
+
+func (r *Reader) wrongType(name, want string, raw json.RawMessage) {
+	r.Fault(name, "wrong_type", "must be %s, not %s", want, kind(raw))
+}
+
+// kind names the type of a JSON value for people.
+func kind(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return "nothing"
+	}
+	switch raw[0] {
+	case '"':
+		return "a text"
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
+	default:
+		return "a number"
+	}
+}
+
+// label makes a foreign key fit to be part of a field's name.
+func label(key string) string {
+	const longest = 64
+	if len(key) > longest {
+		cut := longest
+		for !utf8.RuneStart(key[cut]) {
+			cut--
+		}
+		key = key[:cut] + "…"
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }) {
+		return strconv.QuoteToASCII(key)
+	}
+	return key
+}

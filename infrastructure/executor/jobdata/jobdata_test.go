@@ -1,0 +1,99 @@
+package jobdata_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
+)
+
+func TestReaderReadsFields(t *testing.T) {
+	r := jobdata.Read(` {"t":"é","n":-3,"b":true,"m":{"a":"1","b":""},"l":["x","y"],"z":null} `)
+	require.Equal(t, "é", r.Text("t", 2))
+	require.Equal(t, int64(-3), r.Integer("n", -3, 3))
+	require.True(t, r.Boolean("b"))
+	require.Equal(t, map[string]string{"a": "1", "b": ""}, r.Texts("m"))
+	require.True(t, r.IsList("l"))
+	require.False(t, r.IsList("m"))
+	require.Equal(t, []string{"x", "y"}, r.List("l", 2))
+	require.Empty(t, r.Text("z", 1))
+	require.Empty(t, r.Text("absent", 1))
+	require.Zero(t, r.Integer("absent", 1, 2))
+	require.Nil(t, r.Texts("absent"))
+	require.Nil(t, r.List("absent", 1))
+	require.Empty(t, r.End())
+	require.Empty(t, jobdata.Read("").End())
+	require.Empty(t, jobdata.Read("null").End())
+}
+
+func TestReaderNamesEverythingThatIsWrong(t *testing.T) {
+	text := func(r *jobdata.Reader) { r.Text("f", 3) }
+	number := func(r *jobdata.Reader) { r.Integer("f", 0, 10) }
+	texts := func(r *jobdata.Reader) { r.Texts("f") }
+	list := func(r *jobdata.Reader) { r.List("f", 2) }
+	boolean := func(r *jobdata.Reader) { r.Boolean("f") }
+	cases := []struct {
+		name, value string
+		read        func(r *jobdata.Reader)
+		field, code string
+	}{
+		{"number for text", `1`, text, "jobData.f", "wrong_type"},
+		{"long text", `"abcd"`, text, "jobData.f", "too_long"},
+		{"text for number", `"1"`, number, "jobData.f", "wrong_type"},
+		{"true for number", `true`, number, "jobData.f", "wrong_type"},
+		{"fraction", `1.5`, number, "jobData.f", "not_an_integer"},
+		{"exponent", `1e2`, number, "jobData.f", "not_an_integer"},
+		{"infinite", `1e309`, number, "jobData.f", "not_an_integer"},
+		{"negative", `-1`, number, "jobData.f", "out_of_range"},
+		{"2^63", `9223372036854775808`, number, "jobData.f", "out_of_range"},
+		{"list for object", `["a"]`, texts, "jobData.f", "wrong_type"},
+		{"number in object", `{"k":1}`, texts, "jobData.f.k", "wrong_type"},
+		{"null in object", `{"k":null}`, texts, "jobData.f.k", "wrong_type"},
+		{"control character in key", `{"k\n":1}`, texts, `jobData.f."k\n"`, "wrong_type"},
+		{"text for list", `"a"`, list, "jobData.f", "wrong_type"},
+		{"number in list", `["a",1]`, list, "jobData.f[1]", "wrong_type"},
+		{"long list", `["a","b","c"]`, list, "jobData.f", "too_many"},
+		{"text for boolean", `"true"`, boolean, "jobData.f", "wrong_type"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := jobdata.Read(`{"f":` + c.value + `}`)
+			c.read(r)
+			faults := r.End()
+			require.Len(t, faults, 1)
+			require.Equal(t, c.field, faults[0].Field)
+			require.Equal(t, c.code, faults[0].Code)
+			require.NotEmpty(t, faults[0].Message)
+		})
+	}
+}
+
+func TestReaderRefusesUnknownFields(t *testing.T) {
+	r := jobdata.Read(`{"b":1,"a":2,"known":"x"}`)
+	r.Text("known", 1)
+	require.Equal(t, []fault.Field{
+		{Field: "jobData.a", Code: "unknown_field", Message: "is not a field of this kind of job"},
+		{Field: "jobData.b", Code: "unknown_field", Message: "is not a field of this kind of job"},
+	}, r.End())
+
+	var many strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&many, `"%s%04d":1,`, strings.Repeat("é", 40), i)
+	}
+	faults := jobdata.Read("{" + strings.TrimSuffix(many.String(), ",") + "}").End()
+	require.Len(t, faults, 21)
+	require.LessOrEqual(t, len(faults[0].Field), 80)
+	require.Equal(t, fault.Field{Field: "jobData", Code: "unknown_field", Message: "has 980 more unknown fields"}, faults[20])
+}
+
+func TestReaderRefusesWhatIsNoObject(t *testing.T) {
+	for _, data := range []string{"[]", "1", `"a"`, "{", "{}{}", strings.Repeat("[", 100_000)} {
+		faults := jobdata.Read(data).End()
+		require.Len(t, faults, 1, "%.20s", data)
+		require.Equal(t, "jobData", faults[0].Field)
+	}
+}
