@@ -22,7 +22,8 @@ const (
 )
 
 // Cursorer walks the nominal times of a schedule, in ascending order.
-// *schedule.Schedule is one.
+// *schedule.Schedule is one, except that of a FIXED_DELAY job: its times after
+// the cursor depend on runs, so its caller passes a view with the cursor alone.
 type Cursorer interface {
 	// Next is the first nominal time after the moment; false: there is none.
 	Next(after time.Time) (time.Time, bool)

@@ -104,7 +104,13 @@ func drain(t require.TestingT, in planning.Input, nominals list) (skipped, saved
 }
 
 func checkPlans(t require.TestingT, in planning.Input, nominals list) {
-	in.Schedule = nominals
+	checkPlansOf(t, nominals, in, nominals)
+}
+
+// checkPlansOf compares the plans over a schedule with what is expected of the
+// nominal times that it names.
+func checkPlansOf(t require.TestingT, s planning.Cursorer, in planning.Input, nominals list) {
+	in.Schedule = s
 	wantSkipped, wantSaved, wantOrdinary := expected(in, nominals)
 
 	whole := in

@@ -57,13 +57,13 @@ func TestGoodDefinitions(t *testing.T) {
 			j.Misfire = entity.Misfire{Policy: entity.MisfireSkip, MaxFires: 1}
 			j.Retry = entity.RetryPolicy{Backoff: entity.BackoffExponential}
 		},
-		"reasons":              func(j *entity.Job) { j.Retry.NoRetryOn = []entity.Reason{entity.ReasonExitCode, entity.ReasonTimeout} },
-		"largest data":         func(j *entity.Job) { j.Data = `{"x":"` + strings.Repeat("a", 64<<10-8) + `"}` },
-		"broadcast":            func(j *entity.Job) { j.Broadcast = true },
+		"reasons":      func(j *entity.Job) { j.Retry.NoRetryOn = []entity.Reason{entity.ReasonExitCode, entity.ReasonTimeout} },
+		"largest data": func(j *entity.Job) { j.Data = `{"x":"` + strings.Repeat("a", 64<<10-8) + `"}` },
+		"broadcast":    func(j *entity.Job) { j.Broadcast = true },
 		"fixed delay": func(j *entity.Job) {
 			j.Schedule.Kind, j.Schedule.IntervalMs, j.MaxConcurrency = schedule.FixedDelay, 1000, 1
 		},
-		"cron": func(j *entity.Job) { j.Schedule.Kind, j.Schedule.CronExpression = schedule.Cron, "0 0/5 * * * ?" },
+		"cron":                 func(j *entity.Job) { j.Schedule.Kind, j.Schedule.CronExpression = schedule.Cron, "0 0/5 * * * ?" },
 		"sharded and discard":  func(j *entity.Job) { j.ShardCount, j.Overlap = 4, entity.OverlapDiscard },
 		"HTTP without a class": func(j *entity.Job) { j.Type, j.Class = entity.JobHTTP, "" },
 	} {
