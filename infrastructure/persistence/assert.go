@@ -1,0 +1,20 @@
+package persistence
+
+import "github.com/platform-scheduler/platform-scheduler/domain/repository"
+
+// The store keeps every promise of the domain.
+var (
+	_ repository.Store           = (*Store)(nil)
+	_ repository.TimeSource      = (*Store)(nil)
+	_ repository.JobPlanReader   = (*Store)(nil)
+	_ repository.ClaimReader     = (*Store)(nil)
+	_ repository.RecordReader    = (*Store)(nil)
+	_ repository.Outbox          = (*Store)(nil)
+	_ repository.Nodes           = (*Store)(nil)
+	_ repository.Users           = (*Store)(nil)
+	_ repository.Sessions        = (*Store)(nil)
+	_ repository.IdempotentCalls = (*Store)(nil)
+	_ repository.Retention       = (*Store)(nil)
+	_ repository.JobReader       = (*Jobs)(nil)
+	_ repository.ExecutionReader = (*Executions)(nil)
+)

@@ -1,0 +1,60 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Claims answers questions to the claim index: repository.ClaimReader.
+type Claims struct{ c *conn }
+
+// Range implements repository.ClaimReader.
+func (r *Claims) Range(ctx context.Context, q repository.ClaimRange) ([]*entity.Execution, error) {
+	where, args := claimWhere(q)
+	return collect(ctx, r.c, "claim.range", selectExecutions+r.c.d.byClaim+where+" ORDER BY claim_key, id LIMIT ?", append(args, q.Limit), scanExecution)
+}
+
+// CountRange implements repository.ClaimReader.
+func (r *Claims) CountRange(ctx context.Context, q repository.ClaimRange) (int, error) {
+	where, args := claimWhere(q)
+	n, err := collect(ctx, r.c, "claim.count", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_job_execution"+r.c.d.byClaim+where+" LIMIT ?) counted",
+		append(args, q.Limit), scanInt)
+	if err != nil || len(n) == 0 {
+		return 0, err
+	}
+	return int(n[0]), nil
+}
+
+func claimWhere(q repository.ClaimRange) (string, []any) {
+	where, args := " WHERE claim_key >= ? AND claim_key < ?", []any{string(q.Lo), string(q.Hi)}
+	if !q.DeadlineBefore.IsZero() {
+		where += " AND start_deadline < ?"
+		args = append(args, text(q.DeadlineBefore))
+	}
+	return where, args
+}
+
+// First implements repository.ClaimReader.
+func (r *Claims) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
+	keys, err := collect(ctx, r.c, "claim.first", "SELECT claim_key FROM scheduler_job_execution"+r.c.d.byClaim+
+		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key LIMIT 1", []any{string(lo), string(hi)}, scanText)
+	if err != nil || len(keys) == 0 {
+		return "", err
+	}
+	return entity.ClaimKey(keys[0]), nil
+}
+
+// Held implements repository.ClaimReader.
+func (r *Claims) Held(ctx context.Context, nodeID string) ([]*entity.Execution, error) {
+	return collect(ctx, r.c, "claim.held", "SELECT id, job_id, node_id, status, token, attempt, epoch, cancel_requested FROM scheduler_job_execution"+
+		r.c.d.byClaim+" WHERE claim_key = ? ORDER BY id", []any{string(entity.RunningKey(nodeID))}, func(rows *sql.Rows) (*entity.Execution, error) {
+		e := &entity.Execution{Claim: entity.RunningKey(nodeID)}
+		var cancel sql.NullInt64
+		err := rows.Scan(&e.ID, &e.JobID, &e.NodeID, &e.Status, &e.Token, &e.Attempt, &e.Epoch, &cancel)
+		e.CancelRequested = cancel.Int64 != 0
+		return e, err
+	})
+}

@@ -1,0 +1,30 @@
+package persistence_test
+
+import (
+	"testing"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest"
+)
+
+func TestSQLiteKeepsTheContract(t *testing.T) {
+	persistencetest.Run(t, opener(func(t *testing.T) persistence.Config { return dbtest.SQLite(t) }))
+}
+
+func TestMySQLKeepsTheContract(t *testing.T) {
+	if !dbtest.HasMySQL(t) {
+		return
+	}
+	persistencetest.Run(t, opener(func(t *testing.T) persistence.Config { return dbtest.MySQL(t) }))
+}
+
+func opener(config func(t *testing.T) persistence.Config) persistencetest.Opener {
+	return func(t *testing.T, adjust func(*persistence.Config)) *persistence.Store {
+		cfg := config(t)
+		if adjust != nil {
+			adjust(&cfg)
+		}
+		return dbtest.Open(t, cfg)
+	}
+}

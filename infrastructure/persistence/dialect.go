@@ -1,0 +1,112 @@
+package persistence
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// dialect holds what the two stores say differently. The fragments begin with
+// a space or are empty, so that they can be put into a statement.
+type dialect struct {
+	// name is "sqlite" or "mysql".
+	name string
+	// forUpdate locks what a SELECT returns; SQLite's writer is alone anyway.
+	forUpdate string
+	// skipLocked is forUpdate passing over rows that others hold.
+	skipLocked string
+	// byPrimary, byClaim, byDue and byJob pin the index of a hot statement: a wrong guess of
+	// the optimizer would lock rows that nobody asked for.
+	byPrimary string
+	byClaim   string
+	byDue     string
+	byJob     string
+	// ignoreDuplicate ends an INSERT that must do nothing when the row exists;
+	// %s is a column of the table.
+	ignoreDuplicate string
+	// maxRows bounds the rows of one statement.
+	maxRows int
+	kind    func(error) kind
+	// refused reports that a failed COMMIT certainly did not happen.
+	refused func(error) bool
+}
+
+// mysql and sqlite are told apart by name in the few places where the shape of
+// a statement differs, not only a fragment of it.
+const (
+	driverMySQL  = "mysql"
+	driverSQLite = "sqlite"
+)
+
+func newMySQLDialect() *dialect {
+	return &dialect{
+		name:       driverMySQL,
+		forUpdate:  " FOR UPDATE",
+		skipLocked: " FOR UPDATE SKIP LOCKED",
+		byPrimary:  " FORCE INDEX (PRIMARY)",
+		byClaim:    " FORCE INDEX (idx_claim)",
+		byDue:      " FORCE INDEX (idx_due)",
+		byJob:      " FORCE INDEX (idx_job_id)",
+		// Not INSERT IGNORE, which would also hide values that do not fit.
+		ignoreDuplicate: " ON DUPLICATE KEY UPDATE %s = %s",
+		// MariaDB turns IN lists of a thousand and more into a derived table,
+		// which locks differently; stay below.
+		maxRows: 500,
+		kind:    mysqlKind,
+		refused: mysqlRefused,
+	}
+}
+
+func newSQLiteDialect() *dialect {
+	return &dialect{
+		name:            driverSQLite,
+		byClaim:         " INDEXED BY idx_execution_claim",
+		byDue:           " INDEXED BY idx_job_due",
+		byJob:           " INDEXED BY idx_execution_job",
+		ignoreDuplicate: " ON CONFLICT DO NOTHING",
+		maxRows:         1000,
+		kind:            sqliteKind,
+		refused:         sqliteRefused,
+	}
+}
+
+func (d *dialect) lite() bool { return d.name == driverSQLite }
+
+// onDuplicateKeep ends an INSERT that leaves an existing row as it is.
+func (d *dialect) onDuplicateKeep(column string) string {
+	return strings.ReplaceAll(d.ignoreDuplicate, "%s", column)
+}
+
+// in renders "column IN (…)" for texts. SQLite gets one JSON argument, so that
+// the statement's text does not depend on the number and stays prepared.
+func (d *dialect) in(column string, values []string) (string, []any) {
+	if d.lite() {
+		list, _ := json.Marshal(values) // a slice of strings always marshals
+		return column + " IN (SELECT value FROM json_each(?))", []any{string(list)}
+	}
+	args := make([]any, len(values))
+	for i, v := range values {
+		args[i] = v
+	}
+	return column + " IN (" + marks(len(values)) + ")", args
+}
+
+// marks is n question marks with commas between them.
+func marks(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return strings.Repeat("?,", n-1) + "?"
+}
+
+// chunks cuts a list into pieces of at most n.
+func chunks[T any](list []T, n int) [][]T {
+	var out [][]T
+	for len(list) > n {
+		out = append(out, list[:n])
+		list = list[n:]
+	}
+	if len(list) > 0 {
+		out = append(out, list)
+	}
+	return out
+}

@@ -1,0 +1,164 @@
+package persistence
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
+)
+
+// coreColumns are those that every insert names.
+const coreColumns = "id, job_id, node_id, status, fire_key, scheduled_time, due_time, trigger_type, job_version, priority, epoch, token, attempt, claim_key, start_time, create_time, update_time"
+
+const coreCount = 17
+
+func appendCore(args []any, e *entity.Execution) []any {
+	created := text(e.CreateTime)
+	updated := created
+	if !e.UpdateTime.Equal(e.CreateTime) {
+		updated = text(e.UpdateTime)
+	}
+	due := text(e.DueTime)
+	scheduled := due
+	if !e.ScheduledTime.Equal(e.DueTime) {
+		scheduled = text(e.ScheduledTime)
+	}
+	return append(args, e.ID, e.JobID, e.NodeID, string(e.Status), e.FireKey, scheduled, due, string(e.Trigger), e.JobVersion,
+		e.Priority, e.Epoch, e.Token, e.Attempt, textOrNull(e.Claim), text(e.StartTime), created, updated)
+}
+
+// optionalColumns are named only by statements whose rows use them: an
+// ordinary fire uses none, and what is not sent need not be parsed.
+var optionalColumns = [...]struct {
+	name  string
+	value func(e *entity.Execution) any
+}{
+	{"shard_id", shardText},
+	{"reason", func(e *entity.Execution) any { return textOrNull(e.Reason) }},
+	{"start_deadline", func(e *entity.Execution) any { return text(e.StartDeadline) }},
+	{"job_fence", func(e *entity.Execution) any { return orNull(e.JobFence) }},
+	{"params", func(e *entity.Execution) any { return textOrNull(e.Params) }},
+	{"end_time", func(e *entity.Execution) any { return text(e.EndTime) }},
+	{"duration", func(e *entity.Execution) any { return orNull(e.Duration.Milliseconds()) }},
+	{"error_message", func(e *entity.Execution) any { return textOrNull(e.ErrorMessage) }},
+	{"result", func(e *entity.Execution) any { return textOrNull(e.Result) }},
+	{"retry_of", func(e *entity.Execution) any { return textOrNull(e.RetryOf) }},
+	{"root_id", func(e *entity.Execution) any { return textOrNull(e.RootID) }},
+	{"skip_from", func(e *entity.Execution) any { return text(e.SkipFrom) }},
+	{"skip_to", func(e *entity.Execution) any { return text(e.SkipTo) }},
+	{"skip_count", func(e *entity.Execution) any { return orNull(e.SkipCount) }},
+	{"skip_at_least", func(e *entity.Execution) any { return flagOrNull(e.SkipAtLeast) }},
+	{"node_losses", func(e *entity.Execution) any { return orNull(e.NodeLosses) }},
+	{"cancel_requested", func(e *entity.Execution) any { return flagOrNull(e.CancelRequested) }},
+	{"progress", func(e *entity.Execution) any { return orNull(e.Progress) }},
+	{"checkpoint", func(e *entity.Execution) any { return textOrNull(e.Checkpoint) }},
+	// retry_count is NOT NULL, so its value must not be nil in a mixed batch.
+	{"retry_count", func(e *entity.Execution) any { return e.RetryCount }},
+}
+
+func flagOrNull(b bool) any {
+	if !b {
+		return nil
+	}
+	return 1
+}
+
+// uses returns the indexes of the optional columns that any of the rows needs.
+func uses(rows []*entity.Execution) []int {
+	var out []int
+	for i, col := range optionalColumns {
+		for _, e := range rows {
+			if v := col.value(e); v != nil && v != 0 {
+				out = append(out, i)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// executionWriter implements repository.ExecutionWriter.
+type executionWriter struct{ c *conn }
+
+// Insert implements repository.ExecutionWriter.
+func (w *executionWriter) Insert(ctx context.Context, rows []*entity.Execution) error {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b *entity.Execution) int { return compare(a.ID, b.ID) })
+	for _, e := range rows {
+		if err := checkExecution(e); err != nil {
+			return err
+		}
+	}
+	for _, part := range chunks(rows, w.c.d.maxRows) {
+		if err := w.c.insertExecutions(ctx, part); err != nil {
+			return err
+		}
+	}
+	if err := w.keepReplays(ctx, rows); err != nil {
+		return err
+	}
+	_ = failpoint.Hit(w.c.tx, "inserted")
+	return nil
+}
+
+// insertExecutions sends rows that are sorted by id.
+func (c *conn) insertExecutions(ctx context.Context, rows []*entity.Execution) error {
+	optional := uses(rows)
+	width := coreCount + len(optional)
+	perStatement := len(rows)
+	if c.d.lite() {
+		perStatement = liteInsertRows
+	}
+	var head strings.Builder
+	head.WriteString("INSERT INTO scheduler_job_execution (" + coreColumns)
+	for _, i := range optional {
+		head.WriteString(", " + optionalColumns[i].name)
+	}
+	head.WriteString(") VALUES ")
+	mark := "(" + marks(width) + ")"
+	for len(rows) > 0 {
+		n := perStatement
+		if len(rows) < n {
+			n = 1 // the odd ones one by one, so that few texts are prepared
+			if !c.d.lite() {
+				n = len(rows)
+			}
+		}
+		args := make([]any, 0, n*width)
+		for _, e := range rows[:n] {
+			args = appendCore(args, e)
+			for _, i := range optional {
+				args = append(args, optionalColumns[i].value(e))
+			}
+		}
+		if _, err := c.exec(ctx, "execution.insert", head.String()+strings.Repeat(mark+",", n-1)+mark, args...); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// liteInsertRows is the number of rows in one prepared INSERT on SQLite.
+const liteInsertRows = 8
+
+// keepReplays notes which runs repeat which, in a table of few rows.
+func (w *executionWriter) keepReplays(ctx context.Context, rows []*entity.Execution) error {
+	for _, e := range rows {
+		if e.RetryOf == "" {
+			continue
+		}
+		root := e.RootID
+		if root == "" {
+			root = e.RetryOf
+		}
+		_, err := w.c.exec(ctx, "execution.insert-replay",
+			"INSERT INTO scheduler_execution_replay (execution_id, retry_of, root_id) VALUES (?, ?, ?)", e.ID, e.RetryOf, root)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

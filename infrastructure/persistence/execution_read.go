@@ -1,0 +1,103 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+)
+
+// Executions reads runs: repository.ExecutionReader.
+type Executions struct{ c *conn }
+
+// Get implements repository.ExecutionReader.
+func (r *Executions) Get(ctx context.Context, id string) (*entity.Execution, error) {
+	if !plain(id) {
+		return nil, fault.NotFound("execution", id)
+	}
+	rows, err := collect(ctx, r.c, "execution.get", selectExecutions+" WHERE id = ?", []any{id}, scanExecution)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, fault.NotFound("execution", id)
+	}
+	return rows[0], nil
+}
+
+// ByIDs implements repository.ExecutionReader.
+func (r *Executions) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	var out []*entity.Execution
+	for _, part := range chunks(plainOnly(ids), r.c.d.maxRows) {
+		in, args := r.c.d.in("id", part)
+		rows, err := collect(ctx, r.c, "execution.by-ids", selectExecutions+" WHERE "+in, args, scanExecution)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// Attempts implements repository.ExecutionReader.
+func (r *Executions) Attempts(ctx context.Context, executionID string) ([]entity.Attempt, error) {
+	if !plain(executionID) {
+		return nil, nil
+	}
+	return collect(ctx, r.c, "execution.attempts", `SELECT execution_id, attempt, status, COALESCE(reason, ''), node_id, start_time, end_time,
+		COALESCE(error_message, ''), COALESCE(result, '') FROM scheduler_execution_attempt WHERE execution_id = ? ORDER BY attempt`,
+		[]any{executionID}, func(rows *sql.Rows) (a entity.Attempt, err error) {
+			var start, end stamp
+			err = rows.Scan(&a.ExecutionID, &a.Attempt, &a.Status, &a.Reason, &a.NodeID, &start, &end, &a.ErrorMessage, &a.Result)
+			a.StartTime, a.EndTime = start.time(), end.time()
+			return a, err
+		})
+}
+
+// Replays implements repository.ExecutionReader.
+func (r *Executions) Replays(ctx context.Context, rootIDs []string) (map[string][]string, error) {
+	out := make(map[string][]string)
+	type replay struct{ id, of, root string }
+	for _, part := range chunks(plainOnly(rootIDs), r.c.d.maxRows) {
+		ofRoot, roots := r.c.d.in("root_id", part)
+		ofRun, runs := r.c.d.in("retry_of", part)
+		// A union, because one condition over two columns would use no index.
+		replays, err := collect(ctx, r.c, "execution.replays", "SELECT execution_id, retry_of, root_id FROM scheduler_execution_replay WHERE "+ofRoot+
+			" UNION SELECT execution_id, retry_of, root_id FROM scheduler_execution_replay WHERE "+ofRun+" ORDER BY execution_id",
+			append(roots, runs...), func(rows *sql.Rows) (v replay, err error) {
+				err = rows.Scan(&v.id, &v.of, &v.root)
+				return v, err
+			})
+		if err != nil {
+			return nil, err
+		}
+		asked := make(map[string]bool, len(part))
+		for _, id := range part {
+			asked[id] = true
+		}
+		for _, v := range replays {
+			if asked[v.root] {
+				out[v.root] = append(out[v.root], v.id)
+			}
+			if v.of != v.root && asked[v.of] {
+				out[v.of] = append(out[v.of], v.id)
+			}
+		}
+	}
+	return out, nil
+}
+
+// idRange turns a span of time into bounds of ids, which begin with a time.
+// A zero end is open.
+func idRange(f repository.ExecutionFilter) (lo, hi string) {
+	if !f.From.IsZero() {
+		lo = identity.FloorID(f.From)
+	}
+	if !f.To.IsZero() {
+		hi = identity.FloorID(f.To)
+	}
+	return lo, hi
+}

@@ -1,0 +1,149 @@
+package persistence
+
+import (
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// executionColumns are all columns, in the order of scanExecution. Rarely used
+// numbers are NULL in the table, which costs nothing there.
+const executionColumns = `id, job_id, node_id, shard_id, status, start_time, end_time, duration, retry_count, error_message, result,
+	create_time, update_time, fire_key, scheduled_time, due_time, trigger_type, job_version, priority, params, reason, epoch, token,
+	job_fence, attempt, node_losses, claim_key, start_deadline, cancel_requested, progress, checkpoint, retry_of, root_id,
+	skip_from, skip_to, skip_count, skip_at_least`
+
+const selectExecutions = "SELECT " + executionColumns + " FROM scheduler_job_execution"
+
+// maxTextBytes is what a TEXT column holds.
+const maxTextBytes = 65535
+
+func scanExecution(rows *sql.Rows) (*entity.Execution, error) {
+	e := &entity.Execution{}
+	var start, end, created, updated, scheduled, due, deadline, skipFrom, skipTo stamp
+	var shard, message, result, params, reason, claim, checkpoint, retryOf, root sql.NullString
+	var duration, fence, losses, cancel, progress, skips, atLeast sql.NullInt64
+	err := rows.Scan(&e.ID, &e.JobID, &e.NodeID, &shard, &e.Status, &start, &end, &duration, &e.RetryCount, &message, &result,
+		&created, &updated, &e.FireKey, &scheduled, &due, &e.Trigger, &e.JobVersion, &e.Priority, &params, &reason, &e.Epoch, &e.Token,
+		&fence, &e.Attempt, &losses, &claim, &deadline, &cancel, &progress, &checkpoint, &retryOf, &root,
+		&skipFrom, &skipTo, &skips, &atLeast)
+	if err != nil {
+		return nil, err
+	}
+	e.StartTime, e.EndTime, e.CreateTime, e.UpdateTime = start.time(), end.time(), created.time(), updated.time()
+	e.ScheduledTime, e.DueTime, e.StartDeadline = scheduled.time(), due.time(), deadline.time()
+	e.SkipFrom, e.SkipTo, e.SkipCount, e.SkipAtLeast = skipFrom.time(), skipTo.time(), int(skips.Int64), atLeast.Int64 != 0
+	e.Duration = time.Duration(duration.Int64) * time.Millisecond
+	e.ErrorMessage, e.Result, e.Params, e.Checkpoint = message.String, result.String, params.String, checkpoint.String
+	e.Reason, e.Claim = entity.Reason(reason.String), entity.ClaimKey(claim.String)
+	e.RetryOf, e.RootID = retryOf.String, root.String
+	e.JobFence, e.NodeLosses, e.CancelRequested, e.Progress = fence.Int64, int(losses.Int64), cancel.Int64 != 0, int(progress.Int64)
+	e.ShardIndex, e.ShardTotal, err = readShard(shard.String)
+	if err != nil {
+		return nil, fmt.Errorf("read execution %s: %w", e.ID, err)
+	}
+	return e, nil
+}
+
+// shardText is the column of a shard: "index/total", NULL when not sharded.
+func shardText(e *entity.Execution) any {
+	if e.ShardTotal <= 1 && e.ShardIndex == 0 {
+		return nil
+	}
+	return strconv.Itoa(e.ShardIndex) + "/" + strconv.Itoa(e.ShardTotal)
+}
+
+// readShard reads what shardText wrote; an unsharded run is shard 0 of 1.
+func readShard(s string) (index, total int, err error) {
+	if s == "" {
+		return 0, 1, nil
+	}
+	i, n, ok := strings.Cut(s, "/")
+	if index, err = strconv.Atoi(i); err == nil && ok {
+		total, err = strconv.Atoi(n)
+	}
+	if err != nil || !ok {
+		return 0, 0, fmt.Errorf("shard %q is not index/total", s)
+	}
+	return index, total, nil
+}
+
+// orNull is NULL for the zero value.
+func orNull[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
+
+func textOrNull[T ~string](v T) any {
+	if v == "" {
+		return nil
+	}
+	return string(v)
+}
+
+// checkExecution refuses what a column could not hold, so that both stores
+// refuse alike and a poison row is found without the server's help.
+func checkExecution(e *entity.Execution) error {
+	for _, f := range [...]struct {
+		name, value string
+		max         int
+	}{
+		{"id", e.ID, 50}, {"job_id", e.JobID, 50}, {"node_id", e.NodeID, 50}, {"fire_key", e.FireKey, 100},
+		{"claim_key", string(e.Claim), 64}, {"retry_of", e.RetryOf, 50}, {"root_id", e.RootID, 50},
+		{"status", string(e.Status), 20}, {"trigger_type", string(e.Trigger), 20}, {"reason", string(e.Reason), 30},
+	} {
+		if len(f.value) > f.max || !ascii(f.value) {
+			return poison(e.ID, "%s must be at most %d ASCII characters", f.name, f.max)
+		}
+	}
+	if e.ID == "" || e.JobID == "" {
+		return poison(e.ID, "id and job_id must not be empty")
+	}
+	if err := checkTexts(e.ID, e.ErrorMessage, e.Result, e.Params, e.Checkpoint); err != nil {
+		return err
+	}
+	for _, t := range [...]time.Time{e.ScheduledTime, e.DueTime, e.StartTime, e.EndTime, e.StartDeadline, e.SkipFrom, e.SkipTo, e.CreateTime, e.UpdateTime} {
+		if !storable(t) {
+			return poison(e.ID, "a time is outside the years 1000 to 9999")
+		}
+	}
+	if e.Priority < -128 || e.Priority > 127 {
+		return poison(e.ID, "priority %d is out of range", e.Priority)
+	}
+	return nil
+}
+
+// checkTexts refuses free text that is too long or not UTF-8.
+func checkTexts(id, message, result string, more ...string) error {
+	if len(message) > maxTextBytes || len(result) > maxTextBytes {
+		return poison(id, "error_message and result must be at most %d bytes", maxTextBytes)
+	}
+	for _, s := range append(more, message, result) {
+		if s != "" && !utf8.ValidString(s) {
+			return poison(id, "a text is not valid UTF-8")
+		}
+	}
+	return nil
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func poison(id, format string, args ...any) error {
+	return &repository.PoisonError{Err: fmt.Errorf("execution %q: "+format, append([]any{id}, args...)...)}
+}

@@ -1,0 +1,196 @@
+package persistence
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// jobRow is a row of scheduler_job_definition.
+type jobRow struct {
+	ID             string `gorm:"column:id;primaryKey"`
+	Name           string
+	Description    string
+	JobType        string
+	JobClass       string
+	CronExpression string
+	JobData        string
+	Priority       int
+	Timeout        int
+	RetryPolicy    string
+	Status         string
+	NextFireTime   stamp
+	LastFireTime   stamp
+	CreateTime     stamp
+	UpdateTime     stamp
+	Deleted        bool
+	Version        int
+
+	GroupName    string
+	Labels       string
+	Owner        string
+	ScheduleKind string
+	Dialect      string
+	IntervalMs   int64
+	RunAt        stamp
+	TimeZone     string
+	StartAt      stamp
+	EndAt        stamp
+	JitterMs     int64
+	DstGap       string
+	DstOverlap   string
+	AnchorTime   stamp
+
+	MisfirePolicy       string
+	MisfireThresholdSec int
+	MisfireWindowSec    int
+	MisfireMaxFires     int
+	StartDeadlineSec    int
+	OverlapPolicy       string
+	MaxConcurrency      int
+	MaxQueued           int
+	ShardCount          int
+	Broadcast           bool
+	Routing             string
+	OnNodeLoss          string
+
+	DueTime     stamp
+	PartitionID int
+	PausedAt    stamp
+	FenceSeq    int64
+	// NameKey is the unique key of (group, name), byte for byte; it is NULL
+	// for deleted jobs, whose names are free again.
+	NameKey []byte
+	// NameSearch is the name in lower case, for filters.
+	NameSearch string
+}
+
+// TableName implements GORM's Tabler.
+func (jobRow) TableName() string { return "scheduler_job_definition" }
+
+// nameKey tells (group, name) pairs apart; the separator is in neither.
+func nameKey(group, name string) []byte { return []byte(group + "\x1f" + name) }
+
+// retryJSON and routingJSON are how the policies stand in their columns.
+type retryJSON struct {
+	MaxRetries    int             `json:"maxRetries"`
+	Backoff       entity.Backoff  `json:"backoff"`
+	IntervalMs    int64           `json:"intervalMs"`
+	MaxIntervalMs int64           `json:"maxIntervalMs"`
+	Jitter        float64         `json:"jitter"`
+	NoRetryOn     []entity.Reason `json:"noRetryOn,omitempty"`
+}
+
+type routingJSON struct {
+	Strategy entity.RoutingStrategy `json:"strategy"`
+	Labels   map[string]string      `json:"labels,omitempty"`
+}
+
+// toJobRow checks what a store could not keep, so that both stores refuse alike.
+func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
+	retry, err := json.Marshal(retryJSON(j.Retry))
+	if err != nil {
+		return nil, fmt.Errorf("write the retry policy of job %s: %w", j.ID, err)
+	}
+	routing, err := json.Marshal(routingJSON(j.Routing))
+	if err != nil {
+		return nil, fmt.Errorf("write the routing of job %s: %w", j.ID, err)
+	}
+	labels, err := jsonMap(j.Labels)
+	if err != nil {
+		return nil, fmt.Errorf("write the labels of job %s: %w", j.ID, err)
+	}
+	r := &jobRow{
+		ID: j.ID, Name: j.Name, Description: j.Description, JobType: string(j.Type), JobClass: j.Class, JobData: j.Data,
+		Priority: j.Priority, Timeout: j.TimeoutSec, RetryPolicy: string(retry), Status: string(j.Status),
+		NextFireTime: stamp(j.NextFireTime), LastFireTime: stamp(j.LastFireTime),
+		CreateTime: stamp(j.CreateTime), UpdateTime: stamp(j.UpdateTime), Deleted: deleted, Version: j.Version,
+		GroupName: j.Group, Labels: labels, Owner: j.Owner,
+		MisfirePolicy: string(j.Misfire.Policy), MisfireThresholdSec: j.Misfire.ThresholdSec,
+		MisfireWindowSec: j.Misfire.WindowSec, MisfireMaxFires: j.Misfire.MaxFires,
+		StartDeadlineSec: j.StartDeadlineSec, OverlapPolicy: string(j.Overlap),
+		MaxConcurrency: j.MaxConcurrency, MaxQueued: j.MaxQueued, ShardCount: j.ShardCount, Broadcast: j.Broadcast,
+		Routing: string(routing), OnNodeLoss: string(j.OnNodeLoss),
+		PartitionID: j.Partition, PausedAt: stamp(j.PausedAt), FenceSeq: j.FenceSeq,
+		NameSearch: strings.ToLower(j.Name),
+	}
+	r.setSchedule(j.Schedule)
+	if !deleted {
+		r.NameKey = nameKey(j.Group, j.Name)
+	}
+	if j.Status == entity.JobEnabled && !deleted {
+		r.DueTime = stamp(j.DueTime)
+	}
+	return r, r.check()
+}
+
+// check refuses times that the text form cannot hold.
+func (r *jobRow) check() error {
+	for _, t := range []stamp{r.NextFireTime, r.LastFireTime, r.CreateTime, r.UpdateTime, r.RunAt, r.StartAt, r.EndAt, r.AnchorTime, r.DueTime, r.PausedAt} {
+		if !storable(t.time()) {
+			return &repository.PoisonError{Err: fmt.Errorf("job %s has a time outside the years 1000 to 9999: %s", r.ID, t.time().Format(time.RFC3339))}
+		}
+	}
+	return nil
+}
+
+func (r *jobRow) entity() (*entity.Job, error) {
+	j := &entity.Job{
+		ID: r.ID, Name: r.Name, Description: r.Description, Group: r.GroupName, Owner: r.Owner,
+		Type: entity.JobType(r.JobType), Class: r.JobClass, Data: r.JobData,
+		Misfire: entity.Misfire{
+			Policy: entity.MisfirePolicy(r.MisfirePolicy), ThresholdSec: r.MisfireThresholdSec,
+			WindowSec: r.MisfireWindowSec, MaxFires: r.MisfireMaxFires,
+		},
+		Priority: r.Priority, TimeoutSec: r.Timeout, StartDeadlineSec: r.StartDeadlineSec,
+		Overlap: entity.OverlapPolicy(r.OverlapPolicy), MaxConcurrency: r.MaxConcurrency, MaxQueued: r.MaxQueued,
+		ShardCount: r.ShardCount, Broadcast: r.Broadcast, OnNodeLoss: entity.OnNodeLoss(r.OnNodeLoss),
+		Status:       entity.JobStatus(r.Status),
+		NextFireTime: r.NextFireTime.time(), DueTime: r.DueTime.time(), LastFireTime: r.LastFireTime.time(),
+		PausedAt: r.PausedAt.time(), Partition: r.PartitionID, FenceSeq: r.FenceSeq,
+		Version: r.Version, CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
+		Schedule: r.schedule(),
+	}
+	if r.RetryPolicy != "" {
+		var retry retryJSON
+		if err := json.Unmarshal([]byte(r.RetryPolicy), &retry); err != nil {
+			return nil, fmt.Errorf("read the retry policy of job %s: %w", r.ID, err)
+		}
+		j.Retry = entity.RetryPolicy(retry)
+	}
+	if r.Routing != "" {
+		var routing routingJSON
+		if err := json.Unmarshal([]byte(r.Routing), &routing); err != nil {
+			return nil, fmt.Errorf("read the routing of job %s: %w", r.ID, err)
+		}
+		j.Routing = entity.Routing(routing)
+	}
+	var err error
+	if j.Labels, err = readMap(r.Labels); err != nil {
+		return nil, fmt.Errorf("read the labels of job %s: %w", r.ID, err)
+	}
+	return j, nil
+}
+
+// jsonMap writes labels; none are the empty text.
+func jsonMap(m map[string]string) (string, error) {
+	if len(m) == 0 {
+		return "", nil
+	}
+	b, err := json.Marshal(m)
+	return string(b), err
+}
+
+// readMap reads what jsonMap wrote.
+func readMap(s string) (map[string]string, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var m map[string]string
+	err := json.Unmarshal([]byte(s), &m)
+	return m, err
+}

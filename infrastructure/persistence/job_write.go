@@ -1,0 +1,167 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
+)
+
+// jobWriter implements repository.JobWriter.
+type jobWriter struct{ c *conn }
+
+// Lock implements repository.JobWriter.
+func (w *jobWriter) Lock(ctx context.Context, ids []string) ([]repository.JobHead, error) {
+	var heads []repository.JobHead
+	for _, part := range chunks(sorted(ids), w.c.d.maxRows) {
+		in, args := w.c.d.in("id", part)
+		found, err := collect(ctx, w.c, "job.lock",
+			"SELECT id, next_fire_time, due_time, version, status, fence_seq FROM scheduler_job_definition"+w.c.d.byPrimary+
+				" WHERE "+in+" AND deleted = 0 ORDER BY id"+w.c.d.forUpdate,
+			args, scanHead)
+		if err != nil {
+			return nil, err
+		}
+		heads = append(heads, found...)
+	}
+	_ = failpoint.Hit(w.c.tx, "locked")
+	return heads, nil
+}
+
+func scanHead(rows *sql.Rows) (h repository.JobHead, err error) {
+	var next, due stamp
+	err = rows.Scan(&h.ID, &next, &due, &h.Version, &h.Status, &h.FenceSeq)
+	h.NextFireTime, h.DueTime = next.time(), due.time()
+	return h, err
+}
+
+// sorted is the order in which everybody locks (engine rule 8).
+func sorted(ids []string) []string {
+	out := slices.Clone(ids)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// LockFull implements repository.JobWriter.
+func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error) {
+	if !plain(id) {
+		return nil, fault.NotFound("job", id)
+	}
+	var row jobRow
+	err := w.c.gorm(ctx, "job.lock-full").Clauses(clause.Locking{Strength: "UPDATE"}).
+		Where("id = ? AND deleted = 0", id).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, fault.NotFound("job", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return row.entity()
+}
+
+// jobInsertRows bounds the rows of one INSERT: 50 columns each, and SQLite
+// takes at most 32,766 arguments.
+const jobInsertRows = 200
+
+// Insert implements repository.JobWriter.
+func (w *jobWriter) Insert(ctx context.Context, jobs ...*entity.Job) error {
+	rows := make([]*jobRow, 0, len(jobs))
+	for _, j := range jobs {
+		row, err := toJobRow(j, false)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	for _, part := range chunks(rows, jobInsertRows) {
+		if err := w.c.gorm(ctx, "job.insert").Create(part).Error; err != nil {
+			return nameTaken(err)
+		}
+	}
+	return w.keepVersions(ctx, jobs)
+}
+
+// nameTaken turns a duplicate into the conflict that the caller can mend.
+func nameTaken(err error) error {
+	if !errors.Is(err, repository.ErrDuplicateID) {
+		return err
+	}
+	if violates(err, "uk_name_key", "name_key") {
+		return fault.Conflict("name_taken", "a job with this name exists in the group; choose another name")
+	}
+	return fault.Conflict("id_taken", "a job with this id exists")
+}
+
+// versionRow is a row of scheduler_job_version.
+type versionRow struct {
+	JobID      string
+	Version    int
+	Definition string
+	CreateTime stamp
+}
+
+// TableName implements GORM's Tabler.
+func (versionRow) TableName() string { return "scheduler_job_version" }
+
+// keepVersions keeps the definitions under their versions; one that is kept
+// already stays as it is.
+func (w *jobWriter) keepVersions(ctx context.Context, jobs []*entity.Job) error {
+	rows := make([]versionRow, 0, len(jobs))
+	for _, j := range jobs {
+		text, err := definitionJSON(j)
+		if err != nil {
+			return fmt.Errorf("keep version %d of job %s: %w", j.Version, j.ID, err)
+		}
+		rows = append(rows, versionRow{JobID: j.ID, Version: j.Version, Definition: text, CreateTime: stamp(j.UpdateTime)})
+	}
+	for _, part := range chunks(rows, w.c.d.maxRows) {
+		if err := w.c.gorm(ctx, "job.keep-version").Clauses(clause.OnConflict{DoNothing: true}).Create(part).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Update implements repository.JobWriter.
+func (w *jobWriter) Update(ctx context.Context, job *entity.Job, deleted bool) error {
+	row, err := toJobRow(job, deleted)
+	if err != nil {
+		return err
+	}
+	res := w.c.gorm(ctx, "job.update").Model(&jobRow{}).Where("id = ?", job.ID).
+		Select("*").Omit("id", "create_time").Updates(row)
+	if res.Error != nil {
+		return nameTaken(res.Error)
+	}
+	if res.RowsAffected == 0 {
+		return fault.NotFound("job", job.ID)
+	}
+	return w.keepVersions(ctx, []*entity.Job{job})
+}
+
+// Advance implements repository.JobWriter.
+func (w *jobWriter) Advance(ctx context.Context, moves []repository.JobAdvance) error {
+	moves = slices.Clone(moves)
+	slices.SortFunc(moves, func(a, b repository.JobAdvance) int { return compare(a.ID, b.ID) })
+	for _, m := range moves {
+		if !storable(m.NextFireTime) || !storable(m.DueTime) || !storable(m.LastFireTime) {
+			return &repository.PoisonError{Err: fmt.Errorf("job %s would advance to a year outside 1000 to 9999", m.ID)}
+		}
+	}
+	for _, part := range chunks(moves, w.c.d.maxRows) {
+		if err := w.c.advance(ctx, part); err != nil {
+			return err
+		}
+	}
+	_ = failpoint.Hit(w.c.tx, "advanced")
+	return nil
+}

@@ -1,0 +1,199 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"time"
+
+	"github.com/pressly/goose/v3"
+
+	migrations "github.com/platform-scheduler/platform-scheduler/sql"
+)
+
+// schemaTable is where goose keeps the schema's version.
+const schemaTable = "scheduler_schema_version"
+
+// The wait for another node that migrates: a minute, in pieces that are
+// shorter than the driver's patience with a silent server.
+const (
+	lockTries   = 12
+	lockTrySec  = 5
+	lockWaitAll = lockTries * lockTrySec * time.Second
+)
+
+// Migration is one step of the schema.
+type Migration struct {
+	Version int64
+	Name    string
+	// AppliedAt is zero while the step is pending.
+	AppliedAt time.Time
+}
+
+// Migrator changes the schema. It is used by one goroutine.
+type Migrator struct {
+	db       *sql.DB
+	provider *goose.Provider
+	// guard keeps other processes out while work runs.
+	guard func(ctx context.Context, work func() error) error
+}
+
+// OpenMigrator connects to the store of cfg without looking at its schema.
+func OpenMigrator(ctx context.Context, cfg Config) (*Migrator, error) {
+	m := &Migrator{}
+	var dialect goose.Dialect
+	var files fs.FS
+	var err error
+	switch cfg.Driver {
+	case driverMySQL:
+		m.db, _, err = connectMySQL(ctx, cfg.DSN, 2)
+		dialect, m.guard = goose.DialectMySQL, m.mysqlGuard
+		files, _ = fs.Sub(migrations.MySQL, "mysql") // the directory is embedded
+	case driverSQLite:
+		m.db, err = connectSQLite(ctx, cfg.Path, 1, "foreign_keys(0)")
+		dialect = goose.DialectSQLite3
+		m.guard = func(ctx context.Context, work func() error) error { return liteGuard(ctx, cfg.Path, work) }
+		files, _ = fs.Sub(migrations.SQLite, "sqlite")
+	default:
+		return nil, fmt.Errorf("store.driver is %q; it must be sqlite or mysql", cfg.Driver)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.provider, err = goose.NewProvider(dialect, m.db, files, goose.WithTableName(schemaTable),
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		_ = m.db.Close()
+		return nil, fmt.Errorf("read the migrations: %w", err)
+	}
+	return m, nil
+}
+
+// Close closes the migrator's connections.
+func (m *Migrator) Close() error { return m.db.Close() }
+
+// prepare brings the schema to this program's version, or checks that it is.
+func (m *Migrator) prepare(ctx context.Context, auto bool) error {
+	if auto {
+		_, err := m.Up(ctx)
+		return err
+	}
+	return m.guard(ctx, func() error { // reading the version may create its table
+		current, target, err := m.versions(ctx)
+		if err != nil || current == target {
+			return err
+		}
+		return fmt.Errorf("the store's schema is version %d and this program needs %d; run `platform-scheduler migrate up`, or set store.autoMigrate", current, target)
+	})
+}
+
+// versions returns the schema's version and this program's. A schema that is
+// newer is an error: an old program must not write into tables it does not know.
+func (m *Migrator) versions(ctx context.Context) (current, target int64, err error) {
+	sources := m.provider.ListSources()
+	target = sources[len(sources)-1].Version
+	current, err = m.provider.GetDBVersion(ctx)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read the schema's version: %w", err)
+	}
+	if current > target {
+		return 0, 0, fmt.Errorf("the store's schema is version %d, newer than this program, which knows up to %d; run a newer platform-scheduler, or restore a backup made before the upgrade", current, target)
+	}
+	return current, target, nil
+}
+
+// Up applies every pending step, while no other process does, and returns
+// those it applied.
+func (m *Migrator) Up(ctx context.Context) (applied []Migration, err error) {
+	err = m.guard(ctx, func() error {
+		if _, _, err := m.versions(ctx); err != nil {
+			return err
+		}
+		results, err := m.provider.Up(ctx)
+		if err != nil {
+			return fmt.Errorf("migrate the schema: %w", err)
+		}
+		for _, r := range results {
+			applied = append(applied, Migration{Version: r.Source.Version, Name: r.Source.Path})
+		}
+		return nil
+	})
+	return applied, err
+}
+
+// Down undoes the latest step, and with it the rows of its table.
+func (m *Migrator) Down(ctx context.Context) (undone Migration, err error) {
+	err = m.guard(ctx, func() error {
+		r, err := m.provider.Down(ctx)
+		if err != nil {
+			return fmt.Errorf("undo a migration: %w", err)
+		}
+		undone = Migration{Version: r.Source.Version, Name: r.Source.Path}
+		return nil
+	})
+	return undone, err
+}
+
+// Status lists all steps.
+func (m *Migrator) Status(ctx context.Context) ([]Migration, error) {
+	states, err := m.provider.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the schema's version: %w", err)
+	}
+	out := make([]Migration, 0, len(states))
+	for _, st := range states {
+		out = append(out, Migration{Version: st.Source.Version, Name: st.Source.Path, AppliedAt: st.AppliedAt})
+	}
+	return out, nil
+}
+
+// mysqlGuard holds a named lock of the server, which ends with its session.
+func (m *Migrator) mysqlGuard(ctx context.Context, work func() error) (err error) {
+	conn, err := m.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("lock the schema: %w", err)
+	}
+	defer conn.Close()
+	var got sql.NullInt64
+	const lock = "CONCAT('platform-scheduler.migrate.', DATABASE())"
+	for range lockTries {
+		if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+lock+", ?)", lockTrySec).Scan(&got); err != nil {
+			return fmt.Errorf("lock the schema: %w", err)
+		}
+		if got.Int64 == 1 {
+			break
+		}
+	}
+	if got.Int64 != 1 {
+		return errors.New("another process has been migrating the schema for a minute; wait for it, or end its session")
+	}
+	defer func() {
+		_, unlock := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK("+lock+")")
+		err = errors.Join(err, unlock)
+	}()
+	return work()
+}
+
+// liteGuard holds the write lock of a small database beside the file: the
+// file's own lock cannot be held around migrations that are transactions
+// themselves. It ends with the process.
+func liteGuard(ctx context.Context, path string, work func() error) error {
+	lock := path + ".migrate"
+	db, err := sql.Open("sqlite", fileURI(lock, url.Values{
+		"_txlock": {"exclusive"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", lockWaitAll.Milliseconds())},
+	}))
+	if err != nil {
+		return fmt.Errorf("lock the schema: %w", err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("lock the schema: %w", fileError(lock, err))
+	}
+	err = work()
+	return errors.Join(err, tx.Rollback())
+}

@@ -1,0 +1,163 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	litegorm "github.com/libtnb/sqlite"
+	"gorm.io/gorm"
+	"modernc.org/sqlite"
+	lite "modernc.org/sqlite/lib"
+)
+
+// The settings of SQLite.
+const (
+	liteReaders = 4
+	// checkpointEvery moves committed pages into the file in the background,
+	// so that no commit has to.
+	checkpointEvery = time.Second
+	// autoCheckpointPages is the back-stop: beyond this length of the log (80
+	// MB) a commit does it after all.
+	autoCheckpointPages = 20000
+	busyTimeoutMs       = 5000
+)
+
+// synchronousLevel checks Config.Synchronous.
+func synchronousLevel(level string) (string, error) {
+	switch strings.ToUpper(level) {
+	case "", "FULL":
+		return "FULL", nil
+	case "NORMAL":
+		return "NORMAL", nil
+	default:
+		return "", fmt.Errorf("store.synchronous is %q; it must be FULL or NORMAL", level)
+	}
+}
+
+// liteDSN names the file and the settings of each connection to it.
+func liteDSN(path string, pragmas ...string) string {
+	q := url.Values{"_txlock": {"immediate"}}
+	for _, p := range append([]string{fmt.Sprintf("busy_timeout(%d)", busyTimeoutMs), "journal_mode(WAL)"}, pragmas...) {
+		q.Add("_pragma", p)
+	}
+	return fileURI(path, q)
+}
+
+// fileURI names a file so that no character of its path is taken for an option.
+func fileURI(path string, q url.Values) string {
+	opaque := (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
+	return (&url.URL{Scheme: "file", Opaque: opaque, RawQuery: q.Encode()}).String()
+}
+
+// connectSQLite opens one pool and tells clearly what is wrong with the file.
+func connectSQLite(ctx context.Context, path string, conns int, pragmas ...string) (*sql.DB, error) {
+	if path == "" {
+		return nil, errors.New("the SQLite store has no path")
+	}
+	db, err := sql.Open("sqlite", liteDSN(path, pragmas...))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	if _, err := db.ExecContext(ctx, "SELECT count(*) FROM sqlite_master"); err != nil {
+		_ = db.Close()
+		return nil, fileError(path, err)
+	}
+	return db, nil
+}
+
+// fileError says what a person can do about a file that does not open.
+func fileError(path string, err error) error {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		switch e.Code() & 0xff {
+		case lite.SQLITE_NOTADB, lite.SQLITE_CORRUPT:
+			return fmt.Errorf("%s is not a usable SQLite database: it is damaged or another kind of file; move it away or restore a backup: %w", path, err)
+		case lite.SQLITE_CANTOPEN, lite.SQLITE_PERM, lite.SQLITE_READONLY, lite.SQLITE_IOERR:
+			return fmt.Errorf("%s cannot be opened for writing; check that its directory exists and belongs to this user: %w", path, err)
+		case lite.SQLITE_BUSY:
+			return fmt.Errorf("%s is locked by another process: %w", path, err)
+		}
+	}
+	return fmt.Errorf("open %s: %w", path, err)
+}
+
+func (s *core) openSQLite(ctx context.Context, cfg Config) (gorm.Dialector, error) {
+	level, err := synchronousLevel(cfg.Synchronous)
+	if err != nil {
+		return nil, err
+	}
+	common := []string{"foreign_keys(0)", "cache_size(-32768)", "temp_store(MEMORY)", "synchronous(" + level + ")",
+		fmt.Sprintf("wal_autocheckpoint(%d)", autoCheckpointPages)}
+	s.dialect = newSQLiteDialect()
+	write, err := connectSQLite(ctx, cfg.Path, 1, common...)
+	if err != nil {
+		return nil, err
+	}
+	s.writer = &liteWriter{db: write}
+	s.closers = append(s.closers, s.writer.close)
+	readers := cfg.MaxConns
+	if readers <= 0 {
+		readers = liteReaders
+	}
+	s.pool, err = connectSQLite(ctx, cfg.Path, readers, append(common, "query_only(1)")...)
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, s.pool.Close)
+	keeper, err := connectSQLite(ctx, cfg.Path, 1, common...)
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, keeper.Close, s.startCheckpoints(keeper))
+
+	s.info = Info{Driver: driverSQLite, Durability: []string{"journal_mode=WAL", "synchronous=" + level}}
+	if err := s.pool.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&s.info.Version); err != nil {
+		return nil, fileError(cfg.Path, err)
+	}
+	return litegorm.New(litegorm.Config{Conn: s.pool}), nil
+}
+
+// startCheckpoints runs the background checkpoints and returns what stops them.
+func (s *core) startCheckpoints(db *sql.DB) func() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		timer := s.clock.NewTimer(checkpointEvery)
+		defer timer.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-timer.C():
+				s.checkpoint(ctx, db)
+				timer.Reset(checkpointEvery)
+			}
+		}
+	}()
+	return func() error {
+		cancel()
+		<-ended
+		return nil
+	}
+}
+
+// checkpoint copies what it can without making anybody wait.
+func (s *core) checkpoint(ctx context.Context, db *sql.DB) {
+	start := s.clock.Monotonic()
+	_, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+	if s.observe != nil {
+		s.observe("store.checkpoint", s.clock.Monotonic()-start, err)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("the write-ahead log was not copied into the database file", "error", err)
+	}
+}

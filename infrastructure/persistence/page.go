@@ -1,0 +1,57 @@
+package persistence
+
+import (
+	"encoding/base64"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// The bounds of a page.
+const (
+	defaultPage = 50
+	maxPage     = 1000
+)
+
+func pageSize(limit int) int {
+	if limit <= 0 {
+		return defaultPage
+	}
+	return min(limit, maxPage)
+}
+
+// writeCursor hides the id a page ended with, so that no client builds on it.
+func writeCursor(id string) string { return base64.RawURLEncoding.EncodeToString([]byte(id)) }
+
+// readCursor reads what writeCursor wrote; "" is the first page.
+func readCursor(cursor string) (string, error) {
+	id, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || !plain(string(id)) {
+		return "", fault.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
+	}
+	return string(id), nil
+}
+
+// plain reports whether an id can be in a table at all. The id columns are
+// ASCII; comparing them with anything else would not use their index.
+func plain(id string) bool {
+	if len(id) > 50 {
+		return false
+	}
+	for i := range len(id) {
+		if c := id[i]; c < 0x20 || c > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// plainOnly leaves out ids that cannot exist.
+func plainOnly(ids []string) []string {
+	out := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if plain(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}

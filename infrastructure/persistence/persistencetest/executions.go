@@ -1,0 +1,161 @@
+package persistencetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testExecutions(t *testing.T, open Opener) {
+	t.Run("every field comes back", func(t *testing.T) { everyExecutionField(t, open(t, nil)) })
+	t.Run("a plain row and a full row share a batch", func(t *testing.T) { mixedBatch(t, open(t, nil)) })
+	t.Run("an id is taken once", func(t *testing.T) { duplicateID(t, open(t, nil)) })
+	t.Run("a poison row is named and nothing is inserted", func(t *testing.T) { poisonRows(t, open(t, nil)) })
+	t.Run("more rows than one statement holds", func(t *testing.T) { manyRows(t, open(t, nil)) })
+	t.Run("update compares status and token", func(t *testing.T) { conditionalUpdate(t, open(t, nil)) })
+	t.Run("lock returns what exists, by id", func(t *testing.T) { lockExecutions(t, open(t, nil)) })
+	t.Run("unknown and impossible ids", func(t *testing.T) { unknownExecutions(t, open(t, nil)) })
+}
+
+// fullRun uses every column.
+func fullRun(at time.Time) *entity.Execution {
+	e := startedOn(runOf(jobID(1), at), "node-1", 7)
+	e.ShardIndex, e.ShardTotal, e.JobVersion, e.Priority = 3, 9, 4, 10
+	e.DueTime = at.Add(30 * time.Millisecond)
+	e.Params, e.Reason, e.Token, e.JobFence, e.Attempt = `{"a":"😀%_\\"}`, entity.ReasonNodeLost, 1<<40, 1<<41, 5
+	e.RetryCount, e.NodeLosses, e.StartDeadline, e.CancelRequested = 2, 1, at.Add(time.Hour), true
+	e.EndTime, e.Duration, e.Progress, e.Checkpoint = at.Add(2*time.Second), 1234*time.Millisecond, 55, "page 9 ✓"
+	e.ErrorMessage, e.Result, e.RetryOf, e.RootID = "bad 'quote' \\ 😀", "result\nline", jobID(80), jobID(81)
+	e.SkipFrom, e.SkipTo, e.SkipCount, e.SkipAtLeast = at.Add(-time.Hour), at, 3600, true
+	return e
+}
+
+func everyExecutionField(t *testing.T, s *persistence.Store) {
+	e := fullRun(noon)
+	add(t, s, nil, e)
+	require.Equal(t, e, get(t, s, e.ID))
+}
+
+func mixedBatch(t *testing.T, s *persistence.Store) {
+	plain, full := runOf(jobID(2), noon), fullRun(noon.Add(time.Second))
+	add(t, s, nil, full, plain)
+	require.Equal(t, full, get(t, s, full.ID))
+	require.Equal(t, plain, get(t, s, plain.ID))
+}
+
+func duplicateID(t *testing.T, s *persistence.Store) {
+	e, other := runOf(jobID(1), noon), runOf(jobID(2), noon)
+	add(t, s, nil, e)
+	err := s.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
+		return tx.Executions.Insert(ctx, []*entity.Execution{other, e})
+	})
+	require.ErrorIs(t, err, repository.ErrDuplicateID)
+	_, err = s.Executions.Get(t.Context(), other.ID)
+	require.True(t, fault.Is(err, fault.KindNotFound), "the batch was undone")
+}
+
+func poisonRows(t *testing.T, s *persistence.Store) {
+	for name, spoil := range map[string]func(e *entity.Execution){
+		"long node id":     func(e *entity.Execution) { e.NodeID = strings.Repeat("n", 51) },
+		"long fire key":    func(e *entity.Execution) { e.FireKey = strings.Repeat("f", 101) },
+		"long claim key":   func(e *entity.Execution) { e.Claim = entity.ClaimKey(strings.Repeat("c", 65)) },
+		"foreign job id":   func(e *entity.Execution) { e.JobID = "jöb" },
+		"empty job id":     func(e *entity.Execution) { e.JobID = "" },
+		"endless result":   func(e *entity.Execution) { e.Result = strings.Repeat("r", 65536) },
+		"endless message":  func(e *entity.Execution) { e.ErrorMessage = strings.Repeat("ä", 32768) },
+		"broken text":      func(e *entity.Execution) { e.Result = "\xff" },
+		"year 10000":       func(e *entity.Execution) { e.DueTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"year 999":         func(e *entity.Execution) { e.StartTime = time.Date(999, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"no creation time": func(e *entity.Execution) { e.CreateTime = time.Time{} },
+	} {
+		good, bad := runOf(jobID(1), noon), runOf(jobID(2), noon)
+		spoil(bad)
+		err := s.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
+			return tx.Executions.Insert(ctx, []*entity.Execution{good, bad})
+		})
+		var poison *repository.PoisonError
+		require.ErrorAs(t, err, &poison, name)
+		_, err = s.Executions.Get(t.Context(), good.ID)
+		require.True(t, fault.Is(err, fault.KindNotFound), name)
+	}
+}
+
+func manyRows(t *testing.T, s *persistence.Store) {
+	var rows []*entity.Execution
+	for i := range 2503 {
+		rows = append(rows, startedOn(runOf(jobID(i%7), noon.Add(time.Duration(i)*time.Millisecond)), "n", 1))
+	}
+	add(t, s, nil, rows...)
+	got, err := s.Executions.ByIDs(t.Context(), ids(rows))
+	require.NoError(t, err)
+	require.Len(t, got, len(rows))
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		var finish []repository.Finish
+		for _, e := range rows {
+			finish = append(finish, finishOf(e))
+		}
+		refused, err := tx.Executions.Finish(ctx, finish)
+		require.Empty(t, refused)
+		return err
+	})
+	n, err := s.CountRange(t.Context(), repository.ClaimRange{Lo: "A", Hi: "z", Limit: 10})
+	require.NoError(t, err)
+	require.Zero(t, n, "final rows leave the claim index")
+}
+
+func conditionalUpdate(t *testing.T, s *persistence.Store) {
+	e := runOf(jobID(1), noon)
+	add(t, s, nil, e)
+	after := fullRun(noon)
+	after.ID, after.FireKey, after.ScheduledTime, after.CreateTime = e.ID, e.FireKey, e.ScheduledTime, e.CreateTime
+	// What identifies a run never changes.
+	after.Trigger, after.ShardIndex, after.ShardTotal, after.Params, after.RetryOf, after.RootID = e.Trigger, 0, 1, "", "", ""
+	after.SkipFrom, after.SkipTo, after.SkipCount, after.SkipAtLeast = time.Time{}, time.Time{}, 0, false
+	update := func(from entity.Status, token int64) error {
+		return s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+			return tx.Executions.Update(ctx, after, from, token)
+		})
+	}
+	for name, err := range map[string]error{"status": update(entity.StatusRunning, 0), "token": update(entity.StatusWaiting, 1)} {
+		var f *fault.Error
+		require.ErrorAs(t, err, &f, name)
+		require.Equal(t, fault.KindConflict, f.Kind, name)
+		require.Equal(t, "stale_token", f.Code, name)
+	}
+	require.Equal(t, e, get(t, s, e.ID))
+	require.NoError(t, update(entity.StatusWaiting, 0))
+	require.Equal(t, after, get(t, s, e.ID))
+	// Writing the same again finds the row and changes nothing: no conflict.
+	require.NoError(t, update(after.Status, after.Token))
+}
+
+func lockExecutions(t *testing.T, s *persistence.Store) {
+	a, b := runOf(jobID(1), noon), runOf(jobID(2), noon.Add(time.Second))
+	add(t, s, nil, a, b)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		rows, err := tx.Executions.Lock(ctx, []string{b.ID, "missing", a.ID, b.ID, "nöt ascii"})
+		require.Equal(t, []*entity.Execution{a, b}, rows)
+		return err
+	})
+}
+
+func unknownExecutions(t *testing.T, s *persistence.Store) {
+	for _, id := range []string{"missing", "", "任务", strings.Repeat("x", 300), "a' OR '1'='1"} {
+		_, err := s.Executions.Get(t.Context(), id)
+		require.True(t, fault.Is(err, fault.KindNotFound), id)
+		var f *fault.Error
+		require.True(t, errors.As(err, &f))
+	}
+	rows, err := s.Executions.ByIDs(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, rows)
+}

@@ -1,0 +1,25 @@
+// Package persistencetest is the contract of the store: what both SQLite and
+// MySQL/MariaDB must do. The engine is built on nothing else.
+package persistencetest
+
+import (
+	"testing"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+// Opener gives a test a fresh, empty store that closes at the test's end.
+// adjust changes its configuration before it opens; it may be nil.
+type Opener func(t *testing.T, adjust func(*persistence.Config)) *persistence.Store
+
+// Run runs the whole contract.
+func Run(t *testing.T, open Opener) {
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, open Opener)
+	}{
+		{"executions", testExecutions},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, open) })
+	}
+}

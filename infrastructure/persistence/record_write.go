@@ -1,0 +1,142 @@
+package persistence
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// recordWriter implements repository.RecordWriter.
+type recordWriter struct{ c *conn }
+
+// insert adds rows in statements of bounded size. suffix ends each statement.
+func insert[T any](ctx context.Context, c *conn, name, into string, width int, suffix string, rows []T, values func(args []any, row T) []any) error {
+	per := c.d.maxRows
+	if c.d.lite() {
+		per = 1 // one prepared text for any number of rows
+	}
+	for _, part := range chunks(rows, per) {
+		args := make([]any, 0, len(part)*width)
+		for _, row := range part {
+			args = values(args, row)
+		}
+		if _, err := c.exec(ctx, name, "INSERT INTO "+into+" VALUES "+tuples(width, len(part))+suffix, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddAttempts implements repository.RecordWriter.
+func (w *recordWriter) AddAttempts(ctx context.Context, attempts []entity.Attempt) error {
+	for _, a := range attempts {
+		if err := checkTexts(a.ExecutionID, a.ErrorMessage, a.Result); err != nil {
+			return err
+		}
+	}
+	return insert(ctx, w.c, "attempt.insert",
+		"scheduler_execution_attempt (execution_id, attempt, status, reason, node_id, start_time, end_time, error_message, result)", 9, w.c.d.onDuplicateKeep("attempt"),
+		attempts, func(args []any, a entity.Attempt) []any {
+			return append(args, a.ExecutionID, a.Attempt, string(a.Status), textOrNull(a.Reason), a.NodeID, text(a.StartTime), text(a.EndTime),
+				textOrNull(a.ErrorMessage), textOrNull(a.Result))
+		})
+}
+
+// AddDeadLetters implements repository.RecordWriter.
+func (w *recordWriter) AddDeadLetters(ctx context.Context, letters []entity.DeadLetter) error {
+	for _, l := range letters {
+		if err := checkTexts(l.ExecutionID, l.Message, ""); err != nil {
+			return err
+		}
+	}
+	return insert(ctx, w.c, "dead-letter.insert",
+		"scheduler_dead_letter (execution_id, job_id, reason, message, replayed_as, create_time)", 6, w.c.d.onDuplicateKeep("execution_id"),
+		letters, func(args []any, l entity.DeadLetter) []any {
+			return append(args, l.ExecutionID, l.JobID, string(l.Reason), textOrNull(l.Message), textOrNull(l.ReplayedAs), text(l.CreateTime))
+		})
+}
+
+// MarkReplayed implements repository.RecordWriter.
+func (w *recordWriter) MarkReplayed(ctx context.Context, executionID, replayID string) error {
+	n, err := w.c.exec(ctx, "dead-letter.mark-replayed",
+		"UPDATE scheduler_dead_letter SET replayed_as = ? WHERE execution_id = ? AND replayed_as IS NULL", replayID, executionID)
+	if err != nil || n == 1 {
+		return err
+	}
+	found, err := collect(ctx, w.c, "dead-letter.exists", "SELECT COUNT(*) FROM scheduler_dead_letter WHERE execution_id = ?", []any{executionID}, scanInt)
+	if err != nil {
+		return err
+	}
+	if found[0] == 0 {
+		return fault.NotFound("dead letter", executionID)
+	}
+	return fault.Conflict("already_replayed", "the dead letter of execution %s was replayed before", executionID)
+}
+
+// AddEvents implements repository.RecordWriter.
+func (w *recordWriter) AddEvents(ctx context.Context, events []entity.Event) error {
+	return insert(ctx, w.c, "outbox.insert", "scheduler_outbox (event_id, topic, event_key, event_type, payload, create_time)", 6,
+		w.c.d.onDuplicateKeep("event_id"), events, func(args []any, e entity.Event) []any {
+			return append(args, e.ID, e.Topic, e.Key, e.Type, e.Payload, text(e.CreateTime))
+		})
+}
+
+// maxLogBytes bounds the content of one log row, so that a batch of rows stays
+// below the packet limit of a server.
+const maxLogBytes = 1 << 20
+
+// AddLogs implements repository.RecordWriter. A chunk without an id gets one;
+// ids must grow with time (UUIDv7), because retention goes by them.
+func (w *recordWriter) AddLogs(ctx context.Context, logs []entity.LogChunk) error {
+	logs = slices.Clone(logs)
+	for i := range logs {
+		l := &logs[i]
+		if len(l.Content) > maxLogBytes {
+			return &repository.PoisonError{Err: fmt.Errorf("a log row of execution %s has %d bytes; %d is the limit", l.ExecutionID, len(l.Content), maxLogBytes)}
+		}
+		if err := checkTexts(l.ExecutionID, "", "", l.Content); err != nil {
+			return err
+		}
+		if l.ID == "" {
+			id, err := uuid.NewV7()
+			if err != nil {
+				return fmt.Errorf("make an id for a log row: %w", err)
+			}
+			l.ID = id.String()
+		}
+	}
+	for _, part := range bySize(logs, 4*maxLogBytes) {
+		err := insert(ctx, w.c, "log.insert",
+			"scheduler_job_log (id, job_id, execution_id, log_type, content, create_time, attempt, seq_from, seq_to, truncated)", 10, w.c.d.onDuplicateKeep("id"),
+			part, func(args []any, l entity.LogChunk) []any {
+				return append(args, l.ID, l.JobID, l.ExecutionID, string(l.Type), l.Content, text(l.CreateTime), l.Attempt, l.SeqFrom, l.SeqTo, flag(l.Truncated))
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bySize cuts log rows into pieces of at most size bytes of content.
+func bySize(logs []entity.LogChunk, size int) [][]entity.LogChunk {
+	var out [][]entity.LogChunk
+	from, sum := 0, 0
+	for i, l := range logs {
+		if sum+len(l.Content) > size && i > from {
+			out = append(out, logs[from:i])
+			from, sum = i, 0
+		}
+		sum += len(l.Content)
+	}
+	if from < len(logs) {
+		out = append(out, logs[from:])
+	}
+	return out
+}

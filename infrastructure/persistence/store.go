@@ -1,0 +1,175 @@
+// Package persistence is the store: GORM and, on the hot path, batched SQL
+// over one schema in SQLite or MySQL/MariaDB. It implements the interfaces of
+// domain/repository; one contract suite (package persistencetest) runs against
+// both stores. What the tables and their indexes cost is measured in
+// docs/adr/0001-execution-table-and-indexes.md.
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+)
+
+// Config says which store to open. Exactly one of DSN and Path is used.
+type Config struct {
+	// Driver is "sqlite" or "mysql"; MariaDB is "mysql" too.
+	Driver string
+	// DSN is go-sql-driver's "user:password@tcp(host:port)/database"; TLS and
+	// time-outs may be given, everything else about sessions is set here.
+	DSN string
+	// Path is the SQLite file. Its directory must exist.
+	Path string
+	// Synchronous is SQLite's: FULL (default) survives a loss of power, NORMAL
+	// only a crash of the process.
+	Synchronous string
+	// AutoMigrate brings the schema up to date at Open. Without it an older
+	// schema is refused.
+	AutoMigrate bool
+	// MaxConns bounds the connections; 0 means 16 (MySQL) or 4 readers (SQLite).
+	MaxConns int
+	// Clock is the machine's clock when nil.
+	Clock clock.Clock
+	// Logger discards when nil.
+	Logger *slog.Logger
+	// Observe is told of each statement and transaction; may be nil.
+	Observe Observer
+}
+
+// Info describes a store, for the output of benches and the log.
+type Info struct {
+	Driver  string
+	Version string
+	// Durability holds the settings that decide what survives, such as
+	// "synchronous=FULL" or "log_bin=ON".
+	Durability []string
+}
+
+// Store is an open store. It implements every interface of domain/repository
+// but two, JobReader and ExecutionReader, whose methods have the same names:
+// those are Jobs and Executions. Safe for concurrent use.
+type Store struct {
+	*core
+	Jobs       *Jobs
+	Executions *Executions
+	*Plans
+	*Claims
+	*Records
+	*Outbox
+	*Nodes
+	*Users
+	*IdempotentCalls
+	*Retention
+}
+
+// core is what every part of a store works with.
+type core struct {
+	dialect *dialect
+	// pool runs reads, and on MySQL writes; writer is SQLite's only writer.
+	pool   *sql.DB
+	writer *liteWriter
+	// read is pool as a conn.
+	read    *conn
+	orm     *gorm.DB
+	clock   clock.Clock
+	log     *slog.Logger
+	observe Observer
+	info    Info
+	closers []func() error
+}
+
+// Open opens the store, checks that it answers, and checks or migrates its
+// schema. A store with a schema newer than this program is refused. Close
+// must be called on what is returned.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.NewSystem()
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &core{clock: cfg.Clock, log: cfg.Logger, observe: cfg.Observe}
+	if err := s.open(ctx, cfg); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return &Store{
+		core: s, Jobs: &Jobs{s.read}, Executions: &Executions{s.read}, Plans: &Plans{s.read}, Claims: &Claims{s.read},
+		Records: &Records{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{s}, Users: &Users{s},
+		IdempotentCalls: &IdempotentCalls{s}, Retention: &Retention{s: s},
+	}, nil
+}
+
+func (s *core) open(ctx context.Context, cfg Config) error {
+	m, err := OpenMigrator(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if err := m.prepare(ctx, cfg.AutoMigrate); err != nil {
+		return err
+	}
+	var dialector gorm.Dialector
+	switch cfg.Driver {
+	case driverMySQL:
+		dialector, err = s.openMySQL(ctx, cfg)
+	default: // OpenMigrator refused anything else
+		dialector, err = s.openSQLite(ctx, cfg)
+	}
+	if err != nil {
+		return err
+	}
+	s.orm, err = gorm.Open(dialector, ormConfig())
+	if err != nil {
+		return fmt.Errorf("open %s: %w", cfg.Driver, err)
+	}
+	s.read = &conn{ConnPool: s.pool, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm}
+	return nil
+}
+
+// Close ends the background work and closes all connections. A transaction
+// that runs on SQLite is waited for.
+func (s *core) Close() error {
+	var errs []error
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		errs = append(errs, s.closers[i]())
+	}
+	s.closers = nil
+	return errors.Join(errs...)
+}
+
+// Info describes the store.
+func (s *core) Info() Info { return s.info }
+
+// Ping checks that the store answers; the error is of fault.KindUnavailable
+// when it does not.
+func (s *core) Ping(ctx context.Context) error {
+	_, err := collect(ctx, s.read, "store.ping", "SELECT 1", nil, scanInt)
+	return err
+}
+
+// StoreTime implements repository.TimeSource: the server's clock in UTC, to
+// the millisecond. SQLite has no server, so its time is the process's clock.
+func (s *core) StoreTime(ctx context.Context) (time.Time, error) {
+	if s.dialect.lite() {
+		return s.clock.Now().Truncate(time.Millisecond), nil
+	}
+	rows, err := collect(ctx, s.read, "store.time", "SELECT UTC_TIMESTAMP(3)", nil, func(rows *sql.Rows) (t stamp, err error) {
+		err = rows.Scan(&t)
+		return t, err
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	if len(rows) != 1 {
+		return time.Time{}, fmt.Errorf("store.time: %d rows", len(rows))
+	}
+	return rows[0].time(), nil
+}

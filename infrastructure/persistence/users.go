@@ -1,0 +1,136 @@
+package persistence
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Users keeps users and sessions: repository.Users and repository.Sessions.
+type Users struct{ s *core }
+
+// userRow is a row of scheduler_user.
+type userRow struct {
+	ID           string `gorm:"column:id;primaryKey"`
+	Name         string
+	PasswordHash string
+	Role         string
+	CreateTime   stamp
+	UpdateTime   stamp
+}
+
+// TableName implements GORM's Tabler.
+func (userRow) TableName() string { return "scheduler_user" }
+
+func (r userRow) entity() entity.User {
+	return entity.User{ID: r.ID, Name: r.Name, PasswordHash: r.PasswordHash, Role: entity.Role(r.Role),
+		CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time()}
+}
+
+// AddUser implements repository.Users.
+func (r *Users) AddUser(ctx context.Context, u entity.User) error {
+	err := r.s.change(ctx, repository.LaneAPI, "user-add", func(ctx context.Context, c *conn) error {
+		return c.gorm(ctx, "user.insert").Create(&userRow{ID: u.ID, Name: u.Name, PasswordHash: u.PasswordHash, Role: string(u.Role),
+			CreateTime: stamp(u.CreateTime), UpdateTime: stamp(u.UpdateTime)}).Error
+	})
+	if errors.Is(err, repository.ErrDuplicateID) {
+		return fault.Conflict("name_taken", "a user with the name %q exists", u.Name)
+	}
+	return err
+}
+
+// UserByName implements repository.Users. Names are compared byte for byte.
+func (r *Users) UserByName(ctx context.Context, name string) (entity.User, error) {
+	u, err := r.one(ctx, "user.by-name", "name = ?", name)
+	if err == nil && u.Name != name { // MySQL ignores trailing spaces when it compares
+		return entity.User{}, fault.NotFound("user", name)
+	}
+	return u, err
+}
+
+// UserByID implements repository.Users.
+func (r *Users) UserByID(ctx context.Context, id string) (entity.User, error) {
+	if !plain(id) {
+		return entity.User{}, fault.NotFound("user", id)
+	}
+	return r.one(ctx, "user.by-id", "id = ?", id)
+}
+
+func (r *Users) one(ctx context.Context, statement, where, key string) (entity.User, error) {
+	var row userRow
+	err := r.s.read.gorm(ctx, statement).Where(where, key).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return entity.User{}, fault.NotFound("user", key)
+	}
+	return row.entity(), err
+}
+
+// SetPassword implements repository.Users.
+func (r *Users) SetPassword(ctx context.Context, userID, hash string, at time.Time) error {
+	return r.s.change(ctx, repository.LaneAPI, "user-password", func(ctx context.Context, c *conn) error {
+		n, err := c.exec(ctx, "user.set-password", "UPDATE scheduler_user SET password_hash = ?, update_time = ? WHERE id = ?", hash, text(at), userID)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fault.NotFound("user", userID)
+		}
+		_, err = c.exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID)
+		return err
+	})
+}
+
+// CountUsers implements repository.Users.
+func (r *Users) CountUsers(ctx context.Context) (int, error) {
+	n, err := collect(ctx, r.s.read, "user.count", "SELECT COUNT(*) FROM scheduler_user", nil, scanInt)
+	if err != nil {
+		return 0, err
+	}
+	return int(n[0]), nil
+}
+
+// sessionRow is a row of scheduler_session.
+type sessionRow struct {
+	TokenHash  string `gorm:"column:token_hash;primaryKey"`
+	UserID     string
+	ExpiresAt  stamp
+	CreateTime stamp
+}
+
+// TableName implements GORM's Tabler.
+func (sessionRow) TableName() string { return "scheduler_session" }
+
+// AddSession implements repository.Sessions.
+func (r *Users) AddSession(ctx context.Context, v entity.Session) error {
+	return r.s.change(ctx, repository.LaneAPI, "session-add", func(ctx context.Context, c *conn) error {
+		return c.gorm(ctx, "session.insert").Create(&sessionRow{v.TokenHash, v.UserID, stamp(v.ExpiresAt), stamp(v.CreateTime)}).Error
+	})
+}
+
+// SessionByHash implements repository.Sessions.
+func (r *Users) SessionByHash(ctx context.Context, hash string, now time.Time) (entity.Session, error) {
+	unknown := fault.NotFound("session", "given")
+	if !ascii(hash) {
+		return entity.Session{}, unknown
+	}
+	var row sessionRow
+	err := r.s.read.gorm(ctx, "session.get").Where("token_hash = ? AND expires_at > ?", hash, stampText(now)).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return entity.Session{}, unknown
+	}
+	return entity.Session{TokenHash: row.TokenHash, UserID: row.UserID, ExpiresAt: row.ExpiresAt.time(), CreateTime: row.CreateTime.time()}, err
+}
+
+// DropSession implements repository.Sessions. An unknown one is no error.
+func (r *Users) DropSession(ctx context.Context, hash string) error {
+	return r.s.change(ctx, repository.LaneAPI, "session-drop", func(ctx context.Context, c *conn) error {
+		_, err := c.exec(ctx, "session.drop", "DELETE FROM scheduler_session WHERE token_hash = ?", hash)
+		return err
+	})
+}

@@ -1,0 +1,159 @@
+package persistence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
+)
+
+// The bounds of a transaction's second chances. Together they stay below the
+// ten seconds in which firing must resume after an outage.
+const (
+	// maxLost is how often a transaction may lose against others.
+	maxLost = 8
+	// maxBroken is how often its connection may die under it.
+	maxBroken = 3
+	// maxWait is the time after which it is not tried again.
+	maxWait = 8 * time.Second
+)
+
+// errCareful ends a transaction in which a batch of completions met rows that
+// are not the caller's any more. The batch is written blindly first, which is
+// cheap and almost always right; on a mismatch everything is rolled back and
+// the transaction runs again, looking before it writes.
+var errCareful = errors.New("some rows are not held any more")
+
+// transaction is one open write transaction; Commit and Rollback end it.
+type transaction interface {
+	gorm.ConnPool
+	Commit() error
+	Rollback() error
+}
+
+// Write implements repository.Store.
+func (s *core) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+	return s.change(ctx, lane, name, func(ctx context.Context, c *conn) error {
+		return fn(ctx, repository.Tx{
+			Jobs:       &jobWriter{c},
+			Executions: &executionWriter{c},
+			LiveFires:  &liveFireWriter{c},
+			Records:    &recordWriter{c},
+		})
+	})
+}
+
+// change runs fn in a transaction, again where that can help.
+func (s *core) change(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, c *conn) error) error {
+	start := s.clock.Monotonic()
+	careful, lost, broken := false, 0, 0
+	for {
+		err := s.attempt(ctx, lane, name, careful, fn)
+		if err == nil || errors.Is(err, repository.ErrCommitUnknown) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return s.dialect.away(fmt.Errorf("write %s: %w", name, err))
+		}
+		if errors.Is(err, errCareful) && !careful {
+			careful = true
+			continue
+		}
+		again := s.clock.Monotonic()-start < maxWait
+		switch s.dialect.kind(err) {
+		case kindRetry:
+			lost++
+			again = again && lost < maxLost
+		case kindBroken:
+			broken++
+			again = again && broken < maxBroken
+		case kindAway:
+			return fault.Unavailable(fmt.Errorf("write %s: %w", name, err))
+		default:
+			return err
+		}
+		if !again {
+			return fault.Unavailable(fmt.Errorf("write %s, %d times: %w", name, lost+broken, err))
+		}
+		s.log.Debug("a transaction is tried again", "transaction", name, "error", err)
+		if err := s.pause(ctx, lost+broken); err != nil {
+			return s.dialect.away(err)
+		}
+	}
+}
+
+// attempt runs one transaction from begin to commit.
+func (s *core) attempt(ctx context.Context, lane repository.Lane, name string, careful bool, fn func(ctx context.Context, c *conn) error) error {
+	start := s.clock.Monotonic()
+	tx, err := s.begin(ctx, lane)
+	if err != nil {
+		return fmt.Errorf("begin %s: %w", name, err)
+	}
+	open := true
+	defer func() {
+		if open { // fn failed or panicked
+			_ = tx.Rollback() // a connection that cannot roll back is closed, which does the same
+		}
+	}()
+	c := &conn{ConnPool: tx, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm, tx: name, careful: careful}
+	if err := fn(ctx, c); err != nil {
+		if c.void != nil && s.dialect.kind(err) != s.dialect.kind(c.void) {
+			return fmt.Errorf("%w: %w", err, c.void)
+		}
+		return err
+	}
+	if c.void != nil {
+		return c.void
+	}
+	_ = failpoint.Hit(name, "before-commit")
+	open = false
+	err = tx.Commit()
+	if s.observe != nil {
+		s.observe("tx."+name, s.clock.Monotonic()-start, err)
+	}
+	if err != nil {
+		return s.commitError(name, err)
+	}
+	_ = failpoint.Hit(name, "after-commit")
+	if err := failpoint.Hit(name, "reply-lost"); err != nil {
+		return s.commitError(name, err)
+	}
+	return nil
+}
+
+// commitError tells a commit that certainly did not happen from one that may
+// have. Only an answer of the server is certain; silence is not.
+func (s *core) commitError(name string, err error) error {
+	if s.dialect.refused(err) {
+		return fmt.Errorf("commit %s: %w", name, err)
+	}
+	return fmt.Errorf("commit %s: %w: %w", name, repository.ErrCommitUnknown, err)
+}
+
+// pause waits a little, longer each time and never the same for two.
+func (s *core) pause(ctx context.Context, n int) error {
+	limit := min(5*time.Millisecond<<min(n, 8), 500*time.Millisecond)
+	t := s.clock.NewTimer(time.Duration(rand.Int64N(int64(limit))) + time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// begin opens a transaction in the lane.
+func (s *core) begin(ctx context.Context, lane repository.Lane) (transaction, error) {
+	if s.writer != nil {
+		return s.writer.begin(ctx, lane)
+	}
+	return s.pool.BeginTx(ctx, nil) // the sessions are READ COMMITTED, see mysqlSession
+}

@@ -1,0 +1,18 @@
+// Package sql holds the numbered migrations of the two stores. Both numberings
+// say the same: migration n of one store makes what migration n of the other
+// makes, so that "schema version n" means one thing.
+package sql
+
+import "embed"
+
+// MySQL are the migrations for MySQL 8 and MariaDB 10.6 and later. MySQL cannot
+// undo a CREATE TABLE by rolling back, so each file is one statement that does
+// no harm when it runs again.
+//
+//go:embed mysql/*.sql
+var MySQL embed.FS
+
+// SQLite are the migrations for SQLite.
+//
+//go:embed sqlite/*.sql
+var SQLite embed.FS

@@ -1,0 +1,60 @@
+-- Jobs: the definition and its place in time.
+-- +goose Up
+CREATE TABLE scheduler_job_definition (
+    id                    TEXT NOT NULL,
+    name                  TEXT NOT NULL,
+    description           TEXT,
+    job_type              TEXT NOT NULL,
+    job_class             TEXT,
+    cron_expression       TEXT,
+    job_data              TEXT,
+    priority              INTEGER NOT NULL DEFAULT 5,
+    timeout               INTEGER NOT NULL DEFAULT 0,
+    retry_policy          TEXT,
+    status                TEXT NOT NULL DEFAULT 'CREATED',
+    next_fire_time        TEXT,
+    last_fire_time        TEXT,
+    create_time           TEXT NOT NULL,
+    update_time           TEXT NOT NULL,
+    deleted               INTEGER NOT NULL DEFAULT 0,
+    version               INTEGER NOT NULL DEFAULT 0,
+    group_name            TEXT NOT NULL DEFAULT 'default',
+    labels                TEXT,
+    owner                 TEXT NOT NULL DEFAULT '',
+    schedule_kind         TEXT NOT NULL DEFAULT 'NONE',
+    dialect               TEXT NOT NULL DEFAULT '',
+    interval_ms           INTEGER NOT NULL DEFAULT 0,
+    run_at                TEXT,
+    time_zone             TEXT NOT NULL DEFAULT '',
+    start_at              TEXT,
+    end_at                TEXT,
+    jitter_ms             INTEGER NOT NULL DEFAULT 0,
+    dst_gap               TEXT NOT NULL DEFAULT '',
+    dst_overlap           TEXT NOT NULL DEFAULT '',
+    anchor_time           TEXT,
+    misfire_policy        TEXT NOT NULL DEFAULT '',
+    misfire_threshold_sec INTEGER NOT NULL DEFAULT 0,
+    misfire_window_sec    INTEGER NOT NULL DEFAULT 0,
+    misfire_max_fires     INTEGER NOT NULL DEFAULT 0,
+    start_deadline_sec    INTEGER NOT NULL DEFAULT 0,
+    overlap_policy        TEXT NOT NULL DEFAULT '',
+    max_concurrency       INTEGER NOT NULL DEFAULT 0,
+    max_queued            INTEGER NOT NULL DEFAULT 0,
+    shard_count           INTEGER NOT NULL DEFAULT 1,
+    broadcast             INTEGER NOT NULL DEFAULT 0,
+    routing               TEXT,
+    on_node_loss          TEXT NOT NULL DEFAULT '',
+    due_time              TEXT,
+    partition_id          INTEGER NOT NULL DEFAULT 0,
+    paused_at             TEXT,
+    fence_seq             INTEGER NOT NULL DEFAULT 0,
+    name_key              TEXT,
+    name_search           TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX uk_job_name_key ON scheduler_job_definition (name_key) WHERE name_key IS NOT NULL;
+CREATE INDEX idx_job_due ON scheduler_job_definition (due_time, id, partition_id) WHERE due_time IS NOT NULL;
+CREATE INDEX idx_job_unarmed ON scheduler_job_definition (id) WHERE schedule_kind = 'FIXED_DELAY' AND next_fire_time IS NULL;
+
+-- +goose Down
+DROP TABLE scheduler_job_definition;
