@@ -101,8 +101,14 @@ func TestExecutionIDTellsPartsApart(t *testing.T) {
 		job, key string
 		shard    int
 	}{
-		{"ab", "c", 0}, {"a", "bc", 0}, {"abc", "", 0}, {"", "abc", 0},
-		{"ab", "c", 1}, {"ab", "c1", 0}, {"ab", "c", 10}, {"ab", identity.RangeKey(n), 0},
+		{"ab", "c", 0},
+		{"a", "bc", 0},
+		{"abc", "", 0},
+		{"", "abc", 0},
+		{"ab", "c", 1},
+		{"ab", "c1", 0},
+		{"ab", "c", 10},
+		{"ab", identity.RangeKey(n), 0},
 	} {
 		id := identity.ExecutionID(n, p.job, p.key, p.shard)
 		require.NotContains(t, seen, id, "%v", p)

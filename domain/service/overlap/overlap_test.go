@@ -57,16 +57,26 @@ func TestAdmit(t *testing.T) {
 		{"discard, waiters of a former policy", discard, 1, 5, fires(-1), discarded},
 
 		{"replace, idle", replace, 0, 0, nil, start},
-		{"replace the one that runs", replace, 0, 0, fires(1),
-			overlap.Decision{Verdict: overlap.Queue, Replace: fires(1)}},
-		{"replace again before the first has ended", replace, 0, 0, fires(1, -2),
-			overlap.Decision{Verdict: overlap.Queue, Replace: fires(1), Supersede: fires(-2)}},
-		{"replace the oldest of three", replace, 3, 0, fires(7, 3, 5),
-			overlap.Decision{Verdict: overlap.Queue, Replace: fires(3)}},
-		{"replace after the limit was lowered", replace, 1, 0, fires(3, 2, 1),
-			overlap.Decision{Verdict: overlap.Queue, Replace: fires(1, 2, 3)}},
-		{"replace, room and a forgotten waiter", replace, 2, 0, fires(1, -2),
-			overlap.Decision{Verdict: overlap.Start, Supersede: fires(-2)}},
+		{
+			"replace the one that runs", replace, 0, 0, fires(1),
+			overlap.Decision{Verdict: overlap.Queue, Replace: fires(1)},
+		},
+		{
+			"replace again before the first has ended", replace, 0, 0, fires(1, -2),
+			overlap.Decision{Verdict: overlap.Queue, Replace: fires(1), Supersede: fires(-2)},
+		},
+		{
+			"replace the oldest of three", replace, 3, 0, fires(7, 3, 5),
+			overlap.Decision{Verdict: overlap.Queue, Replace: fires(3)},
+		},
+		{
+			"replace after the limit was lowered", replace, 1, 0, fires(3, 2, 1),
+			overlap.Decision{Verdict: overlap.Queue, Replace: fires(1, 2, 3)},
+		},
+		{
+			"replace, room and a forgotten waiter", replace, 2, 0, fires(1, -2),
+			overlap.Decision{Verdict: overlap.Start, Supersede: fires(-2)},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := slices.Clone(c.live)

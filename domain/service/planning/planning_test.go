@@ -182,17 +182,31 @@ func TestSpan(t *testing.T) {
 		want          *planning.Skip
 		next          time.Time
 	}{
-		{"some", grid(time.Minute), start, after(150 * time.Second),
-			&planning.Skip{First: start, End: after(3 * time.Minute), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute)},
-		{"until is inside", grid(time.Minute), start, after(2 * time.Minute),
-			&planning.Skip{First: start, End: after(3 * time.Minute), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute)},
-		{"one", grid(time.Minute), start, start,
-			&planning.Skip{First: start, End: after(time.Minute), Count: 1, Reason: entity.ReasonPaused}, after(time.Minute)},
+		{
+			"some", grid(time.Minute), start, after(150 * time.Second),
+			&planning.Skip{First: start, End: after(3 * time.Minute), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
+		},
+		{
+			"until is inside", grid(time.Minute), start, after(2 * time.Minute),
+			&planning.Skip{First: start, End: after(3 * time.Minute), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
+		},
+		{
+			"one", grid(time.Minute), start, start,
+			&planning.Skip{First: start, End: after(time.Minute), Count: 1, Reason: entity.ReasonPaused}, after(time.Minute),
+		},
 		{"none", grid(time.Minute), after(time.Minute), after(time.Second), nil, after(time.Minute)},
-		{"the last ones", list{start, after(time.Second)}, start, after(time.Hour),
-			&planning.Skip{First: start, End: after(1001 * time.Millisecond), Count: 2, Reason: entity.ReasonPaused}, time.Time{}},
-		{"a forgotten cursor", never, start, after(time.Hour),
-			&planning.Skip{First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonPaused}, time.Time{}},
+		{
+			"the last ones",
+			list{start, after(time.Second)},
+			start, after(time.Hour),
+			&planning.Skip{First: start, End: after(1001 * time.Millisecond), Count: 2, Reason: entity.ReasonPaused},
+			time.Time{},
+		},
+		{
+			"a forgotten cursor", never, start, after(time.Hour),
+			&planning.Skip{First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonPaused},
+			time.Time{},
+		},
 		{"nothing planned", grid(time.Minute), time.Time{}, start, nil, time.Time{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
