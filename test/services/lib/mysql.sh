@@ -100,6 +100,8 @@ OPTIONS
 mysql_container() {
   local root=$DIR/mysql option
   mkdir -p "$root/container-data"
+  # The server in the container may be another user than we; DIR itself stays closed to others.
+  chmod 644 "$root/account.sql"
   set -- --publish "127.0.0.1:$(port_of mysql):3306" --volume "$root/container-data:/var/lib/mysql" \
     --volume "$root/account.sql:/account.sql:ro" --env MARIADB_ALLOW_EMPTY_ROOT_PASSWORD=1 \
     "$MYSQL_IMAGE" --init-file=/account.sql
