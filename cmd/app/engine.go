@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
@@ -61,10 +62,12 @@ type Engine struct {
 
 	cfg       config.Config
 	logger    *slog.Logger
+	checker   service.DefinitionChecker
 	folder    *dataFolder
 	ticker    *ticker.Ticker
 	heartbeat *upkeep.Heartbeat
 	lost      chan struct{}
+	stopping  atomic.Bool
 	loops     sync.WaitGroup
 	stopPlan  context.CancelFunc
 	stopRun   context.CancelFunc
@@ -79,7 +82,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		o.Clock = clock.NewSystem()
 	}
 	e = &Engine{
-		cfg: cfg, logger: o.Logger, Metrics: metrics.New(), Bus: mq.NewBus(),
+		cfg: cfg, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
 		lost: make(chan struct{}),
 	}
 	defer func() {
@@ -103,14 +106,14 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	compiler := schedule.NewCompiler()
 	fair := fairness.New(0)
-	jobs := cache.NewJobCache(e.Store, cachedJobs)
+	jobs := cache.NewJobCache(e.Store.Jobs, cachedJobs)
 	places := coordination.NewPlaces(compiler, fair, jobs)
 	parallel := 1
 	if cfg.Store.Driver == config.DriverMySQL {
 		parallel = 2
 	}
 	e.Runner = running.New(running.Deps{
-		Store: e.Store, Claims: e.Store, Executions: e.Store, Plans: e.Store, Jobs: jobs, Places: places,
+		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Plans: e.Store, Jobs: jobs, Places: places,
 		Fair: fair, Executor: o.Executor, Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
 		Observer: o.Observer, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
@@ -122,7 +125,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		workers = cfg.Engine.FireWorkers
 	}
 	e.Planner = firing.New(firing.Deps{
-		Store: e.Store, Plans: e.Store, Executions: e.Store, Places: places, Schedules: compiler,
+		Store: e.Store, Plans: e.Store, Executions: e.Store.Executions, Places: places, Schedules: compiler,
 		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: everything{}, Metrics: e.Metrics, Logger: o.Logger,
 	}, firing.Config{
 		Horizon:   time.Duration(cfg.Engine.HorizonMs) * time.Millisecond,
@@ -147,11 +150,11 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 ) {
 	news := engineNews{e}
 	e.Jobs = service.NewJobService(service.JobDeps{
-		Store: e.Store, Jobs: e.Store, Places: places, Schedules: compiler, Checker: checker,
+		Store: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler, Checker: checker,
 		Engine: news, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger,
 	})
 	e.Executions = service.NewExecutionService(service.ExecutionDeps{
-		Store: e.Store, Executions: e.Store, Records: e.Store, Jobs: e.Store, Places: places, Schedules: compiler,
+		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler,
 		Closer: &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock},
 		Engine: news, Clock: e.Clock,
 	})
@@ -196,10 +199,25 @@ const storeBound = 10 * time.Second
 // came to and leaves the registry. When ctx ends first, Stop gives up; what is
 // left is recovered at the next start.
 func (e *Engine) Stop(ctx context.Context) error {
-	var errs []error
-	errs = append(errs, e.ticker.Stop())
+	e.stopping.Store(true)
+	stopped := e.stopLoops(ctx, func() error { return nil })
+	return errors.Join(stopped, e.close())
+}
+
+// Ready is nil while the node serves and is not on its way down.
+func (e *Engine) Ready(ctx context.Context) error {
+	if e.stopping.Load() {
+		return errors.New("not ready: the node is stopping")
+	}
+	return e.Monitor.Ready(ctx)
+}
+
+// stopLoops ends the loops; closeEdge runs when nothing runs any more.
+func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
+	errs := []error{e.ticker.Stop()}
 	e.stopPlan()
 	e.Runner.Drain(ctx, time.Duration(e.cfg.Server.ShutdownGraceSec)*time.Second)
+	errs = append(errs, closeEdge())
 	e.stopRun()
 	done := make(chan struct{})
 	go func() {
@@ -218,7 +236,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 	case <-bound.C:
 		errs = append(errs, errors.New("stopped before the store had taken every result"))
 	}
-	return errors.Join(append(errs, e.close())...)
+	return errors.Join(errs...)
 }
 
 func (e *Engine) close() error {

@@ -1,0 +1,21 @@
+package app
+
+import (
+	"net/http"
+	"runtime"
+
+	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+)
+
+// router makes the REST edge of this node.
+func (s *Server) router(o Options, c clock.Clock) (http.Handler, error) {
+	return api.NewRouter(api.Deps{
+		Jobs: s.Jobs, Executions: s.Executions, Auth: s.Auth, Monitor: s.Engine, Calls: s.Store,
+		Checker: o.Executor, Clock: c, Logger: o.Logger, Metrics: s.Metrics.Handler(),
+		Version:        vo.Version{Version: Version(), GoVersion: runtime.Version()},
+		TimeZone:       s.cfg.Server.TimeZone,
+		TrustedProxies: s.cfg.Server.TrustedProxies,
+	})
+}

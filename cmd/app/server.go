@@ -1,0 +1,167 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/auth"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+)
+
+// Server is a whole node: the engine and its REST edge.
+type Server struct {
+	*Engine
+	Auth *service.AuthService
+
+	http     *http.Server
+	listener net.Listener
+	failed   chan error
+	// password is what was made up for the first admin, with its file.
+	passwordFile string
+}
+
+// passwordFile holds the first admin's password until it is changed.
+const passwordFile = "initial-admin-password"
+
+// hashers bounds the passwords hashed at once, 19 MiB each.
+const hashers = 2
+
+// NewServer opens the store, wires the parts and takes the port. Nothing is
+// served before Start.
+func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, err error) {
+	s = &Server{failed: make(chan error, 1)}
+	// The port first: a busy one must leave no trace in the store.
+	if s.listener, err = net.Listen("tcp", cfg.Server.Addr); err != nil {
+		return nil, fmt.Errorf("the address %s cannot be taken: %w; stop what uses it, or choose another one with server.addr (PS_SERVER_ADDR)", cfg.Server.Addr, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = s.listener.Close()
+		}
+	}()
+	if s.Engine, err = NewEngine(ctx, cfg, o); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = s.Engine.close()
+		}
+	}()
+	c := o.Clock
+	if c == nil {
+		c = clock.NewSystem()
+	}
+	s.Auth = service.NewAuthService(s.Store, s.Store, auth.NewArgon2(hashers), c)
+	if err = s.ensureAdmin(ctx); err != nil {
+		return nil, err
+	}
+	handler, err := s.router(o, c)
+	if err != nil {
+		return nil, err
+	}
+	s.http = &http.Server{
+		Handler: handler, ReadHeaderTimeout: api.ReadHeaderTimeout, ReadTimeout: api.ReadTimeout,
+		WriteTimeout: api.WriteTimeout, IdleTimeout: api.IdleTimeout, MaxHeaderBytes: api.MaxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
+	}
+	return s, nil
+}
+
+// ensureAdmin makes the first admin. A password that is made up is written to
+// its file before the user exists, so that a crash in between locks nobody out.
+func (s *Server) ensureAdmin(ctx context.Context) error {
+	n, err := s.Store.CountUsers(ctx)
+	if err != nil || n > 0 {
+		return err
+	}
+	password := s.cfg.Auth.InitialAdminPassword
+	if password == "" {
+		s.passwordFile = s.folder.file(passwordFile)
+		if password, err = firstPassword(s.passwordFile); err != nil {
+			return fmt.Errorf("write the first admin's password: %w", err)
+		}
+	}
+	_, err = s.Auth.EnsureFirstAdmin(ctx, password)
+	return err
+}
+
+// firstPassword reads the file of a start that did not get further, or makes
+// a password up and writes it.
+func firstPassword(file string) (string, error) {
+	if old, err := os.ReadFile(file); err == nil && len(strings.TrimSpace(string(old))) > 0 {
+		return strings.TrimSpace(string(old)), nil
+	}
+	raw := make([]byte, 18)
+	if _, err := rand.Read(raw); err != nil {
+		return "", err
+	}
+	password := base64.RawURLEncoding.EncodeToString(raw)
+	return password, os.WriteFile(file, []byte(password+"\n"), 0o600)
+}
+
+// PasswordFile is where the first admin's password was written at this start;
+// empty when there was an admin, or the configuration gave a password.
+func (s *Server) PasswordFile() string { return s.passwordFile }
+
+// URL is the address people open.
+func (s *Server) URL() string {
+	if s.cfg.Server.PublicURL != "" {
+		return s.cfg.Server.PublicURL
+	}
+	scheme := "http"
+	if s.cfg.Server.TLS.CertFile != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + s.listener.Addr().String()
+}
+
+// Start begins to fire, to run and to serve. It returns at once; Failed tells
+// when serving ends by itself.
+func (s *Server) Start() error {
+	l := s.listener
+	if t := s.cfg.Server.TLS; t.CertFile != "" {
+		cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return fmt.Errorf("load the certificate (server.tls): %w", err)
+		}
+		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
+	}
+	s.Engine.Start()
+	s.loops.Go(func() {
+		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- err
+		}
+	})
+	return nil
+}
+
+// Failed delivers the error that ended serving, if one does.
+func (s *Server) Failed() <-chan error { return s.failed }
+
+// closeBound is how long requests in progress may take at a stop.
+const closeBound = 5 * time.Second
+
+// Stop ends the node in order (engine rule 28): unready first, then no new
+// fires, then the runs, then the API, then the store.
+func (s *Server) Stop(ctx context.Context) error {
+	s.stopping.Store(true)
+	stopped := s.Engine.stopLoops(ctx, func() error {
+		closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeBound)
+		defer cancel()
+		return s.http.Shutdown(closeCtx)
+	})
+	return errors.Join(stopped, s.Engine.close())
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// consoleBuffer is the number of lines that may wait for a slow terminal;
+// further ones are left out and counted, because nobody waits for a terminal.
+const consoleBuffer = 1000
+
+// console shows people what the server does, a line for each run that ends.
+type console struct {
+	out   io.Writer
+	lines chan string
+	done  sync.WaitGroup
+
+	mu   sync.Mutex
+	lost int
+}
+
+func newConsole(out io.Writer) *console {
+	c := &console{out: out, lines: make(chan string, consoleBuffer)}
+	c.done.Go(func() {
+		for line := range c.lines {
+			_, _ = fmt.Fprintln(out, line)
+		}
+	})
+	return c
+}
+
+// Close prints what waits. Nothing may be observed afterwards.
+func (c *console) Close() {
+	close(c.lines)
+	c.done.Wait()
+}
+
+// Observe implements running.Observer.
+func (c *console) Observe(job *entity.Job, row *entity.Execution) {
+	line := runLine(job, row)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost > 0 {
+		line = fmt.Sprintf("(%d lines left out)\n%s", c.lost, line)
+	}
+	select {
+	case c.lines <- line:
+		c.lost = 0
+	default:
+		c.lost++
+	}
+}
+
+// runLine is one run in one line.
+func runLine(job *entity.Job, row *entity.Execution) string {
+	name := job.Name
+	if name == "" {
+		name = row.JobID
+	}
+	if row.ShardTotal > 1 {
+		name = fmt.Sprintf("%s [%d/%d]", name, row.ShardIndex+1, row.ShardTotal)
+	}
+	status := string(row.Status)
+	if row.Status == entity.StatusWaiting {
+		status = "RETRY"
+	}
+	line := fmt.Sprintf("%s  %-9s %-34s attempt %d", row.UpdateTime.Local().Format("15:04:05.000"), status, name, row.Attempt)
+	if row.Attempt == 1 && !row.StartTime.IsZero() {
+		line += fmt.Sprintf("  late %s", round(row.Lateness()))
+	}
+	if row.Duration > 0 {
+		line += fmt.Sprintf("  took %s", round(row.Duration))
+	}
+	if row.Reason != entity.ReasonNone {
+		line += "  " + string(row.Reason)
+	}
+	if row.ErrorMessage != "" {
+		line += ": " + firstLine(row.ErrorMessage)
+	}
+	return line
+}
+
+func round(d time.Duration) time.Duration {
+	if d < time.Millisecond {
+		return d.Round(10 * time.Microsecond)
+	}
+	return d.Round(100 * time.Microsecond)
+}
+
+// lineWidth bounds an error in a line, in runes.
+const lineWidth = 80
+
+func firstLine(s string) string {
+	runes := []rune(s)
+	for i, r := range runes {
+		if r == '\n' || i == lineWidth {
+			return string(runes[:i]) + " …"
+		}
+	}
+	return s
+}
+
+// Welcome tells where to go from here.
+func (c *console) Welcome(url, passwordFile string, applied int) {
+	_, _ = fmt.Fprintf(c.out, "\n  platform-scheduler is ready at %s\n", url)
+	_, _ = fmt.Fprintln(c.out, "  user      admin")
+	if passwordFile != "" {
+		_, _ = fmt.Fprintf(c.out, "  password  in %s\n", passwordFile)
+	} else {
+		_, _ = fmt.Fprintln(c.out, "  password  as it was set before")
+	}
+	if applied > 0 {
+		_, _ = fmt.Fprintf(c.out, "  jobs      %d examples were created\n", applied)
+	}
+	_, _ = fmt.Fprintf(c.out, "  try       curl -s %s/readyz\n\n", url)
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging"
+)
+
+func (s *session) serverCommand() *cobra.Command {
+	var examples string
+	var addr, dataDir string
+	c := &cobra.Command{
+		Use:   "server",
+		Short: "Run a node: API, scheduler and executor",
+		Long: `Run a node in the foreground. Without any configuration it is a standalone
+server on 127.0.0.1:8080 with an SQLite file in ./data. The first signal stops
+it gracefully, the second one at once.`,
+		Example: "  platform-scheduler server\n  PS_SERVER_ADDR=127.0.0.1:9090 platform-scheduler server --config scheduler.yaml",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if addr != "" {
+				s.flags["server.addr"] = addr
+			}
+			if dataDir != "" {
+				s.flags["dataDir"] = dataDir
+			}
+			cfg, err := s.load()
+			if err != nil {
+				return err
+			}
+			return s.serve(c.Context(), cfg, examples)
+		},
+	}
+	c.Flags().StringVar(&examples, "apply", "", "create the jobs of the YAML files in `DIR` at the first start, and show every run that ends")
+	c.Flags().StringVar(&addr, "addr", "", "listen on `HOST:PORT` (server.addr)")
+	c.Flags().StringVar(&dataDir, "data-dir", "", "keep data in `DIR` (dataDir)")
+	return c
+}
+
+// giveUp is how long a graceful stop may take beyond its grace.
+const giveUp = 20 * time.Second
+
+func (s *session) serve(ctx context.Context, cfg config.Config, examples string) error {
+	logger, _, err := logging.New(s.err, cfg.Log.Format, cfg.Log.Level)
+	if err != nil {
+		return err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	machine := clock.NewSystem()
+	executor, err := app.NewExecutor(machine, nil)
+	if err != nil {
+		return err
+	}
+	options := app.Options{Clock: machine, Executor: executor, Logger: logger}
+	show := newConsole(s.out)
+	if examples != "" {
+		options.Observer = show.Observe
+		defer show.Close()
+	}
+	server, err := app.NewServer(ctx, cfg, options)
+	if err != nil {
+		return err
+	}
+	if err := server.Start(); err != nil {
+		return err
+	}
+	applied := 0
+	if examples != "" {
+		if applied, err = server.ApplyExamples(ctx, examples); err != nil {
+			_ = server.Stop(ctx)
+			return err
+		}
+	}
+	show.Welcome(server.URL(), server.PasswordFile(), applied)
+	logger.Info("the server is ready", "address", server.URL(), "store", cfg.Store.Driver, "version", app.Version())
+
+	select {
+	case sig := <-signals:
+		logger.Info("stopping; a second signal stops at once", "signal", sig.String(), "grace_sec", cfg.Server.ShutdownGraceSec)
+	case err = <-server.Failed():
+		err = fmt.Errorf("serving ended: %w", err)
+	case <-server.Lost():
+		err = fmt.Errorf("another process runs as node %s now", cfg.Node.ID)
+	case <-ctx.Done():
+	}
+	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(cfg.Server.ShutdownGraceSec)*time.Second+giveUp)
+	defer cancel()
+	go stopAtOnce(stopCtx, signals, cancel)
+	if stopErr := server.Stop(stopCtx); stopErr != nil && err == nil {
+		err = stopErr
+	}
+	logger.Info("stopped")
+	return err
+}
+
+// sameSignal is the time in which further signals are echoes of the first:
+// some tools signal a process and its group.
+const sameSignal = 500 * time.Millisecond
+
+// stopAtOnce gives a graceful stop up at the second signal.
+func stopAtOnce(ctx context.Context, signals <-chan os.Signal, giveUp func()) {
+	echoes := time.NewTimer(sameSignal)
+	defer echoes.Stop()
+	first := true
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-echoes.C:
+			first = false
+		case <-signals:
+			if !first {
+				giveUp()
+				return
+			}
+		}
+	}
+}
