@@ -59,7 +59,10 @@ func (c *Compiler) compile(spec *Spec, wrong *problems) *Schedule {
 	case Cron:
 		c.compileCron(s, spec, wrong)
 	case FixedRate, FixedDelay:
-		if spec.IntervalMs < MinIntervalMs || spec.IntervalMs > MaxIntervalMs {
+		switch {
+		case spec.IntervalMs == 0:
+			wrong.add(fieldInterval, CodeRequired, "is missing; give the interval in milliseconds, at least 100")
+		case spec.IntervalMs < MinIntervalMs || spec.IntervalMs > MaxIntervalMs:
 			wrong.add(fieldInterval, CodeOutOfRange, "must be from 100 ms to 3,660 days (316,224,000,000 ms)")
 		}
 		s.every(spec, spec.IntervalMs)

@@ -1,0 +1,81 @@
+package schedule
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCompilerSharesWhatItHasMet(t *testing.T) {
+	c := NewCompiler()
+	spec := Spec{Kind: Cron, CronExpression: "0 0/5 * * * ?", TimeZone: "America/New_York"}
+	first, err := c.Compile(spec)
+	require.NoError(t, err)
+	second, err := c.Compile(spec)
+	require.NoError(t, err)
+	require.Same(t, first.expr, second.expr)
+	require.Same(t, first.zone, second.zone)
+	spec.Dialect, spec.CronExpression = "UNIX", "0 0 * * 1"
+	unix, err := c.Compile(spec)
+	require.NoError(t, err)
+	spec.Dialect = "QUARTZ"
+	_, err = c.Compile(spec)
+	require.Error(t, err, "the dialect is part of what is remembered")
+	require.NotSame(t, first.expr, unix.expr)
+}
+
+func TestCompilerMemoryIsBoundedAndConcurrent(t *testing.T) {
+	c := NewCompiler()
+	c.expressions.limit = 64
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for i := range 2_000 {
+				spec := Spec{Kind: Cron, CronExpression: fmt.Sprintf("%d %d %d * * ?", i%60, i/60%60, worker), TimeZone: "Asia/Shanghai"}
+				s, err := c.Compile(spec)
+				if err != nil || s.expr == nil || c.expressions.size() > 64+4 {
+					t.Errorf("compile %q: %v, %d remembered", spec.CronExpression, err, c.expressions.size())
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	require.LessOrEqual(t, c.expressions.size(), 64)
+	require.Equal(t, 1, c.zones.size())
+}
+
+func TestWhatIsAskedForOutlivesTheRest(t *testing.T) {
+	m := memory[int, int]{limit: 8}
+	m.put(-1, 7)
+	for i := range 100 {
+		m.put(i, i)
+		value, ok := m.get(-1)
+		require.True(t, ok)
+		require.Equal(t, 7, value)
+	}
+	_, ok := m.get(3)
+	require.False(t, ok)
+}
+
+func BenchmarkCompile(b *testing.B) {
+	c := NewCompiler()
+	spec := Spec{Kind: Cron, CronExpression: "0 0/5 9-17 ? * MON-FRI", TimeZone: "America/New_York"}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = c.Compile(spec)
+	}
+}
+
+func BenchmarkLatestAcrossAYearOfSeconds(b *testing.B) {
+	s, err := Compile(Spec{Kind: Cron, CronExpression: "* * 9-17 * * ?", TimeZone: "America/New_York"})
+	require.NoError(b, err)
+	from := time.Date(2025, 3, 3, 15, 0, 0, 0, time.UTC)
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = s.LatestAtOrBefore(from, from.AddDate(1, 0, 0))
+	}
+}
