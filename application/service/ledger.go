@@ -15,7 +15,10 @@ import (
 // ledgerPage is the number of rows read at once.
 const ledgerPage = 200
 
-// Fires is the fire ledger of a job, newest first: the planned fires to come,
+// plannedShown is the most fires to come that stand before those of the past.
+const plannedShown = 10
+
+// Fires is the fire ledger of a job, newest first: the nearest fires to come,
 // then what became of each fire and range of the past, read from rows (engine
 // rule 6). The cursor is the moment of the last entry.
 func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEntry, string, error) {
@@ -45,7 +48,7 @@ func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEn
 		}
 		to = minTime(to, at)
 	} else {
-		entries, err = s.planned(job, from, to, q.Limit)
+		entries, err = s.planned(job, from, to, min(plannedShown, (q.Limit+1)/2))
 		if err != nil {
 			return nil, "", err
 		}
