@@ -54,8 +54,12 @@ func (t *TaskManager) claimAll(ctx context.Context) {
 func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 	t.slots.setBacklog(false)
 	first, err := t.Claims.First(ctx, entity.ClaimReadyPrefix, readyEnd)
-	if err != nil || first == "" {
+	if err != nil {
 		return false, err
+	}
+	if first == "" {
+		t.Fair.Reset()
+		return false, nil
 	}
 	t.slots.setBacklog(true)
 	reserved := t.slots.reserveForClaim(t.cfg.BatchSize)

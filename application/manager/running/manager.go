@@ -33,6 +33,13 @@ type StoreClock interface {
 	Now() time.Time
 }
 
+// FairTimes spreads the waiting runs of one job; Reset forgets the debts of all
+// jobs, once nothing waits any more.
+type FairTimes interface {
+	coordination.FairTimes
+	Reset()
+}
+
 // Planner takes the news of jobs that were re-armed.
 type Planner interface {
 	Hint(job *entity.Job)
@@ -95,7 +102,7 @@ type Deps struct {
 	Plans      repository.JobPlanReader
 	Jobs       Jobs
 	Places     *coordination.Places
-	Fair       coordination.FairTimes
+	Fair       FairTimes
 	Executor   Executor
 	Clock      clock.Clock
 	StoreClock StoreClock
