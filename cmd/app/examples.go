@@ -59,7 +59,6 @@ func (s *Server) readJobs(ctx context.Context, file string) ([]request.NewJob, e
 		return nil, err
 	}
 	text := strings.ReplaceAll(string(raw), serverPlaceholder, s.URL())
-	reader := request.JobReader{TimeZone: s.cfg.Server.TimeZone, Checker: s.checker, Now: s.Clock.Now}
 	documents := yaml.NewDecoder(strings.NewReader(text))
 	var jobs []request.NewJob
 	for {
@@ -73,15 +72,22 @@ func (s *Server) readJobs(ctx context.Context, file string) ([]request.NewJob, e
 		if err != nil {
 			return nil, err
 		}
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/jobs", bytes.NewReader(body))
-		if err != nil {
-			return nil, err
-		}
-		r.Header.Set("Content-Type", "application/json")
-		job, err := reader.Create(r)
+		job, err := s.ReadJob(ctx, body)
 		if err != nil {
 			return nil, err
 		}
 		jobs = append(jobs, job)
 	}
+}
+
+// ReadJob reads one definition, the body of POST /jobs, exactly as the API
+// would: unknown fields and wrong values are refused, all at once.
+func (e *Engine) ReadJob(ctx context.Context, body []byte) (request.NewJob, error) {
+	reader := request.JobReader{TimeZone: e.cfg.Server.TimeZone, Checker: e.checker, Now: e.Clock.Now}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/jobs", bytes.NewReader(body))
+	if err != nil {
+		return request.NewJob{}, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	return reader.Create(r)
 }
