@@ -36,7 +36,7 @@ func RequestID() gin.HandlerFunc {
 // harmlessID reports whether a text can stand in a log, a header and a path
 // without meaning anything there.
 func harmlessID(s string) bool {
-	return s != "" && len(s) <= maxRequestID && !strings.ContainsFunc(s, func(r rune) bool {
+	return s != "" && s[0] != '.' && len(s) <= maxRequestID && !strings.ContainsFunc(s, func(r rune) bool {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 		return !letter && r != '-' && r != '_' && r != '.'
 	})

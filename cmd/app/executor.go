@@ -20,6 +20,6 @@ func NewExecutor(c clock.Clock, handlers map[string]sdk.Handler) (*executor.Dist
 	}
 	return executor.New(map[entity.JobType]executor.Executor{
 		entity.JobCustom: registry,
-		entity.JobHTTP:   httpcall.New(httpcall.Config{Clock: c}),
+		entity.JobHTTP:   httpcall.New(c, nil),
 	}), nil
 }
