@@ -18,7 +18,19 @@ func Run(t *testing.T, open Opener) {
 		name string
 		test func(t *testing.T, open Opener)
 	}{
+		{"jobs", testJobs},
+		{"planning", testPlanning},
 		{"executions", testExecutions},
+		{"claims", testClaims},
+		{"finishing", testFinishing},
+		{"lists", testLists},
+		{"live fires", testLiveFires},
+		{"records", testRecords},
+		{"nodes", testNodes},
+		{"users", testUsers},
+		{"idempotency", testIdempotency},
+		{"retention", testRetention},
+		{"transactions", testTransactions},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open) })
 	}

@@ -1,0 +1,166 @@
+package persistencetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testClaims(t *testing.T, open Opener) {
+	t.Run("strictly by priority, then by fair time", func(t *testing.T) { claimOrder(t, open(t, nil)) })
+	t.Run("a claim makes a run the node's", func(t *testing.T) { claimEffect(t, open(t, nil)) })
+	t.Run("what may not start is passed over", func(t *testing.T) { claimPassesOver(t, open(t, nil)) })
+	t.Run("claimers at once never share a run", func(t *testing.T) { claimAtOnce(t, open(t, nil)) })
+	t.Run("questions to the claim index", func(t *testing.T) { claimQuestions(t, open(t, nil)) })
+}
+
+// ready is a waiting run of some priority and fair time.
+func ready(n, priority int, fair time.Time) *entity.Execution {
+	e := runOf(jobID(n), noon)
+	e.Priority, e.Claim = priority, entity.ReadyKey(priority, fair)
+	return e
+}
+
+func claimOrder(t *testing.T, s *persistence.Store) {
+	a := ready(1, 1, noon.Add(-time.Hour))
+	b := ready(2, 10, noon.Add(time.Hour))
+	c := ready(3, 10, noon)
+	d := ready(4, 5, noon.Add(-time.Minute))
+	e := ready(5, 5, noon)
+	f := ready(6, 5, noon) // the same fair time: by id
+	add(t, s, nil, a, b, c, d, e, f)
+	want := []string{c.ID, b.ID, d.ID, min(e.ID, f.ID), max(e.ID, f.ID), a.ID}
+	got := append(ids(claim(t, s, "n1", 4, noon)), ids(claim(t, s, "n1", 4, noon))...)
+	require.Equal(t, want, got)
+	require.Empty(t, claim(t, s, "n1", 4, noon))
+	require.Empty(t, claim(t, s, "n1", 0, noon))
+}
+
+func claimEffect(t *testing.T, s *persistence.Store) {
+	e := ready(1, 5, noon)
+	e.Attempt, e.Token, e.RetryCount = 2, 7, 1
+	e.StartDeadline = noon.Add(time.Minute)
+	add(t, s, nil, e)
+	now := noon.Add(time.Second)
+	got := claim(t, s, "node-9", 10, now)
+	want := *e
+	want.Status, want.NodeID, want.Epoch, want.Token, want.Attempt = entity.StatusRunning, "node-9", 1, 8, 3
+	want.Claim, want.StartTime, want.UpdateTime = entity.RunningKey("node-9"), now, now
+	require.Equal(t, []*entity.Execution{&want}, got)
+	require.Equal(t, &want, get(t, s, e.ID), "what is returned is what is stored")
+}
+
+func claimPassesOver(t *testing.T, s *persistence.Store) {
+	late, parked, queued := ready(1, 5, noon), ready(2, 5, noon), ready(3, 5, noon)
+	late.StartDeadline = noon
+	parked.Claim = entity.ParkedKey(noon.Add(-time.Hour))
+	queued.Claim = entity.QueuedKey(jobID(3), 1)
+	running := startedOn(runOf(jobID(4), noon), "n1", 1)
+	good := ready(5, 1, noon)
+	add(t, s, nil, late, parked, queued, running, good)
+	require.Equal(t, []string{good.ID}, ids(claim(t, s, "n2", 10, noon)))
+}
+
+func claimAtOnce(t *testing.T, s *persistence.Store) {
+	const runs, claimers = 400, 4
+	var rows []*entity.Execution
+	for n := range runs {
+		rows = append(rows, ready(n, 1+n%10, noon))
+	}
+	add(t, s, nil, rows...)
+	var mu sync.Mutex
+	owner := make(map[string]string)
+	var wg sync.WaitGroup
+	errs := make([]error, claimers)
+	for i := range claimers {
+		wg.Go(func() {
+			node := fmt.Sprintf("n%d", i)
+			for {
+				var got []*entity.Execution
+				errs[i] = s.Write(t.Context(), repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) (err error) {
+					got, err = tx.Executions.Claim(ctx, repository.ClaimRequest{NodeID: node, Epoch: 1, Limit: 7, Now: noon})
+					return err
+				})
+				if errs[i] != nil {
+					return
+				}
+				mu.Lock()
+				for _, e := range got {
+					if owner[e.ID] != "" {
+						errs[i] = fmt.Errorf("run %s was claimed by %s and %s", e.ID, owner[e.ID], node)
+					}
+					owner[e.ID] = node
+				}
+				all := len(owner) == runs
+				mu.Unlock()
+				if all || errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	require.Len(t, owner, runs)
+	for id, node := range owner {
+		require.Equal(t, node, get(t, s, id).NodeID)
+	}
+}
+
+func claimQuestions(t *testing.T, s *persistence.Store) {
+	first, second := ready(1, 5, noon), ready(2, 5, noon.Add(time.Second))
+	second.StartDeadline = noon.Add(time.Minute)
+	soon, later := ready(3, 5, noon), ready(4, 5, noon)
+	soon.Claim, later.Claim = entity.ParkedKey(noon.Add(time.Second)), entity.ParkedKey(noon.Add(time.Hour))
+	mine, other := startedOn(runOf(jobID(5), noon), "n1", 3), startedOn(runOf(jobID(6), noon), "n10", 1)
+	mine.CancelRequested, mine.Attempt = true, 4
+	done := runOf(jobID(7), noon)
+	done.Status, done.Claim = entity.StatusSkipped, ""
+	add(t, s, nil, first, second, soon, later, mine, other, done)
+
+	all := repository.ClaimRange{Lo: "W*", Hi: "W+", Limit: 10}
+	rows, err := s.Range(t.Context(), all)
+	require.NoError(t, err)
+	require.Equal(t, []*entity.Execution{first, second}, rows)
+	all.Limit = 1
+	rows, err = s.Range(t.Context(), all)
+	require.NoError(t, err)
+	require.Equal(t, []string{first.ID}, ids(rows))
+	n, err := s.CountRange(t.Context(), all)
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "a count stops at its limit")
+	all.Limit, all.DeadlineBefore = 10, noon.Add(time.Minute)
+	rows, err = s.Range(t.Context(), all)
+	require.NoError(t, err)
+	require.Empty(t, rows)
+	all.DeadlineBefore = noon.Add(time.Minute + time.Millisecond)
+	rows, err = s.Range(t.Context(), all)
+	require.NoError(t, err)
+	require.Equal(t, []string{second.ID}, ids(rows))
+	n, err = s.CountRange(t.Context(), all)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+
+	key, err := s.First(t.Context(), "B", "C")
+	require.NoError(t, err)
+	require.Equal(t, soon.Claim, key)
+	key, err = s.First(t.Context(), entity.ParkedKey(noon.Add(2*time.Hour)), "C")
+	require.NoError(t, err)
+	require.Empty(t, key)
+
+	held, err := s.Held(t.Context(), "n1")
+	require.NoError(t, err)
+	require.Len(t, held, 1, "n10 is not n1")
+	h := held[0]
+	require.Equal(t, []any{mine.ID, mine.Status, mine.Token, mine.Attempt, mine.Epoch, true}, []any{h.ID, h.Status, h.Token, h.Attempt, h.Epoch, h.CancelRequested})
+}

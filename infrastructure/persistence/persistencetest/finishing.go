@@ -1,0 +1,117 @@
+package persistencetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testFinishing(t *testing.T, open Opener) {
+	t.Run("a completion writes what it says", func(t *testing.T) { finishWrites(t, open(t, nil)) })
+	t.Run("a batch refuses row by row", func(t *testing.T) { finishRefuses(t, open(t, nil)) })
+	t.Run("what else the transaction did survives a refusal", func(t *testing.T) { finishAmongOthers(t, open(t, nil)) })
+	t.Run("a poison completion is named", func(t *testing.T) { finishPoison(t, open(t, nil)) })
+}
+
+func finish(t *testing.T, s *persistence.Store, rows ...repository.Finish) (refused []string) {
+	t.Helper()
+	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+		refused, err = tx.Executions.Finish(ctx, rows)
+		return err
+	})
+	return refused
+}
+
+func finishWrites(t *testing.T, s *persistence.Store) {
+	e, f := startedOn(runOf(jobID(1), noon), "n1", 2), startedOn(runOf(jobID(2), noon), "n1", 2)
+	add(t, s, nil, e, f)
+	good, bad := finishOf(e), finishOf(f)
+	bad.Status, bad.Reason, bad.ErrorMessage, bad.Result = entity.StatusFailed, entity.ReasonExitCode, "exit 3 😀", ""
+	bad.StartTime = time.Time{} // the handler never ran: the estimate stays
+	require.Empty(t, finish(t, s, bad, good))
+	got := get(t, s, e.ID)
+	require.WithinDuration(t, time.Now(), got.UpdateTime, time.Minute)
+	want := *e
+	want.Status, want.Claim, want.Progress, want.Result = entity.StatusSuccess, "", 100, "done"
+	want.StartTime, want.EndTime, want.Duration, want.UpdateTime = good.StartTime, good.EndTime, good.Duration, got.UpdateTime
+	require.Equal(t, &want, got)
+	got = get(t, s, f.ID)
+	require.Equal(t, []any{entity.StatusFailed, entity.ReasonExitCode, "exit 3 😀", "", f.StartTime},
+		[]any{got.Status, got.Reason, got.ErrorMessage, got.Result, got.StartTime})
+}
+
+func finishRefuses(t *testing.T, s *persistence.Store) {
+	held := startedOn(runOf(jobID(1), noon), "n1", 2)
+	stale, stolen, reborn := startedOn(runOf(jobID(2), noon), "n1", 2), startedOn(runOf(jobID(3), noon), "n2", 2), startedOn(runOf(jobID(4), noon), "n1", 3)
+	stale.Token = 2
+	waiting, final := runOf(jobID(5), noon), startedOn(runOf(jobID(6), noon), "n1", 2)
+	add(t, s, nil, held, stale, stolen, reborn, waiting, final)
+	require.Empty(t, finish(t, s, finishOf(final)))
+	before := get(t, s, final.ID)
+
+	var batch []repository.Finish
+	for _, e := range []*entity.Execution{held, stale, stolen, reborn, waiting, final, runOf(jobID(7), noon)} {
+		f := finishOf(e)
+		f.NodeID, f.Epoch, f.Token = "n1", 2, 1
+		f.Result = "second"
+		batch = append(batch, f)
+	}
+	want := []string{stale.ID, stolen.ID, reborn.ID, waiting.ID, final.ID, runOf(jobID(7), noon).ID}
+	require.ElementsMatch(t, want, finish(t, s, batch...))
+	require.Equal(t, entity.StatusSuccess, get(t, s, held.ID).Status)
+	for _, e := range []*entity.Execution{stale, stolen, reborn, waiting} {
+		require.Equal(t, e, get(t, s, e.ID), "a refused row is untouched")
+	}
+	require.Equal(t, before, get(t, s, final.ID), "final states are final")
+	_, err := s.Executions.Get(t.Context(), runOf(jobID(7), noon).ID)
+	require.Error(t, err, "a completion makes no row")
+	require.ElementsMatch(t, append(want, held.ID), finish(t, s, batch...), "the same again")
+}
+
+func finishAmongOthers(t *testing.T, s *persistence.Store) {
+	a, b := startedOn(runOf(jobID(1), noon), "n1", 1), startedOn(runOf(jobID(2), noon), "n1", 1)
+	add(t, s, nil, a, b)
+	require.Empty(t, finish(t, s, finishOf(b)))
+	runs := 0
+	var refused []string
+	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+		runs++
+		if err := tx.Executions.Insert(ctx, []*entity.Execution{runOf(jobID(3), noon)}); err != nil {
+			return err
+		}
+		refused, err = tx.Executions.Finish(ctx, []repository.Finish{finishOf(a), finishOf(b)})
+		return err
+	})
+	require.Equal(t, []string{b.ID}, refused)
+	require.LessOrEqual(t, runs, 2)
+	require.Equal(t, entity.StatusSuccess, get(t, s, a.ID).Status)
+	require.Equal(t, entity.StatusWaiting, get(t, s, runOf(jobID(3), noon).ID).Status)
+}
+
+func finishPoison(t *testing.T, s *persistence.Store) {
+	e := startedOn(runOf(jobID(1), noon), "n1", 1)
+	add(t, s, nil, e)
+	for name, spoil := range map[string]func(f *repository.Finish){
+		"result":  func(f *repository.Finish) { f.Result = strings.Repeat("x", 65536) },
+		"message": func(f *repository.Finish) { f.ErrorMessage = "\xc3" },
+		"reason":  func(f *repository.Finish) { f.Reason = entity.Reason(strings.Repeat("R", 31)) },
+		"end":     func(f *repository.Finish) { f.EndTime = time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC) },
+	} {
+		f := finishOf(e)
+		spoil(&f)
+		err := s.Write(t.Context(), repository.LaneComplete, "test", func(ctx context.Context, tx repository.Tx) error {
+			_, err := tx.Executions.Finish(ctx, []repository.Finish{f})
+			return err
+		})
+		var poison *repository.PoisonError
+		require.ErrorAs(t, err, &poison, name)
+	}
+	require.Equal(t, e, get(t, s, e.ID))
+}

@@ -1,0 +1,254 @@
+package persistencetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testJobs(t *testing.T, open Opener) {
+	t.Run("every field comes back", func(t *testing.T) { everyJobField(t, open(t, nil)) })
+	t.Run("names are unique among live jobs of a group", func(t *testing.T) { uniqueNames(t, open(t, nil)) })
+	t.Run("update, and the end of a job", func(t *testing.T) { updateJob(t, open(t, nil)) })
+	t.Run("lock, check and advance", func(t *testing.T) { advanceJobs(t, open(t, nil)) })
+	t.Run("filters take names literally", func(t *testing.T) { filterJobs(t, open(t, nil)) })
+	t.Run("pages follow one another", func(t *testing.T) { pageJobs(t, open(t, nil)) })
+	t.Run("lookups by id", func(t *testing.T) { lookUpJobs(t, open(t, nil)) })
+}
+
+// fullJob uses every column.
+func fullJob(n int) *entity.Job {
+	j := plannedJob(n, noon.Add(time.Second))
+	j.Name, j.Description, j.Group = "订单 😀 %_\\ 'x' ", "line\nline", "billing"
+	j.Labels, j.Owner, j.Class, j.Data = map[string]string{"team": "ä 😀", "a.b": "c"}, "ops", "echo", `{"text":"\\ \" 😀"}`
+	j.Schedule = schedule.Spec{
+		Kind: schedule.Cron, CronExpression: "0 0/5 * * * ?", Dialect: cronexpr.Quartz, IntervalMs: 5000, At: noon.Add(time.Hour),
+		TimeZone: "Asia/Shanghai", StartTime: noon.Add(-time.Hour), EndTime: noon.Add(24 * time.Hour), JitterMs: 250,
+		DstGap: "SKIP", DstOverlap: "BOTH", Anchor: noon.Add(-time.Minute),
+	}
+	j.Misfire = entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 1, WindowSec: 2, MaxFires: 3}
+	j.Priority, j.TimeoutSec, j.StartDeadlineSec = 9, 30, 40
+	j.Retry = entity.RetryPolicy{MaxRetries: 5, Backoff: entity.BackoffExponential, IntervalMs: 1, MaxIntervalMs: 2, Jitter: 0.25,
+		NoRetryOn: []entity.Reason{entity.ReasonExitCode}}
+	j.Overlap, j.MaxConcurrency, j.MaxQueued, j.ShardCount, j.Broadcast = entity.OverlapSerial, 3, 7, 4, true
+	j.Routing = entity.Routing{Strategy: entity.RouteLRU, Labels: map[string]string{"zone": "b"}}
+	j.OnNodeLoss = entity.NodeLossFail
+	j.LastFireTime, j.PausedAt, j.FenceSeq, j.Version = noon.Add(-2*time.Second), noon.Add(-time.Second), 1<<33, 12
+	return j
+}
+
+func everyJobField(t *testing.T, s *persistence.Store) {
+	j := fullJob(1)
+	add(t, s, []*entity.Job{j})
+	got, err := s.Jobs.Get(t.Context(), j.ID)
+	require.NoError(t, err)
+	require.Equal(t, j, got)
+	due, err := s.Due(t.Context(), repository.DueQuery{Until: noon.Add(time.Hour), Limit: 10})
+	require.NoError(t, err)
+	planned := *j
+	planned.Description, planned.Labels, planned.Owner = "", nil, ""
+	require.Equal(t, []*entity.Job{&planned}, due)
+}
+
+func conflictCode(t *testing.T, err error) string {
+	t.Helper()
+	var f *fault.Error
+	require.ErrorAs(t, err, &f)
+	require.Equal(t, fault.KindConflict, f.Kind)
+	return f.Code
+}
+
+func uniqueNames(t *testing.T, s *persistence.Store) {
+	named := func(n int, group, name string) *entity.Job {
+		j := plannedJob(n, noon)
+		j.Group, j.Name = group, name
+		return j
+	}
+	insert := func(j *entity.Job) error {
+		return s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+			return tx.Jobs.Insert(ctx, j)
+		})
+	}
+	first := named(1, "g", "Report")
+	for _, j := range []*entity.Job{first, named(2, "g", "report"), named(3, "g", "Report "), named(4, "h", "Report"), named(5, "g", "Repört")} {
+		require.NoError(t, insert(j), "%q in %q is another name", j.Name, j.Group)
+	}
+	require.Equal(t, "name_taken", conflictCode(t, insert(named(6, "g", "Report"))))
+	require.Equal(t, "id_taken", conflictCode(t, insert(named(1, "g", "other"))))
+	renamed := named(4, "g", "Report")
+	err := s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+		return tx.Jobs.Update(ctx, renamed, false)
+	})
+	require.Equal(t, "name_taken", conflictCode(t, err))
+	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Jobs.Update(ctx, first, true) })
+	require.NoError(t, insert(named(7, "g", "Report")), "the name of a deleted job is free")
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Jobs.Update(ctx, named(7, "g", "Report"), true)
+	})
+	require.NoError(t, insert(named(8, "g", "Report")), "and again")
+}
+
+func updateJob(t *testing.T, s *persistence.Store) {
+	j := plannedJob(1, noon)
+	add(t, s, []*entity.Job{j})
+	changed := fullJob(1)
+	changed.Version = 2
+	changed.CreateTime = j.CreateTime
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		locked, err := tx.Jobs.LockFull(ctx, j.ID)
+		require.Equal(t, j, locked)
+		if err != nil {
+			return err
+		}
+		return tx.Jobs.Update(ctx, changed, false)
+	})
+	got, err := s.Jobs.Get(t.Context(), j.ID)
+	require.NoError(t, err)
+	require.Equal(t, changed, got)
+
+	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Jobs.Update(ctx, changed, true) })
+	_, err = s.Jobs.Get(t.Context(), j.ID)
+	require.True(t, fault.Is(err, fault.KindNotFound))
+	due, err := s.Due(t.Context(), repository.DueQuery{Until: noon.Add(time.Hour), Limit: 10})
+	require.NoError(t, err)
+	require.Empty(t, due, "a deleted job is not planned")
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		heads, err := tx.Jobs.Lock(ctx, []string{j.ID})
+		require.Empty(t, heads)
+		require.NoError(t, err)
+		_, err = tx.Jobs.LockFull(ctx, j.ID)
+		require.True(t, fault.Is(err, fault.KindNotFound))
+		return nil
+	})
+	names, err := s.Jobs.Names(t.Context(), []string{j.ID, jobID(9)})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{j.ID: changed.Name}, names, "runs of deleted jobs keep a name")
+}
+
+func advanceJobs(t *testing.T, s *persistence.Store) {
+	var jobs []*entity.Job
+	for n := range 5 {
+		jobs = append(jobs, plannedJob(n, noon.Add(time.Duration(n)*time.Second)))
+	}
+	add(t, s, jobs)
+	next := noon.Add(time.Minute)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		heads, err := tx.Jobs.Lock(ctx, []string{jobID(3), jobID(1), jobID(1), jobID(7), jobID(2)})
+		if err != nil {
+			return err
+		}
+		require.Equal(t, []repository.JobHead{
+			{ID: jobID(1), NextFireTime: jobs[1].NextFireTime, DueTime: jobs[1].DueTime, Version: 1, Status: entity.JobEnabled},
+			{ID: jobID(2), NextFireTime: jobs[2].NextFireTime, DueTime: jobs[2].DueTime, Version: 1, Status: entity.JobEnabled},
+			{ID: jobID(3), NextFireTime: jobs[3].NextFireTime, DueTime: jobs[3].DueTime, Version: 1, Status: entity.JobEnabled},
+		}, heads)
+		return tx.Jobs.Advance(ctx, []repository.JobAdvance{
+			{ID: jobID(3), Status: entity.JobFinished, LastFireTime: noon, FenceSeq: 4},
+			{ID: jobID(1), NextFireTime: next, DueTime: next.Add(time.Second), LastFireTime: noon, Status: entity.JobEnabled, FenceSeq: 9},
+			{ID: jobID(2), NextFireTime: next, DueTime: next, Status: entity.JobPaused},
+		})
+	})
+	want := *jobs[1]
+	want.NextFireTime, want.DueTime, want.LastFireTime, want.FenceSeq = next, next.Add(time.Second), noon, 9
+	got, err := s.Jobs.Get(t.Context(), jobID(1))
+	require.NoError(t, err)
+	require.Equal(t, &want, got, "an advance changes the cursor and nothing else")
+	finished, err := s.Jobs.Get(t.Context(), jobID(3))
+	require.NoError(t, err)
+	require.Zero(t, finished.NextFireTime)
+	require.Equal(t, entity.JobFinished, finished.Status)
+	paused, err := s.Jobs.Get(t.Context(), jobID(2))
+	require.NoError(t, err)
+	require.Zero(t, paused.DueTime, "only an enabled job has a due time")
+	require.Zero(t, paused.LastFireTime, "a zero last fire time keeps the former")
+}
+
+func filterJobs(t *testing.T, s *persistence.Store) {
+	var jobs []*entity.Job
+	for n, name := range []string{"100% of orders", "100 of orders", "A_B", "AxB", `back\slash`, "ÄRGER im Büro", "日报 😀"} {
+		j := plannedJob(n, noon)
+		j.Name = name
+		jobs = append(jobs, j)
+	}
+	jobs[0].Group, jobs[1].Status, jobs[2].Type = "special", entity.JobPaused, entity.JobHTTP
+	add(t, s, jobs)
+	for _, c := range []struct {
+		filter repository.JobFilter
+		want   []int
+	}{
+		{repository.JobFilter{NameContains: "100%"}, []int{0}},
+		{repository.JobFilter{NameContains: "a_b"}, []int{2}},
+		{repository.JobFilter{NameContains: `K\S`}, []int{4}},
+		{repository.JobFilter{NameContains: "ärger"}, []int{5}},
+		{repository.JobFilter{NameContains: "arger"}, nil},
+		{repository.JobFilter{NameContains: "报 😀"}, []int{6}},
+		{repository.JobFilter{NameContains: "ORDERS"}, []int{1, 0}},
+		{repository.JobFilter{Group: "special"}, []int{0}},
+		{repository.JobFilter{Status: entity.JobPaused}, []int{1}},
+		{repository.JobFilter{Type: entity.JobHTTP}, []int{2}},
+		{repository.JobFilter{NameContains: "orders", Status: entity.JobEnabled}, []int{0}},
+	} {
+		got, next, err := s.Jobs.List(t.Context(), c.filter, repository.Page{})
+		require.NoError(t, err)
+		require.Empty(t, next)
+		var found []string
+		for _, j := range got {
+			found = append(found, j.ID)
+		}
+		var want []string
+		for _, n := range c.want {
+			want = append(want, jobID(n))
+		}
+		require.Equal(t, want, found, "%+v", c.filter)
+	}
+}
+
+func pageJobs(t *testing.T, s *persistence.Store) {
+	var jobs []*entity.Job
+	for n := range 7 {
+		jobs = append(jobs, plannedJob(n, noon))
+	}
+	add(t, s, jobs)
+	var seen []string
+	page := repository.Page{Limit: 3}
+	for range 3 {
+		got, next, err := s.Jobs.List(t.Context(), repository.JobFilter{}, page)
+		require.NoError(t, err)
+		for _, j := range got {
+			seen = append(seen, j.ID)
+		}
+		page.Cursor = next
+	}
+	require.Empty(t, page.Cursor, "the last page has no next")
+	require.Equal(t, []string{jobID(6), jobID(5), jobID(4), jobID(3), jobID(2), jobID(1), jobID(0)}, seen)
+	for _, cursor := range []string{"%%%", "5pel", strings.Repeat("QUFB", 50)} {
+		_, _, err := s.Jobs.List(t.Context(), repository.JobFilter{}, repository.Page{Cursor: cursor})
+		require.True(t, fault.Is(err, fault.KindInvalid), cursor)
+	}
+}
+
+func lookUpJobs(t *testing.T, s *persistence.Store) {
+	a, b := plannedJob(1, noon), plannedJob(2, noon)
+	b.Version = 5
+	add(t, s, []*entity.Job{a, b})
+	versions, err := s.Jobs.Versions(t.Context(), []string{a.ID, b.ID, jobID(3), "任务"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{a.ID: 1, b.ID: 5}, versions)
+	got, err := s.Jobs.ByIDs(t.Context(), []string{b.ID, a.ID, jobID(3)})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []*entity.Job{a, b}, got)
+	for _, id := range []string{"", "missing", "任务", strings.Repeat("x", 99)} {
+		_, err := s.Jobs.Get(t.Context(), id)
+		require.True(t, fault.Is(err, fault.KindNotFound), id)
+	}
+}

@@ -1,0 +1,95 @@
+package persistencetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testLists(t *testing.T, open Opener) {
+	t.Run("filters", func(t *testing.T) { filterExecutions(t, open(t, nil)) })
+	t.Run("pages, newest first", func(t *testing.T) { pageExecutions(t, open(t, nil)) })
+	t.Run("replays by root and by run", func(t *testing.T) { replays(t, open(t, nil)) })
+}
+
+func filterExecutions(t *testing.T, s *persistence.Store) {
+	var rows []*entity.Execution
+	for n := range 10 {
+		rows = append(rows, runOf(jobID(n%2), noon.Add(time.Duration(n)*time.Second)))
+	}
+	startedOn(rows[3], "n1", 1)
+	startedOn(rows[4], "n2", 1)
+	rows[5].Trigger = entity.TriggerManual
+	add(t, s, nil, rows...)
+	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Second) }
+	for _, c := range []struct {
+		name   string
+		filter repository.ExecutionFilter
+		want   []int
+	}{
+		{"all", repository.ExecutionFilter{}, []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}},
+		{"job", repository.ExecutionFilter{JobID: jobID(1)}, []int{9, 7, 5, 3, 1}},
+		{"status", repository.ExecutionFilter{Status: entity.StatusRunning}, []int{4, 3}},
+		{"node", repository.ExecutionFilter{NodeID: "n2"}, []int{4}},
+		{"trigger", repository.ExecutionFilter{Trigger: entity.TriggerManual}, []int{5}},
+		{"span", repository.ExecutionFilter{From: at(2), To: at(5)}, []int{4, 3, 2}},
+		{"open span", repository.ExecutionFilter{From: at(8)}, []int{9, 8}},
+		{"together", repository.ExecutionFilter{JobID: jobID(1), Status: entity.StatusWaiting, To: at(6)}, []int{5, 1}},
+		{"nothing", repository.ExecutionFilter{Status: entity.StatusDead}, nil},
+		{"impossible", repository.ExecutionFilter{JobID: "任务"}, nil},
+	} {
+		got, next, err := s.Executions.List(t.Context(), c.filter, repository.Page{})
+		require.NoError(t, err, c.name)
+		require.Empty(t, next, c.name)
+		var want []string
+		for _, n := range c.want {
+			want = append(want, rows[n].ID)
+		}
+		require.Equal(t, want, append([]string(nil), ids(got)...), c.name)
+	}
+}
+
+func pageExecutions(t *testing.T, s *persistence.Store) {
+	var rows []*entity.Execution
+	for n := range 25 {
+		rows = append(rows, runOf(jobID(1), noon.Add(time.Duration(n)*time.Second)))
+	}
+	add(t, s, nil, rows...)
+	for _, f := range []repository.ExecutionFilter{{}, {JobID: jobID(1)}, {Status: entity.StatusWaiting}} {
+		var seen []string
+		page := repository.Page{Limit: 10}
+		for {
+			got, next, err := s.Executions.List(t.Context(), f, page)
+			require.NoError(t, err)
+			seen = append(seen, ids(got)...)
+			if next == "" {
+				break
+			}
+			require.Len(t, got, 10)
+			page.Cursor = next
+		}
+		want := ids(rows)
+		slices.Reverse(want)
+		require.Equal(t, want, seen)
+	}
+	_, _, err := s.Executions.List(t.Context(), repository.ExecutionFilter{}, repository.Page{Cursor: "!"})
+	require.True(t, fault.Is(err, fault.KindInvalid))
+}
+
+func replays(t *testing.T, s *persistence.Store) {
+	root := runOf(jobID(1), noon)
+	first, second := runOf(jobID(2), noon.Add(time.Second)), runOf(jobID(3), noon.Add(2*time.Second))
+	first.RetryOf, first.RootID = root.ID, root.ID
+	second.RetryOf, second.RootID = first.ID, root.ID
+	add(t, s, nil, root, first, second)
+	got, err := s.Executions.Replays(t.Context(), []string{root.ID, first.ID, second.ID})
+	require.NoError(t, err)
+	require.Equal(t, map[string][]string{root.ID: {first.ID, second.ID}, first.ID: {second.ID}}, got)
+}

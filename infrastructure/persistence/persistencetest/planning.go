@@ -1,0 +1,90 @@
+package persistencetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testPlanning(t *testing.T, open Opener) {
+	t.Run("due jobs in order, page by page", func(t *testing.T) { dueInOrder(t, open(t, nil)) })
+	t.Run("due jobs of owned partitions", func(t *testing.T) { dueByPartition(t, open(t, nil)) })
+	t.Run("unarmed jobs", func(t *testing.T) { unarmed(t, open(t, nil)) })
+}
+
+func dueInOrder(t *testing.T, s *persistence.Store) {
+	var jobs []*entity.Job
+	for n := range 20 {
+		jobs = append(jobs, plannedJob(n, noon.Add(time.Duration(n%4)*time.Millisecond)))
+	}
+	jobs[4].Status = entity.JobPaused
+	jobs[5].DueTime = time.Time{}
+	jobs[6].DueTime = noon.AddDate(-1, 0, 0) // far in the past is due too
+	add(t, s, jobs)
+	q := repository.DueQuery{Until: noon.Add(2 * time.Millisecond), Limit: 4}
+	var got []string
+	for {
+		page, err := s.Due(t.Context(), q)
+		require.NoError(t, err)
+		for _, j := range page {
+			got = append(got, j.ID)
+			q.AfterDue, q.AfterID = j.DueTime, j.ID
+		}
+		if len(page) < q.Limit {
+			break
+		}
+	}
+	var want []string
+	for _, n := range []int{6, 0, 8, 12, 16, 1, 9, 13, 17, 2, 10, 14, 18} {
+		want = append(want, jobID(n))
+	}
+	require.Equal(t, want, got)
+}
+
+func dueByPartition(t *testing.T, s *persistence.Store) {
+	var jobs []*entity.Job
+	for n := range 30 {
+		j := plannedJob(n, noon)
+		j.Partition = n % 3
+		jobs = append(jobs, j)
+	}
+	add(t, s, jobs)
+	count := func(partitions []int) int {
+		got, err := s.Due(t.Context(), repository.DueQuery{Until: noon, Partitions: partitions, Limit: 100})
+		require.NoError(t, err)
+		return len(got)
+	}
+	require.Equal(t, 30, count(nil), "nil is all")
+	require.Equal(t, 0, count([]int{}), "none is none")
+	require.Equal(t, 20, count([]int{0, 2}))
+	require.Equal(t, 0, count([]int{9}))
+}
+
+func unarmed(t *testing.T, s *persistence.Store) {
+	var jobs []*entity.Job
+	for n := range 6 {
+		j := plannedJob(n, time.Time{})
+		j.Schedule = schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 1000}
+		jobs = append(jobs, j)
+	}
+	jobs[1].Status = entity.JobPaused
+	jobs[2].NextFireTime = noon
+	jobs[3].Schedule.Kind = schedule.FixedRate
+	add(t, s, jobs)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.LiveFires.Insert(ctx, []entity.LiveFire{{JobID: jobID(4), FireKey: "f", Active: true, Remaining: 1, CreateTime: noon}})
+	})
+	got, err := s.Unarmed(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{jobID(0), jobID(5)}, got)
+	got, err = s.Unarmed(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, []string{jobID(0)}, got)
+}

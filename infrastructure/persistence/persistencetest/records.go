@@ -1,0 +1,163 @@
+package persistencetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testRecords(t *testing.T, open Opener) {
+	t.Run("attempts", func(t *testing.T) { attempts(t, open(t, nil)) })
+	t.Run("dead letters", func(t *testing.T) { deadLetters(t, open(t, nil)) })
+	t.Run("outbox", func(t *testing.T) { outbox(t, open(t, nil)) })
+	t.Run("logs", func(t *testing.T) { logs(t, open(t, nil)) })
+	t.Run("log rows larger than a packet together", func(t *testing.T) { largeLogs(t, open(t, nil)) })
+}
+
+func attempts(t *testing.T, s *persistence.Store) {
+	run := runOf(jobID(1), noon).ID
+	attempt := func(n int) entity.Attempt {
+		return entity.Attempt{ExecutionID: run, Attempt: n, Status: entity.StatusFailed, Reason: entity.ReasonTimeout, NodeID: "n1",
+			StartTime: noon, EndTime: noon.Add(time.Second), ErrorMessage: "no 😀", Result: "half"}
+	}
+	all := []entity.Attempt{attempt(2), attempt(1), {ExecutionID: run, Attempt: 3, Status: entity.StatusFailed}}
+	for range 2 { // a transaction whose reply was lost is sent again
+		write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddAttempts(ctx, all) })
+	}
+	got, err := s.Executions.Attempts(t.Context(), run)
+	require.NoError(t, err)
+	require.Equal(t, []entity.Attempt{all[1], all[0], all[2]}, got)
+}
+
+func deadLetters(t *testing.T, s *persistence.Store) {
+	letter := func(n int) entity.DeadLetter {
+		return entity.DeadLetter{ExecutionID: runOf(jobID(n), noon.Add(time.Duration(n)*time.Second)).ID, JobID: jobID(n % 2), Reason: entity.ReasonError,
+			Message: "gone 😀", CreateTime: noon}
+	}
+	var all []entity.DeadLetter
+	for n := range 5 {
+		all = append(all, letter(n))
+	}
+	for range 2 {
+		write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddDeadLetters(ctx, all) })
+	}
+	got, next, err := s.DeadLetters(t.Context(), "", repository.Page{Limit: 3})
+	require.NoError(t, err)
+	require.Equal(t, []entity.DeadLetter{all[4], all[3], all[2]}, got)
+	got, next, err = s.DeadLetters(t.Context(), "", repository.Page{Limit: 3, Cursor: next})
+	require.NoError(t, err)
+	require.Empty(t, next)
+	require.Equal(t, []entity.DeadLetter{all[1], all[0]}, got)
+	got, _, err = s.DeadLetters(t.Context(), jobID(1), repository.Page{})
+	require.NoError(t, err)
+	require.Equal(t, []entity.DeadLetter{all[3], all[1]}, got)
+
+	mark := func(id, replay string) error {
+		return s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+			return tx.Records.MarkReplayed(ctx, id, replay)
+		})
+	}
+	require.NoError(t, mark(all[0].ExecutionID, jobID(70)))
+	require.True(t, fault.Is(mark(all[0].ExecutionID, jobID(71)), fault.KindConflict))
+	require.True(t, fault.Is(mark(jobID(99), jobID(71)), fault.KindNotFound))
+	one, err := s.DeadLetter(t.Context(), all[0].ExecutionID)
+	require.NoError(t, err)
+	all[0].ReplayedAs = jobID(70)
+	require.Equal(t, all[0], one)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{letter(0)})
+	})
+	one, err = s.DeadLetter(t.Context(), all[0].ExecutionID)
+	require.NoError(t, err)
+	require.Equal(t, jobID(70), one.ReplayedAs, "adding it again does not wake it")
+	_, err = s.DeadLetter(t.Context(), jobID(99))
+	require.True(t, fault.Is(err, fault.KindNotFound))
+}
+
+func outbox(t *testing.T, s *persistence.Store) {
+	event := func(n int) entity.Event {
+		return entity.Event{ID: fmt.Sprintf("event-%03d", 100-n), Topic: entity.TopicExecutions, Key: jobID(1), Type: "execution.failed",
+			Payload: `{"text":"😀"}`, CreateTime: noon.Add(-time.Duration(n) * time.Second)}
+	}
+	var all []entity.Event
+	for n := range 6 {
+		all = append(all, event(n))
+		write(t, s, func(ctx context.Context, tx repository.Tx) error {
+			return tx.Records.AddEvents(ctx, []entity.Event{event(n)})
+		})
+	}
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Records.AddEvents(ctx, []entity.Event{event(0), event(3)})
+	})
+	got, err := s.PendingEvents(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, all, got, "in order of insertion, each once")
+	got, err = s.PendingEvents(t.Context(), 2)
+	require.NoError(t, err)
+	require.Equal(t, all[:2], got)
+	require.NoError(t, s.DropEvents(t.Context(), []string{all[0].ID, all[2].ID, "unknown"}))
+	require.NoError(t, s.DropEvents(t.Context(), nil))
+	got, err = s.PendingEvents(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []entity.Event{all[1], all[3], all[4], all[5]}, got)
+}
+
+func logs(t *testing.T, s *persistence.Store) {
+	run := runOf(jobID(1), noon).ID
+	chunk := func(from, to int64) entity.LogChunk {
+		return entity.LogChunk{ID: uuid.Must(uuid.NewV7()).String(), JobID: jobID(1), ExecutionID: run, Attempt: 2, Type: entity.LogStdout, SeqFrom: from, SeqTo: to,
+			Content: "line 😀\nline \\ '", CreateTime: noon}
+	}
+	a, b, c := chunk(1, 10), chunk(11, 11), chunk(12, 30)
+	c.Truncated = true
+	foreign := chunk(1, 5)
+	foreign.ExecutionID = runOf(jobID(2), noon).ID
+	for range 2 {
+		write(t, s, func(ctx context.Context, tx repository.Tx) error {
+			return tx.Records.AddLogs(ctx, []entity.LogChunk{c, a, foreign, b})
+		})
+	}
+	page := func(after int64, limit int) []entity.LogChunk {
+		got, err := s.Logs(t.Context(), repository.LogPage{ExecutionID: run, AfterSeq: after, Limit: limit})
+		require.NoError(t, err)
+		return got
+	}
+	require.Equal(t, []entity.LogChunk{a, b, c}, page(0, 0))
+	require.Equal(t, []entity.LogChunk{a, b}, page(0, 2))
+	require.Equal(t, []entity.LogChunk{a, b, c}, page(9, 0), "a chunk with lines after 9")
+	require.Equal(t, []entity.LogChunk{b, c}, page(10, 0))
+	require.Empty(t, page(30, 0))
+	nameless := chunk(31, 31)
+	nameless.ID = ""
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Records.AddLogs(ctx, []entity.LogChunk{nameless})
+	})
+	require.NotEmpty(t, page(30, 0)[0].ID)
+}
+
+func largeLogs(t *testing.T, s *persistence.Store) {
+	run := runOf(jobID(1), noon).ID
+	var rows []entity.LogChunk
+	for n := range int64(20) {
+		rows = append(rows, entity.LogChunk{JobID: jobID(1), ExecutionID: run, Attempt: 1, Type: entity.LogStdout, SeqFrom: n + 1, SeqTo: n + 1,
+			Content: strings.Repeat("x", 1<<20), CreateTime: noon})
+	}
+	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddLogs(ctx, rows) })
+	got, err := s.Logs(t.Context(), repository.LogPage{ExecutionID: run})
+	require.NoError(t, err)
+	require.Len(t, got, 20)
+	rows[0].Content += "x"
+	err = s.Write(t.Context(), repository.LaneLogs, "test", func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddLogs(ctx, rows[:1]) })
+	var poison *repository.PoisonError
+	require.ErrorAs(t, err, &poison)
+}

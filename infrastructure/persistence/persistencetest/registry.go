@@ -1,0 +1,175 @@
+package persistencetest
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testNodes(t *testing.T, open Opener) {
+	s := open(t, nil)
+	n := entity.Node{ID: "host-1:8080", IP: "::1", Port: 8080, Roles: []string{"api", "executor"}, Labels: map[string]string{"zone": "ä"},
+		Version: "1.2.3", Slots: 8, LastHeartbeat: noon, CreateTime: noon, UpdateTime: noon}
+	var wg sync.WaitGroup
+	var sum atomic.Int64
+	for range 4 { // one id, many starts at once: each gets an epoch of its own
+		wg.Go(func() {
+			epoch, err := s.Register(t.Context(), n)
+			if err == nil {
+				sum.Add(epoch)
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 1+2+3+4, sum.Load())
+	later := n
+	later.CreateTime, later.Version = noon.Add(time.Hour), "1.3"
+	epoch, err := s.Register(t.Context(), later)
+	require.NoError(t, err)
+	require.EqualValues(t, 5, epoch)
+	later.CreateTime, later.Status, later.Epoch = noon, entity.NodeUp, 5
+	nodes, err := s.All(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []entity.Node{later}, nodes, "the time of creation stays")
+
+	beat := later
+	beat.Status, beat.Running, beat.Slots, beat.LastHeartbeat = entity.NodeDraining, 3, 9, noon.Add(time.Second)
+	ok, err := s.Heartbeat(t.Context(), beat)
+	require.NoError(t, err)
+	require.True(t, ok)
+	ok, err = s.Heartbeat(t.Context(), beat)
+	require.NoError(t, err)
+	require.True(t, ok, "a beat that changes nothing is a beat")
+	beat.UpdateTime = beat.LastHeartbeat
+	nodes, err = s.All(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []entity.Node{beat}, nodes)
+	stale := beat
+	stale.Epoch = 4
+	ok, err = s.Heartbeat(t.Context(), stale)
+	require.NoError(t, err)
+	require.False(t, ok, "somebody took the id over")
+	require.NoError(t, s.Leave(t.Context(), n.ID, 4))
+	nodes, err = s.All(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, entity.NodeDraining, nodes[0].Status, "a former life cannot sign the present one off")
+	require.NoError(t, s.Leave(t.Context(), n.ID, 5))
+	nodes, err = s.All(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, entity.NodeDown, nodes[0].Status)
+
+	_, err = s.Register(t.Context(), entity.Node{ID: "another"})
+	require.NoError(t, err)
+	nodes, err = s.All(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "another", nodes[0].ID, "by id")
+	now, err := s.StoreTime(t.Context())
+	require.NoError(t, err)
+	require.WithinDuration(t, now, nodes[0].LastHeartbeat, time.Minute, "the store's time stands in")
+	require.Equal(t, time.UTC, now.Location())
+	require.WithinDuration(t, time.Now(), now, time.Minute)
+}
+
+func testUsers(t *testing.T, open Opener) {
+	s := open(t, nil)
+	u := entity.User{ID: jobID(1), Name: "admin", PasswordHash: "$argon2id$v=19$x", Role: entity.RoleAdmin, CreateTime: noon, UpdateTime: noon}
+	require.NoError(t, s.AddUser(t.Context(), u))
+	again := u
+	again.ID = jobID(2)
+	require.True(t, fault.Is(s.AddUser(t.Context(), again), fault.KindConflict))
+	got, err := s.UserByName(t.Context(), "admin")
+	require.NoError(t, err)
+	require.Equal(t, u, got)
+	got, err = s.UserByID(t.Context(), u.ID)
+	require.NoError(t, err)
+	require.Equal(t, u, got)
+	for _, name := range []string{"", "Admin", "admin ", "ädmin", "' OR 1=1 -- "} {
+		_, err = s.UserByName(t.Context(), name)
+		require.True(t, fault.Is(err, fault.KindNotFound), name)
+	}
+	_, err = s.UserByID(t.Context(), "ü")
+	require.True(t, fault.Is(err, fault.KindNotFound))
+	n, err := s.CountUsers(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	sessions(t, s, u)
+}
+
+func sessions(t *testing.T, s *persistence.Store, u entity.User) {
+	open := func(hash string) entity.Session {
+		v := entity.Session{TokenHash: hash, UserID: u.ID, ExpiresAt: noon.Add(time.Hour), CreateTime: noon}
+		require.NoError(t, s.AddSession(t.Context(), v))
+		return v
+	}
+	a := open("hash-a")
+	open("hash-b")
+	got, err := s.SessionByHash(t.Context(), "hash-a", noon)
+	require.NoError(t, err)
+	require.Equal(t, a, got)
+	_, err = s.SessionByHash(t.Context(), "hash-a", noon.Add(time.Hour))
+	require.True(t, fault.Is(err, fault.KindNotFound), "it has expired")
+	require.NoError(t, s.DropSession(t.Context(), "hash-a"))
+	require.NoError(t, s.DropSession(t.Context(), "hash-a"))
+	_, err = s.SessionByHash(t.Context(), "hash-a", noon)
+	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.NoError(t, s.SetPassword(t.Context(), u.ID, "new hash", noon.Add(time.Minute)))
+	_, err = s.SessionByHash(t.Context(), "hash-b", noon)
+	require.True(t, fault.Is(err, fault.KindNotFound), "a new password ends all sessions")
+	changed, err := s.UserByID(t.Context(), u.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{"new hash", noon.Add(time.Minute)}, []any{changed.PasswordHash, changed.UpdateTime})
+	require.True(t, fault.Is(s.SetPassword(t.Context(), jobID(9), "x", noon), fault.KindNotFound))
+}
+
+func testIdempotency(t *testing.T, open Opener) {
+	s := open(t, nil)
+	c := entity.IdempotentCall{Scope: "user POST /jobs", Key: "k", BodyHash: "h", CreateTime: noon}
+	const callers = 8
+	var wg sync.WaitGroup
+	var first, second, failed atomic.Int64
+	for range callers {
+		wg.Go(func() {
+			existing, ok, err := s.Begin(t.Context(), c, time.Hour)
+			switch {
+			case err != nil:
+				failed.Add(1)
+			case ok:
+				first.Add(1)
+			case existing == c:
+				second.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, []int64{1, callers - 1, 0}, []int64{first.Load(), second.Load(), failed.Load()})
+
+	answered := c
+	answered.Status, answered.Body = 201, `{"id":"😀"}`
+	require.NoError(t, s.Complete(t.Context(), answered))
+	require.NoError(t, s.Abandon(t.Context(), c.Scope, c.Key), "an answer is not forgotten")
+	existing, ok, err := s.Begin(t.Context(), c, time.Hour)
+	require.NoError(t, err)
+	require.False(t, ok)
+	require.Equal(t, answered, existing)
+	for _, other := range []entity.IdempotentCall{{Scope: c.Scope, Key: "K", CreateTime: noon}, {Scope: "other", Key: "k", CreateTime: noon}} {
+		_, ok, err = s.Begin(t.Context(), other, time.Hour)
+		require.NoError(t, err)
+		require.True(t, ok, "another scope or key is another call")
+	}
+	later := c
+	later.CreateTime = noon.Add(time.Hour + time.Millisecond)
+	_, ok, err = s.Begin(t.Context(), later, time.Hour)
+	require.NoError(t, err)
+	require.True(t, ok, "the old answer is forgotten")
+	require.NoError(t, s.Abandon(t.Context(), c.Scope, c.Key))
+	_, ok, err = s.Begin(t.Context(), later, time.Hour)
+	require.NoError(t, err)
+	require.True(t, ok, "an abandoned call may be made again")
+}
