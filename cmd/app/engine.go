@@ -101,6 +101,9 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return e, err
 	}
 	node := nodeOf(cfg)
+	if err = e.Store.HoldInstance(ctx, node.ID); err != nil {
+		return e, err
+	}
 	if node.Epoch, err = e.Store.Register(ctx, node); err != nil {
 		return e, fmt.Errorf("enter the node %s into the registry: %w", node.ID, err)
 	}
