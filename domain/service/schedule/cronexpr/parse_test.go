@@ -67,7 +67,7 @@ func TestWrongExpressionsNameTheFieldAndTheRemedy(t *testing.T) {
 
 func TestExpressionsThatNeverFireAreRefused(t *testing.T) {
 	for _, text := range []string{
-		"0 0 0 30 2 ?", "0 0 0 31 4,6,9,11 ?", "0 0 0 L-29 2 ?", "0 0 0 31W FEB ?", "0 0 0 29 2 ? 2100", "0 0 0 29 2 ? 2025-2027", "0 0 0 ? 2 1#5 2026",
+		"0 0 0 30 2 ?", "0 0 0 31 4,6,9,11 ?", "0 0 0 L-29 2 ?", "0 0 0 31W FEB ?", "0 0 0 L-30W 6 ?", "0 0 0 29 2 ? 2100", "0 0 0 29 2 ? 2025-2027", "0 0 0 ? 2 1#5 2026",
 	} {
 		_, err := cronexpr.Parse(text, cronexpr.Quartz)
 		require.ErrorIs(t, err, cronexpr.ErrNeverFires, text)
