@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,12 +131,20 @@ func (b *binder) time(name string, dst *time.Time) {
 	*dst = t
 }
 
+// rfc3339 is stricter than the standard library, which also takes one-digit
+// hours, commas and impossible offsets.
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+
 // ParseTime reads RFC 3339 strictly and returns UTC in milliseconds. A remedy
 // that is not empty says what is wrong. Years before 1970 are refused: they
 // are mistakes, and the zero time means "none" inside.
 func ParseTime(s string) (t time.Time, remedy string) {
 	const want = "must be an RFC 3339 time with a zone, such as 2026-11-20T21:33:00.000Z"
-	if len(s) > 40 || t.UnmarshalText([]byte(s)) != nil {
+	if len(s) > 40 || !rfc3339.MatchString(s) {
+		return time.Time{}, want
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
 		return time.Time{}, want
 	}
 	t = t.UTC().Truncate(time.Millisecond)

@@ -1,0 +1,209 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// fakeJobs keeps jobs in memory behind the real validation.
+type fakeJobs struct {
+	jobs     map[string]*entity.Job
+	order    []string
+	err      error
+	panics   any
+	filter   repository.JobFilter
+	page     repository.Page
+	enabled  bool
+	trigger  service.Trigger
+	triggers int
+	ifMatch  int
+	preview  schedule.Spec
+	from     time.Time
+	count    int
+}
+
+func newFakeJobs() *fakeJobs { return &fakeJobs{jobs: map[string]*entity.Job{}} }
+
+func (f *fakeJobs) valid(job *entity.Job) error {
+	if f.panics != nil {
+		panic(f.panics)
+	}
+	if f.err != nil {
+		return f.err
+	}
+	validation.Defaults(job, "UTC")
+	return fault.Invalid(validation.Job(job, now))
+}
+
+func (f *fakeJobs) Create(_ context.Context, job *entity.Job, enabled bool) (*entity.Job, error) {
+	if err := f.valid(job); err != nil {
+		return nil, err
+	}
+	f.enabled = enabled
+	j := *job
+	j.ID = fmt.Sprintf("00000000-0000-7000-8000-%012d", len(f.order)+1)
+	j.Version, j.CreateTime, j.UpdateTime, j.Status = 1, now, now, entity.JobEnabled
+	f.jobs[j.ID] = &j
+	f.order = append(f.order, j.ID)
+	return &j, nil
+}
+
+func (f *fakeJobs) Get(_ context.Context, id string) (*entity.Job, error) {
+	if j := f.jobs[id]; j != nil {
+		return j, nil
+	}
+	return nil, fault.NotFound("job", id)
+}
+
+func (f *fakeJobs) List(_ context.Context, filter repository.JobFilter, page repository.Page) ([]*entity.Job, string, error) {
+	f.filter, f.page = filter, page
+	var out []*entity.Job
+	for i := len(f.order) - 1; i >= 0; i-- {
+		if page.Cursor != "" && f.order[i] >= page.Cursor {
+			continue
+		}
+		if len(out) == page.Limit {
+			return out, out[len(out)-1].ID, nil
+		}
+		out = append(out, f.jobs[f.order[i]])
+	}
+	return out, "", f.err
+}
+
+func (f *fakeJobs) Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error) {
+	old, err := f.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.valid(job); err != nil {
+		return nil, err
+	}
+	if ifMatch != 0 && ifMatch != old.Version {
+		return nil, fault.New(fault.KindPrecondition, "version_mismatch", "stale")
+	}
+	if version != 0 && version != old.Version {
+		return nil, fault.Conflict("stale_version", "stale")
+	}
+	j := *job
+	j.ID, j.Version, j.CreateTime, j.UpdateTime, j.Status = id, old.Version+1, old.CreateTime, now, old.Status
+	f.jobs[id] = &j
+	return &j, nil
+}
+
+func (f *fakeJobs) Pause(ctx context.Context, id string) (*entity.Job, error)  { return f.Get(ctx, id) }
+func (f *fakeJobs) Resume(ctx context.Context, id string) (*entity.Job, error) { return f.Get(ctx, id) }
+
+func (f *fakeJobs) Delete(ctx context.Context, id string, ifMatch int) error {
+	f.ifMatch = ifMatch
+	_, err := f.Get(ctx, id)
+	delete(f.jobs, id)
+	return err
+}
+
+func (f *fakeJobs) Trigger(_ context.Context, _ string, t service.Trigger) ([]string, error) {
+	if f.panics != nil {
+		panic(f.panics)
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	f.trigger = t
+	f.triggers++
+	return []string{fmt.Sprint("run-", f.triggers)}, nil
+}
+
+func (f *fakeJobs) NextFireTimes(_ context.Context, _ string, count int) ([]time.Time, error) {
+	f.count = count
+	return []time.Time{now, now.Add(1500 * time.Millisecond)}, nil
+}
+
+func (f *fakeJobs) Preview(_ context.Context, spec schedule.Spec, from time.Time, count int) ([]time.Time, string, error) {
+	f.preview, f.from, f.count = spec, from, count
+	return nil, "every day", nil
+}
+
+// fakeExecutions answers from its fields.
+type fakeExecutions struct {
+	rows     []*entity.Execution
+	chunks   []entity.LogChunk
+	attempts []entity.Attempt
+	letters  []entity.DeadLetter
+	fires    []service.LedgerEntry
+	next     string
+	err      error
+	filter   repository.ExecutionFilter
+	page     repository.Page
+	logPage  repository.LogPage
+	ledger   service.LedgerQuery
+	jobID    string
+	retries  int
+	names    []string
+}
+
+func (f *fakeExecutions) Get(_ context.Context, id string) (*entity.Execution, error) {
+	for _, r := range f.rows {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return nil, fault.NotFound("execution", id)
+}
+
+func (f *fakeExecutions) List(_ context.Context, filter repository.ExecutionFilter, p repository.Page) ([]*entity.Execution, string, error) {
+	f.filter, f.page = filter, p
+	return f.rows, f.next, f.err
+}
+
+func (f *fakeExecutions) Attempts(context.Context, string) ([]entity.Attempt, error) {
+	return f.attempts, f.err
+}
+
+func (f *fakeExecutions) Logs(_ context.Context, p repository.LogPage) ([]entity.LogChunk, error) {
+	f.logPage = p
+	var out []entity.LogChunk
+	for _, c := range f.chunks {
+		if c.SeqTo > p.AfterSeq && len(out) < p.Limit {
+			out = append(out, c)
+		}
+	}
+	return out, f.err
+}
+
+func (f *fakeExecutions) Cancel(context.Context, string) error { return f.err }
+
+func (f *fakeExecutions) Retry(context.Context, string) (string, error) {
+	f.retries++
+	return fmt.Sprint("retry-", f.retries), f.err
+}
+
+func (f *fakeExecutions) Replay(_ context.Context, id string) (string, error) {
+	f.retries++
+	return fmt.Sprint("replay-", f.retries, "-of-", id), f.err
+}
+
+func (f *fakeExecutions) Names(_ context.Context, jobIDs []string) (map[string]string, error) {
+	f.names = jobIDs
+	names := map[string]string{}
+	for _, id := range jobIDs {
+		names[id] = "name of " + id
+	}
+	return names, f.err
+}
+
+func (f *fakeExecutions) Fires(_ context.Context, q service.LedgerQuery) ([]service.LedgerEntry, string, error) {
+	f.ledger = q
+	return f.fires, f.next, f.err
+}
+
+func (f *fakeExecutions) DeadLetters(_ context.Context, jobID string, p repository.Page) ([]entity.DeadLetter, string, error) {
+	f.jobID, f.page = jobID, p
+	return f.letters, f.next, f.err
+}

@@ -1,0 +1,242 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// The tokens of the signed-in users of the harness.
+const (
+	adminToken    = "token-of-admin"
+	operatorToken = "token-of-operator"
+	viewerToken   = "token-of-viewer"
+	nobodyToken   = "token-without-role"
+)
+
+// fakeAuth knows users by fixed tokens.
+type fakeAuth struct{ err error }
+
+func (f *fakeAuth) Login(_ context.Context, name, password, addr string) (service.Login, error) {
+	if password != "right" {
+		return service.Login{}, fault.New(fault.KindUnauthenticated, "wrong_credentials", "wrong")
+	}
+	return service.Login{Token: adminToken, ExpiresAt: now.Add(time.Hour), User: entity.User{ID: "u1", Name: name + "@" + addr, Role: entity.RoleAdmin}}, nil
+}
+
+func (f *fakeAuth) Logout(context.Context, string) error { return f.err }
+
+func (f *fakeAuth) ChangePassword(_ context.Context, _, old, _ string) error {
+	if old != "right" {
+		return fault.InvalidField("oldPassword", "wrong_password", "wrong")
+	}
+	return nil
+}
+
+func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.User, error) {
+	roles := map[string]entity.Role{
+		adminToken: entity.RoleAdmin, operatorToken: entity.RoleOperator, viewerToken: entity.RoleViewer, nobodyToken: "stranger",
+	}
+	if f.err != nil {
+		return entity.User{}, f.err
+	}
+	role, ok := roles[token]
+	if !ok {
+		return entity.User{}, fault.New(fault.KindUnauthenticated, "unknown_token", "unknown")
+	}
+	return entity.User{ID: "id-of-" + string(role), Name: string(role), Role: role}, nil
+}
+
+// fakeMonitor is ready unless it holds an error.
+type fakeMonitor struct{ err error }
+
+func (f *fakeMonitor) Ready(context.Context) error { return f.err }
+
+// fakeCalls keeps answers in memory, as the store does.
+type fakeCalls struct {
+	mu    sync.Mutex
+	calls map[string]entity.IdempotentCall
+	err   error
+}
+
+func (f *fakeCalls) Begin(_ context.Context, c entity.IdempotentCall, ttl time.Duration) (entity.IdempotentCall, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return entity.IdempotentCall{}, false, f.err
+	}
+	id := c.Scope + "|" + c.Key
+	if old, ok := f.calls[id]; ok && c.CreateTime.Sub(old.CreateTime) < ttl {
+		return old, false, nil
+	}
+	f.calls[id] = c
+	return entity.IdempotentCall{}, true, nil
+}
+
+func (f *fakeCalls) Complete(_ context.Context, c entity.IdempotentCall) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls[c.Scope+"|"+c.Key] = c
+	return nil
+}
+
+func (f *fakeCalls) Abandon(_ context.Context, scope, key string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.calls, scope+"|"+key)
+	return nil
+}
+
+var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// edge is the API over fakes, and what they saw.
+type edge struct {
+	t          *testing.T
+	router     *api.Router
+	auth       *fakeAuth
+	jobs       *fakeJobs
+	executions *fakeExecutions
+	monitor    *fakeMonitor
+	calls      *fakeCalls
+	clock      *clocktest.Manual
+	log        *bytes.Buffer
+}
+
+func newEdge(t *testing.T) *edge {
+	t.Helper()
+	e := &edge{
+		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, monitor: &fakeMonitor{},
+		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &bytes.Buffer{},
+	}
+	var err error
+	e.router, err = api.NewRouter(e.deps())
+	require.NoError(t, err)
+	return e
+}
+
+// on is the same edge for a subtest.
+func (e *edge) on(t *testing.T) *edge {
+	sub := *e
+	sub.t = t
+	return &sub
+}
+
+func (e *edge) deps() api.Deps {
+	return api.Deps{
+		Jobs: e.jobs, Executions: e.executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Clock: e.clock,
+		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
+		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",
+	}
+}
+
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+// answer is a response, read.
+type answer struct {
+	t      *testing.T
+	status int
+	header http.Header
+	body   string
+}
+
+// call sends a request as the admin unless a header says otherwise. Headers
+// are pairs; an empty value removes a header.
+func (e *edge) call(method, path, body string, headers ...string) answer {
+	e.t.Helper()
+	req := httptest.NewRequestWithContext(e.t.Context(), method, path, strings.NewReader(body))
+	req.Header.Set("Authorization", "Bearer "+adminToken)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i+1] == "" {
+			req.Header.Del(headers[i])
+		} else {
+			req.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	rec := httptest.NewRecorder()
+	e.router.ServeHTTP(rec, req)
+	return answer{t: e.t, status: rec.Code, header: rec.Header(), body: rec.Body.String()}
+}
+
+func (a answer) want(status int) answer {
+	a.t.Helper()
+	require.Equal(a.t, status, a.status, a.body)
+	return a
+}
+
+func (a answer) json() map[string]any {
+	a.t.Helper()
+	var m map[string]any
+	require.NoError(a.t, json.Unmarshal([]byte(a.body), &m), a.body)
+	return m
+}
+
+// problem checks that the answer is a complete problem and returns its code
+// and the codes of its fields.
+func (a answer) problem() (code string, fields map[string]string) {
+	a.t.Helper()
+	require.Equal(a.t, "application/problem+json", a.header.Get("Content-Type"), a.body)
+	m := a.json()
+	for _, name := range []string{"type", "title", "status", "detail", "code", "requestId"} {
+		require.NotEmpty(a.t, m[name], "%s in %s", name, a.body)
+	}
+	require.EqualValues(a.t, a.status, m["status"])
+	fields = map[string]string{}
+	list, _ := m["errors"].([]any)
+	for _, item := range list {
+		f := item.(map[string]any)
+		require.NotEmpty(a.t, f["message"], "a field without a remedy: %s", a.body)
+		name := fmt.Sprint(f["field"])
+		require.NotContains(a.t, fields, name, "a field is named twice: %s", a.body)
+		fields[name] = fmt.Sprint(f["code"])
+	}
+	return fmt.Sprint(m["code"]), fields
+}
+
+// wantField checks for a problem that names a field.
+func (a answer) wantField(status int, field, code string) {
+	a.t.Helper()
+	a.want(status)
+	_, fields := a.problem()
+	require.Contains(a.t, fields, field, a.body)
+	if code != "" {
+		require.Equal(a.t, code, fields[field], a.body)
+	}
+}
+
+func (a answer) wantCode(status int, code string) {
+	a.t.Helper()
+	a.want(status)
+	got, _ := a.problem()
+	require.Equal(a.t, code, got, a.body)
+}

@@ -1,0 +1,295 @@
+package api_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+const fullJob = `{"name":"settle orders","description":"d","group":"pay","labels":{"team":"A"},"owner":"ann","jobType":"CUSTOM","jobClass":"noop",
+	"jobData":{"b":1,"a":[1.50,"<&>",null,{"x":9007199254740993}]},
+	"schedule":{"kind":"CRON","cronExpression":"0 0/5 * * * ?","dialect":"QUARTZ","intervalMs":0,"at":null,"timeZone":"Asia/Shanghai",
+		"startTime":"2026-11-20T21:33:00+08:00","endTime":null,"jitterMs":500,"misfirePolicy":"FIRE_ALL","misfireThresholdSec":0,
+		"misfireWindowSec":3600,"misfireMaxFires":7,"dstGap":"SKIP","dstOverlap":"BOTH"},
+	"priority":10,"timeoutSec":60,"startDeadlineSec":30,
+	"retryPolicy":{"maxRetries":3,"backoff":"EXPONENTIAL","intervalMs":100,"maxIntervalMs":1000,"jitter":0,"noRetryOn":["EXIT_CODE"]},
+	"overlapPolicy":"SERIAL","maxConcurrency":2,"maxQueued":0,"shardCount":4,"broadcast":false,
+	"routing":{"strategy":"RANDOM","labels":{"zone":"a"}},"onNodeLoss":"FAIL"}`
+
+func (e *edge) create(body string) map[string]any {
+	e.t.Helper()
+	return e.call("POST", "/api/v1/jobs", body).want(201).json()
+}
+
+func TestCreateReadsEveryField(t *testing.T) {
+	e := newEdge(t)
+	a := e.call("POST", "/api/v1/jobs", fullJob).want(201)
+	m := a.json()
+	require.Equal(t, "/api/v1/jobs/"+m["id"].(string), a.header.Get("Location"))
+	require.Equal(t, `"1"`, a.header.Get("ETag"))
+	require.True(t, e.jobs.enabled)
+
+	var sent map[string]any
+	require.NoError(t, json.Unmarshal([]byte(fullJob), &sent))
+	sent["schedule"].(map[string]any)["startTime"] = "2026-11-20T13:33:00.000Z"
+	for name, value := range sent {
+		require.Equal(t, value, m[name], name)
+	}
+	require.Contains(t, a.body, `"jobData":{"b":1,"a":[1.50,`, "order and digits are kept")
+	require.Contains(t, a.body, `9007199254740993`)
+	require.Equal(t, []any{nil, nil, "2026-11-20T12:00:00.000Z"}, []any{m["nextFireTime"], m["lastFireTime"], m["createTime"]})
+}
+
+func TestWhatIsAbsentIsDefault(t *testing.T) {
+	e := newEdge(t)
+	m := e.create(encode(t, minimal()))
+	require.Equal(t, map[string]any{}, m["labels"])
+	require.Equal(t, map[string]any{}, m["jobData"])
+	for name, want := range map[string]any{
+		"group": "default", "priority": 5.0, "maxQueued": 100.0, "shardCount": 1.0, "overlapPolicy": "PARALLEL", "onNodeLoss": "RETRY",
+		"timeoutSec": 0.0, "maxConcurrency": 0.0, "broadcast": false, "description": "", "owner": "",
+	} {
+		require.Equal(t, want, m[name], name)
+	}
+	require.Equal(t, map[string]any{"maxRetries": 0.0, "backoff": "FIXED", "intervalMs": 1000.0, "maxIntervalMs": 60000.0, "jitter": 0.1, "noRetryOn": []any{}}, m["retryPolicy"])
+	require.Equal(t, map[string]any{"strategy": "ANY", "labels": map[string]any{}}, m["routing"])
+	require.Equal(t, map[string]any{
+		"kind": "NONE", "cronExpression": "", "dialect": "QUARTZ", "intervalMs": 0.0, "at": nil, "timeZone": "UTC", "startTime": nil, "endTime": nil,
+		"jitterMs": 0.0, "misfirePolicy": "FIRE_ONCE", "misfireThresholdSec": 60.0, "misfireWindowSec": 86400.0, "misfireMaxFires": 1000.0,
+		"dstGap": "NEXT_VALID", "dstOverlap": "FIRST",
+	}, m["schedule"])
+
+	nulls := e.create(`{"name":"n","jobType":"CUSTOM","jobClass":"noop","schedule":null,"priority":null,"labels":null,"retryPolicy":null,"jobData":null}`)
+	for _, name := range []string{"schedule", "priority", "labels", "retryPolicy", "jobData"} {
+		require.Equal(t, m[name], nulls[name], "null is absent: %s", name)
+	}
+	cron := e.create(encode(t, minimal().with(fields{"schedule": fields{"cronExpression": "0 0 0 * * ?"}})))
+	require.Equal(t, "CRON", cron["schedule"].(map[string]any)["kind"], "a schedule without kind is of the first kind")
+	slow := e.create(encode(t, minimal().with(fields{"retryPolicy": fields{"intervalMs": 120_000}})))
+	require.Equal(t, 120_000.0, slow["retryPolicy"].(map[string]any)["maxIntervalMs"], "an unnamed cap does not forbid a longer wait")
+}
+
+func TestCommandIsAnotherNameOfCron(t *testing.T) {
+	e := newEdge(t)
+	m := e.create(`{"name":"n","jobType":"COMMAND","jobData":{"command":["true"]}}`)
+	require.Equal(t, "CRON", m["jobType"])
+	e.call("GET", "/api/v1/jobs?jobType=COMMAND", "").want(200)
+	require.Equal(t, entity.JobCommand, e.jobs.filter.Type)
+}
+
+func TestCreateDisabled(t *testing.T) {
+	e := newEdge(t)
+	e.create(encode(t, minimal().with(fields{"enabled": false})))
+	require.False(t, e.jobs.enabled)
+	e.call("POST", "/api/v1/jobs", encode(t, minimal().with(fields{"enabled": "no"}))).wantField(422, "enabled", "wrong_type")
+}
+
+// whatGetGives is the job as read, with the path to edit it.
+func (e *edge) whatGetGives(body string) (path, read string) {
+	e.t.Helper()
+	path = "/api/v1/jobs/" + e.create(body)["id"].(string)
+	return path, e.call("GET", path, "").want(200).body
+}
+
+func TestWhatGetGivesPutTakes(t *testing.T) {
+	e := newEdge(t)
+	for _, body := range []string{fullJob, encode(t, minimal())} {
+		path, read := e.whatGetGives(body)
+		a := e.call("PUT", path, read).want(200)
+		require.Equal(t, `"2"`, a.header.Get("ETag"))
+		var before, after map[string]any
+		require.NoError(t, json.Unmarshal([]byte(read), &before))
+		require.NoError(t, json.Unmarshal([]byte(a.body), &after))
+		require.EqualValues(t, 2, after["version"])
+		delete(before, "version")
+		delete(after, "version")
+		require.Equal(t, before, after)
+		e.call("POST", "/api/v1/jobs", read).want(201)
+	}
+}
+
+func TestPutReplaces(t *testing.T) {
+	e := newEdge(t)
+	path, _ := e.whatGetGives(fullJob)
+	m := e.call("PUT", path, encode(t, minimal().with(fields{"version": 1}))).want(200).json()
+	require.Equal(t, "default", m["group"])
+	require.EqualValues(t, 5, m["priority"])
+	e.call("PUT", path, encode(t, minimal().with(fields{"version": 2, "enabled": true}))).wantField(422, "enabled", "unknown_field")
+}
+
+func TestEditsCarryTheVersion(t *testing.T) { // 122
+	e := newEdge(t)
+	path, _ := e.whatGetGives(encode(t, minimal()))
+	edit := func(version any) string { return encode(t, minimal().with(fields{"version": version})) }
+
+	e.call("PUT", path, encode(t, minimal())).wantField(422, "version", "required")
+	e.call("PUT", path, edit(nil)).wantField(422, "version", "required")
+	e.call("PUT", path, edit(0)).wantField(422, "version", "out_of_range")
+	e.call("PUT", path, edit("1")).wantField(422, "version", "wrong_type")
+	e.call("PUT", path, edit(1)).want(200)
+	e.call("PUT", path, edit(1)).wantCode(409, "stale_version")
+
+	for _, tag := range []string{`"1"`, `W/"1"`, `"x"`, `"0"`, `"-2"`, `"1","2"`, `"99999999999999999999"`} {
+		e.call("PUT", path, encode(t, minimal()), "If-Match", tag).wantCode(412, "version_mismatch")
+	}
+	e.call("PUT", path, encode(t, minimal()), "If-Match", `"2"`).want(200)
+	e.call("PUT", path, encode(t, minimal()), "If-Match", `*`).want(200)
+	e.call("PUT", path, edit(3), "If-Match", `"4"`).wantCode(409, "stale_version")
+	e.call("DELETE", path, "", "If-Match", `"4"`).want(204)
+	require.Equal(t, 4, e.jobs.ifMatch)
+	e.call("DELETE", path, "").wantCode(404, "not_found")
+}
+
+func TestAPastScheduleIsTheServicesToJudgeOnEdits(t *testing.T) {
+	e := newEdge(t)
+	past := minimal().with(fields{"version": 1, "schedule": fields{"kind": "ONCE", "at": "2020-01-01T00:00:00Z"}})
+	path, _ := e.whatGetGives(encode(t, minimal()))
+	e.jobs.err = fault.Conflict("asked", "the service was asked")
+	e.call("PUT", path, encode(t, past)).wantCode(409, "asked")
+	a := e.call("PUT", path, encode(t, past.with(fields{"priority": 99})))
+	a.wantField(422, "schedule.at", "in_the_past")
+	a.wantField(422, "priority", "out_of_range")
+}
+
+func TestTheExecutorsFindingsJoinTheOthers(t *testing.T) {
+	e := newEdge(t)
+	d := e.deps()
+	d.Checker = checkerFunc(func(*entity.Job) []fault.Field {
+		return []fault.Field{{Field: "jobData.url", Code: "required", Message: "name the address"}}
+	})
+	e.rebuild(d)
+	a := e.call("POST", "/api/v1/jobs", raw("priority", `"x"`))
+	a.wantField(422, "jobData.url", "required")
+	a.wantField(422, "priority", "wrong_type")
+}
+
+type checkerFunc func(*entity.Job) []fault.Field
+
+func (f checkerFunc) Check(j *entity.Job) []fault.Field { return f(j) }
+
+func TestListsAreReadPageByPage(t *testing.T) {
+	e := newEdge(t)
+	for i := range 5 {
+		e.create(encode(t, minimal().with(fields{"name": fmt.Sprint("job ", i)})))
+	}
+	var names []any
+	cursor := ""
+	for range 3 {
+		m := e.call("GET", "/api/v1/jobs?limit=2&cursor="+cursor, "").want(200).json()
+		for _, item := range m["items"].([]any) {
+			names = append(names, item.(map[string]any)["name"])
+		}
+		if m["nextCursor"] == nil {
+			break
+		}
+		cursor = m["nextCursor"].(string)
+	}
+	require.Equal(t, []any{"job 4", "job 3", "job 2", "job 1", "job 0"}, names)
+	require.JSONEq(t, `{"items":[],"nextCursor":null}`, newEdge(t).call("GET", "/api/v1/jobs", "").want(200).body)
+
+	e.call("GET", "/api/v1/jobs?name=a%20b&status=PAUSED&jobType=HTTP&group=g", "").want(200)
+	require.Equal(t, repository.JobFilter{NameContains: "a b", Group: "g", Status: entity.JobPaused, Type: entity.JobHTTP}, e.jobs.filter)
+	require.Equal(t, 50, e.jobs.page.Limit)
+}
+
+func TestBadQueries(t *testing.T) {
+	e := newEdge(t)
+	for query, field := range map[string]string{
+		"name=a&name=b": "name", "name=%00": "name", "name=%ff": "name", "name=%zz": "query", "cursor=%0d%0aX": "cursor",
+		"cursor=<x>": "cursor", "Limit=1": "Limit", "limit=1&a=b": "a",
+	} {
+		e.call("GET", "/api/v1/jobs?"+query, "").wantField(422, field, "")
+	}
+	for query, field := range map[string]string{
+		"from=yesterday": "from", "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "to", "to=0001-01-01T00:00:00Z": "to",
+	} {
+		e.call("GET", "/api/v1/executions?"+query, "").wantField(422, field, "")
+		e.call("GET", "/api/v1/jobs/x/fires?"+query, "").wantField(422, field, "")
+	}
+	for _, count := range []string{"0", "1001", "x"} {
+		e.call("GET", "/api/v1/jobs/x/next-fire-times?count="+count, "").wantField(422, "count", "out_of_range")
+	}
+}
+
+func TestTrigger(t *testing.T) {
+	e := newEdge(t)
+	a := e.call("POST", "/api/v1/jobs/x/trigger", "").want(202)
+	require.JSONEq(t, `{"executionIds":["run-1"]}`, a.body)
+	require.Equal(t, entity.TriggerManual, e.jobs.trigger.Source)
+
+	e.call("POST", "/api/v1/jobs/x/trigger", `{"params":{"day":"2026-11-20"},"scheduledTime":"2026-11-20T00:00:00.000Z","delaySec":5}`).want(202)
+	require.Equal(t, `{"day":"2026-11-20"}`, e.jobs.trigger.Params)
+	require.Equal(t, 5, e.jobs.trigger.DelaySec)
+	require.True(t, e.jobs.trigger.ScheduledTime.Equal(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)))
+
+	e.call("POST", "/api/v1/jobs/x/trigger", `{"params":[],"delaySec":-1,"scheduledTime":"x","executor":"http://evil"}`).wantField(422, "executor", "unknown_field")
+	for body, field := range map[string]string{
+		`{"params":[]}`: "params", `{"params":"x"}`: "params", `{"delaySec":-1}`: "delaySec", `{"delaySec":1e9}`: "delaySec", `{"scheduledTime":1}`: "scheduledTime",
+		fmt.Sprintf(`{"params":{"a":%q}}`, string(make([]byte, 0, 1))+fmt.Sprintf("%070000d", 0)): "params",
+	} {
+		e.call("POST", "/api/v1/jobs/x/trigger", body).wantField(422, field, "")
+	}
+}
+
+func TestPreview(t *testing.T) {
+	e := newEdge(t)
+	a := e.call("POST", "/api/v1/schedules/preview", `{"schedule":{"cronExpression":"0 0 0 * * ?","misfirePolicy":"SKIP"},"from":"2026-12-01T00:00:00Z","count":1000}`).want(200)
+	require.JSONEq(t, `{"fireTimes":[],"description":"every day"}`, a.body)
+	require.Equal(t, schedule.Cron, e.jobs.preview.Kind)
+	require.Equal(t, "UTC", e.jobs.preview.TimeZone)
+	require.Equal(t, 1000, e.jobs.count)
+	require.Equal(t, time.December, e.jobs.from.Month())
+	e.call("POST", "/api/v1/schedules/preview", `{"schedule":{"cronExpression":"0 0 0 * * ?"}}`).want(200)
+	require.Equal(t, now, e.jobs.from)
+
+	for body, field := range map[string]string{
+		`{}`: "schedule", `{"schedule":[]}`: "schedule", `{"schedule":{"kind":"CRON"}}`: "schedule.cronExpression",
+		`{"schedule":{"kind":"NONE"},"count":1001}`: "count", `{"schedule":{"kind":"NONE"},"count":0}`: "count", `{"schedule":{"kind":"NONE"},"zone":"x"}`: "zone",
+	} {
+		e.call("POST", "/api/v1/schedules/preview", body).wantField(422, field, "")
+	}
+}
+
+func TestNextFireTimes(t *testing.T) {
+	e := newEdge(t)
+	require.JSONEq(t, `{"fireTimes":["2026-11-20T12:00:00.000Z","2026-11-20T12:00:01.500Z"]}`, e.call("GET", "/api/v1/jobs/x/next-fire-times?count=2", "").want(200).body)
+	require.Equal(t, 2, e.jobs.count)
+}
+
+func TestPauseAndResumeGiveTheJob(t *testing.T) {
+	e := newEdge(t)
+	path, read := e.whatGetGives(encode(t, minimal()))
+	for _, verb := range []string{"/pause", "/resume"} {
+		a := e.call("POST", path+verb, "").want(200)
+		require.JSONEq(t, read, a.body)
+		require.Equal(t, `"1"`, a.header.Get("ETag"))
+		e.call("POST", "/api/v1/jobs/unknown"+verb, "").wantCode(404, "not_found")
+	}
+}
+
+func TestErrorsOfServicesBecomeProblems(t *testing.T) {
+	e := newEdge(t)
+	for _, c := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{fault.Conflict("name_taken", "taken"), 409, "name_taken"}, {fault.Unavailable(errors.New("canary")), 503, "store_unavailable"},
+		{errors.New("canary"), 500, "internal"}, {repository.ErrCommitUnknown, 503, "outcome_unknown"},
+	} {
+		e.jobs.err = c.err
+		a := e.call("POST", "/api/v1/jobs", encode(t, minimal()))
+		a.wantCode(c.status, c.code)
+		require.NotContains(t, a.body, "canary")
+	}
+	require.Contains(t, e.log.String(), "canary", "the cause is in the log")
+}

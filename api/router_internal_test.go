@@ -1,0 +1,50 @@
+package api
+
+import (
+	"log/slog"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+)
+
+func bareDeps() Deps {
+	return Deps{Logger: slog.New(slog.DiscardHandler), Clock: clocktest.NewShifted()}
+}
+
+func hello(c *gin.Context) error {
+	c.String(200, "hello")
+	return nil
+}
+
+func TestARouteWithoutPermissionIsRefused(t *testing.T) {
+	for _, p := range []permission.Permission{"", "made:up"} {
+		_, err := newRouter(bareDeps(), []Route{{"GET", "/x", p, false, hello}})
+		require.ErrorContains(t, err, "/x")
+	}
+}
+
+func TestBadProxiesAreRefused(t *testing.T) {
+	d := bareDeps()
+	d.TrustedProxies = []string{"nonsense"}
+	_, err := newRouter(d, nil)
+	require.ErrorContains(t, err, "nonsense")
+}
+
+func TestARoutePastTheTableIsClosed(t *testing.T) {
+	r, err := newRouter(bareDeps(), []Route{{"GET", "/open", permission.Public, false, hello}})
+	require.NoError(t, err)
+	r.engine.GET("/smuggled", middleware.Handle(hello))
+
+	rec := httptest.NewRecorder()
+	r.ServeHTTP(rec, httptest.NewRequest("GET", "/open", nil))
+	require.Equal(t, 200, rec.Code)
+	rec = httptest.NewRecorder()
+	r.ServeHTTP(rec, httptest.NewRequest("GET", "/smuggled", nil))
+	require.Equal(t, 403, rec.Code)
+}

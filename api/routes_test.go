@@ -1,0 +1,94 @@
+package api_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+func address(r api.Route) string { return strings.ReplaceAll(r.Path, ":id", "some-id") }
+
+func TestEveryRouteIsClosedUnlessItSaysOtherwise(t *testing.T) {
+	e := newEdge(t)
+	var public []string
+	require.NotEmpty(t, e.router.Routes())
+	for _, r := range e.router.Routes() {
+		require.Contains(t, permission.All(), r.Permission, r.Path)
+		if r.Permission == permission.Public {
+			public = append(public, r.Path)
+			continue
+		}
+		e.call(r.Method, address(r), "", "Authorization", "").want(401).problem()
+		e.call(r.Method, address(r), "", "Authorization", "Bearer wrong").want(401).problem()
+		e.call(r.Method, address(r), "", "Authorization", "Bearer "+nobodyToken).want(403).problem()
+	}
+	require.ElementsMatch(t, []string{"/healthz", "/healthz", "/readyz", "/readyz", "/metrics", "/version", "/api/v1/auth/login"}, public,
+		"a new public route must be a decision")
+}
+
+func TestRolesReachWhatTheyHold(t *testing.T) {
+	e := newEdge(t)
+	tokens := map[entity.Role]string{entity.RoleAdmin: adminToken, entity.RoleOperator: operatorToken, entity.RoleViewer: viewerToken}
+	for _, r := range e.router.Routes() {
+		if r.Permission == permission.Public {
+			continue
+		}
+		for role, token := range tokens {
+			status := e.call(r.Method, address(r), "", "Authorization", "Bearer "+token).status
+			if permission.Allows(role, r.Permission) {
+				require.NotContains(t, []int{401, 403}, status, "%s %s as %s", r.Method, r.Path, role)
+			} else {
+				require.Equal(t, 403, status, "%s %s as %s", r.Method, r.Path, role)
+			}
+		}
+	}
+}
+
+func TestNobodyPassesWhenNobodyCanBeAsked(t *testing.T) {
+	e := newEdge(t)
+	e.auth.err = fault.Unavailable(errors.New("down"))
+	for _, r := range e.router.Routes() {
+		if r.Permission != permission.Public {
+			a := e.call(r.Method, address(r), "")
+			a.wantCode(503, "store_unavailable")
+			require.Equal(t, "5", a.header.Get("Retry-After"))
+		}
+	}
+}
+
+func TestUnknownAddressesAndMethodsAreProblems(t *testing.T) {
+	e := newEdge(t)
+	e.call("GET", "/api/v1/nothing", "").wantCode(404, "no_such_route")
+	e.call("GET", "/api/v1/jobs/", "").wantCode(404, "no_such_route")
+	e.call("GET", "/", "", "Authorization", "").wantCode(404, "no_such_route")
+	a := e.call("PATCH", "/api/v1/jobs", "")
+	a.wantCode(405, "method_not_allowed")
+	require.Contains(t, a.header.Get("Allow"), "POST")
+	for _, m := range []string{"TRACE", "CONNECT", "get", "OPTIONS", strings.Repeat("X", 1000)} {
+		e.call(m, "/api/v1/jobs", "").wantCode(405, "method_not_allowed")
+	}
+}
+
+func TestProbes(t *testing.T) {
+	e := newEdge(t)
+	require.JSONEq(t, `{"status":"ok"}`, e.call("GET", "/healthz", "").want(200).body)
+	require.JSONEq(t, `{"status":"ready"}`, e.call("GET", "/readyz", "").want(200).body)
+	e.call("HEAD", "/readyz", "").want(200)
+	require.Equal(t, "up 1\n", e.call("GET", "/metrics", "").want(200).body)
+	require.Equal(t, "1.2.3", e.call("GET", "/version", "").want(200).json()["version"])
+
+	e.monitor.err = errors.New("the store is away")
+	a := e.call("GET", "/readyz", "")
+	a.wantCode(503, "not_ready")
+	require.Equal(t, "the store is away", a.json()["detail"])
+	e.monitor.err = fault.Unavailable(errors.New("dial canary"))
+	require.NotContains(t, e.call("GET", "/readyz", "").want(503).body, "canary")
+	e.call("GET", "/healthz", "").want(200)
+}

@@ -1,0 +1,100 @@
+package api_test
+
+import (
+	"bufio"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/api"
+)
+
+// serve runs the edge on a real socket and returns its address.
+func (e *edge) serve(change func(*http.Server)) string {
+	e.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(e.t, err)
+	s := api.NewServer(l.Addr().String(), e.router, slog.New(slog.DiscardHandler))
+	if change != nil {
+		change(s)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Serve(l)
+	}()
+	e.t.Cleanup(func() {
+		_ = s.Close()
+		<-done
+	})
+	return l.Addr().String()
+}
+
+// exchange sends bytes as they are and reads the status of the answer; 0 when
+// the connection was closed without one.
+func exchange(t *testing.T, addr, raw string) int {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	_, _ = conn.Write([]byte(raw))
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+const postHead = "POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + adminToken + "\r\nContent-Type: application/json\r\n"
+
+func TestTheServerHasItsLimits(t *testing.T) {
+	s := api.NewServer(":0", http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	require.Equal(t, []time.Duration{10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute},
+		[]time.Duration{s.ReadHeaderTimeout, s.ReadTimeout, s.WriteTimeout, s.IdleTimeout})
+	require.Equal(t, 64<<10, s.MaxHeaderBytes)
+}
+
+func TestChunkedWithContentLength(t *testing.T) { // 83
+	e := newEdge(t)
+	addr := e.serve(nil)
+	body := encode(t, minimal())
+	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+	require.Equal(t, 201, exchange(t, addr, postHead+"Transfer-Encoding: chunked\r\n\r\n"+chunked))
+	// The length is not believed: either the chunks are read or the request is refused.
+	require.Contains(t, []int{201, 400}, exchange(t, addr, postHead+"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n"+chunked))
+	require.Equal(t, 400, exchange(t, addr, postHead+"Content-Length: 3\r\nContent-Length: 5\r\n\r\n"+body))
+	require.NotEqual(t, 201, exchange(t, addr, postHead+"Transfer-Encoding: gzip, chunked\r\n\r\n"+chunked))
+}
+
+func TestSlowBodies(t *testing.T) { // 84
+	e := newEdge(t)
+	addr := e.serve(func(s *http.Server) { s.ReadTimeout = 100 * time.Millisecond })
+	began := time.Now()
+	status := exchange(t, addr, postHead+"Content-Length: 100\r\n\r\n{")
+	require.Contains(t, []int{0, 400, 408}, status)
+	require.Less(t, time.Since(began), 15*time.Second)
+	require.Empty(t, e.jobs.jobs)
+}
+
+func TestBodiesOverTheLimit(t *testing.T) { // 79
+	e := newEdge(t)
+	addr := e.serve(nil)
+	require.Equal(t, 413, exchange(t, addr, postHead+"Content-Length: 104857600\r\n\r\n{"), "refused before it is read")
+	big := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
+	require.Equal(t, 413, exchange(t, addr, postHead+"Transfer-Encoding: chunked\r\n\r\n"+fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(big), big)))
+}
+
+func TestHeadersOverTheLimit(t *testing.T) {
+	e := newEdge(t)
+	addr := e.serve(nil)
+	require.Equal(t, 431, exchange(t, addr, "GET /healthz HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("x", 200_000)+"\r\n\r\n"))
+	require.Equal(t, 400, exchange(t, addr, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\x00\r\n\r\n"))
+}
