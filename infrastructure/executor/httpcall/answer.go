@@ -1,0 +1,82 @@
+package httpcall
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// The bounds of what is taken from an answer, in bytes.
+const (
+	// maxResult is how much becomes the result of the run.
+	maxResult = 64 << 10
+	// maxRead is how much is read at all, and searched for the expected text.
+	maxRead = 1 << 20
+	chunk   = 16 << 10
+)
+
+// cutMark ends a result that was cut.
+const cutMark = "\n… (cut here)"
+
+// answer is what was read of a response. Its memory is bounded by maxResult.
+type answer struct {
+	kept []byte
+	// seen counts the bytes that were read; longer: there were more.
+	seen    int
+	longer  bool
+	matched bool
+}
+
+// read takes the body up to maxRead and looks for a text in it; what is beyond
+// stays unread, and closing the connection ends it. An error says that the
+// body broke off.
+func (a *answer) read(response *http.Response, want string) error {
+	a.matched = want == ""
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		return nil
+	}
+	limited := io.LimitReader(response.Body, maxRead+1)
+	needle := []byte(want)
+	window := make([]byte, 0, len(needle)+chunk)
+	for {
+		overlap := min(len(window), max(len(needle)-1, 0))
+		copy(window, window[len(window)-overlap:])
+		n, err := limited.Read(window[overlap : overlap+chunk])
+		if a.seen+n > maxRead {
+			a.longer = true
+			n = maxRead - a.seen
+		}
+		fresh := window[overlap : overlap+n]
+		window = window[:overlap+n]
+		a.seen += n
+		a.kept = append(a.kept, fresh[:min(n, maxResult+1-len(a.kept))]...)
+		a.matched = a.matched || bytes.Contains(window, needle)
+		switch {
+		case a.longer || errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("the answer broke off after %d bytes: %w", a.seen, err)
+		}
+	}
+}
+
+// text is the answer as the result of the run: valid text of at most maxResult
+// bytes, with a mark when it was cut.
+func (a *answer) text() string {
+	if len(a.kept) <= maxResult && !a.longer {
+		return validation.Text(string(a.kept), maxResult)
+	}
+	return validation.Text(string(a.kept[:min(len(a.kept), maxResult-len(cutMark))]), maxResult-len(cutMark)) + cutMark
+}
+
+// scope says that only the beginning was searched, if so.
+func (a *answer) scope() string {
+	if a.longer {
+		return fmt.Sprintf(" in its first %d bytes; the rest was not read", maxRead)
+	}
+	return ""
+}

@@ -1,0 +1,139 @@
+package httpcall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// userAgent names the product unless the job names another.
+const userAgent = "platform-scheduler"
+
+// attempt is one call under way. It belongs to one goroutine.
+type attempt struct {
+	call      call
+	limit     time.Duration
+	stage     stage
+	redirects int
+	// status is 0 until the final answer began.
+	status  int
+	answer  answer
+	trouble string
+}
+
+// do sends the request, reads the answer and judges it.
+func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entity.Run) entity.Outcome {
+	request, err := a.request(ctx, run)
+	if err != nil {
+		return a.failed(ctx, err)
+	}
+	client := http.Client{Transport: transport, CheckRedirect: a.redirect}
+	response, err := client.Do(request)
+	if err != nil {
+		return a.failed(ctx, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	a.status = response.StatusCode
+	a.stage.enter(reading)
+	err = a.answer.read(response, a.call.contains)
+	if err != nil && ctx.Err() != nil {
+		return a.failed(ctx, err)
+	}
+	if !a.call.expected.has(a.status) {
+		return a.judged(entity.ReasonHTTPStatus, fmt.Sprintf("status %s is not among the expected %s", statusText(a.status), a.call.expected.text))
+	}
+	if err != nil {
+		return a.failed(ctx, err)
+	}
+	if !a.answer.matched {
+		return a.judged(entity.ReasonBodyMismatch, "the answer does not contain the expected text"+a.answer.scope())
+	}
+	return entity.Succeeded(a.answer.text())
+}
+
+// judged is a failure by what the target answered.
+func (a *attempt) judged(reason entity.Reason, message string) entity.Outcome {
+	a.trouble = message
+	o := entity.Failed(reason, message)
+	o.Result = a.answer.text()
+	return o
+}
+
+// failed is a call that came to no full answer.
+func (a *attempt) failed(ctx context.Context, err error) entity.Outcome {
+	cause := context.Cause(ctx)
+	if cause == nil {
+		a.trouble = a.stage.String() + ": " + reasonOf(err)
+	} else {
+		a.trouble = a.stage.String() + ": " + cause.Error()
+	}
+	o := entity.Failed(entity.ReasonError, a.trouble)
+	o.Result = a.answer.text()
+	if errors.Is(cause, entity.ErrStopTimeout) {
+		a.trouble = fmt.Sprintf("%s: no end within %s", a.stage.String(), a.limit)
+		o.Status, o.Reason, o.Message = entity.StatusTimeout, entity.ReasonTimeout, a.trouble
+	}
+	return o
+}
+
+func (a *attempt) request(ctx context.Context, run entity.Run) (*http.Request, error) {
+	ctx = httptrace.WithClientTrace(ctx, a.stage.trace(a.call.url.Host))
+	var request *http.Request
+	var err error
+	if a.call.body == "" {
+		request, err = http.NewRequestWithContext(ctx, a.call.method, a.call.url.String(), http.NoBody)
+	} else {
+		request, err = http.NewRequestWithContext(ctx, a.call.method, a.call.url.String(), strings.NewReader(a.call.body))
+	}
+	if err != nil {
+		return nil, err
+	}
+	request.Header = a.call.header
+	if request.Header.Get("User-Agent") == "" {
+		request.Header.Set("User-Agent", userAgent)
+	}
+	if a.call.body != "" && request.Header.Get("Content-Type") == "" {
+		request.Header.Set("Content-Type", contentType(a.call.body))
+	}
+	identify(request.Header, run.Execution, run.Job.ID)
+	return request, nil
+}
+
+func contentType(body string) string {
+	if json.Valid([]byte(body)) {
+		return "application/json"
+	}
+	return "text/plain; charset=utf-8"
+}
+
+// line is what the run's log says of the call: never a query or a header,
+// which may hold secrets.
+func (a *attempt) line(took time.Duration) string {
+	var b strings.Builder
+	u := a.call.url
+	fmt.Fprintf(&b, "%s %s://%s%s: ", a.call.method, u.Scheme, u.Host, u.EscapedPath())
+	if a.status != 0 {
+		fmt.Fprintf(&b, "%s, %d bytes", statusText(a.status), a.answer.seen)
+	} else {
+		b.WriteString("no answer")
+	}
+	fmt.Fprintf(&b, " after %d ms", took.Milliseconds())
+	if a.redirects > 0 {
+		fmt.Fprintf(&b, " and %d redirects to %s", a.redirects, a.stage.host())
+	}
+	if a.trouble != "" {
+		b.WriteString("; " + a.trouble)
+	}
+	return b.String()
+}
+
+func statusText(code int) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
+}

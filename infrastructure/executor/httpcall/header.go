@@ -1,0 +1,91 @@
+package httpcall
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
+)
+
+// The bounds of headers, in bytes where not said otherwise.
+const (
+	maxHeaders     = 100
+	maxHeaderName  = 256
+	maxHeaderValue = 8 << 10
+)
+
+// The names of the run's identity begin with this.
+const runPrefix = "X-Scheduler-"
+
+// millis is RFC 3339 in UTC with milliseconds, as everywhere in the API.
+const millis = "2006-01-02T15:04:05.000Z07:00"
+
+// reserved are the headers that frame the message or steer the connection.
+var reserved = map[string]bool{
+	"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true,
+	"Keep-Alive": true, "Proxy-Connection": true, "Te": true, "Trailer": true, "Upgrade": true, "Expect": true,
+}
+
+// portable are the headers of a definition that may follow a redirect to
+// another origin; all others may hold a secret meant for the first one.
+var portable = map[string]bool{
+	"Accept": true, "Accept-Language": true, "Content-Type": true, "User-Agent": true,
+}
+
+func checkHeaders(r *jobdata.Reader, headers map[string]string) http.Header {
+	if len(headers) > maxHeaders {
+		r.Fault("headers", "too_many", "shorten it to at most %d headers; it has %d", maxHeaders, len(headers))
+		return nil
+	}
+	h := make(http.Header, len(headers)+9)
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		canonical, value := http.CanonicalHeaderKey(name), headers[name]
+		switch {
+		case !isToken(name):
+			r.Fault("headers", "invalid", "%.40q is not the name of a header", name)
+		case reserved[canonical] || strings.HasPrefix(canonical, runPrefix):
+			r.Fault("headers."+name, "reserved", "is set by the server and cannot be chosen")
+		case h[canonical] != nil:
+			r.Fault("headers."+name, "conflict", "is given twice in different cases")
+		case len(value) > maxHeaderValue:
+			r.Fault("headers."+name, "too_long", "shorten it to at most %d bytes", maxHeaderValue)
+		case strings.ContainsFunc(value, func(c rune) bool { return isControl(c) && c != '\t' }):
+			r.Fault("headers."+name, "invalid", "must not contain line breaks or other control characters")
+		default:
+			h[canonical] = []string{value}
+		}
+	}
+	return h
+}
+
+// isToken reports whether a text may be the name of a header.
+func isToken(s string) bool {
+	if s == "" || len(s) > maxHeaderName {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// identify tells the target which run calls it.
+func identify(h http.Header, x *entity.Execution, jobID string) {
+	set := func(name, value string) { h[runPrefix+name] = []string{value} }
+	set("Execution-Id", x.ID)
+	set("Job-Id", jobID)
+	set("Scheduled-Time", x.ScheduledTime.UTC().Truncate(time.Millisecond).Format(millis))
+	set("Attempt", strconv.Itoa(x.Attempt))
+	set("Shard-Index", strconv.Itoa(x.ShardIndex))
+	set("Shard-Total", strconv.Itoa(max(x.ShardTotal, 1)))
+	set("Fencing-Token", strconv.FormatInt(x.FencingToken(), 10))
+	set("Idempotency-Key", x.IdempotencyKey())
+}

@@ -1,0 +1,81 @@
+package httpcall
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
+)
+
+// checkURL reads an absolute http or https URL and names what is wrong with
+// it; messages never repeat it, since it may hold secrets.
+func checkURL(r *jobdata.Reader, text string) *url.URL {
+	wrong := func(code, message string) *url.URL {
+		r.Fault("url", code, "%s", message)
+		return nil
+	}
+	if text == "" {
+		if raw, given := r.Raw("url"); !given || string(raw) == `""` {
+			wrong("required", "give the URL to call, such as https://example.com/path")
+		}
+		return nil
+	}
+	if strings.TrimSpace(text) != text || strings.ContainsFunc(text, isControl) {
+		return wrong("invalid", "must not contain control characters or outer spaces")
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return wrong("invalid", "is not a URL")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return wrong("invalid", "must begin with http:// or https://")
+	case u.User != nil:
+		return wrong("invalid", "must not hold a user name or password; send an Authorization header")
+	case u.Hostname() == "":
+		return wrong("invalid", "must name a host")
+	case !goodPort(u):
+		return wrong("invalid", "must have a port between 1 and 65535, or none")
+	case u.Fragment != "" || strings.Contains(text, "#"):
+		return wrong("invalid", "must not have a fragment (#…), which is never sent; write %23 for the character")
+	}
+	u.RawQuery = escapeQuery(u.RawQuery)
+	return u
+}
+
+func goodPort(u *url.URL) bool {
+	if strings.HasSuffix(u.Host, ":") {
+		return false
+	}
+	if u.Port() == "" {
+		return true
+	}
+	n, err := strconv.Atoi(u.Port())
+	return err == nil && n >= 1 && n <= 65535
+}
+
+// escapeQuery escapes what may not stand in a request line; the standard
+// library sends a query as it is written.
+func escapeQuery(query string) string {
+	var b strings.Builder
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '<' || c == '>' {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func isControl(r rune) bool { return r < ' ' || (r >= 0x7f && r < 0xa0) }
+
+// origin is what a browser would compare: scheme, host and port.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}
