@@ -25,7 +25,7 @@ import (
 // maxListed bounds how many classes a message lists.
 const maxListed = 20
 
-// ErrDuplicate: the class has a handler already.
+// ErrDuplicate says that the class has a handler already.
 var ErrDuplicate = errors.New("the class has a handler already")
 
 // Registry holds the handlers of this node and runs their jobs. It is safe for

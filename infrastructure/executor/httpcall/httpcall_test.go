@@ -133,9 +133,19 @@ func TestRunJudgesTheStatus(t *testing.T) {
 		expected string
 		good     bool
 	}{
-		{200, "", true}, {204, "", true}, {299, "", true}, {300, "", false}, {404, "", false}, {500, "", false},
-		{404, "404", true}, {200, "404", false}, {204, "200, 204,300-302", true}, {303, "200,204,300-302", false},
-		{302, "300-302", true}, {599, "500-599", true}, {600, "", false},
+		{200, "", true},
+		{204, "", true},
+		{299, "", true},
+		{300, "", false},
+		{404, "", false},
+		{500, "", false},
+		{404, "404", true},
+		{200, "404", false},
+		{204, "200, 204,300-302", true},
+		{303, "200,204,300-302", false},
+		{302, "300-302", true},
+		{599, "500-599", true},
+		{600, "", false},
 	}
 	for _, c := range cases {
 		t.Run(fmt.Sprint(c.status, " ", c.expected), func(t *testing.T) {
