@@ -105,25 +105,30 @@ func (g *loginGuard) end(keys []string, err error) {
 	}
 }
 
-// makeRoom forgets what is old, and if that is not enough the entry that was
-// quiet longest. A full map costs one walk per new name, about 100 µs, which
-// is little beside the hash that follows.
+// makeRoom forgets what is old, and if that is not enough the eighth of the
+// time span that was quiet longest, so that a full map is not walked for every
+// new name.
 func (g *loginGuard) makeRoom(now time.Duration) {
 	if len(g.byName) < guardLimit {
 		return
 	}
-	var oldest string
-	oldestAt := time.Duration(math.MaxInt64)
+	oldest := now
 	for k, t := range g.byName {
 		if now-t.last > forgetAfter {
 			delete(g.byName, k)
 			continue
 		}
-		if t.last < oldestAt {
-			oldest, oldestAt = k, t.last
-		}
+		oldest = min(oldest, t.last)
 	}
-	if len(g.byName) >= guardLimit {
-		delete(g.byName, oldest)
+	if len(g.byName) < guardLimit {
+		return
+	}
+	cutoff := oldest + (now-oldest)/8
+	spare := guardLimit / 8
+	for k, t := range g.byName {
+		if t.last <= cutoff && spare > 0 {
+			delete(g.byName, k)
+			spare--
+		}
 	}
 }

@@ -58,6 +58,12 @@ type DueQuery struct {
 	Limit    int
 }
 
+// DueKey is a job's place in the scan's index.
+type DueKey struct {
+	ID      string
+	DueTime time.Time
+}
+
 // JobFilter narrows a list of jobs; empty fields do not filter.
 type JobFilter struct {
 	// NameContains matches literally and without regard to case.
@@ -83,9 +89,12 @@ type JobReader interface {
 
 // JobPlanReader serves the engine's scans.
 type JobPlanReader interface {
-	// Due returns ENABLED jobs ordered by (due time, id). Descriptions, labels
-	// and owners are not filled in.
-	Due(ctx context.Context, q DueQuery) ([]*entity.Job, error)
+	// DueKeys returns the ENABLED jobs that are planned up to a moment, ordered
+	// by (due time, id).
+	DueKeys(ctx context.Context, q DueQuery) ([]DueKey, error)
+	// ForPlanning returns those of the jobs that are planned at all, in no
+	// particular order. Descriptions, labels and owners are not filled in.
+	ForPlanning(ctx context.Context, ids []string) ([]*entity.Job, error)
 	// Unarmed returns ids of ENABLED FIXED_DELAY jobs without a next time and
 	// without a live fire (engine rule 7).
 	Unarmed(ctx context.Context, limit int) ([]string, error)

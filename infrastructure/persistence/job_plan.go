@@ -3,7 +3,6 @@ package persistence
 import (
 	"context"
 	"database/sql"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -33,27 +32,23 @@ func scanPlan(rows *sql.Rows) (*entity.Job, error) {
 // Plans answers the engine's scans: repository.JobPlanReader.
 type Plans struct{ c *conn }
 
-// Due implements repository.JobPlanReader.
-func (r *Plans) Due(ctx context.Context, q repository.DueQuery) ([]*entity.Job, error) {
+// dueWhere is the condition of a scan; ok is false when it can find nothing.
+func dueWhere(q repository.DueQuery) (where string, args []any, ok bool) {
 	if q.Partitions != nil && len(q.Partitions) == 0 {
-		return nil, nil
+		return "", nil, false
 	}
-	var where strings.Builder
-	where.WriteString("due_time <= ?")
-	args := []any{text(q.Until)}
+	where, args = "due_time <= ?", []any{text(q.Until)}
 	if !q.AfterDue.IsZero() {
-		where.WriteString(" AND due_time >= ? AND (due_time > ? OR id > ?)")
+		where += " AND due_time >= ? AND (due_time > ? OR id > ?)"
 		args = append(args, text(q.AfterDue), text(q.AfterDue), q.AfterID)
 	}
 	if q.Partitions != nil && len(q.Partitions) < entity.Partitions {
-		where.WriteString(" AND partition_id IN (" + marks(len(q.Partitions)) + ")")
+		where += " AND partition_id IN (" + marks(len(q.Partitions)) + ")"
 		for _, p := range q.Partitions {
 			args = append(args, p)
 		}
 	}
-	args = append(args, q.Limit)
-	return collect(ctx, r.c, "job.due", "SELECT "+planColumns+" FROM scheduler_job_definition"+r.c.d.byDue+
-		" WHERE "+where.String()+" ORDER BY due_time, id LIMIT ?", args, scanPlan)
+	return where, append(args, q.Limit), true
 }
 
 // Unarmed implements repository.JobPlanReader.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/timingwheel"
 )
@@ -78,14 +79,19 @@ func (b *book) offer(job *entity.Job, sched *schedule.Schedule) {
 	b.put(&hint{job: job, sched: sched})
 }
 
-// knows reports whether the job is held with that cursor and version already,
-// so that its schedule need not be compiled.
-func (b *book) knows(job *entity.Job) bool {
+// unknown returns the ids of those jobs that are not held for that moment. A
+// definition that changed without its due time stays held; the fire
+// transaction finds the old version out, and the next scan reads the new one.
+func (b *book) unknown(keys []repository.DueKey) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	h := b.held[job.ID]
-	return h != nil && (h.state == inFire ||
-		h.job.Version == job.Version && h.job.NextFireTime.Equal(job.NextFireTime))
+	var ids []string
+	for _, k := range keys {
+		if h := b.held[k.ID]; h == nil || h.state != inFire && !h.job.DueTime.Equal(k.DueTime) {
+			ids = append(ids, k.ID)
+		}
+	}
+	return ids
 }
 
 // put adds a hint to the wheel; the caller holds the lock.

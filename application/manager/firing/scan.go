@@ -9,13 +9,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// scanPage is the number of jobs read at once.
-const scanPage = 1000
+// scanPage is the number of keys read at once.
+const scanPage = 2000
 
-// Scan reads every job due between the far past and the horizon into the book
-// (engine rule 12). While the book is full it stops early, after a look at
+// Scan looks at every job due between the far past and the horizon (engine
+// rule 12), in the order of their due times, and reads into the book those that
+// it does not hold yet. While the book is full it stops early, after a look at
 // what is on time, so that a long backlog does not hold up today's fires; the
-// next scan goes on from the far past again.
+// next scan begins in the far past again. It returns how many jobs it read.
 func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
 	now := m.StoreClock.Now()
 	until := now.Add(m.cfg.Horizon)
@@ -28,30 +29,32 @@ func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
 	return found + more, err
 }
 
+// scanFrom reads at most room jobs; complete says that it reached the horizon.
 func (m *JobManager) scanFrom(ctx context.Context, after, until time.Time, room int) (found int, complete bool, err error) {
 	q := repository.DueQuery{Until: until, AfterDue: after, Partitions: m.Owner.Partitions(), Limit: scanPage}
 	for found < room {
-		jobs, err := m.Plans.Due(ctx, q)
+		keys, err := m.Plans.DueKeys(ctx, q)
 		if err != nil {
 			return found, false, fmt.Errorf("scan due jobs: %w", err)
+		}
+		jobs, err := m.Plans.ForPlanning(ctx, m.book.unknown(keys))
+		if err != nil {
+			return found, false, fmt.Errorf("read due jobs: %w", err)
 		}
 		for _, job := range jobs {
 			m.consider(ctx, job)
 		}
 		found += len(jobs)
-		if len(jobs) < scanPage {
+		if len(keys) < scanPage {
 			return found, true, nil
 		}
-		last := jobs[len(jobs)-1]
+		last := keys[len(keys)-1]
 		q.AfterDue, q.AfterID = last.DueTime, last.ID
 	}
 	return found, false, nil
 }
 
 func (m *JobManager) consider(ctx context.Context, job *entity.Job) {
-	if m.book.knows(job) {
-		return
-	}
 	sched, err := m.Schedules.Compile(job.Schedule)
 	if err != nil {
 		m.recordBroken(ctx, job, err)

@@ -59,22 +59,26 @@ func (t *TaskManager) execute(a *active) {
 	defer t.inFlight.Done()
 	start, began := t.StoreClock.Now(), t.Clock.Monotonic()
 	t.Metrics.Started(start.Sub(notBefore(a.run.Execution)))
+	// A handler that ends its goroutine must not take the run's end with it.
+	outcome := entity.Failed(entity.ReasonPanic, "the handler ended its goroutine instead of returning")
+	defer func() {
+		a.cancel(nil)
+		took := t.Clock.Monotonic() - began
+		a.log.end(&outcome)
+		t.results <- &finished{
+			run: a.run, outcome: outcome, start: start, end: start.Add(took), took: took, log: a.log, slot: true,
+		}
+	}()
 	ctx, stop := a.ctx, context.CancelFunc(func() {})
 	if d := a.run.Job.Timeout(); d > 0 {
 		ctx, stop = context.WithTimeoutCause(ctx, d, entity.ErrStopTimeout)
 	}
-	outcome := t.Executor.Run(ctx, a.run, a.log)
-	stop()
-	a.cancel(nil)
-	took := t.Clock.Monotonic() - began
-	t.mu.Lock()
-	if outcome.Status == entity.StatusCancelled && a.stopReason != entity.ReasonNone {
+	defer stop()
+	outcome = t.Executor.Run(ctx, a.run, a.log)
+	if outcome.Status == entity.StatusCancelled {
+		t.mu.Lock()
 		outcome.Reason = a.stopReason
-	}
-	t.mu.Unlock()
-	a.log.end(&outcome)
-	t.results <- &finished{
-		run: a.run, outcome: outcome, start: start, end: start.Add(took), took: took, log: a.log, slot: true,
+		t.mu.Unlock()
 	}
 }
 

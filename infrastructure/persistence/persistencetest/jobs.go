@@ -53,7 +53,7 @@ func everyJobField(t *testing.T, s *persistence.Store) {
 	got, err := s.Jobs.Get(t.Context(), j.ID)
 	require.NoError(t, err)
 	require.Equal(t, j, got)
-	due, err := s.Due(t.Context(), repository.DueQuery{Until: noon.Add(time.Hour), Limit: 10})
+	due, err := s.ForPlanning(t.Context(), []string{j.ID, "unknown"})
 	require.NoError(t, err)
 	planned := *j
 	planned.Description, planned.Labels, planned.Owner = "", nil, ""
@@ -119,7 +119,7 @@ func updateJob(t *testing.T, s *persistence.Store) {
 	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Jobs.Update(ctx, changed, true) })
 	_, err = s.Jobs.Get(t.Context(), j.ID)
 	require.True(t, fault.Is(err, fault.KindNotFound))
-	due, err := s.Due(t.Context(), repository.DueQuery{Until: noon.Add(time.Hour), Limit: 10})
+	due, err := s.DueKeys(t.Context(), repository.DueQuery{Until: noon.Add(time.Hour), Limit: 10})
 	require.NoError(t, err)
 	require.Empty(t, due, "a deleted job is not planned")
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {

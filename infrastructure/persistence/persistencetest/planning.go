@@ -31,7 +31,7 @@ func dueInOrder(t *testing.T, s *persistence.Store) {
 	q := repository.DueQuery{Until: noon.Add(2 * time.Millisecond), Limit: 4}
 	var got []string
 	for {
-		page, err := s.Due(t.Context(), q)
+		page, err := s.DueKeys(t.Context(), q)
 		require.NoError(t, err)
 		for _, j := range page {
 			got = append(got, j.ID)
@@ -57,7 +57,7 @@ func dueByPartition(t *testing.T, s *persistence.Store) {
 	}
 	add(t, s, jobs)
 	count := func(partitions []int) int {
-		got, err := s.Due(t.Context(), repository.DueQuery{Until: noon, Partitions: partitions, Limit: 100})
+		got, err := s.DueKeys(t.Context(), repository.DueQuery{Until: noon, Partitions: partitions, Limit: 100})
 		require.NoError(t, err)
 		return len(got)
 	}

@@ -1,0 +1,40 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// DueKeys implements repository.JobPlanReader. It reads the index alone, so
+// that a scan over what is held already costs next to nothing.
+func (r *Plans) DueKeys(ctx context.Context, q repository.DueQuery) ([]repository.DueKey, error) {
+	where, args, ok := dueWhere(q)
+	if !ok {
+		return nil, nil
+	}
+	return collect(ctx, r.c, "job.due", "SELECT id, due_time FROM scheduler_job_definition"+r.c.d.byDue+
+		" WHERE "+where+" ORDER BY due_time, id LIMIT ?", args, func(rows *sql.Rows) (k repository.DueKey, err error) {
+		var due stamp
+		err = rows.Scan(&k.ID, &due)
+		k.DueTime = due.time()
+		return k, err
+	})
+}
+
+// ForPlanning implements repository.JobPlanReader.
+func (r *Plans) ForPlanning(ctx context.Context, ids []string) ([]*entity.Job, error) {
+	var jobs []*entity.Job
+	for _, part := range chunks(ids, r.c.d.maxRows) {
+		in, args := r.c.d.in("id", part)
+		more, err := collect(ctx, r.c, "job.plan", "SELECT "+planColumns+" FROM scheduler_job_definition"+r.c.d.byPrimary+
+			" WHERE "+in+" AND due_time IS NOT NULL", args, scanPlan)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, more...)
+	}
+	return jobs, nil
+}
