@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,10 +64,12 @@ func NewJobService(d JobDeps) *JobService {
 
 // validate fills the defaults in and reports everything that is wrong.
 func (s *JobService) validate(job *entity.Job, now time.Time) error {
+	return fault.Invalid(s.findings(job, now))
+}
+
+func (s *JobService) findings(job *entity.Job, now time.Time) []fault.Field {
 	validation.Defaults(job, s.TimeZone)
-	fields := validation.Job(job, now)
-	fields = append(fields, s.Checker.Check(job)...)
-	return fault.Invalid(fields)
+	return append(validation.Job(job, now), s.Checker.Check(job)...)
 }
 
 // Create adds a job; enabled false leaves it CREATED, without a plan.
@@ -155,18 +158,23 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 	})
 }
 
-// validateEdit checks the new definition. A ONCE time that has passed is no
-// error when it is the one the job had: the other fields may still be edited.
+// validateEdit checks the new definition. A schedule whose last time has
+// passed is no error when it is the one that the job had: the other fields of
+// a finished job may still be edited.
 func (s *JobService) validateEdit(ctx context.Context, id string, job *entity.Job, now time.Time) error {
 	old, err := s.Jobs.Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	if job.Schedule.Kind == schedule.Once && old.Schedule.Kind == schedule.Once &&
-		job.Schedule.At.Equal(old.Schedule.At) && old.Schedule.At.Before(now) {
-		now = old.Schedule.At.Add(-time.Millisecond)
+	fields := s.findings(job, now)
+	spec := job.Schedule
+	spec.Anchor = old.Schedule.Anchor
+	if spec == old.Schedule {
+		fields = slices.DeleteFunc(fields, func(f fault.Field) bool {
+			return f.Code == schedule.CodeInPast || f.Code == schedule.CodeNeverFires
+		})
 	}
-	return s.validate(job, now)
+	return fault.Invalid(fields)
 }
 
 // replacement is the new definition with what the engine keeps of the old one.
