@@ -14,7 +14,7 @@ type Trigger struct {
 	Params string
 	// ScheduledTime is what the run is told; zero means now.
 	ScheduledTime time.Time
-	// DelaySec puts the start off, 0–31,536,000.
+	// DelaySec puts the start off, 0–MaxDelaySec.
 	DelaySec int
 	// Source is MANUAL or API.
 	Source entity.Trigger

@@ -128,7 +128,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		workers = cfg.Engine.FireWorkers
 	}
 	e.Planner = firing.New(firing.Deps{
-		Store: e.Store, Plans: e.Store, Executions: e.Store.Executions, Places: places, Schedules: compiler,
+		Store: e.Store, Plans: e.Store, Executions: e.Store.Executions, Places: places, Definitions: jobs, Schedules: compiler,
 		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: everything{}, Metrics: e.Metrics, Logger: o.Logger,
 	}, firing.Config{
 		Horizon:   time.Duration(cfg.Engine.HorizonMs) * time.Millisecond,

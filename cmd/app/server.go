@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -72,11 +71,7 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	if err != nil {
 		return nil, err
 	}
-	s.http = &http.Server{
-		Handler: handler, ReadHeaderTimeout: api.ReadHeaderTimeout, ReadTimeout: api.ReadTimeout,
-		WriteTimeout: api.WriteTimeout, IdleTimeout: api.IdleTimeout, MaxHeaderBytes: api.MaxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
-	}
+	s.http = api.NewServer(cfg.Server.Addr, handler, o.Logger)
 	return s, nil
 }
 

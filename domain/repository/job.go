@@ -77,7 +77,8 @@ type JobFilter struct {
 type JobReader interface {
 	// Get returns fault.KindNotFound for an unknown id.
 	Get(ctx context.Context, id string) (*entity.Job, error)
-	// ByIDs returns those that exist, in no particular order.
+	// ByIDs returns those that exist, in no particular order, as they are
+	// needed to run: descriptions, labels and owners are not filled in.
 	ByIDs(ctx context.Context, ids []string) ([]*entity.Job, error)
 	// Versions returns the current version of each id that exists.
 	Versions(ctx context.Context, ids []string) (map[string]int, error)

@@ -10,7 +10,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// JobCache keeps job definitions by id and version, the least recently used
+// JobCache keeps what is needed to plan and run jobs (no descriptions, labels or
+// owners) by id and version, the least recently used
 // going first. A reader that must be current asks the store for the version,
 // which is a short read by primary key, and for the definition only when the
 // version is new. Safe for concurrent use; cached jobs are read only.

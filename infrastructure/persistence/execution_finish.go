@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
@@ -73,33 +72,27 @@ func (c *conn) finishLite(ctx context.Context, rows []repository.Finish, now str
 	return refused, nil
 }
 
-// finishMySQL writes many rows in one statement. A guarded upsert says which
-// rows were refused by nothing but their number, so a number that does not fit
-// ends the transaction with errCareful; that also undoes a row which the
-// upsert would have added for an id that is gone.
+// finishMySQL writes many rows in one statement, which tells only how many it
+// found. A number that does not fit ends the transaction with errCareful.
 func (c *conn) finishMySQL(ctx context.Context, rows []repository.Finish, now string) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	var b strings.Builder
-	args := make([]any, 0, len(rows)*13)
-	b.WriteString("UPDATE scheduler_job_execution e JOIN (")
-	for i := range rows {
-		f := &rows[i]
-		if i == 0 {
-			b.WriteString(`SELECT CAST(? AS CHAR(50) CHARACTER SET ascii) COLLATE ascii_bin AS id, ? AS st, ? AS rs, CAST(? AS DATETIME(3)) AS stt,
-				CAST(? AS DATETIME(3)) AS ent, ? AS dur, ? AS prg, ? AS msg, ? AS res, ? AS nod, ? AS epo, ? AS tok`)
-		} else {
-			b.WriteString(" UNION ALL SELECT ?,?,?,?,?,?,?,?,?,?,?,?")
-		}
-		args = append(args, f.ID, string(f.Status), textOrNull(f.Reason), text(f.StartTime), text(f.EndTime), f.Duration.Milliseconds(), f.Progress,
-			textOrNull(f.ErrorMessage), textOrNull(f.Result), f.NodeID, f.Epoch, f.Token)
-	}
-	b.WriteString(`) v ON v.id = e.id SET e.status = v.st, e.reason = v.rs, e.start_time = COALESCE(v.stt, e.start_time), e.end_time = v.ent,
-		e.duration = v.dur, e.progress = v.prg, e.error_message = v.msg, e.result = v.res, e.claim_key = NULL, e.update_time = ?
-		WHERE e.status = 'RUNNING' AND e.node_id = v.nod AND e.epoch = v.epo AND e.token = v.tok`)
-	args = append(args, now)
-	n, err := c.exec(ctx, "execution.finish", b.String(), args...)
+	v := newValueTable(len(rows), func(i int) any { return rows[i].ID })
+	set := "t.status = " + v.expr(asIs, func(i int) any { return string(rows[i].Status) }) +
+		", t.reason = " + v.expr(asIs, func(i int) any { return textOrNull(rows[i].Reason) }) +
+		", t.start_time = COALESCE(" + v.expr(asTime, func(i int) any { return text(rows[i].StartTime) }) + ", t.start_time)" +
+		", t.end_time = " + v.expr(asTime, func(i int) any { return text(rows[i].EndTime) }) +
+		", t.duration = " + v.expr(asIs, func(i int) any { return rows[i].Duration.Milliseconds() }) +
+		", t.progress = " + v.expr(asIs, func(i int) any { return rows[i].Progress }) +
+		", t.error_message = " + v.expr(asIs, func(i int) any { return textOrNull(rows[i].ErrorMessage) }) +
+		", t.result = " + v.expr(asIs, func(i int) any { return textOrNull(rows[i].Result) }) +
+		", t.update_time = " + v.expr(asTime, func(int) any { return now }) + ", t.claim_key = NULL"
+	where := "t.status = 'RUNNING' AND t.node_id = " + v.expr(asIs, func(i int) any { return rows[i].NodeID }) +
+		" AND t.epoch = " + v.expr(asIs, func(i int) any { return rows[i].Epoch }) +
+		" AND t.token = " + v.expr(asIs, func(i int) any { return rows[i].Token })
+	query, args := v.update("scheduler_job_execution", set, where)
+	n, err := c.exec(ctx, "execution.finish", query, args...)
 	if err != nil {
 		return err
 	}

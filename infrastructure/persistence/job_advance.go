@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -29,22 +28,14 @@ func (c *conn) advance(ctx context.Context, moves []repository.JobAdvance) error
 		}
 		return nil
 	}
-	var b strings.Builder
-	args := make([]any, 0, len(moves)*6)
-	b.WriteString("UPDATE scheduler_job_definition j JOIN (")
-	for i, m := range moves {
-		if i == 0 {
-			// The first row gives the columns their types; without the
-			// casts the key would be compared in another character set.
-			b.WriteString("SELECT CAST(? AS CHAR(50) CHARACTER SET ascii) COLLATE ascii_bin AS id, CAST(? AS DATETIME(3)) AS nft, CAST(? AS DATETIME(3)) AS due, CAST(? AS DATETIME(3)) AS lft, ? AS st, ? AS fence")
-		} else {
-			b.WriteString(" UNION ALL SELECT ?,?,?,?,?,?")
-		}
-		args = append(args, m.ID, text(m.NextFireTime), dueText(m), text(m.LastFireTime), string(m.Status), m.FenceSeq)
-	}
-	b.WriteString(`) v ON v.id = j.id SET j.next_fire_time = v.nft, j.due_time = v.due,
-		j.last_fire_time = COALESCE(v.lft, j.last_fire_time), j.status = v.st, j.fence_seq = v.fence WHERE j.deleted = 0`)
-	n, err := c.exec(ctx, "job.advance", b.String(), args...)
+	v := newValueTable(len(moves), func(i int) any { return moves[i].ID })
+	set := "t.next_fire_time = " + v.expr(asTime, func(i int) any { return text(moves[i].NextFireTime) }) +
+		", t.due_time = " + v.expr(asTime, func(i int) any { return dueText(moves[i]) }) +
+		", t.last_fire_time = COALESCE(" + v.expr(asTime, func(i int) any { return text(moves[i].LastFireTime) }) + ", t.last_fire_time)" +
+		", t.status = " + v.expr(asIs, func(i int) any { return string(moves[i].Status) }) +
+		", t.fence_seq = " + v.expr(asIs, func(i int) any { return moves[i].FenceSeq })
+	query, args := v.update("scheduler_job_definition", set, "t.deleted = 0")
+	n, err := c.exec(ctx, "job.advance", query, args...)
 	if err != nil {
 		return err
 	}

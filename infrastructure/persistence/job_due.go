@@ -26,11 +26,18 @@ func (r *Plans) DueKeys(ctx context.Context, q repository.DueQuery) ([]repositor
 
 // ForPlanning implements repository.JobPlanReader.
 func (r *Plans) ForPlanning(ctx context.Context, ids []string) ([]*entity.Job, error) {
+	return r.c.plans(ctx, "job.plan", ids, "due_time IS NOT NULL")
+}
+
+// plans reads what planning and running need of those jobs that meet the
+// condition. Scans and claims read thousands of jobs at once, so it goes
+// without GORM.
+func (c *conn) plans(ctx context.Context, name string, ids []string, condition string) ([]*entity.Job, error) {
 	var jobs []*entity.Job
-	for _, part := range chunks(ids, r.c.d.maxRows) {
-		in, args := r.c.d.in("id", part)
-		more, err := collect(ctx, r.c, "job.plan", "SELECT "+planColumns+" FROM scheduler_job_definition"+r.c.d.byPrimary+
-			" WHERE "+in+" AND due_time IS NOT NULL", args, scanPlan)
+	for _, part := range chunks(ids, c.d.maxRows) {
+		in, args := c.d.in("id", part)
+		more, err := collect(ctx, c, name, "SELECT "+planColumns+" FROM scheduler_job_definition"+c.d.byPrimary+
+			" WHERE "+in+" AND "+condition, args, scanPlan)
 		if err != nil {
 			return nil, err
 		}

@@ -33,20 +33,7 @@ func (r *Jobs) Get(ctx context.Context, id string) (*entity.Job, error) {
 
 // ByIDs implements repository.JobReader.
 func (r *Jobs) ByIDs(ctx context.Context, ids []string) ([]*entity.Job, error) {
-	var out []*entity.Job
-	for _, part := range chunks(plainOnly(ids), r.c.d.maxRows) {
-		var rows []jobRow
-		in, args := r.c.d.in("id", part)
-		if err := r.c.gorm(ctx, "job.by-ids").Where(in+" AND deleted = 0", args...).Find(&rows).Error; err != nil {
-			return nil, err
-		}
-		jobs, err := entities(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, jobs...)
-	}
-	return out, nil
+	return r.c.plans(ctx, "job.by-ids", plainOnly(ids), "deleted = 0")
 }
 
 func entities(rows []jobRow) ([]*entity.Job, error) {

@@ -28,8 +28,8 @@ type Starter interface {
 	// Suits reports whether this node may run the job at all.
 	Suits(job *entity.Job) bool
 	// Room is how many direct starts are possible now: zero while draining or
-	// while waiting runs of the store go first. With patience it waits for a
-	// slot that is about to be free.
+	// while waiting runs of the store go first. It waits up to patience for
+	// that to change.
 	Room(ctx context.Context, patience time.Duration) int
 	// Reserve takes up to n slots and returns how many it took.
 	Reserve(n int) int
@@ -98,13 +98,15 @@ type Deps struct {
 	Plans      repository.JobPlanReader
 	Executions repository.ExecutionReader
 	Places     *coordination.Places
-	Schedules  coordination.Compiler
-	Clock      clock.Clock
-	StoreClock StoreClock
-	Starter    Starter
-	Owner      Owner
-	Metrics    Metrics
-	Logger     *slog.Logger
+	// Definitions are kept for whoever runs or finishes the job next.
+	Definitions coordination.Definitions
+	Schedules   coordination.Compiler
+	Clock       clock.Clock
+	StoreClock  StoreClock
+	Starter     Starter
+	Owner       Owner
+	Metrics     Metrics
+	Logger      *slog.Logger
 }
 
 // JobManager fires jobs. Run and Scan are its duties; Hint is a short cut for
@@ -125,8 +127,8 @@ func New(deps Deps, cfg Config) *JobManager {
 }
 
 // slotPatience is how long a batch waits for slots of runs that are ending
-// before it records its fires as WAITING, which costs an extra write each.
-const slotPatience = 20 * time.Millisecond
+// before it records its fires as WAITING: a few completion transactions.
+const slotPatience = 100 * time.Millisecond
 
 // idleCheck bounds how long a worker sleeps although nothing is due, so that a
 // wall clock that jumps ahead is noticed.

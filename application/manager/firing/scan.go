@@ -60,5 +60,6 @@ func (m *JobManager) consider(ctx context.Context, job *entity.Job) {
 		m.recordBroken(ctx, job, err)
 		return
 	}
+	m.Definitions.Keep(job)
 	m.book.offer(job, sched)
 }

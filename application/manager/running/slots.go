@@ -19,7 +19,7 @@ type slots struct {
 	backlog bool
 	// draining: nothing new starts here any more.
 	draining bool
-	// hopeless: somebody waited in vain since the last slot was freed.
+	// hopeless: somebody waited in vain since the last change for the better.
 	hopeless bool
 	freed    chan struct{}
 }
@@ -61,46 +61,65 @@ func (s *slots) release(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.free += n
+	s.announce()
+}
+
+// announce tells those who wait that something changed for the better; the
+// caller holds the lock.
+func (s *slots) announce() {
 	s.hopeless = false
 	close(s.freed)
 	s.freed = make(chan struct{})
 }
 
-// room is how many direct starts are possible. When all slots are taken it
-// waits up to patience for one, unless the last such wait was in vain.
+// room is how many direct starts are possible. Where all slots are taken, or
+// waiting runs go first, it waits up to patience for that to end: a batch of
+// short runs frees its slots within one completion transaction, and recording
+// a fire as WAITING costs a third write and makes its successors wait as well.
+// When a wait was in vain, the next ones do not wait until something changed.
 func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration) int {
-	s.mu.Lock()
-	if s.backlog || s.draining || s.free > 0 || s.hopeless {
-		n := s.free
-		if s.backlog || s.draining {
-			n = 0
-		}
-		s.mu.Unlock()
-		return n
-	}
-	freed := s.freed
-	s.mu.Unlock()
-	timer := c.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-freed:
-	case <-timer.C():
+	until := c.Monotonic() + patience
+	for {
 		s.mu.Lock()
-		s.hopeless = s.free == 0
+		n, stuck, changed := s.open(), s.draining || s.hopeless, s.freed
 		s.mu.Unlock()
+		left := until - c.Monotonic()
+		if n > 0 || stuck || left <= 0 || ctx.Err() != nil {
+			return n
+		}
+		timer := c.NewTimer(left)
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-timer.C():
+			s.giveUp()
+		}
+		timer.Stop()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+}
+
+// open is the number of slots for direct starts; the caller holds the lock.
+func (s *slots) open() int {
 	if s.backlog || s.draining {
 		return 0
 	}
 	return s.free
 }
 
+func (s *slots) giveUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hopeless = s.open() == 0
+}
+
 func (s *slots) setBacklog(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.backlog && !on {
+		s.backlog = false
+		s.announce()
+		return
+	}
 	s.backlog = on
 }
 
@@ -117,7 +136,7 @@ func (s *slots) used() int {
 	return s.total - s.free
 }
 
-// changed is closed at the next release.
+// changed is closed at the next release, or when the backlog is gone.
 func (s *slots) changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
