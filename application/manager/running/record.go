@@ -138,7 +138,7 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		}
 		if row.CancelRequested {
 			// Somebody cancelled it while the attempt was failing.
-			d.row.Status, d.row.Claim, d.row.EndTime = entity.StatusCancelled, "", c.now
+			d.row.Status, d.row.Reason, d.row.Claim, d.row.EndTime = entity.StatusCancelled, row.Reason, "", c.now
 		}
 		if err := tx.Executions.Update(ctx, d.row, entity.StatusRunning, mine.Token); err != nil {
 			return fmt.Errorf("park run %s for its retry: %w", d.row.ID, err)
