@@ -1,0 +1,259 @@
+package persistence_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+// BenchmarkShape measures what the tables and their indexes cost. One unit is
+// the whole life of a run that starts directly: lock and advance its job,
+// insert it RUNNING, finish it. The variants take turns within one process, so
+// that the ratios hold even when the machine is busy; read nothing else.
+//
+//	go test -run '^$' -bench Shape -benchtime 1x ./infrastructure/persistence
+//
+// PS_BENCH_ONLY selects variants by a regular expression, PS_BENCH_SQLITE the
+// synchronous levels ("none" for no SQLite).
+func BenchmarkShape(b *testing.B) {
+	for b.Loop() {
+		for _, level := range strings.Fields(cmp.Or(os.Getenv("PS_BENCH_SQLITE"), "FULL NORMAL")) {
+			for _, batch := range []int{100, 500} {
+				if level == "none" {
+					continue
+				}
+				cfg := func() persistence.Config {
+					c := dbtest.SQLite(b)
+					c.Synchronous = level
+					return c
+				}
+				compare(b, "SQLite "+level, batch, 1, cfg, variants(true))
+			}
+		}
+		for _, batch := range []int{100, 500} {
+			if dbtest.HasMySQL(b) {
+				compare(b, "MySQL", batch, 2, func() persistence.Config { return dbtest.MySQL(b) }, variants(false))
+			}
+		}
+	}
+}
+
+const (
+	benchJobs   = 20000
+	benchRounds = 24
+	benchTurn   = 250 * time.Millisecond
+)
+
+// variant is one shape of the tables, or one form of a statement.
+type variant struct {
+	name string
+	// setup changes the migrated schema.
+	setup []string
+	// noKey starts runs without a claim key.
+	noKey   bool
+	insert  func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error
+	advance func(ctx context.Context, tx repository.Tx, moves []repository.JobAdvance) error
+	finish  func(ctx context.Context, tx repository.Tx, rows []repository.Finish) error
+}
+
+// contestant is a variant with its store and its figures.
+type contestant struct {
+	variant
+	store *persistence.Store
+	next  atomic.Int64
+	rates []float64
+
+	mu    sync.Mutex
+	spent map[string]time.Duration
+}
+
+// note adds up what each statement takes; prepare's are forgotten.
+func (c *contestant) note(name string, d time.Duration, _ error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spent[name] += d
+}
+
+// statements tells where the time of a batch goes.
+func (c *contestant) statements(batch int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(c.spent)) {
+		parts = append(parts, fmt.Sprintf("%s %.2f ms", name, c.spent[name].Seconds()*1000/float64(c.next.Load())))
+	}
+	return fmt.Sprintf("    a batch of %d: %s", batch, strings.Join(parts, ", "))
+}
+
+func compare(b *testing.B, where string, batch, workers int, cfg func() persistence.Config, all []variant) {
+	b.Helper()
+	only := regexp.MustCompile(os.Getenv("PS_BENCH_ONLY"))
+	var field []*contestant
+	for _, v := range all {
+		if !only.MatchString(v.name) {
+			continue
+		}
+		c := &contestant{variant: v, spent: make(map[string]time.Duration)}
+		settings := cfg()
+		settings.Observe = c.note
+		c.store = dbtest.Open(b, settings)
+		c.prepare(b)
+		field = append(field, c)
+	}
+	for round := range benchRounds + 1 {
+		for _, c := range field {
+			rate := c.run(b, batch, workers)
+			if round > 0 { // the first turn warms up
+				c.rates = append(c.rates, rate)
+			}
+		}
+	}
+	fmt.Printf("\n%s %s, batches of %d, %d connections: %v\n", where, field[0].store.Info().Version, batch, workers, field[0].store.Info().Durability)
+	for _, c := range field {
+		shares := make([]float64, len(c.rates))
+		for i, rate := range c.rates { // turn by turn, because the machine's speed changes
+			shares[i] = 100 * rate / field[0].rates[i]
+		}
+		fmt.Printf("  %-46s %8.0f/s %6.1f %%\n", c.name, median(c.rates), median(shares))
+		if c == field[0] {
+			fmt.Println(c.statements(batch))
+		}
+		require.NoError(b, c.store.Close())
+	}
+}
+
+func median(values []float64) float64 {
+	values = slices.Sorted(slices.Values(values))
+	return values[len(values)/2]
+}
+
+// prepare adds the jobs and changes the schema.
+func (c *contestant) prepare(b *testing.B) {
+	b.Helper()
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for from := 0; from < benchJobs; from += 1000 {
+		require.NoError(b, c.store.Write(b.Context(), repository.LaneAPI, "prepare", func(ctx context.Context, tx repository.Tx) error {
+			var jobs []*entity.Job
+			for n := from; n < from+1000; n++ {
+				jobs = append(jobs, benchJob(n, start))
+			}
+			return tx.Jobs.Insert(ctx, jobs...)
+		}))
+	}
+	for _, statement := range c.setup {
+		require.NoError(b, c.store.Write(b.Context(), repository.LaneAPI, "prepare", func(ctx context.Context, tx repository.Tx) error {
+			_, err := persistence.Exec(ctx, tx, statement)
+			return err
+		}))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.spent)
+}
+
+func benchJobID(n int) string { return fmt.Sprintf("0193%04x-%04x-7000-8000-%012x", n%7919, n%6007, n) }
+
+func benchJob(n int, due time.Time) *entity.Job {
+	id := benchJobID(n)
+	return &entity.Job{
+		ID: id, Name: fmt.Sprintf("bench job %d", n), Group: "default", Type: entity.JobCustom, Class: "noop", Data: "{}",
+		Status: entity.JobEnabled, NextFireTime: due, DueTime: due, Partition: entity.PartitionOf(id), Version: 1, CreateTime: due, UpdateTime: due,
+	}
+}
+
+// run fires batches for one turn and returns runs a second.
+func (c *contestant) run(b *testing.B, batch, workers int) float64 {
+	b.Helper()
+	var done atomic.Int64
+	var wg sync.WaitGroup
+	errs := make([]error, workers)
+	start := time.Now()
+	for w := range workers {
+		wg.Go(func() {
+			for time.Since(start) < benchTurn && errs[w] == nil {
+				errs[w] = c.life(b.Context(), w, workers, batch)
+				done.Add(int64(batch))
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		require.NoError(b, err, c.name)
+	}
+	return float64(done.Load()) / time.Since(start).Seconds()
+}
+
+// life is one batch from the fire to the end. Each worker has jobs of its own.
+func (c *contestant) life(ctx context.Context, worker, workers, batch int) error {
+	turn := int(c.next.Add(1))
+	at := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(turn) * time.Millisecond)
+	per := benchJobs / workers
+	rows, moves, ids := make([]*entity.Execution, batch), make([]repository.JobAdvance, batch), make([]string, batch)
+	finishes := make([]repository.Finish, batch)
+	for i := range batch {
+		id := benchJobID(worker*per + (turn*batch+i)%per)
+		key := identity.FireKey(at)
+		e := &entity.Execution{
+			ID: identity.ExecutionID(at, id, key, i), JobID: id, FireKey: key, ScheduledTime: at, DueTime: at, Trigger: entity.TriggerSchedule,
+			JobVersion: 1, Priority: 5, Status: entity.StatusRunning, NodeID: "node-1", Epoch: 1, Token: 1, Attempt: 1,
+			StartTime: at, CreateTime: at, UpdateTime: at,
+		}
+		if !c.noKey {
+			e.Claim = entity.RunningKey("node-1")
+		}
+		next := at.Add(time.Minute)
+		rows[i], ids[i] = e, id
+		moves[i] = repository.JobAdvance{ID: id, NextFireTime: next, DueTime: next, LastFireTime: at, Status: entity.JobEnabled}
+		finishes[i] = repository.Finish{ID: e.ID, NodeID: "node-1", Epoch: 1, Token: 1, Status: entity.StatusSuccess,
+			StartTime: at.Add(time.Millisecond), EndTime: at.Add(time.Duration(2+i%50) * time.Millisecond), Duration: time.Duration(1+i%50) * time.Millisecond, Progress: 100}
+	}
+	err := c.store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
+		if _, err := tx.Jobs.Lock(ctx, ids); err != nil {
+			return err
+		}
+		if err := c.insertRows(ctx, tx, rows); err != nil {
+			return err
+		}
+		if c.advance != nil {
+			return c.advance(ctx, tx, moves)
+		}
+		return tx.Jobs.Advance(ctx, moves)
+	})
+	if err != nil {
+		return err
+	}
+	return c.store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
+		if c.finish != nil {
+			return c.finish(ctx, tx, finishes)
+		}
+		refused, err := tx.Executions.Finish(ctx, finishes)
+		if len(refused) > 0 {
+			return fmt.Errorf("%d completions were refused", len(refused))
+		}
+		return err
+	})
+}
+
+func (c *contestant) insertRows(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+	if c.insert != nil {
+		return c.insert(ctx, tx, rows)
+	}
+	return tx.Executions.Insert(ctx, rows)
+}

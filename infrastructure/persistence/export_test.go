@@ -1,0 +1,16 @@
+package persistence
+
+import (
+	"context"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Exec runs a bare statement inside a transaction, for measurements and for
+// looking behind the repositories.
+func Exec(ctx context.Context, tx repository.Tx, query string, args ...any) (int64, error) {
+	return tx.Executions.(*executionWriter).c.exec(ctx, "test", query, args...)
+}
+
+// StampText is the text of a time as the tables hold it.
+var StampText = stampText

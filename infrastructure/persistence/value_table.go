@@ -1,0 +1,92 @@
+package persistence
+
+import (
+	"strconv"
+	"strings"
+)
+
+// valueTable builds the derived table of an UPDATE … JOIN that writes other
+// values into each of many rows. What is the same in all rows is bound once
+// instead: most of a batch is, and the server's time goes by what it parses.
+type valueTable struct {
+	rows int
+	cols []valueColumn
+	// constants are the arguments of the expressions, in the order of calls.
+	constants []any
+}
+
+type valueColumn struct {
+	cast   string
+	values []any
+}
+
+// The types of columns that a literal alone would not have.
+const (
+	asID   = "CAST(? AS CHAR(50) CHARACTER SET ascii) COLLATE ascii_bin"
+	asTime = "CAST(? AS DATETIME(3))"
+	asIs   = "?"
+)
+
+func newValueTable(ids int, id func(i int) any) *valueTable {
+	t := &valueTable{rows: ids}
+	t.add(asID, id)
+	return t
+}
+
+func (t *valueTable) add(cast string, value func(i int) any) {
+	values := make([]any, t.rows)
+	for i := range values {
+		values[i] = value(i)
+	}
+	t.cols = append(t.cols, valueColumn{cast, values})
+}
+
+// expr returns what stands for a value in the statement: a column of the
+// derived table "v", or a question mark. Each expression is used once, in the
+// order in which they were made.
+func (t *valueTable) expr(cast string, value func(i int) any) string {
+	t.add(cast, value)
+	last := t.cols[len(t.cols)-1].values
+	for _, v := range last {
+		if v != last[0] {
+			return "v.c" + strconv.Itoa(len(t.cols)-1)
+		}
+	}
+	t.cols = t.cols[:len(t.cols)-1]
+	t.constants = append(t.constants, last[0])
+	return "?"
+}
+
+// derived renders the table: its first row names the columns c0, c1, … and
+// gives them their types; c0 is the id.
+func (t *valueTable) derived() (string, []any) {
+	var b strings.Builder
+	args := make([]any, 0, t.rows*len(t.cols)+len(t.constants))
+	b.WriteString("(SELECT ")
+	for c, col := range t.cols {
+		if c > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(col.cast + " AS c" + strconv.Itoa(c))
+	}
+	next := " UNION ALL SELECT " + marks(len(t.cols))
+	for i := range t.rows {
+		if i > 0 {
+			b.WriteString(next)
+		}
+		for _, col := range t.cols {
+			args = append(args, col.values[i])
+		}
+	}
+	b.WriteString(") v")
+	return b.String(), args
+}
+
+// update renders "UPDATE v JOIN table SET … WHERE …". The order of the join is
+// pinned: the optimizer would scan a small table instead, and wait for rows
+// that others hold.
+func (t *valueTable) update(table, set, where string) (string, []any) {
+	derived, args := t.derived()
+	return "UPDATE " + derived + " STRAIGHT_JOIN " + table + " t FORCE INDEX (PRIMARY) ON v.c0 = t.id SET " + set + " WHERE " + where,
+		append(args, t.constants...)
+}
