@@ -48,13 +48,34 @@ func TestBadCronAndTimes(t *testing.T) {
 		dialect string
 		value   any
 	}{
-		{"1", "UNIX", "TZ="}, {"2", "UNIX", "TZ=0"}, {"3", "UNIX", "CRON_TZ=Asia/Tokyo"}, {"4", "UNIX", "TZ=../../etc/passwd * * * * *"},
-		{"5", "QUARTZ", ""}, {"6", "QUARTZ", "   "}, {"7", "QUARTZ", "0 0 0 *"}, {"7", "UNIX", "* * * *"},
-		{"8", "QUARTZ", "0 0 0 * * ? 2026 2027"}, {"8", "UNIX", "* * * * * * *"}, {"9", "UNIX", "60 * * * *"}, {"10", "UNIX", "*/0 * * * *"},
-		{"11", "UNIX", "*/999999999 * * * *"}, {"12", "UNIX", "5-1 * * * *"}, {"13", "UNIX", "-1 * * * *"}, {"14", "UNIX", "1-4294967296 * * * *"},
-		{"15", "UNIX", "0 0 30 2 *"}, {"17", "UNIX", "0 0 31 4,6,9,11 *"}, {"18", "QUARTZ", "@every 0s"}, {"19", "QUARTZ", "@every -5m"},
-		{"20", "QUARTZ", "@every 1ns"}, {"21", "QUARTZ", "@every 999999h"}, {"22", "QUARTZ", "@reboot"}, {"24", "UNIX", "0 0 L * *"}, {"25", "UNIX", "１ * * * *"},
-		{"26", "UNIX", "* * * * *\n* * * * *"}, {"27", "UNIX", "* * * * *;rm -rf /"}, {"28", "UNIX", strings.Repeat("1,", 100_000) + "1 * * * *"},
+		{"1", "UNIX", "TZ="},
+		{"2", "UNIX", "TZ=0"},
+		{"3", "UNIX", "CRON_TZ=Asia/Tokyo"},
+		{"4", "UNIX", "TZ=../../etc/passwd * * * * *"},
+		{"5", "QUARTZ", ""},
+		{"6", "QUARTZ", "   "},
+		{"7", "QUARTZ", "0 0 0 *"},
+		{"7", "UNIX", "* * * *"},
+		{"8", "QUARTZ", "0 0 0 * * ? 2026 2027"},
+		{"8", "UNIX", "* * * * * * *"},
+		{"9", "UNIX", "60 * * * *"},
+		{"10", "UNIX", "*/0 * * * *"},
+		{"11", "UNIX", "*/999999999 * * * *"},
+		{"12", "UNIX", "5-1 * * * *"},
+		{"13", "UNIX", "-1 * * * *"},
+		{"14", "UNIX", "1-4294967296 * * * *"},
+		{"15", "UNIX", "0 0 30 2 *"},
+		{"17", "UNIX", "0 0 31 4,6,9,11 *"},
+		{"18", "QUARTZ", "@every 0s"},
+		{"19", "QUARTZ", "@every -5m"},
+		{"20", "QUARTZ", "@every 1ns"},
+		{"21", "QUARTZ", "@every 999999h"},
+		{"22", "QUARTZ", "@reboot"},
+		{"24", "UNIX", "0 0 L * *"},
+		{"25", "UNIX", "１ * * * *"},
+		{"26", "UNIX", "* * * * *\n* * * * *"},
+		{"27", "UNIX", "* * * * *;rm -rf /"},
+		{"28", "UNIX", strings.Repeat("1,", 100_000) + "1 * * * *"},
 	} {
 		t.Run(c.row, func(t *testing.T) {
 			e := e.on(t)
@@ -108,15 +129,28 @@ func TestUnusualButValidSchedules(t *testing.T) {
 func TestBadNumbers(t *testing.T) {
 	e := newEdge(t)
 	for _, c := range []struct{ row, field, literal, code string }{
-		{"35", "timeoutSec", "-1", "out_of_range"}, {"37", "timeoutSec", "2147483648", "out_of_range"},
-		{"38", "timeoutSec", "9223372036854775808", "out_of_range"}, {"38", "timeoutSec", "-9223372036854775809", "out_of_range"},
-		{"39", "timeoutSec", "1e309", "not_an_integer"}, {"40", "timeoutSec", `"NaN"`, "wrong_type"}, {"41", "timeoutSec", "1.5", "not_an_integer"},
-		{"44", "priority", "0", "out_of_range"}, {"44", "priority", "11", "out_of_range"}, {"44", "priority", "4294967297", "out_of_range"},
-		{"44", "priority", "99999999999999999999", "out_of_range"}, {"43", "shardCount", "0", "out_of_range"},
-		{"43", "shardCount", "-1", "out_of_range"}, {"43", "shardCount", "1000000", "out_of_range"},
-		{"46", "timeoutSec", `"1"`, "wrong_type"}, {"47", "timeoutSec", "true", "wrong_type"}, {"48", "timeoutSec", `"5 parsecs"`, "wrong_type"},
-		{"47", "broadcast", "1", "wrong_type"}, {"47", "name", "1", "wrong_type"}, {"47", "labels", `["a"]`, "wrong_type"},
-		{"47", "jobData", `"text"`, "wrong_type"}, {"47", "schedule", `"0 0 0 * * ?"`, "wrong_type"},
+		{"35", "timeoutSec", "-1", "out_of_range"},
+		{"37", "timeoutSec", "2147483648", "out_of_range"},
+		{"38", "timeoutSec", "9223372036854775808", "out_of_range"},
+		{"38", "timeoutSec", "-9223372036854775809", "out_of_range"},
+		{"39", "timeoutSec", "1e309", "not_an_integer"},
+		{"40", "timeoutSec", `"NaN"`, "wrong_type"},
+		{"41", "timeoutSec", "1.5", "not_an_integer"},
+		{"44", "priority", "0", "out_of_range"},
+		{"44", "priority", "11", "out_of_range"},
+		{"44", "priority", "4294967297", "out_of_range"},
+		{"44", "priority", "99999999999999999999", "out_of_range"},
+		{"43", "shardCount", "0", "out_of_range"},
+		{"43", "shardCount", "-1", "out_of_range"},
+		{"43", "shardCount", "1000000", "out_of_range"},
+		{"46", "timeoutSec", `"1"`, "wrong_type"},
+		{"47", "timeoutSec", "true", "wrong_type"},
+		{"48", "timeoutSec", `"5 parsecs"`, "wrong_type"},
+		{"47", "broadcast", "1", "wrong_type"},
+		{"47", "name", "1", "wrong_type"},
+		{"47", "labels", `["a"]`, "wrong_type"},
+		{"47", "jobData", `"text"`, "wrong_type"},
+		{"47", "schedule", `"0 0 0 * * ?"`, "wrong_type"},
 	} {
 		t.Run(c.row+" "+c.literal, func(t *testing.T) {
 			e := e.on(t)
@@ -128,9 +162,12 @@ func TestBadNumbers(t *testing.T) {
 		})
 	}
 	for _, c := range []struct{ row, literal, field string }{
-		{"42", `{"maxRetries":-1}`, "retryPolicy.maxRetries"}, {"42", `{"maxRetries":1000000000}`, "retryPolicy.maxRetries"},
-		{"39", `{"jitter":1e309}`, "retryPolicy.jitter"}, {"40", `{"jitter":"NaN"}`, "retryPolicy.jitter"},
-		{"47", `{"noRetryOn":[1]}`, "retryPolicy.noRetryOn[0]"}, {"47", `{"noRetryOn":"X"}`, "retryPolicy.noRetryOn"},
+		{"42", `{"maxRetries":-1}`, "retryPolicy.maxRetries"},
+		{"42", `{"maxRetries":1000000000}`, "retryPolicy.maxRetries"},
+		{"39", `{"jitter":1e309}`, "retryPolicy.jitter"},
+		{"40", `{"jitter":"NaN"}`, "retryPolicy.jitter"},
+		{"47", `{"noRetryOn":[1]}`, "retryPolicy.noRetryOn[0]"},
+		{"47", `{"noRetryOn":"X"}`, "retryPolicy.noRetryOn"},
 		{"113", `{"backoff":"fixed"}`, "retryPolicy.backoff"},
 	} {
 		t.Run(c.row+" "+c.literal, func(t *testing.T) {
@@ -148,8 +185,13 @@ func TestBadNumbers(t *testing.T) {
 func TestBadStrings(t *testing.T) {
 	e := newEdge(t)
 	for _, c := range []struct{ row, name, code string }{
-		{"49", ``, "required"}, {"49", `   `, "required"}, {"49", `\u3000`, "required"}, {"50", strings.Repeat("x", 101), "too_long"},
-		{"51", `a\u0000b`, ""}, {"66", `a\r\n2026-01-01 INFO forged`, ""}, {"67", `a\u001b]0;owned\u0007`, ""},
+		{"49", ``, "required"},
+		{"49", `   `, "required"},
+		{"49", `\u3000`, "required"},
+		{"50", strings.Repeat("x", 101), "too_long"},
+		{"51", `a\u0000b`, ""},
+		{"66", `a\r\n2026-01-01 INFO forged`, ""},
+		{"67", `a\u001b]0;owned\u0007`, ""},
 	} {
 		t.Run(c.row, func(t *testing.T) {
 			e := e.on(t)
@@ -205,15 +247,28 @@ func TestBadJSON(t *testing.T) {
 		status    int
 		code      string
 	}{
-		{"72", " ", 400, "empty_body"}, {"73", "null", 400, "not_an_object"}, {"74", "[]", 400, "not_an_object"}, {"74", "1", 400, "not_an_object"},
-		{"74", `"x"`, 400, "not_an_object"}, {"75", deep(100_000), 400, "invalid_json"}, {"75", deep(64), 400, "too_deep"},
+		{"72", " ", 400, "empty_body"},
+		{"73", "null", 400, "not_an_object"},
+		{"74", "[]", 400, "not_an_object"},
+		{"74", "1", 400, "not_an_object"},
+		{"74", `"x"`, 400, "not_an_object"},
+		{"75", deep(100_000), 400, "invalid_json"},
+		{"75", deep(64), 400, "too_deep"},
 		{"75", `{"a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}", 400, "too_deep"},
-		{"76", `{"name":"a","name":"b"}`, 400, "duplicate_field"}, {"76", `{"jobData":{"a":{"b":1,"b":2}}}`, 400, "duplicate_field"},
+		{"76", `{"name":"a","name":"b"}`, 400, "duplicate_field"},
+		{"76", `{"jobData":{"a":{"b":1,"b":2}}}`, 400, "duplicate_field"},
 		{"76", `{"a":1,"\u0061":2}`, 400, "duplicate_field"},
-		{"82", `{"name":"a"} x`, 400, "invalid_json"}, {"82", `{"name":"a"}{}`, 400, "invalid_json"}, {"82", `{"name":"a",}`, 400, "invalid_json"},
-		{"82", `{"name":}`, 400, "invalid_json"}, {"82", `{name:"a"}`, 400, "invalid_json"}, {"82", `{"name":"a"`, 400, "invalid_json"},
-		{"82", `{"a":[1,]}`, 400, "invalid_json"}, {"82", `{"a":NaN}`, 400, "invalid_json"}, {"82", `{"a":01}`, 400, "invalid_json"},
-		{"82", "\xef\xbb\xbf{}", 400, "invalid_json"}, {"79", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "body_too_large"},
+		{"82", `{"name":"a"} x`, 400, "invalid_json"},
+		{"82", `{"name":"a"}{}`, 400, "invalid_json"},
+		{"82", `{"name":"a",}`, 400, "invalid_json"},
+		{"82", `{"name":}`, 400, "invalid_json"},
+		{"82", `{name:"a"}`, 400, "invalid_json"},
+		{"82", `{"name":"a"`, 400, "invalid_json"},
+		{"82", `{"a":[1,]}`, 400, "invalid_json"},
+		{"82", `{"a":NaN}`, 400, "invalid_json"},
+		{"82", `{"a":01}`, 400, "invalid_json"},
+		{"82", "\xef\xbb\xbf{}", 400, "invalid_json"},
+		{"79", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "body_too_large"},
 	} {
 		t.Run(c.row, func(t *testing.T) {
 			e := e.on(t)
@@ -250,7 +305,8 @@ func TestUnknownFields(t *testing.T) {
 		require.Contains(t, a.body, "did you mean "+c[1])
 	}
 	for _, c := range []struct{ body, field string }{
-		{raw("schedule", `{"kind":"NONE","cron":"x"}`), "schedule.cron"}, {raw("retryPolicy", `{"retries":1}`), "retryPolicy.retries"},
+		{raw("schedule", `{"kind":"NONE","cron":"x"}`), "schedule.cron"},
+		{raw("retryPolicy", `{"retries":1}`), "retryPolicy.retries"},
 		{raw("routing", `{"strategy":"ANY","node":"x"}`), "routing.node"},
 	} {
 		e.call("POST", "/api/v1/jobs", c.body).wantField(422, c.field, "unknown_field")

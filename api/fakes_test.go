@@ -98,7 +98,8 @@ func (f *fakeJobs) Replace(ctx context.Context, id string, job *entity.Job, vers
 	return &j, nil
 }
 
-func (f *fakeJobs) Pause(ctx context.Context, id string) (*entity.Job, error)  { return f.Get(ctx, id) }
+func (f *fakeJobs) Pause(ctx context.Context, id string) (*entity.Job, error) { return f.Get(ctx, id) }
+
 func (f *fakeJobs) Resume(ctx context.Context, id string) (*entity.Job, error) { return f.Get(ctx, id) }
 
 func (f *fakeJobs) Delete(ctx context.Context, id string, ifMatch int) error {

@@ -283,8 +283,10 @@ func TestErrorsOfServicesBecomeProblems(t *testing.T) {
 		status int
 		code   string
 	}{
-		{fault.Conflict("name_taken", "taken"), 409, "name_taken"}, {fault.Unavailable(errors.New("canary")), 503, "store_unavailable"},
-		{errors.New("canary"), 500, "internal"}, {repository.ErrCommitUnknown, 503, "outcome_unknown"},
+		{fault.Conflict("name_taken", "taken"), 409, "name_taken"},
+		{fault.Unavailable(errors.New("canary")), 503, "store_unavailable"},
+		{errors.New("canary"), 500, "internal"},
+		{repository.ErrCommitUnknown, 503, "outcome_unknown"},
 	} {
 		e.jobs.err = c.err
 		a := e.call("POST", "/api/v1/jobs", encode(t, minimal()))

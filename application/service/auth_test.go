@@ -104,8 +104,12 @@ func TestTokenOfARemovedUserIsRefused(t *testing.T) {
 func TestUnknownUserAndWrongPasswordLookTheSame(t *testing.T) {
 	s := newSignIn(t)
 	cases := [][2]string{
-		{service.FirstAdmin, "wrong password"}, {"nobody", rightPassword}, {"", ""}, {"nobody", strings.Repeat("x", 10_000)},
-		{strings.Repeat("n", 10_000), "x"}, {"' OR 1=1 -- ", "x"},
+		{service.FirstAdmin, "wrong password"},
+		{"nobody", rightPassword},
+		{"", ""},
+		{"nobody", strings.Repeat("x", 10_000)},
+		{strings.Repeat("n", 10_000), "x"},
+		{"' OR 1=1 -- ", "x"},
 	}
 	var message string
 	for i, c := range cases {

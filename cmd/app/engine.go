@@ -61,6 +61,7 @@ type Engine struct {
 	Runner     *running.TaskManager
 
 	cfg       config.Config
+	machine   clock.Clock
 	logger    *slog.Logger
 	checker   service.DefinitionChecker
 	folder    *dataFolder
@@ -82,7 +83,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		o.Clock = clock.NewSystem()
 	}
 	e = &Engine{
-		cfg: cfg, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
+		cfg: cfg, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
 		lost: make(chan struct{}),
 	}
 	defer func() {
@@ -100,7 +101,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err = e.Clock.Measure(ctx); err != nil {
 		return e, err
 	}
-	node := nodeOf(cfg)
+	node := nodeOf(cfg, o.Clock.Now())
 	if err = e.Store.HoldInstance(ctx, node.ID); err != nil {
 		return e, err
 	}
@@ -227,7 +228,7 @@ func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
 		e.loops.Wait()
 		close(done)
 	}()
-	bound := time.NewTimer(storeBound)
+	bound := e.machine.NewTimer(storeBound)
 	defer bound.Stop()
 	select {
 	case <-done:
@@ -236,7 +237,7 @@ func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
 		errs = append(errs, e.heartbeat.Leave(leaveCtx))
 	case <-ctx.Done():
 		errs = append(errs, fmt.Errorf("stopped before every run had ended: %w", ctx.Err()))
-	case <-bound.C:
+	case <-bound.C():
 		errs = append(errs, errors.New("stopped before the store had taken every result"))
 	}
 	return errors.Join(errs...)

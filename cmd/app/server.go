@@ -43,7 +43,8 @@ const hashers = 2
 func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, err error) {
 	s = &Server{failed: make(chan error, 1)}
 	// The port first: a busy one must leave no trace in the store.
-	if s.listener, err = net.Listen("tcp", cfg.Server.Addr); err != nil {
+	var lc net.ListenConfig
+	if s.listener, err = lc.Listen(ctx, "tcp", cfg.Server.Addr); err != nil {
 		return nil, fmt.Errorf("the address %s cannot be taken: %w; stop what uses it, or choose another one with server.addr (PS_SERVER_ADDR)", cfg.Server.Addr, err)
 	}
 	defer func() {

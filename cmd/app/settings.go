@@ -26,10 +26,9 @@ func storeConfig(cfg config.Config, folder *dataFolder, o Options, m *metrics.Me
 }
 
 // nodeOf is the registry row of this process.
-func nodeOf(cfg config.Config) entity.Node {
+func nodeOf(cfg config.Config, now time.Time) entity.Node {
 	_, port, _ := net.SplitHostPort(cfg.Server.Addr) // checked by the configuration
 	number, _ := strconv.Atoi(port)
-	now := time.Now().UTC()
 	return entity.Node{
 		ID: cfg.Node.ID, IP: cfg.Node.IP, Port: number, Status: entity.NodeUp, Roles: cfg.Server.Roles,
 		Labels: cfg.Node.Labels, Version: Version(), Slots: cfg.Executor.Slots,

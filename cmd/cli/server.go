@@ -55,9 +55,6 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 	if err != nil {
 		return err
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -101,7 +98,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 	}
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(cfg.Server.ShutdownGraceSec)*time.Second+giveUp)
 	defer cancel()
-	go stopAtOnce(stopCtx, signals, cancel)
+	go stopAtOnce(stopCtx, machine, signals, cancel)
 	if stopErr := server.Stop(stopCtx); stopErr != nil && err == nil {
 		err = stopErr
 	}
@@ -114,15 +111,15 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 const sameSignal = 500 * time.Millisecond
 
 // stopAtOnce gives a graceful stop up at the second signal.
-func stopAtOnce(ctx context.Context, signals <-chan os.Signal, giveUp func()) {
-	echoes := time.NewTimer(sameSignal)
+func stopAtOnce(ctx context.Context, c clock.Clock, signals <-chan os.Signal, giveUp func()) {
+	echoes := c.NewTimer(sameSignal)
 	defer echoes.Stop()
 	first := true
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-echoes.C:
+		case <-echoes.C():
 			first = false
 		case <-signals:
 			if !first {

@@ -12,5 +12,14 @@ func Exec(ctx context.Context, tx repository.Tx, query string, args ...any) (int
 	return tx.Executions.(*executionWriter).c.exec(ctx, "test", query, args...)
 }
 
+// QueryText reads one value inside a transaction.
+func QueryText(ctx context.Context, tx repository.Tx, query string, args ...any) (string, error) {
+	rows, err := collect(ctx, tx.Executions.(*executionWriter).c, "test", query, args, scanText)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return rows[0], nil
+}
+
 // StampText is the text of a time as the tables hold it.
 var StampText = stampText

@@ -103,11 +103,15 @@ func mysqlSession(cfg *mysql.Config, vars map[string]string) {
 	cfg.Params = set
 }
 
-// connectMySQL gives a pool with our session settings.
-func connectMySQL(ctx context.Context, dsn string, maxConns int) (*sql.DB, map[string]string, error) {
+// connectMySQL gives a pool with our session settings, changed by adjust if
+// that is given.
+func connectMySQL(ctx context.Context, dsn string, maxConns int, adjust func(*mysql.Config)) (*sql.DB, map[string]string, error) {
 	cfg, err := mysqlConfig(dsn)
 	if err != nil {
 		return nil, nil, err
+	}
+	if adjust != nil {
+		adjust(cfg)
 	}
 	plain, err := mysql.NewConnector(cfg.Clone())
 	if err != nil {
@@ -136,7 +140,7 @@ func connectMySQL(ctx context.Context, dsn string, maxConns int) (*sql.DB, map[s
 }
 
 func (s *core) openMySQL(ctx context.Context, cfg Config) (gorm.Dialector, error) {
-	db, vars, err := connectMySQL(ctx, cfg.DSN, cfg.MaxConns)
+	db, vars, err := connectMySQL(ctx, cfg.DSN, cfg.MaxConns, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -157,7 +157,7 @@ func (t *TaskManager) startClaimed(ctx context.Context, rows []*entity.Execution
 		}, true)
 		started++
 	}
-	t.Start(runs)
+	t.Start(runs) //nolint:contextcheck // a run outlives the claim that found it
 	return started + len(runs), nil
 }
 

@@ -60,8 +60,10 @@ func Parse(expr string, dialect Dialect) (*Expr, error) {
 		return nil, err
 	}
 	if !e.everFires() {
-		return nil, &SyntaxError{Field: "day-of-month", Value: text, cause: ErrNeverFires,
-			Message: "never fires: no month that is chosen has such a day; change the day or the month"}
+		return nil, &SyntaxError{
+			Field: "day-of-month", Value: text, cause: ErrNeverFires,
+			Message: "never fires: no month that is chosen has such a day; change the day or the month",
+		}
 	}
 	return e, nil
 }
