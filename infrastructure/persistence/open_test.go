@@ -1,0 +1,218 @@
+package persistence_test
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+func TestANewerSchemaIsRefused(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		s := dbtest.Open(t, cfg)
+		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+			_, err := persistence.Exec(ctx, tx, "INSERT INTO scheduler_schema_version (version_id, is_applied) VALUES (99999, 1)")
+			return err
+		}))
+		for _, auto := range []bool{true, false} {
+			cfg.AutoMigrate = auto
+			_, err := persistence.Open(t.Context(), cfg)
+			require.ErrorContains(t, err, "version 99999, newer than this program")
+		}
+	})
+}
+
+func TestAnOlderSchemaIsRefusedWithoutAutoMigrate(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		require.NoError(t, dbtest.Open(t, cfg).Ping(t.Context()))
+		m, err := persistence.OpenMigrator(t.Context(), cfg)
+		require.NoError(t, err)
+		defer m.Close()
+		undone, err := m.Down(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, undone.Name, "session")
+		cfg.AutoMigrate = false
+		_, err = persistence.Open(t.Context(), cfg)
+		require.ErrorContains(t, err, "migrate up")
+		applied, err := m.Up(t.Context())
+		require.NoError(t, err)
+		require.Len(t, applied, 1)
+		states, err := m.Status(t.Context())
+		require.NoError(t, err)
+		for _, st := range states {
+			require.False(t, st.AppliedAt.IsZero(), st.Name)
+		}
+		dbtest.Open(t, cfg)
+	})
+}
+
+func TestEveryMigrationCanBeUndone(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		m, err := persistence.OpenMigrator(t.Context(), cfg)
+		require.NoError(t, err)
+		defer m.Close()
+		for range 2 {
+			_, err = m.Up(t.Context())
+			require.NoError(t, err)
+			states, err := m.Status(t.Context())
+			require.NoError(t, err)
+			for range states {
+				_, err = m.Down(t.Context())
+				require.NoError(t, err)
+			}
+		}
+	})
+}
+
+func TestNodesMayStartTogetherOnAnEmptyStore(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		if cfg.Path != "" {
+			cfg.Path = filepath.Join(t.TempDir(), "fresh.db")
+		}
+		const nodes = 4
+		errs := make([]error, nodes)
+		var wg sync.WaitGroup
+		for i := range nodes {
+			wg.Go(func() {
+				s, err := persistence.Open(t.Context(), cfg)
+				if err == nil {
+					err = s.Close()
+				}
+				errs[i] = err
+			})
+		}
+		wg.Wait()
+		for _, err := range errs {
+			require.NoError(t, err)
+		}
+	})
+}
+
+func TestFilesThatCannotBeUsedAreExplained(t *testing.T) {
+	dir := t.TempDir()
+	garbage := filepath.Join(dir, "garbage.db")
+	require.NoError(t, os.WriteFile(garbage, []byte(strings.Repeat("not a database ", 1000)), 0o600))
+	good := dbtest.SQLite(t)
+	data, err := os.ReadFile(good.Path)
+	require.NoError(t, err)
+	truncated := filepath.Join(dir, "truncated.db")
+	require.NoError(t, os.WriteFile(truncated, data[:len(data)/3], 0o600))
+	for path, want := range map[string]string{
+		garbage:                                "not a usable SQLite database",
+		truncated:                              "not a usable SQLite database",
+		filepath.Join(dir, "missing", "db.db"): "check that its directory exists",
+		dir:                                    "check that its directory exists",
+		"":                                     "no path",
+	} {
+		_, err := persistence.Open(t.Context(), persistence.Config{Driver: "sqlite", Path: path, AutoMigrate: true})
+		require.ErrorContains(t, err, want, path)
+	}
+	left, err := os.ReadFile(garbage)
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("not a database ", 1000), string(left), "a foreign file is left alone")
+}
+
+func TestPathsMayHoldAnything(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ä dir with ? & # % 'quote'", "db.db")
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+	dbtest.Open(t, persistence.Config{Driver: "sqlite", Path: path, AutoMigrate: true})
+	_, err := os.Stat(path)
+	require.NoError(t, err)
+}
+
+func TestWrongSettingsAreNamed(t *testing.T) {
+	for want, cfg := range map[string]persistence.Config{
+		"store.driver":      {Driver: "postgres"},
+		"store.synchronous": {Driver: "sqlite", Path: filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF", AutoMigrate: true},
+		"read store.dsn":    {Driver: "mysql", DSN: "::"},
+		"names no database": {Driver: "mysql", DSN: "u:p@tcp(127.0.0.1:1)/"},
+	} {
+		_, err := persistence.Open(t.Context(), cfg)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := persistence.Open(t.Context(), persistence.Config{Driver: "mysql", DSN: "u:secret@tcp(127.0.0.1:1)/db"})
+	require.True(t, fault.Is(err, fault.KindUnavailable))
+	require.NotContains(t, err.Error(), "secret")
+}
+
+func TestDurabilityIsReported(t *testing.T) {
+	cfg := dbtest.SQLite(t)
+	for level, want := range map[string]string{"": "synchronous=FULL", "full": "synchronous=FULL", "NORMAL": "synchronous=NORMAL"} {
+		cfg.Synchronous = level
+		info := dbtest.Open(t, cfg).Info()
+		require.Contains(t, info.Durability, want)
+		require.NotEmpty(t, info.Version)
+	}
+}
+
+func TestSessionsOfMySQLAreSetUp(t *testing.T) {
+	if !dbtest.HasMySQL(t) {
+		return
+	}
+	s := dbtest.Open(t, dbtest.MySQL(t))
+	require.NotEmpty(t, s.Info().Durability)
+	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+		isolation, err := persistence.QueryText(ctx, tx, `SELECT VARIABLE_VALUE FROM information_schema.SESSION_VARIABLES WHERE VARIABLE_NAME IN ('TX_ISOLATION', 'TRANSACTION_ISOLATION')`)
+		if err == nil { // MySQL 8 keeps the table elsewhere
+			require.Equal(t, "READ-COMMITTED", isolation)
+		}
+		for variable, want := range map[string]string{"time_zone": "+00:00", "innodb_lock_wait_timeout": "3"} {
+			got, err := persistence.QueryText(ctx, tx, "SELECT @@SESSION."+variable)
+			require.NoError(t, err)
+			require.Equal(t, want, got, variable)
+		}
+		return nil
+	}))
+}
+
+func TestACrashLosesNothingCommitted(t *testing.T) {
+	cfg := dbtest.SQLite(t)
+	cfg.Synchronous = "FULL"
+	s := dbtest.Open(t, cfg)
+	_, err := s.Register(t.Context(), nodeOf("n1"))
+	require.NoError(t, err)
+	// What a killed process leaves behind: the file and its log, as they are.
+	copied := persistence.Config{Driver: "sqlite", Path: filepath.Join(t.TempDir(), "copy.db")}
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(cfg.Path + suffix)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(copied.Path+suffix, data, 0o600))
+	}
+	nodes, err := dbtest.Open(t, copied).All(t.Context())
+	require.NoError(t, err)
+	require.Len(t, nodes, 1)
+}
+
+func TestTwoProcessesMayShareAFileForAWhile(t *testing.T) {
+	cfg := dbtest.SQLite(t)
+	s := dbtest.Open(t, cfg)
+	other, err := sql.Open("sqlite", cfg.Path)
+	require.NoError(t, err)
+	defer other.Close()
+	tx, err := other.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(t.Context(), "INSERT INTO scheduler_job_group (name, create_time) VALUES ('g', '2026-01-01 00:00:00.000')")
+	require.NoError(t, err)
+	written := make(chan error, 1)
+	go func() {
+		_, err := s.Register(context.Background(), nodeOf("n1"))
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		require.Fail(t, "the writer did not wait", "%v", err)
+	default:
+	}
+	require.NoError(t, tx.Commit())
+	require.NoError(t, <-written)
+}
