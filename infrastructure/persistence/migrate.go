@@ -54,9 +54,13 @@ func OpenMigrator(ctx context.Context, cfg Config) (*Migrator, error) {
 		dialect, m.guard = goose.DialectMySQL, m.mysqlGuard
 		files, _ = fs.Sub(migrations.MySQL, "mysql") // the directory is embedded
 	case driverSQLite:
-		m.db, err = connectSQLite(ctx, cfg.Path, 1, "foreign_keys(0)")
 		dialect = goose.DialectSQLite3
 		m.guard = func(ctx context.Context, work func() error) error { return liteGuard(ctx, cfg.Path, work) }
+		// Guarded too: of two that make the same new file, one would find it locked.
+		err = m.guard(ctx, func() (err error) {
+			m.db, err = connectSQLite(ctx, cfg.Path, 1, "foreign_keys(0)")
+			return err
+		})
 		files, _ = fs.Sub(migrations.SQLite, "sqlite")
 	default:
 		return nil, fmt.Errorf("store.driver is %q; it must be sqlite or mysql", cfg.Driver)
@@ -182,7 +186,10 @@ func (m *Migrator) mysqlGuard(ctx context.Context, work func() error) (err error
 // file's own lock cannot be held around migrations that are transactions
 // themselves. It ends with the process.
 func liteGuard(ctx context.Context, path string, work func() error) error {
-	lock := path + ".migrate"
+	if path == "" {
+		return errNoPath
+	}
+	lock := path + "-migrate"
 	db, err := sql.Open("sqlite", fileURI(lock, url.Values{
 		"_txlock": {"exclusive"},
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", lockWaitAll.Milliseconds())},

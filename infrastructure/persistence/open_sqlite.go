@@ -28,6 +28,8 @@ const (
 	busyTimeoutMs       = 5000
 )
 
+var errNoPath = errors.New("the SQLite store has no path")
+
 // synchronousLevel checks Config.Synchronous.
 func synchronousLevel(level string) (string, error) {
 	switch strings.ToUpper(level) {
@@ -58,7 +60,7 @@ func fileURI(path string, q url.Values) string {
 // connectSQLite opens one pool and tells clearly what is wrong with the file.
 func connectSQLite(ctx context.Context, path string, conns int, pragmas ...string) (*sql.DB, error) {
 	if path == "" {
-		return nil, errors.New("the SQLite store has no path")
+		return nil, errNoPath
 	}
 	db, err := sql.Open("sqlite", liteDSN(path, pragmas...))
 	if err != nil {
