@@ -67,10 +67,12 @@ type variant struct {
 	// setup changes the migrated schema.
 	setup []string
 	// noKey starts runs without a claim key.
-	noKey   bool
-	insert  func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error
-	advance func(ctx context.Context, tx repository.Tx, moves []repository.JobAdvance) error
-	finish  func(ctx context.Context, tx repository.Tx, rows []repository.Finish) error
+	noKey bool
+	// perInsert is how many runs one INSERT adds; 0 leaves it.
+	perInsert int
+	insert    func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error
+	advance   func(ctx context.Context, tx repository.Tx, moves []repository.JobAdvance) error
+	finish    func(ctx context.Context, tx repository.Tx, rows []repository.Finish) error
 }
 
 // contestant is a variant with its store and its figures.
@@ -147,6 +149,9 @@ func median(values []float64) float64 {
 // prepare adds the jobs and changes the schema.
 func (c *contestant) prepare(b *testing.B) {
 	b.Helper()
+	if c.perInsert > 0 {
+		persistence.SetInsertRows(c.store, c.perInsert)
+	}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for from := 0; from < benchJobs; from += 1000 {
 		require.NoError(b, c.store.Write(b.Context(), repository.LaneAPI, "prepare", func(ctx context.Context, tx repository.Tx) error {

@@ -30,6 +30,16 @@ func variants(lite bool) []variant {
 		{name: "with the design's (status), (start_time)", setup: []string{create("x_status", "status"), create("x_start", "start_time")}},
 		{name: "with (retry_of)", setup: []string{create("x_retry", "retry_of")}},
 	}
+	dueIndex := func(columns string) []string {
+		if lite {
+			return []string{"DROP INDEX idx_job_due", "CREATE INDEX idx_job_due ON scheduler_job_definition (" + columns + ")"}
+		}
+		return []string{"ALTER TABLE scheduler_job_definition DROP INDEX idx_due, ADD INDEX idx_due (" + columns + ")"}
+	}
+	common = append(common,
+		variant{name: "due index (due_time, partition_id)", setup: dueIndex("due_time, partition_id")},
+		variant{name: "due index on a column that stays", setup: dueIndex("partition_id")},
+	)
 	if lite {
 		return append(common, liteForms()...)
 	}
@@ -196,6 +206,8 @@ func liteForms() []variant {
 			name:  "job index without the id",
 			setup: []string{"DROP INDEX idx_execution_job", "CREATE INDEX idx_execution_job ON scheduler_job_execution (job_id)"},
 		},
+		{name: "one run an INSERT", perInsert: 1},
+		{name: "50 runs an INSERT", perInsert: 50},
 		{name: "finish by one JSON argument", finish: liteJSONFinish},
 	}
 }

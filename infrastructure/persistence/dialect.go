@@ -25,7 +25,11 @@ type dialect struct {
 	ignoreDuplicate string
 	// maxRows bounds the rows of one statement.
 	maxRows int
-	kind    func(error) kind
+	// insertRows is how many runs one INSERT adds. On SQLite it is also the
+	// granule: what is left over goes row by row, so that few texts are
+	// prepared.
+	insertRows int
+	kind       func(error) kind
 	// refused reports that a failed COMMIT certainly did not happen.
 	refused func(error) bool
 }
@@ -50,9 +54,10 @@ func newMySQLDialect() *dialect {
 		ignoreDuplicate: " ON DUPLICATE KEY UPDATE %s = %s",
 		// MariaDB turns IN lists of a thousand and more into a derived table,
 		// which locks differently; stay below.
-		maxRows: 500,
-		kind:    mysqlKind,
-		refused: mysqlRefused,
+		maxRows:    500,
+		insertRows: 500,
+		kind:       mysqlKind,
+		refused:    mysqlRefused,
 	}
 }
 
@@ -64,6 +69,7 @@ func newSQLiteDialect() *dialect {
 		byJob:           " INDEXED BY idx_execution_job",
 		ignoreDuplicate: " ON CONFLICT DO NOTHING",
 		maxRows:         1000,
+		insertRows:      8,
 		kind:            sqliteKind,
 		refused:         sqliteRefused,
 	}

@@ -107,10 +107,6 @@ func (w *executionWriter) Insert(ctx context.Context, rows []*entity.Execution) 
 func (c *conn) insertExecutions(ctx context.Context, rows []*entity.Execution) error {
 	optional := uses(rows)
 	width := coreCount + len(optional)
-	perStatement := len(rows)
-	if c.d.lite() {
-		perStatement = liteInsertRows
-	}
 	var head strings.Builder
 	head.WriteString("INSERT INTO scheduler_job_execution (" + coreColumns)
 	for _, i := range optional {
@@ -119,12 +115,9 @@ func (c *conn) insertExecutions(ctx context.Context, rows []*entity.Execution) e
 	head.WriteString(") VALUES ")
 	mark := "(" + marks(width) + ")"
 	for len(rows) > 0 {
-		n := perStatement
-		if len(rows) < n {
-			n = 1 // the odd ones one by one, so that few texts are prepared
-			if !c.d.lite() {
-				n = len(rows)
-			}
+		n := min(len(rows), c.d.insertRows)
+		if c.d.lite() && n < c.d.insertRows {
+			n = 1
 		}
 		args := make([]any, 0, n*width)
 		for _, e := range rows[:n] {
@@ -140,9 +133,6 @@ func (c *conn) insertExecutions(ctx context.Context, rows []*entity.Execution) e
 	}
 	return nil
 }
-
-// liteInsertRows is the number of rows in one prepared INSERT on SQLite.
-const liteInsertRows = 8
 
 // keepReplays notes which runs repeat which, in a table of few rows.
 func (w *executionWriter) keepReplays(ctx context.Context, rows []*entity.Execution) error {

@@ -21,5 +21,8 @@ func QueryText(ctx context.Context, tx repository.Tx, query string, args ...any)
 	return rows[0], nil
 }
 
+// SetInsertRows changes how many runs one INSERT adds.
+func SetInsertRows(s *Store, n int) { s.dialect.insertRows = n }
+
 // StampText is the text of a time as the tables hold it.
 var StampText = stampText
