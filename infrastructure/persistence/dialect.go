@@ -29,6 +29,8 @@ type dialect struct {
 	// granule: what is left over goes row by row, so that few texts are
 	// prepared.
 	insertRows int
+	// scanWindow is how many runs one statement reads for a filtered list.
+	scanWindow int
 	kind       func(error) kind
 	// refused reports that a failed COMMIT certainly did not happen.
 	refused func(error) bool
@@ -56,6 +58,7 @@ func newMySQLDialect() *dialect {
 		// which locks differently; stay below.
 		maxRows:    500,
 		insertRows: 500,
+		scanWindow: 20000,
 		kind:       mysqlKind,
 		refused:    mysqlRefused,
 	}
@@ -70,6 +73,7 @@ func newSQLiteDialect() *dialect {
 		ignoreDuplicate: " ON CONFLICT DO NOTHING",
 		maxRows:         1000,
 		insertRows:      8,
+		scanWindow:      20000,
 		kind:            sqliteKind,
 		refused:         sqliteRefused,
 	}

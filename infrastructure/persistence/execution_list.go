@@ -12,10 +12,7 @@ import (
 // scanWindow is how many runs one statement reads, maxWindows how many
 // statements one page may cost; a page that found too little by then is
 // returned short, with a cursor to go on.
-const (
-	scanWindow = 20000
-	maxWindows = 10
-)
+const maxWindows = 10
 
 // List implements repository.ExecutionReader. A page may hold fewer runs than
 // asked for and still have a next one.
@@ -32,12 +29,12 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p r
 	if after != "" && (hi == "" || after < hi) {
 		hi = after
 	}
-	if f.JobID != "" || (f.Status == "" && f.NodeID == "" && f.Trigger == "") {
+	if f.Status == "" && f.NodeID == "" && f.Trigger == "" {
 		return r.page(ctx, f, lo, hi, limit) // an index leads to every row
 	}
 	var out []*entity.Execution
 	for range maxWindows {
-		edge, err := r.windowEdge(ctx, lo, hi)
+		edge, err := r.windowEdge(ctx, f.JobID, lo, hi)
 		if err != nil {
 			return nil, "", err
 		}
@@ -63,10 +60,10 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p r
 
 // windowEdge is the id that ends the window below hi, or "" when the rest is
 // smaller than a window.
-func (r *Executions) windowEdge(ctx context.Context, lo, hi string) (string, error) {
-	where, args := bounds(lo, hi)
+func (r *Executions) windowEdge(ctx context.Context, jobID, lo, hi string) (string, error) {
+	where, args := conditions(repository.ExecutionFilter{JobID: jobID}, lo, hi)
 	ids, err := collect(ctx, r.c, "execution.list-window", "SELECT id FROM scheduler_job_execution"+where+" ORDER BY id DESC LIMIT 1 OFFSET ?",
-		append(args, scanWindow), scanText)
+		append(args, r.c.d.scanWindow), scanText)
 	if err != nil || len(ids) == 0 {
 		return "", err
 	}
@@ -75,24 +72,8 @@ func (r *Executions) windowEdge(ctx context.Context, lo, hi string) (string, err
 
 // page reads matching runs with lo ≤ id < hi, newest first.
 func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo, hi string, limit int) ([]*entity.Execution, string, error) {
-	where, args := bounds(lo, hi)
-	var b strings.Builder
-	b.WriteString(where)
-	for _, c := range [...]struct{ column, value string }{
-		{"job_id", f.JobID}, {"status", string(f.Status)}, {"node_id", f.NodeID}, {"trigger_type", string(f.Trigger)},
-	} {
-		if c.value == "" {
-			continue
-		}
-		if b.Len() == 0 {
-			b.WriteString(" WHERE ")
-		} else {
-			b.WriteString(" AND ")
-		}
-		b.WriteString(c.column + " = ?")
-		args = append(args, c.value)
-	}
-	rows, err := collect(ctx, r.c, "execution.list", selectExecutions+b.String()+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanExecution)
+	where, args := conditions(f, lo, hi)
+	rows, err := collect(ctx, r.c, "execution.list", selectExecutions+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanExecution)
 	if err != nil {
 		return nil, "", err
 	}
@@ -103,15 +84,19 @@ func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo,
 	return rows, "", nil
 }
 
-func bounds(lo, hi string) (string, []any) {
-	switch {
-	case lo != "" && hi != "":
-		return " WHERE id >= ? AND id < ?", []any{lo, hi}
-	case lo != "":
-		return " WHERE id >= ?", []any{lo}
-	case hi != "":
-		return " WHERE id < ?", []any{hi}
-	default:
+// conditions renders a filter and lo ≤ id < hi, where empty bounds are open.
+func conditions(f repository.ExecutionFilter, lo, hi string) (string, []any) {
+	var parts []string
+	var args []any
+	for _, c := range [...]struct{ condition, value string }{
+		{"id >=", lo}, {"id <", hi}, {"job_id =", f.JobID}, {"status =", string(f.Status)}, {"node_id =", f.NodeID}, {"trigger_type =", string(f.Trigger)},
+	} {
+		if c.value != "" {
+			parts, args = append(parts, c.condition+" ?"), append(args, c.value)
+		}
+	}
+	if len(parts) == 0 {
 		return "", nil
 	}
+	return " WHERE " + strings.Join(parts, " AND "), args
 }

@@ -24,5 +24,8 @@ func QueryText(ctx context.Context, tx repository.Tx, query string, args ...any)
 // SetInsertRows changes how many runs one INSERT adds.
 func SetInsertRows(s *Store, n int) { s.dialect.insertRows = n }
 
+// SetScanWindow changes how many runs one statement of a list reads.
+func SetScanWindow(s *Store, n int) { s.dialect.scanWindow = n }
+
 // StampText is the text of a time as the tables hold it.
 var StampText = stampText

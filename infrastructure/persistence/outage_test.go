@@ -263,3 +263,39 @@ func TestARowThatIsLockedForLongIsUnavailable(t *testing.T) {
 	close(release)
 	require.NoError(t, <-held)
 }
+
+// lockBoth locks one job, waits for the other side to have locked its own, and
+// locks that too.
+func lockBoth(s *persistence.Store, first, second string, mine chan<- struct{}, theirs <-chan struct{}, runs *int) error {
+	return s.Write(context.Background(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
+		*runs++
+		if _, err := tx.Jobs.Lock(ctx, []string{first}); err != nil {
+			return err
+		}
+		if *runs == 1 {
+			close(mine)
+			<-theirs
+		}
+		_, _ = tx.Jobs.Lock(ctx, []string{second}) // the error is swallowed
+		_ = tx.Records.AddEvents(ctx, []entity.Event{{ID: first, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
+		return nil
+	})
+}
+
+func TestASwallowedDeadlockIsNotCommitted(t *testing.T) {
+	if !dbtest.HasMySQL(t) {
+		return
+	}
+	s := dbtest.Open(t, dbtest.MySQL(t))
+	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+		return tx.Jobs.Insert(ctx, benchJob(1, time.Now()), benchJob(2, time.Now()))
+	}))
+	a, b := make(chan struct{}), make(chan struct{})
+	var runs [2]int
+	ended := make(chan error, 1)
+	go func() { ended <- lockBoth(s, benchJobID(2), benchJobID(1), b, a, &runs[1]) }()
+	require.NoError(t, lockBoth(s, benchJobID(1), benchJobID(2), a, b, &runs[0]))
+	require.NoError(t, <-ended)
+	require.Equal(t, 3, runs[0]+runs[1], "the loser ran again, from its beginning")
+	require.Equal(t, 2, eventCount(t, s))
+}
