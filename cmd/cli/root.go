@@ -71,7 +71,7 @@ func (s *session) rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
 	root.PersistentFlags().StringVar(&s.file, "config", "", "YAML configuration `FILE` (PS_CONFIG)")
-	root.AddCommand(s.serverCommand(), s.migrateCommand(), s.configCommand(), s.versionCommand())
+	root.AddCommand(s.serverCommand(), s.migrateCommand(), s.configCommand(), s.benchCommand(), s.versionCommand())
 	return root
 }
 

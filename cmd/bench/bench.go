@@ -1,0 +1,166 @@
+// Package bench measures the product on the user's own machine: the real
+// engine on a scratch database, with an observer outside the engine's tables,
+// beside a ceiling that is measured in the same run.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+)
+
+// Options say what to measure and how long.
+type Options struct {
+	// Name is throughput, lateness, stampede or idle.
+	Name string
+	// Duration is the measured span, after the warm-up.
+	Duration time.Duration
+	// Jobs is the number of jobs of stampede and idle; 0 is the default.
+	Jobs int
+	// Rate is the fires a second of lateness.
+	Rate int
+	// Ceiling measures the bare programs beside throughput.
+	Ceiling bool
+	// Coordinated makes throughput measure SERIAL jobs too.
+	Coordinated bool
+	// Profile is a file for a CPU profile of the measured span; empty: none.
+	Profile string
+	// Progress takes notes for people while it runs.
+	Progress io.Writer
+}
+
+// Lateness is handler entry minus due time.
+type Lateness struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+	Max float64 `json:"max"`
+}
+
+// Result is what a bench found; absent figures do not apply to it.
+type Result struct {
+	Name                string             `json:"name"`
+	Store               string             `json:"store"`
+	Durability          []string           `json:"durability"`
+	Nodes               int                `json:"nodes"`
+	Slots               int                `json:"slots"`
+	BatchSize           int                `json:"batchSize"`
+	Jobs                int                `json:"jobs"`
+	ExecutionsPerSecond float64            `json:"executionsPerSecond,omitempty"`
+	CeilingPerSecond    float64            `json:"ceilingPerSecond,omitempty"`
+	ShareOfCeiling      float64            `json:"shareOfCeiling,omitempty"`
+	OwnTablePerSecond   float64            `json:"ownTablePerSecond,omitempty"`
+	ShareOfOwnTable     float64            `json:"shareOfOwnTable,omitempty"`
+	CoordinatedPerSec   float64            `json:"coordinatedPerSecond,omitempty"`
+	LatenessMs          *Lateness          `json:"latenessMs,omitempty"`
+	Planned             int                `json:"planned"`
+	Lost                int                `json:"lost"`
+	Doubled             int                `json:"doubled"`
+	LastStartMs         float64            `json:"lastStartMs,omitempty"`
+	ReadyMs             float64            `json:"readyMs,omitempty"`
+	CPUPercent          float64            `json:"cpuPercent"`
+	RSSMb               float64            `json:"rssMb"`
+	QueriesPerSecond    map[string]float64 `json:"queriesPerSecond,omitempty"`
+}
+
+// Names lists the benches.
+func Names() []string { return []string{"throughput", "lateness", "stampede", "idle"} }
+
+// Run measures. The scratch database is gone afterwards.
+func Run(ctx context.Context, cfg config.Config, o Options) (r Result, err error) {
+	s, err := openScratch(ctx, cfg)
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		if dropErr := s.drop(context.WithoutCancel(ctx)); err == nil {
+			err = dropErr
+		}
+	}()
+	b := &bench{Options: o, scratch: s, clock: clock.NewSystem()}
+	switch o.Name {
+	case "throughput":
+		return b.throughput(ctx)
+	case "lateness":
+		return b.lateness(ctx)
+	case "stampede":
+		return b.stampede(ctx)
+	case "idle":
+		return b.idle(ctx)
+	}
+	return r, fmt.Errorf("there is no bench %q; choose one of %v", o.Name, Names())
+}
+
+// bench is one measurement.
+type bench struct {
+	Options
+	scratch *scratch
+	clock   clock.Clock
+}
+
+func (b *bench) note(format string, args ...any) {
+	_, _ = fmt.Fprintf(b.Progress, format+"\n", args...)
+}
+
+// start opens the engine on a fresh scratch store.
+func (b *bench) start(ctx context.Context, watch *observer) (*app.Engine, config.Config, error) {
+	cfg, err := b.scratch.next(ctx)
+	if err != nil {
+		return nil, cfg, err
+	}
+	e, err := b.open(ctx, cfg, watch)
+	return e, cfg, err
+}
+
+func (b *bench) open(ctx context.Context, cfg config.Config, watch *observer) (*app.Engine, error) {
+	return app.NewEngine(ctx, cfg, app.Options{
+		Clock: b.clock, Executor: watch, Observer: watch.stored,
+		Logger: slog.New(slog.NewTextHandler(b.Progress, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+}
+
+func (b *bench) result(e *app.Engine, cfg config.Config, jobs int) Result {
+	info := e.Store.Info()
+	return Result{
+		Name: b.Name, Store: info.Driver + " " + info.Version, Durability: info.Durability, Nodes: 1,
+		Slots: cfg.Executor.Slots, BatchSize: cfg.Engine.BatchSize, Jobs: jobs,
+	}
+}
+
+// stop ends an engine; the runs of a bench take no time.
+func stop(ctx context.Context, e *app.Engine) error {
+	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	return e.Stop(stopCtx)
+}
+
+// sleep waits by the bench's clock.
+func (b *bench) sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := b.clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C():
+		return nil
+	}
+}
+
+var _ app.Executor = (*observer)(nil)
+
+// jobClass is the handler of the bench's jobs; the observer runs all of them.
+const jobClass = "noop"
+
+// template is the definition that all jobs of a bench share.
+func template(now time.Time) entity.Job {
+	return benchJob(now)
+}

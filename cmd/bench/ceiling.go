@@ -1,0 +1,175 @@
+package bench
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+)
+
+// bare holds what bare programs reach on the same machine, in executions a
+// second: shape F is the fixed yardstick, ownTable the same life through our
+// own tables.
+type bare struct {
+	shapeF   float64
+	ownTable float64
+}
+
+const (
+	ceilingBatch = 500
+	ceilingJobs  = 20_000
+	ceilingSpan  = 4 * time.Second
+)
+
+func (b *bench) measureCeilings(ctx context.Context) (c bare, err error) {
+	if c.shapeF, err = b.shapeF(ctx); err != nil {
+		return c, fmt.Errorf("measure the ceiling: %w", err)
+	}
+	if c.ownTable, err = b.ownTable(ctx); err != nil {
+		return c, fmt.Errorf("measure our own table: %w", err)
+	}
+	b.note("ceiling: bare batched SQL %.0f/s; our own table %.0f/s", c.shapeF, c.ownTable)
+	return c, nil
+}
+
+// shapeF is a fixed program of bare SQL: for batches of 500, insert the
+// execution and advance the job in one transaction, complete it in another.
+// Two connections, one for SQLite; two indexes, on the job and on a claim
+// column that is NULL.
+func (b *bench) shapeF(ctx context.Context) (float64, error) {
+	cfg, err := b.scratch.next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	db, workers, err := openBare(cfg)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = db.Close() }()
+	if err := prepareShapeF(ctx, db, cfg.Store.Driver); err != nil {
+		return 0, err
+	}
+	var done, turn atomic.Int64
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	at := b.clock.Monotonic()
+	for w := range workers {
+		wg.Go(func() {
+			for b.clock.Monotonic()-at < ceilingSpan && errs[w] == nil {
+				if errs[w] = shapeFBatch(ctx, db, int(turn.Add(1)), w, workers); errs[w] == nil {
+					done.Add(ceilingBatch)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return 0, err
+		}
+	}
+	return float64(done.Load()) / (b.clock.Monotonic() - at).Seconds(), nil
+}
+
+// openBare opens a store as the product does: the same durability, and on
+// SQLite one connection.
+func openBare(cfg config.Config) (db *sql.DB, workers int, err error) {
+	if cfg.Store.Driver == config.DriverMySQL {
+		separator := "?"
+		if strings.Contains(cfg.Store.DSN, "?") {
+			separator = "&"
+		}
+		db, err = sql.Open("mysql", cfg.Store.DSN+separator+"interpolateParams=true")
+		return db, 2, err
+	}
+	if err := mkdir(cfg.DataDir); err != nil {
+		return nil, 0, err
+	}
+	db, err = sql.Open("sqlite", cfg.DataDir+"/bare.db?_pragma=journal_mode(WAL)&_pragma=synchronous("+cfg.Store.Synchronous+")&_txlock=immediate")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, 1, err
+}
+
+func prepareShapeF(ctx context.Context, db *sql.DB, driver string) error {
+	key, end := "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin", " ENGINE=InnoDB"
+	if driver != config.DriverMySQL {
+		key, end = "TEXT", ""
+	}
+	for _, statement := range []string{
+		"CREATE TABLE bare_job (id " + key + " PRIMARY KEY, name VARCHAR(100) NOT NULL, next_fire_time DATETIME)" + end,
+		"CREATE TABLE bare_execution (id " + key + " PRIMARY KEY, job_id " + key + " NOT NULL, node_id VARCHAR(50) NOT NULL, status VARCHAR(20) NOT NULL, " +
+			"claim_at DATETIME, start_time DATETIME, end_time DATETIME, duration BIGINT, retry_count INT DEFAULT 0, token BIGINT, " +
+			"error_message TEXT, result TEXT, create_time DATETIME NOT NULL, update_time DATETIME NOT NULL)" + end,
+		"CREATE INDEX idx_bare_job ON bare_execution (job_id)",
+		"CREATE INDEX idx_bare_claim ON bare_execution (claim_at, id)",
+	} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	for from := 0; from < ceilingJobs; from += ceilingBatch {
+		args := make([]any, 0, 2*ceilingBatch)
+		for i := from; i < from+ceilingBatch; i++ {
+			args = append(args, bareJobID(i), fmt.Sprintf("bare %d", i))
+		}
+		if _, err := db.ExecContext(ctx, "INSERT INTO bare_job (id, name) VALUES "+rows("(?,?)", ceilingBatch), args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bareJobID(i int) string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", i) }
+
+func rows(row string, n int) string { return strings.TrimSuffix(strings.Repeat(row+",", n), ",") }
+
+// bareNow is any moment: the values of the yardstick do not matter.
+const bareNow = "2026-01-01 00:00:00"
+
+func shapeFBatch(ctx context.Context, db *sql.DB, turn, worker, workers int) error {
+	per := ceilingJobs / workers
+	inserts := make([]any, 0, 6*ceilingBatch)
+	jobs, ids := make([]any, 1, ceilingBatch+1), make([]any, 1, ceilingBatch+1)
+	jobs[0], ids[0] = bareNow, bareNow
+	for i := range ceilingBatch {
+		id := fmt.Sprintf("%012x-7000-8000-%012x", turn, i)
+		job := bareJobID(worker*per + (turn*ceilingBatch+i)%per)
+		inserts = append(inserts, id, job, "node-1", "RUNNING", bareNow, bareNow)
+		jobs, ids = append(jobs, job), append(ids, id)
+	}
+	err := inTransaction(ctx, db, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO bare_execution (id, job_id, node_id, status, create_time, update_time) VALUES "+
+			rows("(?,?,?,?,?,?)", ceilingBatch), inserts...); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "UPDATE bare_job SET next_fire_time = ? WHERE id IN ("+rows("?", ceilingBatch)+")", jobs...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return inTransaction(ctx, db, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE bare_execution SET status = 'SUCCESS', end_time = ?, duration = 1, result = 'ok' WHERE status = 'RUNNING' AND id IN ("+
+			rows("?", ceilingBatch)+")", ids...)
+		return err
+	})
+}
+
+func inTransaction(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := fn(tx); err != nil {
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}

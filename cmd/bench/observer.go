@@ -1,0 +1,130 @@
+package bench
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// observer is the executor of a bench: every run is seen here, outside the
+// engine's tables, at the moment the handler is entered. Safe for concurrent
+// use.
+type observer struct {
+	clock *storeclock.Clock
+	// completed counts ends that the store has taken.
+	completed atomic.Int64
+
+	mu sync.Mutex
+	// fires counts entries by job and nominal time.
+	fires   map[fire]int
+	entries []entry
+}
+
+// fire names a planned fire from outside the engine.
+type fire struct {
+	job string
+	at  int64 // Unix ms
+}
+
+// entry is one handler entry.
+type entry struct {
+	due, at time.Time
+}
+
+func newObserver(expected int) *observer {
+	return &observer{fires: make(map[fire]int, expected), entries: make([]entry, 0, expected)}
+}
+
+// Run implements app.Executor: note the entry, and do nothing.
+func (o *observer) Run(_ context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
+	at := o.clock.Now()
+	o.mu.Lock()
+	o.fires[fire{run.Execution.JobID, run.Execution.ScheduledTime.UnixMilli()}]++
+	o.entries = append(o.entries, entry{run.Execution.DueTime, at})
+	o.mu.Unlock()
+	return entity.Succeeded("")
+}
+
+// Check implements app.Executor.
+func (o *observer) Check(*entity.Job) []fault.Field { return nil }
+
+// stored implements running.Observer.
+func (o *observer) stored(*entity.Job, *entity.Execution) { o.completed.Add(1) }
+
+// saw reports whether the fire of a job was entered.
+func (o *observer) saw(job string, at time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.fires[fire{job, at.UnixMilli()}] > 0
+}
+
+// doubled counts fires that were entered more than once.
+func (o *observer) doubled() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := 0
+	for _, times := range o.fires {
+		if times > 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// distinct counts fires that were entered.
+func (o *observer) distinct() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.fires)
+}
+
+// forgetBefore drops the entries of fires due before the moment: the warm-up.
+func (o *observer) forgetBefore(t time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.entries = slices.DeleteFunc(o.entries, func(e entry) bool { return e.due.Before(t) })
+}
+
+// lateness sums the entries up.
+func (o *observer) lateness() *Lateness {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ms := make([]float64, len(o.entries))
+	for i, e := range o.entries {
+		ms[i] = float64(e.at.Sub(e.due).Microseconds()) / 1000
+	}
+	return summarize(ms)
+}
+
+func summarize(ms []float64) *Lateness {
+	if len(ms) == 0 {
+		return nil
+	}
+	slices.Sort(ms)
+	return &Lateness{P50: percentile(ms, 50), P99: percentile(ms, 99), Max: ms[len(ms)-1]}
+}
+
+// percentile is the nearest-rank percentile of sorted values.
+func percentile(sorted []float64, p int) float64 {
+	rank := (len(sorted)*p + 99) / 100
+	return sorted[max(rank, 1)-1]
+}
+
+// lastAfter is the latest entry, in ms after t.
+func (o *observer) lastAfter(t time.Time) float64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var last time.Time
+	for _, e := range o.entries {
+		if e.at.After(last) {
+			last = e.at
+		}
+	}
+	return float64(last.Sub(t).Microseconds()) / 1000
+}

@@ -1,0 +1,59 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteJSON prints the result as one object.
+func (r Result) WriteJSON(w io.Writer) error {
+	return json.NewEncoder(w).Encode(r)
+}
+
+// WriteTable prints the result for people.
+func (r Result) WriteTable(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		_, _ = fmt.Fprintf(t, "  %s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	_, _ = fmt.Fprintf(t, "%s\n", r.Name)
+	row("store", "%s (%s)", r.Store, strings.Join(r.Durability, ", "))
+	row("jobs, slots, batch", "%d, %d, %d", r.Jobs, r.Slots, r.BatchSize)
+	if r.ExecutionsPerSecond > 0 {
+		row("executions", "%.0f/s", r.ExecutionsPerSecond)
+	}
+	if r.CeilingPerSecond > 0 {
+		row("bare batched SQL", "%.0f/s; we reach %.0f %%", r.CeilingPerSecond, 100*r.ShareOfCeiling)
+		row("our own table, bare", "%.0f/s; we reach %.0f %%", r.OwnTablePerSecond, 100*r.ShareOfOwnTable)
+	}
+	if r.CoordinatedPerSec > 0 {
+		row("coordinated jobs", "%.0f/s", r.CoordinatedPerSec)
+	}
+	if l := r.LatenessMs; l != nil {
+		row("start lateness", "p50 %.1f ms, p99 %.1f ms, max %.1f ms", l.P50, l.P99, l.Max)
+	}
+	if r.LastStartMs > 0 {
+		row("last start", "%.0f ms after the instant", r.LastStartMs)
+	}
+	if r.ReadyMs > 0 {
+		row("ready after", "%.0f ms", r.ReadyMs)
+	}
+	if r.Planned > 0 {
+		row("planned, lost, doubled", "%d, %d, %d", r.Planned, r.Lost, r.Doubled)
+	}
+	row("this process", "%.1f %% of one core, %.0f MiB", r.CPUPercent, r.RSSMb)
+	total := 0.0
+	for _, name := range slices.Sorted(maps.Keys(r.QueriesPerSecond)) {
+		row("  "+name, "%.2f/s", r.QueriesPerSecond[name])
+		total += r.QueriesPerSecond[name]
+	}
+	if total > 0 {
+		row("queries", "%.1f/s", total)
+	}
+	return t.Flush()
+}

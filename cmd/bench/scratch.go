@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+)
+
+// scratch makes databases for one bench and removes them. It never opens the
+// configured database itself: that one may hold data.
+type scratch struct {
+	cfg    config.Config
+	folder string
+	server *sql.DB
+	dsn    *mysql.Config
+	made   []string
+}
+
+// databasePrefix begins the names of the databases that a bench makes.
+const databasePrefix = "ps_bench_"
+
+func openScratch(ctx context.Context, cfg config.Config) (*scratch, error) {
+	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	folder, err := os.MkdirTemp(cfg.DataDir, "bench-")
+	if err != nil {
+		return nil, fmt.Errorf("make a scratch folder: %w", err)
+	}
+	s := &scratch{cfg: cfg, folder: folder}
+	if cfg.Store.Driver != config.DriverMySQL {
+		return s, nil
+	}
+	if s.dsn, err = mysql.ParseDSN(cfg.Store.DSN); err != nil {
+		return nil, errors.Join(fmt.Errorf("read store.dsn: %w", err), s.drop(ctx))
+	}
+	server := s.dsn.Clone()
+	server.DBName = ""
+	connector, err := mysql.NewConnector(server)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read store.dsn: %w", err), s.drop(ctx))
+	}
+	s.server = sql.OpenDB(connector)
+	return s, nil
+}
+
+// next makes a fresh, empty database and returns the configuration for it. A
+// database that exists is refused, because it may hold data.
+func (s *scratch) next(ctx context.Context) (config.Config, error) {
+	cfg := s.cfg
+	name, err := scratchName()
+	if err != nil {
+		return cfg, err
+	}
+	cfg.DataDir = s.folder + "/" + name
+	cfg.Store.AutoMigrate = true
+	cfg.Node.ID = name
+	if s.server == nil {
+		return cfg, nil
+	}
+	return cfg, s.create(ctx, name, &cfg)
+}
+
+func (s *scratch) create(ctx context.Context, name string, cfg *config.Config) error {
+	if _, err := s.server.ExecContext(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
+		return fmt.Errorf("make the scratch database %s: %w; the bench never uses a database that holds data, so its user must be allowed to create %s%%", name, err, databasePrefix)
+	}
+	s.made = append(s.made, name)
+	dsn := s.dsn.Clone()
+	dsn.DBName = name
+	cfg.Store.DSN = dsn.FormatDSN()
+	return nil
+}
+
+func scratchName() (string, error) {
+	raw := make([]byte, 6)
+	if _, err := rand.Read(raw); err != nil {
+		return "", fmt.Errorf("make a scratch name: %w", err)
+	}
+	return databasePrefix + hex.EncodeToString(raw), nil
+}
+
+// drop removes everything that next made.
+func (s *scratch) drop(ctx context.Context) error {
+	var errs []error
+	for _, name := range s.made {
+		_, err := s.server.ExecContext(ctx, "DROP DATABASE IF EXISTS "+name)
+		errs = append(errs, err)
+	}
+	if s.server != nil {
+		errs = append(errs, s.server.Close())
+	}
+	return errors.Join(append(errs, os.RemoveAll(s.folder))...)
+}

@@ -1,0 +1,140 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+const (
+	// warmUp is not measured.
+	warmUp = 3 * time.Second
+	// minJobs is the fewest distinct jobs of a throughput.
+	minJobs = 20_000
+	// assumedRate sizes the load when no ceiling was measured.
+	assumedRate = 30_000
+)
+
+// throughput lets the engine run flat out: enough distinct jobs, one fire
+// each, all due already, through scan, wheel, batch and executor, and every
+// write of the run's life. Counted are ends that the store has taken.
+func (b *bench) throughput(ctx context.Context) (Result, error) {
+	var ceilings []bare
+	if b.Ceiling {
+		before, err := b.measureCeilings(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		ceilings = append(ceilings, before)
+	}
+	rate := assumedRate
+	if len(ceilings) > 0 {
+		rate = int(ceilings[0].shapeF)
+	}
+	r, err := b.flatOut(ctx, rate, "plain", func(*entity.Job) {})
+	if err != nil {
+		return r, err
+	}
+	if b.Coordinated {
+		serial, err := b.flatOut(ctx, rate, "coordinated (SERIAL)", func(j *entity.Job) { j.Overlap = entity.OverlapSerial })
+		if err != nil {
+			return r, err
+		}
+		r.CoordinatedPerSec = serial.ExecutionsPerSecond
+		r.Planned += serial.Planned
+		r.Lost += serial.Lost
+		r.Doubled += serial.Doubled
+	}
+	if b.Ceiling {
+		after, err := b.measureCeilings(ctx)
+		if err != nil {
+			return r, err
+		}
+		ceilings = append(ceilings, after)
+		for _, c := range ceilings {
+			r.CeilingPerSecond += c.shapeF / float64(len(ceilings))
+			r.OwnTablePerSecond += c.ownTable / float64(len(ceilings))
+		}
+		r.ShareOfCeiling = r.ExecutionsPerSecond / r.CeilingPerSecond
+		r.ShareOfOwnTable = r.ExecutionsPerSecond / r.OwnTablePerSecond
+	}
+	return r, nil
+}
+
+// flatOut measures one kind of job.
+func (b *bench) flatOut(ctx context.Context, rate int, kind string, change func(j *entity.Job)) (Result, error) {
+	jobs := max(minJobs, int(float64(rate)*(b.Duration+warmUp).Seconds()))
+	watch := newObserver(jobs)
+	e, cfg, err := b.start(ctx, watch)
+	if err != nil {
+		return Result{}, err
+	}
+	watch.clock = e.Clock
+	b.note("loading %d %s jobs, one fire each", jobs, kind)
+	now := e.Clock.Now().Truncate(time.Millisecond)
+	err = b.load(ctx, e, jobs, func(i int, j *entity.Job) {
+		j.NextFireTime = now.Add(time.Duration(i) * time.Second / time.Duration(jobs))
+		change(j)
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	r := b.result(e, cfg, jobs)
+	b.note("running flat out for %s after %s of warm-up", b.Duration, warmUp)
+	e.Start()
+	if err := b.sleep(ctx, warmUp); err != nil {
+		return r, err
+	}
+	done, err := b.profile()
+	if err != nil {
+		return r, err
+	}
+	used, from, at := b.usage(), watch.completed.Load(), b.clock.Monotonic()
+	for b.clock.Monotonic()-at < b.Duration && int(watch.completed.Load()) < jobs {
+		if err := b.sleep(ctx, 20*time.Millisecond); err != nil {
+			return r, err
+		}
+	}
+	took := b.clock.Monotonic() - at
+	r.ExecutionsPerSecond = float64(watch.completed.Load()-from) / took.Seconds()
+	r.CPUPercent, r.RSSMb = b.percentSince(used), rssMb()
+	done()
+	b.note("%s: %.0f executions/s over %s; letting the rest finish", kind, r.ExecutionsPerSecond, took.Round(time.Millisecond))
+	b.awaitAll(ctx, watch, jobs)
+	r.Planned, r.Lost, r.Doubled = jobs, jobs-watch.distinct(), watch.doubled()
+	return r, stop(ctx, e)
+}
+
+// drainBound is how long the rest of a load may take.
+const drainBound = 2 * time.Minute
+
+func (b *bench) awaitAll(ctx context.Context, watch *observer, jobs int) {
+	until := b.clock.Monotonic() + drainBound
+	for int(watch.completed.Load()) < jobs && b.clock.Monotonic() < until {
+		if b.sleep(ctx, 50*time.Millisecond) != nil {
+			return
+		}
+	}
+}
+
+// profile writes a CPU profile until the returned function is called.
+func (b *bench) profile() (done func(), err error) {
+	if b.Profile == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(b.Profile)
+	if err != nil {
+		return nil, fmt.Errorf("write the profile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, fmt.Errorf("write the profile: %w", err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close()
+	}, nil
+}

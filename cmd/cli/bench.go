@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench"
+)
+
+// benchSlots is the default of --slots: enough that the runs of a batch whose
+// ends are being stored do not keep the next batch from starting directly.
+const benchSlots = 2048
+
+// errBench is a bench that found fires lost or doubled.
+var errBench = errors.New("fires were lost or doubled")
+
+func (s *session) benchCommand() *cobra.Command {
+	o := bench.Options{Progress: s.err}
+	var asJSON bool
+	var slots, batch int
+	c := &cobra.Command{
+		Use:   "bench " + strings.Join(bench.Names(), "|"),
+		Short: "Measure this machine: throughput, lateness, stampede, idle",
+		Long: `Measure the real engine on a scratch database of its own, which is removed
+afterwards; the configured one is never opened. An observer outside the
+engine's tables counts what was lost and doubled.
+
+  throughput  executions a second, flat out, beside bare batched SQL of the same run
+  lateness    handler entry minus due time, at a steady rate
+  stampede    many jobs due at one instant; times count from it
+  idle        a server with many jobs of which none is due`,
+		Example:   "  platform-scheduler bench throughput\n  platform-scheduler bench lateness --rate 1000 --json\n  platform-scheduler bench stampede --jobs 10000\n  platform-scheduler bench idle --jobs 1000000",
+		Args:      usageArgs(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
+		ValidArgs: bench.Names(),
+		RunE: func(c *cobra.Command, args []string) error {
+			s.flags["executor.slots"] = strconv.Itoa(slots)
+			if batch > 0 {
+				s.flags["engine.batchSize"] = strconv.Itoa(batch)
+			}
+			cfg, err := s.load()
+			if err != nil {
+				return err
+			}
+			o.Name = args[0]
+			r, err := bench.Run(c.Context(), cfg, o)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = r.WriteJSON(s.out)
+			} else {
+				err = r.WriteTable(s.out)
+			}
+			if err == nil && r.Lost+r.Doubled > 0 {
+				err = fmt.Errorf("%w: %d lost, %d doubled of %d", errBench, r.Lost, r.Doubled, r.Planned)
+			}
+			return err
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	f.DurationVar(&o.Duration, "duration", 20*time.Second, "measure for `TIME` after the warm-up")
+	f.IntVar(&o.Jobs, "jobs", 0, "number of jobs of stampede (10000) and idle (0)")
+	f.IntVar(&o.Rate, "rate", 1000, "fires a second of lateness")
+	f.IntVar(&slots, "slots", benchSlots, "runs at once")
+	f.IntVar(&batch, "batch", 0, "fires of one transaction (engine.batchSize)")
+	f.BoolVar(&o.Ceiling, "ceiling", true, "measure bare SQL beside throughput")
+	f.BoolVar(&o.Coordinated, "coordinated", true, "measure coordinated jobs beside throughput")
+	f.StringVar(&o.Profile, "cpuprofile", "", "write a CPU profile of the measured span to `FILE`")
+	slices.Sort(c.ValidArgs)
+	return c
+}
