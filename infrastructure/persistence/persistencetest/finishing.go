@@ -64,6 +64,9 @@ func finishRefuses(t *testing.T, s *persistence.Store) {
 		batch = append(batch, f)
 	}
 	want := []string{stale.ID, stolen.ID, reborn.ID, waiting.ID, final.ID, runOf(jobID(7), noon).ID}
+	for _, f := range batch[1:] {
+		require.Equal(t, []string{f.ID}, finish(t, s, f), "alone")
+	}
 	require.ElementsMatch(t, want, finish(t, s, batch...))
 	require.Equal(t, entity.StatusSuccess, get(t, s, held.ID).Status)
 	for _, e := range []*entity.Execution{stale, stolen, reborn, waiting} {

@@ -170,7 +170,12 @@ func advanceJobs(t *testing.T, s *persistence.Store) {
 	paused, err := s.Jobs.Get(t.Context(), jobID(2))
 	require.NoError(t, err)
 	require.Zero(t, paused.DueTime, "only an enabled job has a due time")
-	require.Zero(t, paused.LastFireTime, "a zero last fire time keeps the former")
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Jobs.Advance(ctx, []repository.JobAdvance{{ID: jobID(1), NextFireTime: next, DueTime: next, Status: entity.JobEnabled}})
+	})
+	got, err = s.Jobs.Get(t.Context(), jobID(1))
+	require.NoError(t, err)
+	require.Equal(t, noon, got.LastFireTime, "a zero last fire time keeps the former")
 }
 
 func filterJobs(t *testing.T, s *persistence.Store) {
