@@ -74,6 +74,9 @@ type Engine struct {
 	stopRun   context.CancelFunc
 }
 
+// fireWorkers is how many fire transactions are prepared at once.
+const fireWorkers = 2
+
 // cachedJobs bounds the definitions kept in memory.
 const cachedJobs = 20_000
 
@@ -124,7 +127,9 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		NodeID: node.ID, Epoch: node.Epoch, Labels: cfg.Node.Labels, Slots: cfg.Executor.Slots,
 		Completers: parallel, BatchSize: cfg.Engine.BatchSize,
 	})
-	workers := parallel
+	// Two workers everywhere: while one batch is being written, the next is
+	// planned, although SQLite writes one after the other.
+	workers := fireWorkers
 	if cfg.Engine.FireWorkers > 0 {
 		workers = cfg.Engine.FireWorkers
 	}
