@@ -1,0 +1,146 @@
+package crash_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
+)
+
+var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// goodHistory has a grid with a skipped range, a sharded job, a serial job
+// with a retry, a fixed delay and a trigger; nothing is wrong with it.
+func goodHistory() crash.History {
+	h := crash.History{Jobs: []crash.Job{
+		{ID: "grid", Name: "grid", Step: time.Second, Origin: begin, From: begin, Until: begin.Add(10 * time.Second), Shards: 1, Called: true},
+		{ID: "shards", Name: "shards", Step: time.Second, Origin: begin, From: begin, Until: begin.Add(2 * time.Second), Shards: 2},
+		{ID: "serial", Name: "serial", Step: time.Second, Origin: begin, From: begin, Until: begin.Add(3 * time.Second), Shards: 1, OneAtATime: true, Called: true, MaxRetries: 1},
+		{ID: "delay", Name: "delay", Shards: 1, OneAtATime: true, Delay: 300 * time.Millisecond},
+		{ID: "once", Name: "once", Once: true, Origin: begin, From: begin, Until: begin.Add(time.Second), Shards: 1},
+		{ID: "hand", Name: "hand", Shards: 1},
+	}}
+	fire := func(job string, second, shard int, status, reason string) *crash.Row {
+		at := begin.Add(time.Duration(second) * time.Second)
+		h.Rows = append(h.Rows, crash.Row{
+			ID: fmt.Sprintf("%s-%d-%d", job, second, shard), JobID: job, FireKey: at.Format(time.RFC3339), ScheduledTime: at,
+			Trigger: "SCHEDULE", ShardIndex: shard, ShardTotal: 1, Status: status, Reason: reason, Attempt: 1,
+		})
+		return &h.Rows[len(h.Rows)-1]
+	}
+	call := func(job, execution string, attempt int, token int64, startMs, endMs int) {
+		h.Calls = append(h.Calls, crash.Call{
+			Execution: execution, Job: job, Attempt: attempt, Token: token,
+			Start: begin.Add(time.Duration(startMs) * time.Millisecond), End: begin.Add(time.Duration(endMs) * time.Millisecond),
+		})
+	}
+	for second := range 4 {
+		fire("grid", second, 0, "SUCCESS", "")
+		call("grid", fmt.Sprintf("grid-%d-0", second), 1, 1, second*1000, second*1000+10)
+	}
+	h.Rows = append(h.Rows, crash.Row{
+		ID: "grid-range", JobID: "grid", FireKey: "range:4", ScheduledTime: begin.Add(4 * time.Second), Trigger: "SCHEDULE", Status: "SKIPPED",
+		Reason: "MISFIRE", SkipFrom: begin.Add(4 * time.Second), SkipTo: begin.Add(9 * time.Second), SkipCount: 5,
+	})
+	fire("grid", 9, 0, "FAILED", "HTTP_STATUS")
+	for second := range 2 {
+		fire("shards", second, 0, "SUCCESS", "")
+		fire("shards", second, 1, "SUCCESS", "")
+	}
+	fire("serial", 0, 0, "SUCCESS", "").Attempt = 2
+	call("serial", "serial-0-0", 1, 65537, 0, 500)
+	call("serial", "serial-0-0", 2, 65538, 600, 900)
+	fire("serial", 1, 0, "DEAD", "HTTP_STATUS").Attempt = 2
+	call("serial", "serial-1-0", 1, 131073, 1000, 1500)
+	call("serial", "serial-1-0", 2, 131074, 1600, 1700)
+	fire("serial", 2, 0, "SKIPPED", "QUEUE_FULL")
+	call("delay", "delay-0-0", 1, 65537, 0, 100)
+	call("delay", "delay-1-0", 1, 131073, 450, 500)
+	fire("once", 0, 0, "SUCCESS", "")
+	h.Rows = append(h.Rows, crash.Row{ID: "hand-1", JobID: "hand", FireKey: "MANUAL:1", ScheduledTime: begin, Trigger: "MANUAL", Status: "SUCCESS"})
+	h.Triggers = append(h.Triggers, crash.Trigger{Key: "k", JobID: "hand", Execution: "hand-1"})
+	return h
+}
+
+func TestAGoodHistoryPasses(t *testing.T) {
+	require.Empty(t, crash.Check(goodHistory()))
+}
+
+// row finds a row of the history.
+func row(h *crash.History, id string) *crash.Row {
+	for i := range h.Rows {
+		if h.Rows[i].ID == id {
+			return &h.Rows[i]
+		}
+	}
+	return nil
+}
+
+// without removes a row.
+func without(h *crash.History, id string) {
+	for i := range h.Rows {
+		if h.Rows[i].ID == id {
+			h.Rows = append(h.Rows[:i:i], h.Rows[i+1:]...)
+			return
+		}
+	}
+}
+
+func TestEverySeededViolationIsFound(t *testing.T) {
+	seeds := []struct {
+		rule string
+		what string
+		seed func(h *crash.History)
+	}{
+		{crash.RuleDoubleRow, "a fire recorded twice", func(h *crash.History) {
+			r := *row(h, "grid-1-0")
+			r.ID = "copy"
+			h.Rows = append(h.Rows, r)
+			h.Calls = append(h.Calls, crash.Call{Execution: "copy", Job: "grid", Attempt: 1, Start: begin, End: begin})
+		}},
+		{crash.RuleMissingFire, "a fire dropped", func(h *crash.History) { without(h, "grid-2-0") }},
+		{crash.RuleMissingFire, "a range one second short", func(h *crash.History) { row(h, "grid-range").SkipTo = begin.Add(8 * time.Second) }},
+		{crash.RuleMissingFire, "a ONCE job that never fired", func(h *crash.History) { without(h, "once-0-0") }},
+		{crash.RuleDecidedTwice, "a range over a fire that ran", func(h *crash.History) { row(h, "grid-range").SkipFrom = begin.Add(3 * time.Second) }},
+		{crash.RuleExtraFire, "a fire between two nominal times", func(h *crash.History) {
+			r := *row(h, "shards-1-0")
+			r.ID, r.FireKey, r.ScheduledTime = "extra", "extra", begin.Add(1500*time.Millisecond)
+			h.Rows = append(h.Rows, r)
+		}},
+		{crash.RuleMissingShard, "a lost shard", func(h *crash.History) { without(h, "shards-1-1") }},
+		{crash.RuleStuck, "a run that never ends", func(h *crash.History) { row(h, "shards-0-0").Status = "RUNNING" }},
+		{crash.RuleStuck, "a run that never starts", func(h *crash.History) { row(h, "shards-0-1").Status = "WAITING" }},
+		{crash.RuleNoReason, "a failure without a reason", func(h *crash.History) { row(h, "grid-9-0").Reason = "" }},
+		{crash.RuleDoubleAttempt, "an attempt made twice", func(h *crash.History) { h.Calls = append(h.Calls, h.Calls[0]) }},
+		{crash.RuleUnseenSuccess, "a success nobody saw", func(h *crash.History) { h.Calls = h.Calls[1:] }},
+		{crash.RuleTokenFell, "a second attempt with the first one's token", func(h *crash.History) { h.Calls[5].Token = h.Calls[4].Token }},
+		{crash.RuleTokenFell, "a fire with a smaller number than the one before", func(h *crash.History) { h.Calls[9].Token = 1 }},
+		{crash.RuleOverlap, "two serial runs at once", func(h *crash.History) { h.Calls[5].End = begin.Add(1200 * time.Millisecond) }},
+		{crash.RuleLostTrigger, "an acknowledged trigger without a run", func(h *crash.History) { without(h, "hand-1") }},
+		{crash.RuleLostTrigger, "one key, two runs", func(h *crash.History) {
+			h.Triggers = append(h.Triggers, crash.Trigger{Key: "k", JobID: "hand", Execution: "grid-0-0"})
+		}},
+		{crash.RuleLostTrigger, "a run by hand that nobody asked for", func(h *crash.History) { h.Triggers = nil }},
+		{crash.RuleEarlyDead, "dead at the first attempt", func(h *crash.History) { row(h, "serial-1-0").Attempt = 1 }},
+		{crash.RuleShortRest, "a fixed delay cut short", func(h *crash.History) { h.Calls[9].Start = begin.Add(200 * time.Millisecond) }},
+	}
+	covered := map[string]bool{}
+	for _, s := range seeds {
+		covered[s.rule] = true
+		t.Run(s.what, func(t *testing.T) {
+			h := goodHistory()
+			s.seed(&h)
+			var rules []string
+			for _, v := range crash.Check(h) {
+				rules = append(rules, v.Rule)
+			}
+			require.Contains(t, rules, s.rule)
+		})
+	}
+	for _, rule := range crash.Rules() {
+		require.True(t, covered[rule], "no violation of %q is seeded", rule)
+	}
+}

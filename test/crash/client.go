@@ -1,0 +1,124 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Client calls the REST API and knows nothing else of the product.
+type Client struct {
+	Base  string
+	token string
+}
+
+// callTimeout bounds one call.
+const callTimeout = 10 * time.Second
+
+// call sends one request; a status over 299 is an error.
+func (c *Client) call(ctx context.Context, method, path, key string, body, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var payload io.Reader = http.NoBody
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		payload = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, payload)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode > 299 {
+		return fmt.Errorf("%s %s: %d %s", method, path, res.StatusCode, raw)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(raw, answer)
+}
+
+// Login signs in.
+func (c *Client) Login(ctx context.Context, password string) error {
+	var answer struct{ Token string }
+	err := c.call(ctx, http.MethodPost, "/api/v1/auth/login", "", map[string]string{"username": "admin", "password": password}, &answer)
+	c.token = answer.Token
+	return err
+}
+
+// JobView is what the driver needs of a job.
+type JobView struct {
+	ID           string
+	CreateTime   time.Time
+	UpdateTime   time.Time
+	NextFireTime *time.Time
+}
+
+// Create adds a job.
+func (c *Client) Create(ctx context.Context, definition map[string]any) (v JobView, err error) {
+	return v, c.call(ctx, http.MethodPost, "/api/v1/jobs", "", definition, &v)
+}
+
+// Pause stops the planning of a job and returns its state.
+func (c *Client) Pause(ctx context.Context, id string) (v JobView, err error) {
+	return v, c.call(ctx, http.MethodPost, "/api/v1/jobs/"+id+"/pause", "", nil, &v)
+}
+
+// Trigger runs a job by hand; the same key never makes a second run.
+func (c *Client) Trigger(ctx context.Context, id, key string) (execution string, err error) {
+	var answer struct{ ExecutionIds []string }
+	if err := c.call(ctx, http.MethodPost, "/api/v1/jobs/"+id+"/trigger", key, map[string]any{}, &answer); err != nil {
+		return "", err
+	}
+	if len(answer.ExecutionIds) != 1 {
+		return "", fmt.Errorf("the trigger made %d runs", len(answer.ExecutionIds))
+	}
+	return answer.ExecutionIds[0], nil
+}
+
+// Executions reads all executions of a job.
+func (c *Client) Executions(ctx context.Context, job string) ([]Row, error) {
+	var rows []Row
+	cursor := ""
+	for {
+		var page struct {
+			Items      []Row
+			NextCursor *string
+		}
+		path := "/api/v1/executions?limit=200&jobId=" + job
+		if cursor != "" {
+			path += "&cursor=" + url.QueryEscape(cursor)
+		}
+		if err := c.call(ctx, http.MethodGet, path, "", nil, &page); err != nil {
+			return nil, err
+		}
+		rows = append(rows, page.Items...)
+		if page.NextCursor == nil {
+			return rows, nil
+		}
+		cursor = *page.NextCursor
+	}
+}

@@ -1,0 +1,109 @@
+package crash_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
+)
+
+var (
+	long = flag.Bool("crash.long", false, "the long form: CRASH_ROUNDS random kills (100), every failpoint three times, on every store")
+	seed = flag.Int64("crash.seed", 0, "repeat the random choices of a former run")
+)
+
+// TestCrash kills the server at random moments and at every failpoint, and
+// checks the history that can be seen from outside.
+func TestCrash(t *testing.T) {
+	if testing.Short() {
+		t.Log("the short loop does not start servers: see make test and make crash")
+		return
+	}
+	binary, err := crash.Build(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	plan := crash.Plan{Kills: 4, EachPoint: 1, Seed: *seed}
+	if *long {
+		plan = crash.Plan{Kills: rounds(t), EachPoint: 3, Seed: *seed}
+	}
+	t.Run("SQLite", func(t *testing.T) { run(t, binary, nil, plan) })
+	t.Run("MariaDB", func(t *testing.T) {
+		dsn := os.Getenv("PS_TEST_MYSQL_DSN")
+		if dsn == "" {
+			require.Empty(t, os.Getenv("PS_TEST_REQUIRE_SERVICES"), "PS_TEST_MYSQL_DSN is missing")
+			t.Log("without PS_TEST_MYSQL_DSN only SQLite is tested")
+			return
+		}
+		if !*long {
+			plan.Kills, plan.EachPoint = 3, 0
+		}
+		run(t, binary, []string{"PS_STORE_DRIVER=mysql", "PS_STORE_DSN=" + scratchDatabase(t, dsn)}, plan)
+	})
+}
+
+func rounds(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("CRASH_ROUNDS")
+	if text == "" {
+		return 100
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, "CRASH_ROUNDS")
+	return n
+}
+
+func run(t *testing.T, binary string, env []string, plan crash.Plan) {
+	t.Helper()
+	dir := t.TempDir()
+	addr, err := crash.FreeAddr(t.Context())
+	require.NoError(t, err)
+	password := "crash-" + rand.Text()
+	node := &crash.Node{Binary: binary, Addr: addr, Env: append(env,
+		"PS_DATA_DIR="+filepath.Join(dir, "data"), "PS_AUTH_INITIAL_ADMIN_PASSWORD="+password, "PS_NODE_ID=crash")}
+	target, err := crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
+	require.NoError(t, err)
+	server := httptest.NewServer(target)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		_ = target.Close()
+	})
+	driver := crash.NewDriver(node, &crash.Client{Base: "http://" + addr}, target, server.URL, plan, t.Logf)
+	report, err := driver.Run(t.Context(), password)
+	require.NoError(t, err, node.Stderr())
+	t.Log(report.String())
+	for _, v := range report.Violations {
+		t.Errorf("%s: %s", v.Rule, v.Detail)
+	}
+	require.Zero(t, report.ExitCode, "a graceful stop ends with 0")
+}
+
+// scratchDatabase makes a database for this run alone.
+func scratchDatabase(t *testing.T, dsn string) string {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(dsn)
+	require.NoError(t, err)
+	db, err := sql.Open("mysql", cfg.FormatDSN())
+	require.NoError(t, err)
+	name := fmt.Sprintf("ps_test_crash_%d", time.Now().UnixNano())
+	_, err = db.ExecContext(t.Context(), "CREATE DATABASE "+name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := db.ExecContext(context.Background(), "DROP DATABASE "+name)
+		require.NoError(t, err)
+		require.NoError(t, db.Close())
+	})
+	cfg.DBName = name
+	return cfg.FormatDSN()
+}

@@ -1,0 +1,241 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Plan says how often to kill.
+type Plan struct {
+	// Kills is the number of kills at random moments.
+	Kills int
+	// EachPoint is how often each failpoint must be hit.
+	EachPoint int
+	// Seed repeats the random choices; 0 draws one.
+	Seed int64
+}
+
+// killPoints are the failpoints at which the process kills itself: between the
+// statements of the transactions, and around their commits.
+func killPoints() []string {
+	var points []string
+	for _, tx := range []struct {
+		name  string
+		steps []string
+	}{
+		{"fire", []string{"locked", "inserted", "advanced", "before-commit", "after-commit"}},
+		{"complete", []string{"locked", "finished", "before-commit", "after-commit"}},
+		{"claim", []string{"claimed", "before-commit", "after-commit"}},
+	} {
+		for _, step := range tx.steps {
+			points = append(points, tx.name+"."+step)
+		}
+	}
+	return points
+}
+
+// lostPoints are those at which the commit is applied and its reply lost.
+func lostPoints() []string {
+	return []string{"fire.reply-lost", "complete.reply-lost", "claim.reply-lost"}
+}
+
+// Report is what a run came to.
+type Report struct {
+	Seed       int64
+	Kills      int
+	AtPoint    map[string]int
+	Ready      []time.Duration
+	Jobs, Rows int
+	Calls      int
+	Ranges     int
+	Retried    int
+	Triggers   int
+	ByStatus   map[string]int
+	Violations []Violation
+	ExitCode   int
+}
+
+// String is the report for people.
+func (r Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d: %d random kills\n", r.Seed, r.Kills)
+	for _, p := range append(killPoints(), lostPoints()...) {
+		if r.AtPoint[p] > 0 {
+			fmt.Fprintf(&b, "  %-24s %d times\n", p, r.AtPoint[p])
+		}
+	}
+	slices.Sort(r.Ready)
+	if n := len(r.Ready); n > 0 {
+		fmt.Fprintf(&b, "restart to ready: p50 %s, max %s\n", r.Ready[n/2].Round(time.Millisecond), r.Ready[n-1].Round(time.Millisecond))
+	}
+	fmt.Fprintf(&b, "%d jobs, %d rows (%d ranges, %d with more than one attempt), %d calls seen by the target, %d triggers\n",
+		r.Jobs, r.Rows, r.Ranges, r.Retried, r.Calls, r.Triggers)
+	fmt.Fprintf(&b, "outcomes: %v\nviolations: %d", r.ByStatus, len(r.Violations))
+	return b.String()
+}
+
+// Driver runs the workload and kills the node.
+type Driver struct {
+	node   *Node
+	client *Client
+	target *Target
+	url    string
+	plan   Plan
+	random *rand.Rand
+	logf   func(format string, args ...any)
+
+	jobs     []Job
+	hand     string
+	triggers []Trigger
+	pending  string
+	keys     int
+	report   Report
+}
+
+// NewDriver wires the parts; url is where the target listens.
+func NewDriver(n *Node, c *Client, t *Target, url string, p Plan, logf func(format string, args ...any)) *Driver {
+	if p.Seed == 0 {
+		p.Seed = time.Now().UnixNano()
+	}
+	return &Driver{
+		node: n, client: c, target: t, url: url, plan: p, logf: logf,
+		random: rand.New(rand.NewPCG(uint64(p.Seed), 1)), //nolint:gosec // a seed that can be repeated is the point
+		report: Report{Seed: p.Seed, AtPoint: map[string]int{}, ByStatus: map[string]int{}},
+	}
+}
+
+// Run does everything: workload, kills, quiet, check.
+func (d *Driver) Run(ctx context.Context, password string) (Report, error) {
+	d.logf("seed %d", d.plan.Seed)
+	if err := d.start(ctx, ""); err != nil {
+		return d.report, err
+	}
+	if err := d.client.Login(ctx, password); err != nil {
+		return d.report, err
+	}
+	var err error
+	if d.jobs, err = createAll(ctx, d.client, d.url); err != nil {
+		return d.report, err
+	}
+	for _, j := range d.jobs {
+		if j.Name == handJob {
+			d.hand = j.ID
+		}
+	}
+	if err := d.killAll(ctx); err != nil {
+		return d.report, err
+	}
+	history, err := d.quiet(ctx)
+	if err != nil {
+		return d.report, err
+	}
+	d.report.ExitCode = d.node.Stop()
+	d.summarize(history)
+	return d.report, nil
+}
+
+func (d *Driver) start(ctx context.Context, failpoint string) error {
+	took, err := d.node.Start(ctx, failpoint)
+	if err == nil {
+		d.report.Ready = append(d.report.Ready, took)
+	}
+	return err
+}
+
+// between draws a time.
+func (d *Driver) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(d.random.Int64N(int64(most-least)))
+}
+
+// killAll kills at random moments and at the failpoints, in one mixed order.
+func (d *Driver) killAll(ctx context.Context) error {
+	var order []string
+	for range d.plan.Kills {
+		order = append(order, "")
+	}
+	for range d.plan.EachPoint {
+		order = append(order, append(killPoints(), lostPoints()...)...)
+	}
+	d.random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	for _, point := range order {
+		d.trigger(ctx)
+		var err error
+		if point == "" {
+			err = d.killAtRandom(ctx)
+		} else {
+			err = d.killAt(ctx, point)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Driver) killAtRandom(ctx context.Context) error {
+	time.Sleep(d.between(100*time.Millisecond, 1500*time.Millisecond))
+	d.node.Kill()
+	d.report.Kills++
+	if d.random.IntN(8) == 0 { // now and then long enough to miss fires
+		time.Sleep(d.between(time.Second, 3*time.Second))
+	}
+	return d.start(ctx, "")
+}
+
+// pointTries bounds the lives in which a failpoint may be missed.
+const pointTries = 5
+
+// killAt restarts the node with one failpoint armed, until it was hit.
+func (d *Driver) killAt(ctx context.Context, point string) error {
+	lost := slices.Contains(lostPoints(), point)
+	for range pointTries {
+		d.node.Kill()
+		before := d.node.KilledItself(point)
+		hit := 1 + d.random.IntN(6)
+		if lost {
+			if err := d.start(ctx, fmt.Sprintf("%s=replylost@%d", point, hit)); err != nil {
+				return err
+			}
+			d.trigger(ctx)
+			time.Sleep(d.between(2*time.Second, 3*time.Second))
+			d.report.AtPoint[point]++
+			return nil
+		}
+		err := d.start(ctx, fmt.Sprintf("%s=kill@%d", point, hit))
+		if err != nil && !errors.Is(err, errStarting) {
+			return err
+		}
+		if err == nil {
+			d.trigger(ctx)
+			if !d.node.ExitedWithin(5 * time.Second) {
+				continue
+			}
+		}
+		if d.node.KilledItself(point) == before {
+			return fmt.Errorf("the server ended by itself, and not at %s: %s", point, d.node.Stderr())
+		}
+		d.report.AtPoint[point]++
+		return d.start(ctx, "")
+	}
+	return fmt.Errorf("the failpoint %s was not hit in %d lives", point, pointTries)
+}
+
+// trigger runs the job by hand. A call that was not answered is repeated with
+// its key, until it is: the key must never make a second run.
+func (d *Driver) trigger(ctx context.Context) {
+	if d.pending == "" {
+		d.keys++
+		d.pending = fmt.Sprintf("key-%d", d.keys)
+	}
+	id, err := d.client.Trigger(ctx, d.hand, d.pending)
+	if err != nil {
+		return
+	}
+	d.triggers = append(d.triggers, Trigger{Key: d.pending, JobID: d.hand, Execution: id})
+	d.pending = ""
+}

@@ -1,0 +1,145 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Build builds the binary with its failpoints into dir and returns its path.
+func Build(ctx context.Context, dir string) (string, error) {
+	binary := filepath.Join(dir, "platform-scheduler")
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "failpoints", "-o", binary,
+		"github.com/platform-scheduler/platform-scheduler/cmd/platform-scheduler")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the binary: %w: %s", err, out)
+	}
+	return binary, nil
+}
+
+// Node runs the real server as a process that can be killed.
+type Node struct {
+	Binary string
+	Addr   string
+	Env    []string
+
+	process *exec.Cmd
+	exited  chan struct{}
+	mu      sync.Mutex
+	stderr  bytes.Buffer
+}
+
+// FreeAddr is a loopback address that nobody listens on.
+func FreeAddr(ctx context.Context) (string, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), nil
+}
+
+// readyWithin is how long a start may take.
+const readyWithin = 20 * time.Second
+
+// errStarting says that the process ended before it was ready.
+var errStarting = errors.New("the server ended before it was ready")
+
+// Start starts the server and waits until it is ready; it returns how long
+// that took. failpoint arms one, empty arms none; a process that kills itself
+// before it is ready gives errStarting.
+func (n *Node) Start(ctx context.Context, failpoint string) (time.Duration, error) {
+	n.process = exec.Command(n.Binary, "server") //nolint:noctx // ended by Kill and Stop
+	n.process.Env = append(append(os.Environ(), n.Env...), "PS_SERVER_ADDR="+n.Addr, "PS_LOG_LEVEL=warn", "PS_FAILPOINT="+failpoint)
+	n.process.Stderr = writer{n}
+	began := time.Now()
+	if err := n.process.Start(); err != nil {
+		return 0, err
+	}
+	n.exited = make(chan struct{})
+	go func() {
+		_ = n.process.Wait()
+		close(n.exited)
+	}()
+	for time.Since(began) < readyWithin {
+		select {
+		case <-n.exited:
+			return 0, errStarting
+		default:
+		}
+		if n.answers(ctx) {
+			return time.Since(began), nil
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return 0, fmt.Errorf("the server was not ready within %s: %s", readyWithin, n.Stderr())
+}
+
+func (n *Node) answers(ctx context.Context) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Addr+"/readyz", http.NoBody)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+// Kill ends the process as kill -9 does, and waits for its end.
+func (n *Node) Kill() {
+	_ = n.process.Process.Kill()
+	<-n.exited
+}
+
+// ExitedWithin waits for the process to end by itself.
+func (n *Node) ExitedWithin(d time.Duration) bool {
+	select {
+	case <-n.exited:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// Stop ends the process gracefully and returns its exit code.
+func (n *Node) Stop() int {
+	_ = n.process.Process.Signal(syscall.SIGTERM)
+	if !n.ExitedWithin(60 * time.Second) {
+		n.Kill()
+	}
+	return n.process.ProcessState.ExitCode()
+}
+
+// Stderr is what all lives of the node have written there.
+func (n *Node) Stderr() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.stderr.String()
+}
+
+// KilledItself counts the lives that ended at the failpoint.
+func (n *Node) KilledItself(point string) int {
+	return strings.Count(n.Stderr(), "failpoint: killing the process at "+point+"\n")
+}
+
+type writer struct{ n *Node }
+
+func (w writer) Write(p []byte) (int, error) {
+	w.n.mu.Lock()
+	defer w.n.mu.Unlock()
+	return w.n.stderr.Write(p)
+}
