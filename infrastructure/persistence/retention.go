@@ -42,7 +42,7 @@ func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit
 			if err != nil || len(ids) == 0 {
 				return err
 			}
-			old, err := c.deletable(ctx, ids, before)
+			old, err := c.lockDeletable(ctx, ids, before)
 			if err != nil {
 				return err
 			}
@@ -70,6 +70,22 @@ func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit
 	return deleted, nil
 }
 
+// lockDeletable locks those of the runs that may be deleted, and looks again:
+// a replay that began in between had locked its original. What others hold is
+// left for another time.
+func (c *conn) lockDeletable(ctx context.Context, ids []string, before time.Time) ([]string, error) {
+	old, err := c.deletable(ctx, ids, before)
+	if err != nil || len(old) == 0 || c.d.lite() {
+		return old, err
+	}
+	in, args := c.d.in("id", old)
+	old, err = collect(ctx, c, "retention.lock", "SELECT id FROM scheduler_job_execution"+c.d.byPrimary+" WHERE "+in+" ORDER BY id"+c.d.skipLocked, args, scanText)
+	if err != nil || len(old) == 0 {
+		return nil, err
+	}
+	return c.deletable(ctx, old, before)
+}
+
 // deletable keeps, of some ids, those of final and old runs that no dead
 // letter and no live replay needs.
 func (c *conn) deletable(ctx context.Context, ids []string, before time.Time) ([]string, error) {
@@ -82,9 +98,7 @@ func (c *conn) deletable(ctx context.Context, ids []string, before time.Time) ([
 		ORDER BY e.id`, append(args, stampText(before)), scanText)
 }
 
-// deleteExecutions deletes runs and what hangs on them, by primary key. Final
-// rows change no more, so nothing can have happened to them since they were
-// read, but a replay: its own row keeps what it needs.
+// deleteExecutions deletes runs and what hangs on them, by primary key.
 func (c *conn) deleteExecutions(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
