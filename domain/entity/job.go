@@ -82,13 +82,13 @@ func (j *Job) Coordinated() bool {
 }
 
 // FireLimit is the number of fires that may be live at once; 0 is unlimited.
-// DISCARD, SERIAL and REPLACE mean one unless a limit is given; the runs of a
-// FIXED_DELAY job follow one another by definition.
+// DISCARD, SERIAL and REPLACE mean one unless a limit is given, and so does
+// FIXED_DELAY: its runs follow one another by definition, also those by hand.
 func (j *Job) FireLimit() int {
 	if j.MaxConcurrency > 0 {
 		return j.MaxConcurrency
 	}
-	if j.Overlap == OverlapParallel {
+	if j.Overlap == OverlapParallel && j.Schedule.Kind != schedule.FixedDelay {
 		return 0
 	}
 	return 1

@@ -32,7 +32,7 @@ func TestCoordinationOfJobs(t *testing.T) {
 		{"sharded and serial", entity.Job{Overlap: serial, ShardCount: 2}, true, 1, false},
 		{"broadcast", entity.Job{Overlap: parallel, Broadcast: true, ShardCount: 1}, true, 0, false},
 		{"broadcast and serial", entity.Job{Overlap: serial, Broadcast: true, ShardCount: 1}, true, 1, false},
-		{"fixed delay", entity.Job{Overlap: parallel, Schedule: delay, ShardCount: 1}, true, 0, false},
+		{"fixed delay", entity.Job{Overlap: parallel, Schedule: delay, ShardCount: 1}, true, 1, true},
 		{"fixed delay and serial", entity.Job{Overlap: serial, Schedule: delay, ShardCount: 1}, true, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

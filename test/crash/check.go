@@ -221,9 +221,13 @@ func (c *checker) triggers() {
 	for _, t := range c.h.Triggers {
 		runs[t.Execution] = true
 	}
+	unasked := 0
 	for _, r := range c.h.Rows {
 		if r.Trigger == "MANUAL" && !runs[r.ID] {
-			c.violate(RuleLostTrigger, "%s runs by hand, but no call for it was acknowledged", r.ID)
+			unasked++
 		}
+	}
+	if unasked > c.h.Unanswered {
+		c.violate(RuleLostTrigger, "%d runs by hand were not acknowledged, and %d calls were not answered", unasked, c.h.Unanswered)
 	}
 }

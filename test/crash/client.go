@@ -17,6 +17,15 @@ type Client struct {
 	token string
 }
 
+// StatusError is an answer that is no success.
+type StatusError struct {
+	Status int
+	Detail string
+}
+
+// Error implements error.
+func (e *StatusError) Error() string { return e.Detail }
+
 // callTimeout bounds one call.
 const callTimeout = 10 * time.Second
 
@@ -53,7 +62,7 @@ func (c *Client) call(ctx context.Context, method, path, key string, body, answe
 		return err
 	}
 	if res.StatusCode > 299 {
-		return fmt.Errorf("%s %s: %d %s", method, path, res.StatusCode, raw)
+		return &StatusError{Status: res.StatusCode, Detail: fmt.Sprintf("%s %s: %d %s", method, path, res.StatusCode, raw)}
 	}
 	if answer == nil {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -93,8 +94,10 @@ type Driver struct {
 	hand     string
 	triggers []Trigger
 	pending  string
-	keys     int
-	report   Report
+	// unanswered counts keys whose outcome is unknown.
+	unanswered int
+	keys       int
+	report     Report
 }
 
 // NewDriver wires the parts; url is where the target listens.
@@ -233,6 +236,14 @@ func (d *Driver) trigger(ctx context.Context) {
 		d.pending = fmt.Sprintf("key-%d", d.keys)
 	}
 	id, err := d.client.Trigger(ctx, d.hand, d.pending)
+	var refused *StatusError
+	if errors.As(err, &refused) && refused.Status == http.StatusConflict {
+		// The server was killed while it worked on this key, and says so
+		// rather than risk a second run.
+		d.unanswered++
+		d.pending = ""
+		return
+	}
 	if err != nil {
 		return
 	}

@@ -66,6 +66,9 @@ type History struct {
 	Rows     []Row
 	Calls    []Call
 	Triggers []Trigger
+	// Unanswered counts triggers whose outcome the API calls unknown: the
+	// server was killed while it worked on them. Each made one run or none.
+	Unanswered int
 }
 
 // Violation is a broken rule.

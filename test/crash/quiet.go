@@ -24,9 +24,10 @@ func (d *Driver) quiet(ctx context.Context) (History, error) {
 		}
 		d.jobs[i].Until = view.UpdateTime
 	}
-	for d.pending != "" {
-		d.trigger(ctx)
-		time.Sleep(50 * time.Millisecond)
+	for until := time.Now().Add(quietBound); d.pending != ""; time.Sleep(50 * time.Millisecond) {
+		if d.trigger(ctx); time.Now().After(until) {
+			return History{}, fmt.Errorf("the trigger %s was not answered within %s", d.pending, quietBound)
+		}
 	}
 	now := time.Now()
 	for i, j := range d.jobs {
@@ -47,7 +48,7 @@ func (d *Driver) quiet(ctx context.Context) (History, error) {
 
 // read reads all rows and counts the live ones.
 func (d *Driver) read(ctx context.Context) (h History, live int, err error) {
-	h = History{Jobs: d.jobs, Triggers: d.triggers}
+	h = History{Jobs: d.jobs, Triggers: d.triggers, Unanswered: d.unanswered}
 	for _, j := range d.jobs {
 		rows, err := d.client.Executions(ctx, j.ID)
 		if err != nil {

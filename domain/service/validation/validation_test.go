@@ -121,7 +121,7 @@ func TestWrongFields(t *testing.T) {
 		{"schedule.misfireMaxFires out_of_range", func(j *entity.Job) { j.Misfire.MaxFires = 0 }},
 		{"schedule.misfireMaxFires out_of_range", func(j *entity.Job) { j.Misfire.MaxFires = 10_001 }},
 		{"schedule.cronExpression required", func(j *entity.Job) { j.Schedule.Kind = schedule.Cron }},
-		{"schedule.intervalMs out_of_range", func(j *entity.Job) { j.Schedule.Kind = schedule.FixedRate }},
+		{"schedule.intervalMs required", func(j *entity.Job) { j.Schedule.Kind = schedule.FixedRate }},
 		{"schedule.at in_the_past", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.At = schedule.Once, now.Add(-time.Hour) }},
 		{"priority out_of_range", func(j *entity.Job) { j.Priority = 0 }},
 		{"priority out_of_range", func(j *entity.Job) { j.Priority = 11 }},
