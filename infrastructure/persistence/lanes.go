@@ -14,7 +14,14 @@ type laneLock struct {
 	mu      sync.Mutex
 	held    bool
 	waiting [repository.LaneRetention + 1][]chan struct{}
+	// passed counts how often in a row a lane that waits was passed over.
+	passed [repository.LaneRetention + 1]int
 }
+
+// passedLimit is how often a lane may be passed over before it goes first: a
+// lane that always has a waiter would starve the others for good, and fires
+// that nobody claims and completes help no one.
+const passedLimit = 3
 
 // lock waits for the lock or for the end of ctx.
 func (l *laneLock) lock(ctx context.Context, lane repository.Lane) error {
@@ -55,16 +62,40 @@ func (l *laneLock) leave(lane repository.Lane, turn chan struct{}) {
 	l.unlock()
 }
 
-// unlock hands the lock to the first waiter of the most urgent lane.
+// unlock hands the lock to the first waiter of the next lane.
 func (l *laneLock) unlock() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	next := l.next()
+	if next < 0 {
+		l.held = false
+		return
+	}
 	for lane := range l.waiting {
-		if queue := l.waiting[lane]; len(queue) > 0 {
-			l.waiting[lane] = queue[1:]
-			close(queue[0])
-			return
+		if lane != next && len(l.waiting[lane]) > 0 {
+			l.passed[lane]++
 		}
 	}
-	l.held = false
+	l.passed[next] = 0
+	turn := l.waiting[next][0]
+	l.waiting[next] = l.waiting[next][1:]
+	close(turn)
+}
+
+// next is the most urgent lane that waits, or the most urgent of those that
+// were passed over too often; -1 when nobody waits.
+func (l *laneLock) next() int {
+	urgent := -1
+	for lane, queue := range l.waiting {
+		if len(queue) == 0 {
+			continue
+		}
+		if l.passed[lane] >= passedLimit {
+			return lane
+		}
+		if urgent < 0 {
+			urgent = lane
+		}
+	}
+	return urgent
 }
