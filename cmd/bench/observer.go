@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+	"encoding/binary"
+	"hash/maphash"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,32 +23,43 @@ type observer struct {
 	completed atomic.Int64
 
 	mu sync.Mutex
-	// fires counts entries by job and nominal time.
-	fires   map[fire]int
+	// fires counts entries by job and nominal time. It and entries hold no
+	// pointers: what the observer keeps must not burden the collector of the
+	// program that it watches.
+	fires   map[uint64]uint32
+	hash    maphash.Seed
 	entries []entry
 }
 
-// fire names a planned fire from outside the engine.
-type fire struct {
-	job string
-	at  int64 // Unix ms
+// entry is one handler entry, in µs since the epoch.
+type entry struct {
+	due, at int64
 }
 
-// entry is one handler entry.
-type entry struct {
-	due, at time.Time
+// key names a planned fire from outside the engine. Among a million fires two
+// share a key with a probability of one in 30 million; one of them would then
+// count as doubled.
+func (o *observer) key(job string, at time.Time) uint64 {
+	var h maphash.Hash
+	h.SetSeed(o.hash)
+	_, _ = h.WriteString(job)
+	var ms [8]byte
+	binary.LittleEndian.PutUint64(ms[:], uint64(at.UnixMilli()))
+	_, _ = h.Write(ms[:])
+	return h.Sum64()
 }
 
 func newObserver(expected int) *observer {
-	return &observer{fires: make(map[fire]int, expected), entries: make([]entry, 0, expected)}
+	return &observer{fires: make(map[uint64]uint32, expected), hash: maphash.MakeSeed(), entries: make([]entry, 0, expected)}
 }
 
 // Run implements app.Executor: note the entry, and do nothing.
 func (o *observer) Run(_ context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
 	at := o.clock.Now()
+	key := o.key(run.Execution.JobID, run.Execution.ScheduledTime)
 	o.mu.Lock()
-	o.fires[fire{run.Execution.JobID, run.Execution.ScheduledTime.UnixMilli()}]++
-	o.entries = append(o.entries, entry{run.Execution.DueTime, at})
+	o.fires[key]++
+	o.entries = append(o.entries, entry{run.Execution.DueTime.UnixMicro(), at.UnixMicro()})
 	o.mu.Unlock()
 	return entity.Succeeded("")
 }
@@ -61,7 +74,7 @@ func (o *observer) stored(*entity.Job, *entity.Execution) { o.completed.Add(1) }
 func (o *observer) saw(job string, at time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.fires[fire{job, at.UnixMilli()}] > 0
+	return o.fires[o.key(job, at)] > 0
 }
 
 // doubled counts fires that were entered more than once.
@@ -88,7 +101,7 @@ func (o *observer) distinct() int {
 func (o *observer) forgetBefore(t time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.entries = slices.DeleteFunc(o.entries, func(e entry) bool { return e.due.Before(t) })
+	o.entries = slices.DeleteFunc(o.entries, func(e entry) bool { return e.due < t.UnixMicro() })
 }
 
 // lateness sums the entries up.
@@ -97,7 +110,7 @@ func (o *observer) lateness() *Lateness {
 	defer o.mu.Unlock()
 	ms := make([]float64, len(o.entries))
 	for i, e := range o.entries {
-		ms[i] = float64(e.at.Sub(e.due).Microseconds()) / 1000
+		ms[i] = float64(e.at-e.due) / 1000
 	}
 	return summarize(ms)
 }
@@ -120,11 +133,9 @@ func percentile(sorted []float64, p int) float64 {
 func (o *observer) lastAfter(t time.Time) float64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var last time.Time
+	last := t.UnixMicro()
 	for _, e := range o.entries {
-		if e.at.After(last) {
-			last = e.at
-		}
+		last = max(last, e.at)
 	}
-	return float64(last.Sub(t).Microseconds()) / 1000
+	return float64(last-t.UnixMicro()) / 1000
 }
