@@ -74,7 +74,7 @@ func (s *JobService) findings(job *entity.Job, now time.Time) []fault.Field {
 
 // Create adds a job; enabled false leaves it CREATED, without a plan.
 func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) (*entity.Job, error) {
-	now := s.Clock.Now()
+	now := s.Clock.Now().Truncate(time.Millisecond) // as the store keeps it
 	if err := s.validate(job, now); err != nil {
 		return nil, err
 	}

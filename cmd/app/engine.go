@@ -70,8 +70,11 @@ type Engine struct {
 	lost      chan struct{}
 	stopping  atomic.Bool
 	loops     sync.WaitGroup
-	stopPlan  context.CancelFunc
-	stopRun   context.CancelFunc
+	// planning is the planner's loop. It ends before the runner drains: a fire
+	// transaction in progress may still start runs.
+	planning sync.WaitGroup
+	stopPlan context.CancelFunc
+	stopRun  context.CancelFunc
 }
 
 // fireWorkers is how many fire transactions are prepared at once.
@@ -196,7 +199,7 @@ func (e *Engine) Start() {
 	runCtx, stopRun := context.WithCancel(context.Background())
 	e.stopPlan, e.stopRun = stopPlan, stopRun
 	e.loops.Go(func() { _ = e.Runner.Run(runCtx) })
-	e.loops.Go(func() { _ = e.Planner.Run(planCtx) })
+	e.planning.Go(func() { _ = e.Planner.Run(planCtx) })
 	e.ticker.Start()
 }
 
@@ -225,6 +228,7 @@ func (e *Engine) Ready(ctx context.Context) error {
 func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
 	errs := []error{e.ticker.Stop()}
 	e.stopPlan()
+	e.planning.Wait()
 	e.Runner.Drain(ctx, time.Duration(e.cfg.Server.ShutdownGraceSec)*time.Second)
 	errs = append(errs, closeEdge())
 	e.stopRun()
@@ -247,6 +251,9 @@ func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
 	}
 	return errors.Join(errs...)
 }
+
+// Close gives up what NewEngine opened, for an engine that was never started.
+func (e *Engine) Close() error { return e.close() }
 
 func (e *Engine) close() error {
 	var errs []error

@@ -175,6 +175,8 @@ func (t *TaskManager) Run(ctx context.Context) error {
 // ends.
 func (t *TaskManager) Drain(ctx context.Context, grace time.Duration) {
 	t.slots.drain()
+	// A claim that was committed while this began must not outlive it.
+	defer t.stopRuns(entity.ErrStopShutdown)
 	idle := make(chan struct{})
 	go func() {
 		t.inFlight.Wait()
