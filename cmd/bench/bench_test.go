@@ -1,0 +1,104 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestPercentilesAreNearestRank(t *testing.T) {
+	values := make([]float64, 100)
+	for i := range values {
+		values[i] = float64(100 - i)
+	}
+	l := summarize(values)
+	require.Equal(t, &Lateness{P50: 50, P99: 99, Max: 100}, l)
+	require.Equal(t, &Lateness{P50: 7, P99: 7, Max: 7}, summarize([]float64{7}))
+	require.Nil(t, summarize(nil))
+}
+
+func TestTheObserverCountsLostAndDoubled(t *testing.T) {
+	o := newObserver(4)
+	o.clock = storeclock.New(clocktest.NewManual(noon.Add(3*time.Millisecond)), nil)
+	enter := func(job string, second int) {
+		at := noon.Add(time.Duration(second) * time.Second)
+		run := entity.Run{Execution: &entity.Execution{JobID: job, ScheduledTime: at, DueTime: at}}
+		require.Equal(t, entity.StatusSuccess, o.Run(t.Context(), run, nil).Status)
+	}
+	enter("a", 0)
+	enter("b", 0)
+	require.Zero(t, o.doubled())
+	enter("a", 0)
+	require.Equal(t, 1, o.doubled())
+	require.Equal(t, 2, o.distinct())
+	require.True(t, o.saw("b", noon))
+	require.False(t, o.saw("b", noon.Add(time.Second)))
+
+	b := &bench{}
+	planned, lost := b.account(map[string]time.Time{"a": noon, "c": noon}, noon, noon.Add(2*time.Second), o)
+	require.Equal(t, 4, planned)
+	require.Equal(t, 3, lost, "only the first fire of a was seen")
+	require.InDelta(t, 3, o.lastAfter(noon), 0.001)
+}
+
+func small(t *testing.T, name string) (Result, string) {
+	t.Helper()
+	dir := t.TempDir()
+	cfg, _, err := config.Load(config.Options{Flags: map[string]string{"dataDir": dir, "executor.slots": "256"}})
+	require.NoError(t, err)
+	r, err := Run(t.Context(), cfg, Options{Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Progress: io.Discard})
+	require.NoError(t, err)
+	return r, dir
+}
+
+func TestASmallBenchLosesNothingAndLeavesNothing(t *testing.T) {
+	for _, name := range []string{"lateness", "stampede"} {
+		t.Run(name, func(t *testing.T) {
+			r, dir := small(t, name)
+			require.Positive(t, r.Planned)
+			require.Zero(t, r.Lost)
+			require.Zero(t, r.Doubled)
+			require.NotNil(t, r.LatenessMs)
+			require.GreaterOrEqual(t, r.LatenessMs.P50, 0.0, "nothing starts early")
+			left, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Empty(t, left, "the scratch database is gone")
+		})
+	}
+}
+
+func TestTheJSONHasTheNamesOfTheContract(t *testing.T) {
+	r := Result{
+		Name: "throughput", Store: "s", Nodes: 1, ExecutionsPerSecond: 1, CeilingPerSecond: 2, ShareOfCeiling: 0.5,
+		LatenessMs: &Lateness{}, LastStartMs: 1,
+	}
+	var out bytes.Buffer
+	require.NoError(t, r.WriteJSON(&out))
+	var keys map[string]any
+	require.NoError(t, json.Unmarshal(out.Bytes(), &keys))
+	for _, key := range []string{
+		"name", "store", "nodes", "executionsPerSecond", "ceilingPerSecond", "shareOfCeiling", "latenessMs",
+		"planned", "lost", "doubled", "lastStartMs", "cpuPercent", "rssMb",
+	} {
+		require.Contains(t, keys, key)
+	}
+}
+
+func TestAnUnknownBenchIsNamedWithTheKnownOnes(t *testing.T) {
+	cfg, _, err := config.Load(config.Options{Flags: map[string]string{"dataDir": t.TempDir()}})
+	require.NoError(t, err)
+	_, err = Run(t.Context(), cfg, Options{Name: "speed", Progress: io.Discard})
+	require.ErrorContains(t, err, "throughput")
+}
