@@ -47,17 +47,19 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	if s.listener, err = lc.Listen(ctx, "tcp", cfg.Server.Addr); err != nil {
 		return nil, fmt.Errorf("the address %s cannot be taken: %w; stop what uses it, or choose another one with server.addr (PS_SERVER_ADDR)", cfg.Server.Addr, err)
 	}
+	listener := s.listener
 	defer func() {
 		if err != nil {
-			_ = s.listener.Close()
+			_ = listener.Close()
 		}
 	}()
 	if s.Engine, err = NewEngine(ctx, cfg, o); err != nil {
 		return nil, err
 	}
+	engine := s.Engine
 	defer func() {
 		if err != nil {
-			_ = s.Engine.close()
+			_ = engine.close()
 		}
 	}()
 	c := o.Clock
