@@ -227,8 +227,10 @@ func (c *contestant) life(ctx context.Context, worker, workers, batch int) error
 		next := at.Add(time.Minute)
 		rows[i], ids[i] = e, id
 		moves[i] = repository.JobAdvance{ID: id, NextFireTime: next, DueTime: next, LastFireTime: at, Status: entity.JobEnabled}
-		finishes[i] = repository.Finish{ID: e.ID, NodeID: "node-1", Epoch: 1, Token: 1, Status: entity.StatusSuccess,
-			StartTime: at.Add(time.Millisecond), EndTime: at.Add(time.Duration(2+i%50) * time.Millisecond), Duration: time.Duration(1+i%50) * time.Millisecond, Progress: 100}
+		finishes[i] = repository.Finish{
+			ID: e.ID, NodeID: "node-1", Epoch: 1, Token: 1, Status: entity.StatusSuccess,
+			StartTime: at.Add(time.Millisecond), EndTime: at.Add(time.Duration(2+i%50) * time.Millisecond), Duration: time.Duration(1+i%50) * time.Millisecond, Progress: 100,
+		}
 	}
 	err := c.store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
 		if _, err := tx.Jobs.Lock(ctx, ids); err != nil {

@@ -177,9 +177,11 @@ func liteForms() []variant {
 	return []variant{
 		{
 			name: "bare shape F",
-			setup: []string{`CREATE TABLE bare (id TEXT PRIMARY KEY, job_id TEXT NOT NULL, node_id TEXT NOT NULL, shard_id TEXT, status TEXT NOT NULL, claim_at TEXT, token INTEGER,
+			setup: []string{
+				`CREATE TABLE bare (id TEXT PRIMARY KEY, job_id TEXT NOT NULL, node_id TEXT NOT NULL, shard_id TEXT, status TEXT NOT NULL, claim_at TEXT, token INTEGER,
 				start_time TEXT, end_time TEXT, duration INTEGER, retry_count INTEGER DEFAULT 0, error_message TEXT, result TEXT, create_time TEXT NOT NULL, update_time TEXT NOT NULL)`,
-				"CREATE INDEX bare_job ON bare (job_id)", "CREATE INDEX bare_claim ON bare (claim_at, id)"},
+				"CREATE INDEX bare_job ON bare (job_id)", "CREATE INDEX bare_claim ON bare (claim_at, id)",
+			},
 			insert: func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
 				return bareInsert(ctx, tx, sortedRows(rows), 1)
 			},

@@ -97,9 +97,16 @@ func checkExecution(e *entity.Execution) error {
 		name, value string
 		max         int
 	}{
-		{"id", e.ID, 50}, {"job_id", e.JobID, 50}, {"node_id", e.NodeID, 50}, {"fire_key", e.FireKey, 100},
-		{"claim_key", string(e.Claim), 64}, {"retry_of", e.RetryOf, 50}, {"root_id", e.RootID, 50},
-		{"status", string(e.Status), 20}, {"trigger_type", string(e.Trigger), 20}, {"reason", string(e.Reason), 30},
+		{"id", e.ID, 50},
+		{"job_id", e.JobID, 50},
+		{"node_id", e.NodeID, 50},
+		{"fire_key", e.FireKey, 100},
+		{"claim_key", string(e.Claim), 64},
+		{"retry_of", e.RetryOf, 50},
+		{"root_id", e.RootID, 50},
+		{"status", string(e.Status), 20},
+		{"trigger_type", string(e.Trigger), 20},
+		{"reason", string(e.Reason), 30},
 	} {
 		if len(f.value) > f.max || !ascii(f.value) {
 			return poison(e.ID, "%s must be at most %d ASCII characters", f.name, f.max)

@@ -24,8 +24,10 @@ func TestAFilteredListReadsWindowByWindow(t *testing.T) {
 		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		for n := range 250 {
 			key := identity.FireKey(at.Add(time.Duration(n) * time.Second))
-			e := &entity.Execution{ID: identity.ExecutionID(at.Add(time.Duration(n)*time.Second), "j", key, 0), JobID: "j", FireKey: key, Trigger: entity.TriggerSchedule,
-				Status: entity.StatusSuccess, CreateTime: at, UpdateTime: at}
+			e := &entity.Execution{
+				ID: identity.ExecutionID(at.Add(time.Duration(n)*time.Second), "j", key, 0), JobID: "j", FireKey: key, Trigger: entity.TriggerSchedule,
+				Status: entity.StatusSuccess, CreateTime: at, UpdateTime: at,
+			}
 			if n%61 == 3 || n == 249 {
 				e.Status = entity.StatusFailed
 				failed = append(failed, e.ID)

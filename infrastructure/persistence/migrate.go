@@ -161,7 +161,7 @@ func (m *Migrator) mysqlGuard(ctx context.Context, work func() error) (err error
 	if err != nil {
 		return fmt.Errorf("lock the schema: %w", err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	var got sql.NullInt64
 	const lock = "CONCAT('platform-scheduler.migrate.', DATABASE())"
 	for range lockTries {

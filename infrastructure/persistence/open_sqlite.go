@@ -96,8 +96,10 @@ func (s *core) openSQLite(ctx context.Context, cfg Config) (gorm.Dialector, erro
 	if err != nil {
 		return nil, err
 	}
-	common := []string{"foreign_keys(0)", "cache_size(-32768)", "temp_store(MEMORY)", "synchronous(" + level + ")",
-		fmt.Sprintf("wal_autocheckpoint(%d)", autoCheckpointPages)}
+	common := []string{
+		"foreign_keys(0)", "cache_size(-32768)", "temp_store(MEMORY)", "synchronous(" + level + ")",
+		fmt.Sprintf("wal_autocheckpoint(%d)", autoCheckpointPages),
+	}
 	s.dialect = newSQLiteDialect()
 	write, err := connectSQLite(ctx, cfg.Path, 1, common...)
 	if err != nil {

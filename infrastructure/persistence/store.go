@@ -112,7 +112,7 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	defer m.Close()
+	defer func() { _ = m.Close() }()
 	if err := m.prepare(ctx, cfg.AutoMigrate); err != nil {
 		return err
 	}

@@ -29,15 +29,19 @@ type userRow struct {
 func (userRow) TableName() string { return "scheduler_user" }
 
 func (r userRow) entity() entity.User {
-	return entity.User{ID: r.ID, Name: r.Name, PasswordHash: r.PasswordHash, Role: entity.Role(r.Role),
-		CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time()}
+	return entity.User{
+		ID: r.ID, Name: r.Name, PasswordHash: r.PasswordHash, Role: entity.Role(r.Role),
+		CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
+	}
 }
 
 // AddUser implements repository.Users.
 func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 	err := r.s.change(ctx, repository.LaneAPI, "user-add", func(ctx context.Context, c *conn) error {
-		return c.gorm(ctx, "user.insert").Create(&userRow{ID: u.ID, Name: u.Name, PasswordHash: u.PasswordHash, Role: string(u.Role),
-			CreateTime: stamp(u.CreateTime), UpdateTime: stamp(u.UpdateTime)}).Error
+		return c.gorm(ctx, "user.insert").Create(&userRow{
+			ID: u.ID, Name: u.Name, PasswordHash: u.PasswordHash, Role: string(u.Role),
+			CreateTime: stamp(u.CreateTime), UpdateTime: stamp(u.UpdateTime),
+		}).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) {
 		return fault.Conflict("name_taken", "a user with the name %q exists", u.Name)

@@ -98,14 +98,16 @@ func (c *Client) Pause(ctx context.Context, id string) (v JobView, err error) {
 
 // Trigger runs a job by hand; the same key never makes a second run.
 func (c *Client) Trigger(ctx context.Context, id, key string) (execution string, err error) {
-	var answer struct{ ExecutionIds []string }
+	var answer struct {
+		IDs []string `json:"executionIds"`
+	}
 	if err := c.call(ctx, http.MethodPost, "/api/v1/jobs/"+id+"/trigger", key, map[string]any{}, &answer); err != nil {
 		return "", err
 	}
-	if len(answer.ExecutionIds) != 1 {
-		return "", fmt.Errorf("the trigger made %d runs", len(answer.ExecutionIds))
+	if len(answer.IDs) != 1 {
+		return "", fmt.Errorf("the trigger made %d runs", len(answer.IDs))
 	}
-	return answer.ExecutionIds[0], nil
+	return answer.IDs[0], nil
 }
 
 // Executions reads all executions of a job.

@@ -60,7 +60,7 @@ var errStarting = errors.New("the server ended before it was ready")
 // that took. failpoint arms one, empty arms none; a process that kills itself
 // before it is ready gives errStarting.
 func (n *Node) Start(ctx context.Context, failpoint string) (time.Duration, error) {
-	n.process = exec.Command(n.Binary, "server") //nolint:noctx // ended by Kill and Stop
+	n.process = exec.Command(n.Binary, "server")
 	n.process.Env = append(append(os.Environ(), n.Env...), "PS_SERVER_ADDR="+n.Addr, "PS_LOG_LEVEL=warn", "PS_FAILPOINT="+failpoint)
 	n.process.Stderr = writer{n}
 	began := time.Now()

@@ -38,8 +38,10 @@ func fullJob(n int) *entity.Job {
 	}
 	j.Misfire = entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 1, WindowSec: 2, MaxFires: 3}
 	j.Priority, j.TimeoutSec, j.StartDeadlineSec = 9, 30, 40
-	j.Retry = entity.RetryPolicy{MaxRetries: 5, Backoff: entity.BackoffExponential, IntervalMs: 1, MaxIntervalMs: 2, Jitter: 0.25,
-		NoRetryOn: []entity.Reason{entity.ReasonExitCode}}
+	j.Retry = entity.RetryPolicy{
+		MaxRetries: 5, Backoff: entity.BackoffExponential, IntervalMs: 1, MaxIntervalMs: 2, Jitter: 0.25,
+		NoRetryOn: []entity.Reason{entity.ReasonExitCode},
+	}
 	j.Overlap, j.MaxConcurrency, j.MaxQueued, j.ShardCount, j.Broadcast = entity.OverlapSerial, 3, 7, 4, true
 	j.Routing = entity.Routing{Strategy: entity.RouteLRU, Labels: map[string]string{"zone": "b"}}
 	j.OnNodeLoss = entity.NodeLossFail

@@ -27,8 +27,10 @@ func testRecords(t *testing.T, open Opener) {
 func attempts(t *testing.T, s *persistence.Store) {
 	run := runOf(jobID(1), noon).ID
 	attempt := func(n int) entity.Attempt {
-		return entity.Attempt{ExecutionID: run, Attempt: n, Status: entity.StatusFailed, Reason: entity.ReasonTimeout, NodeID: "n1",
-			StartTime: noon, EndTime: noon.Add(time.Second), ErrorMessage: "no 😀", Result: "half"}
+		return entity.Attempt{
+			ExecutionID: run, Attempt: n, Status: entity.StatusFailed, Reason: entity.ReasonTimeout, NodeID: "n1",
+			StartTime: noon, EndTime: noon.Add(time.Second), ErrorMessage: "no 😀", Result: "half",
+		}
 	}
 	all := []entity.Attempt{attempt(2), attempt(1), {ExecutionID: run, Attempt: 3, Status: entity.StatusFailed}}
 	for range 2 { // a transaction whose reply was lost is sent again
@@ -41,8 +43,10 @@ func attempts(t *testing.T, s *persistence.Store) {
 
 func deadLetters(t *testing.T, s *persistence.Store) {
 	letter := func(n int) entity.DeadLetter {
-		return entity.DeadLetter{ExecutionID: runOf(jobID(n), noon.Add(time.Duration(n)*time.Second)).ID, JobID: jobID(n % 2), Reason: entity.ReasonError,
-			Message: "gone 😀", CreateTime: noon}
+		return entity.DeadLetter{
+			ExecutionID: runOf(jobID(n), noon.Add(time.Duration(n)*time.Second)).ID, JobID: jobID(n % 2), Reason: entity.ReasonError,
+			Message: "gone 😀", CreateTime: noon,
+		}
 	}
 	var all []entity.DeadLetter
 	for n := range 5 {
@@ -86,8 +90,10 @@ func deadLetters(t *testing.T, s *persistence.Store) {
 
 func outbox(t *testing.T, s *persistence.Store) {
 	event := func(n int) entity.Event {
-		return entity.Event{ID: fmt.Sprintf("event-%03d", 100-n), Topic: entity.TopicExecutions, Key: jobID(1), Type: "execution.failed",
-			Payload: `{"text":"😀"}`, CreateTime: noon.Add(-time.Duration(n) * time.Second)}
+		return entity.Event{
+			ID: fmt.Sprintf("event-%03d", 100-n), Topic: entity.TopicExecutions, Key: jobID(1), Type: "execution.failed",
+			Payload: `{"text":"😀"}`, CreateTime: noon.Add(-time.Duration(n) * time.Second),
+		}
 	}
 	var all []entity.Event
 	for n := range 6 {
@@ -115,8 +121,10 @@ func outbox(t *testing.T, s *persistence.Store) {
 func logs(t *testing.T, s *persistence.Store) {
 	run := runOf(jobID(1), noon).ID
 	chunk := func(from, to int64) entity.LogChunk {
-		return entity.LogChunk{ID: uuid.Must(uuid.NewV7()).String(), JobID: jobID(1), ExecutionID: run, Attempt: 2, Type: entity.LogStdout, SeqFrom: from, SeqTo: to,
-			Content: "line 😀\nline \\ '", CreateTime: noon}
+		return entity.LogChunk{
+			ID: uuid.Must(uuid.NewV7()).String(), JobID: jobID(1), ExecutionID: run, Attempt: 2, Type: entity.LogStdout, SeqFrom: from, SeqTo: to,
+			Content: "line 😀\nline \\ '", CreateTime: noon,
+		}
 	}
 	a, b, c := chunk(1, 10), chunk(11, 11), chunk(12, 30)
 	c.Truncated = true
@@ -149,8 +157,10 @@ func largeLogs(t *testing.T, s *persistence.Store) {
 	run := runOf(jobID(1), noon).ID
 	var rows []entity.LogChunk
 	for n := range int64(20) {
-		rows = append(rows, entity.LogChunk{JobID: jobID(1), ExecutionID: run, Attempt: 1, Type: entity.LogStdout, SeqFrom: n + 1, SeqTo: n + 1,
-			Content: strings.Repeat("x", 1<<20), CreateTime: noon})
+		rows = append(rows, entity.LogChunk{
+			JobID: jobID(1), ExecutionID: run, Attempt: 1, Type: entity.LogStdout, SeqFrom: n + 1, SeqTo: n + 1,
+			Content: strings.Repeat("x", 1<<20), CreateTime: noon,
+		})
 	}
 	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddLogs(ctx, rows) })
 	got, err := s.Logs(t.Context(), repository.LogPage{ExecutionID: run})

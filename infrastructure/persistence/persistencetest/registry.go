@@ -15,8 +15,10 @@ import (
 
 func testNodes(t *testing.T, open Opener) {
 	s := open(t, nil)
-	n := entity.Node{ID: "host-1:8080", IP: "::1", Port: 8080, Roles: []string{"api", "executor"}, Labels: map[string]string{"zone": "ä"},
-		Version: "1.2.3", Slots: 8, LastHeartbeat: noon, CreateTime: noon, UpdateTime: noon}
+	n := entity.Node{
+		ID: "host-1:8080", IP: "::1", Port: 8080, Roles: []string{"api", "executor"}, Labels: map[string]string{"zone": "ä"},
+		Version: "1.2.3", Slots: 8, LastHeartbeat: noon, CreateTime: noon, UpdateTime: noon,
+	}
 	var wg sync.WaitGroup
 	var sum atomic.Int64
 	for range 4 { // one id, many starts at once: each gets an epoch of its own

@@ -62,7 +62,8 @@ func (s *fieldSpec) parseField(text string) (field, error) {
 // parseItem reads one of *, */n, /n, a, a/n, a-b, a-b/n.
 func (s *fieldSpec) parseItem(item string, into *field) error {
 	span, stepText, stepped := strings.Cut(item, "/")
-	low, high, step := s.min, 0, 1
+	low, step := s.min, 1
+	var high int
 	star := span == "*" || span == "" && stepped && s.dialect == Quartz
 	var named bool
 	if star {
