@@ -71,6 +71,10 @@ type Config struct {
 	MaxHeld int
 	// PlanLimit is the most fires of one job in one transaction. Default 100.
 	PlanLimit int
+	// SlotPatience is how long a batch waits for slots of runs that are ending
+	// before it records its fires as WAITING. Negative: not at all. Default
+	// 100 ms, which is a few completion transactions.
+	SlotPatience time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -88,6 +92,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.PlanLimit <= 0 {
 		c.PlanLimit = 100
+	}
+	if c.SlotPatience == 0 {
+		c.SlotPatience = 100 * time.Millisecond
 	}
 	return c
 }
@@ -126,10 +133,6 @@ func New(deps Deps, cfg Config) *JobManager {
 	}
 }
 
-// slotPatience is how long a batch waits for slots of runs that are ending
-// before it records its fires as WAITING: a few completion transactions.
-const slotPatience = 100 * time.Millisecond
-
 // idleCheck bounds how long a worker sleeps although nothing is due, so that a
 // wall clock that jumps ahead is noticed.
 const idleCheck = 500 * time.Millisecond
@@ -153,22 +156,29 @@ func (m *JobManager) work(ctx context.Context) {
 			m.awaitDue(ctx, timer)
 			continue
 		}
-		limit := m.cfg.BatchSize
-		if room := m.Starter.Room(ctx, slotPatience); room > 0 {
-			limit = min(limit, room)
-		}
-		hints := m.book.take(m.StoreClock.Now(), limit)
-		if len(hints) == 0 {
-			continue
-		}
-		if err := m.fire(context.WithoutCancel(ctx), hints); err != nil {
+		if jobs, err := m.FireDue(ctx); err != nil {
 			failures++
-			m.Logger.Error("a fire transaction failed; its fires stay due", "error", err, "fires", len(hints))
+			m.Logger.Error("a fire transaction failed; its fires stay due", "error", err, "jobs", jobs)
 			m.pause(ctx, timer, failures)
 			continue
 		}
 		failures = 0
 	}
+}
+
+// FireDue fires one batch of what the last scan and later hints found and is
+// due by now; it returns the number of jobs it took up. A batch that has begun
+// is finished although ctx ends.
+func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
+	limit := m.cfg.BatchSize
+	if room := m.Starter.Room(ctx, m.cfg.SlotPatience); room > 0 {
+		limit = min(limit, room)
+	}
+	hints := m.book.take(m.StoreClock.Now(), limit)
+	if len(hints) == 0 {
+		return 0, nil
+	}
+	return len(hints), m.fire(context.WithoutCancel(ctx), hints)
 }
 
 // awaitDue sleeps until the earliest hint is due or the book changes.

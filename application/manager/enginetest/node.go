@@ -1,0 +1,184 @@
+// Package enginetest gives tests of the engine a node to steer: a real store
+// and the real managers, a clock that stands still until the test moves it, an
+// executor that does what the test says, and a store that fails on demand.
+package enginetest
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/cache"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+// Noon is when the clocks of the nodes begin, in UTC.
+var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// Options are what a test may want otherwise; zero values take the defaults of
+// a node named node-1 in its first epoch, with 64 slots.
+type Options struct {
+	NodeID    string
+	Epoch     int64
+	Slots     int
+	Labels    map[string]string
+	BatchSize int
+	LogLimit  int
+	PlanLimit int
+	MaxHeld   int
+	// Clock is shared by the nodes of one test; a new one at Noon when nil.
+	Clock *clocktest.Manual
+}
+
+// Node is one node's engine, without its intervals: nothing happens by itself
+// but what Start begins. A test calls Planner.Scan, Planner.FireDue and the
+// sweeps of Runner, or Fire for the usual round.
+type Node struct {
+	Store   *persistence.Store
+	Faults  *Faults
+	Clock   *clocktest.Manual
+	Places  *coordination.Places
+	Jobs    *cache.JobCache
+	Planner *firing.JobManager
+	Runner  *running.TaskManager
+	Script  *Script
+	Counts  *Counts
+
+	Schedules *schedule.Compiler
+	Time      *storeclock.Clock
+}
+
+// New is a node on a new SQLite store.
+func New(t testing.TB, o Options) *Node {
+	t.Helper()
+	if o.Clock == nil {
+		o.Clock = clocktest.NewManual(Noon)
+	}
+	cfg := dbtest.SQLite(t)
+	cfg.Clock = o.Clock
+	return On(t, dbtest.Open(t, cfg), o)
+}
+
+// On is a node on a store that other nodes may share. Of a MySQL store the
+// server's own clock is not asked: time is what the test says.
+func On(t testing.TB, store *persistence.Store, o Options) *Node {
+	t.Helper()
+	if o.Clock == nil {
+		o.Clock = clocktest.NewManual(Noon)
+	}
+	if o.NodeID == "" {
+		o.NodeID = "node-1"
+	}
+	if o.Epoch == 0 {
+		o.Epoch = 1
+	}
+	if o.Slots == 0 {
+		o.Slots = 64
+	}
+	n := &Node{
+		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{},
+		Jobs: cache.NewJobCache(store.Jobs, 1000), Schedules: schedule.NewCompiler(),
+	}
+	n.Time = storeclock.New(o.Clock, fixedTime{o.Clock})
+	fair := fairness.New(0)
+	n.Places = coordination.NewPlaces(n.Schedules, fair, n.Jobs)
+	logger := slog.New(slog.DiscardHandler)
+	n.Runner = running.New(running.Deps{
+		Store: n.Faults, Claims: store, Executions: store.Executions, Plans: store, Jobs: n.Jobs, Places: n.Places,
+		Fair: fair, Executor: n.Script, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts,
+		Random: func() float64 { return 0.5 }, Logger: logger,
+	}, running.Config{
+		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Slots: o.Slots, BatchSize: o.BatchSize, LogLimit: o.LogLimit,
+	})
+	n.Planner = firing.New(firing.Deps{
+		Store: n.Faults, Plans: store, Executions: store.Executions, Places: n.Places, Definitions: n.Jobs,
+		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Starter: n.Runner, Owner: everything{},
+		Metrics: n.Counts, Logger: logger,
+	}, firing.Config{
+		BatchSize: o.BatchSize, PlanLimit: o.PlanLimit, MaxHeld: o.MaxHeld, SlotPatience: -1,
+	})
+	n.Runner.SetPlanner(n.Planner)
+	return n
+}
+
+// Start runs the runner's loops until the test ends: runs are claimed and
+// completed as they come. It returns a function that stops them earlier, the
+// way a node stops without grace.
+func (n *Node) Start(t testing.TB) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = n.Runner.Run(ctx)
+	}()
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		n.Script.End()
+		n.Runner.Drain(ctx, 0)
+		cancel()
+		await(t, done, "the runner's loops end")
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// Fire scans and fires until nothing is due any more.
+func (n *Node) Fire(t testing.TB) {
+	t.Helper()
+	_, err := n.Planner.Scan(t.Context())
+	require.NoError(t, err)
+	for {
+		jobs, err := n.Planner.FireDue(t.Context())
+		require.NoError(t, err)
+		if jobs == 0 {
+			return
+		}
+	}
+}
+
+// FireAt moves the clock to a moment and fires what is due then.
+func (n *Node) FireAt(t testing.TB, at time.Time) {
+	t.Helper()
+	n.Clock.Advance(at.Sub(n.Clock.Now()))
+	n.Fire(t)
+}
+
+// patience bounds the wait for something that must happen, in real time.
+const patience = 20 * time.Second
+
+func await(t testing.TB, done <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		require.Fail(t, "it takes too long until "+what)
+	}
+}
+
+// everything is the ownership of a node that is alone.
+type everything struct{}
+
+// Partitions implements firing.Owner.
+func (everything) Partitions() []int { return nil }
+
+// fixedTime is a store whose clock is the test's.
+type fixedTime struct{ clock *clocktest.Manual }
+
+// StoreTime implements repository.TimeSource.
+func (f fixedTime) StoreTime(context.Context) (time.Time, error) { return f.clock.Now(), nil }
