@@ -12,9 +12,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// The longest texts kept of a run, in bytes.
+// The longest texts kept of a run, in bytes. A result fills the store's TEXT
+// column to the last byte and not beyond, or the store would refuse it whole.
 const (
-	maxResult  = 64 << 10
+	maxResult  = 64<<10 - 1
 	maxMessage = 4 << 10
 )
 

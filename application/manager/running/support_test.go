@@ -3,6 +3,8 @@ package running_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -230,4 +232,24 @@ func (u *unreadableOnce) Load(ctx context.Context, ids []string) (map[string]*en
 		return nil, fault.Unavailable(errors.New("definitions cannot be read"))
 	}
 	return u.Jobs.Load(ctx, ids)
+}
+
+// batchSizes notes how many ends each completion transaction took.
+type batchSizes struct {
+	running.Metrics
+	mu    sync.Mutex
+	sizes []int
+}
+
+func (b *batchSizes) CompleteBatch(runs int, took time.Duration) {
+	b.mu.Lock()
+	b.sizes = append(b.sizes, runs)
+	b.mu.Unlock()
+	b.Metrics.CompleteBatch(runs, took)
+}
+
+func (b *batchSizes) all() []int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.sizes)
 }
