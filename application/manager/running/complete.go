@@ -3,6 +3,7 @@ package running
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
@@ -83,9 +84,6 @@ func (t *TaskManager) store(items []*finished) error {
 		return err
 	}
 	var c completion
-	for _, f := range items {
-		f.tries++
-	}
 	err = t.Store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
 		c.restoreLogs() // a deadlock makes the store run this again
 		c = completion{manager: t, items: items, jobs: definitions, now: t.StoreClock.Now()}
@@ -93,19 +91,30 @@ func (t *TaskManager) store(items []*finished) error {
 	})
 	if err != nil {
 		c.restoreLogs()
+		if errors.Is(err, repository.ErrCommitUnknown) {
+			for _, f := range items {
+				f.unanswered = true
+			}
+		}
 		return err
 	}
+	t.settled(slices.DeleteFunc(slices.Clone(items), func(f *finished) bool { return slices.Contains(c.refused, f) }))
+	t.Notice(c.effect)
+	t.Metrics.CompleteBatch(len(items), t.Clock.Monotonic()-began)
+	t.report(&c)
 	if err := t.judgeRefused(ctx, c.refused); err != nil {
 		return err
 	}
+	t.settled(c.refused)
+	return nil
+}
+
+// settled ends the holding of ends that the store took or refused.
+func (t *TaskManager) settled(items []*finished) {
 	for _, f := range items {
 		f.stored = true
 	}
 	t.done(items)
-	t.Notice(c.effect)
-	t.Metrics.CompleteBatch(len(items), t.Clock.Monotonic()-began)
-	t.report(&c)
-	return nil
 }
 
 // definitionsForFailures loads the current definitions of the jobs whose runs
@@ -156,7 +165,7 @@ func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) err
 	var evidence []entity.LogChunk
 	for _, f := range refused {
 		row := stored[f.run.Execution.ID]
-		if f.tries > 1 && row != nil && row.Token == f.run.Execution.Token && row.Status != entity.StatusRunning {
+		if f.unanswered && row != nil && row.Token == f.run.Execution.Token && row.Status != entity.StatusRunning {
 			continue
 		}
 		t.Metrics.RefusedReport()

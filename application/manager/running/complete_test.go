@@ -67,8 +67,8 @@ func TestAnEndIsStoredOnceWhateverBecomesOfItsCommit(t *testing.T) {
 
 // endTogether starts a run of each job and makes all but the first of them end
 // while the completion of the first is under way, so that one transaction
-// takes them all. The node claims nothing more.
-func endTogether(t *testing.T, n *enginetest.Node, jobs ...*entity.Job) []*entity.Execution {
+// takes them all; meanwhile is called before that. The node claims nothing more.
+func endTogether(t *testing.T, n *enginetest.Node, meanwhile func([]*entity.Execution), jobs ...*entity.Job) []*entity.Execution {
 	t.Helper()
 	rest, under, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	reach := sync.OnceFunc(func() { close(under); <-goOn })
@@ -90,11 +90,14 @@ func endTogether(t *testing.T, n *enginetest.Node, jobs ...*entity.Job) []*entit
 	}
 	<-under
 	n.Script.Await(t, len(jobs))
+	meanwhile(rows)
 	close(rest)
 	n.Runner.Drain(t.Context(), time.Hour) // returns when every end waits to be stored
 	close(goOn)
 	return rows
 }
+
+func nothing([]*entity.Execution) {}
 
 // The one end that the store refuses for good is stored without its texts; the
 // others of its transaction are stored as they are (engine rule 10).
@@ -114,7 +117,7 @@ func TestAPoisonedEndIsStoredWithoutItsTexts(t *testing.T) {
 		}
 		return bad[id]
 	})
-	for i, row := range endTogether(t, n, jobs...) {
+	for i, row := range endTogether(t, n, nothing, jobs...) {
 		ended := n.AwaitStatus(t, row.ID, entity.StatusSuccess)
 		if i == 2 {
 			require.Empty(t, ended.Result)
@@ -139,7 +142,7 @@ func TestEndsBeyondOneBatchAreStoredByTheNext(t *testing.T) {
 	}
 	sizes := &batchSizes{Metrics: n.Runner.Metrics}
 	n.Runner.Metrics = sizes
-	for _, row := range endTogether(t, n, jobs...) {
+	for _, row := range endTogether(t, n, nothing, jobs...) {
 		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
 	}
 	awaitIdle(t, n)

@@ -30,10 +30,10 @@ type finished struct {
 	log     *journal
 	// slot: the run holds one of this node's slots.
 	slot bool
-	// tries counts transactions that were sent with this end; stored says that
-	// no more are needed.
-	tries  int
-	stored bool
+	// unanswered: a transaction with this end got no answer, and may have
+	// stored it. stored: no more transactions are needed.
+	unanswered bool
+	stored     bool
 }
 
 // Start implements firing.Starter: it runs attempts that are committed to this

@@ -92,10 +92,20 @@ func retrying(retries int) func(j *entity.Job) {
 
 const retryWait = 10 * time.Second
 
-// tryAgain lets the back-off of an attempt that has ended pass.
-func tryAgain(t *testing.T, n *enginetest.Node, id string) {
+// awaitRetry waits until an attempt has ended and another one is to follow.
+func awaitRetry(t *testing.T, n *enginetest.Node, id string, attempt int) *entity.Execution {
 	t.Helper()
-	n.AwaitStatus(t, id, entity.StatusWaiting)
+	require.Eventually(t, func() bool {
+		row := n.Row(t, id)
+		return row.Status == entity.StatusWaiting && row.Attempt == attempt
+	}, 20*time.Second, time.Millisecond, "attempt %d ends and is to be repeated", attempt)
+	return n.Row(t, id)
+}
+
+// tryAgain lets the back-off after an attempt pass.
+func tryAgain(t *testing.T, n *enginetest.Node, id string, attempt int) {
+	t.Helper()
+	awaitRetry(t, n, id, attempt)
 	n.Clock.Advance(retryWait)
 	_, err := n.Runner.Unpark(t.Context())
 	require.NoError(t, err)
@@ -252,4 +262,17 @@ func (b *batchSizes) all() []int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.sizes)
+}
+
+// unreadableRows fails to read rows by id for a while.
+type unreadableRows struct {
+	repository.ExecutionReader
+	away atomic.Bool
+}
+
+func (u *unreadableRows) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	if u.away.Load() {
+		return nil, fault.Unavailable(errors.New("rows cannot be read"))
+	}
+	return u.ExecutionReader.ByIDs(ctx, ids)
 }
