@@ -40,12 +40,13 @@ func (t *TaskManager) claimAll(ctx context.Context) {
 		if !more {
 			return
 		}
-		if running, total := t.Running(); running < total {
+		full := t.slots.full()
+		if full == nil {
 			continue
 		}
 		select {
 		case <-ctx.Done():
-		case <-t.slots.changed():
+		case <-full:
 		}
 	}
 }

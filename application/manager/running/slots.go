@@ -136,9 +136,14 @@ func (s *slots) used() int {
 	return s.total - s.free
 }
 
-// changed is closed at the next release, or when the backlog is gone.
-func (s *slots) changed() <-chan struct{} {
+// full returns nil while a slot is free, and otherwise a channel that is
+// closed at the next release or when the backlog is gone. Both are one
+// question: between two, the release that somebody waits for might happen.
+func (s *slots) full() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.free > 0 {
+		return nil
+	}
 	return s.freed
 }

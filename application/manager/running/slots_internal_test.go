@@ -1,0 +1,207 @@
+package running
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+)
+
+var slotsBegin = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// Who may take slots: direct starts yield to the backlog, and nobody starts
+// anything while the node drains (engine rules 14 and 28).
+func TestWhoMayTakeSlots(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		backlog, draining bool
+		direct, claim     int
+	}{
+		{"an idle node", false, false, 3, 3},
+		{"runs wait in the store", true, false, 0, 3},
+		{"the node drains", false, true, 0, 0},
+		{"both", true, true, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, take := range []struct {
+				want int
+				of   func(s *slots) int
+			}{
+				{c.direct, func(s *slots) int { return s.reserve(3) }},
+				{c.claim, func(s *slots) int { return s.reserveForClaim(3) }},
+			} {
+				s := newSlots(5)
+				s.setBacklog(c.backlog)
+				if c.draining {
+					s.drain()
+				}
+				require.Equal(t, take.want, take.of(s))
+				require.Equal(t, take.want, s.used())
+			}
+		})
+	}
+}
+
+func TestNoMoreSlotsAreTakenThanThereAre(t *testing.T) {
+	s := newSlots(4)
+	require.Equal(t, 3, s.reserve(3))
+	require.Equal(t, 1, s.reserveForClaim(3))
+	require.Zero(t, s.reserve(1))
+	require.Zero(t, s.reserveForClaim(1))
+	require.Equal(t, 4, s.used())
+	s.release(2)
+	require.Equal(t, 2, s.used())
+	require.Equal(t, 2, s.reserve(10))
+}
+
+// Whoever waits for a change is told of a release and of the backlog's end,
+// and of nothing else.
+func TestWhatIsAnnounced(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(s *slots)
+		want bool
+	}{
+		{"a release", func(s *slots) { s.release(1) }, true},
+		{"a release of nothing", func(s *slots) { s.release(0) }, false},
+		{"the backlog's end", func(s *slots) { s.setBacklog(true); s.setBacklog(false) }, true},
+		{"a backlog", func(s *slots) { s.setBacklog(true) }, false},
+		{"no backlog as before", func(s *slots) { s.setBacklog(false) }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSlots(2)
+			s.reserve(2)
+			changed := s.full()
+			c.do(s)
+			select {
+			case <-changed:
+				require.True(t, c.want)
+			default:
+				require.False(t, c.want)
+			}
+		})
+	}
+}
+
+// A claimer that finds a slot free must not begin to wait for one: the release
+// it would wait for has happened.
+func TestAFreeSlotIsNotWaitedFor(t *testing.T) {
+	s := newSlots(2)
+	require.Nil(t, s.full())
+	s.reserve(1)
+	require.Nil(t, s.full(), "one is free")
+	s.reserve(1)
+	changed := s.full()
+	require.NotNil(t, changed)
+	s.release(1)
+	<-changed
+	require.Nil(t, s.full())
+}
+
+func TestRoomIsWhatDirectStartsMayTake(t *testing.T) {
+	c := clocktest.NewManual(slotsBegin)
+	s := newSlots(2)
+	require.Equal(t, 2, s.room(t.Context(), c, time.Second))
+	s.reserve(2)
+	require.Zero(t, s.room(t.Context(), c, 0), "without patience")
+	require.Zero(t, s.room(t.Context(), c, -1))
+	s.release(2)
+	s.drain()
+	require.Zero(t, s.room(t.Context(), c, time.Hour), "nothing will start any more")
+}
+
+// waitForRoom asks for room on another goroutine, and returns when it waits.
+func waitForRoom(t *testing.T, ctx context.Context, s *slots, c *watchedClock, patience time.Duration) <-chan int {
+	t.Helper()
+	got := make(chan int, 1)
+	go func() { got <- s.room(ctx, c, patience) }()
+	<-c.waiting
+	return got
+}
+
+// Room waits for what frees it: a release, or the backlog's end.
+func TestRoomWaitsForAChangeForTheBetter(t *testing.T) {
+	for name, free := range map[string]func(s *slots){
+		"a release":         func(s *slots) { s.release(1) },
+		"the backlog's end": func(s *slots) { s.setBacklog(false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newWatchedClock()
+			s := newSlots(2)
+			if name == "a release" {
+				s.reserve(2)
+			} else {
+				s.setBacklog(true)
+			}
+			got := waitForRoom(t, t.Context(), s, c, time.Second)
+			free(s)
+			require.Positive(t, <-got)
+		})
+	}
+}
+
+// After one wait in vain nobody waits again, until something changed.
+func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
+	c := newWatchedClock()
+	s := newSlots(1)
+	s.reserve(1)
+	got := waitForRoom(t, t.Context(), s, c, time.Second)
+	c.Advance(time.Second)
+	require.Zero(t, <-got)
+	require.Zero(t, s.room(t.Context(), c, time.Hour), "hopeless")
+	s.release(1)
+	s.reserve(1)
+	got = waitForRoom(t, t.Context(), s, c, time.Second)
+	s.release(1)
+	require.Equal(t, 1, <-got)
+}
+
+func TestRoomIsNotWaitedForBeyondTheContext(t *testing.T) {
+	c := newWatchedClock()
+	s := newSlots(1)
+	s.reserve(1)
+	ctx, cancel := context.WithCancel(t.Context())
+	got := waitForRoom(t, ctx, s, c, time.Hour)
+	cancel()
+	require.Zero(t, <-got)
+	require.False(t, s.hopeless, "giving up early says nothing about the slots")
+}
+
+func TestSlotsAreNeverTakenTwice(t *testing.T) {
+	s := newSlots(7)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 500 {
+				n := s.reserve(3) + s.reserveForClaim(2)
+				if used := s.used(); used > 7 || used < n {
+					t.Errorf("%d of 7 slots are used while %d are held here", used, n)
+				}
+				s.release(n)
+			}
+		})
+	}
+	all.Wait()
+	require.Zero(t, s.used())
+}
+
+// watchedClock tells when somebody sets a timer.
+type watchedClock struct {
+	*clocktest.Manual
+	waiting chan struct{}
+}
+
+func newWatchedClock() *watchedClock {
+	return &watchedClock{Manual: clocktest.NewManual(slotsBegin), waiting: make(chan struct{}, 1)}
+}
+
+func (w *watchedClock) NewTimer(d time.Duration) clock.Timer {
+	timer := w.Manual.NewTimer(d)
+	w.waiting <- struct{}{}
+	return timer
+}
