@@ -68,7 +68,9 @@ func TestAnEndIsStoredOnceWhateverBecomesOfItsCommit(t *testing.T) {
 // endTogether starts a run of each job and makes all but the first of them end
 // while the completion of the first is under way, so that one transaction
 // takes them all; meanwhile is called before that. The node claims nothing more.
-func endTogether(t *testing.T, n *enginetest.Node, meanwhile func([]*entity.Execution), jobs ...*entity.Job) []*entity.Execution {
+func endTogether(t *testing.T, n *enginetest.Node, o entity.Outcome, meanwhile func([]*entity.Execution),
+	jobs ...*entity.Job,
+) []*entity.Execution {
 	t.Helper()
 	rest, under, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	reach := sync.OnceFunc(func() { close(under); <-goOn })
@@ -82,7 +84,7 @@ func endTogether(t *testing.T, n *enginetest.Node, meanwhile func([]*entity.Exec
 		if run.Job.ID != jobs[0].ID {
 			<-rest
 		}
-		return entity.Succeeded("done by " + run.Job.Name)
+		return o
 	})
 	rows := make([]*entity.Execution, len(jobs))
 	for i, job := range jobs {
@@ -117,7 +119,7 @@ func TestAPoisonedEndIsStoredWithoutItsTexts(t *testing.T) {
 		}
 		return bad[id]
 	})
-	for i, row := range endTogether(t, n, nothing, jobs...) {
+	for i, row := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
 		ended := n.AwaitStatus(t, row.ID, entity.StatusSuccess)
 		if i == 2 {
 			require.Empty(t, ended.Result)
@@ -125,7 +127,7 @@ func TestAPoisonedEndIsStoredWithoutItsTexts(t *testing.T) {
 			require.Empty(t, linesOf(t, n, row.ID, entity.LogStdout))
 			continue
 		}
-		require.Equal(t, "done by "+jobs[i].Name, ended.Result)
+		require.Equal(t, "done", ended.Result)
 		require.Empty(t, ended.ErrorMessage)
 		require.Len(t, linesOf(t, n, row.ID, entity.LogStdout), 1)
 	}
@@ -142,7 +144,7 @@ func TestEndsBeyondOneBatchAreStoredByTheNext(t *testing.T) {
 	}
 	sizes := &batchSizes{Metrics: n.Runner.Metrics}
 	n.Runner.Metrics = sizes
-	for _, row := range endTogether(t, n, nothing, jobs...) {
+	for _, row := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
 		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
 	}
 	awaitIdle(t, n)

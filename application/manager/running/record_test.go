@@ -94,7 +94,7 @@ func TestALateReportThatCannotBeJudgedHoldsNobodyUp(t *testing.T) {
 			close(judged)
 		}
 	}
-	rows := endTogether(t, n, func(rows []*entity.Execution) {
+	rows := endTogether(t, n, entity.Succeeded("done"), func(rows []*entity.Execution) {
 		changeRow(t, n, rows[1].ID, func(row *entity.Execution) { row.Token++ })
 	}, jobs...)
 	<-judged
