@@ -137,13 +137,14 @@ func TestAPoisonedEndIsStoredWithoutItsTexts(t *testing.T) {
 
 // A transaction takes at most the configured number of ends.
 func TestEndsBeyondOneBatchAreStoredByTheNext(t *testing.T) {
-	n := startedNode(t, enginetest.Options{BatchSize: 2})
+	n := enginetest.New(t, enginetest.Options{BatchSize: 2})
+	sizes := &batchSizes{Metrics: n.Runner.Metrics}
+	n.Runner.Metrics = sizes
+	n.Start(t)
 	var jobs []*entity.Job
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
 	}
-	sizes := &batchSizes{Metrics: n.Runner.Metrics}
-	n.Runner.Metrics = sizes
 	for _, row := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
 		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
 	}

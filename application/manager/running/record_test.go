@@ -83,7 +83,7 @@ func TestAReportThatWasHeldTooLongIsEvidence(t *testing.T) {
 // When a late report cannot be judged at once, the other ends of its
 // transaction do not wait for it, and it is judged once (engine rule 19).
 func TestALateReportThatCannotBeJudgedHoldsNobodyUp(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
+	n := enginetest.New(t, enginetest.Options{})
 	reads := &unreadableRows{ExecutionReader: n.Store.Executions}
 	n.Runner.Executions = reads
 	jobs := []*entity.Job{n.Add(t, enginetest.Job("first", nil)), n.Add(t, enginetest.Job("late", nil)), n.Add(t, enginetest.Job("good", nil))}
@@ -94,6 +94,7 @@ func TestALateReportThatCannotBeJudgedHoldsNobodyUp(t *testing.T) {
 			close(judged)
 		}
 	}
+	n.Start(t)
 	rows := endTogether(t, n, entity.Succeeded("done"), func(rows []*entity.Execution) {
 		changeRow(t, n, rows[1].ID, func(row *entity.Execution) { row.Token++ })
 	}, jobs...)

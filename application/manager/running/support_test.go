@@ -276,3 +276,17 @@ func (u *unreadableRows) ByIDs(ctx context.Context, ids []string) ([]*entity.Exe
 	}
 	return u.ExecutionReader.ByIDs(ctx, ids)
 }
+
+// tellingClaims tells whenever the claim index was asked for ready runs.
+type tellingClaims struct {
+	repository.ClaimReader
+	asked chan<- struct{}
+}
+
+func (c tellingClaims) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
+	first, err := c.ClaimReader.First(ctx, lo, hi)
+	if lo == entity.ClaimReadyPrefix {
+		c.asked <- struct{}{}
+	}
+	return first, err
+}

@@ -1,0 +1,177 @@
+package running_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// drain begins to drain and returns what is closed at its end.
+func drain(ctx context.Context, n *enginetest.Node, grace time.Duration) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		n.Runner.Drain(ctx, grace)
+	}()
+	return done
+}
+
+func awaitEnd(t *testing.T, done <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "draining takes too long")
+	}
+}
+
+// With grace, a drain waits for what runs (engine rule 28).
+func TestADrainWaitsForRunsWithinItsGrace(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("long", nil))
+	release := n.Script.Hold()
+	row := startRun(t, n, job.ID)
+	n.Script.Await(t, 1)
+	done := drain(t.Context(), n, time.Minute)
+	require.Eventually(t, func() bool { return n.Runner.Room(t.Context(), 0) == 0 }, 20*time.Second, time.Millisecond)
+	n.Clock.Advance(time.Second)
+	select {
+	case <-done:
+		require.Fail(t, "the drain did not wait")
+	default:
+	}
+	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
+	release()
+	awaitEnd(t, done)
+	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+}
+
+// When the grace is over, runs are stopped; their attempts end as SHUTDOWN,
+// use up no retry, and the job's answer to a node's loss applies (engine rule 28).
+func TestWhatBecomesOfRunsWhoseNodeStops(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		grace  time.Duration
+		onLoss entity.OnNodeLoss
+		want   entity.Status
+	}{
+		{"without grace", 0, entity.NodeLossRetry, entity.StatusWaiting},
+		{"after the grace", time.Minute, entity.NodeLossRetry, entity.StatusWaiting},
+		{"when the job gives up", 0, entity.NodeLossFail, entity.StatusFailed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := startedNode(t, enginetest.Options{})
+			job := n.Add(t, enginetest.Job("long", func(j *entity.Job) { retrying(1)(j); j.OnNodeLoss = c.onLoss }))
+			n.Script.Hold()
+			row := startRun(t, n, job.ID)
+			n.Script.Await(t, 1)
+			done := drain(t.Context(), n, c.grace)
+			require.Eventually(t, func() bool {
+				n.Clock.Advance(time.Minute)
+				select {
+				case <-done:
+					return true
+				default:
+					return false
+				}
+			}, 20*time.Second, time.Millisecond)
+			awaitIdle(t, n)
+			ended := n.Row(t, row.ID)
+			require.Equal(t, c.want, ended.Status)
+			require.Zero(t, ended.RetryCount)
+			require.Zero(t, ended.NodeLosses)
+			require.Equal(t, entity.ReasonShutdown, ended.Reason)
+			attempts := attemptsOf(t, n, row.ID)
+			if c.want.Final() {
+				require.Empty(t, attempts)
+				require.Len(t, n.Events(t), 1)
+				return
+			}
+			require.Len(t, attempts, 1)
+			require.Equal(t, entity.ReasonShutdown, attempts[0].Reason)
+
+			other := enginetest.On(t, n.Store, enginetest.Options{NodeID: "node-2", Clock: n.Clock})
+			other.Start(t)
+			_, err := other.Runner.Unpark(t.Context())
+			require.NoError(t, err)
+			again := other.AwaitStatus(t, row.ID, entity.StatusSuccess)
+			require.Equal(t, "node-2", again.NodeID)
+			require.Equal(t, 2, again.Attempt)
+			require.EqualValues(t, 2, again.Token)
+			require.Zero(t, again.RetryCount)
+		})
+	}
+}
+
+// A node that drains starts nothing, neither waiting runs nor fires (engine rule 28).
+func TestADrainedNodeStartsNothing(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	looked := make(chan struct{}, 1000)
+	n.Runner.Claims = tellingClaims{n.Store, looked}
+	n.Start(t)
+	waits := n.Add(t, enginetest.Job("waits", nil))
+	fires := n.Add(t, enginetest.Job("fires", enginetest.Every(time.Hour)))
+	n.Runner.Drain(t.Context(), time.Minute)
+	<-looked // the first look, at the start
+	row := startRun(t, n, waits.ID)
+	n.Fire(t)
+	for range 3 {
+		eventually(t, n, "the node looks for runs", func() bool { return len(looked) > 0 })
+		<-looked
+	}
+	require.Equal(t, entity.StatusWaiting, n.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusWaiting, n.Rows(t, fires.ID)[0].Status)
+	require.Empty(t, n.Script.Runs())
+	require.Zero(t, n.Runner.Reserve(1))
+	require.Zero(t, n.Runner.Room(t.Context(), time.Hour))
+}
+
+// A claim that commits while the node stops does not keep its run going
+// (engine rule 28).
+func TestAClaimThatMeetsADrainIsGivenBack(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("late", nil))
+	row := waitingRun(t, n, job.ID)
+	n.Script.Hold()
+	drained := sync.OnceFunc(func() { n.Runner.Drain(t.Context(), 0) })
+	n.Faults.Before(func(name string) {
+		if name == "claim" {
+			drained()
+		}
+	})
+	n.Runner.Notice(coordination.Effect{Ready: 1})
+	awaitRetry(t, n, row.ID, 1)
+	awaitIdle(t, n)
+	require.Equal(t, entity.ReasonShutdown, n.Row(t, row.ID).Reason)
+}
+
+// A second signal ends the wait at once (engine rule 28).
+func TestADrainEndsWithItsContext(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("stubborn", nil))
+	end := make(chan struct{})
+	causes := make(chan error, 1)
+	n.Script.Reply(func(ctx context.Context, _ entity.Run, _ entity.Reporter) entity.Outcome {
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		<-end
+		return enginetest.Stopped(ctx)
+	})
+	row := startRun(t, n, job.ID)
+	n.Script.Await(t, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := drain(ctx, n, time.Hour)
+	cancel()
+	awaitEnd(t, done)
+	require.Equal(t, entity.ErrStopShutdown, <-causes)
+	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status, "it has not ended yet")
+	close(end)
+	awaitRetry(t, n, row.ID, 1)
+}
