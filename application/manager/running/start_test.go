@@ -97,7 +97,7 @@ func TestADirectStartTakesASlotUntilItsEnd(t *testing.T) {
 		n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
 	}
 	awaitIdle(t, n)
-	require.Equal(t, 1, n.Runner.Room(t.Context(), 0))
+	require.Eventually(t, func() bool { return n.Runner.Room(t.Context(), 0) == 1 }, 20*time.Second, time.Millisecond)
 }
 
 // A node takes only runs that ask for labels it carries (engine rule 14).
