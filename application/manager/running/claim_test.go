@@ -46,21 +46,29 @@ func TestAClaimRunsItsRowsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 // Of a claim without an answer only the rows that carry this node are its own:
 // what another node claimed meanwhile is left alone (engine rule 9).
 func TestAClaimThatWasNotCommittedLeavesTheRowsToTheirNewHolder(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, enginetest.Job("claimed", nil))
-	row := waitingRun(t, n, job.ID)
-	n.Faults.Next("claim", enginetest.LostCommit)
-	n.Runner.Executions = readAfter{n.Store.Executions, func() {
-		changeRow(t, n, row.ID, func(e *entity.Execution) {
-			e.Status, e.NodeID, e.Epoch, e.Token, e.Attempt = entity.StatusRunning, "node-2", 7, e.Token+1, 1
-			e.Claim = entity.RunningKey("node-2")
+	for name, holder := range map[string]entity.Execution{
+		"another node":               {NodeID: "node-2", Epoch: 1, Token: 1},
+		"a newer life of this node":  {NodeID: "node-1", Epoch: 2, Token: 1},
+		"a later claim of this node": {NodeID: "node-1", Epoch: 1, Token: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := enginetest.New(t, enginetest.Options{})
+			job := n.Add(t, enginetest.Job("claimed", nil))
+			row := waitingRun(t, n, job.ID)
+			n.Faults.Next("claim", enginetest.LostCommit)
+			n.Runner.Executions = readAfter{n.Store.Executions, func() {
+				changeRow(t, n, row.ID, func(e *entity.Execution) {
+					e.Status, e.NodeID, e.Epoch, e.Token = entity.StatusRunning, holder.NodeID, holder.Epoch, holder.Token
+					e.Attempt, e.Claim = 1, entity.RunningKey(holder.NodeID)
+				})
+			}}
+			n.Start(t)
+			n.AwaitStatus(t, row.ID, entity.StatusRunning)
+			awaitIdle(t, n)
+			require.Empty(t, n.Script.Runs())
+			require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
 		})
-	}}
-	n.Start(t)
-	require.Eventually(t, func() bool { return n.Row(t, row.ID).NodeID == "node-2" }, 20*time.Second, time.Millisecond)
-	awaitIdle(t, n)
-	require.Empty(t, n.Script.Runs())
-	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
+	}
 }
 
 // Urgent runs go first; among equals the one that waits longest, and the runs
