@@ -49,6 +49,32 @@ func (c *conn) exec(ctx context.Context, name, query string, args ...any) (int64
 	return n, nil
 }
 
+// execEach runs n statements, one for each row of a batch, and reports them as
+// one. found is told how many rows each of them met.
+func (c *conn) execEach(ctx context.Context, name string, n int,
+	statement func(i int) (query string, args []any), found func(i int, rows int64) error,
+) error {
+	if c.void != nil {
+		return c.void
+	}
+	start := c.clock.Monotonic()
+	for i := range n {
+		query, args := statement(i)
+		res, err := c.ExecContext(ctx, query, args...)
+		if err != nil {
+			return c.done(name, start, err)
+		}
+		rows, err := res.RowsAffected()
+		if err != nil {
+			return fmt.Errorf("%s: count rows: %w", name, err)
+		}
+		if err := found(i, rows); err != nil {
+			return err
+		}
+	}
+	return c.done(name, start, nil)
+}
+
 // done reports a statement and describes its error.
 func (c *conn) done(name string, start time.Duration, err error) error {
 	if c.observe != nil {

@@ -105,31 +105,22 @@ func (w *executionWriter) Insert(ctx context.Context, rows []*entity.Execution) 
 
 // insertExecutions sends rows that are sorted by id.
 func (c *conn) insertExecutions(ctx context.Context, rows []*entity.Execution) error {
-	optional := uses(rows)
-	width := coreCount + len(optional)
-	var head strings.Builder
-	head.WriteString("INSERT INTO scheduler_job_execution (" + coreColumns)
-	for _, i := range optional {
-		head.WriteString(", " + optionalColumns[i].name)
+	m := newRowMatrix(rows)
+	if c.d.lite() {
+		return m.insertLite(ctx, c)
 	}
-	head.WriteString(") VALUES ")
-	mark := "(" + marks(width) + ")"
-	for len(rows) > 0 {
-		n := min(len(rows), c.d.insertRows)
-		if c.d.lite() && n < c.d.insertRows {
-			n = 1
+	for len(m.rows) > 0 {
+		n := min(len(m.rows), c.d.insertRows)
+		args := make([]any, 0, n*len(m.columns))
+		for _, row := range m.rows[:n] {
+			args = append(args, row...)
 		}
-		args := make([]any, 0, n*width)
-		for _, e := range rows[:n] {
-			args = appendCore(args, e)
-			for _, i := range optional {
-				args = append(args, optionalColumns[i].value(e))
-			}
-		}
-		if _, err := c.exec(ctx, "execution.insert", head.String()+strings.Repeat(mark+",", n-1)+mark, args...); err != nil {
+		mark := "(" + marks(len(m.columns)) + ")"
+		query := "INSERT INTO scheduler_job_execution (" + strings.Join(m.columns, ", ") + ") VALUES " + strings.Repeat(mark+",", n-1) + mark
+		if _, err := c.exec(ctx, "execution.insert", query, args...); err != nil {
 			return err
 		}
-		rows = rows[n:]
+		m.rows = m.rows[n:]
 	}
 	return nil
 }

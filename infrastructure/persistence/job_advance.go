@@ -11,22 +11,22 @@ import (
 
 func compare(a, b string) int { return cmp.Compare(a, b) }
 
+const liteAdvance = `UPDATE scheduler_job_definition SET next_fire_time = ?, due_time = ?,
+	last_fire_time = COALESCE(?, last_fire_time), status = ?, fence_seq = ? WHERE id = ? AND deleted = 0`
+
 // advance moves cursors: one joined statement on MySQL, a prepared statement a
 // row on SQLite, each the fastest form there (see the ADR).
 func (c *conn) advance(ctx context.Context, moves []repository.JobAdvance) error {
 	if c.d.lite() {
-		for _, m := range moves {
-			n, err := c.exec(ctx, "job.advance", `UPDATE scheduler_job_definition SET next_fire_time = ?, due_time = ?,
-				last_fire_time = COALESCE(?, last_fire_time), status = ?, fence_seq = ? WHERE id = ? AND deleted = 0`,
-				text(m.NextFireTime), dueText(m), text(m.LastFireTime), string(m.Status), m.FenceSeq, m.ID)
-			if err != nil {
-				return err
+		return c.execEach(ctx, "job.advance", len(moves), func(i int) (string, []any) {
+			m := &moves[i]
+			return liteAdvance, []any{text(m.NextFireTime), dueText(*m), text(m.LastFireTime), string(m.Status), m.FenceSeq, m.ID}
+		}, func(i int, found int64) error {
+			if found != 1 {
+				return fmt.Errorf("job.advance: job %s is gone although it was locked", moves[i].ID)
 			}
-			if n != 1 {
-				return fmt.Errorf("job.advance: job %s is gone although it was locked", m.ID)
-			}
-		}
-		return nil
+			return nil
+		})
 	}
 	v := newValueTable(len(moves), func(i int) any { return moves[i].ID })
 	set := "t.next_fire_time = " + v.expr(asTime, func(i int) any { return text(moves[i].NextFireTime) }) +

@@ -1,0 +1,100 @@
+package persistence
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// rowMatrix holds the rows of an INSERT, value by value.
+type rowMatrix struct {
+	columns []string
+	rows    [][]any
+}
+
+func newRowMatrix(rows []*entity.Execution) *rowMatrix {
+	optional := uses(rows)
+	m := &rowMatrix{columns: strings.Split(coreColumns, ", "), rows: make([][]any, len(rows))}
+	for _, i := range optional {
+		m.columns = append(m.columns, optionalColumns[i].name)
+	}
+	values := make([]any, 0, len(rows)*len(m.columns))
+	for i, e := range rows {
+		from := len(values)
+		values = appendCore(values, e)
+		for _, o := range optional {
+			values = append(values, optionalColumns[o].value(e))
+		}
+		m.rows[i] = values[from:len(values):len(values)]
+	}
+	return m
+}
+
+// shared tells the columns that hold one value in all rows from the others.
+func (m *rowMatrix) shared() (same, own []int) {
+	for col := range m.columns {
+		equal := true
+		for _, row := range m.rows[1:] {
+			if row[col] != m.rows[0][col] {
+				equal = false
+				break
+			}
+		}
+		if equal {
+			same = append(same, col)
+		} else {
+			own = append(own, col)
+		}
+	}
+	return same, own
+}
+
+// insertLite binds what is the same in all rows once for each statement: in
+// this driver an argument costs as much as the column it fills. OR FAIL spares
+// the journal that undoes half a statement; the transaction is undone anyway.
+func (m *rowMatrix) insertLite(ctx context.Context, c *conn) error {
+	same, own := m.shared()
+	if len(m.rows) == 1 {
+		same, own = nil, append(same, own...)
+	}
+	var head, mark strings.Builder
+	head.WriteString("INSERT OR FAIL INTO scheduler_job_execution (")
+	mark.WriteByte('(')
+	for i, col := range append(append(make([]int, 0, len(m.columns)), same...), own...) {
+		if i > 0 {
+			head.WriteString(", ")
+			mark.WriteByte(',')
+		}
+		head.WriteString(m.columns[col])
+		mark.WriteByte('?')
+		if i < len(same) {
+			mark.WriteString(strconv.Itoa(i + 1)) // numbered: every row names the same argument
+		}
+	}
+	head.WriteString(") VALUES ")
+	mark.WriteByte(')')
+	args := make([]any, 0, len(same)+c.d.insertRows*len(own))
+	for rows := m.rows; len(rows) > 0; {
+		n := min(len(rows), c.d.insertRows)
+		if n < c.d.insertRows {
+			n = 1
+		}
+		args = args[:0]
+		for _, col := range same {
+			args = append(args, rows[0][col])
+		}
+		for _, row := range rows[:n] {
+			for _, col := range own {
+				args = append(args, row[col])
+			}
+		}
+		query := head.String() + strings.Repeat(mark.String()+",", n-1) + mark.String()
+		if _, err := c.exec(ctx, "execution.insert", query, args...); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
