@@ -18,7 +18,7 @@ import (
 func mkdir(path string) error { return os.MkdirAll(path, 0o700) }
 
 // ownTable is the life of shape F through our own tables and statements,
-// without the engine: lock, insert, advance; finish. The difference to shape F
+// without the engine: check and advance, insert; finish. The difference to shape F
 // is what our schema costs, the difference to the product what the engine does.
 func (b *bench) ownTable(ctx context.Context) (float64, error) {
 	watch := newObserver(0)
@@ -27,11 +27,11 @@ func (b *bench) ownTable(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	watch.clock = e.Clock
-	var ids []string
+	var jobs []ownJob
 	far := e.Clock.Now().Truncate(time.Millisecond).Add(time.Hour)
 	err = b.load(ctx, e, ceilingJobs, func(_ int, j *entity.Job) {
 		j.NextFireTime = far
-		ids = append(ids, j.ID)
+		jobs = append(jobs, ownJob{j.ID, far})
 	})
 	if err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func (b *bench) ownTable(ctx context.Context) (float64, error) {
 	at := b.clock.Monotonic()
 	for w := range workers {
 		wg.Go(func() {
-			share := ids[w*len(ids)/workers : (w+1)*len(ids)/workers]
+			share := jobs[w*len(jobs)/workers : (w+1)*len(jobs)/workers]
 			for b.clock.Monotonic()-at < ceilingSpan && errs[w] == nil {
 				if errs[w] = ownBatch(ctx, e, int(turn.Add(1)), share); errs[w] == nil {
 					done.Add(ceilingBatch)
@@ -65,37 +65,47 @@ func (b *bench) ownTable(ctx context.Context) (float64, error) {
 	return rate, stop(ctx, e)
 }
 
-func ownBatch(ctx context.Context, e *app.Engine, turn int, jobs []string) error {
+// ownJob is a job and where its cursor stands.
+type ownJob struct {
+	id     string
+	cursor time.Time
+}
+
+func ownBatch(ctx context.Context, e *app.Engine, turn int, jobs []ownJob) error {
 	at := e.Clock.Now().Truncate(time.Millisecond)
 	next := at.Add(2 * time.Hour)
-	locked := make([]string, ceilingBatch)
 	runs := make([]*entity.Execution, ceilingBatch)
-	moves := make([]repository.JobAdvance, ceilingBatch)
+	moves := make([]repository.JobMove, ceilingBatch)
 	ends := make([]repository.Finish, ceilingBatch)
 	for i := range ceilingBatch {
-		job := jobs[(turn*ceilingBatch+i)%len(jobs)]
+		own := &jobs[(turn*ceilingBatch+i)%len(jobs)]
+		job := own.id
 		key := fmt.Sprintf("%s#%d", identity.FireKey(at), turn)
-		locked[i] = job
 		runs[i] = &entity.Execution{
 			ID: identity.ExecutionID(at, job, key, i), JobID: job, FireKey: key, ScheduledTime: at, DueTime: at,
 			Trigger: entity.TriggerSchedule, ShardTotal: 1, JobVersion: 1, Priority: 5, Status: entity.StatusRunning,
 			NodeID: "node-1", Epoch: 1, Token: 1, Attempt: 1, Claim: entity.RunningKey("node-1"),
 			StartTime: at, CreateTime: at, UpdateTime: at,
 		}
-		moves[i] = repository.JobAdvance{ID: job, NextFireTime: next, DueTime: next, LastFireTime: at, Status: entity.JobEnabled}
+		moves[i] = repository.JobMove{
+			JobAdvance: repository.JobAdvance{ID: job, NextFireTime: next, DueTime: next, LastFireTime: at, Status: entity.JobEnabled},
+			From:       own.cursor, Version: 1,
+		}
+		own.cursor = next
 		ends[i] = repository.Finish{
 			ID: runs[i].ID, NodeID: "node-1", Epoch: 1, Token: 1, Status: entity.StatusSuccess,
 			StartTime: at, EndTime: at, Duration: time.Millisecond, Progress: 100,
 		}
 	}
 	err := e.Store.Write(ctx, repository.LaneFire, "bench.fire", func(ctx context.Context, tx repository.Tx) error {
-		if _, err := tx.Jobs.Lock(ctx, locked); err != nil {
+		moved, err := tx.Jobs.Move(ctx, moves)
+		if err != nil {
 			return err
 		}
-		if err := tx.Executions.Insert(ctx, runs); err != nil {
-			return err
+		if len(moved) != len(moves) {
+			return fmt.Errorf("%d of %d jobs moved", len(moved), len(moves))
 		}
-		return tx.Jobs.Advance(ctx, moves)
+		return tx.Executions.Insert(ctx, runs)
 	})
 	if err != nil {
 		return err

@@ -28,6 +28,14 @@ type JobAdvance struct {
 	FenceSeq     int64
 }
 
+// JobMove is the cursor move of a job that must be found as it was planned.
+type JobMove struct {
+	JobAdvance
+	// From and Version are the cursor and the definition that were planned.
+	From    time.Time
+	Version int
+}
+
 // JobWriter changes jobs inside a transaction.
 type JobWriter interface {
 	// Lock locks the rows in id order and returns those that exist and are not
@@ -44,6 +52,11 @@ type JobWriter interface {
 	Update(ctx context.Context, job *entity.Job, deleted bool) error
 	// Advance moves the cursors of locked jobs, many in one statement.
 	Advance(ctx context.Context, moves []JobAdvance) error
+	// Move is Lock, the check and Advance at once, for jobs of which nothing
+	// else need be known: it moves, in id order, those that are ENABLED and
+	// still have the cursor and version given, and returns their ids. The
+	// others are left as they are. FenceSeq is not written.
+	Move(ctx context.Context, moves []JobMove) (moved map[string]bool, err error)
 }
 
 // DueQuery asks for planned jobs up to a moment.

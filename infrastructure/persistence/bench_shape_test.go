@@ -71,7 +71,6 @@ type variant struct {
 	// perInsert is how many runs one INSERT adds; 0 leaves it.
 	perInsert int
 	insert    func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error
-	advance   func(ctx context.Context, tx repository.Tx, moves []repository.JobAdvance) error
 	finish    func(ctx context.Context, tx repository.Tx, rows []repository.Finish) error
 }
 
@@ -81,6 +80,8 @@ type contestant struct {
 	store *persistence.Store
 	next  atomic.Int64
 	rates []float64
+	// cursors are the jobs' next fire times, by number.
+	cursors []time.Time
 
 	mu    sync.Mutex
 	spent map[string]time.Duration
@@ -154,6 +155,7 @@ func (c *contestant) prepare(b *testing.B) {
 		persistence.SetInsertRows(c.store, c.perInsert)
 	}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	c.cursors = slices.Repeat([]time.Time{start}, benchJobs)
 	for from := 0; from < benchJobs; from += 1000 {
 		require.NoError(b, c.store.Write(b.Context(), repository.LaneAPI, "prepare", func(ctx context.Context, tx repository.Tx) error {
 			var jobs []*entity.Job
@@ -211,10 +213,11 @@ func (c *contestant) life(ctx context.Context, worker, workers, batch int) error
 	turn := int(c.next.Add(1))
 	at := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(turn) * time.Millisecond)
 	per := benchJobs / workers
-	rows, moves, ids := make([]*entity.Execution, batch), make([]repository.JobAdvance, batch), make([]string, batch)
+	rows, moves := make([]*entity.Execution, batch), make([]repository.JobMove, batch)
 	finishes := make([]repository.Finish, batch)
 	for i := range batch {
-		id := benchJobID(worker*per + (turn*batch+i)%per)
+		number := worker*per + (turn*batch+i)%per
+		id := benchJobID(number)
 		key := identity.FireKey(at)
 		e := &entity.Execution{
 			ID: identity.ExecutionID(at, id, key, i), JobID: id, FireKey: key, ScheduledTime: at, DueTime: at, Trigger: entity.TriggerSchedule,
@@ -225,24 +228,26 @@ func (c *contestant) life(ctx context.Context, worker, workers, batch int) error
 			e.Claim = entity.RunningKey("node-1")
 		}
 		next := at.Add(time.Minute)
-		rows[i], ids[i] = e, id
-		moves[i] = repository.JobAdvance{ID: id, NextFireTime: next, DueTime: next, LastFireTime: at, Status: entity.JobEnabled}
+		rows[i] = e
+		moves[i] = repository.JobMove{
+			JobAdvance: repository.JobAdvance{ID: id, NextFireTime: next, DueTime: next, LastFireTime: at, Status: entity.JobEnabled},
+			From:       c.cursors[number], Version: 1,
+		}
+		c.cursors[number] = next
 		finishes[i] = repository.Finish{
 			ID: e.ID, NodeID: "node-1", Epoch: 1, Token: 1, Status: entity.StatusSuccess,
 			StartTime: at.Add(time.Millisecond), EndTime: at.Add(time.Duration(2+i%50) * time.Millisecond), Duration: time.Duration(1+i%50) * time.Millisecond, Progress: 100,
 		}
 	}
 	err := c.store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
-		if _, err := tx.Jobs.Lock(ctx, ids); err != nil {
+		moved, err := tx.Jobs.Move(ctx, moves)
+		if err != nil {
 			return err
 		}
-		if err := c.insertRows(ctx, tx, rows); err != nil {
-			return err
+		if len(moved) != len(moves) {
+			return fmt.Errorf("%d of %d jobs moved", len(moved), len(moves))
 		}
-		if c.advance != nil {
-			return c.advance(ctx, tx, moves)
-		}
-		return tx.Jobs.Advance(ctx, moves)
+		return c.insertRows(ctx, tx, rows)
 	})
 	if err != nil {
 		return err

@@ -77,7 +77,6 @@ func mysqlForms() []variant {
 	return []variant{
 		{name: "finish by guarded upsert", finish: upsertFinish},
 		{name: "finish by JSON_TABLE", finish: jsonFinish},
-		{name: "advance by upsert", advance: upsertAdvance},
 		{
 			name: "bare shape F",
 			setup: []string{`CREATE TABLE bare (id VARCHAR(50) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, job_id VARCHAR(50) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, node_id VARCHAR(50) NOT NULL, shard_id VARCHAR(50), status VARCHAR(20) NOT NULL,
@@ -151,24 +150,6 @@ func jsonFinish(ctx context.Context, tx repository.Tx, rows []repository.Finish)
 		prg INT PATH '$[5]', nod VARCHAR(50) CHARACTER SET ascii COLLATE ascii_bin PATH '$[6]', epo BIGINT PATH '$[7]', tok BIGINT PATH '$[8]')) v ON v.id = e.id
 		SET e.status = v.st, e.start_time = v.stt, e.end_time = v.ent, e.duration = v.dur, e.progress = v.prg, e.claim_key = NULL, e.update_time = v.ent
 		WHERE e.status = 'RUNNING' AND e.node_id = v.nod AND e.epoch = v.epo AND e.token = v.tok`, string(text))
-	return err
-}
-
-func upsertAdvance(ctx context.Context, tx repository.Tx, moves []repository.JobAdvance) error {
-	slices.SortFunc(moves, func(a, b repository.JobAdvance) int { return strings.Compare(a.ID, b.ID) })
-	var b strings.Builder
-	var args []any
-	b.WriteString("INSERT INTO scheduler_job_definition (id, name, job_type, create_time, update_time, next_fire_time, due_time, last_fire_time, status, fence_seq) VALUES ")
-	for i, m := range moves {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.WriteString("(?,'','','2000-01-01','2000-01-01',?,?,?,?,?)")
-		args = append(args, m.ID, persistence.StampText(m.NextFireTime), persistence.StampText(m.DueTime), persistence.StampText(m.LastFireTime), string(m.Status), m.FenceSeq)
-	}
-	b.WriteString(` ON DUPLICATE KEY UPDATE next_fire_time = VALUES(next_fire_time), due_time = VALUES(due_time),
-		last_fire_time = COALESCE(VALUES(last_fire_time), last_fire_time), status = VALUES(status), fence_seq = VALUES(fence_seq)`)
-	_, err := persistence.Exec(ctx, tx, b.String(), args...)
 	return err
 }
 

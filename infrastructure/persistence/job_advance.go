@@ -4,12 +4,32 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 )
 
 func compare(a, b string) int { return cmp.Compare(a, b) }
+
+// Advance implements repository.JobWriter.
+func (w *jobWriter) Advance(ctx context.Context, moves []repository.JobAdvance) error {
+	moves = slices.Clone(moves)
+	slices.SortFunc(moves, func(a, b repository.JobAdvance) int { return compare(a.ID, b.ID) })
+	for i := range moves {
+		if err := checkAdvance(&moves[i]); err != nil {
+			return err
+		}
+	}
+	for _, part := range chunks(moves, w.c.d.maxRows) {
+		if err := w.c.advance(ctx, part); err != nil {
+			return err
+		}
+	}
+	_ = failpoint.Hit(w.c.tx, "advanced")
+	return nil
+}
 
 const liteAdvance = `UPDATE scheduler_job_definition SET next_fire_time = ?, due_time = ?,
 	last_fire_time = COALESCE(?, last_fire_time), status = ?, fence_seq = ? WHERE id = ? AND deleted = 0`
@@ -41,6 +61,13 @@ func (c *conn) advance(ctx context.Context, moves []repository.JobAdvance) error
 	}
 	if n != int64(len(moves)) {
 		return fmt.Errorf("job.advance: %d of %d jobs are gone although they were locked", int64(len(moves))-n, len(moves))
+	}
+	return nil
+}
+
+func checkAdvance(m *repository.JobAdvance) error {
+	if !storable(m.NextFireTime) || !storable(m.DueTime) || !storable(m.LastFireTime) {
+		return &repository.PoisonError{Err: fmt.Errorf("job %s would advance to a year outside 1000 to 9999", m.ID)}
 	}
 	return nil
 }

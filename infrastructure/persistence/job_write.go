@@ -147,21 +147,3 @@ func (w *jobWriter) Update(ctx context.Context, job *entity.Job, deleted bool) e
 	}
 	return w.keepVersions(ctx, []*entity.Job{job})
 }
-
-// Advance implements repository.JobWriter.
-func (w *jobWriter) Advance(ctx context.Context, moves []repository.JobAdvance) error {
-	moves = slices.Clone(moves)
-	slices.SortFunc(moves, func(a, b repository.JobAdvance) int { return compare(a.ID, b.ID) })
-	for _, m := range moves {
-		if !storable(m.NextFireTime) || !storable(m.DueTime) || !storable(m.LastFireTime) {
-			return &repository.PoisonError{Err: fmt.Errorf("job %s would advance to a year outside 1000 to 9999", m.ID)}
-		}
-	}
-	for _, part := range chunks(moves, w.c.d.maxRows) {
-		if err := w.c.advance(ctx, part); err != nil {
-			return err
-		}
-	}
-	_ = failpoint.Hit(w.c.tx, "advanced")
-	return nil
-}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -166,127 +165,6 @@ func (m *JobManager) commit(ctx context.Context, items []*item, now time.Time, r
 		return err
 	}
 	m.announce(res, now, reserved)
-	return nil
-}
-
-// record is the fire transaction: lock and check the jobs by id, insert the
-// executions by id, advance the cursors (engine rule 8).
-func (m *JobManager) record(ctx context.Context, tx repository.Tx, items []*item, now time.Time, res *result) error {
-	ids := make([]string, len(items))
-	for i, it := range items {
-		ids[i] = it.job.ID
-	}
-	heads, err := tx.Jobs.Lock(ctx, ids)
-	if err != nil {
-		return fmt.Errorf("lock %d due jobs: %w", len(ids), err)
-	}
-	if err := m.check(ctx, tx, items, heads, now, res); err != nil {
-		return err
-	}
-	if len(res.fired) == 0 {
-		return nil
-	}
-	slices.SortFunc(res.rows, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
-	if err := tx.Executions.Insert(ctx, res.rows); err != nil {
-		return fmt.Errorf("insert %d executions: %w", len(res.rows), err)
-	}
-	moves := make([]repository.JobAdvance, len(res.fired))
-	for i, it := range res.fired {
-		moves[i] = coordination.AdvanceOf(&it.job, it.last)
-	}
-	if err := tx.Jobs.Advance(ctx, moves); err != nil {
-		return fmt.Errorf("advance %d jobs: %w", len(moves), err)
-	}
-	return addEvents(ctx, tx, res, now)
-}
-
-// check drops the jobs that somebody else fired, edited, paused or deleted,
-// and admits the fires of the coordinated ones.
-func (m *JobManager) check(ctx context.Context, tx repository.Tx, items []*item,
-	heads []repository.JobHead, now time.Time, res *result,
-) error {
-	byID := make(map[string]*repository.JobHead, len(heads))
-	for i := range heads {
-		byID[heads[i].ID] = &heads[i]
-	}
-	var coordinated []string
-	for _, it := range items {
-		head := byID[it.job.ID]
-		if head == nil || head.Version != it.job.Version || head.Status != entity.JobEnabled ||
-			!head.NextFireTime.Equal(it.hint.job.NextFireTime) {
-			res.dropped = append(res.dropped, it)
-			continue
-		}
-		it.job.FenceSeq = head.FenceSeq
-		res.fired = append(res.fired, it)
-		if len(it.fires) > 0 {
-			coordinated = append(coordinated, it.job.ID)
-		}
-	}
-	live, err := m.liveFires(ctx, tx, coordinated)
-	if err != nil {
-		return err
-	}
-	var a coordination.Admission
-	for _, it := range res.fired {
-		for _, row := range it.rows {
-			if row.Status == entity.StatusWaiting {
-				m.Places.MakeReady(row, now, &res.effect)
-			}
-		}
-		res.rows = append(res.rows, it.rows...)
-		fires := live[it.job.ID]
-		for _, f := range it.fires {
-			if err := m.Places.Admit(ctx, tx, now, &it.job, &fires, f, &a); err != nil {
-				return err
-			}
-		}
-	}
-	res.rows = append(res.rows, a.Rows...)
-	res.effect.Add(a.Effect)
-	if len(a.LiveFires) == 0 {
-		return nil
-	}
-	if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
-		return fmt.Errorf("insert %d live fires: %w", len(a.LiveFires), err)
-	}
-	return nil
-}
-
-func (m *JobManager) liveFires(ctx context.Context, tx repository.Tx, ids []string) (map[string][]entity.LiveFire, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	fires, err := tx.LiveFires.OfJobs(ctx, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read live fires: %w", err)
-	}
-	byJob := make(map[string][]entity.LiveFire, len(ids))
-	for _, f := range fires {
-		byJob[f.JobID] = append(byJob[f.JobID], f)
-	}
-	return byJob, nil
-}
-
-// addEvents writes the outbox rows of everything that is final already.
-func addEvents(ctx context.Context, tx repository.Tx, res *result, now time.Time) error {
-	var events []entity.Event
-	for _, row := range res.rows {
-		if row.Status.Final() {
-			events = append(events, event.Final(row, now))
-		}
-	}
-	for _, row := range res.effect.Closed {
-		if !slices.Contains(res.rows, row) {
-			events = append(events, event.Final(row, now))
-		}
-	}
-	if len(events) == 0 {
-		return nil
-	}
-	if err := tx.Records.AddEvents(ctx, events); err != nil {
-		return fmt.Errorf("add %d events: %w", len(events), err)
-	}
 	return nil
 }
 

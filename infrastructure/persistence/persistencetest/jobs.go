@@ -21,6 +21,7 @@ func testJobs(t *testing.T, open Opener) {
 	t.Run("names are unique among live jobs of a group", func(t *testing.T) { uniqueNames(t, open(t, nil)) })
 	t.Run("update, and the end of a job", func(t *testing.T) { updateJob(t, open(t, nil)) })
 	t.Run("lock, check and advance", func(t *testing.T) { advanceJobs(t, open(t, nil)) })
+	t.Run("check and advance at once", func(t *testing.T) { moveJobs(t, open(t, nil)) })
 	t.Run("filters take names literally", func(t *testing.T) { filterJobs(t, open(t, nil)) })
 	t.Run("pages follow one another", func(t *testing.T) { pageJobs(t, open(t, nil)) })
 	t.Run("lookups by id", func(t *testing.T) { lookUpJobs(t, open(t, nil)) })
@@ -178,6 +179,64 @@ func advanceJobs(t *testing.T, s *persistence.Store) {
 	got, err = s.Jobs.Get(t.Context(), jobID(1))
 	require.NoError(t, err)
 	require.Equal(t, noon, got.LastFireTime, "a zero last fire time keeps the former")
+}
+
+func moveJobs(t *testing.T, s *persistence.Store) {
+	due := noon.Add(time.Second)
+	jobs := make([]*entity.Job, 7)
+	for n := range jobs {
+		jobs[n] = plannedJob(n+1, due)
+		jobs[n].FenceSeq = 8
+	}
+	jobs[1].Version, jobs[3].Status = 2, entity.JobPaused
+	jobs[2].NextFireTime = due.Add(time.Millisecond)
+	add(t, s, jobs)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		gone := *jobs[4]
+		return tx.Jobs.Update(ctx, &gone, true)
+	})
+	before := make([]*entity.Job, len(jobs))
+	for n := range jobs {
+		before[n], _ = s.Jobs.Get(t.Context(), jobID(n+1))
+	}
+	next := noon.Add(time.Minute)
+	move := func(n int, to repository.JobAdvance) repository.JobMove {
+		to.ID, to.LastFireTime = jobID(n), noon
+		return repository.JobMove{JobAdvance: to, From: due, Version: 1}
+	}
+	onward := repository.JobAdvance{NextFireTime: next, DueTime: next.Add(time.Second), Status: entity.JobEnabled}
+	var moved map[string]bool
+	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+		moved, err = tx.Jobs.Move(ctx, []repository.JobMove{
+			move(7, onward), move(1, onward), move(2, onward), move(3, onward), move(4, onward), move(5, onward), move(99, onward),
+			move(6, repository.JobAdvance{Status: entity.JobFinished}),
+		})
+		return err
+	})
+	require.Equal(t, map[string]bool{jobID(1): true, jobID(6): true, jobID(7): true}, moved,
+		"another version, another cursor, paused, deleted and unknown ones stay")
+	for n := range jobs {
+		got, err := s.Jobs.Get(t.Context(), jobID(n+1))
+		if n == 4 {
+			require.True(t, fault.Is(err, fault.KindNotFound))
+			continue
+		}
+		require.NoError(t, err)
+		want := *before[n]
+		if moved[jobID(n+1)] {
+			want.NextFireTime, want.DueTime, want.LastFireTime = next, next.Add(time.Second), noon
+		}
+		if n == 5 {
+			want.NextFireTime, want.DueTime, want.Status = time.Time{}, time.Time{}, entity.JobFinished
+		}
+		require.Equal(t, &want, got, "job %d", n+1)
+	}
+	err := s.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
+		_, err := tx.Jobs.Move(ctx, []repository.JobMove{move(1, repository.JobAdvance{NextFireTime: noon.AddDate(9000, 0, 0), Status: entity.JobEnabled})})
+		return err
+	})
+	var poison *repository.PoisonError
+	require.ErrorAs(t, err, &poison, "a time that the column cannot hold")
 }
 
 func filterJobs(t *testing.T, s *persistence.Store) {
