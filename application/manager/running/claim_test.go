@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -158,6 +159,16 @@ func TestDirectStartsYieldWhileRunsWait(t *testing.T) {
 	require.Eventually(t, func() bool { return n.Runner.Reserve(3) == 3 }, 20*time.Second, time.Millisecond,
 		"direct starts are possible once nothing waits")
 	n.Runner.Release(3)
+}
+
+// So they do from the moment the node hears of a waiting run (engine rule 14).
+func TestNewsOfAWaitingRunHoldDirectStartsBack(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	n.Runner.Notice(coordination.Effect{})
+	require.Equal(t, 1, n.Runner.Reserve(1))
+	n.Runner.Notice(coordination.Effect{Ready: 1})
+	require.Zero(t, n.Runner.Reserve(1))
+	n.Runner.Release(1)
 }
 
 // The waiting run of a deleted job is cancelled, and its place given up (engine rule 17).

@@ -139,7 +139,7 @@ func TestAClaimThatMeetsADrainIsGivenBack(t *testing.T) {
 	job := n.Add(t, enginetest.Job("late", nil))
 	row := waitingRun(t, n, job.ID)
 	n.Script.Hold()
-	drained := sync.OnceFunc(func() { n.Runner.Drain(t.Context(), 0) })
+	drained := sync.OnceFunc(func() { n.Runner.Drain(t.Context(), time.Hour) })
 	n.Faults.Before(func(name string) {
 		if name == "claim" {
 			drained()
@@ -173,4 +173,20 @@ func TestADrainEndsWithItsContext(t *testing.T) {
 	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status, "it has not ended yet")
 	close(end)
 	awaitRetry(t, n, row.ID, 1)
+}
+
+// A node ends after its last run, whatever was waited for (engine rule 23).
+func TestANodeEndsAfterItsLastRun(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("stubborn", nil))
+	row := waitingRun(t, n, job.ID)
+	release := n.Script.Hold()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = n.Runner.Run(ctx) }()
+	n.Script.Await(t, 1)
+	cancel()
+	release()
+	awaitEnd(t, ended)
+	require.Equal(t, entity.StatusSuccess, n.Row(t, row.ID).Status)
 }

@@ -292,8 +292,7 @@ func TestTheObserverHearsOfStoredEnds(t *testing.T) {
 	inTurn(n, failed(), entity.Succeeded("done"))
 	n.Start(t)
 	row := startRun(t, n, job.ID)
-	tryAgain(t, n, row.ID, 1)
-	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
 	require.Equal(t, news{entity.StatusWaiting, entity.StatusWaiting}, <-heard)
+	tryAgain(t, n, row.ID, 1)
 	require.Equal(t, news{entity.StatusSuccess, entity.StatusSuccess}, <-heard)
 }

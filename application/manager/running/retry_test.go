@@ -60,6 +60,17 @@ func TestARetryStaysInItsRow(t *testing.T) {
 	require.Empty(t, n.Events(t))
 }
 
+// A retry starts when its wait is over, not at the next sweep.
+func TestARetryStartsWhenItsWaitIsOver(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("prompt", func(j *entity.Job) { j.Retry.MaxRetries, j.Retry.IntervalMs = 1, 2000 }))
+	inTurn(n, failed(), entity.Succeeded("done"))
+	id := startRun(t, n, job.ID).ID
+	awaitRetry(t, n, id, 1)
+	n.Clock.Advance(2 * time.Second)
+	require.Equal(t, enginetest.Noon.Add(2*time.Second), n.AwaitStatus(t, id, entity.StatusSuccess).StartTime)
+}
+
 // A run whose retries are used up is DEAD whatever ended its last attempt, and
 // waits as a dead letter (engine rule 20).
 func TestARunThatUsesItsRetriesUpIsDead(t *testing.T) {
