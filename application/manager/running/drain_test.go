@@ -10,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -181,12 +182,37 @@ func TestANodeEndsAfterItsLastRun(t *testing.T) {
 	job := n.Add(t, enginetest.Job("stubborn", nil))
 	row := waitingRun(t, n, job.ID)
 	release := n.Script.Hold()
+	timers := stoppedTimers{n.Runner.Clock, make(chan struct{}, 100)}
+	n.Runner.Clock = timers
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = n.Runner.Run(ctx) }()
 	n.Script.Await(t, 1)
 	cancel()
+	for range 3 { // the claiming, the unparking and the flushing of logs
+		<-timers.stopped
+	}
 	release()
 	awaitEnd(t, ended)
 	require.Equal(t, entity.StatusSuccess, n.Row(t, row.ID).Status)
+}
+
+// stoppedTimers tells whenever somebody is done with a timer, as a loop that ends is.
+type stoppedTimers struct {
+	clock.Clock
+	stopped chan struct{}
+}
+
+func (s stoppedTimers) NewTimer(d time.Duration) clock.Timer {
+	return stoppedTimer{s.Clock.NewTimer(d), s.stopped}
+}
+
+type stoppedTimer struct {
+	clock.Timer
+	stopped chan<- struct{}
+}
+
+func (s stoppedTimer) Stop() bool {
+	defer func() { s.stopped <- struct{}{} }()
+	return s.Timer.Stop()
 }
