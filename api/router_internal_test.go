@@ -2,6 +2,7 @@ package api
 
 import (
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -37,14 +38,14 @@ func TestBadProxiesAreRefused(t *testing.T) {
 }
 
 func TestARoutePastTheTableIsClosed(t *testing.T) {
-	r, err := newRouter(bareDeps(), []Route{{"GET", "/open", permission.Public, false, hello}})
+	r, err := newRouter(bareDeps(), []Route{{http.MethodGet, "/open", permission.Public, false, hello}})
 	require.NoError(t, err)
 	r.engine.GET("/smuggled", middleware.Handle(hello))
 
 	rec := httptest.NewRecorder()
-	r.ServeHTTP(rec, httptest.NewRequest("GET", "/open", nil))
+	r.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/open", nil))
 	require.Equal(t, 200, rec.Code)
 	rec = httptest.NewRecorder()
-	r.ServeHTTP(rec, httptest.NewRequest("GET", "/smuggled", nil))
+	r.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/smuggled", nil))
 	require.Equal(t, 403, rec.Code)
 }

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"sync"
@@ -55,10 +56,10 @@ func (s *script) runs() []entity.Run {
 // untilStopped runs until it is told to stop, and says why.
 func untilStopped(ctx context.Context, _ entity.Run) entity.Outcome {
 	<-ctx.Done()
-	switch context.Cause(ctx) {
-	case entity.ErrStopCancel:
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, entity.ErrStopCancel):
 		return entity.Outcome{Status: entity.StatusCancelled}
-	case entity.ErrStopTimeout:
+	case errors.Is(cause, entity.ErrStopTimeout):
 		return entity.Outcome{Status: entity.StatusTimeout, Reason: entity.ReasonTimeout}
 	default:
 		return entity.Failed(entity.ReasonShutdown, "the node stops")

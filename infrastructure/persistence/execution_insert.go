@@ -12,8 +12,6 @@ import (
 // coreColumns are those that every insert names.
 const coreColumns = "id, job_id, node_id, status, fire_key, scheduled_time, due_time, trigger_type, job_version, priority, epoch, token, attempt, claim_key, start_time, create_time, update_time"
 
-const coreCount = 17
-
 func appendCore(args []any, e *entity.Execution) []any {
 	created := text(e.CreateTime)
 	updated := created

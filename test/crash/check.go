@@ -120,11 +120,11 @@ func (j Job) first(t time.Time) time.Time {
 	if j.Once || j.Step == 0 {
 		return j.Origin
 	}
-	n := (t.Sub(j.Origin) + j.Step - 1) / j.Step
-	if t.Before(j.Origin) {
-		n = t.Sub(j.Origin) / j.Step
+	past := t.Sub(j.Origin)
+	if !t.Before(j.Origin) {
+		past += j.Step - 1
 	}
-	return j.Origin.Add(n * j.Step)
+	return j.Origin.Add(past - past%j.Step)
 }
 
 // on reports whether t is a nominal time of the job.

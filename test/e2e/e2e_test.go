@@ -150,14 +150,16 @@ func TestATriggerWithAKeyRunsOnceAndItsLogCanBeRead(t *testing.T) {
 	s.must(201, http.MethodPost, "/api/v1/jobs", map[string]any{
 		"name": "talk", "jobType": "CUSTOM", "jobClass": "log", "jobData": map[string]any{"lines": []string{"first", "second"}},
 	}, &job)
-	var first, second struct{ ExecutionIds []string }
+	var first, second struct {
+		IDs []string `json:"executionIds"`
+	}
 	s.must(202, http.MethodPost, "/api/v1/jobs/"+job.ID+"/trigger", map[string]any{}, &first, "Idempotency-Key", "k-1")
 	s.must(202, http.MethodPost, "/api/v1/jobs/"+job.ID+"/trigger", map[string]any{}, &second, "Idempotency-Key", "k-1")
 	require.Equal(t, first, second)
 	status, _ := s.call(http.MethodPost, "/api/v1/jobs/"+job.ID+"/trigger", map[string]any{"delaySec": 1}, "Idempotency-Key", "k-1")
 	require.Equal(t, 422, status, "the same key with another body")
 	var run struct{ Status string }
-	path := "/api/v1/executions/" + first.ExecutionIds[0]
+	path := "/api/v1/executions/" + first.IDs[0]
 	s.await("the run ends", path, &run, func() bool { return run.Status == "SUCCESS" })
 	var log struct {
 		Items []struct {

@@ -3,6 +3,7 @@ package request
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func FuzzJobJSON(f *testing.F) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	reader := JobReader{TimeZone: "UTC", Now: func() time.Time { return now }}
 	read := func(body []byte) (NewJob, error) {
-		req := httptest.NewRequest("POST", "/", bytes.NewReader(body))
+		req := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
 		req.Header.Set("Content-Type", "application/json")
 		return reader.Create(req)
 	}

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -60,10 +61,10 @@ func (s *Script) Hold() (release func()) {
 
 // Stopped is how an obedient executor reports that its run was told to stop.
 func Stopped(ctx context.Context) entity.Outcome {
-	switch context.Cause(ctx) {
-	case entity.ErrStopCancel:
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, entity.ErrStopCancel):
 		return entity.Outcome{Status: entity.StatusCancelled}
-	case entity.ErrStopTimeout:
+	case errors.Is(cause, entity.ErrStopTimeout):
 		return entity.Outcome{Status: entity.StatusTimeout, Reason: entity.ReasonTimeout}
 	default:
 		return entity.Failed(entity.ReasonShutdown, "the node stops")
