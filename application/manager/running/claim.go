@@ -53,16 +53,18 @@ func (t *TaskManager) claimAll(ctx context.Context) {
 
 // claimOnce takes one batch of ready runs; more says that others may be ready.
 func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
-	t.slots.setBacklog(false)
+	asked := t.slots.newsOfBacklog()
 	first, err := t.Claims.First(ctx, entity.ClaimReadyPrefix, readyEnd)
 	if err != nil {
 		return false, err
 	}
 	if first == "" {
+		t.slots.clearBacklog(asked)
 		t.Fair.Reset()
 		return false, nil
 	}
-	t.slots.setBacklog(true)
+	t.slots.setBacklog()
+	asked = t.slots.newsOfBacklog()
 	reserved := t.slots.reserveForClaim(t.cfg.BatchSize)
 	if reserved == 0 {
 		return !t.isDraining(), nil
@@ -78,7 +80,7 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if len(rows) < reserved {
-		t.slots.setBacklog(false)
+		t.slots.clearBacklog(asked)
 		return false, nil
 	}
 	return true, nil

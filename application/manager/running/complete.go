@@ -165,7 +165,11 @@ func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) err
 	var evidence []entity.LogChunk
 	for _, f := range refused {
 		row := stored[f.run.Execution.ID]
-		if f.unanswered && row != nil && row.Token == f.run.Execution.Token && row.Status != entity.StatusRunning {
+		taken, err := t.tookBefore(ctx, f, row)
+		if err != nil {
+			return err
+		}
+		if taken {
 			continue
 		}
 		t.Metrics.RefusedReport()
@@ -181,6 +185,29 @@ func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) err
 	return t.Store.Write(ctx, repository.LaneLogs, "evidence", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddLogs(ctx, evidence)
 	})
+}
+
+// tookBefore reports whether the row, or the attempt kept of it, holds the end
+// from a transaction whose answer was lost.
+func (t *TaskManager) tookBefore(ctx context.Context, f *finished, row *entity.Execution) (bool, error) {
+	e := f.run.Execution
+	if !f.unanswered || row == nil {
+		return false, nil
+	}
+	if row.Token == e.Token {
+		return row.Status != entity.StatusRunning, nil
+	}
+	if row.Attempt <= e.Attempt {
+		return false, nil
+	}
+	attempts, err := t.Executions.Attempts(ctx, e.ID)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(attempts, func(a entity.Attempt) bool {
+		return a.Attempt == e.Attempt && a.NodeID == e.NodeID && a.Status == f.outcome.Status &&
+			a.EndTime.Equal(f.end.Truncate(time.Millisecond))
+	}), nil
 }
 
 func evidenceOf(f *finished, row *entity.Execution, now time.Time) entity.LogChunk {

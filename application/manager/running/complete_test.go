@@ -241,3 +241,42 @@ func TestTextsOfAnEndAreCutAndCleaned(t *testing.T) {
 	require.NotContains(t, row.Result, "\x00")
 	require.NotContains(t, row.Result, "\xff")
 }
+
+// An end whose answer was lost is no late report, also when its retry has
+// begun elsewhere before it is sent again (rules 9 and 19).
+func TestAnEndThatWasTakenIsNoEvidenceAfterItsRetryBegan(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault   enginetest.Fault
+		refused int
+	}{
+		"taken, its answer lost": {enginetest.LostReply, 0},
+		"never taken":            {enginetest.LostCommit, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := enginetest.New(t, enginetest.Options{})
+			job := n.Add(t, enginetest.Job("retries", retrying(1)))
+			n.Script.Reply(enginetest.Always(failed()))
+			n.Faults.Next("complete", c.fault)
+			sent := make(chan struct{}, 8)
+			n.Faults.Before(func(tx string) {
+				if tx == "complete" {
+					sent <- struct{}{}
+				}
+			})
+			n.Start(t)
+			row := startRun(t, n, job.ID)
+			<-sent
+			if c.fault == enginetest.LostReply {
+				awaitRetry(t, n, row.ID, 1)
+			}
+			changeRow(t, n, row.ID, func(row *entity.Execution) {
+				row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt = entity.StatusRunning, "node-2", 1, 2, 2
+				row.Claim = entity.RunningKey("node-2")
+			})
+			eventually(t, n, "the slot is given back", func() bool { running, _ := n.Runner.Running(); return running == 0 })
+			require.Equal(t, c.refused, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
+			require.Len(t, linesOf(t, n, row.ID, entity.LogEvidence), c.refused)
+			require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status, "the other node's attempt goes on")
+		})
+	}
+}

@@ -233,7 +233,7 @@ func (t *TaskManager) Notice(e coordination.Effect) {
 		t.expectParked(e.ParkedUntil)
 	}
 	if e.Ready > 0 {
-		t.slots.setBacklog(true)
+		t.slots.setBacklog()
 		t.wakeClaim()
 	}
 }

@@ -17,6 +17,8 @@ type slots struct {
 	free  int
 	// backlog: the store holds waiting runs that go before new direct starts.
 	backlog bool
+	// news counts the times that somebody said so.
+	news int
 	// draining: nothing new starts here any more.
 	draining bool
 	// hopeless: somebody waited in vain since the last change for the better.
@@ -112,15 +114,30 @@ func (s *slots) giveUp() {
 	s.hopeless = s.open() == 0
 }
 
-func (s *slots) setBacklog(on bool) {
+// setBacklog notes that waiting runs go first.
+func (s *slots) setBacklog() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.backlog && !on {
+	s.backlog = true
+	s.news++
+}
+
+// newsOfBacklog is what clearBacklog wants to know.
+func (s *slots) newsOfBacklog() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.news
+}
+
+// clearBacklog lets direct starts go on, unless there was news of waiting runs
+// since the store was asked and had none.
+func (s *slots) clearBacklog(asked int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.backlog && s.news == asked {
 		s.backlog = false
 		s.announce()
-		return
 	}
-	s.backlog = on
 }
 
 func (s *slots) drain() {

@@ -36,7 +36,9 @@ func TestWhoMayTakeSlots(t *testing.T) {
 				{c.claim, func(s *slots) int { return s.reserveForClaim(3) }},
 			} {
 				s := newSlots(5)
-				s.setBacklog(c.backlog)
+				if c.backlog {
+					s.setBacklog()
+				}
 				if c.draining {
 					s.drain()
 				}
@@ -69,9 +71,9 @@ func TestWhatIsAnnounced(t *testing.T) {
 	}{
 		{"a release", func(s *slots) { s.release(1) }, true},
 		{"a release of nothing", func(s *slots) { s.release(0) }, false},
-		{"the backlog's end", func(s *slots) { s.setBacklog(true); s.setBacklog(false) }, true},
-		{"a backlog", func(s *slots) { s.setBacklog(true) }, false},
-		{"no backlog as before", func(s *slots) { s.setBacklog(false) }, false},
+		{"the backlog's end", func(s *slots) { s.setBacklog(); s.clearBacklog(s.newsOfBacklog()) }, true},
+		{"a backlog", func(s *slots) { s.setBacklog() }, false},
+		{"no backlog as before", func(s *slots) { s.clearBacklog(s.newsOfBacklog()) }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSlots(2)
@@ -116,7 +118,7 @@ func TestRoomIsWhatDirectStartsMayTake(t *testing.T) {
 }
 
 // waitForRoom asks for room on another goroutine, and returns when it waits.
-func waitForRoom(t *testing.T, ctx context.Context, s *slots, c *watchedClock, patience time.Duration) <-chan int {
+func waitForRoom(ctx context.Context, t *testing.T, s *slots, c *watchedClock, patience time.Duration) <-chan int {
 	t.Helper()
 	got := make(chan int, 1)
 	go func() { got <- s.room(ctx, c, patience) }()
@@ -128,7 +130,7 @@ func waitForRoom(t *testing.T, ctx context.Context, s *slots, c *watchedClock, p
 func TestRoomWaitsForAChangeForTheBetter(t *testing.T) {
 	for name, free := range map[string]func(s *slots){
 		"a release":         func(s *slots) { s.release(1) },
-		"the backlog's end": func(s *slots) { s.setBacklog(false) },
+		"the backlog's end": func(s *slots) { s.clearBacklog(s.newsOfBacklog()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newWatchedClock()
@@ -136,9 +138,9 @@ func TestRoomWaitsForAChangeForTheBetter(t *testing.T) {
 			if name == "a release" {
 				s.reserve(2)
 			} else {
-				s.setBacklog(true)
+				s.setBacklog()
 			}
-			got := waitForRoom(t, t.Context(), s, c, time.Second)
+			got := waitForRoom(t.Context(), t, s, c, time.Second)
 			free(s)
 			require.Positive(t, <-got)
 		})
@@ -150,13 +152,13 @@ func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
 	c := newWatchedClock()
 	s := newSlots(1)
 	s.reserve(1)
-	got := waitForRoom(t, t.Context(), s, c, time.Second)
+	got := waitForRoom(t.Context(), t, s, c, time.Second)
 	c.Advance(time.Second)
 	require.Zero(t, <-got)
 	require.Zero(t, s.room(t.Context(), c, time.Hour), "hopeless")
 	s.release(1)
 	s.reserve(1)
-	got = waitForRoom(t, t.Context(), s, c, time.Second)
+	got = waitForRoom(t.Context(), t, s, c, time.Second)
 	s.release(1)
 	require.Equal(t, 1, <-got)
 }
@@ -166,7 +168,7 @@ func TestRoomIsNotWaitedForBeyondTheContext(t *testing.T) {
 	s := newSlots(1)
 	s.reserve(1)
 	ctx, cancel := context.WithCancel(t.Context())
-	got := waitForRoom(t, ctx, s, c, time.Hour)
+	got := waitForRoom(ctx, t, s, c, time.Hour)
 	cancel()
 	require.Zero(t, <-got)
 	require.False(t, s.hopeless, "giving up early says nothing about the slots")
@@ -204,4 +206,17 @@ func (w *watchedClock) NewTimer(d time.Duration) clock.Timer {
 	timer := w.Manual.NewTimer(d)
 	w.waiting <- struct{}{}
 	return timer
+}
+
+// Rule 14: news of waiting runs that arrives while the store is asked must not
+// be lost when it answers that it had none.
+func TestNewsOfABacklogOutlivesAnOlderAnswer(t *testing.T) {
+	s := newSlots(2)
+	s.setBacklog()
+	asked := s.newsOfBacklog()
+	s.setBacklog()
+	s.clearBacklog(asked)
+	require.Zero(t, s.reserve(1), "somebody waits")
+	s.clearBacklog(s.newsOfBacklog())
+	require.Equal(t, 1, s.reserve(1))
 }
