@@ -124,6 +124,10 @@ func (c *checker) retry(p entity.RetryPolicy) {
 	if !(p.Jitter >= 0 && p.Jitter <= 1) {
 		c.add("retryPolicy.jitter", CodeOutOfRange, "must be between 0 and 1")
 	}
+	if most := len(attemptReasons); len(p.NoRetryOn) > most {
+		c.add("retryPolicy.noRetryOn", CodeTooMany, "name each reason once; there are %d", most)
+		return
+	}
 	for i, reason := range p.NoRetryOn {
 		oneOf(c, fmt.Sprintf("retryPolicy.noRetryOn[%d]", i), reason, attemptReasons)
 	}

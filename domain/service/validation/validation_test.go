@@ -135,6 +135,7 @@ func TestWrongFields(t *testing.T) {
 		{"retryPolicy.jitter out_of_range", func(j *entity.Job) { j.Retry.Jitter = 1.01 }},
 		{"retryPolicy.jitter out_of_range", func(j *entity.Job) { j.Retry.Jitter = math.NaN() }},
 		{"retryPolicy.noRetryOn[1] unknown_value", func(j *entity.Job) { j.Retry.NoRetryOn = []entity.Reason{entity.ReasonPanic, "MOON"} }},
+		{"retryPolicy.noRetryOn too_many", func(j *entity.Job) { j.Retry.NoRetryOn = slices.Repeat([]entity.Reason{entity.ReasonPanic}, 10) }},
 		{"overlapPolicy unknown_value", func(j *entity.Job) { j.Overlap = "QUEUE" }},
 		{"maxConcurrency out_of_range", func(j *entity.Job) { j.MaxConcurrency = 10_001 }},
 		{"maxQueued out_of_range", func(j *entity.Job) { j.MaxQueued = 100_001 }},
