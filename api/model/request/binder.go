@@ -16,8 +16,15 @@ import (
 // faults collects wrong fields; binders of nested objects share one.
 type faults struct{ list []fault.Field }
 
+// maxFaults bounds the fields of one answer: a body of a million mistakes must
+// not become an answer of many times its size. The rest shows when these are
+// mended.
+const maxFaults = 100
+
 func (f *faults) add(field, code, format string, args ...any) {
-	f.list = append(f.list, fault.Field{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+	if len(f.list) < maxFaults {
+		f.list = append(f.list, fault.Field{Field: clip(field), Code: code, Message: fmt.Sprintf(format, args...)})
+	}
 }
 
 // binder takes the fields of one object one by one. A field that is absent or
@@ -251,7 +258,7 @@ func (b *binder) close() {
 		if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) }); i >= 0 {
 			hint = "is not a field here; did you mean " + known[i] + "?"
 		}
-		b.faults.add(join(b.path, clip(name)), "unknown_field", "%s", hint)
+		b.faults.add(join(b.path, name), "unknown_field", "%s", hint)
 	}
 }
 

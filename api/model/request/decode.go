@@ -141,7 +141,7 @@ func readObject(d *json.Decoder, depth int, path string) (any, error) {
 			return nil, err
 		}
 		if _, twice := o.fields[name]; twice {
-			return nil, malformed("duplicate_field", "the field %q is given twice; give it once", join(path, name))
+			return nil, malformed("duplicate_field", "the field %q is given twice; give it once", clip(join(path, name)))
 		}
 		o.names = append(o.names, name)
 		o.fields[name] = v

@@ -67,8 +67,9 @@ func (q *Query) Text(name string) string {
 
 // Int returns a whole number in a range, or the default when it is absent.
 func (q *Query) Int(name string, otherwise, minimum, maximum int) int {
+	before := len(q.faults.list)
 	s := q.Text(name)
-	if s == "" && !q.values.Has(name) {
+	if !q.values.Has(name) || len(q.faults.list) > before {
 		return otherwise
 	}
 	n, err := strconv.Atoi(s)
@@ -128,7 +129,7 @@ func (q *Query) Page() repository.Page {
 func (q *Query) Done() error {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		if !q.taken[name] {
-			q.faults.add(clip(name), "unknown_parameter", "is not a parameter here; known are %s", strings.Join(slices.Sorted(maps.Keys(q.taken)), ", "))
+			q.faults.add(name, "unknown_parameter", "is not a parameter here; known are %s", strings.Join(slices.Sorted(maps.Keys(q.taken)), ", "))
 		}
 	}
 	return fault.Invalid(q.faults.list)
