@@ -33,6 +33,9 @@ func (t *TaskManager) claimLoop(ctx context.Context) {
 func (t *TaskManager) claimAll(ctx context.Context) {
 	for ctx.Err() == nil {
 		more, err := t.claimOnce(ctx)
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			t.Logger.Error("waiting runs could not be claimed", "error", err)
 			return

@@ -35,6 +35,9 @@ func (t *TaskManager) unparkLoop(ctx context.Context) {
 		case <-timer.C():
 			var err error
 			if next, err = t.Unpark(ctx); err != nil {
+				if ctx.Err() != nil {
+					return
+				}
 				t.Logger.Error("parked runs could not be made ready", "error", err)
 				next = t.StoreClock.Now().Add(time.Second)
 			}
