@@ -99,7 +99,7 @@ func onlyPast(err error) bool {
 func (r JobReader) check(job *entity.Job, f *faults, now time.Time) error {
 	found := validation.Job(job, now)
 	if r.Checker != nil {
-		found = append(found, r.Checker.Check(job)...)
+		found = merge(found, r.Checker.Check(job))
 	}
 	return fault.Invalid(merge(f.list, found))
 }
