@@ -35,6 +35,7 @@ type Faults struct {
 	away   bool
 	poison func(executionID string) bool
 	before func(name string)
+	after  func(name string)
 }
 
 // NewFaults passes everything on until it is told otherwise.
@@ -71,8 +72,29 @@ func (f *Faults) Before(do func(name string)) {
 	f.before = do
 }
 
+// After is Before for the moment at which a transaction has ended and its
+// caller does not know yet.
+func (f *Faults) After(do func(name string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.after = do
+}
+
 // Write implements repository.Store.
 func (f *Faults) Write(ctx context.Context, lane repository.Lane, name string,
+	fn func(ctx context.Context, tx repository.Tx) error,
+) error {
+	err := f.write(ctx, lane, name, fn)
+	f.mu.Lock()
+	after := f.after
+	f.mu.Unlock()
+	if after != nil {
+		after(name)
+	}
+	return err
+}
+
+func (f *Faults) write(ctx context.Context, lane repository.Lane, name string,
 	fn func(ctx context.Context, tx repository.Tx) error,
 ) error {
 	fail, failing, poison, away, before := f.state(name)

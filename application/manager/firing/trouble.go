@@ -133,16 +133,17 @@ func (m *JobManager) byID(ctx context.Context, items []*item) (map[string]*entit
 func (m *JobManager) recordPoison(ctx context.Context, it *item, cause error, now time.Time) error {
 	m.Metrics.PoisonFire()
 	m.Logger.Error("the store refuses a fire; it is recorded as failed", "job", it.job.ID, "error", cause)
+	why := "the run could not be recorded: " + cause.Error()
 	var rows []*entity.Execution
 	for _, row := range it.rows {
-		rows = append(rows, failed(row, cause, now))
+		rows = append(rows, failed(row, why, now))
 	}
 	for _, f := range it.fires {
 		row, err := f.Skipped(&it.job, now, entity.ReasonInvalid)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, failed(row, cause, now))
+		rows = append(rows, failed(row, why, now))
 	}
 	reduced := &item{hint: it.hint, job: it.job, rows: rows, last: it.last}
 	none := 0
@@ -150,7 +151,7 @@ func (m *JobManager) recordPoison(ctx context.Context, it *item, cause error, no
 }
 
 // failed is the reduced row of a fire that could not be stored as it was.
-func failed(row *entity.Execution, cause error, now time.Time) *entity.Execution {
+func failed(row *entity.Execution, why string, now time.Time) *entity.Execution {
 	if row.SkipCount > 0 {
 		return row
 	}
@@ -158,7 +159,7 @@ func failed(row *entity.Execution, cause error, now time.Time) *entity.Execution
 		ID: row.ID, JobID: row.JobID, FireKey: row.FireKey, ScheduledTime: row.ScheduledTime, DueTime: row.DueTime,
 		Trigger: row.Trigger, ShardIndex: row.ShardIndex, ShardTotal: row.ShardTotal, JobVersion: row.JobVersion,
 		Priority: 5, Status: entity.StatusFailed, Reason: entity.ReasonInvalid, EndTime: now,
-		ErrorMessage: validation.Text("the run could not be recorded: "+cause.Error(), 500),
+		ErrorMessage: validation.Text(why, 500),
 		CreateTime:   now, UpdateTime: now,
 	}
 }
@@ -182,7 +183,7 @@ func (m *JobManager) recordBroken(ctx context.Context, job *entity.Job, cause er
 		if err != nil {
 			return err
 		}
-		row = failed(row, cause, now)
+		row = failed(row, "the job was paused, because its schedule is not valid any more: "+cause.Error(), now)
 		if err := tx.Executions.Insert(ctx, []*entity.Execution{row}); err != nil {
 			return err
 		}
