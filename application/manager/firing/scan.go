@@ -37,7 +37,12 @@ func (m *JobManager) scanFrom(ctx context.Context, after, until time.Time, room 
 		if err != nil {
 			return found, false, fmt.Errorf("scan due jobs: %w", err)
 		}
-		jobs, err := m.Plans.ForPlanning(ctx, m.book.unknown(keys))
+		ids := m.book.unknown(keys)
+		full := len(ids) > room-found
+		if full {
+			ids = ids[:room-found]
+		}
+		jobs, err := m.Plans.ForPlanning(ctx, ids)
 		if err != nil {
 			return found, false, fmt.Errorf("read due jobs: %w", err)
 		}
@@ -45,6 +50,9 @@ func (m *JobManager) scanFrom(ctx context.Context, after, until time.Time, room 
 			m.consider(ctx, job)
 		}
 		found += len(jobs)
+		if full {
+			return found, false, nil
+		}
 		if len(keys) < scanPage {
 			return found, true, nil
 		}

@@ -1,0 +1,166 @@
+package firing
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func dueJob(id string, at time.Time) *entity.Job {
+	return &entity.Job{ID: id, Version: 1, Status: entity.JobEnabled, NextFireTime: at, DueTime: at}
+}
+
+func bookWith(jobs ...*entity.Job) *book {
+	b := newBook(noon, 10*time.Second, 100)
+	for _, j := range jobs {
+		b.offer(j, nil)
+	}
+	return b
+}
+
+func idsOf(hints []*hint) []string {
+	out := make([]string, len(hints))
+	for i, h := range hints {
+		out[i] = h.job.ID
+	}
+	return out
+}
+
+// Rule 5: of each batch an eighth is for catching up while there is something
+// to catch up with; the rest is for what is on time.
+func TestWhatIsOnTimeIsTakenFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		late, fresh, limit   int
+		wantFresh, wantLate  int
+		thenFresh, thenLate2 int
+	}{
+		"only what is on time":        {0, 20, 16, 16, 0, 4, 0},
+		"only what is late":           {20, 0, 16, 0, 16, 0, 4},
+		"both in plenty":              {20, 20, 16, 14, 2, 6, 10},
+		"room to spare":               {3, 3, 16, 3, 3, 0, 0},
+		"few on time":                 {20, 1, 16, 1, 15, 0, 5},
+		"a small batch leaves room":   {5, 5, 2, 1, 1, 1, 1},
+		"a batch of one is for catch": {1, 1, 1, 0, 1, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := bookWith()
+			for i := range c.late {
+				b.offer(dueJob(fmt.Sprintf("late-%02d", i), noon.Add(-lateLaneAfter-time.Second)), nil)
+			}
+			for i := range c.fresh {
+				b.offer(dueJob(fmt.Sprintf("fresh-%02d", i), noon), nil)
+			}
+			fresh, late := split(b.take(noon, c.limit))
+			require.Equal(t, []int{c.wantFresh, c.wantLate}, []int{fresh, late})
+			fresh, late = split(b.take(noon, c.limit))
+			require.Equal(t, []int{c.thenFresh, c.thenLate2}, []int{fresh, late})
+		})
+	}
+}
+
+func split(hints []*hint) (fresh, late int) {
+	for _, h := range hints {
+		if h.job.DueTime.Before(noon) {
+			late++
+		} else {
+			fresh++
+		}
+	}
+	return fresh, late
+}
+
+func TestHintsAreTakenInTheOrderOfTheirDueTimes(t *testing.T) {
+	b := bookWith(dueJob("c", noon.Add(2*time.Second)), dueJob("a", noon), dueJob("b", noon.Add(time.Second)))
+	require.Equal(t, []string{"a"}, idsOf(b.take(noon, 9)))
+	require.Equal(t, []string{"b", "c"}, idsOf(b.take(noon.Add(5*time.Second/2), 9)))
+	require.Empty(t, b.take(noon.Add(time.Minute), 9))
+}
+
+// Rule 12: hints are replaced by what is newer, and left alone while they are
+// being fired: that transaction says what comes next.
+func TestAHintIsHeldOnceForEachJob(t *testing.T) {
+	b := bookWith(dueJob("a", noon))
+	b.offer(dueJob("a", noon), nil)
+	require.Equal(t, 99, b.room())
+	b.offer(dueJob("a", noon.Add(time.Second)), nil)
+	require.Empty(t, b.take(noon, 9), "it was moved")
+	b.offer(dueJob("a", noon), nil)
+	require.Equal(t, 1, b.due(noon))
+	b.offer(dueJob("a", noon.Add(time.Second)), nil)
+	taken := b.take(noon, 9)
+	require.Len(t, taken, 1, "what is due already stays in its queue, with the newer state")
+	require.Equal(t, noon.Add(time.Second), taken[0].job.NextFireTime)
+	b.offer(dueJob("a", noon), nil)
+	b.forget("a")
+	require.Empty(t, b.take(noon.Add(time.Minute), 9), "it is being fired")
+	require.Equal(t, 99, b.room())
+	b.settle(taken[0], dueJob("a", noon.Add(3*time.Second)), noon)
+	require.Equal(t, []string{"a"}, idsOf(b.take(noon.Add(3*time.Second), 9)))
+}
+
+func TestWhatIsNotDueSoonLeavesTheBook(t *testing.T) {
+	for name, next := range map[string]*entity.Job{
+		"a wrong hint":           nil,
+		"beyond the horizon":     dueJob("a", noon.Add(11*time.Second)),
+		"without another fire":   {ID: "a", Status: entity.JobFinished},
+		"paused in the meantime": {ID: "a", Status: entity.JobPaused, NextFireTime: noon, DueTime: noon},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := bookWith(dueJob("a", noon))
+			b.settle(b.take(noon, 1)[0], next, noon)
+			require.Equal(t, 100, b.room())
+			require.Empty(t, b.take(noon.Add(time.Hour), 9))
+		})
+	}
+	b := bookWith(dueJob("a", noon))
+	b.forget("a")
+	b.forget("unknown")
+	require.Equal(t, 100, b.room())
+}
+
+// The scan reads what the book does not hold for that moment.
+func TestTheScanAsksForWhatTheBookDoesNotKnow(t *testing.T) {
+	b := bookWith(dueJob("same", noon.Add(time.Second)), dueJob("moved", noon.Add(time.Second)), dueJob("firing", noon))
+	b.take(noon, 1)
+	key := func(id string, at time.Time) repository.DueKey { return repository.DueKey{ID: id, DueTime: at} }
+	require.Equal(t, []string{"moved", "new"}, b.unknown([]repository.DueKey{
+		key("same", noon.Add(time.Second)), key("moved", noon), key("firing", noon.Add(time.Minute)), key("new", noon),
+	}))
+}
+
+// Whoever sleeps until the earliest hint is woken by an earlier one.
+func TestAnEarlierHintWakesTheSleepers(t *testing.T) {
+	b := bookWith()
+	_, ok, changed := b.next()
+	require.False(t, ok)
+	b.offer(dueJob("a", noon.Add(2*time.Second)), nil)
+	requireClosed(t, changed, true)
+	at, ok, changed := b.next()
+	require.True(t, ok)
+	require.Equal(t, noon.Add(2*time.Second), at)
+	b.offer(dueJob("b", noon.Add(3*time.Second)), nil)
+	requireClosed(t, changed, false)
+	b.offer(dueJob("c", noon.Add(time.Second)), nil)
+	requireClosed(t, changed, true)
+	_, _, changed = b.next()
+	b.poke()
+	requireClosed(t, changed, true)
+}
+
+func requireClosed(t *testing.T, c <-chan struct{}, want bool) {
+	t.Helper()
+	closed := false
+	select {
+	case <-c:
+		closed = true
+	default:
+	}
+	require.Equal(t, want, closed)
+}
