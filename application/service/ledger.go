@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -42,9 +43,9 @@ func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEn
 	}
 	var entries []LedgerEntry
 	if q.Cursor != "" {
-		at, ok := identity.TimeOf(q.Cursor)
+		at, ok := readLedgerCursor(q.Cursor)
 		if !ok {
-			return nil, "", fault.InvalidField("cursor", "invalid", "is not one that this list returned")
+			return nil, "", fault.InvalidField("cursor", "invalid_cursor", "must be the nextCursor of a former page")
 		}
 		to = minTime(to, at)
 	} else {
@@ -64,7 +65,14 @@ func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEn
 	if !more || len(entries) == 0 {
 		return entries, "", nil
 	}
-	return entries, identity.FloorID(entries[len(entries)-1].ScheduledTime), nil
+	return entries, strconv.FormatInt(entries[len(entries)-1].ScheduledTime.UnixMilli(), 10), nil
+}
+
+// readLedgerCursor reads the moment that a page ended with, in milliseconds.
+func readLedgerCursor(cursor string) (time.Time, bool) {
+	ms, err := strconv.ParseInt(cursor, 10, 64)
+	at := time.UnixMilli(ms).UTC()
+	return at, err == nil && ms >= 0 && at.Year() <= 9999
 }
 
 // planned are the fires to come in [from, to), latest first, at most limit of
@@ -77,8 +85,13 @@ func (s *ExecutionService) planned(job *entity.Job, from, to time.Time, limit in
 	if err != nil {
 		return nil, err
 	}
+	first, ok := job.NextFireTime, true
+	if first.Before(from) && job.Schedule.Kind != schedule.FixedDelay {
+		// Straight there: counting up to a far time could take for ever.
+		first, ok = sched.Next(from.Add(-time.Millisecond))
+	}
 	var entries []LedgerEntry
-	for at, ok := job.NextFireTime, true; ok && at.Before(to) && len(entries) < limit; at, ok = sched.Next(at) {
+	for at := first; ok && at.Before(to) && len(entries) < limit; at, ok = sched.Next(at) {
 		if !at.Before(from) {
 			entries = append(entries, LedgerEntry{FireKey: identity.FireKey(at), ScheduledTime: at, Outcome: OutcomePlanned})
 		}

@@ -26,6 +26,8 @@ func TestBadInputOnEveryStore(t *testing.T) {
 			{"a refused call does not use its key up", aRefusedCallDoesNotUseItsKeyUp},
 			{"broken messages leave no trace", brokenMessagesLeaveNoTrace},
 			{"a body in many pieces is read whole", aBodyInManyPiecesIsReadWhole},
+			{"far times are answered at once", farTimesAreAnsweredAtOnce},
+			{"the ledger is read page by page", theLedgerIsReadPageByPage},
 		} {
 			t.Run(part.name, func(t *testing.T) { part.test(t, r.on(t)) })
 		}
