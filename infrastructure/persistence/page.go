@@ -2,6 +2,7 @@ package persistence
 
 import (
 	"encoding/base64"
+	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
@@ -32,9 +33,10 @@ func readCursor(cursor string) (string, error) {
 }
 
 // plain reports whether an id can be in a table at all. The id columns are
-// ASCII; comparing them with anything else would not use their index.
+// ASCII; comparing them with anything else would not use their index. None
+// ends in a space, which MySQL ignores when it compares.
 func plain(id string) bool {
-	if len(id) > 50 {
+	if len(id) > 50 || padded(id) {
 		return false
 	}
 	for i := range len(id) {
@@ -44,6 +46,10 @@ func plain(id string) bool {
 	}
 	return true
 }
+
+// padded reports a text that MySQL takes for the same without its last
+// character.
+func padded(s string) bool { return strings.HasSuffix(s, " ") }
 
 // plainOnly leaves out ids that cannot exist.
 func plainOnly(ids []string) []string {
