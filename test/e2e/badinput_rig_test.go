@@ -25,7 +25,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/sdk"
 )
+
+// anything is the class of a handler that takes any data.
+const anything = "anything"
 
 // rig is a server with a job, a run of it, a dead letter, and a view of its
 // tables past the server.
@@ -72,7 +76,9 @@ func newRig(t *testing.T, store persistence.Config) *rig {
 	require.NoError(t, err)
 	r := &rig{sqlite: driver == "sqlite", log: &logBook{}}
 	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(machine, nil)
+	executor, err := app.NewExecutor(machine, map[string]sdk.Handler{
+		anything: sdk.HandlerFunc(func(context.Context, *sdk.Run) error { return nil }),
+	})
 	require.NoError(t, err)
 	srv, err := app.NewServer(t.Context(), cfg, app.Options{
 		Clock: machine, Executor: executor, Logger: slog.New(slog.NewTextHandler(r.log, nil)),

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
@@ -226,7 +227,24 @@ func (b *binder) raw(name string, dst *string) {
 		b.faults.add(join(b.path, name), "invalid", "cannot be kept as JSON")
 		return
 	}
-	*dst = string(text)
+	*dst = escapeControls(string(text))
+}
+
+// escapeControls escapes the control characters that JSON allows as they are,
+// DEL and those from U+0080: texts that are stored hold none.
+func escapeControls(text string) string {
+	if !strings.ContainsFunc(text, unicode.IsControl) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsControl(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // nested runs fn with a binder of an object inside, and closes it.
