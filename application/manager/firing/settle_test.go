@@ -1,0 +1,159 @@
+package firing_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// settle does what an edit does first: it decides what is due under the stored
+// definition, and stores where the cursor went.
+func settle(t *testing.T, n *enginetest.Node, id string) (*entity.Job, coordination.Effect) {
+	t.Helper()
+	settler := firing.Settler{Places: n.Places, Schedules: n.Schedules}
+	var job *entity.Job
+	var effect coordination.Effect
+	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {
+		if job, err = tx.Jobs.LockFull(ctx, id); err != nil {
+			return err
+		}
+		if effect, err = settler.Settle(ctx, tx, job, n.Time.Now()); err != nil {
+			return err
+		}
+		return tx.Jobs.Update(ctx, job, false)
+	})
+	return job, effect
+}
+
+// Rule 3: what is due and undecided is recorded under the old definition, as
+// runs that wait; the cursor is never in decided time again.
+func TestAnEditDecidesWhatIsDueFirst(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(nil))
+	n.Clock.Advance(2500 * time.Millisecond)
+	settled, effect := settle(t, n, job.ID)
+	rows := n.Rows(t, job.ID)
+	require.Equal(t, []int{0, 1, 2}, nominals(rows))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, kinds(rows))
+	require.Equal(t, 3, effect.Ready)
+	require.Equal(t, second(3), settled.NextFireTime)
+	n.Fire(t)
+	require.Len(t, n.Rows(t, job.ID), 3, "nothing of it is decided again")
+	again, effect := settle(t, n, job.ID)
+	require.Equal(t, second(3), again.NextFireTime)
+	require.Zero(t, effect.Ready)
+}
+
+func TestSettlingFollowsTheMisfirePolicy(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(func(j *entity.Job) { j.Misfire.ThresholdSec = 1 }))
+	n.Clock.Advance(10 * time.Second)
+	settle(t, n, job.ID)
+	require.Equal(t, []outcome{
+		{0, "SKIPPED(MISFIRE)", entity.TriggerSchedule, 8}, {8, "WAITING", entity.TriggerMisfire, 0},
+		{9, "WAITING", entity.TriggerSchedule, 0}, {10, "WAITING", entity.TriggerSchedule, 0},
+	}, outcomes(n.Rows(t, job.ID)))
+	require.Len(t, n.Events(t), 1)
+}
+
+// What one edit records is bounded; the rest is one range, so that no nominal
+// time is without an outcome.
+func TestSettlingManyFiresEndsInARange(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(func(j *entity.Job) {
+		j.Misfire = entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 5000, WindowSec: 5000, MaxFires: 5000}
+	}))
+	n.Clock.Advance(1200 * time.Second)
+	settled, _ := settle(t, n, job.ID)
+	covered := 0
+	rows, cursor := []*entity.Execution{}, ""
+	for {
+		page, next, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{JobID: job.ID}, repository.Page{Limit: 500, Cursor: cursor})
+		require.NoError(t, err)
+		rows = append(rows, page...)
+		if cursor = next; cursor == "" {
+			break
+		}
+	}
+	for _, row := range rows {
+		covered += max(row.SkipCount, 1)
+	}
+	require.Equal(t, 1201, covered)
+	require.LessOrEqual(t, len(rows), 1002)
+	require.Equal(t, second(1201), settled.NextFireTime)
+}
+
+// Rule 3: a paused span is one range row, written when it ends.
+func TestAPausedSpanIsOneRow(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(nil))
+	n.Change(t, job.ID, func(j *entity.Job) { j.Status, j.DueTime = entity.JobPaused, time.Time{} })
+	n.FireAt(t, second(30))
+	require.Empty(t, n.Rows(t, job.ID), "a paused job does not fire")
+	settled, _ := settle(t, n, job.ID)
+	rows := n.Rows(t, job.ID)
+	require.Equal(t, []outcome{{0, "SKIPPED(PAUSED)", entity.TriggerSchedule, 31}}, outcomes(rows))
+	require.Equal(t, second(0), rows[0].SkipFrom)
+	require.Equal(t, second(31), rows[0].SkipTo)
+	require.Equal(t, second(31), settled.NextFireTime)
+	require.Len(t, n.Events(t), 1)
+}
+
+func TestThereIsNothingToSettleWithoutAPlan(t *testing.T) {
+	for name, change := range map[string]func(j *entity.Job){
+		"no schedule": func(j *entity.Job) {
+			j.Schedule.Kind, j.NextFireTime, j.DueTime = schedule.None, time.Time{}, time.Time{}
+		},
+		"finished": func(j *entity.Job) { j.Status, j.DueTime = entity.JobFinished, time.Time{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := enginetest.New(t, enginetest.Options{})
+			job := n.Add(t, everySecond(nil))
+			n.Change(t, job.ID, change)
+			n.Clock.Advance(time.Minute)
+			before := n.Job(t, job.ID)
+			settle(t, n, job.ID)
+			require.Empty(t, n.Rows(t, job.ID))
+			require.Equal(t, before.NextFireTime, n.Job(t, job.ID).NextFireTime)
+		})
+	}
+}
+
+// Coordinated fires take their places also when an edit decides them.
+func TestSettledFiresTakeTheirPlaces(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap, j.MaxQueued = entity.OverlapSerial, 1 }))
+	n.Clock.Advance(2 * time.Second)
+	_, effect := settle(t, n, job.ID)
+	require.Equal(t, 1, effect.Ready)
+	require.Equal(t, []string{"WAITING", "WAITING", "SKIPPED(QUEUE_FULL)"}, kinds(n.Rows(t, job.ID)))
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
+		require.Len(t, live, 2)
+		require.EqualValues(t, 2, live[1].Seq)
+		return err
+	})
+	require.EqualValues(t, 2, n.Job(t, job.ID).FenceSeq)
+}
+
+// A FIXED_DELAY job has one nominal time; after it, its run says when the next is.
+func TestAFixedDelayIsPlannedByItsRuns(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
+	n.Fire(t)
+	require.Equal(t, []int{0}, nominals(n.Rows(t, job.ID)))
+	after := n.Job(t, job.ID)
+	require.Zero(t, after.NextFireTime)
+	require.Equal(t, entity.JobEnabled, after.Status)
+	n.FireAt(t, second(60))
+	require.Len(t, n.Rows(t, job.ID), 1)
+}
