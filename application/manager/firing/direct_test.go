@@ -111,6 +111,20 @@ func TestShortSlotsGoToTheMostUrgent(t *testing.T) {
 	n.Start(t)
 }
 
+// One batch may hold more runs than there are slots, since a job may have
+// several fires to make up for: the most urgent job's start.
+func TestRunsBeyondTheSlotsAreThoseOfTheLeastUrgent(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{Slots: 3})
+	jobs := addMany(t, n, 3, func(i int, j *entity.Job) { j.Priority = []int{2, 9, 5}[i] })
+	n.Script.Hold()
+	n.Clock.Advance(2 * time.Second)
+	require.NoError(t, fireOnce(t, n))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, kinds(n.Rows(t, jobs[0].ID)))
+	require.Equal(t, []string{"RUNNING", "RUNNING", "RUNNING"}, kinds(n.Rows(t, jobs[1].ID)))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, kinds(n.Rows(t, jobs[2].ID)))
+	n.Start(t)
+}
+
 // A backlog of fires of one job takes as many slots as there are, by priority.
 func TestManyFiresOfOneJobStartAsFarAsSlotsGo(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{Slots: 2})

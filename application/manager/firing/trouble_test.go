@@ -86,23 +86,32 @@ func TestAFireRunsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 	}
 }
 
-// Rule 9: of an unanswered commit only rows that carry this node are started.
-// Here another node recorded the fire while this one's answer was out.
-func TestRowsThatAnotherNodeRecordedAreNotStarted(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, everySecond(nil))
-	fire := coordination.PlannedFire(planning.Fire{Nominal: second(0), Due: second(0), Trigger: entity.TriggerSchedule})
-	rows, err := fire.Rows(job, second(0))
-	require.NoError(t, err)
-	row := rows[0]
-	row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt = entity.StatusRunning, "node-2", 1, 1, 1
-	row.Claim = entity.RunningKey("node-2")
-	n.Faults.Next("fire", enginetest.LostCommit)
-	n.Faults.After(func(string) { insertRow(t, n, row) })
-	require.NoError(t, fireOnce(t, n))
-	require.Empty(t, n.Script.Runs())
-	require.Zero(t, slotsInUse(n))
-	require.Equal(t, "node-2", n.Row(t, row.ID).NodeID)
+// Rule 9: of an unanswered commit only rows that carry this node, epoch and
+// token are started. Here somebody else recorded the fire meanwhile.
+func TestRowsThatSomebodyElseRecordedAreNotStarted(t *testing.T) {
+	for name, change := range map[string]func(row *entity.Execution){
+		"another node":     func(row *entity.Execution) { row.NodeID = "node-2" },
+		"a former epoch":   func(row *entity.Execution) { row.Epoch = 1 },
+		"a later attempt":  func(row *entity.Execution) { row.Token, row.Attempt = 2, 2 },
+		"nobody as yet":    func(row *entity.Execution) { row.Status = entity.StatusWaiting },
+		"it has ended yet": func(row *entity.Execution) { row.Status, row.EndTime = entity.StatusSuccess, second(0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := enginetest.New(t, enginetest.Options{Epoch: 2})
+			job := n.Add(t, everySecond(nil))
+			fire := coordination.PlannedFire(planning.Fire{Nominal: second(0), Due: second(0), Trigger: entity.TriggerSchedule})
+			rows, err := fire.Rows(job, second(0))
+			require.NoError(t, err)
+			row := rows[0]
+			row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt = entity.StatusRunning, "node-1", 2, 1, 1
+			change(row)
+			n.Faults.Next("fire", enginetest.LostCommit)
+			n.Faults.After(func(string) { insertRow(t, n, row) })
+			require.NoError(t, fireOnce(t, n))
+			require.Empty(t, n.Script.Runs())
+			require.Zero(t, slotsInUse(n))
+		})
+	}
 }
 
 // Rule 10: the one offender gets a row that says why; the others go on.
