@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -117,4 +119,25 @@ func TestAllWrongFieldsAtOnce(t *testing.T) {
 		require.Contains(t, wrong, field)
 	}
 	require.Len(t, wrong, 12, a.body)
+}
+
+func TestACallerWhoLeavesIsNoFailureOfTheServer(t *testing.T) { // 84
+	for what, want := range map[string]bool{"stays": true, "leaves": false} {
+		t.Run(what, func(t *testing.T) {
+			e := newEdge(t)
+			e.auth.err = context.Canceled
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			if what == "leaves" {
+				leave()
+			}
+			req := httptest.NewRequestWithContext(ctx, "GET", "/api/v1/jobs", nil)
+			req.Header.Set("Authorization", "Bearer "+adminToken)
+			rec := httptest.NewRecorder()
+			e.router.ServeHTTP(rec, req)
+			require.Equal(t, 503, rec.Code)
+			require.Contains(t, e.log.String(), "context canceled")
+			require.Equal(t, want, strings.Contains(e.log.String(), `"level":"ERROR"`), e.log.String())
+		})
+	}
 }

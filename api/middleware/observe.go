@@ -44,10 +44,12 @@ func harmlessID(s string) bool {
 
 // AccessLog writes a line for each request. It names the route, not the path,
 // and never the query, which may hold what is nobody's business. Probes are
-// logged at debug, failures of the server as errors with their cause.
+// logged at debug, failures of the server as errors with their cause; a call
+// that failed because its caller left is no such failure.
 func AccessLog(log *slog.Logger, clk clock.Clock) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		began := clk.Monotonic()
+		caller := c.Request.Context() // ends when the caller leaves
 		c.Next()
 		route := c.FullPath()
 		if route == "" {
@@ -65,7 +67,9 @@ func AccessLog(log *slog.Logger, clk clock.Clock) gin.HandlerFunc {
 		level := slog.LevelInfo
 		switch {
 		case status >= http.StatusInternalServerError:
-			level = slog.LevelError
+			if caller.Err() == nil { // else nobody waited for the answer, and that is why
+				level = slog.LevelError
+			}
 			if err := errorOf(c); err != nil {
 				attrs = append(attrs, slog.String("error", err.Error()))
 			}
