@@ -133,7 +133,7 @@ func unknownFields() []Case {
 		out = append(out, wrong("78", jobs, minimal().with(fields{name: 1}).String(), name, "unknown_field"))
 	}
 	crowd := fields{}
-	for i := range 20_000 {
+	for i := range 5_000 {
 		crowd[fmt.Sprint("unknown", i)] = i
 	}
 	long := strings.Repeat("x", 5000)
@@ -142,7 +142,7 @@ func unknownFields() []Case {
 		wrong("77 long name", jobs, minimal().with(fields{long: 1}).String(), "", "invalid"),
 		wrong("77 a crowd", jobs, minimal().with(crowd).String(), "", "invalid"),
 		wrong("77 long label", jobs, minimal().with(fields{"labels": fields{strings.Repeat(long, 100): 1}}).String(), "", "invalid"),
-		wrong("77 a crowd of reasons", jobs, raw("retryPolicy", `{"noRetryOn":[0`+strings.Repeat(",0", 100_000)+`]}`), "", "invalid"),
+		wrong("77 a crowd of reasons", jobs, raw("retryPolicy", `{"noRetryOn":[0`+strings.Repeat(",0", 20_000)+`]}`), "", "invalid"),
 		wrong("77 schedule", jobs, raw("schedule", `{"kind":"NONE","cron":"x"}`), "schedule.cron", "unknown_field"),
 		wrong("77 retries", jobs, raw("retryPolicy", `{"retries":1}`), "retryPolicy.retries", "unknown_field"),
 		wrong("77 routing", jobs, raw("routing", `{"strategy":"ANY","node":"x"}`), "routing.node", "unknown_field"))

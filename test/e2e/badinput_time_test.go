@@ -43,7 +43,9 @@ func farTimesAreAnsweredAtOnce(t *testing.T, r *rig) {
 			for _, span := range []string{"", "&from=1970-01-01T00:00:00Z", "&to=9999-12-31T23:59:59.999Z", "&from=2199-12-31T00:00:00Z&to=9999-12-31T23:59:59Z", "&from=9999-01-01T00:00:00Z&to=9999-12-31T23:59:59Z"} {
 				r.asked(200, http.MethodGet, path+"/fires?limit=200"+span, nil, nil)
 			}
-			var last struct{ Items []struct{ FireKey, Outcome string } }
+			var last struct {
+				Items []struct{ FireKey, Outcome string }
+			}
 			r.asked(200, http.MethodGet, path+"/fires?from=2199-12-31T00:00:00Z&to=2200-01-01T00:00:00Z", nil, &last)
 			if name == "every second" || name == "ten times a second" {
 				require.Len(t, last.Items, 10)
