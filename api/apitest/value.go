@@ -48,6 +48,7 @@ func numbers() []Case {
 		{"47", `{"noRetryOn":[1]}`, "noRetryOn[0]"},
 		{"47", `{"noRetryOn":"X"}`, "noRetryOn"},
 		{"71 reasons", `{"noRetryOn":["TIMEOUT"` + strings.Repeat(`,"ERROR"`, 10_000) + `]}`, "noRetryOn"},
+		{"71 reasons twice", `{"noRetryOn":["TIMEOUT"` + strings.Repeat(`,"ERROR"`, 9) + `]}`, "noRetryOn"},
 		{"113", `{"backoff":"fixed"}`, "backoff"},
 		{"113", `{"noRetryOn":["BAD_LUCK"]}`, "noRetryOn[0]"},
 	} {
