@@ -95,8 +95,8 @@ type ClaimReader interface {
 	CountRange(ctx context.Context, r ClaimRange) (int, error)
 	// First returns the smallest claim key in [lo, hi), or "".
 	First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error)
-	// Held returns id, status, token, attempt, epoch and cancel request of the
-	// rows that run on a node, whatever their epoch.
+	// Held returns id, job, node, status, token, attempt, epoch, and the cancel
+	// request with its reason, of the rows that run on a node, whatever their epoch.
 	Held(ctx context.Context, nodeID string) ([]*entity.Execution, error)
 }
 

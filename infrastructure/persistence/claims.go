@@ -49,12 +49,13 @@ func (r *Claims) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.Clai
 
 // Held implements repository.ClaimReader.
 func (r *Claims) Held(ctx context.Context, nodeID string) ([]*entity.Execution, error) {
-	return collect(ctx, r.c, "claim.held", "SELECT id, job_id, node_id, status, token, attempt, epoch, cancel_requested FROM scheduler_job_execution"+
+	return collect(ctx, r.c, "claim.held", "SELECT id, job_id, node_id, status, token, attempt, epoch, cancel_requested, reason FROM scheduler_job_execution"+
 		r.c.d.byClaim+" WHERE claim_key = ? ORDER BY id", []any{string(entity.RunningKey(nodeID))}, func(rows *sql.Rows) (*entity.Execution, error) {
 		e := &entity.Execution{Claim: entity.RunningKey(nodeID)}
 		var cancel sql.NullInt64
-		err := rows.Scan(&e.ID, &e.JobID, &e.NodeID, &e.Status, &e.Token, &e.Attempt, &e.Epoch, &cancel)
-		e.CancelRequested = cancel.Int64 != 0
+		var reason sql.NullString
+		err := rows.Scan(&e.ID, &e.JobID, &e.NodeID, &e.Status, &e.Token, &e.Attempt, &e.Epoch, &cancel, &reason)
+		e.CancelRequested, e.Reason = cancel.Int64 != 0, entity.Reason(reason.String)
 		return e, err
 	})
 }

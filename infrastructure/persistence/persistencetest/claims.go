@@ -123,7 +123,7 @@ func claimQuestions(t *testing.T, s *persistence.Store) {
 	soon, later := ready(3, 5, noon), ready(4, 5, noon)
 	soon.Claim, later.Claim = entity.ParkedKey(noon.Add(time.Second)), entity.ParkedKey(noon.Add(time.Hour))
 	mine, other := startedOn(runOf(jobID(5), noon), "n1", 3), startedOn(runOf(jobID(6), noon), "n10", 1)
-	mine.CancelRequested, mine.Attempt = true, 4
+	mine.CancelRequested, mine.Reason, mine.Attempt = true, entity.ReasonReplaced, 4
 	done := runOf(jobID(7), noon)
 	done.Status, done.Claim = entity.StatusSkipped, ""
 	add(t, s, nil, first, second, soon, later, mine, other, done)
@@ -162,5 +162,6 @@ func claimQuestions(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Len(t, held, 1, "n10 is not n1")
 	h := held[0]
-	require.Equal(t, []any{mine.ID, mine.Status, mine.Token, mine.Attempt, mine.Epoch, true}, []any{h.ID, h.Status, h.Token, h.Attempt, h.Epoch, h.CancelRequested})
+	require.Equal(t, []any{mine.ID, mine.Status, mine.Token, mine.Attempt, mine.Epoch, true, mine.Reason},
+		[]any{h.ID, h.Status, h.Token, h.Attempt, h.Epoch, h.CancelRequested, h.Reason})
 }

@@ -1,0 +1,135 @@
+package running
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+func journalOf(attempt, limit int) *journal {
+	clock := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	return newJournal(&entity.Execution{ID: "e", JobID: "j", Attempt: attempt, Checkpoint: "former"}, limit, clock)
+}
+
+// lines are the stored lines with their numbers, kinds apart.
+func lines(chunks []entity.LogChunk) []string {
+	var out []string
+	for _, c := range chunks {
+		for i, text := range strings.Split(c.Content, "\n") {
+			out = append(out, fmt.Sprintf("%d %s %s", c.SeqFrom+int64(i), c.Type, text))
+		}
+	}
+	return out
+}
+
+func TestAJournalKeepsTheOrderOfWhatWasSaid(t *testing.T) {
+	j := journalOf(1, 1<<20)
+	j.Log(entity.LogStdout, "one")
+	j.Log(entity.LogStdout, "two\nthree")
+	j.Log(entity.LogStderr, "four")
+	j.Log(entity.LogStdout, "")
+	chunks := j.take()
+	require.Len(t, chunks, 3, "a chunk is of one kind")
+	require.Equal(t, []string{"1 STDOUT one", "2 STDOUT two", "3 STDOUT three", "4 STDERR four", "5 STDOUT "}, lines(chunks))
+	for _, c := range chunks {
+		require.NotEmpty(t, c.ID)
+		require.Equal(t, "e", c.ExecutionID)
+		require.Equal(t, c.SeqTo-c.SeqFrom+1, int64(strings.Count(c.Content, "\n")+1))
+	}
+	require.Empty(t, j.take(), "each line is handed out once")
+	j.Log(entity.LogStdout, "six")
+	j.restore(chunks)
+	require.Equal(t, []string{"1 STDOUT one", "2 STDOUT two", "3 STDOUT three", "4 STDERR four", "5 STDOUT ", "6 STDOUT six"}, lines(j.take()))
+}
+
+// The numbers of a later attempt are above those of all former ones.
+func TestLineNumbersGrowOverAttempts(t *testing.T) {
+	for attempt, want := range map[int]int64{0: 1, 1: 1, 2: 1_000_001, 3: 2_000_001} {
+		j := journalOf(attempt, 1<<20)
+		j.Log(entity.LogSystem, "x")
+		require.Equal(t, want, j.take()[0].SeqFrom, "attempt %d", attempt)
+	}
+}
+
+func TestAFullJournalSaysThatItWasCut(t *testing.T) {
+	j := journalOf(1, 20)
+	j.Log(entity.LogStdout, "0123456789")
+	j.Log(entity.LogStdout, "0123456789")
+	j.Log(entity.LogStdout, "short")
+	chunks := j.take()
+	require.Len(t, chunks, 2)
+	require.Equal(t, "0123456789", chunks[0].Content)
+	require.True(t, chunks[1].Truncated)
+	require.Equal(t, entity.LogSystem, chunks[1].Type)
+	j.Log(entity.LogStdout, "never")
+	require.Empty(t, j.take(), "one mark is enough")
+}
+
+func TestLongOutputIsCutIntoChunksAndLongLinesShort(t *testing.T) {
+	j := journalOf(1, 1<<20)
+	for range 10 {
+		j.Log(entity.LogStdout, strings.Repeat("x", 20<<10))
+	}
+	chunks := j.take()
+	require.Greater(t, len(chunks), 2)
+	for _, c := range chunks {
+		require.LessOrEqual(t, len(c.Content), chunkBytes)
+		for line := range strings.SplitSeq(c.Content, "\n") {
+			require.LessOrEqual(t, len(line), maxLine)
+		}
+	}
+	require.Len(t, lines(chunks), 10)
+}
+
+func TestWhatIsSaidCannotHarmATerminal(t *testing.T) {
+	j := journalOf(1, 1<<20)
+	j.Log(entity.LogStdout, "a\x1b[2Jb\x00c\xffd")
+	content := j.take()[0].Content
+	require.NotContains(t, content, "\x1b")
+	require.NotContains(t, content, "\x00")
+	require.True(t, strings.HasPrefix(content, "a") && strings.HasSuffix(content, "d"))
+}
+
+// The outcome carries what was reported, unless it says something itself.
+func TestAnEndCarriesProgressAndCheckpoint(t *testing.T) {
+	for name, c := range map[string]struct {
+		report     func(j *journal)
+		outcome    entity.Outcome
+		progress   int
+		checkpoint string
+	}{
+		"nothing was reported":         {func(*journal) {}, failure(), 0, "former"},
+		"a failure keeps its progress": {func(j *journal) { j.Progress(40) }, failure(), 40, "former"},
+		"a success is complete":        {func(j *journal) { j.Progress(40) }, entity.Succeeded(""), 100, "former"},
+		"more than all":                {func(j *journal) { j.Progress(400) }, failure(), 100, "former"},
+		"less than nothing":            {func(j *journal) { j.Progress(-4) }, failure(), 0, "former"},
+		"the latest checkpoint": {func(j *journal) {
+			j.Checkpoint("a")
+			j.Checkpoint("b")
+		}, failure(), 0, "b"},
+		"the outcome's own": {func(j *journal) { j.Checkpoint("a") }, entity.Outcome{Status: entity.StatusFailed, Checkpoint: "own"}, 0, "own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := journalOf(2, 100)
+			c.report(j)
+			o := c.outcome
+			j.end(&o)
+			require.Equal(t, c.progress, o.Progress)
+			require.Equal(t, c.checkpoint, o.Checkpoint)
+			require.True(t, j.ended())
+			j.Log(entity.LogStdout, "too late")
+			require.Empty(t, j.take())
+		})
+	}
+	j := journalOf(1, 100)
+	j.Checkpoint(strings.Repeat("x", maxCheckpoint+10))
+	require.LessOrEqual(t, len(j.checkpoint), maxCheckpoint)
+}
+
+func failure() entity.Outcome { return entity.Failed(entity.ReasonError, "it broke") }
