@@ -1,0 +1,213 @@
+package upkeep_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// fixedLoad is how busy the node says it is.
+type fixedLoad struct{ running, total int }
+
+func (l fixedLoad) Running() (running, total int) { return l.running, l.total }
+
+func registered(t *testing.T, n *enginetest.Node) entity.Node {
+	t.Helper()
+	node := entity.Node{ID: "node-1", Status: entity.NodeUp, Slots: 8, LastHeartbeat: enginetest.Noon, CreateTime: enginetest.Noon, UpdateTime: enginetest.Noon}
+	epoch, err := n.Store.Register(t.Context(), node)
+	require.NoError(t, err)
+	node.Epoch = epoch
+	return node
+}
+
+func TestTheHeartbeatTellsTimeAndLoad(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	beat := upkeep.NewHeartbeat(n.Store, n.Time, fixedLoad{3, 8}, registered(t, n), slog.New(slog.DiscardHandler), func() { t.Error("nobody took it over") })
+	n.Clock.Advance(3 * time.Second)
+	require.NoError(t, beat.RunOnce(t.Context()))
+	nodes, err := n.Store.All(t.Context())
+	require.NoError(t, err)
+	require.Len(t, nodes, 1)
+	require.Equal(t, enginetest.Noon.Add(3*time.Second), nodes[0].LastHeartbeat)
+	require.Equal(t, 3, nodes[0].Running)
+	require.NoError(t, beat.Leave(t.Context()))
+	nodes, err = n.Store.All(t.Context())
+	require.NoError(t, err)
+	require.NotEqual(t, entity.NodeUp, nodes[0].Status)
+}
+
+// Rule 26: who finds a newer epoch under its id fences itself, and says so once.
+func TestANodeWhoseIdWasTakenOverIsTold(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	lost := 0
+	var log bytes.Buffer
+	beat := upkeep.NewHeartbeat(n.Store, n.Time, fixedLoad{}, registered(t, n), slog.New(slog.NewTextHandler(&log, nil)), func() { lost++ })
+	registered(t, n)
+	for range 3 {
+		require.NoError(t, beat.RunOnce(t.Context()))
+	}
+	require.Equal(t, 1, lost)
+	require.Contains(t, log.String(), "took this node's id over")
+}
+
+// publisher takes events, or refuses the next ones.
+type publisher struct {
+	refuse int
+	seen   []string
+}
+
+func (p *publisher) Publish(_ context.Context, events []entity.Event) error {
+	if p.refuse > 0 {
+		p.refuse--
+		return errors.New("the broker is away")
+	}
+	for _, e := range events {
+		p.seen = append(p.seen, e.ID)
+	}
+	return nil
+}
+
+// Rule 24: what is in the outbox is published at least once and in order; what
+// nobody took stays.
+func TestTheOutboxIsRelayedInOrder(t *testing.T) {
+	const count = 1203
+	n := enginetest.New(t, enginetest.Options{})
+	var want []string
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		want = nil
+		var events []entity.Event
+		for i := range count {
+			id := fmt.Sprintf("event-%04d", count-i)
+			want = append(want, id)
+			events = append(events, entity.Event{ID: id, Topic: entity.TopicExecutions, Type: "t", Payload: "{}", CreateTime: enginetest.Noon})
+		}
+		return tx.Records.AddEvents(ctx, events)
+	})
+	p := &publisher{refuse: 1}
+	relay := upkeep.NewRelay(n.Store, p)
+	sent, err := relay.RunOnce(t.Context())
+	require.ErrorContains(t, err, "the broker is away")
+	require.Zero(t, sent)
+	require.Len(t, n.Events(t), 1000, "nothing was dropped (the list is cut at 1,000)")
+	sent, err = relay.RunOnce(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, count, sent)
+	require.Equal(t, want, p.seen, "in order of insertion")
+	sent, err = relay.RunOnce(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, sent)
+}
+
+// purger counts what it is asked to delete.
+type purger struct {
+	left   map[string]int
+	before map[string]time.Time
+	calls  int
+	fail   error
+}
+
+func (p *purger) purge(what string, before time.Time, limit int) (int, error) {
+	p.calls++
+	p.before[what] = before
+	n := min(limit, p.left[what])
+	p.left[what] -= n
+	return n, p.fail
+}
+
+func (p *purger) PurgeExecutions(_ context.Context, before time.Time, limit int) (int, error) {
+	return p.purge("executions", before, limit)
+}
+
+func (p *purger) PurgeLogs(_ context.Context, before time.Time, limit int) (int, error) {
+	return p.purge("logs", before, limit)
+}
+
+func (p *purger) PurgeOthers(_ context.Context, before time.Time, limit int) (int, error) {
+	return p.purge("others", before, limit)
+}
+
+func TestRetentionDeletesInSmallBatchesAndGoesOnNextTime(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	p := &purger{left: map[string]int{"executions": 10_500, "logs": 450}, before: map[string]time.Time{}}
+	r := upkeep.NewRetention(p, n.Time, upkeep.RetentionDays{Executions: 30, Logs: 7})
+	gone, err := r.RunOnce(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 10_450, gone, "a tick is bounded")
+	require.Equal(t, 500, p.left["executions"])
+	require.Equal(t, map[string]time.Time{
+		"executions": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
+	}, p.before, "zero days keep for ever")
+	gone, err = r.RunOnce(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 500, gone)
+	p.fail = errors.New("locked")
+	_, err = r.RunOnce(t.Context())
+	require.ErrorContains(t, err, "delete old executions: locked")
+}
+
+// Live rows are never old, whatever their age.
+func TestRetentionSparesLiveRuns(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("old", func(j *entity.Job) {
+		enginetest.Every(time.Second)(j)
+		j.Routing.Strategy = entity.RouteLRU // nothing starts by itself
+	}))
+	n.Fire(t)
+	n.FireAt(t, enginetest.Noon.Add(time.Second))
+	rows := n.Rows(t, job.ID)
+	require.Len(t, rows, 2)
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		held, err := tx.Executions.Lock(ctx, []string{rows[0].ID})
+		if err != nil {
+			return err
+		}
+		held[0].Status, held[0].Claim, held[0].EndTime, held[0].UpdateTime = entity.StatusSkipped, "", n.Time.Now(), n.Time.Now()
+		return tx.Executions.Update(ctx, held[0], entity.StatusWaiting, 0)
+	})
+	n.Clock.Advance(40 * 24 * time.Hour)
+	gone, err := upkeep.NewRetention(n.Store, n.Time, upkeep.RetentionDays{Executions: 30}).RunOnce(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, gone)
+	left := n.Rows(t, job.ID)
+	require.Len(t, left, 1)
+	require.Equal(t, rows[1].ID, left[0].ID)
+}
+
+// measured is a clock whose jumps and measurements the test makes.
+type measured struct {
+	jump time.Duration
+	err  error
+	asks int
+}
+
+func (m *measured) Measure(context.Context) error { m.asks++; return m.err }
+func (m *measured) Jumped() time.Duration         { return m.jump }
+func (m *measured) Offset() time.Duration         { return 0 }
+
+// Rule 13: a jump is an event, and makes the planner look at the clock again.
+func TestAJumpOfTheClockIsToldOnceItWasMeasured(t *testing.T) {
+	var log bytes.Buffer
+	clock := &measured{}
+	var jumps []time.Duration
+	w := upkeep.NewClockWatch(clock, slog.New(slog.NewTextHandler(&log, nil)), func(by time.Duration) { jumps = append(jumps, by) })
+	require.NoError(t, w.RunOnce(t.Context()))
+	require.Empty(t, jumps)
+	clock.jump = -time.Hour
+	require.NoError(t, w.RunOnce(t.Context()))
+	require.Equal(t, []time.Duration{-time.Hour}, jumps)
+	require.Contains(t, log.String(), "-1h0m0s")
+	clock.jump, clock.err = 0, errors.New("the store is away")
+	require.ErrorContains(t, w.RunOnce(t.Context()), "the store is away")
+	require.Equal(t, 3, clock.asks)
+}

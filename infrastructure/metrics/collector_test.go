@@ -1,0 +1,117 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
+)
+
+// scrape is what Prometheus reads, without comments and buckets.
+func scrape(t *testing.T, m *metrics.MetricsCollector) map[string]string {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	m.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	require.Equal(t, 200, rec.Code)
+	values := map[string]string{}
+	for line := range strings.Lines(rec.Body.String()) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && !strings.HasPrefix(line, "#") {
+			values[name] = value
+		}
+	}
+	return values
+}
+
+func TestWhatHappensIsCounted(t *testing.T) {
+	m := metrics.New()
+	m.Fired(entity.StatusRunning, entity.ReasonNone, 3)
+	m.Fired(entity.StatusSkipped, entity.ReasonOverlap, 2)
+	m.FireBatch(5, 20*time.Millisecond)
+	m.CompleteBatch(7, 4*time.Millisecond)
+	m.DuplicateFire()
+	m.PoisonFire()
+	m.Started(30 * time.Millisecond)
+	m.Ended(entity.StatusSuccess, entity.ReasonNone, 2*time.Second, false)
+	m.Ended(entity.StatusFailed, entity.ReasonExitCode, time.Second, true)
+	m.Ended(entity.StatusFailed, entity.ReasonExitCode, time.Second, false)
+	m.RefusedReport()
+	m.Recovered(4)
+	m.Query("job.due", 3*time.Millisecond, nil)
+	m.Query("job.due", 3*time.Millisecond, errors.New("away"))
+	got := scrape(t, m)
+	for name, want := range map[string]string{
+		`ps_fires_total{reason="",status="RUNNING"}`:               "3",
+		`ps_fires_total{reason="OVERLAP",status="SKIPPED"}`:        "2",
+		`ps_batch_size_sum{kind="fire"}`:                           "5",
+		`ps_batch_size_sum{kind="complete"}`:                       "7",
+		`ps_batch_duration_seconds_count{kind="fire"}`:             "1",
+		`ps_duplicate_fires_total`:                                 "1",
+		`ps_poison_fires_total`:                                    "1",
+		`ps_start_lateness_seconds_bucket{le="0.025"}`:             "0",
+		`ps_start_lateness_seconds_bucket{le="0.06"}`:              "1",
+		`ps_executions_total{reason="",status="SUCCESS"}`:          "1",
+		`ps_executions_total{reason="EXIT_CODE",status="WAITING"}`: "1",
+		`ps_executions_total{reason="EXIT_CODE",status="FAILED"}`:  "1",
+		`ps_execution_duration_seconds_sum{status="SUCCESS"}`:      "2",
+		`ps_execution_duration_seconds_count{status="FAILED"}`:     "2",
+		`ps_refused_reports_total`:                                 "1",
+		`ps_lost_runs_total`:                                       "4",
+		`ps_store_queries_total{query="job.due",result="ok"}`:      "1",
+		`ps_store_queries_total{query="job.due",result="error"}`:   "1",
+		`ps_store_query_duration_seconds_count{query="job.due"}`:   "2",
+	} {
+		require.Equal(t, want, got[name], name)
+	}
+	require.NotEmpty(t, got["go_goroutines"])
+}
+
+type queue map[entity.ClaimKey]int
+
+func (q queue) CountRange(_ context.Context, r repository.ClaimRange) (int, error) {
+	if q == nil {
+		return 0, errors.New("away")
+	}
+	return min(q[r.Lo], r.Limit), nil
+}
+
+type node struct{}
+
+func (node) Running() (running, total int) { return 3, 8 }
+func (node) Held() int                     { return 17 }
+func (node) Ages() map[string]time.Duration {
+	return map[string]time.Duration{"scan": 1500 * time.Millisecond}
+}
+
+func TestGaugesAreReadWhenAsked(t *testing.T) {
+	m := metrics.New()
+	m.Watch(queue{entity.ClaimReadyPrefix: 5, entity.ClaimParkedPrefix: 6, entity.ClaimQueuedPrefix: 1_000_000}, node{}, node{}, node{})
+	got := scrape(t, m)
+	for name, want := range map[string]string{
+		`ps_queue_depth{state="ready"}`:    "5",
+		`ps_queue_depth{state="parked"}`:   "6",
+		`ps_queue_depth{state="queued"}`:   "100000",
+		`ps_running`:                       "3",
+		`ps_slots`:                         "8",
+		`ps_due_soon`:                      "17",
+		`ps_loop_age_seconds{loop="scan"}`: "1.5",
+	} {
+		require.Equal(t, want, got[name], name)
+	}
+}
+
+// A store that is away takes its own gauges out of a scrape, not the others.
+func TestAScrapeOutlivesTheStore(t *testing.T) {
+	m := metrics.New()
+	m.Watch(queue(nil), node{}, node{}, node{})
+	got := scrape(t, m)
+	require.NotContains(t, got, `ps_queue_depth{state="ready"}`)
+	require.Equal(t, "3", got["ps_running"])
+}
