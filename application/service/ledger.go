@@ -58,10 +58,10 @@ func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEn
 	if err != nil {
 		return nil, "", err
 	}
-	entries = append(entries, past...)
 	if err := s.addReplays(ctx, past); err != nil {
 		return nil, "", err
 	}
+	entries = append(entries, past...)
 	if !more || len(entries) == 0 {
 		return entries, "", nil
 	}

@@ -1,0 +1,195 @@
+package service_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// told is what the ledger says of one fire, in seconds after the beginning.
+type told struct {
+	at      int
+	outcome string
+}
+
+func ledger(t *testing.T, d *desk, q service.LedgerQuery) ([]service.LedgerEntry, string) {
+	t.Helper()
+	entries, next, err := d.Executions.Fires(t.Context(), q)
+	require.NoError(t, err)
+	return entries, next
+}
+
+func tell(entries []service.LedgerEntry) []told {
+	out := make([]told, len(entries))
+	for i, e := range entries {
+		out[i] = told{int(e.ScheduledTime.Sub(enginetest.Noon) / time.Second), e.Outcome}
+	}
+	return out
+}
+
+func everyTenSeconds(change func(j *entity.Job)) *entity.Job {
+	return enginetest.Job("ledger", waiting(func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 10_000}
+		if change != nil {
+			change(j)
+		}
+	}))
+}
+
+func TestTheLedgerTellsThePastAndWhatIsToCome(t *testing.T) {
+	d := newDesk(t)
+	job := d.create(everyTenSeconds(nil))
+	d.after(10 * time.Second)
+	d.after(10 * time.Second)
+	d.finish(d.rows(job.ID)[0].ID, entity.StatusSuccess, entity.ReasonNone)
+	d.trigger(job.ID)
+	entries, next := ledger(t, d, service.LedgerQuery{JobID: job.ID, To: noon(45 * time.Second)})
+	require.Equal(t, []told{{40, "PLANNED"}, {30, "PLANNED"}, {20, "RUNNING"}, {10, "SUCCESS"}}, tell(entries),
+		"runs by hand are no planned fires")
+	require.Empty(t, next)
+	require.Empty(t, entries[0].ExecutionIDs)
+	require.Equal(t, []string{d.rows(job.ID)[0].ID}, entries[3].ExecutionIDs)
+	entries, _ = ledger(t, d, service.LedgerQuery{JobID: job.ID, From: noon(11 * time.Second), To: noon(21 * time.Second)})
+	require.Equal(t, []told{{20, "RUNNING"}}, tell(entries))
+	_, _, err := d.Executions.Fires(t.Context(), service.LedgerQuery{JobID: job.ID, From: noon(1), To: noon(1)})
+	requireCode(t, err, fault.KindInvalid, "invalid")
+	_, _, err = d.Executions.Fires(t.Context(), service.LedgerQuery{JobID: job.ID, Cursor: "soon"})
+	requireCode(t, err, fault.KindInvalid, "invalid")
+	_, _, err = d.Executions.Fires(t.Context(), service.LedgerQuery{JobID: "nobody"})
+	requireCode(t, err, fault.KindNotFound, "not_found")
+}
+
+// Rule 6: the ledger reads rows. A new schedule changes what is to come and
+// nothing of what was.
+func TestTheLedgerNeverRecomputesThePast(t *testing.T) {
+	d := newDesk(t)
+	job := d.create(everyTenSeconds(nil))
+	for range 3 {
+		d.after(10 * time.Second)
+	}
+	before, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, To: noon(31 * time.Second)})
+	d.replace(job.ID, func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 0 1 1 ?", TimeZone: "UTC"}
+	})
+	after, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, To: noon(31 * time.Second)})
+	require.Equal(t, before, after)
+	require.Equal(t, []told{{30, "RUNNING"}, {20, "RUNNING"}, {10, "RUNNING"}}, tell(after))
+}
+
+// Rule 6: the outcome of a sharded fire folds its shards.
+func TestAShardedFireIsOneEntry(t *testing.T) {
+	for name, c := range map[string]struct {
+		ends   []entity.Status
+		want   string
+		reason entity.Reason
+	}{
+		"any live":    {[]entity.Status{entity.StatusSuccess, entity.StatusFailed}, "RUNNING", ""},
+		"all good":    {[]entity.Status{entity.StatusSuccess, entity.StatusSuccess, entity.StatusSuccess}, "SUCCESS", ""},
+		"one failed":  {[]entity.Status{entity.StatusSuccess, entity.StatusFailed, entity.StatusSuccess}, "FAILED", entity.ReasonError},
+		"one is dead": {[]entity.Status{entity.StatusDead, entity.StatusFailed, entity.StatusSuccess}, "DEAD", entity.ReasonError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			job := d.create(everyTenSeconds(func(j *entity.Job) { j.ShardCount = 3 }))
+			d.after(10 * time.Second)
+			rows := d.rows(job.ID)
+			require.Len(t, rows, 3)
+			for i, status := range c.ends {
+				reason := entity.ReasonNone
+				if status != entity.StatusSuccess {
+					reason = entity.ReasonError
+				}
+				d.finish(rows[i].ID, status, reason)
+			}
+			entries, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, To: noon(11 * time.Second)})
+			require.Len(t, entries, 1)
+			require.Equal(t, c.want, entries[0].Outcome)
+			if c.want != "RUNNING" {
+				require.Equal(t, c.reason, entries[0].Reason)
+			}
+			require.Len(t, entries[0].ExecutionIDs, 3)
+		})
+	}
+}
+
+func TestARangeIsOneEntryWithItsCount(t *testing.T) {
+	d := newDesk(t)
+	job := d.create(everyTenSeconds(nil))
+	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	require.NoError(t, err)
+	d.Clock.Advance(55 * time.Second)
+	_, err = d.Jobs.Resume(t.Context(), job.ID)
+	require.NoError(t, err)
+	entries, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, To: noon(56 * time.Second)})
+	require.Equal(t, []told{{10, "SKIPPED"}}, tell(entries))
+	require.Equal(t, entity.ReasonPaused, entries[0].Reason)
+	require.Equal(t, 5, entries[0].Count)
+	require.False(t, entries[0].CountAtLeast)
+	require.True(t, entries[0].RangeEnd.After(noon(50*time.Second)))
+}
+
+// Rule 19: the ledger shows the fire and what repeated it by hand.
+func TestRepetitionsStandWithTheirFire(t *testing.T) {
+	d := newDesk(t)
+	job := d.create(everyTenSeconds(nil))
+	d.after(10 * time.Second)
+	row := d.rows(job.ID)[0]
+	d.finish(row.ID, entity.StatusFailed, entity.ReasonError)
+	first, err := d.Executions.Retry(t.Context(), row.ID)
+	require.NoError(t, err)
+	d.finish(first, entity.StatusFailed, entity.ReasonError)
+	second, err := d.Executions.Retry(t.Context(), first)
+	require.NoError(t, err)
+	entries, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, To: noon(11 * time.Second)})
+	require.Equal(t, []told{{10, "FAILED"}}, tell(entries), "the original stays what it was")
+	require.Equal(t, []string{first, second}, entries[0].Replays)
+}
+
+// Pages follow one another without a gap or a repetition, and never split a
+// sharded fire.
+func TestTheLedgerIsPagedByFires(t *testing.T) {
+	d := newDesk(t)
+	job := d.create(everyTenSeconds(func(j *entity.Job) { j.ShardCount = 4 }))
+	var want []told
+	for s := 1; s <= 7; s++ {
+		d.after(10 * time.Second)
+		want = append([]told{{10 * s, "RUNNING"}}, want...)
+	}
+	for _, limit := range []int{1, 2, 3, 7, 50} {
+		var got []told
+		q := service.LedgerQuery{JobID: job.ID, From: noon(0), To: noon(75 * time.Second), Limit: limit}
+		for pages := 0; ; pages++ {
+			require.Less(t, pages, 20)
+			entries, next := ledger(t, d, q)
+			require.LessOrEqual(t, len(entries), limit)
+			for _, e := range entries {
+				require.Len(t, e.ExecutionIDs, 4)
+			}
+			got = append(got, tell(entries)...)
+			if q.Cursor = next; next == "" {
+				break
+			}
+		}
+		require.Equal(t, want, got, "limit %d", limit)
+	}
+}
+
+// A page of fires to come is bounded, so that the past is seen beside it.
+func TestFewFiresToComeAreShown(t *testing.T) {
+	d := newDesk(t)
+	job := d.create(everyTenSeconds(nil))
+	d.after(10 * time.Second)
+	entries, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, Limit: 4})
+	require.Equal(t, []told{{30, "PLANNED"}, {20, "PLANNED"}, {10, "RUNNING"}}, tell(entries))
+	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	require.NoError(t, err)
+	entries, _ = ledger(t, d, service.LedgerQuery{JobID: job.ID, Limit: 4})
+	require.Equal(t, []told{{10, "RUNNING"}}, tell(entries), "a paused job plans nothing")
+}

@@ -1,0 +1,165 @@
+package service_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+// news notes what the services tell the engine, and passes it on.
+type news struct {
+	node *enginetest.Node
+
+	mu      sync.Mutex
+	changed []*entity.Job
+	effects coordination.Effect
+}
+
+func (n *news) JobChanged(job *entity.Job) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.changed = append(n.changed, job)
+	n.node.Planner.Hint(job)
+}
+
+func (n *news) Notice(e coordination.Effect) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.effects.Add(e)
+	n.node.Runner.Notice(e)
+}
+
+// picky refuses definitions of a class that no executor knows.
+type picky struct{}
+
+func (picky) Check(job *entity.Job) []fault.Field {
+	if job.Class == "unknown" {
+		return []fault.Field{{Field: "jobClass", Code: "unknown", Message: "no handler is registered under this name"}}
+	}
+	return nil
+}
+
+// desk is a node with the services in front of it.
+type desk struct {
+	*enginetest.Node
+	t          *testing.T
+	Jobs       *service.JobService
+	Executions *service.ExecutionService
+	news       *news
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	return deskOn(t, enginetest.New(t, enginetest.Options{}))
+}
+
+// eachStore runs a test on every store, for what locks decide.
+func eachStore(t *testing.T, test func(d *desk)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		test(deskOn(t, enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{})))
+	})
+}
+
+func deskOn(t *testing.T, n *enginetest.Node) *desk {
+	t.Helper()
+	d := &desk{Node: n, t: t, news: &news{node: n}}
+	d.Jobs = service.NewJobService(service.JobDeps{
+		Store: n.Faults, Jobs: n.Store.Jobs, Places: n.Places, Schedules: n.Schedules, Checker: picky{},
+		Engine: d.news, Clock: n.Time, TimeZone: "UTC",
+	})
+	d.Executions = service.NewExecutionService(service.ExecutionDeps{
+		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Places: n.Places,
+		Schedules: n.Schedules, Closer: &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time},
+		Engine: d.news, Clock: n.Time,
+	})
+	return d
+}
+
+// create stores a definition that must be accepted, enabled.
+func (d *desk) create(j *entity.Job) *entity.Job {
+	d.t.Helper()
+	created, err := d.Jobs.Create(d.t.Context(), j, true)
+	require.NoError(d.t, err)
+	return created
+}
+
+// replace edits a job's definition.
+func (d *desk) replace(id string, change func(j *entity.Job)) *entity.Job {
+	d.t.Helper()
+	next := *d.job(id)
+	change(&next)
+	replaced, err := d.Jobs.Replace(d.t.Context(), id, &next, 0, 0)
+	require.NoError(d.t, err)
+	return replaced
+}
+
+func (d *desk) job(id string) *entity.Job { d.t.Helper(); return d.Node.Job(d.t, id) }
+
+func (d *desk) rows(id string) []*entity.Execution { d.t.Helper(); return d.Node.Rows(d.t, id) }
+
+// trigger runs a job by hand and returns the ids.
+func (d *desk) trigger(id string) []string {
+	d.t.Helper()
+	ids, err := d.Jobs.Trigger(d.t.Context(), id, service.Trigger{Source: entity.TriggerManual})
+	require.NoError(d.t, err)
+	return ids
+}
+
+// finish makes a stored run final, as its node would.
+func (d *desk) finish(id string, status entity.Status, reason entity.Reason) {
+	d.t.Helper()
+	d.Write(d.t, func(ctx context.Context, tx repository.Tx) error {
+		rows, err := tx.Executions.Lock(ctx, []string{id})
+		if err != nil {
+			return err
+		}
+		from, token := rows[0].Status, rows[0].Token
+		rows[0].Status, rows[0].Reason, rows[0].Claim, rows[0].EndTime = status, reason, "", d.Time.Now()
+		return tx.Executions.Update(ctx, rows[0], from, token)
+	})
+}
+
+// after lets time pass and fires what comes due.
+func (d *desk) after(pass time.Duration) {
+	d.t.Helper()
+	d.Clock.Advance(pass)
+	d.Fire(d.t)
+}
+
+// states are status and reason of rows.
+func states(rows []*entity.Execution) []string {
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		out[i] = string(row.Status)
+		if row.Reason != entity.ReasonNone {
+			out[i] += "(" + string(row.Reason) + ")"
+		}
+	}
+	return out
+}
+
+// waiting makes a job whose runs are never started by the node itself.
+func waiting(change func(j *entity.Job)) func(j *entity.Job) {
+	return func(j *entity.Job) {
+		j.Routing.Strategy = entity.RouteLRU
+		if change != nil {
+			change(j)
+		}
+	}
+}
+
+func noon(d time.Duration) time.Time { return enginetest.Noon.Add(d) }
