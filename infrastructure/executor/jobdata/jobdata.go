@@ -157,6 +157,31 @@ func (r *Reader) List(name string, maxItems int) []string {
 	return texts
 }
 
+// Integers reads a list of at most maxItems whole numbers between low and high;
+// nil when absent or wrong.
+func (r *Reader) Integers(name string, maxItems int, low, high int64) []int64 {
+	raw, ok := r.Raw(name)
+	if !ok {
+		return nil
+	}
+	var numbers []int64
+	if kind(raw) != "a list" || json.Unmarshal(raw, &numbers) != nil {
+		r.wrongType(name, "a list of whole numbers", raw)
+		return nil
+	}
+	if len(numbers) > maxItems {
+		r.Fault(name, "too_many", "shorten it to at most %d items; it has %d", maxItems, len(numbers))
+		return nil
+	}
+	for _, n := range numbers {
+		if n < low || n > high {
+			r.Fault(name, "out_of_range", "must hold numbers between %d and %d", low, high)
+			return nil
+		}
+	}
+	return numbers
+}
+
 // IsList reports whether a field that is present holds a list; it is a peek.
 func (r *Reader) IsList(name string) bool { return kind(r.values[name]) == "a list" }
 

@@ -1,0 +1,41 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+)
+
+// FindAccount is the user that commands run as: the one named, or the server's
+// own when none is. A server that runs as root must name one; naming root is
+// telling it to.
+func FindAccount(name string) (Account, error) {
+	if name == "" {
+		if os.Geteuid() == 0 {
+			return Account{}, fmt.Errorf("this server runs as root and will not run commands as root by accident: name a user in executor.command.user (root itself, if that is what you want)")
+		}
+		own, err := user.Current()
+		if err != nil {
+			return Account{Name: strconv.Itoa(os.Geteuid())}, nil //nolint:nilerr // a user without an entry in the user database still runs
+		}
+		return Account{Name: own.Username}, nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return Account{}, fmt.Errorf("executor.command.user: %w", err)
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return Account{}, fmt.Errorf("executor.command.user %s: its id %q is no number", name, u.Uid)
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return Account{}, fmt.Errorf("executor.command.user %s: its group %q is no number", name, u.Gid)
+	}
+	a := Account{Name: name, UID: uint32(uid), GID: uint32(gid), Change: uint32(uid) != uint32(os.Geteuid())}
+	if a.Change && os.Geteuid() != 0 {
+		return Account{}, fmt.Errorf("executor.command.user: only root can run commands as %s; start the server as that user instead", name)
+	}
+	return a, nil
+}

@@ -1,0 +1,239 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// Settings are what a node allows and where it works.
+type Settings struct {
+	// Interpreters are the names that a script may ask for.
+	Interpreters []string
+	Account      Account
+	// Folder holds the working folders of runs.
+	Folder string
+	// Slots is the most processes at once.
+	Slots int
+	// Grace is the time between TERM and KILL. Default 10 s.
+	Grace time.Duration
+}
+
+// Executor runs commands. Safe for concurrent use.
+type Executor struct {
+	clock    clock.Clock
+	starter  Starter
+	settings Settings
+	slots    chan struct{}
+}
+
+// New returns an executor whose processes are started by starter.
+func New(c clock.Clock, starter Starter, s Settings) *Executor {
+	if s.Grace <= 0 {
+		s.Grace = 10 * time.Second
+	}
+	return &Executor{clock: c, starter: starter, settings: s, slots: make(chan struct{}, max(s.Slots, 1))}
+}
+
+// Check implements executor.Executor.
+func (e *Executor) Check(job *entity.Job) []fault.Field {
+	_, faults := parse(job.Data, e.settings.Interpreters)
+	return faults
+}
+
+// Run implements executor.Executor. It returns when nothing of the run is left.
+func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
+	d, faults := parse(run.Job.Data, e.settings.Interpreters)
+	if len(faults) > 0 {
+		return entity.Failed(entity.ReasonInvalid, faults[0].Field+": "+faults[0].Message)
+	}
+	select {
+	case e.slots <- struct{}{}:
+		defer func() { <-e.slots }()
+	case <-ctx.Done():
+		return entity.Failed(entity.ReasonError, "stopped while it waited for one of the node's places for commands")
+	}
+	folder, err := openFolder(e.settings.Folder, run.Execution, e.settings.Account)
+	if err != nil {
+		return entity.Failed(entity.ReasonError, err.Error())
+	}
+	defer func() {
+		if err := os.RemoveAll(folder); err != nil {
+			rep.Log(entity.LogSystem, "the working folder could not be removed: "+err.Error())
+		}
+	}()
+	order, err := e.order(run, d, folder)
+	if err != nil {
+		return entity.Failed(entity.ReasonInvalid, err.Error())
+	}
+	return e.start(ctx, order, d, rep)
+}
+
+// order makes the start of a process out of a definition.
+func (e *Executor) order(run entity.Run, d definition, folder string) (Order, error) {
+	x := run.Execution
+	o := Order{
+		ID: fmt.Sprintf("%s:%d:%d", x.ID, x.Attempt, x.Token), Argv: d.argv, Dir: folder,
+		Env: environment(run, d, folder, e.settings.Account), Account: e.settings.Account, Limits: d.limits,
+	}
+	if d.workingDir != "" {
+		o.Dir = d.workingDir
+		if info, err := os.Stat(d.workingDir); err != nil || !info.IsDir() {
+			return o, fmt.Errorf("jobData.workingDir: there is no folder %s on this node", d.workingDir)
+		}
+	}
+	if d.script != "" {
+		file := filepath.Join(folder, "script")
+		if err := os.WriteFile(file, []byte(d.script), 0o600); err != nil {
+			return o, fmt.Errorf("write the script: %w", err)
+		}
+		if a := e.settings.Account; a.Change {
+			if err := os.Chown(file, int(a.UID), int(a.GID)); err != nil {
+				return o, fmt.Errorf("give the script to %s: %w", a.Name, err)
+			}
+		}
+		o.Argv = []string{d.interpreter, file}
+	}
+	program, err := find(o.Argv[0])
+	if err != nil {
+		return o, err
+	}
+	o.Path = program
+	return o, nil
+}
+
+// find looks a program up in the base path, not in the server's own.
+func find(name string) (string, error) {
+	candidates := []string{name}
+	if !strings.Contains(name, "/") {
+		candidates = nil
+		for dir := range strings.SplitSeq(basePath, ":") {
+			candidates = append(candidates, filepath.Join(dir, name))
+		}
+	}
+	for _, file := range candidates {
+		if found, err := exec.LookPath(file); err == nil {
+			return found, nil
+		}
+	}
+	return "", fmt.Errorf("the program %s is not installed on this node, or is not executable", name)
+}
+
+// start runs an order to its end.
+func (e *Executor) start(ctx context.Context, order Order, d definition, rep entity.Reporter) entity.Outcome {
+	out, errs, err := e.pipes(&order, rep)
+	if err != nil {
+		return entity.Failed(entity.ReasonError, err.Error())
+	}
+	process, err := e.starter.Start(ctx, order)
+	if err != nil {
+		_ = out.pipe.Close()
+		_ = errs.pipe.Close()
+		return entity.Failed(entity.ReasonError, "start "+order.Argv[0]+": "+err.Error())
+	}
+	var readers sync.WaitGroup
+	readers.Go(out.read)
+	readers.Go(errs.read)
+	exit, told, err := e.await(ctx, process)
+	// Nothing of the run is left, so nobody holds the pipes: what is in them is
+	// read to the end. A foreign process that was given one must not hold this up.
+	deadline := e.clock.Now().Add(drain)
+	_ = out.pipe.SetReadDeadline(deadline)
+	_ = errs.pipe.SetReadDeadline(deadline)
+	readers.Wait()
+	return outcome(exit, told, err, d, out, errs)
+}
+
+// drain bounds the reading of what is left in the pipes.
+const drain = 5 * time.Second
+
+func (e *Executor) pipes(order *Order, rep entity.Reporter) (out, errs *stream, err error) {
+	outReader, outWriter, err := os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	errReader, errWriter, err := os.Pipe()
+	if err != nil {
+		_ = outReader.Close()
+		_ = outWriter.Close()
+		return nil, nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	order.Stdout, order.Stderr = outWriter, errWriter
+	return &stream{pipe: outReader, kind: entity.LogStdout, rep: rep}, &stream{pipe: errReader, kind: entity.LogStderr, rep: rep}, nil
+}
+
+// ended is the end of a wait.
+type ended struct {
+	exit Exit
+	err  error
+}
+
+// await waits for the end, and when ctx ends first brings it about: TERM, and
+// KILL after the grace. told says that it had to.
+func (e *Executor) await(ctx context.Context, p Process) (exit Exit, told bool, err error) {
+	done := make(chan ended, 1)
+	go func() {
+		exit, err := p.Wait()
+		done <- ended{exit, err}
+	}()
+	select {
+	case end := <-done:
+		return end.exit, false, end.err
+	case <-ctx.Done():
+	}
+	stopped := p.Stop(syscall.SIGTERM)
+	timer := e.clock.NewTimer(e.settings.Grace)
+	defer timer.Stop()
+	select {
+	case end := <-done:
+		return end.exit, true, end.err
+	case <-timer.C():
+	}
+	stopped = errors.Join(stopped, p.Stop(syscall.SIGKILL))
+	end := <-done
+	if end.err != nil {
+		return end.exit, true, errors.Join(end.err, stopped)
+	}
+	return end.exit, true, nil
+}
+
+// outcome says what an end means. What a process says after it was told to
+// stop is no verdict of its own: the cause of the stop decides then.
+func outcome(exit Exit, told bool, err error, d definition, out, errs *stream) entity.Outcome {
+	tail, _ := out.end()
+	_, said := errs.end()
+	if said != "" {
+		said = ": " + said
+	}
+	switch {
+	case errors.Is(err, ErrHelperLost):
+		return entity.Failed(entity.ReasonNodeLost, err.Error())
+	case err != nil:
+		return entity.Failed(entity.ReasonError, err.Error())
+	case told:
+		o := entity.Failed(entity.ReasonError, strings.TrimPrefix(said, ": "))
+		o.Result = tail
+		return o
+	case exit.Signal != 0:
+		o := entity.Failed(entity.ReasonError, "ended by signal "+exit.Signal.String()+said)
+		o.Result = tail
+		return o
+	case !slices.Contains(d.success, exit.Code):
+		o := entity.Failed(entity.ReasonExitCode, fmt.Sprintf("ended with exit code %d%s", exit.Code, said))
+		o.Result = tail
+		return o
+	}
+	return entity.Succeeded(tail)
+}

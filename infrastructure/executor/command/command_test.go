@@ -1,0 +1,198 @@
+package command_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
+)
+
+func TestACommandEndsAsItsExitCodeSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		data    string
+		status  entity.Status
+		reason  entity.Reason
+		message string
+		result  string
+	}{
+		"zero":              {`{"command":["echo","a  b"]}`, entity.StatusSuccess, "", "", "a  b"},
+		"another code":      {`{"script":"echo out; echo why >&2; exit 3","interpreter":"sh"}`, entity.StatusFailed, entity.ReasonExitCode, "ended with exit code 3: why", "out"},
+		"a code of success": {`{"script":"exit 3","interpreter":"sh","successExitCodes":[3,4]}`, entity.StatusSuccess, "", "", ""},
+		"zero is none then": {`{"command":["true"],"successExitCodes":[3]}`, entity.StatusFailed, entity.ReasonExitCode, "ended with exit code 0", ""},
+		"a signal":          {`{"script":"kill -SEGV $$","interpreter":"sh"}`, entity.StatusFailed, entity.ReasonError, "ended by signal segmentation fault", ""},
+		"no shell reads it": {`{"command":["echo","$(id)","` + "`id`" + `","|","&&","a\nb"]}`, entity.StatusSuccess, "", "", "$(id) `id` | && a\nb"},
+		"no program":        {`{"command":["no-such-program"]}`, entity.StatusFailed, entity.ReasonInvalid, "the program no-such-program is not installed on this node, or is not executable", ""},
+		"no interpreter":    {`{"script":"x","interpreter":"missing-interpreter"}`, entity.StatusFailed, entity.ReasonInvalid, "the program missing-interpreter is not installed on this node, or is not executable", ""},
+		"not executable":    {`{"command":["/etc/passwd"]}`, entity.StatusFailed, entity.ReasonInvalid, "the program /etc/passwd is not installed on this node, or is not executable", ""},
+		"no such folder":    {`{"command":["true"],"workingDir":"/no/such/folder"}`, entity.StatusFailed, entity.ReasonInvalid, "jobData.workingDir: there is no folder /no/such/folder on this node", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			got := b.run(t.Context(), c.data)
+			require.Equal(t, []any{c.status, c.reason, c.message, c.result}, []any{got.Status, got.Reason, got.Message, got.Result})
+		})
+	}
+}
+
+// A process finds a plain environment and who it is, and nothing of the
+// server's own, which may hold its secrets.
+func TestAProcessFindsWhoItIsAndNothingOfTheServer(t *testing.T) {
+	t.Setenv("PS_AUTH_INITIALADMINPASSWORD", "canary-7f3a")
+	b := newBench(t)
+	got := b.run(t.Context(), `{"command":["env"],"env":{"GREETING":"hello","PATH":"/opt/bin:/usr/bin:/bin"}}`)
+	require.Equal(t, entity.StatusSuccess, got.Status)
+	require.NotContains(t, got.Result, "canary-7f3a")
+	env := map[string]string{}
+	for line := range strings.Lines(got.Result) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		env[name] = value
+	}
+	for name, want := range map[string]string{
+		"GREETING": "hello", "PATH": "/opt/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
+		"SCHEDULER_EXECUTION_ID": "exec-1", "SCHEDULER_JOB_ID": "job-1", "SCHEDULER_JOB_NAME": "nightly",
+		"SCHEDULER_SCHEDULED_TIME": "2026-11-20T12:00:00.000Z", "SCHEDULER_ATTEMPT": "2", "SCHEDULER_SHARD_INDEX": "1",
+		"SCHEDULER_SHARD_TOTAL": "3", "SCHEDULER_FENCING_TOKEN": "5", "SCHEDULER_IDEMPOTENCY_KEY": "exec-1",
+		"SCHEDULER_PARAMS": `{"day":1}`, "SCHEDULER_CHECKPOINT": "row 7", "SCHEDULER_TIMEOUT_SEC": "7",
+	} {
+		require.Equal(t, want, env[name], name)
+	}
+	require.True(t, strings.HasPrefix(env["HOME"], b.folder))
+	require.Equal(t, env["HOME"], env["TMPDIR"])
+}
+
+// Each attempt has a folder of its own, which nobody else can read and which
+// goes with it.
+func TestEachAttemptHasAFolderThatGoesWithIt(t *testing.T) {
+	b := newBench(t)
+	first := b.run(t.Context(), `{"script":"pwd; stat -c %a .; echo x > left; ls","interpreter":"sh"}`)
+	require.Equal(t, entity.StatusSuccess, first.Status, first.Message)
+	require.Equal(t, []string{"700", "left", "script"}, strings.Fields(first.Result)[1:])
+	entries, err := os.ReadDir(b.folder)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+	elsewhere := t.TempDir()
+	second := b.run(t.Context(), fmt.Sprintf(`{"command":["pwd"],"workingDir":%q}`, elsewhere))
+	require.Equal(t, elsewhere, second.Result)
+	require.DirExists(t, elsewhere, "a folder of the user's own stays")
+
+	require.NoError(t, os.MkdirAll(b.folder+"/exec-0-1/deep", 0o700))
+	require.NoError(t, command.ClearFolders(b.folder))
+	entries, err = os.ReadDir(b.folder)
+	require.NoError(t, err)
+	require.Empty(t, entries, "what a killed server left goes at the next start")
+	require.NoError(t, command.ClearFolders(b.folder+"/none"))
+}
+
+func TestOutputIsReadInOrderAndByStream(t *testing.T) {
+	b := newBench(t)
+	b.run(t.Context(), `{"script":"echo one; printf 'two\\r\\n'; printf three","interpreter":"sh"}`)
+	require.Equal(t, []executortest.Line{
+		{Type: entity.LogStdout, Text: "one"}, {Type: entity.LogStdout, Text: "two"}, {Type: entity.LogStdout, Text: "three"},
+	}, b.rep.Lines())
+	b = newBench(t)
+	b.run(t.Context(), `{"script":"echo oops >&2","interpreter":"sh"}`)
+	require.Equal(t, []executortest.Line{{Type: entity.LogStderr, Text: "oops"}}, b.rep.Lines())
+}
+
+// A line without an end, and an output without an end, need no memory.
+func TestLongLinesAreCutAndTheTailIsKept(t *testing.T) {
+	b := newBench(t)
+	got := b.run(t.Context(), `{"script":"head -c 3000000 /dev/zero | tr '\\0' x; echo; echo after","interpreter":"sh"}`)
+	require.Equal(t, entity.StatusSuccess, got.Status)
+	lines := b.rep.Lines()
+	require.Len(t, lines, 2)
+	require.Len(t, lines[0].Text, 8<<10)
+	require.Equal(t, "after", lines[1].Text)
+	require.LessOrEqual(t, len(got.Result), 4<<10)
+	require.True(t, strings.HasSuffix(got.Result, "after"))
+}
+
+// stopAfterStart cancels a run once it has said something.
+func stopAfterStart(t *testing.T, b *bench, data string, cause error) entity.Outcome {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan entity.Outcome, 1)
+	go func() { done <- b.run(ctx, data) }()
+	require.Eventually(t, func() bool { return len(b.rep.Lines()) > 0 }, 10*time.Second, time.Millisecond)
+	cancel(cause)
+	select {
+	case o := <-done:
+		return o
+	case <-time.After(10 * time.Second):
+		require.Fail(t, "the run does not end")
+		return entity.Outcome{}
+	}
+}
+
+// What a process says after it was told to stop does not count: the cause does.
+func TestAStoppedCommandIsTermedAndThenKilled(t *testing.T) {
+	for name, script := range map[string]string{
+		"it obeys":               "echo up; sleep 60",
+		"it ends well":           "trap 'exit 0' TERM; echo up; while true; do sleep 0.05; done",
+		"it ends with a code":    "trap 'exit 9' TERM; echo up; while true; do sleep 0.05; done",
+		"it ignores TERM":        "trap '' TERM; echo up; while true; do sleep 0.05; done",
+		"a child holds the pipe": "trap '' TERM; sleep 60 & echo up; wait",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			got := stopAfterStart(t, b, fmt.Sprintf(`{"script":%q,"interpreter":"sh"}`, script), entity.ErrStopCancel)
+			require.Equal(t, []any{entity.StatusFailed, entity.ReasonError}, []any{got.Status, got.Reason}, "the cause of the stop decides")
+			entries, err := os.ReadDir(b.folder)
+			require.NoError(t, err)
+			require.Empty(t, entries)
+		})
+	}
+}
+
+func TestARunWaitsForAPlaceAndMayBeStoppedThere(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var ends []chan entity.Outcome
+	for i := range 2 {
+		end := make(chan entity.Outcome, 1)
+		ends = append(ends, end)
+		go func() {
+			end <- b.runAs(ctx, fmt.Sprintf("exec-%d", i), `{"script":"echo up; sleep 60","interpreter":"sh"}`)
+		}()
+	}
+	require.Eventually(t, func() bool { return len(b.rep.Lines()) == 2 }, 10*time.Second, time.Millisecond)
+	short, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	got := b.run(short, `{"command":["true"]}`)
+	require.Contains(t, got.Message, "places for commands")
+	cancel()
+	for _, end := range ends {
+		<-end
+	}
+	require.Equal(t, entity.StatusSuccess, b.run(t.Context(), `{"command":["true"]}`).Status)
+}
+
+func TestTroubleWithTheHelperIsTold(t *testing.T) {
+	b := newBench(t)
+	b.starter.lose = true
+	got := b.run(t.Context(), `{"command":["true"]}`)
+	require.Equal(t, []any{entity.StatusFailed, entity.ReasonNodeLost}, []any{got.Status, got.Reason})
+	b.starter.fail = errors.New("no more processes")
+	got = b.run(t.Context(), `{"command":["true"]}`)
+	require.Equal(t, []any{entity.ReasonError, "start true: no more processes"}, []any{got.Reason, got.Message})
+}
+
+// The order holds what the helper needs, and marks the attempt.
+func TestAnOrderNamesItsAttempt(t *testing.T) {
+	b := newBench(t)
+	b.run(t.Context(), `{"command":["true","x"],"cpuSec":60,"memoryMb":256,"openFiles":64,"processes":32}`)
+	order := b.starter.orders[0]
+	require.Equal(t, "exec-1:2:5", order.ID)
+	require.Equal(t, []string{"true", "x"}, order.Argv)
+	require.True(t, strings.HasPrefix(order.Path, "/"))
+	require.Equal(t, command.Limits{CPUSec: 60, MemoryMb: 256, OpenFiles: 64, Processes: 32}, order.Limits)
+}

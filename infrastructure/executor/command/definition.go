@@ -1,0 +1,119 @@
+// Package command runs commands: it reads their definitions, gives each run a
+// folder and an environment of its own, and turns how its process ended into
+// an outcome. Processes are started by a helper outside this process, behind
+// the Starter interface.
+package command
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
+)
+
+// The bounds of a definition, in bytes where not said otherwise.
+const (
+	maxArgs     = 256
+	maxArg      = 32 << 10
+	maxScript   = 256 << 10
+	maxDir      = 4 << 10
+	maxEnv      = 200
+	maxEnvName  = 128
+	maxEnvValue = 32 << 10
+	maxCodes    = 64
+)
+
+// definition is checked job data. Either argv or script is set.
+type definition struct {
+	argv        []string
+	script      string
+	interpreter string
+	env         map[string]string
+	workingDir  string
+	success     []int
+	limits      Limits
+}
+
+// parse reads and checks job data; the definition is usable when nothing is wrong.
+func parse(data string, interpreters []string) (definition, []fault.Field) {
+	r := jobdata.Read(data)
+	d := definition{
+		argv:        r.List("command", maxArgs),
+		script:      r.Text("script", maxScript),
+		interpreter: r.Text("interpreter", maxArg),
+		env:         r.Texts("env"),
+		workingDir:  r.Text("workingDir", maxDir),
+		success:     exitCodes(r),
+		limits: Limits{
+			CPUSec:    r.Integer("cpuSec", 1, 7*24*3600),
+			MemoryMb:  r.Integer("memoryMb", 16, 1<<20),
+			OpenFiles: r.Integer("openFiles", 16, 1<<20),
+			Processes: r.Integer("processes", 1, 1<<16),
+		},
+	}
+	d.checkProgram(r, interpreters)
+	checkEnv(r, d.env)
+	checkDir(r, d.workingDir)
+	return d, r.End()
+}
+
+func (d *definition) checkProgram(r *jobdata.Reader, interpreters []string) {
+	_, given := r.Raw("command")
+	switch {
+	case d.argv == nil && given: // wrong, and said to be
+	case len(d.argv) == 0 && d.script == "":
+		r.Fault("command", "required", `give the program and its arguments as a list, such as ["/usr/bin/backup", "--all"], or a script with its interpreter`)
+	case len(d.argv) > 0 && d.script != "":
+		r.Fault("script", "conflict", "give either command or script, not both")
+	case d.script != "" && d.interpreter == "":
+		r.Fault("interpreter", "required", "must be one of %s", strings.Join(interpreters, ", "))
+	case d.script != "" && !slices.Contains(interpreters, d.interpreter):
+		r.Fault("interpreter", "unknown_value", "must be one of %s (executor.command.interpreters)", strings.Join(interpreters, ", "))
+	case d.script == "" && d.interpreter != "":
+		r.Fault("interpreter", "conflict", "belongs to a script; name the program in command instead")
+	}
+	if strings.Contains(d.script, "\x00") {
+		r.Fault("script", "invalid", "must not contain NUL")
+	}
+	for i, arg := range d.argv {
+		switch {
+		case i == 0 && strings.TrimSpace(arg) == "":
+			r.Fault("command[0]", "required", "must name a program")
+		case i == 0 && strings.Contains(arg, "/") && !path.IsAbs(arg):
+			r.Fault("command[0]", "invalid", "must be an absolute path, or a name that is looked up in %s", basePath)
+		case len(arg) > maxArg:
+			r.Fault("command", "too_long", "shorten argument %d to at most %d bytes", i, maxArg)
+		case strings.Contains(arg, "\x00"):
+			r.Fault("command", "invalid", "argument %d must not contain NUL", i)
+		}
+	}
+}
+
+// exitCodes reads the codes of success; none means 0.
+func exitCodes(r *jobdata.Reader) []int {
+	codes := r.Integers("successExitCodes", maxCodes, 0, 255)
+	if len(codes) == 0 {
+		return []int{0}
+	}
+	out := make([]int, len(codes))
+	for i, c := range codes {
+		out[i] = int(c)
+	}
+	return out
+}
+
+// checkDir refuses folders that are not surely meant: a relative one depends
+// on where the server was started, and the root is never a working folder.
+func checkDir(r *jobdata.Reader, dir string) {
+	switch {
+	case dir == "":
+	case !path.IsAbs(dir):
+		r.Fault("workingDir", "invalid", "must be an absolute path; leave it out for a folder of the run's own")
+	case slices.Contains(strings.Split(dir, "/"), ".."), strings.ContainsAny(dir, "\x00\n"):
+		r.Fault("workingDir", "invalid", "must not contain .. or control characters")
+	case path.Clean(dir) == "/":
+		r.Fault("workingDir", "invalid", "must not be the root folder; leave it out for a folder of the run's own")
+	}
+}

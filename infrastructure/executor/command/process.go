@@ -1,0 +1,71 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+// ErrHelperLost ends the wait for a process whose helper died or froze. What
+// the helper had started was killed before the error is returned.
+var ErrHelperLost = errors.New("the helper that ran the command is gone")
+
+// Limits bound one run; zero is no limit of its own.
+type Limits struct {
+	// CPUSec is processor time of one process, in seconds.
+	CPUSec int64
+	// MemoryMb is the address space of one process, in MiB.
+	MemoryMb int64
+	// OpenFiles bounds the descriptors of one process.
+	OpenFiles int64
+	// Processes bounds the processes of the user that runs it.
+	Processes int64
+}
+
+// Account is the user a process runs as.
+type Account struct {
+	Name string
+	// Change says that it is another than the server's own.
+	Change   bool
+	UID, GID uint32
+	Groups   []uint32
+}
+
+// Order is everything a helper needs to start one process.
+type Order struct {
+	// ID marks every process of the run: execution, attempt and token.
+	ID      string
+	Path    string
+	Argv    []string
+	Env     []string
+	Dir     string
+	Account Account
+	Limits  Limits
+	// Stdout and Stderr are the writing ends of pipes. The starter closes them,
+	// also when it fails.
+	Stdout, Stderr *os.File
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	Code int
+	// Signal ended it when not zero; Code means nothing then.
+	Signal syscall.Signal
+	CPU    time.Duration
+}
+
+// Process is a run that was started. Safe for concurrent use.
+type Process interface {
+	// Stop signals the process, its group and every descendant.
+	Stop(signal syscall.Signal) error
+	// Wait returns when the process has been reaped and no descendant of it is
+	// left. It is called once.
+	Wait() (Exit, error)
+}
+
+// Starter starts processes outside this one.
+type Starter interface {
+	Start(ctx context.Context, order Order) (Process, error)
+}

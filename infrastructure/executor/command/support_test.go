@@ -1,0 +1,101 @@
+package command_test
+
+import (
+	"context"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
+)
+
+// direct starts processes itself, in groups of their own; it notes what it was
+// asked for.
+type direct struct {
+	mu     sync.Mutex
+	orders []command.Order
+	fail   error
+	lose   bool
+}
+
+func (d *direct) Start(_ context.Context, o command.Order) (command.Process, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.orders = append(d.orders, o)
+	defer o.Stdout.Close()
+	defer o.Stderr.Close()
+	if d.fail != nil {
+		return nil, d.fail
+	}
+	cmd := &exec.Cmd{
+		Path: o.Path, Args: o.Argv, Env: o.Env, Dir: o.Dir, Stdout: o.Stdout, Stderr: o.Stderr,
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &child{cmd: cmd, lose: d.lose}, nil
+}
+
+type child struct {
+	cmd  *exec.Cmd
+	lose bool
+}
+
+func (c *child) Stop(s syscall.Signal) error { return syscall.Kill(-c.cmd.Process.Pid, s) }
+
+func (c *child) Wait() (command.Exit, error) {
+	_ = c.cmd.Wait()
+	if c.lose {
+		return command.Exit{}, command.ErrHelperLost
+	}
+	status := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return command.Exit{Signal: status.Signal()}, nil
+	}
+	return command.Exit{Code: status.ExitStatus()}, nil
+}
+
+// bench is an executor with what it works on.
+type bench struct {
+	*command.Executor
+	starter *direct
+	folder  string
+	rep     *executortest.Recorder
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	own, err := user.Current()
+	require.NoError(t, err)
+	b := &bench{starter: &direct{}, folder: filepath.Join(t.TempDir(), "work"), rep: &executortest.Recorder{}}
+	b.Executor = command.New(clock.NewSystem(), b.starter, command.Settings{
+		Interpreters: []string{"sh", "missing-interpreter"}, Account: command.Account{Name: own.Username},
+		Folder: b.folder, Slots: 2, Grace: 200 * time.Millisecond,
+	})
+	return b
+}
+
+// run runs one attempt of a definition.
+func (b *bench) run(ctx context.Context, data string) entity.Outcome {
+	return b.runAs(ctx, "exec-1", data)
+}
+
+func (b *bench) runAs(ctx context.Context, id, data string) entity.Outcome {
+	return b.Run(ctx, entity.Run{
+		Job: &entity.Job{ID: "job-1", Name: "nightly", Type: entity.JobCommand, Data: data, TimeoutSec: 7},
+		Execution: &entity.Execution{
+			ID: id, JobID: "job-1", Attempt: 2, Token: 5, ShardIndex: 1, ShardTotal: 3, Params: `{"day":1}`, Checkpoint: "row 7",
+			ScheduledTime: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
+		},
+	}, b.rep)
+}
