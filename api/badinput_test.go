@@ -39,10 +39,6 @@ func raw(field, literal string) string {
 	return fmt.Sprintf(`{"name":"n","jobType":"CUSTOM","jobClass":"noop",%q:%s}`, field, literal)
 }
 
-func scheduled(field, literal string) string {
-	return raw("schedule", fmt.Sprintf(`{"kind":"CRON","cronExpression":"0 0 0 * * ?",%q:%s}`, field, literal))
-}
-
 // The numbers are those of the catalogue of bad inputs.
 func TestTheEdgeRefusesBadInput(t *testing.T) {
 	e := newEdge(t)

@@ -65,8 +65,14 @@ func addresses() []Case {
 		}
 	}
 	for _, c := range [][2]string{
-		{http.MethodPatch, jobs}, {http.MethodDelete, jobs}, {http.MethodTrace, jobs}, {"post", jobs}, {"BREW", executions},
-		{strings.Repeat("M", 300), jobs}, {http.MethodOptions, login}, {http.MethodGet, trigger},
+		{http.MethodPatch, jobs},
+		{http.MethodDelete, jobs},
+		{http.MethodTrace, jobs},
+		{"post", jobs},
+		{"BREW", executions},
+		{strings.Repeat("M", 300), jobs},
+		{http.MethodOptions, login},
+		{http.MethodGet, trigger},
 	} {
 		out = append(out, Case{Row: "103", Method: c[0], Path: c[1], Status: 405, Code: "method_not_allowed"})
 	}

@@ -77,10 +77,19 @@ func cursors() []Case {
 func missing() []Case {
 	var out []Case
 	for _, c := range [][2]string{
-		{"GET", jobs + "/" + nobody}, {"DELETE", jobs + "/" + nobody}, {"POST", jobs + "/" + nobody + "/pause"}, {"POST", jobs + "/" + nobody + "/resume"},
-		{"POST", jobs + "/" + nobody + "/trigger"}, {"GET", jobs + "/" + nobody + "/fires"}, {"GET", jobs + "/" + nobody + "/next-fire-times"},
-		{"GET", executions + "/" + nobody}, {"GET", executions + "/" + nobody + "/logs"}, {"GET", executions + "/" + nobody + "/attempts"},
-		{"POST", executions + "/" + nobody + "/cancel"}, {"POST", executions + "/" + nobody + "/retry"}, {"POST", letters + "/" + nobody + "/replay"},
+		{"GET", jobs + "/" + nobody},
+		{"DELETE", jobs + "/" + nobody},
+		{"POST", jobs + "/" + nobody + "/pause"},
+		{"POST", jobs + "/" + nobody + "/resume"},
+		{"POST", jobs + "/" + nobody + "/trigger"},
+		{"GET", jobs + "/" + nobody + "/fires"},
+		{"GET", jobs + "/" + nobody + "/next-fire-times"},
+		{"GET", executions + "/" + nobody},
+		{"GET", executions + "/" + nobody + "/logs"},
+		{"GET", executions + "/" + nobody + "/attempts"},
+		{"POST", executions + "/" + nobody + "/cancel"},
+		{"POST", executions + "/" + nobody + "/retry"},
+		{"POST", letters + "/" + nobody + "/replay"},
 		{"POST", letters + "/" + RunID + "/replay"},
 	} {
 		out = append(out, Case{Row: "69 nobody", Method: c[0], Path: c[1], Status: 404})

@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ import (
 func scrape(t *testing.T, m *metrics.MetricsCollector) map[string]string {
 	t.Helper()
 	rec := httptest.NewRecorder()
-	m.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	m.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	require.Equal(t, 200, rec.Code)
 	values := map[string]string{}
 	for line := range strings.Lines(rec.Body.String()) {

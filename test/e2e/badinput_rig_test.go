@@ -116,7 +116,9 @@ func (r *rig) furnish() {
 	r.must(201, http.MethodPost, "/api/v1/jobs", map[string]any{
 		"name": "fails", "jobType": "CUSTOM", "jobClass": "fail", "retryPolicy": map[string]any{"maxRetries": 1, "intervalMs": 10},
 	}, &failing)
-	var run struct{ ExecutionIds []string }
+	var run struct {
+		IDs []string `json:"executionIds"`
+	}
 	r.must(202, http.MethodPost, "/api/v1/jobs/"+job.ID+"/trigger", nil, &run)
 	r.must(202, http.MethodPost, "/api/v1/jobs/"+failing.ID+"/trigger", nil, nil)
 	var letters struct {
@@ -124,10 +126,10 @@ func (r *rig) furnish() {
 	}
 	r.await("a dead letter", "/api/v1/dead-letters", &letters, func() bool { return len(letters.Items) == 1 })
 	var log struct{ Items []struct{ Seq int } }
-	r.await("a log", "/api/v1/executions/"+run.ExecutionIds[0]+"/logs", &log, func() bool { return len(log.Items) == 1 })
+	r.await("a log", "/api/v1/executions/"+run.IDs[0]+"/logs", &log, func() bool { return len(log.Items) == 1 })
 	var row struct{ Status string }
-	r.await("a run that is over", "/api/v1/executions/"+run.ExecutionIds[0], &row, func() bool { return row.Status == "SUCCESS" })
-	r.ids = strings.NewReplacer("/"+apitest.JobID, "/"+job.ID, "/"+apitest.RunID, "/"+run.ExecutionIds[0], "/"+apitest.LetterID, "/"+letters.Items[0].ExecutionID)
+	r.await("a run that is over", "/api/v1/executions/"+run.IDs[0], &row, func() bool { return row.Status == "SUCCESS" })
+	r.ids = strings.NewReplacer("/"+apitest.JobID, "/"+job.ID, "/"+apitest.RunID, "/"+run.IDs[0], "/"+apitest.LetterID, "/"+letters.Items[0].ExecutionID)
 	r.awaitQuiet()
 }
 

@@ -144,16 +144,31 @@ func TestFiresOfCoordinatedJobsTakeQueueOrSkip(t *testing.T) {
 		queued int
 		events int
 	}{
-		"discard": {func(j *entity.Job) { j.Overlap = entity.OverlapDiscard },
-			[]string{"WAITING", "SKIPPED(OVERLAP)", "SKIPPED(OVERLAP)"}, 0, 2},
-		"serial": {func(j *entity.Job) { j.Overlap, j.MaxQueued = entity.OverlapSerial, 1 },
-			[]string{"WAITING", "WAITING", "SKIPPED(QUEUE_FULL)"}, 1, 1},
-		"replace": {func(j *entity.Job) { j.Overlap = entity.OverlapReplace },
-			[]string{"SKIPPED(REPLACED)", "SKIPPED(REPLACED)", "WAITING"}, 0, 2},
-		"two at once": {func(j *entity.Job) { j.MaxConcurrency = 2 },
-			[]string{"WAITING", "WAITING", "WAITING"}, 1, 0},
-		"limits count fires, not shards": {func(j *entity.Job) { j.MaxConcurrency, j.ShardCount = 2, 2 },
-			[]string{"WAITING", "WAITING", "WAITING", "WAITING", "WAITING", "WAITING"}, 2, 0},
+		"discard": {
+			func(j *entity.Job) { j.Overlap = entity.OverlapDiscard },
+			[]string{"WAITING", "SKIPPED(OVERLAP)", "SKIPPED(OVERLAP)"},
+			0, 2,
+		},
+		"serial": {
+			func(j *entity.Job) { j.Overlap, j.MaxQueued = entity.OverlapSerial, 1 },
+			[]string{"WAITING", "WAITING", "SKIPPED(QUEUE_FULL)"},
+			1, 1,
+		},
+		"replace": {
+			func(j *entity.Job) { j.Overlap = entity.OverlapReplace },
+			[]string{"SKIPPED(REPLACED)", "SKIPPED(REPLACED)", "WAITING"},
+			0, 2,
+		},
+		"two at once": {
+			func(j *entity.Job) { j.MaxConcurrency = 2 },
+			[]string{"WAITING", "WAITING", "WAITING"},
+			1, 0,
+		},
+		"limits count fires, not shards": {
+			func(j *entity.Job) { j.MaxConcurrency, j.ShardCount = 2, 2 },
+			[]string{"WAITING", "WAITING", "WAITING", "WAITING", "WAITING", "WAITING"},
+			2, 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})

@@ -50,7 +50,9 @@ func TestMissedFiresFollowTheMisfirePolicy(t *testing.T) {
 			entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 1, WindowSec: 4, MaxFires: 100},
 			append([]outcome{
 				{0, skipped, entity.TriggerSchedule, 6},
-				{6, runs, entity.TriggerMisfire, 0}, {7, runs, entity.TriggerMisfire, 0}, {8, runs, entity.TriggerMisfire, 0},
+				{6, runs, entity.TriggerMisfire, 0},
+				{7, runs, entity.TriggerMisfire, 0},
+				{8, runs, entity.TriggerMisfire, 0},
 			}, ordinary(9, 10)...),
 		},
 		"FIRE_ALL runs no more than its number": {

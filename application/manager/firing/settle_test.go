@@ -59,8 +59,10 @@ func TestSettlingFollowsTheMisfirePolicy(t *testing.T) {
 	n.Clock.Advance(10 * time.Second)
 	settle(t, n, job.ID)
 	require.Equal(t, []outcome{
-		{0, "SKIPPED(MISFIRE)", entity.TriggerSchedule, 8}, {8, "WAITING", entity.TriggerMisfire, 0},
-		{9, "WAITING", entity.TriggerSchedule, 0}, {10, "WAITING", entity.TriggerSchedule, 0},
+		{0, "SKIPPED(MISFIRE)", entity.TriggerSchedule, 8},
+		{8, "WAITING", entity.TriggerMisfire, 0},
+		{9, "WAITING", entity.TriggerSchedule, 0},
+		{10, "WAITING", entity.TriggerSchedule, 0},
 	}, outcomes(n.Rows(t, job.ID)))
 	require.Len(t, n.Events(t), 1)
 }
