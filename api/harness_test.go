@@ -22,6 +22,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
 )
 
 // The tokens of the signed-in users of the harness.
@@ -116,6 +117,7 @@ type edge struct {
 	executions *fakeExecutions
 	monitor    *fakeMonitor
 	calls      *fakeCalls
+	reports    *report.Registry
 	clock      *clocktest.Manual
 	log        *bytes.Buffer
 }
@@ -127,6 +129,8 @@ func newEdge(t *testing.T) *edge {
 		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &bytes.Buffer{},
 	}
 	var err error
+	e.reports, err = report.NewRegistry()
+	require.NoError(t, err)
 	e.router, err = api.NewRouter(e.deps())
 	require.NoError(t, err)
 	return e
@@ -141,7 +145,7 @@ func (e *edge) on(t *testing.T) *edge {
 
 func (e *edge) deps() api.Deps {
 	return api.Deps{
-		Jobs: e.jobs, Executions: e.executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Clock: e.clock,
+		Jobs: e.jobs, Executions: e.executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Clock: e.clock,
 		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",

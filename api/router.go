@@ -39,6 +39,8 @@ type Deps struct {
 	Auth       controller.AuthService
 	Monitor    controller.MonitorService
 	Calls      repository.IdempotentCalls
+	// Reports takes what the targets of asynchronous calls say.
+	Reports controller.RunReports
 	// Checker finds what an executor would refuse in a definition.
 	Checker request.JobChecker
 	Clock   clock.Clock
@@ -69,6 +71,7 @@ func routes(d Deps) []Route {
 	job := controller.NewJobController(d.Jobs, reader)
 	plan := controller.NewScheduleController(d.Jobs, d.Executions, reader)
 	run := controller.NewJobExecutionController(d.Executions)
+	report := controller.NewReportController(d.Reports)
 	dead := controller.NewDeadLetterController(d.Executions)
 	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.Version)
 	const v1, once = "/api/v1", true
@@ -103,6 +106,8 @@ func routes(d Deps) []Route {
 		{"GET", v1 + "/executions/:id/attempts", permission.ExecutionRead, false, run.Attempts},
 		{"POST", v1 + "/executions/:id/cancel", permission.ExecutionWrite, false, run.Cancel},
 		{"POST", v1 + "/executions/:id/retry", permission.ExecutionWrite, once, run.Retry},
+		// Its callers have no account: the token of the attempt lets them in.
+		{"POST", v1 + "/executions/:id/report", permission.Public, false, report.Report},
 		{"GET", v1 + "/dead-letters", permission.ExecutionRead, false, dead.List},
 		{"POST", v1 + "/dead-letters/:id/replay", permission.ExecutionWrite, once, dead.Replay},
 	}

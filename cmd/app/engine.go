@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
@@ -36,6 +37,9 @@ type Options struct {
 	Clock clock.Clock
 	// Executor runs attempts and checks definitions.
 	Executor Executor
+	// Reports takes what the targets of asynchronous calls say; needed by a
+	// Server only.
+	Reports controller.RunReports
 	// Observer is told of ended runs; may be nil.
 	Observer running.Observer
 	Logger   *slog.Logger

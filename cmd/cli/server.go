@@ -64,7 +64,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 	if err != nil {
 		return err
 	}
-	options := app.Options{Clock: machine, Executor: executor, Logger: logger}
+	options := app.Options{Clock: machine, Executor: executor, Reports: executor.Reports, Logger: logger}
 	show := newConsole(s.out)
 	if examples != "" {
 		options.Observer = show.Observe
