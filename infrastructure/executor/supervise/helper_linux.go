@@ -1,0 +1,329 @@
+package supervise
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+)
+
+// linkFd is the descriptor of the helper's end of the socket pair.
+const linkFd = 3
+
+// leftoverGrace is how long what a finished command left behind may take to
+// obey TERM.
+const leftoverGrace = 2 * time.Second
+
+// helper is the process that starts commands. All of it runs on one goroutine
+// bound to one thread: the death signal of a child is tied to the thread that
+// made it.
+type helper struct {
+	clock clock.Clock
+	link  *link
+	lease time.Duration
+	runs  map[int]*run // by the number that the node gave
+	heard time.Duration
+}
+
+// run is one command and what is left of it.
+type run struct {
+	number int
+	pid    int
+	mark   string
+	exit   *message
+	// ended is when the command itself was reaped; what it left is told to go.
+	ended  time.Duration
+	warned bool
+}
+
+// Main is the helper. It returns when the node has closed its end, or was not
+// heard for the lease, and nothing of the commands is left. args holds the
+// lease in milliseconds.
+func Main(args []string) error {
+	runtime.LockOSThread()
+	debug.SetGCPercent(50)
+	debug.SetMemoryLimit(8 << 20)
+	if len(args) != 1 {
+		return fmt.Errorf("the command helper is started by the server, with its lease")
+	}
+	ms, err := strconv.Atoi(args[0])
+	if err != nil || ms <= 0 {
+		return fmt.Errorf("the lease %q is no number of milliseconds", args[0])
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become the reaper of what commands leave behind: %w", err)
+	}
+	// A terminal's interrupt and a polite kill are for the node to pass on. They
+	// are caught and not ignored: what is ignored, every command would ignore too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	syscall.Umask(0o077)
+	file := os.NewFile(linkFd, "link")
+	l, err := newLink(file)
+	if err != nil {
+		return err
+	}
+	_ = file.Close()
+	c := clock.NewSystem()
+	h := &helper{clock: c, link: l, lease: time.Duration(ms) * time.Millisecond, runs: map[int]*run{}, heard: c.Monotonic()}
+	return h.serve()
+}
+
+// packet is what the reading goroutine hands over.
+type packet struct {
+	message
+	files []*os.File
+}
+
+// tick is how often leftovers and the lease are looked at.
+const tick = 50 * time.Millisecond
+
+func (h *helper) serve() error {
+	packets := make(chan packet, 64)
+	go func() {
+		defer close(packets)
+		for {
+			m, files, err := h.link.receive()
+			if err != nil {
+				return
+			}
+			packets <- packet{m, files}
+		}
+	}()
+	died := make(chan os.Signal, 1)
+	signal.Notify(died, syscall.SIGCHLD)
+	timer := h.clock.NewTimer(tick)
+	defer timer.Stop()
+	for h.clock.Monotonic()-h.heard < h.lease {
+		select {
+		case p, ok := <-packets:
+			if !ok {
+				h.killAll()
+				return nil
+			}
+			h.heard = h.clock.Monotonic()
+			h.obey(p)
+		case <-died:
+			h.reap()
+		case <-timer.C():
+			h.reap()
+			timer.Reset(tick)
+		}
+	}
+	h.killAll()
+	return fmt.Errorf("the server was not heard for %s", h.lease)
+}
+
+func (h *helper) obey(p packet) {
+	switch p.Verb {
+	case beat:
+		h.tell(message{Verb: beat})
+	case doSignal:
+		if r := h.runs[p.Run]; r != nil {
+			_ = syscall.Kill(-r.pid, syscall.Signal(p.Signal))
+			signalAll(append(descendantsOf(r.pid), h.orphansOf(r)...), syscall.Signal(p.Signal))
+		}
+	case doStart:
+		h.start(p)
+	}
+}
+
+// tell sends news to the node. When it cannot, the node is gone, which the
+// reading side finds out.
+func (h *helper) tell(m message) { _ = h.link.send(m) }
+
+func (h *helper) start(p packet) {
+	defer func() {
+		for _, f := range p.files {
+			_ = f.Close()
+		}
+	}()
+	if len(p.files) != 3 {
+		h.tell(message{Verb: didFail, Run: p.Run, Error: "the order came without its pipes"})
+		return
+	}
+	o, err := unpackOrder(p.files[2])
+	if err == nil {
+		err = h.fork(p.Run, o, p.files[0], p.files[1])
+	}
+	if err != nil {
+		h.tell(message{Verb: didFail, Run: p.Run, Error: err.Error()})
+		return
+	}
+	h.tell(message{Verb: didStart, Run: p.Run})
+}
+
+func (h *helper) fork(number int, o order, stdout, stderr *os.File) error {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	attr := &syscall.ProcAttr{
+		Dir: o.Dir, Env: o.Env, Files: []uintptr{null.Fd(), stdout.Fd(), stderr.Fd()},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	}
+	if o.Account.Change {
+		attr.Sys.Credential = &syscall.Credential{Uid: o.Account.UID, Gid: o.Account.GID, Groups: o.Account.Groups}
+	}
+	pid, err := syscall.ForkExec(o.Path, o.Argv, attr)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Path, err)
+	}
+	h.runs[number] = &run{number: number, pid: pid, mark: o.Mark}
+	return limit(pid, o.Limits)
+}
+
+// limit bounds a process that has begun some microseconds ago; what it starts
+// inherits the bounds.
+func limit(pid int, l command.Limits) error {
+	for _, b := range []struct {
+		what  int
+		value uint64
+	}{
+		{unix.RLIMIT_CORE, 0},
+		{unix.RLIMIT_CPU, uint64(l.CPUSec)},
+		{unix.RLIMIT_AS, uint64(l.MemoryMb) << 20},
+		{unix.RLIMIT_NOFILE, uint64(l.OpenFiles)},
+		{unix.RLIMIT_NPROC, uint64(l.Processes)},
+	} {
+		if b.value == 0 && b.what != unix.RLIMIT_CORE {
+			continue
+		}
+		err := unix.Prlimit(pid, b.what, &unix.Rlimit{Cur: b.value, Max: b.value}, nil)
+		if err != nil && err != unix.ESRCH { //nolint:errorlint // a bare errno
+			return fmt.Errorf("limit the command: %w", err)
+		}
+	}
+	return nil
+}
+
+// reap takes the ends of children, and looks after what ended commands left.
+func (h *helper) reap() {
+	for {
+		var status syscall.WaitStatus
+		var usage syscall.Rusage
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, &usage)
+		if err == syscall.EINTR { //nolint:errorlint // a bare errno
+			continue
+		}
+		if err != nil || pid <= 0 {
+			break
+		}
+		h.ended(pid, status, usage)
+	}
+	orphans := h.orphans()
+	for number, r := range h.runs {
+		if r.exit == nil {
+			continue
+		}
+		left := slices.DeleteFunc(slices.Clone(orphans), func(pid int) bool { return !h.belongs(pid, r) })
+		if len(left) == 0 {
+			h.tell(*r.exit)
+			delete(h.runs, number)
+			continue
+		}
+		h.clear(r, left)
+	}
+}
+
+func (h *helper) ended(pid int, status syscall.WaitStatus, usage syscall.Rusage) {
+	for _, r := range h.runs {
+		if r.pid != pid || r.exit != nil {
+			continue
+		}
+		r.exit = &message{Verb: didExit, Run: r.number, CPUMs: (usage.Utime.Nano() + usage.Stime.Nano()) / int64(time.Millisecond)}
+		if status.Signaled() {
+			r.exit.Signal = int(status.Signal())
+		} else {
+			r.exit.Code = status.ExitStatus()
+		}
+		r.ended = h.clock.Monotonic()
+	}
+}
+
+// clear ends what a command left behind: TERM first, KILL after the grace.
+func (h *helper) clear(r *run, left []int) {
+	all := left
+	for _, pid := range left {
+		all = append(all, descendantsOf(pid)...)
+	}
+	switch {
+	case h.clock.Monotonic()-r.ended > leftoverGrace:
+		signalAll(all, syscall.SIGKILL)
+	case !r.warned:
+		r.warned = true
+		signalAll(all, syscall.SIGTERM)
+	}
+}
+
+// orphans are children of the helper that are no command themselves: what
+// commands left when they, or a process between, ended.
+func (h *helper) orphans() []int {
+	return slices.DeleteFunc(childrenOf(os.Getpid()), func(pid int) bool {
+		for _, r := range h.runs {
+			if r.pid == pid && r.exit == nil {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (h *helper) orphansOf(r *run) []int {
+	var out []int
+	for _, pid := range h.orphans() {
+		if h.belongs(pid, r) {
+			out = append(append(out, pid), descendantsOf(pid)...)
+		}
+	}
+	return out
+}
+
+// belongs reports whether an orphan is of a run: by its mark, or by its group
+// when it has hidden the mark. One that has hidden both belongs to every run
+// that has ended: nobody may leave something behind that is not known.
+func (h *helper) belongs(pid int, r *run) bool {
+	if mark := markOf(pid, runMark); mark != "" {
+		return mark == r.mark
+	}
+	group, err := syscall.Getpgid(pid)
+	if err != nil {
+		return false // it is gone, or a zombie that the next look reaps
+	}
+	for _, other := range h.runs {
+		if group == other.pid {
+			return other == r
+		}
+	}
+	return r.exit != nil
+}
+
+// killAll ends everything that was started, however often it forks.
+func (h *helper) killAll() {
+	timer := h.clock.NewTimer(time.Millisecond)
+	defer timer.Stop()
+	for {
+		found := killTree(os.Getpid())
+		for {
+			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+			if err == syscall.ECHILD && found == 0 { //nolint:errorlint // a bare errno
+				return
+			}
+			if err != nil || pid <= 0 {
+				break
+			}
+		}
+		<-timer.C()
+		timer.Reset(time.Millisecond)
+	}
+}

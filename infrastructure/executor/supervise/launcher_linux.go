@@ -1,0 +1,190 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+)
+
+// Config says how helpers are started.
+type Config struct {
+	// Argv starts a process that calls Main with what is appended: the lease.
+	Argv []string
+	// Env is added to the helper's environment, which is empty otherwise.
+	Env []string
+	// NodeID and Epoch mark what this life of the node starts.
+	NodeID string
+	Epoch  int64
+	// Lease is how long node and helper believe in each other without a beat.
+	// Default 10 s.
+	Lease time.Duration
+	// Alone: this program starts no process but through this launcher. Any other
+	// child of it was then left by a lost helper and is ended, also when it hid
+	// its mark and its origin.
+	Alone bool
+}
+
+// Launcher starts commands through a helper, which it replaces when it dies or
+// freezes. It implements command.Starter and is safe for concurrent use.
+type Launcher struct {
+	clock  clock.Clock
+	logger *slog.Logger
+	cfg    Config
+
+	mu     sync.Mutex
+	closed bool
+	number int
+	life   *life
+}
+
+// New returns a launcher. Its first helper is started with the first command.
+// Processes that its helpers lose become children of this process, so that it
+// finds and ends them.
+func New(c clock.Clock, logger *slog.Logger, cfg Config) (*Launcher, error) {
+	if cfg.Lease <= 0 {
+		cfg.Lease = 10 * time.Second
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("become the reaper of what lost helpers leave behind: %w", err)
+	}
+	return &Launcher{clock: c, logger: logger, cfg: cfg}, nil
+}
+
+// Sweep kills what other lives of this node left running, and returns how many
+// processes that were. It is called before the first command, and before the
+// runs of a former epoch are retried.
+func (l *Launcher) Sweep() int {
+	own := fmt.Sprintf("%s/%d/", l.cfg.NodeID, l.cfg.Epoch)
+	return l.clear(nil, func(mark string) bool {
+		return strings.HasPrefix(mark, l.cfg.NodeID+"/") && !strings.HasPrefix(mark, own)
+	})
+}
+
+// clear kills those of a family that still live, and processes by their mark,
+// until none is left.
+func (l *Launcher) clear(known family, accept func(mark string) bool) (killed int) {
+	strangers := func() []int { return nil }
+	if l.cfg.Alone && known != nil {
+		strangers = l.strangers
+	}
+	seen := map[int]bool{}
+	timer := l.clock.NewTimer(time.Millisecond)
+	defer timer.Stop()
+	for {
+		left := 0
+		for _, pid := range append(append(known.alive(), marked(accept)...), strangers()...) {
+			seen[pid] = true
+			left++
+			signalAll(append(descendantsOf(pid), pid), syscall.SIGKILL)
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // it may be ours by now
+		}
+		if left == 0 {
+			return len(seen)
+		}
+		<-timer.C()
+		timer.Reset(time.Millisecond)
+	}
+}
+
+// strangers are children of this process that are no helper and still live.
+func (l *Launcher) strangers() []int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.DeleteFunc(childrenOf(os.Getpid()), func(pid int) bool {
+		return identity(pid) == "" || l.life != nil && pid == l.life.cmd.Process.Pid && !l.life.over()
+	})
+}
+
+// Start implements command.Starter. It returns when the process runs.
+func (l *Launcher) Start(ctx context.Context, o command.Order) (command.Process, error) {
+	defer o.Stdout.Close()
+	defer o.Stderr.Close()
+	h, err := l.current()
+	if err != nil {
+		return nil, err
+	}
+	env := append(append(make([]string, 0, len(o.Env)+2), o.Env...), helperMark+"="+h.mark, runMark+"="+o.ID)
+	packed, err := packOrder(order{
+		Mark: o.ID, Path: o.Path, Argv: o.Argv, Env: env, Dir: o.Dir, Account: o.Account, Limits: o.Limits,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer packed.Close()
+	return h.start(ctx, o.Stdout, o.Stderr, packed)
+}
+
+// current is the helper that lives, or a new one.
+func (l *Launcher) current() (*life, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, errors.New("the server is stopping")
+	}
+	if l.life != nil && !l.life.over() {
+		return l.life, nil
+	}
+	l.number++
+	h, err := l.born(fmt.Sprintf("%s/%d/%d", l.cfg.NodeID, l.cfg.Epoch, l.number))
+	if err != nil {
+		return nil, err
+	}
+	l.life = h
+	return h, nil
+}
+
+// born starts a helper.
+func (l *Launcher) born(mark string) (*life, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("make the socket of the command helper: %w", err)
+	}
+	mine, theirs := os.NewFile(uintptr(fds[0]), "node"), os.NewFile(uintptr(fds[1]), "helper")
+	defer mine.Close()
+	defer theirs.Close()
+	end, err := newLink(mine)
+	if err != nil {
+		return nil, err
+	}
+	argv := append(append([]string(nil), l.cfg.Argv...), strconv.FormatInt(l.cfg.Lease.Milliseconds(), 10))
+	cmd := &exec.Cmd{
+		Path: argv[0], Args: argv, Env: append([]string{"GOMAXPROCS=2", helperMark + "=" + mark}, l.cfg.Env...),
+		ExtraFiles: []*os.File{theirs}, Stderr: os.Stderr, SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	if err := cmd.Start(); err != nil {
+		_ = end.conn.Close()
+		return nil, fmt.Errorf("start the command helper: %w", err)
+	}
+	h := &life{launcher: l, mark: mark, link: end, cmd: cmd, processes: map[int]*process{}, gone: make(chan struct{}), heard: l.clock.Monotonic()}
+	go h.listen()
+	go h.beat()
+	return h, nil
+}
+
+// Close ends the helper and everything that it runs.
+func (l *Launcher) Close() error {
+	l.mu.Lock()
+	l.closed = true
+	h := l.life
+	l.mu.Unlock()
+	if h == nil {
+		return nil
+	}
+	_ = h.link.conn.Close() // the helper ends everything and itself
+	<-h.gone
+	return nil
+}

@@ -1,0 +1,165 @@
+// Package supervise starts commands in a process of its own, the helper, which
+// outlives neither them nor the node: whatever happens to one of the three, the
+// others end or are ended. Launcher is the node's side, Main the helper's; they
+// speak over one socket pair. Linux only.
+package supervise
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+)
+
+// What the two sides say to each other.
+type verb string
+
+const (
+	// From the node.
+	doStart  verb = "start"
+	doSignal verb = "signal"
+	// From the helper.
+	didStart verb = "started"
+	didFail  verb = "failed"
+	didExit  verb = "exit"
+	// From both: the node beats, the helper answers.
+	beat verb = "beat"
+)
+
+// message is one packet. The descriptors of doStart travel beside it: stdout,
+// stderr and the order itself, which may be longer than a packet.
+type message struct {
+	Verb   verb   `json:"verb"`
+	Run    int    `json:"run,omitempty"`
+	Signal int    `json:"signal,omitempty"`
+	Code   int    `json:"code,omitempty"`
+	CPUMs  int64  `json:"cpuMs,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// order is what the helper needs of a command.Order.
+type order struct {
+	Mark    string
+	Path    string
+	Argv    []string
+	Env     []string
+	Dir     string
+	Account command.Account
+	Limits  command.Limits
+}
+
+// maxPacket bounds a message without its descriptors.
+const maxPacket = 16 << 10
+
+// link is one end of the socket pair; packets keep their borders. Sending is
+// safe for concurrent use, receiving is for one goroutine.
+type link struct{ conn *net.UnixConn }
+
+func newLink(file *os.File) (*link, error) {
+	conn, err := net.FileConn(file)
+	if err != nil {
+		return nil, fmt.Errorf("use the socket of the helper: %w", err)
+	}
+	unixConn, ok := conn.(*net.UnixConn)
+	if !ok {
+		_ = conn.Close()
+		return nil, errors.New("the socket of the helper is of another kind")
+	}
+	return &link{unixConn}, nil
+}
+
+func (l *link) send(m message, files ...*os.File) error {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	var rights []byte
+	if len(files) > 0 {
+		fds := make([]int, len(files))
+		for i, f := range files {
+			fds[i] = int(f.Fd())
+		}
+		rights = syscall.UnixRights(fds...)
+	}
+	_, _, err = l.conn.WriteMsgUnix(data, rights, nil)
+	return err
+}
+
+// receive waits for the next packet and takes its descriptors.
+func (l *link) receive() (m message, files []*os.File, err error) {
+	data, oob := make([]byte, maxPacket), make([]byte, syscall.CmsgSpace(3*4))
+	n, oobn, _, _, err := l.conn.ReadMsgUnix(data, oob)
+	if err != nil {
+		return m, nil, err
+	}
+	if n == 0 {
+		return m, nil, net.ErrClosed
+	}
+	if oobn > 0 {
+		if files, err = takeFiles(oob[:oobn]); err != nil {
+			return m, nil, err
+		}
+	}
+	return m, files, json.Unmarshal(data[:n], &m)
+}
+
+func takeFiles(oob []byte) ([]*os.File, error) {
+	parts, err := syscall.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil, fmt.Errorf("read descriptors: %w", err)
+	}
+	var files []*os.File
+	for i := range parts {
+		fds, err := syscall.ParseUnixRights(&parts[i])
+		if err != nil {
+			return nil, fmt.Errorf("read descriptors: %w", err)
+		}
+		for _, fd := range fds {
+			unix.CloseOnExec(fd)
+			files = append(files, os.NewFile(uintptr(fd), "received"))
+		}
+	}
+	return files, nil
+}
+
+// packOrder puts an order into memory that can be handed over.
+func packOrder(o order) (*os.File, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.MemfdCreate("order", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make room for an order: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "order")
+	if _, err := f.WriteAt(data, 0); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("write an order: %w", err)
+	}
+	return f, nil
+}
+
+// maxOrder is more than the longest order that a definition allows.
+const maxOrder = 64 << 20
+
+func unpackOrder(f *os.File) (o order, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return o, err
+	}
+	if info.Size() > maxOrder {
+		return o, fmt.Errorf("an order of %d bytes is too long", info.Size())
+	}
+	data := make([]byte, info.Size())
+	if _, err := f.ReadAt(data, 0); err != nil {
+		return o, fmt.Errorf("read an order: %w", err)
+	}
+	return o, json.Unmarshal(data, &o)
+}
