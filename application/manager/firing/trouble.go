@@ -3,6 +3,7 @@ package firing
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
@@ -53,23 +54,25 @@ func (m *JobManager) resolveDuplicates(ctx context.Context, items []*item, now t
 	if err != nil {
 		return fmt.Errorf("re-read fires that were recorded before: %w", err)
 	}
-	found := false
+	if len(stored) == 0 {
+		return &repository.PoisonError{Err: repository.ErrDuplicateID}
+	}
 	for _, it := range items {
 		it.rows, it.direct = m.withoutStored(it, it.rows, stored)
 		kept := it.fires[:0]
 		for _, f := range it.fires {
-			if rows, err := f.Rows(&it.job, now); err == nil && stored[rows[0].ID] != nil {
-				m.reportDuplicate(rows[0], stored[rows[0].ID])
-				found = true
+			rows, err := f.Rows(&it.job, now)
+			if err != nil {
+				return fmt.Errorf("make the runs of fire %s: %w", f.Key, err)
+			}
+			i := slices.IndexFunc(rows, func(row *entity.Execution) bool { return stored[row.ID] != nil })
+			if i < 0 {
+				kept = append(kept, f)
 				continue
 			}
-			kept = append(kept, f)
+			m.reportDuplicate(rows[i], stored[rows[i].ID])
 		}
-		found = found || len(kept) < len(it.fires)
 		it.fires = kept
-	}
-	if !found && len(stored) == 0 {
-		return &repository.PoisonError{Err: repository.ErrDuplicateID}
 	}
 	return m.commit(ctx, items, now, reserved)
 }
