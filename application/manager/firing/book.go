@@ -119,10 +119,15 @@ func (b *book) forget(id string) {
 }
 
 // settle ends the firing of a hint: job is its state after the commit, nil
-// when the hint was wrong. What is due within the horizon stays in the book.
+// when the hint was wrong. What is due within the horizon stays in the book. A
+// hint is settled once: what follows for the rest of its batch, as when that
+// fails, does not concern it.
 func (b *book) settle(h *hint, job *entity.Job, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.held[h.job.ID] != h {
+		return
+	}
 	delete(b.held, h.job.ID)
 	if job == nil || job.DueTime.IsZero() || job.Status != entity.JobEnabled ||
 		job.DueTime.After(now.Add(b.horizon)) {

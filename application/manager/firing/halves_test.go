@@ -39,3 +39,38 @@ func TestAFireOfWhichSomeShardsAreStoredIsLeftAlone(t *testing.T) {
 		})
 	}
 }
+
+// Rules 9 and 10: where a batch is halved for its offender and the store goes
+// away between the halves, what was committed runs, and the rest stays due.
+func TestAHalfThatWasCommittedStaysWhenTheOtherFails(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	release := n.Script.Hold()
+	jobs := addMany(t, n, 8, nil)
+	rows, err := atNoon().Rows(jobs[7], second(0))
+	require.NoError(t, err)
+	n.Faults.Poison(func(id string) bool { return id == rows[0].ID })
+	fires := 0
+	n.Faults.Before(func(tx string) {
+		if fires++; tx == "fire" && fires == 2 {
+			n.Faults.Next("fire", enginetest.Refused) // the third: the second half
+		}
+	})
+	require.Error(t, fireOnce(t, n))
+	recorded := len(n.Rows(t, ""))
+	require.Equal(t, 4, recorded, "the first half")
+	require.Equal(t, recorded, slotsInUse(n), "slots are kept for what runs alone")
+	require.Equal(t, recorded, n.Planner.Held(), "hints of what was committed stay, the others are dropped")
+	n.Fire(t)
+	for _, job := range jobs {
+		require.Equal(t, []int{0}, nominals(n.Rows(t, job.ID)))
+	}
+	require.Equal(t, []string{"FAILED(INVALID)"}, kinds(n.Rows(t, jobs[7].ID)))
+	n.FireAt(t, second(1))
+	for _, job := range jobs {
+		require.Equal(t, []int{0, 1}, nominals(n.Rows(t, job.ID)))
+	}
+	require.Len(t, n.Script.Await(t, 15), 15, "seven ran, then eight")
+	require.Zero(t, duplicates(n))
+	release()
+	n.Start(t)
+}
