@@ -40,6 +40,8 @@ type Options struct {
 	// Reports takes what the targets of asynchronous calls say; needed by a
 	// Server only.
 	Reports controller.RunReports
+	// Processes are what the executors run beside this process; may be nil.
+	Processes Processes
 	// Observer is told of ended runs; may be nil.
 	Observer running.Observer
 	Logger   *slog.Logger
@@ -49,6 +51,14 @@ type Options struct {
 type Executor interface {
 	running.Executor
 	service.DefinitionChecker
+}
+
+// Processes are helpers of executors.
+type Processes interface {
+	// Prepare ends what a former life of the node left.
+	Prepare() error
+	// Close ends the helpers, when nothing runs any more.
+	Close() error
 }
 
 // Engine is a node without its REST edge: the store, the use cases and the
@@ -65,6 +75,7 @@ type Engine struct {
 	Runner     *running.TaskManager
 
 	cfg       config.Config
+	processes Processes
 	machine   clock.Clock
 	logger    *slog.Logger
 	checker   service.DefinitionChecker
@@ -93,7 +104,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		o.Clock = clock.NewSystem()
 	}
 	e = &Engine{
-		cfg: cfg, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
+		cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
 		lost: make(chan struct{}),
 	}
 	defer func() {
@@ -114,6 +125,11 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	node := nodeOf(cfg, o.Clock.Now())
 	if err = e.Store.HoldInstance(ctx, node.ID); err != nil {
 		return e, err
+	}
+	if o.Processes != nil {
+		if err = o.Processes.Prepare(); err != nil {
+			return e, err
+		}
 	}
 	if node.Epoch, err = e.Store.Register(ctx, node); err != nil {
 		return e, fmt.Errorf("enter the node %s into the registry: %w", node.ID, err)
@@ -261,6 +277,9 @@ func (e *Engine) Close() error { return e.close() }
 
 func (e *Engine) close() error {
 	var errs []error
+	if e.processes != nil {
+		errs = append(errs, e.processes.Close())
+	}
 	if e.Store != nil {
 		errs = append(errs, e.Store.Close())
 	}

@@ -60,11 +60,11 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 	defer signal.Stop(signals)
 
 	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(machine, nil)
+	executor, err := app.NewServerExecutor(cfg, machine, logger)
 	if err != nil {
 		return err
 	}
-	options := app.Options{Clock: machine, Executor: executor, Reports: executor.Reports, Logger: logger}
+	options := app.Options{Clock: machine, Executor: executor, Reports: executor.Reports, Processes: executor, Logger: logger}
 	show := newConsole(s.out)
 	if examples != "" {
 		options.Observer = show.Observe

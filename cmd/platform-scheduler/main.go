@@ -6,7 +6,9 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/cli"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise"
 )
 
 // gcPercent trades memory for the collector's time: the engine's live heap is
@@ -14,6 +16,14 @@ import (
 const gcPercent = 200
 
 func main() {
+	// The helper of commands is this binary too. It needs nothing of the rest.
+	if len(os.Args) > 1 && os.Args[1] == app.HelperCommand {
+		if err := supervise.Main(os.Args[2:]); err != nil {
+			_, _ = os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

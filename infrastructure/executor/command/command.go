@@ -131,6 +131,14 @@ func find(name string) (string, error) {
 	return "", fmt.Errorf("the program %s is not installed on this node, or is not executable", name)
 }
 
+// Installed are those of the names that can be started on this machine.
+func Installed(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, err := find(name)
+		return err != nil
+	})
+}
+
 // start runs an order to its end.
 func (e *Executor) start(ctx context.Context, order Order, d definition, rep entity.Reporter) entity.Outcome {
 	out, errs, err := e.pipes(&order, rep)

@@ -85,11 +85,18 @@ func TestEachAttemptHasAFolderThatGoesWithIt(t *testing.T) {
 	require.DirExists(t, elsewhere, "a folder of the user's own stays")
 
 	require.NoError(t, os.MkdirAll(b.folder+"/exec-0-1/deep", 0o700))
-	require.NoError(t, command.ClearFolders(b.folder))
+	require.NoError(t, command.PrepareFolders(b.folder))
 	entries, err = os.ReadDir(b.folder)
 	require.NoError(t, err)
 	require.Empty(t, entries, "what a killed server left goes at the next start")
 	require.NoError(t, command.ClearFolders(b.folder+"/none"))
+	info, err := os.Stat(b.folder)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o711), info.Mode().Perm(), "others may pass, and not read")
+	link := t.TempDir() + "/link"
+	require.NoError(t, os.Symlink("/etc", link))
+	require.ErrorContains(t, command.PrepareFolders(link), "not a folder of this user's own")
+	require.DirExists(t, "/etc")
 }
 
 func TestOutputIsReadInOrderAndByStream(t *testing.T) {

@@ -15,9 +15,6 @@ func openFolder(root string, x *entity.Execution, account Account) (string, erro
 	if err := os.RemoveAll(dir); err != nil {
 		return "", fmt.Errorf("clear the working folder: %w", err)
 	}
-	if err := os.MkdirAll(root, 0o711); err != nil {
-		return "", fmt.Errorf("make the folder of working folders: %w", err)
-	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the working folder: %w", err)
 	}
@@ -27,6 +24,26 @@ func openFolder(root string, x *entity.Execution, account Account) (string, erro
 		}
 	}
 	return dir, nil
+}
+
+// PrepareFolders makes root, which others may pass and not read, and removes
+// what runs of former lives left there. A root that is somebody else's, as one
+// that was laid out in a folder for all, is refused.
+func PrepareFolders(root string) error {
+	if err := os.MkdirAll(root, 0o711); err != nil {
+		return fmt.Errorf("make the folder of working folders: %w", err)
+	}
+	info, err := os.Lstat(root)
+	if err != nil {
+		return fmt.Errorf("look at the folder of working folders: %w", err)
+	}
+	if !info.IsDir() || !owned(info) {
+		return fmt.Errorf("the folder of working folders, %s, is not a folder of this user's own: remove it", root)
+	}
+	if err := os.Chmod(root, 0o711); err != nil {
+		return fmt.Errorf("open the folder of working folders: %w", err)
+	}
+	return ClearFolders(root)
 }
 
 // ClearFolders removes what runs of former lives left below root. It is called

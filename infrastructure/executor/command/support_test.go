@@ -78,6 +78,7 @@ func newBench(t *testing.T) *bench {
 	own, err := user.Current()
 	require.NoError(t, err)
 	b := &bench{starter: &direct{}, folder: filepath.Join(t.TempDir(), "work"), rep: &executortest.Recorder{}}
+	require.NoError(t, command.PrepareFolders(b.folder))
 	b.Executor = command.New(clock.NewSystem(), b.starter, command.Settings{
 		Interpreters: []string{"sh", "missing-interpreter"}, Account: command.Account{Name: own.Username},
 		Folder: b.folder, Slots: 2, Grace: 200 * time.Millisecond,

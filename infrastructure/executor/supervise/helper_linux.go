@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 )
 
 // linkFd is the descriptor of the helper's end of the socket pair.
@@ -67,6 +66,10 @@ func Main(args []string) error {
 	// are caught and not ignored: what is ignored, every command would ignore too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	syscall.Umask(0o077)
+	// No command leaves its memory on the disk: children inherit this.
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fmt.Errorf("switch core files off: %w", err)
+	}
 	file := os.NewFile(linkFd, "link")
 	l, err := newLink(file)
 	if err != nil {
@@ -175,35 +178,12 @@ func (h *helper) fork(number int, o order, stdout, stderr *os.File) error {
 	if o.Account.Change {
 		attr.Sys.Credential = &syscall.Credential{Uid: o.Account.UID, Gid: o.Account.GID, Groups: o.Account.Groups}
 	}
-	pid, err := syscall.ForkExec(o.Path, o.Argv, attr)
+	path, argv := limited(o)
+	pid, err := syscall.ForkExec(path, argv, attr)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.Path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	h.runs[number] = &run{number: number, pid: pid, mark: o.Mark}
-	return limit(pid, o.Limits)
-}
-
-// limit bounds a process that has begun some microseconds ago; what it starts
-// inherits the bounds.
-func limit(pid int, l command.Limits) error {
-	for _, b := range []struct {
-		what  int
-		value uint64
-	}{
-		{unix.RLIMIT_CORE, 0},
-		{unix.RLIMIT_CPU, uint64(l.CPUSec)},
-		{unix.RLIMIT_AS, uint64(l.MemoryMb) << 20},
-		{unix.RLIMIT_NOFILE, uint64(l.OpenFiles)},
-		{unix.RLIMIT_NPROC, uint64(l.Processes)},
-	} {
-		if b.value == 0 && b.what != unix.RLIMIT_CORE {
-			continue
-		}
-		err := unix.Prlimit(pid, b.what, &unix.Rlimit{Cur: b.value, Max: b.value}, nil)
-		if err != nil && err != unix.ESRCH { //nolint:errorlint // a bare errno
-			return fmt.Errorf("limit the command: %w", err)
-		}
-	}
 	return nil
 }
 

@@ -326,7 +326,7 @@ func TestLeftoversOfAFormerLifeAreSwept(t *testing.T) {
 
 func TestLimitsHold(t *testing.T) {
 	n := newNode(t, 1)
-	j, err := n.try(command.Limits{OpenFiles: 17, CPUSec: 1, MemoryMb: 64}, "sh", "-c", "sleep 0.1; ulimit -n; ulimit -v; ulimit -c; while :; do :; done")
+	j, err := n.try(command.Limits{OpenFiles: 17, CPUSec: 1, MemoryMb: 64}, "sh", "-c", "ulimit -n; ulimit -v; ulimit -c; while :; do :; done")
 	require.NoError(t, err)
 	exit, err := j.ends(t)
 	require.NoError(t, err)
@@ -335,6 +335,13 @@ func TestLimitsHold(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"17", "65536", "0"}, strings.Fields(string(out)))
 	require.GreaterOrEqual(t, exit.CPU, 900*time.Millisecond)
+	j, err = n.try(command.Limits{Processes: 50}, "sh", "-c", `printf '%s|' "$@"`, "x", "a b", "$(id)", "'")
+	require.NoError(t, err)
+	_, err = j.ends(t)
+	require.NoError(t, err)
+	out, err = io.ReadAll(j.out)
+	require.NoError(t, err)
+	require.Equal(t, "a b|$(id)|'|", string(out), "the arguments stay what they are")
 }
 
 // A caller that gives up while its command is being started leaves nothing.

@@ -1,0 +1,88 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise"
+)
+
+// HelperCommand is the hidden first argument with which the binary starts as
+// the helper of its commands.
+const HelperCommand = "command-helper"
+
+// commandLease is how long a helper and its node believe in each other.
+const commandLease = 10 * time.Second
+
+// commands are what runs commands on this node.
+type commands struct {
+	executor *command.Executor
+	launcher *supervise.Launcher
+	folder   string
+}
+
+// newCommands makes them where the configuration allows. It returns nil, and
+// tells why, where a server that runs as root was not told which user to use.
+func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*commands, error) {
+	settings := cfg.Executor.Command
+	if !settings.Enabled {
+		return nil, nil
+	}
+	account, err := command.FindAccount(settings.User)
+	if err != nil && settings.User == "" {
+		logger.Warn("commands are off: " + err.Error())
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the program that helps with commands: %w", err)
+	}
+	folder, err := filepath.Abs(workFolder(cfg, account))
+	if err != nil {
+		return nil, fmt.Errorf("find the folder of commands: %w", err)
+	}
+	launcher, err := supervise.New(c, logger, supervise.Config{
+		Argv: []string{binary, HelperCommand}, NodeID: cfg.Node.ID, Epoch: c.Now().UnixNano(), Lease: commandLease, Alone: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &commands{
+		executor: command.New(c, launcher, command.Settings{
+			Interpreters: command.Installed(settings.Interpreters), Account: account, Folder: folder, Slots: settings.Slots,
+		}),
+		launcher: launcher, folder: folder,
+	}, nil
+}
+
+// workFolder is where the folders of runs are made. Another user cannot enter
+// the data folder, which is the server's alone.
+func workFolder(cfg config.Config, account command.Account) string {
+	if account.Change {
+		return filepath.Join(os.TempDir(), "platform-scheduler-"+cfg.Node.ID)
+	}
+	return filepath.Join(cfg.DataDir, "work")
+}
+
+// prepare ends what a former life of this node left running. It is called when
+// the node's id is surely this process's.
+func (c *commands) prepare(logger *slog.Logger) error {
+	if n := c.launcher.Sweep(); n > 0 {
+		logger.Warn("commands of a former life of this node were ended", "processes", n)
+	}
+	return command.PrepareFolders(c.folder)
+}
+
+func (c *commands) close() error {
+	return errors.Join(c.launcher.Close(), command.ClearFolders(c.folder))
+}
