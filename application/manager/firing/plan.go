@@ -32,7 +32,10 @@ type single time.Time
 
 // Next implements planning's view of a schedule.
 func (s single) Next(after time.Time) (time.Time, bool) {
-	return time.Time(s), after.Before(time.Time(s))
+	if !after.Before(time.Time(s)) {
+		return time.Time{}, false
+	}
+	return time.Time(s), true
 }
 
 // LatestAtOrBefore implements planning's view of a schedule.
