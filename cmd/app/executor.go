@@ -74,7 +74,7 @@ func newExecutors(c clock.Clock, handlers map[string]sdk.Handler, commands *comm
 	}
 	byType := map[entity.JobType]executor.Executor{
 		entity.JobCustom: registry,
-		entity.JobHTTP:   httpcall.New(c, nil),
+		entity.JobHTTP:   httpcall.New(c, nil).WithReports(reports),
 	}
 	if commands != nil {
 		byType[entity.JobCommand] = commands.executor

@@ -73,7 +73,7 @@ func New(ctx context.Context, o Options) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register the handlers: %w", err)
 	}
-	options := app.Options{Clock: machine, Executor: executor, Logger: o.Logger}
+	options := app.Options{Clock: machine, Executor: executor, Reports: executor.Reports, Logger: o.Logger}
 	if !o.Serve {
 		engine, err := app.NewEngine(ctx, cfg, options)
 		if err != nil {

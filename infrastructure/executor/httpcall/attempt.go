@@ -18,8 +18,10 @@ const userAgent = "platform-scheduler"
 
 // attempt is one call under way. It belongs to one goroutine.
 type attempt struct {
-	call      call
-	limit     time.Duration
+	call  call
+	limit time.Duration
+	// token lets the target of an asynchronous call report.
+	token     string
 	stage     stage
 	redirects int
 	// status is 0 until the final answer began.
@@ -103,6 +105,10 @@ func (a *attempt) request(ctx context.Context, run entity.Run) (*http.Request, e
 		request.Header.Set("Content-Type", contentType(a.call.body))
 	}
 	identify(request.Header, run.Execution, run.Job.ID)
+	if a.token != "" {
+		request.Header.Set(tokenHeader, a.token)
+		request.Header.Set(reportHeader, reportPath(run.Execution.ID))
+	}
 	return request, nil
 }
 

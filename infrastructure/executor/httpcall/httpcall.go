@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
 )
 
 // The bounds of a call.
@@ -28,6 +29,7 @@ const (
 type Executor struct {
 	clock     clock.Clock
 	transport http.RoundTripper
+	reports   *report.Registry
 }
 
 // New returns an Executor that trusts the certificates signed by roots; nil
@@ -67,7 +69,10 @@ func newTransport(roots *x509.CertPool) *http.Transport {
 
 // Check lists what is wrong with the job data of an HTTP job.
 func (x *Executor) Check(job *entity.Job) []fault.Field {
-	_, faults := parse(job.Data)
+	c, faults := parse(job.Data)
+	if c.async {
+		faults = append(faults, x.checkAsync(job)...)
+	}
 	return faults
 }
 
@@ -75,8 +80,8 @@ func (x *Executor) Check(job *entity.Job) []fault.Field {
 // limit of the job, or DefaultTimeout, spans the whole attempt: resolving,
 // connecting, redirects and reading the answer.
 func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
-	c, faults := parse(run.Job.Data)
-	if len(faults) > 0 {
+	c, _ := parse(run.Job.Data)
+	if faults := x.Check(run.Job); len(faults) > 0 {
 		return entity.Failed(entity.ReasonInvalid, fault.Invalid(faults).Error())
 	}
 	limit := run.Job.Timeout()
@@ -87,9 +92,21 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	limited, stop := x.within(ctx, limit)
 	defer stop()
 	a := &attempt{call: c, limit: limit}
+	if !c.async {
+		outcome := a.do(limited, x.transport, run)
+		rep.Log(entity.LogSystem, a.line(x.clock.Monotonic()-began))
+		return outcome
+	}
+	// Before the request: the target may report before it has answered.
+	wait := x.reports.Open(run.Execution, rep)
+	defer wait.Close()
+	a.token = wait.Token()
 	outcome := a.do(limited, x.transport, run)
 	rep.Log(entity.LogSystem, a.line(x.clock.Monotonic()-began))
-	return outcome
+	if outcome.Status != entity.StatusSuccess {
+		return outcome
+	}
+	return a.await(limited, wait)
 }
 
 // within bounds ctx by the clock's monotonic time.

@@ -35,6 +35,7 @@ func (a *attempt) redirect(next *http.Request, made []*http.Request) error {
 	// The address of the hop before may hold secrets in its query.
 	next.Header.Del("Referer")
 	if left(made, next) {
+		next.Header.Del(tokenHeader)
 		for name := range next.Header {
 			if !portable[name] && !strings.HasPrefix(name, runPrefix) {
 				next.Header.Del(name)
