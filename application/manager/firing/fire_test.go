@@ -60,7 +60,7 @@ func TestAJobThatWasChangedMeanwhileDropsOutAlone(t *testing.T) {
 		"moved to the past":  func(j *entity.Job) { j.NextFireTime = second(-1) },
 		"without a schedule": func(j *entity.Job) { j.NextFireTime, j.DueTime = time.Time{}, time.Time{} },
 	} {
-		for kind, overlap := range map[string]entity.OverlapPolicy{"plain": entity.OverlapParallel, "coordinated": entity.OverlapSerial} {
+		for kind, overlap := range overlaps {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				n := enginetest.New(t, enginetest.Options{})
 				jobs := addMany(t, n, 3, func(_ int, j *entity.Job) { j.Overlap = overlap })
@@ -85,33 +85,42 @@ func TestAJobThatWasChangedMeanwhileDropsOutAlone(t *testing.T) {
 // Two nodes that see the same due jobs, as while the ownership of a partition
 // moves, record each fire once.
 func TestTwoNodesRecordEachFireOnce(t *testing.T) {
-	one := enginetest.New(t, enginetest.Options{Slots: 500})
-	two := enginetest.On(t, one.Store, enginetest.Options{NodeID: "node-2", Clock: one.Clock, Slots: 500})
-	nodes := []*enginetest.Node{one, two}
-	jobs := addMany(t, one, 20, func(i int, j *entity.Job) {
-		if i%2 == 1 {
-			j.Overlap = entity.OverlapSerial
+	eachStore(t, enginetest.Options{Slots: 500}, func(t *testing.T, one *enginetest.Node) {
+		two := enginetest.On(t, one.Store, enginetest.Options{NodeID: "node-2", Clock: one.Clock, Slots: 500})
+		nodes := []*enginetest.Node{one, two}
+		one.Start(t)
+		two.Start(t)
+		jobs := addMany(t, one, 20, func(i int, j *entity.Job) {
+			if i%2 == 1 {
+				j.Overlap = entity.OverlapSerial
+			}
+		})
+		for s := range 5 {
+			one.Clock.Advance(second(s).Sub(one.Clock.Now()))
+			for _, n := range nodes {
+				scan(t, n)
+			}
+			failures := make(chan error, len(nodes))
+			for _, n := range nodes {
+				go func() {
+					_, err := n.Planner.FireDue(context.Background())
+					failures <- err
+				}()
+			}
+			for range nodes {
+				require.NoError(t, <-failures)
+			}
+			for _, job := range jobs {
+				require.Len(t, one.Rows(t, job.ID), s+1)
+				require.Equal(t, second(s+1), one.Job(t, job.ID).NextFireTime)
+			}
 		}
+		require.Zero(t, duplicates(one)+duplicates(two))
+		for _, row := range one.Rows(t, "") {
+			one.AwaitStatus(t, row.ID, entity.StatusSuccess)
+		}
+		require.Len(t, append(one.Script.Runs(), two.Script.Runs()...), 5*len(jobs), "each fire runs on one node")
 	})
-	for _, n := range nodes {
-		_, err := n.Planner.Scan(t.Context())
-		require.NoError(t, err)
-	}
-	failures := make(chan error, 2)
-	for _, n := range nodes {
-		go func() {
-			_, err := n.Planner.FireDue(context.Background())
-			failures <- err
-		}()
-	}
-	for range nodes {
-		require.NoError(t, <-failures)
-	}
-	for _, job := range jobs {
-		require.Len(t, one.Rows(t, job.ID), 1)
-		require.Equal(t, second(1), one.Job(t, job.ID).NextFireTime)
-	}
-	require.Zero(t, one.Counts.Of(func(c *enginetest.Counts) int { return c.Duplicates }))
 }
 
 // A change on this node is known at once, without a scan.
@@ -193,7 +202,7 @@ func TestFiresOfCoordinatedJobsTakeQueueOrSkip(t *testing.T) {
 
 // A deadlock makes the store run the transaction again.
 func TestATransactionThatRunsTwiceRecordsOnce(t *testing.T) {
-	for name, overlap := range map[string]entity.OverlapPolicy{"plain": entity.OverlapParallel, "coordinated": entity.OverlapSerial} {
+	for name, overlap := range overlaps {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})
 			job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap = overlap }))

@@ -10,9 +10,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 )
 
-// patience bounds the wait for what must happen, in real time.
-const patience = 20 * time.Second
-
 // runPlanner runs the planner's own loop until the returned function, or the
 // test, ends it.
 func runPlanner(t *testing.T, n *enginetest.Node) (stop func()) {
@@ -36,12 +33,6 @@ func runPlanner(t *testing.T, n *enginetest.Node) (stop func()) {
 	}
 	t.Cleanup(stop)
 	return stop
-}
-
-func scan(t *testing.T, n *enginetest.Node) {
-	t.Helper()
-	_, err := n.Planner.Scan(t.Context())
-	require.NoError(t, err)
 }
 
 // awaitRows waits until a job has that many rows.

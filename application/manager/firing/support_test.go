@@ -7,10 +7,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
+
+// patience bounds the wait for what must happen, in real time.
+const patience = 20 * time.Second
+
+// overlaps are a job that knows nothing of its other fires, and one that does.
+var overlaps = map[string]entity.OverlapPolicy{"plain": entity.OverlapParallel, "coordinated": entity.OverlapSerial}
+
+// eachStore runs a test with a node on every kind of store, for what locks and
+// keys of the store decide.
+func eachStore(t *testing.T, o enginetest.Options, test func(t *testing.T, n *enginetest.Node)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		test(t, enginetest.On(t, dbtest.Open(t, cfg), o))
+	})
+}
 
 // second is the n-th second after the clocks begin.
 func second(n int) time.Time { return enginetest.Noon.Add(time.Duration(n) * time.Second) }
@@ -41,12 +60,23 @@ func addMany(t *testing.T, n *enginetest.Node, count int, change func(i int, j *
 	return jobs
 }
 
-// fireOnce fires one batch of what is due and returns its error.
-func fireOnce(t *testing.T, n *enginetest.Node) error {
+// atNoon is the fire of a job that is due at Noon for the first time.
+func atNoon() coordination.Fire {
+	return coordination.PlannedFire(planning.Fire{Nominal: second(0), Due: second(0), Trigger: entity.TriggerSchedule})
+}
+
+// scan looks once at what is due.
+func scan(t *testing.T, n *enginetest.Node) {
 	t.Helper()
 	_, err := n.Planner.Scan(t.Context())
 	require.NoError(t, err)
-	_, err = n.Planner.FireDue(t.Context())
+}
+
+// fireOnce fires one batch of what is due and returns its error.
+func fireOnce(t *testing.T, n *enginetest.Node) error {
+	t.Helper()
+	scan(t, n)
+	_, err := n.Planner.FireDue(t.Context())
 	return err
 }
 
@@ -83,4 +113,9 @@ func insertRow(t *testing.T, n *enginetest.Node, row *entity.Execution) {
 func slotsInUse(n *enginetest.Node) int {
 	used, _ := n.Runner.Running()
 	return used
+}
+
+// duplicates are the fires that were in the store before, as counted.
+func duplicates(n *enginetest.Node) int {
+	return n.Counts.Of(func(c *enginetest.Counts) int { return c.Duplicates })
 }

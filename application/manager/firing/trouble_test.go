@@ -7,20 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
 )
-
-// overlaps are a job that knows nothing of its other fires, and one that does.
-var overlaps = map[string]entity.OverlapPolicy{"plain": entity.OverlapParallel, "coordinated": entity.OverlapSerial}
-
-func duplicates(n *enginetest.Node) int {
-	return n.Counts.Of(func(c *enginetest.Counts) int { return c.Duplicates })
-}
 
 // Rule 1: an id that is in the store before its cursor got there is an alarm.
 // The row stays as it is, the cursor moves on, the rest of the batch fires.
@@ -30,8 +21,7 @@ func TestAFireThatIsInTheStoreAlreadyIsCountedAndLeftAlone(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})
 			jobs := addMany(t, n, 5, func(_ int, j *entity.Job) { j.Overlap = overlap })
 			twice := jobs[2]
-			fire := coordination.PlannedFire(planning.Fire{Nominal: second(0), Due: second(0), Trigger: entity.TriggerSchedule})
-			before, err := fire.Skipped(twice, second(-60), entity.ReasonMisfire)
+			before, err := atNoon().Skipped(twice, second(-60), entity.ReasonMisfire)
 			require.NoError(t, err)
 			insertRow(t, n, before)
 			require.NoError(t, fireOnce(t, n))
@@ -79,7 +69,7 @@ func TestAFireRunsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 				require.Equal(t, []int{0}, nominals(rows))
 				n.AwaitStatus(t, rows[0].ID, entity.StatusSuccess)
 				require.Len(t, n.Script.Runs(), 1)
-				require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, 20*time.Second, time.Millisecond)
+				require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, patience, time.Millisecond)
 				require.Zero(t, duplicates(n))
 			})
 		}
@@ -99,8 +89,7 @@ func TestRowsThatSomebodyElseRecordedAreNotStarted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{Epoch: 2})
 			job := n.Add(t, everySecond(nil))
-			fire := coordination.PlannedFire(planning.Fire{Nominal: second(0), Due: second(0), Trigger: entity.TriggerSchedule})
-			rows, err := fire.Rows(job, second(0))
+			rows, err := atNoon().Rows(job, second(0))
 			require.NoError(t, err)
 			row := rows[0]
 			row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt = entity.StatusRunning, "node-1", 2, 1, 1
@@ -120,8 +109,7 @@ func TestTheOnePoisonedFireOfABatchIsRecordedAsFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})
 			jobs := addMany(t, n, 50, func(_ int, j *entity.Job) { j.Overlap = overlap })
-			fire := coordination.PlannedFire(planning.Fire{Nominal: second(0), Due: second(0), Trigger: entity.TriggerSchedule})
-			bad, err := fire.Skipped(jobs[17], second(0), entity.ReasonNone)
+			bad, err := atNoon().Skipped(jobs[17], second(0), entity.ReasonNone)
 			require.NoError(t, err)
 			n.Faults.Poison(func(id string) bool { return id == bad.ID })
 			require.NoError(t, fireOnce(t, n))
@@ -142,27 +130,6 @@ func TestTheOnePoisonedFireOfABatchIsRecordedAsFailed(t *testing.T) {
 			n.Start(t)
 		})
 	}
-}
-
-// A schedule that no longer compiles, as when a zone leaves the zone data, is
-// recorded and stops the job, instead of being due for ever.
-func TestAJobWhoseScheduleIsBrokenIsPausedWithAReason(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	job, sound := n.Add(t, everySecond(nil)), n.Add(t, everySecond(func(j *entity.Job) { j.Name = "sound" }))
-	n.Change(t, job.ID, func(j *entity.Job) { j.Schedule.TimeZone = "Mars/Olympus" })
-	n.Fire(t)
-	rows := n.Rows(t, job.ID)
-	require.Equal(t, []string{"FAILED(INVALID)"}, kinds(rows))
-	require.Contains(t, rows[0].ErrorMessage, "paused")
-	require.Contains(t, rows[0].ErrorMessage, "timeZone")
-	after := n.Job(t, job.ID)
-	require.Equal(t, entity.JobPaused, after.Status)
-	require.Zero(t, after.DueTime)
-	require.Len(t, n.Events(t), 1)
-	require.Len(t, n.Rows(t, sound.ID), 1)
-	n.Fire(t)
-	require.Len(t, n.Rows(t, job.ID), 1)
-	n.Start(t)
 }
 
 // Nothing is lost while the store is away, and everything is decided once
