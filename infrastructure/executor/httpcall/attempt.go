@@ -49,7 +49,9 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 		return a.failed(ctx, err)
 	}
 	if !a.call.expected.has(a.status) {
-		return a.judged(entity.ReasonHTTPStatus, fmt.Sprintf("status %s is not among the expected %s", statusText(a.status), a.call.expected.text))
+		o := a.judged(entity.ReasonHTTPStatus, fmt.Sprintf("status %s is not among the expected %s", statusText(a.status), a.call.expected.text))
+		o.RetryAfter = retryAfter(response)
+		return o
 	}
 	if err != nil {
 		return a.failed(ctx, err)
