@@ -1,12 +1,14 @@
 package firing_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // Rule 1, for a fire of several runs of which some are in the store: those
@@ -67,4 +69,23 @@ func TestAHalfThatWasCommittedStaysWhenTheOtherFails(t *testing.T) {
 	require.Zero(t, duplicates(n))
 	release()
 	n.Start(t)
+}
+
+// Rules 1 and 10: an id that is taken, but not by a run, is nobody's duplicate:
+// the fire is refused for good, and recorded as failed.
+func TestAFireWhosePlaceIsTakenIsRecordedAsFailed(t *testing.T) {
+	eachStore(t, enginetest.Options{}, func(t *testing.T, n *enginetest.Node) {
+		jobs := addMany(t, n, 3, func(_ int, j *entity.Job) { j.MaxConcurrency = 5 })
+		n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+			return tx.LiveFires.Insert(ctx, []entity.LiveFire{{
+				JobID: jobs[1].ID, FireKey: atNoon().Key, Active: true, Remaining: 1, CreateTime: second(-60),
+			}})
+		})
+		require.NoError(t, fireOnce(t, n))
+		require.Equal(t, []string{"WAITING"}, kinds(n.Rows(t, jobs[0].ID)))
+		require.Equal(t, []string{"FAILED(INVALID)"}, kinds(n.Rows(t, jobs[1].ID)))
+		require.Equal(t, []string{"WAITING"}, kinds(n.Rows(t, jobs[2].ID)))
+		require.Equal(t, second(1), n.Job(t, jobs[1].ID).NextFireTime)
+		require.Zero(t, duplicates(n))
+	})
 }

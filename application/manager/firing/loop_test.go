@@ -71,15 +71,18 @@ func TestTheLoopFiresWhatComesDue(t *testing.T) {
 func TestTheLoopLooksAtTheClockAgain(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	runPlanner(t, n)
-	n.Clock.Advance(time.Millisecond)
-	job := n.Add(t, everySecond(nil))
+	const soon = 2900 * time.Millisecond // within the scan's horizon
+	n.Clock.Jump(-soon)
+	job := enginetest.Job("hourly", enginetest.Every(time.Hour))
+	n.Add(t, job)
 	scan(t, n)
-	n.Clock.Jump(time.Second)
+	n.Clock.Jump(soon)
 	require.Eventually(t, func() bool {
-		n.Clock.Advance(10 * time.Millisecond)
+		if n.Clock.Monotonic() < 2*time.Second { // long before the loop would look if it trusted its timer
+			n.Clock.Advance(10 * time.Millisecond)
+		}
 		return len(n.Rows(t, job.ID)) > 0
 	}, patience, time.Millisecond)
-	require.True(t, n.Clock.Now().Before(second(3)), "at most half a second passes until then")
 	n.Start(t)
 }
 
@@ -96,7 +99,7 @@ func TestTheLoopGoesOnAfterFailures(t *testing.T) {
 	n.Faults.Away(false)
 	scan(t, n)
 	require.Eventually(t, func() bool {
-		n.Clock.Advance(50 * time.Millisecond)
+		n.Clock.Advance(time.Millisecond)
 		return len(n.Rows(t, job.ID)) > 0
 	}, patience, time.Millisecond)
 	require.GreaterOrEqual(t, n.Clock.Monotonic(), 100*time.Millisecond, "it does not hammer at the store")

@@ -127,6 +127,24 @@ func TestWhatIsNotDueAfterAllStaysInTheBook(t *testing.T) {
 	n.Start(t)
 }
 
+// The same for hints that wait in the queue behind a batch.
+func TestWhatWaitsBehindABatchMayNotBeDueAfterAll(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{BatchSize: 1})
+	addMany(t, n, 2, nil)
+	require.NoError(t, fireOnce(t, n))
+	n.Clock.Jump(-time.Second)
+	jobs, err := n.Planner.FireDue(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, jobs, "it is taken up")
+	require.Len(t, n.Rows(t, ""), 1, "and not fired early")
+	require.Equal(t, 2, n.Planner.Held())
+	n.Clock.Advance(time.Second)
+	_, err = n.Planner.FireDue(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 0}, nominals(n.Rows(t, "")), "no scan was needed")
+	n.Start(t)
+}
+
 // A job with more to make up for than one transaction takes goes on in the
 // next ones, in order and without a gap.
 func TestAPlanTooLongForOneTransactionGoesOn(t *testing.T) {

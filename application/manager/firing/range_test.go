@@ -8,6 +8,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
@@ -34,6 +35,22 @@ func TestARangeAndTheFireAfterItAreRecordedTogether(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Rule 10: where the fire after a range is refused, the range stays what it is.
+func TestARangeStaysBesideThePoisonedFireAfterIt(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everyMinute(nil))
+	n.Clock.Advance(time.Hour)
+	latest := identity.ExecutionID(second(3540), job.ID, identity.FireKey(second(3540)), 0)
+	n.Faults.Poison(func(id string) bool { return id == latest })
+	n.Fire(t)
+	require.Equal(t, []outcome{
+		{0, "SKIPPED(MISFIRE)", entity.TriggerSchedule, 59},
+		{3540, "FAILED(INVALID)", entity.TriggerMisfire, 0},
+		{3600, "FAILED(INVALID)", entity.TriggerSchedule, 0},
+	}, outcomes(n.Rows(t, job.ID)))
+	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Poisoned }))
 }
 
 // everyMinute is a job that is due at Noon and each minute after, and runs the

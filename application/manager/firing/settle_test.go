@@ -46,6 +46,7 @@ func TestAnEditDecidesWhatIsDueFirst(t *testing.T) {
 	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, kinds(rows))
 	require.Equal(t, 3, effect.Ready)
 	require.Equal(t, second(3), settled.NextFireTime)
+	require.Equal(t, second(2), settled.LastFireTime)
 	n.Fire(t)
 	require.Len(t, n.Rows(t, job.ID), 3, "nothing of it is decided again")
 	again, effect := settle(t, n, job.ID)
@@ -115,6 +116,9 @@ func TestThereIsNothingToSettleWithoutAPlan(t *testing.T) {
 		"no schedule": func(j *entity.Job) {
 			j.Schedule.Kind, j.NextFireTime, j.DueTime = schedule.None, time.Time{}, time.Time{}
 		},
+		"a delay whose run has not ended": func(j *entity.Job) {
+			j.Schedule.Kind, j.NextFireTime, j.DueTime = schedule.FixedDelay, time.Time{}, time.Time{}
+		},
 		"finished": func(j *entity.Job) { j.Status, j.DueTime = entity.JobFinished, time.Time{} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +129,7 @@ func TestThereIsNothingToSettleWithoutAPlan(t *testing.T) {
 			before := n.Job(t, job.ID)
 			settle(t, n, job.ID)
 			require.Empty(t, n.Rows(t, job.ID))
-			require.Equal(t, before.NextFireTime, n.Job(t, job.ID).NextFireTime)
+			require.Equal(t, before, n.Job(t, job.ID))
 		})
 	}
 }

@@ -33,6 +33,11 @@ func TestAFireThatIsInTheStoreAlreadyIsCountedAndLeftAlone(t *testing.T) {
 				require.Len(t, n.Rows(t, job.ID), 1)
 				require.Equal(t, second(1), n.Job(t, job.ID).NextFireTime)
 			}
+			if overlap == entity.OverlapParallel {
+				for _, run := range n.Script.Await(t, 4) {
+					require.NotEqual(t, before.ID, run.Execution.ID, "somebody had decided about it")
+				}
+			}
 			n.FireAt(t, second(1))
 			require.Len(t, n.Rows(t, twice.ID), 2, "it goes on with the next fire")
 			require.Equal(t, 1, duplicates(n))
@@ -124,6 +129,7 @@ func TestTheOnePoisonedFireOfABatchIsRecordedAsFailed(t *testing.T) {
 				require.Equal(t, []string{"FAILED(INVALID)"}, kinds(rows))
 				require.Contains(t, rows[0].ErrorMessage, "data too long")
 				require.Equal(t, bad.FireKey, rows[0].FireKey)
+				require.Equal(t, second(0), n.Job(t, job.ID).LastFireTime)
 			}
 			require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Poisoned }))
 			require.Len(t, n.Events(t), 1, "rule 24: a failure is told")
