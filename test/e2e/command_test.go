@@ -67,7 +67,7 @@ func (b *binary) start() {
 			return false
 		}
 		defer res.Body.Close()
-		return res.StatusCode == 200
+		return res.StatusCode == http.StatusOK
 	}, 20*time.Second, 20*time.Millisecond, "the server is ready")
 }
 

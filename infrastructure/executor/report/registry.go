@@ -73,7 +73,7 @@ func (w *Wait) Close() {
 // tokenOf binds a token to one attempt: its id, number and fencing token.
 func (r *Registry) tokenOf(x *entity.Execution) string {
 	mac := hmac.New(sha256.New, r.key)
-	fmt.Fprintf(mac, "%d:%s:%d:%d", len(x.ID), x.ID, x.Attempt, x.Token)
+	mac.Write(fmt.Appendf(nil, "%d:%s:%d:%d", len(x.ID), x.ID, x.Attempt, x.Token))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 

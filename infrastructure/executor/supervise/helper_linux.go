@@ -193,7 +193,7 @@ func (h *helper) reap() {
 		var status syscall.WaitStatus
 		var usage syscall.Rusage
 		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, &usage)
-		if err == syscall.EINTR { //nolint:errorlint // a bare errno
+		if err == syscall.EINTR {
 			continue
 		}
 		if err != nil || pid <= 0 {
@@ -296,7 +296,7 @@ func (h *helper) killAll() {
 		found := killTree(os.Getpid())
 		for {
 			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-			if err == syscall.ECHILD && found == 0 { //nolint:errorlint // a bare errno
+			if err == syscall.ECHILD && found == 0 {
 				return
 			}
 			if err != nil || pid <= 0 {
