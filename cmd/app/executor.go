@@ -1,7 +1,9 @@
 package app
 
 import (
+	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -10,15 +12,18 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
 )
 
 // Executors are those of a node, and what they need beside the engine.
 type Executors struct {
 	*executor.DistributedExecutor
-	// Reports takes what the targets of asynchronous calls say.
+	// Reports takes what the targets of asynchronous calls say; nil where nobody
+	// can report.
 	Reports *report.Registry
 
+	calls    *httpcall.Executor
 	commands *commands
 	logger   *slog.Logger
 }
@@ -32,52 +37,70 @@ func (e *Executors) Prepare() error {
 	return e.commands.prepare(e.logger)
 }
 
-// Close ends the processes that help. Nothing may run any more.
+// Close ends the processes that help and the connections that are kept.
+// Nothing may run any more.
 func (e *Executors) Close() error {
+	e.calls.Close()
 	if e.commands == nil {
 		return nil
 	}
 	return e.commands.close()
 }
 
-// NewServerExecutor is NewExecutor for a program whose first argument may be
-// HelperCommand: it runs commands too, where the configuration allows.
-func NewServerExecutor(cfg config.Config, c clock.Clock, logger *slog.Logger) (*Executors, error) {
-	commands, err := newCommands(cfg, c, logger)
-	if err != nil {
-		return nil, err
-	}
-	e, err := newExecutors(c, nil, commands)
-	if err != nil {
-		return nil, err
-	}
-	e.logger = logger
-	return e, nil
+// ExecutorOptions say what a program gives the executors of its node.
+type ExecutorOptions struct {
+	Clock  clock.Clock
+	Logger *slog.Logger
+	// Handlers are the program's own, by their class.
+	Handlers map[string]sdk.Handler
+	// Served: the node has a REST edge, where the targets of asynchronous calls
+	// report. Without one such calls are refused.
+	Served bool
+	// Commands: the program's first argument may be HelperCommand, so that it
+	// runs commands where the configuration allows.
+	Commands bool
 }
 
-// NewExecutor makes the executors of a node: HTTP calls, the built-in handlers
-// and those given, by their class.
-func NewExecutor(c clock.Clock, handlers map[string]sdk.Handler) (*Executors, error) {
-	return newExecutors(c, handlers, nil)
-}
-
-func newExecutors(c clock.Clock, handlers map[string]sdk.Handler, commands *commands) (*Executors, error) {
-	reports, err := report.NewRegistry()
-	if err != nil {
-		return nil, err
-	}
-	registry := custom.New(c)
-	for class, h := range handlers {
+// NewExecutor makes the executors of a node: HTTP calls, commands, the
+// built-in handlers and those given.
+func NewExecutor(cfg config.Config, o ExecutorOptions) (*Executors, error) {
+	e := &Executors{logger: o.Logger}
+	registry := custom.New(o.Clock)
+	for class, h := range o.Handlers {
 		if err := registry.Register(class, h); err != nil {
 			return nil, err
 		}
 	}
-	byType := map[entity.JobType]executor.Executor{
-		entity.JobCustom: registry,
-		entity.JobHTTP:   httpcall.New(c, nil).WithReports(reports),
+	var err error
+	if e.calls, err = newCalls(cfg.Executor.HTTP, o.Clock); err != nil {
+		return nil, err
 	}
-	if commands != nil {
-		byType[entity.JobCommand] = commands.executor
+	if o.Served {
+		if e.Reports, err = report.NewRegistry(); err != nil {
+			return nil, err
+		}
+		e.calls.WithReports(e.Reports)
 	}
-	return &Executors{DistributedExecutor: executor.New(byType), Reports: reports, commands: commands}, nil
+	byType := map[entity.JobType]executor.Executor{entity.JobCustom: registry, entity.JobHTTP: e.calls}
+	if o.Commands {
+		if e.commands, err = newCommands(cfg, o.Clock, o.Logger); err != nil {
+			return nil, err
+		}
+	}
+	if e.commands != nil {
+		byType[entity.JobCommand] = e.commands.executor
+	}
+	e.DistributedExecutor = executor.New(byType)
+	return e, nil
+}
+
+func newCalls(cfg config.HTTPCalls, c clock.Clock) (*httpcall.Executor, error) {
+	networks, err := outbound.ParseNetworks(cfg.AllowCIDRs)
+	if err != nil {
+		return nil, fmt.Errorf("executor.http.allowCIDRs: %w", err)
+	}
+	return httpcall.New(c, httpcall.Settings{
+		Guard:   outbound.New(outbound.Policy{AllowPrivate: cfg.AllowPrivate, AllowCIDRs: networks}),
+		PerHost: cfg.MaxPerHost, BreakAfter: cfg.BreakAfter, BreakFor: time.Duration(cfg.BreakSec) * time.Second,
+	}), nil
 }

@@ -60,7 +60,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 	defer signal.Stop(signals)
 
 	machine := clock.NewSystem()
-	executor, err := app.NewServerExecutor(cfg, machine, logger)
+	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Logger: logger, Served: true, Commands: true})
 	if err != nil {
 		return err
 	}

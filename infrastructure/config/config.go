@@ -154,6 +154,13 @@ type HTTPCalls struct {
 	AllowPrivate bool
 	// AllowCIDRs are networks that are permitted whatever AllowPrivate says.
 	AllowCIDRs []string
+	// MaxPerHost is the most calls of one host and port at a time, 1–100,000.
+	MaxPerHost int
+	// BreakAfter calls in a row that could not connect to a host hold back
+	// further ones for BreakSec; 0 switches that off, 0–10,000.
+	BreakAfter int
+	// BreakSec is 1–3,600 s.
+	BreakSec int
 }
 
 // Auth is sign-in.

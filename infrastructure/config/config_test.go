@@ -172,7 +172,7 @@ func TestEveryProblemAtOnceAndNoSecretInIt(t *testing.T) {
 		"server.trustedProxies": "10.0.0.0/99", "store.driver": "mysql", "redis.addrs": "nohost", "kafka.sasl.mechanism": "PLAIN",
 		"server.publicUrl": "ftp://x", "executor.slots": "many", "store.autoMigrate": "perhaps", "node.ip": "here", "node.id": "a b",
 		"engine.scanIntervalMs": "5000", "retention.logsDays": "99999", "executor.http.allowCIDRs": "x", "kafka.topicPrefix": "a/b",
-		"redis.password": "admin",
+		"executor.http.maxPerHost": "0", "executor.http.breakAfter": "-1", "executor.http.breakSec": "0", "redis.password": "admin",
 	}})
 	var p config.Problems
 	require.True(t, errors.As(err, &p))
@@ -180,6 +180,7 @@ func TestEveryProblemAtOnceAndNoSecretInIt(t *testing.T) {
 		"server.addr", "server.roles", "server.timeZone", "log.level", "node.weight", "server.trustedProxies", "store.dsn", "redis.addrs",
 		"kafka.sasl.mechanism", "server.publicUrl", "executor.slots", "store.autoMigrate", "node.ip", "node.id", "engine.horizonMs",
 		"retention.logsDays", "executor.http.allowCIDRs", "kafka.topicPrefix", "redis.password",
+		"executor.http.maxPerHost", "executor.http.breakAfter", "executor.http.breakSec",
 	} {
 		require.Contains(t, err.Error(), key+": ")
 	}

@@ -23,7 +23,7 @@ func Defaults(profile string) Config {
 		Executor: Executor{
 			Slots:   512,
 			Command: Command{Slots: 16, Interpreters: []string{"sh", "bash", "python3", "node"}},
-			HTTP:    HTTPCalls{AllowPrivate: true},
+			HTTP:    HTTPCalls{AllowPrivate: true, MaxPerHost: 256, BreakAfter: 20, BreakSec: 10},
 		},
 		Retention: Retention{ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15},
 	}

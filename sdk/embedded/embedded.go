@@ -69,11 +69,11 @@ func New(ctx context.Context, o Options) (*Scheduler, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(machine, o.Handlers)
+	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Logger: o.Logger, Handlers: o.Handlers, Served: o.Serve})
 	if err != nil {
 		return nil, fmt.Errorf("register the handlers: %w", err)
 	}
-	options := app.Options{Clock: machine, Executor: executor, Reports: executor.Reports, Logger: o.Logger}
+	options := app.Options{Clock: machine, Executor: executor, Processes: executor, Logger: o.Logger}
 	if !o.Serve {
 		engine, err := app.NewEngine(ctx, cfg, options)
 		if err != nil {
@@ -81,6 +81,7 @@ func New(ctx context.Context, o Options) (*Scheduler, error) {
 		}
 		return &Scheduler{engine: engine}, nil
 	}
+	options.Reports = executor.Reports
 	server, err := app.NewServer(ctx, cfg, options)
 	if err != nil {
 		return nil, err

@@ -76,9 +76,9 @@ func newRig(t *testing.T, store persistence.Config) *rig {
 	require.NoError(t, err)
 	r := &rig{sqlite: driver == "sqlite", log: &logBook{}}
 	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(machine, map[string]sdk.Handler{
+	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Served: true, Handlers: map[string]sdk.Handler{
 		anything: sdk.HandlerFunc(func(context.Context, *sdk.Run) error { return nil }),
-	})
+	}})
 	require.NoError(t, err)
 	srv, err := app.NewServer(t.Context(), cfg, app.Options{
 		Clock: machine, Executor: executor, Reports: executor.Reports, Logger: slog.New(slog.NewTextHandler(r.log, nil)),

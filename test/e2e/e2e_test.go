@@ -36,7 +36,7 @@ func start(t *testing.T) *server {
 	}})
 	require.NoError(t, err)
 	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(machine, nil)
+	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Served: true})
 	require.NoError(t, err)
 	srv, err := app.NewServer(t.Context(), cfg, app.Options{
 		Clock: machine, Executor: executor, Reports: executor.Reports, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),

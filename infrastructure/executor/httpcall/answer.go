@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -79,4 +82,34 @@ func (a *answer) scope() string {
 		return fmt.Sprintf(" in its first %d bytes; the rest was not read", maxRead)
 	}
 	return ""
+}
+
+// The bounds of the headers that are kept, in bytes.
+const (
+	maxKeptHeader  = 256
+	maxKeptHeaders = 2 << 10
+)
+
+// hidden are headers that hand out secrets.
+var hidden = map[string]bool{"Set-Cookie": true, "Set-Cookie2": true, "Authorization": true, "Proxy-Authenticate": true, "Www-Authenticate": true}
+
+// headersText is the headers of an answer as one line, without secrets.
+func headersText(h http.Header) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		value := strings.Join(h[name], ", ")
+		if hidden[name] {
+			value = "…"
+		}
+		value = validation.Text(value, maxKeptHeader)
+		if b.Len()+len(name)+len(value) > maxKeptHeaders {
+			b.WriteString("; …")
+			break
+		}
+		if b.Len() > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(name + ": " + value)
+	}
+	return b.String()
 }

@@ -27,7 +27,7 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	reports, err := report.NewRegistry()
 	require.NoError(t, err)
-	return &office{t: t, x: httpcall.New(clock.NewSystem(), nil).WithReports(reports), reports: reports, rep: &executortest.Recorder{}}
+	return &office{t: t, x: httpcall.New(clock.NewSystem(), open()).WithReports(reports), reports: reports, rep: &executortest.Recorder{}}
 }
 
 // run calls a target that is given the token of its attempt.
@@ -136,6 +136,6 @@ func TestAnAsynchronousCallNeedsATimeLimitAndAServerThatListens(t *testing.T) {
 	require.Len(t, faults, 1)
 	require.Equal(t, []string{"timeoutSec", "required"}, []string{faults[0].Field, faults[0].Code})
 	require.Equal(t, entity.ReasonInvalid, o.run(t.Context(), "http://h", 0).Reason)
-	faults = httpcall.New(clock.NewSystem(), nil).Check(newRun(t, data{"url": "http://h", "async": true}).Job)
+	faults = httpcall.New(clock.NewSystem(), open()).Check(newRun(t, data{"url": "http://h", "async": true}).Job)
 	require.Equal(t, []string{"jobData.async", "not_enabled"}, []string{faults[0].Field, faults[0].Code})
 }

@@ -27,6 +27,7 @@ type attempt struct {
 	// status is 0 until the final answer began.
 	status  int
 	answer  answer
+	headers string
 	trouble string
 }
 
@@ -43,6 +44,7 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 	}
 	defer func() { _ = response.Body.Close() }()
 	a.status = response.StatusCode
+	a.headers = headersText(response.Header)
 	a.stage.enter(reading)
 	err = a.answer.read(response, a.call.contains)
 	if err != nil && ctx.Err() != nil {
@@ -80,6 +82,10 @@ func (a *attempt) failed(ctx context.Context, err error) entity.Outcome {
 	}
 	o := entity.Failed(entity.ReasonError, a.trouble)
 	o.Result = a.answer.text()
+	var held *heldBack
+	if errors.As(err, &held) {
+		o.RetryAfter = held.wait
+	}
 	if errors.Is(cause, entity.ErrStopTimeout) {
 		a.trouble = fmt.Sprintf("%s: no end within %s", a.stage.String(), a.limit)
 		o.Status, o.Reason, o.Message = entity.StatusTimeout, entity.ReasonTimeout, a.trouble
@@ -119,6 +125,14 @@ func contentType(body string) string {
 		return "application/json"
 	}
 	return "text/plain; charset=utf-8"
+}
+
+// tell writes into the run's log what became of the call.
+func (a *attempt) tell(rep entity.Reporter, took time.Duration) {
+	rep.Log(entity.LogSystem, a.line(took))
+	if a.headers != "" {
+		rep.Log(entity.LogSystem, "answered with "+a.headers)
+	}
 }
 
 // line is what the run's log says of the call: never a query or a header,

@@ -12,30 +12,36 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 )
 
-// BenchmarkRun shows what a new connection for every attempt costs against
-// kept ones, which would not keep the promise to send an attempt once. The
-// target runs in the same process and its share is part of the figure.
+// BenchmarkRun shows what a call costs on kept connections against a new one
+// for every attempt. The target runs in the same process and its share is part
+// of the figure.
 func BenchmarkRun(b *testing.B) {
 	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
-	plain, secure := httptest.NewServer(answer), httptest.NewTLSServer(answer)
+	plain, secure, two := httptest.NewServer(answer), httptest.NewTLSServer(answer), httptest.NewUnstartedServer(answer)
+	two.EnableHTTP2 = true
+	two.StartTLS()
 	defer plain.Close()
 	defer secure.Close()
+	defer two.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(secure.Certificate())
-	for _, target := range []struct{ name, url string }{{"http", plain.URL}, {"https", secure.URL}} {
+	roots.AddCert(two.Certificate())
+	for _, target := range []struct{ name, url string }{{"http", plain.URL}, {"https", secure.URL}, {"http2", two.URL}} {
 		for _, keep := range []bool{false, true} {
 			name := target.name + "/new"
+			if !keep && target.name == "http2" {
+				continue // nobody opens a connection for one stream
+			}
 			if keep {
 				name = target.name + "/kept"
 			}
 			b.Run(name, func(b *testing.B) {
-				transport := newTransport(roots)
-				transport.DisableKeepAlives = !keep
-				transport.MaxIdleConnsPerHost = 64
-				defer transport.CloseIdleConnections()
-				x := &Executor{clock: clock.NewSystem(), transport: transport}
+				x := New(clock.NewSystem(), Settings{Guard: outbound.New(outbound.Policy{AllowPrivate: true}), Roots: roots, PerHost: 256, BreakAfter: 20})
+				x.caller.transport.DisableKeepAlives = !keep
+				defer x.Close()
 				text, err := json.Marshal(map[string]string{"url": target.url})
 				require.NoError(b, err)
 				run, rep := executortest.NewRun(entity.JobHTTP, "", string(text)), silent{}

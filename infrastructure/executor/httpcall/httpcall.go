@@ -4,72 +4,65 @@ package httpcall
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
-	"net"
-	"net/http"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 )
 
-// The bounds of a call.
-const (
-	// DefaultTimeout bounds an attempt of a job without a time limit.
-	DefaultTimeout = 60 * time.Second
-	connectTimeout = 10 * time.Second
-	maxRedirects   = 5
-	maxHeaderBytes = 64 << 10
-)
+// DefaultTimeout bounds an attempt of a job without a time limit.
+const DefaultTimeout = 60 * time.Second
+
+// Settings are what a node allows its calls.
+type Settings struct {
+	// Guard judges every address before it is dialled. Without one nothing but
+	// the public internet may be called.
+	Guard *outbound.Guard
+	// Roots sign the certificates that are trusted; nil stands for those of the
+	// system.
+	Roots *x509.CertPool
+	// PerHost is the most calls of one host and port at a time; zero: no bound.
+	PerHost int
+	// BreakAfter calls in a row that could not connect to a host hold back
+	// further ones for BreakFor. Zero switches that off.
+	BreakAfter int
+	BreakFor   time.Duration
+}
 
 // Executor calls services. It is safe for concurrent use.
 type Executor struct {
-	clock     clock.Clock
-	transport http.RoundTripper
-	reports   *report.Registry
+	clock    clock.Clock
+	settings Settings
+	hosts    *hosts
+	caller   *caller
+	reports  *report.Registry
 }
 
-// New returns an Executor that trusts the certificates signed by roots; nil
-// stands for those of the system.
-func New(c clock.Clock, roots *x509.CertPool) *Executor {
-	return &Executor{clock: c, transport: newTransport(roots)}
-}
-
-// newTransport opens a connection for every request and closes it afterwards.
-// A transport that keeps connections sends some requests a second time when a
-// kept connection breaks, although the target may have acted on the first; and
-// where it does not, the request is lost to a connection that the target just
-// closed for idleness. A new connection has neither fault, so each attempt is
-// sent exactly once (engine rule 30). It speaks HTTP/1.1 alone, since HTTP/2
-// has rules of its own for sending again and gains nothing on one request.
-// Proxies of the environment are not used, and nothing is decompressed, so
-// that the bounds on sizes count what was sent.
-func newTransport(roots *x509.CertPool) *http.Transport {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: -1}
-	return &http.Transport{
-		Proxy:       nil,
-		DialContext: dialer.DialContext,
-		TLSClientConfig: &tls.Config{
-			MinVersion:         tls.VersionTLS12,
-			RootCAs:            roots,
-			ClientSessionCache: tls.NewLRUClientSessionCache(0),
-		},
-		TLSHandshakeTimeout:    connectTimeout,
-		DisableKeepAlives:      true,
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: maxHeaderBytes,
-		Protocols:              protocols,
+// New returns an Executor.
+func New(c clock.Clock, s Settings) *Executor {
+	if s.Guard == nil {
+		s.Guard = outbound.New(outbound.Policy{})
 	}
+	h := newHosts(c, s.PerHost, s.BreakAfter, s.BreakFor)
+	return &Executor{clock: c, settings: s, hosts: h, caller: newCaller(s, h, nil)}
 }
+
+// Close closes the connections that are kept. Nothing may run any more.
+func (x *Executor) Close() { x.caller.close() }
 
 // Check lists what is wrong with the job data of an HTTP job.
 func (x *Executor) Check(job *entity.Job) []fault.Field {
 	c, faults := parse(job.Data)
+	if c.url != nil {
+		if err := x.settings.Guard.Check(c.url); err != nil {
+			faults = append(faults, fault.Field{Field: jobdata.Path + ".url", Code: "not_allowed", Message: err.Error()})
+		}
+	}
 	if c.async {
 		faults = append(faults, x.checkAsync(job)...)
 	}
@@ -92,21 +85,37 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	limited, stop := x.within(ctx, limit)
 	defer stop()
 	a := &attempt{call: c, limit: limit}
+	through, done := x.through(c)
+	defer done()
 	if !c.async {
-		outcome := a.do(limited, x.transport, run)
-		rep.Log(entity.LogSystem, a.line(x.clock.Monotonic()-began))
+		outcome := a.do(limited, through, run)
+		a.tell(rep, x.clock.Monotonic()-began)
 		return outcome
 	}
 	// Before the request: the target may report before it has answered.
 	wait := x.reports.Open(run.Execution, rep)
 	defer wait.Close()
 	a.token = wait.Token()
-	outcome := a.do(limited, x.transport, run)
-	rep.Log(entity.LogSystem, a.line(x.clock.Monotonic()-began))
+	outcome := a.do(limited, through, run)
+	a.tell(rep, x.clock.Monotonic()-began)
 	if outcome.Status != entity.StatusSuccess {
 		return outcome
 	}
 	return a.await(limited, wait)
+}
+
+// through is the caller for a call. One with an identity of its own gets a
+// caller of its own: connections are not shared between identities.
+func (x *Executor) through(c call) (through *caller, done func()) {
+	if c.identity == nil {
+		return x.caller, func() {}
+	}
+	settings := x.settings
+	if c.identity.roots != nil {
+		settings.Roots = c.identity.roots
+	}
+	own := newCaller(settings, x.hosts, c.identity.certificate)
+	return own, own.close
 }
 
 // within bounds ctx by the clock's monotonic time.

@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 )
 
 // data is the job data of a test.
@@ -28,25 +29,36 @@ func newRun(t *testing.T, d data) entity.Run {
 	return executortest.NewRun(entity.JobHTTP, "", string(text))
 }
 
-// call runs one attempt and returns its outcome and its one log line.
+// open allows calls of this machine.
+func open() httpcall.Settings {
+	return httpcall.Settings{Guard: outbound.New(outbound.Policy{AllowPrivate: true})}
+}
+
+// settings are open ones that trust the certificates of servers.
+func settings(servers ...*httptest.Server) httpcall.Settings {
+	s := open()
+	if len(servers) > 0 {
+		s.Roots = x509.NewCertPool()
+	}
+	for _, server := range servers {
+		s.Roots.AddCert(server.Certificate())
+	}
+	return s
+}
+
+// call runs one attempt and returns its outcome and the log line of the call.
 func call(t *testing.T, d data, roots ...*httptest.Server) (entity.Outcome, string) {
 	t.Helper()
 	rep := &executortest.Recorder{}
-	outcome := httpcall.New(clock.NewSystem(), trusted(roots)).Run(t.Context(), newRun(t, d), rep)
-	require.Len(t, rep.Lines(), 1)
-	require.Equal(t, entity.LogSystem, rep.Lines()[0].Type)
+	x := httpcall.New(clock.NewSystem(), settings(roots...))
+	defer x.Close()
+	outcome := x.Run(t.Context(), newRun(t, d), rep)
+	require.NotEmpty(t, rep.Lines())
+	require.LessOrEqual(t, len(rep.Lines()), 2)
+	for _, line := range rep.Lines() {
+		require.Equal(t, entity.LogSystem, line.Type)
+	}
 	return outcome, rep.Lines()[0].Text
-}
-
-func trusted(servers []*httptest.Server) *x509.CertPool {
-	if len(servers) == 0 {
-		return nil
-	}
-	pool := x509.NewCertPool()
-	for _, s := range servers {
-		pool.AddCert(s.Certificate())
-	}
-	return pool
 }
 
 func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
@@ -79,7 +91,7 @@ func TestRunSendsTheRequestOfTheDefinition(t *testing.T) {
 	})
 	run.Execution.ShardIndex, run.Execution.ShardTotal, run.Execution.Attempt = 2, 3, 4
 	run.Execution.Token, run.Execution.JobFence, run.Execution.RootID = 5, 6, "root"
-	outcome := httpcall.New(clock.NewSystem(), nil).Run(t.Context(), run, &executortest.Recorder{})
+	outcome := httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run, &executortest.Recorder{})
 
 	require.Equal(t, entity.Succeeded("done"), outcome)
 	require.Equal(t, "POST", got.Method)
@@ -88,7 +100,7 @@ func TestRunSendsTheRequestOfTheDefinition(t *testing.T) {
 	require.Equal(t, `{"n":1}`, string(body))
 	want := map[string]string{
 		"X-Key": "v", "Authorization": "Bearer t", "Content-Type": "application/json", "Content-Length": "7",
-		"User-Agent": "platform-scheduler", "Connection": "close",
+		"User-Agent":               "platform-scheduler",
 		"X-Scheduler-Execution-Id": "execution-1", "X-Scheduler-Job-Id": "job-1",
 		"X-Scheduler-Scheduled-Time": "2026-03-01T02:00:00.000Z", "X-Scheduler-Attempt": "4",
 		"X-Scheduler-Shard-Index": "2", "X-Scheduler-Shard-Total": "3",
@@ -217,7 +229,7 @@ func TestRunLogsOneLineWithoutSecrets(t *testing.T) {
 
 func TestRunRefusesWhatTheEdgeWouldRefuse(t *testing.T) {
 	rep := &executortest.Recorder{}
-	outcome := httpcall.New(clock.NewSystem(), nil).Run(t.Context(), newRun(t, data{"url": "ftp://h", "x": 1}), rep)
+	outcome := httpcall.New(clock.NewSystem(), open()).Run(t.Context(), newRun(t, data{"url": "ftp://h", "x": 1}), rep)
 	require.Equal(t, entity.ReasonInvalid, outcome.Reason)
 	require.Contains(t, outcome.Message, "jobData.url")
 	require.Contains(t, outcome.Message, "jobData.x")

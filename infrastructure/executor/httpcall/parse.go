@@ -17,6 +17,7 @@ const (
 	maxExpectedBody = 4 << 10
 	maxExpected     = 256
 	maxMethod       = 16
+	maxPEM          = 64 << 10
 )
 
 // DefaultExpected are the statuses of success when a job names none.
@@ -34,6 +35,8 @@ type definition struct {
 	expectedStatus, expectedBody string
 	headers                      map[string]string
 	async                        bool
+	// certificate, key and authority are PEM texts.
+	certificate, key, authority string
 }
 
 // call is a checked definition.
@@ -46,6 +49,8 @@ type call struct {
 	contains string
 	// async: the answer only begins the run, the target reports its end later.
 	async bool
+	// identity is what the call needs of TLS beyond any other; it may be nil.
+	identity *identity
 }
 
 // parse reads and checks job data; the call is usable when nothing is wrong.
@@ -66,13 +71,16 @@ func read(r *jobdata.Reader) definition {
 		expectedBody:   r.Text("expectedBody", maxExpectedBody),
 	}
 	d.async = r.Boolean("async")
+	d.certificate = r.Text("clientCertificate", maxPEM)
+	d.key = r.Text("clientKey", maxPEM)
+	d.authority = r.Text("certificateAuthority", maxPEM)
 	return d
 }
 
 func (d definition) check(r *jobdata.Reader) call {
 	c := call{
 		method: d.method, url: checkURL(r, d.url), header: checkHeaders(r, d.headers),
-		body: d.body, contains: d.expectedBody, async: d.async,
+		body: d.body, contains: d.expectedBody, async: d.async, identity: checkIdentity(r, d),
 	}
 	if c.method == "" {
 		c.method = http.MethodGet

@@ -15,7 +15,7 @@ import (
 )
 
 func check(data string) []fault.Field {
-	return httpcall.New(clock.NewSystem(), nil).Check(&entity.Job{Type: entity.JobHTTP, Data: data})
+	return httpcall.New(clock.NewSystem(), open()).Check(&entity.Job{Type: entity.JobHTTP, Data: data})
 }
 
 func urlData(t *testing.T, url string) string {
@@ -27,8 +27,8 @@ func urlData(t *testing.T, url string) string {
 
 func TestCheckTakesGoodDefinitions(t *testing.T) {
 	for _, url := range []string{
-		"http://example.com", "https://example.com:65535/a/b?c=d&e=%20", "http://example.com.", "HTTP://EXAMPLE.com:1/",
-		"http://127.0.0.1:3306", "http://[::1]:80/", "http://bücher.example/ü?q=ü",
+		"http://example.com", "https://example.com:65535/a/b?c=d&e=%20", "http://example.com.", "HTTP://EXAMPLE.com:65535/",
+		"http://127.0.0.1:8080", "http://[::1]:80/", "http://bücher.example/ü?q=ü",
 		"http://h/%2e%2e/%00?when=${scheduledTime}&day=${scheduledTime:yyyy-MM-dd HH:mm}",
 	} {
 		require.Empty(t, check(urlData(t, url)), url)

@@ -29,6 +29,8 @@ func (a *attempt) redirect(next *http.Request, made []*http.Request) error {
 		return refusal("to a URL with a user name or password")
 	case next.URL.Hostname() == "" || !goodPort(next.URL):
 		return refusal("to a URL without a good host and port")
+	case a.call.identity != nil && left(made, next):
+		return refusal("to another origin, for which the client certificate is not meant")
 	}
 	a.redirects++
 	next.URL.RawQuery = escapeQuery(next.URL.RawQuery)

@@ -71,7 +71,7 @@ func TestRunNamesThePhaseThatFailed(t *testing.T) {
 		{"refused", "http://" + closed.Addr().String(), "connect to " + closed.Addr().String() + ": "},
 		{"untrusted", untrusted.URL, "agree on TLS with " + host(untrusted) + ": "},
 		{"no TLS", "https://" + host(plain), "agree on TLS with " + host(plain) + ": "},
-		{"no name", "http://[::1%25nosuch]:1", "connect to [::1%nosuch]:1: "},
+		{"no name", "http://[::1%25nosuch]:8", "connect to [::1%nosuch]:8: "},
 		{"no answer", hangUp, "wait for the answer of " + strings.TrimPrefix(hangUp, "http://") + ": "},
 		{"no HTTP", nonsense, "malformed HTTP response"},
 	}
@@ -209,7 +209,7 @@ func TestRunEndsAtItsTimeLimit(t *testing.T) {
 				run := newRun(t, data{"url": url})
 				run.Job.TimeoutSec = c.timeoutSec
 				ended := make(chan entity.Outcome, 1)
-				go func() { ended <- httpcall.New(now, nil).Run(context.Background(), run, &executortest.Recorder{}) }()
+				go func() { ended <- httpcall.New(now, open()).Run(context.Background(), run, &executortest.Recorder{}) }()
 				<-seen
 				now.Advance(c.limit - time.Millisecond)
 				select {
@@ -239,7 +239,7 @@ func TestRunEndsWhenItIsStopped(t *testing.T) {
 	for name, url := range stalls(t, seen) {
 		for cause, want := range cases {
 			t.Run(name+" "+cause.Error(), func(t *testing.T) {
-				d := executor.New(map[entity.JobType]executor.Executor{entity.JobHTTP: httpcall.New(clock.NewSystem(), nil)})
+				d := executor.New(map[entity.JobType]executor.Executor{entity.JobHTTP: httpcall.New(clock.NewSystem(), open())})
 				ctx, cancel := context.WithCancelCause(context.Background())
 				run := newRun(t, data{"url": url, "expectedStatus": "404"})
 				ended := make(chan entity.Outcome, 1)
@@ -286,7 +286,7 @@ func TestEachAttemptIsSentOnce(t *testing.T) {
 					_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n")
 				}
 			})
-			x := httpcall.New(clock.NewSystem(), nil)
+			x := httpcall.New(clock.NewSystem(), open())
 			first := x.Run(t.Context(), newRun(t, d), &executortest.Recorder{})
 			require.Equal(t, entity.StatusSuccess, first.Status)
 			second := x.Run(t.Context(), newRun(t, d), &executortest.Recorder{})
@@ -298,7 +298,7 @@ func TestEachAttemptIsSentOnce(t *testing.T) {
 
 func TestATargetThatDropsIdleConnectionsLosesNothing(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})
-	x := httpcall.New(clock.NewSystem(), nil)
+	x := httpcall.New(clock.NewSystem(), open())
 	for range 50 {
 		outcome := x.Run(t.Context(), newRun(t, data{"url": s.URL, "method": "POST", "body": "x"}), &executortest.Recorder{})
 		require.Equal(t, entity.StatusSuccess, outcome.Status, outcome.Message)

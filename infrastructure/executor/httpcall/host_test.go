@@ -1,0 +1,128 @@
+package httpcall_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
+)
+
+func TestCallsOfOneHostAreBounded(t *testing.T) {
+	began, release := make(chan struct{}), make(chan struct{})
+	slow := serve(t, func(http.ResponseWriter, *http.Request) {
+		began <- struct{}{}
+		<-release
+	})
+	other := serve(t, func(http.ResponseWriter, *http.Request) {})
+	bounds := open()
+	bounds.PerHost = 2
+	now := clocktest.NewManual(time.Unix(0, 0))
+	x := httpcall.New(now, bounds)
+	defer x.Close()
+	ended := make(chan entity.Outcome, 3)
+	start := func(ctx context.Context) {
+		go func() { ended <- x.Run(ctx, newRun(t, data{"url": slow.URL}), &executortest.Recorder{}) }()
+	}
+	start(t.Context())
+	start(t.Context())
+	<-began
+	<-began
+	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": other.URL}).Status, "another host is not held up")
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(entity.ErrStopCancel)
+	outcome := x.Run(ctx, newRun(t, data{"url": slow.URL}), &executortest.Recorder{})
+	require.Equal(t, entity.StatusFailed, outcome.Status, "it gives up when it is stopped while it waits")
+
+	start(t.Context())
+	select {
+	case <-began:
+		require.Fail(t, "a third call went out")
+	case <-time.After(20 * time.Millisecond):
+	}
+	release <- struct{}{}
+	<-began // the third has taken the place
+	close(release)
+	for range 3 {
+		require.Equal(t, entity.StatusSuccess, (<-ended).Status)
+	}
+}
+
+// flaky is an address that can be made to refuse connections.
+func flaky(t *testing.T) (url string, up func()) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	return "http://" + addr, func() {
+		listener, err := net.Listen("tcp", addr)
+		require.NoError(t, err)
+		server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ReadHeaderTimeout: time.Second}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = server.Serve(listener)
+		}()
+		t.Cleanup(func() {
+			_ = server.Close()
+			<-done
+		})
+	}
+}
+
+func TestCallsOfAHostThatCannotBeReachedAreHeldBack(t *testing.T) {
+	url, up := flaky(t)
+	bounds := open()
+	bounds.BreakAfter, bounds.BreakFor = 3, 10*time.Second
+	now := clocktest.NewManual(time.Unix(0, 0))
+	x := httpcall.New(now, bounds)
+	defer x.Close()
+	for range 3 {
+		require.Contains(t, runs(t, x, data{"url": url}).Message, "connect to ")
+	}
+	now.Advance(4 * time.Second)
+	held := runs(t, x, data{"url": url})
+	require.Equal(t, entity.ReasonError, held.Reason)
+	require.Contains(t, held.Message, "held back: 3 calls in a row could not connect; the next one is made in 6s")
+	require.Equal(t, 6*time.Second, held.RetryAfter)
+
+	now.Advance(6 * time.Second)
+	require.Contains(t, runs(t, x, data{"url": url}).Message, "connect to ", "one call tries again")
+	require.Contains(t, runs(t, x, data{"url": url}).Message, "held back: 4 calls")
+
+	up()
+	now.Advance(10 * time.Second)
+	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": url}).Status)
+	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": url}).Status)
+}
+
+func TestOnlyFailuresToConnectHoldCallsBack(t *testing.T) {
+	bad := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	bounds := open()
+	bounds.BreakAfter, bounds.BreakFor = 1, time.Hour
+	x := httpcall.New(clocktest.NewManual(time.Unix(0, 0)), bounds)
+	defer x.Close()
+	for range 3 {
+		require.Equal(t, entity.ReasonHTTPStatus, runs(t, x, data{"url": bad.URL}).Reason)
+	}
+	refused := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
+	})
+	for range 3 {
+		require.Contains(t, runs(t, x, data{"url": refused.URL}).Message, "are not allowed", "what is refused here says nothing of the target")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(entity.ErrStopCancel)
+	url, _ := flaky(t)
+	require.Equal(t, entity.StatusFailed, x.Run(ctx, newRun(t, data{"url": url}), &executortest.Recorder{}).Status)
+	require.NotContains(t, runs(t, x, data{"url": url}).Message, "held back", "a call that was cancelled says nothing of the target")
+}

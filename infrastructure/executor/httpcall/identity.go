@@ -1,0 +1,44 @@
+package httpcall
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
+)
+
+// identity is what one call needs of TLS beyond what all have: the certificate
+// that it shows, and the authority that it trusts instead of the system's.
+type identity struct {
+	certificate *tls.Certificate
+	roots       *x509.CertPool
+}
+
+// checkIdentity reads the certificates of a definition; nil when it has none.
+func checkIdentity(r *jobdata.Reader, d definition) *identity {
+	if d.certificate == "" && d.key == "" && d.authority == "" {
+		return nil
+	}
+	id := &identity{}
+	switch {
+	case d.certificate != "" && d.key == "":
+		r.Fault("clientKey", "required", "belongs to clientCertificate: name the secret that holds it, such as ${secret.CLIENT_KEY}")
+	case d.certificate == "" && d.key != "":
+		r.Fault("clientCertificate", "required", "belongs to clientKey")
+	case d.certificate != "":
+		pair, err := tls.X509KeyPair([]byte(d.certificate), []byte(d.key))
+		if err != nil {
+			// The error of the library may hold parts of the texts.
+			r.Fault("clientCertificate", "invalid", "must be a certificate in PEM, with its key in clientKey")
+			break
+		}
+		id.certificate = &pair
+	}
+	if d.authority != "" {
+		id.roots = x509.NewCertPool()
+		if !id.roots.AppendCertsFromPEM([]byte(d.authority)) {
+			r.Fault("certificateAuthority", "invalid", "must hold certificates in PEM")
+		}
+	}
+	return id
+}

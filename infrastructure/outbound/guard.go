@@ -1,0 +1,122 @@
+// Package outbound decides which addresses this server may call on behalf of
+// its users. The decision is made when a connection is dialled, on the address
+// that a name came to, so that names that change their minds, redirects and
+// odd spellings of an address are all judged by where they lead.
+package outbound
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"code.dny.dev/ssrf"
+)
+
+// Policy says what may be called beside the public internet.
+type Policy struct {
+	// AllowPrivate permits loopback and private networks. Addresses at which
+	// clouds hand out credentials stay refused.
+	AllowPrivate bool
+	// AllowCIDRs are networks that are permitted whatever else is said, on every
+	// port.
+	AllowCIDRs []netip.Prefix
+}
+
+// Guard holds a policy. It is safe for concurrent use.
+type Guard struct {
+	listed   []netip.Prefix
+	guardian *ssrf.Guardian
+}
+
+// private are the networks that AllowPrivate permits: RFC 1122 (loopback), RFC
+// 1918, RFC 6598 (shared address space) and RFC 4193 (unique local).
+var private = []netip.Prefix{
+	netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"),
+	netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("100.64.0.0/10"),
+	netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("fc00::/7"),
+}
+
+// metadata are addresses inside private networks at which clouds hand out
+// credentials; those that are link-local are refused with their network.
+var metadata = []netip.Addr{netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254")}
+
+// ports at which no HTTP service listens, and where a request does harm when
+// its text is taken for commands: of mail, shells, chat and databases. After
+// the list of the Fetch standard, with databases added.
+var ports = []uint16{
+	1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119,
+	123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990,
+	993, 995, 1719, 1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+	10080, 11211, 26379, 27017,
+}
+
+// Refusal is a connection that is not made. Its text names the address, the
+// rule and the remedy.
+type Refusal struct{ text string }
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.text }
+
+func refuse(format string, args ...any) *Refusal { return &Refusal{fmt.Sprintf(format, args...)} }
+
+// New returns the guard of a policy.
+func New(p Policy) *Guard {
+	var allowed []netip.Prefix
+	if p.AllowPrivate {
+		allowed = private
+	}
+	v4 := slices.DeleteFunc(slices.Clone(allowed), func(n netip.Prefix) bool { return !n.Addr().Is4() })
+	v6 := slices.DeleteFunc(slices.Clone(allowed), func(n netip.Prefix) bool { return n.Addr().Is4() })
+	return &Guard{
+		listed:   slices.Clone(p.AllowCIDRs),
+		guardian: ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...)),
+	}
+}
+
+// Control refuses connections to what may not be called, as a *Refusal. It is
+// made for net.Dialer.Control, which calls it for every address a name has.
+func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil || network != "tcp4" && network != "tcp6" {
+		return refuse("connections to %s %s are not allowed", network, address)
+	}
+	if r := g.check(target); r != nil {
+		return r
+	}
+	return nil
+}
+
+func (g *Guard) check(target netip.AddrPort) *Refusal {
+	addr := target.Addr().Unmap().WithZone("")
+	if slices.ContainsFunc(g.listed, func(n netip.Prefix) bool { return n.Contains(addr) }) {
+		return nil
+	}
+	const remedy = "; a network that shall be called is listed in executor.http.allowCIDRs"
+	if slices.Contains(metadata, addr) || g.guardian.SafeAddr(addr) != nil {
+		return refuse("calls to the address %s are not allowed on this server%s", addr, remedy)
+	}
+	if slices.Contains(ports, target.Port()) {
+		return refuse("calls to port %s are not allowed, it belongs to another protocol than HTTP%s", strconv.Itoa(int(target.Port())), remedy)
+	}
+	return nil
+}
+
+// ParseNetworks reads networks and single addresses, as the configuration
+// holds them.
+func ParseNetworks(texts []string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, text := range texts {
+		if network, err := netip.ParsePrefix(text); err == nil {
+			out = append(out, network.Masked())
+			continue
+		}
+		addr, err := netip.ParseAddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither a network such as 10.0.0.0/8 nor an address", text)
+		}
+		out = append(out, netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()))
+	}
+	return out, nil
+}
