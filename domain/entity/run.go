@@ -5,6 +5,9 @@ package entity
 type Run struct {
 	Job       *Job
 	Execution *Execution
+	// Secrets are those that the definition names, opened for this attempt
+	// alone. They are never stored, logged or reported.
+	Secrets map[string]string
 }
 
 // Reporter takes what an attempt says while it runs. It is safe for concurrent

@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
 // Settings are what a node allows and where it works.
@@ -49,13 +50,13 @@ func New(c clock.Clock, starter Starter, s Settings) *Executor {
 
 // Check implements executor.Executor.
 func (e *Executor) Check(job *entity.Job) []fault.Field {
-	_, faults := parse(job.Data, e.settings.Interpreters)
+	_, faults := parse(job.Data, e.settings.Interpreters, placeholder.Samples(job))
 	return faults
 }
 
 // Run implements executor.Executor. It returns when nothing of the run is left.
 func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
-	d, faults := parse(run.Job.Data, e.settings.Interpreters)
+	d, faults := parse(run.Job.Data, e.settings.Interpreters, placeholder.Of(run))
 	if len(faults) > 0 {
 		return entity.Failed(entity.ReasonInvalid, faults[0].Field+": "+faults[0].Message)
 	}

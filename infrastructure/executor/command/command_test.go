@@ -203,3 +203,22 @@ func TestAnOrderNamesItsAttempt(t *testing.T) {
 	require.True(t, strings.HasPrefix(order.Path, "/"))
 	require.Equal(t, command.Limits{CPUSec: 60, MemoryMb: 256, OpenFiles: 64, Processes: 32}, order.Limits)
 }
+
+// A value is never more than one argument, and never code.
+func TestPlaceholdersStandInArgumentsAndVariablesOnly(t *testing.T) {
+	b := newBench(t)
+	got := b.run(t.Context(), `{"command":["sh","-c","printf '%s|' \"$0\" \"$@\" \"$A\"","${params.day}","${secret.KEY}; id"],"env":{"A":"${scheduledTime-1d:yyyyMMdd}"}}`)
+	require.Equal(t, entity.StatusSuccess, got.Status, got.Message)
+	require.Equal(t, "1|s3 cret; id|20261119|", got.Result)
+
+	got = b.run(t.Context(), `{"script":"day=7; echo ${day}","interpreter":"sh"}`)
+	require.Equal(t, "7", got.Result, "a script's own variables are left alone")
+
+	got = b.run(t.Context(), `{"command":["echo","${params.none}"]}`)
+	require.Equal(t, entity.ReasonInvalid, got.Reason)
+	require.Contains(t, got.Message, "jobData.command[1]: the run was not given the parameter none")
+	faults := b.Check(&entity.Job{Data: `{"command":["echo","${HOME}"],"env":{"A":"${x}"},"workingDir":"/srv/${params.day}"}`})
+	require.Len(t, faults, 2)
+	require.Equal(t, "jobData.command[1]", faults[0].Field)
+	require.Equal(t, "jobData.env.A", faults[1].Field)
+}

@@ -5,11 +5,14 @@
 package command
 
 import (
+	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
@@ -37,14 +40,14 @@ type definition struct {
 }
 
 // parse reads and checks job data; the definition is usable when nothing is wrong.
-func parse(data string, interpreters []string) (definition, []fault.Field) {
-	r := jobdata.Read(data)
+func parse(data string, interpreters []string, run *placeholder.Values) (definition, []fault.Field) {
+	r := jobdata.Read(data, run)
 	d := definition{
 		argv:        r.List("command", maxArgs),
 		script:      r.Text("script", maxScript),
 		interpreter: r.Text("interpreter", maxArg),
 		env:         r.Texts("env"),
-		workingDir:  r.Text("workingDir", maxDir),
+		workingDir:  r.Template("workingDir", maxDir, placeholder.Raw),
 		success:     exitCodes(r),
 		limits: Limits{
 			CPUSec:    r.Integer("cpuSec", 1, 7*24*3600),
@@ -53,10 +56,23 @@ func parse(data string, interpreters []string) (definition, []fault.Field) {
 			Processes: r.Integer("processes", 1, 1<<16),
 		},
 	}
+	d.expand(r)
 	d.checkProgram(r, interpreters)
 	checkEnv(r, d.env)
 	checkDir(r, d.workingDir)
 	return d, r.End()
+}
+
+// expand puts values into arguments and variables. A value never becomes more
+// than one argument. Scripts are left alone: they read variables, and a value
+// inside would be code.
+func (d *definition) expand(r *jobdata.Reader) {
+	for i, arg := range d.argv {
+		d.argv[i] = r.Expand(fmt.Sprintf("command[%d]", i), arg, placeholder.Raw)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.env)) {
+		d.env[name] = r.Expand("env."+name, d.env[name], placeholder.Raw)
+	}
 }
 
 func (d *definition) checkProgram(r *jobdata.Reader, interpreters []string) {

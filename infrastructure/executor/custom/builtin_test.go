@@ -33,9 +33,9 @@ func TestNoopIsLight(t *testing.T) {
 }
 
 func TestEchoLogsAndReturnsItsText(t *testing.T) {
-	outcome, lines := runBuiltIn(t, "echo", `{"text":"50% of ${params.x}"}`)
-	require.Equal(t, entity.Succeeded("50% of ${params.x}"), outcome)
-	require.Equal(t, []executortest.Line{{Type: entity.LogStdout, Text: "50% of ${params.x}"}}, lines)
+	outcome, lines := runBuiltIn(t, "echo", `{"text":"50% of ${jobName} $${x}"}`)
+	require.Equal(t, entity.Succeeded("50% of settle orders ${x}"), outcome)
+	require.Equal(t, []executortest.Line{{Type: entity.LogStdout, Text: "50% of settle orders ${x}"}}, lines)
 
 	outcome, _ = runBuiltIn(t, "echo", "")
 	require.Equal(t, entity.Succeeded(""), outcome)

@@ -17,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
@@ -92,16 +93,19 @@ func (g *Registry) Check(job *entity.Job) []fault.Field {
 	if !ok {
 		return []fault.Field{{Field: "jobClass", Code: "unknown_value", Message: g.unknown(job.Class)}}
 	}
-	return e.faults(job.Data)
+	_, faults := e.read(job.Data, placeholder.Samples(job))
+	return faults
 }
 
-func (e entry) faults(data string) []fault.Field {
-	if e.check == nil {
-		return nil
+// read replaces the placeholders of job data and checks it.
+func (e entry) read(data string, run *placeholder.Values) (string, []fault.Field) {
+	data, faults := jobdata.Expand(data, run)
+	if e.check == nil || len(faults) > 0 {
+		return data, faults
 	}
-	r := jobdata.Read(data)
+	r := jobdata.Read(data, run)
 	e.check(r)
-	return r.End()
+	return data, r.End()
 }
 
 // unknown names what the class might have been meant to be.
@@ -124,10 +128,11 @@ func (g *Registry) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	if e.handler == nil {
 		return entity.Succeeded("")
 	}
-	if wrong := e.faults(run.Job.Data); len(wrong) > 0 {
+	data, wrong := e.read(run.Job.Data, placeholder.Of(run))
+	if len(wrong) > 0 {
 		return entity.Failed(entity.ReasonInvalid, fault.Invalid(wrong).Error())
 	}
-	r := newRun(run, rep)
+	r := newRun(run, data, rep)
 	err := e.handler.Handle(ctx, r)
 	if err == nil {
 		return entity.Succeeded(r.Result())
@@ -139,14 +144,14 @@ func (g *Registry) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	return outcome
 }
 
-func newRun(run entity.Run, rep entity.Reporter) *sdk.Run {
+func newRun(run entity.Run, data string, rep entity.Reporter) *sdk.Run {
 	x := run.Execution
 	return sdk.NewRun(sdk.RunInfo{
 		ExecutionID: x.ID, JobID: run.Job.ID, JobName: run.Job.Name,
 		ScheduledTime: x.ScheduledTime.UTC(), Attempt: x.Attempt,
 		ShardIndex: x.ShardIndex, ShardTotal: max(x.ShardTotal, 1),
 		FencingToken: x.FencingToken(), IdempotencyKey: x.IdempotencyKey(),
-		Params: raw(x.Params), JobData: raw(run.Job.Data), Checkpoint: x.Checkpoint,
+		Params: raw(x.Params), JobData: raw(data), Checkpoint: x.Checkpoint,
 	}, sink{rep})
 }
 

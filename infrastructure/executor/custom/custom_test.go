@@ -179,3 +179,25 @@ func BenchmarkRunRegisteredHandler(b *testing.B) {
 		registry.Run(b.Context(), run, rep)
 	}
 }
+
+func TestPlaceholdersInJobDataBecomeTheValuesOfTheRun(t *testing.T) {
+	registry := newRegistry()
+	var got string
+	require.NoError(t, registry.Register("import", sdk.HandlerFunc(func(_ context.Context, r *sdk.Run) error {
+		got = string(r.JobData())
+		return nil
+	})))
+	run := handlerRun("import", `{"from":["${scheduledTime:yyyyMMdd}"],"key":"${secret.K}","n":1}`)
+	require.Empty(t, registry.Check(run.Job))
+	run.Secrets = map[string]string{"K": "v"}
+	require.Equal(t, entity.StatusSuccess, registry.Run(t.Context(), run, &executortest.Recorder{}).Status)
+	require.JSONEq(t, `{"from":["20260301"],"key":"v","n":1}`, got)
+
+	run.Secrets = nil
+	outcome := registry.Run(t.Context(), run, &executortest.Recorder{})
+	require.Equal(t, entity.ReasonInvalid, outcome.Reason)
+	require.Contains(t, outcome.Message, "jobData.key: there is no secret named K")
+	faults := registry.Check(handlerRun("import", `{"from":"${PATH}"}`).Job)
+	require.Len(t, faults, 1)
+	require.Equal(t, "jobData.from", faults[0].Field)
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
@@ -57,7 +58,13 @@ func (x *Executor) Close() { x.caller.close() }
 
 // Check lists what is wrong with the job data of an HTTP job.
 func (x *Executor) Check(job *entity.Job) []fault.Field {
-	c, faults := parse(job.Data)
+	_, faults := x.read(job, placeholder.Samples(job))
+	return faults
+}
+
+// read makes a call out of a definition and the values of a run.
+func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []fault.Field) {
+	c, faults := parse(job.Data, run)
 	if c.url != nil {
 		if err := x.settings.Guard.Check(c.url); err != nil {
 			faults = append(faults, fault.Field{Field: jobdata.Path + ".url", Code: "not_allowed", Message: err.Error()})
@@ -66,15 +73,15 @@ func (x *Executor) Check(job *entity.Job) []fault.Field {
 	if c.async {
 		faults = append(faults, x.checkAsync(job)...)
 	}
-	return faults
+	return c, faults
 }
 
 // Run calls the service once and returns when the call has ended. The time
 // limit of the job, or DefaultTimeout, spans the whole attempt: resolving,
 // connecting, redirects and reading the answer.
 func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
-	c, _ := parse(run.Job.Data)
-	if faults := x.Check(run.Job); len(faults) > 0 {
+	c, faults := x.read(run.Job, placeholder.Of(run))
+	if len(faults) > 0 {
 		return entity.Failed(entity.ReasonInvalid, fault.Invalid(faults).Error())
 	}
 	limit := run.Job.Timeout()

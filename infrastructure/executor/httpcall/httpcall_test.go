@@ -86,7 +86,7 @@ func TestRunSendsTheRequestOfTheDefinition(t *testing.T) {
 		_, _ = io.WriteString(w, "done")
 	})
 	run := newRun(t, data{
-		"method": "POST", "url": s.URL + "/a/%2e%2e/b?x=${params.y}&z=a b\"é", "body": `{"n":1}`,
+		"method": "POST", "url": s.URL + "/a/%2e%2e/b?x=$${params.y}&z=a b\"é", "body": `{"n":1}`,
 		"headers": data{"x-key": "v", "authorization": "Bearer t"},
 	})
 	run.Execution.ShardIndex, run.Execution.ShardTotal, run.Execution.Attempt = 2, 3, 4

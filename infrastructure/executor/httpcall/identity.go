@@ -3,7 +3,9 @@ package httpcall
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"strings"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
@@ -25,6 +27,7 @@ func checkIdentity(r *jobdata.Reader, d definition) *identity {
 		r.Fault("clientKey", "required", "belongs to clientCertificate: name the secret that holds it, such as ${secret.CLIENT_KEY}")
 	case d.certificate == "" && d.key != "":
 		r.Fault("clientCertificate", "required", "belongs to clientKey")
+	case strings.Contains(d.certificate+d.key, placeholder.Sample): // known when it runs
 	case d.certificate != "":
 		pair, err := tls.X509KeyPair([]byte(d.certificate), []byte(d.key))
 		if err != nil {
@@ -34,7 +37,7 @@ func checkIdentity(r *jobdata.Reader, d definition) *identity {
 		}
 		id.certificate = &pair
 	}
-	if d.authority != "" {
+	if d.authority != "" && !strings.Contains(d.authority, placeholder.Sample) {
 		id.roots = x509.NewCertPool()
 		if !id.roots.AppendCertsFromPEM([]byte(d.authority)) {
 			r.Fault("certificateAuthority", "invalid", "must hold certificates in PEM")

@@ -18,6 +18,8 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 )
 
@@ -53,6 +55,15 @@ func authority(s *httptest.Server) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 }
 
+// runWithKey makes a call whose key is the secret named KEY.
+func runWithKey(t *testing.T, x *httpcall.Executor, key string, d data) entity.Outcome {
+	t.Helper()
+	d["clientKey"] = "${secret.KEY}"
+	run := newRun(t, d)
+	run.Secrets = map[string]string{"KEY": key}
+	return x.Run(t.Context(), run, &executortest.Recorder{})
+}
+
 func TestACallShowsItsOwnCertificate(t *testing.T) {
 	s := asking(t, func(w http.ResponseWriter, r *http.Request) {
 		for _, c := range r.TLS.PeerCertificates {
@@ -63,7 +74,7 @@ func TestACallShowsItsOwnCertificate(t *testing.T) {
 	defer x.Close()
 	for _, name := range []string{"ann", "bob"} {
 		certificate, key := client(t, name)
-		outcome := runs(t, x, data{"url": s.URL, "clientCertificate": certificate, "clientKey": key, "certificateAuthority": authority(s)})
+		outcome := runWithKey(t, x, key, data{"url": s.URL, "clientCertificate": certificate, "certificateAuthority": authority(s)})
 		require.Equal(t, entity.Succeeded(name), outcome)
 	}
 	require.Equal(t, entity.Succeeded(""), runs(t, x, data{"url": s.URL, "certificateAuthority": authority(s)}))
@@ -77,33 +88,51 @@ func TestACertificateStaysWithItsOrigin(t *testing.T) {
 	x := httpcall.New(clock.NewSystem(), settings(s, elsewhere))
 	defer x.Close()
 	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": s.URL}).Status)
-	outcome := runs(t, x, data{"url": s.URL, "clientCertificate": certificate, "clientKey": key})
+	outcome := runWithKey(t, x, key, data{"url": s.URL, "clientCertificate": certificate})
 	require.Contains(t, outcome.Message, "refused a redirect to another origin")
 }
 
-func TestCheckRefusesHalfAnIdentity(t *testing.T) {
+func TestHalfAnIdentityIsRefused(t *testing.T) {
 	certificate, key := client(t, "ann")
 	_, other := client(t, "bob")
 	cases := []struct {
-		name  string
-		more  data
-		field string
+		name, key string
+		more      data
+		field     string
 	}{
-		{"no key", data{"clientCertificate": certificate}, "jobData.clientKey"},
-		{"no certificate", data{"clientKey": key}, "jobData.clientCertificate"},
-		{"foreign key", data{"clientCertificate": certificate, "clientKey": other}, "jobData.clientCertificate"},
-		{"nonsense", data{"clientCertificate": "x", "clientKey": "y"}, "jobData.clientCertificate"},
-		{"authority", data{"certificateAuthority": "x"}, "jobData.certificateAuthority"},
+		{"no certificate", key, data{}, "jobData.clientCertificate"},
+		{"foreign key", other, data{"clientCertificate": certificate}, "jobData.clientCertificate"},
+		{"nonsense", "y", data{"clientCertificate": "x"}, "jobData.clientCertificate"},
+		{"authority", key, data{"clientCertificate": certificate, "certificateAuthority": "x"}, "jobData.certificateAuthority"},
 	}
 	x := httpcall.New(clock.NewSystem(), open())
 	defer x.Close()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			c.more["url"] = "https://example.com"
-			run := newRun(t, c.more)
-			faults := x.Check(run.Job)
-			require.Len(t, faults, 1)
-			require.Equal(t, c.field, faults[0].Field)
+			c.more["url"] = "https://127.0.0.1"
+			outcome := runWithKey(t, x, c.key, c.more)
+			require.Equal(t, entity.ReasonInvalid, outcome.Reason)
+			require.Contains(t, outcome.Message, c.field)
+			require.NotContains(t, outcome.Message, "PRIVATE")
 		})
 	}
+}
+
+func TestAKeyDoesNotStandInADefinition(t *testing.T) {
+	certificate, key := client(t, "ann")
+	x := httpcall.New(clock.NewSystem(), open())
+	defer x.Close()
+	check := func(d data) []fault.Field {
+		d["url"] = "https://example.com"
+		return x.Check(newRun(t, d).Job)
+	}
+	require.Empty(t, check(data{"clientCertificate": certificate, "clientKey": "${secret.KEY}"}))
+	require.Empty(t, check(data{"clientCertificate": "${secret.CERT}", "clientKey": "${secret.KEY}", "certificateAuthority": "${secret.CA}"}))
+	faults := check(data{"clientCertificate": certificate, "clientKey": key})
+	require.Len(t, faults, 1)
+	require.Equal(t, "jobData.clientKey", faults[0].Field)
+	require.Equal(t, "not_allowed", faults[0].Code)
+	faults = check(data{"clientCertificate": certificate})
+	require.Len(t, faults, 1)
+	require.Equal(t, "jobData.clientKey", faults[0].Field)
 }

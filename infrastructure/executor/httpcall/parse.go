@@ -1,12 +1,14 @@
 package httpcall
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
@@ -28,8 +30,8 @@ var methods = []string{
 	http.MethodPatch, http.MethodDelete, http.MethodOptions,
 }
 
-// definition is the job data as it was written. Its texts become those of one
-// run between reading and checking, so that what is sent is what was checked.
+// definition is the job data with the placeholders replaced: what is checked
+// is what is sent.
 type definition struct {
 	method, url, body            string
 	expectedStatus, expectedBody string
@@ -54,8 +56,8 @@ type call struct {
 }
 
 // parse reads and checks job data; the call is usable when nothing is wrong.
-func parse(data string) (call, []fault.Field) {
-	r := jobdata.Read(data)
+func parse(data string, run *placeholder.Values) (call, []fault.Field) {
+	r := jobdata.Read(data, run)
 	d := read(r)
 	c := d.check(r)
 	return c, r.End()
@@ -64,16 +66,22 @@ func parse(data string) (call, []fault.Field) {
 func read(r *jobdata.Reader) definition {
 	d := definition{
 		method:         r.Text("method", maxMethod),
-		url:            r.Text("url", maxURL),
+		url:            knownAddress(r.Template("url", maxURL, placeholder.URL)),
 		headers:        r.Texts("headers"),
-		body:           r.Text("body", maxBody),
+		body:           r.Template("body", maxBody, placeholder.Body(r.Peek("body"))),
 		expectedStatus: r.Text("expectedStatus", maxExpected),
-		expectedBody:   r.Text("expectedBody", maxExpectedBody),
+		expectedBody:   r.Template("expectedBody", maxExpectedBody, placeholder.Raw),
+		async:          r.Boolean("async"),
+		certificate:    r.Template("clientCertificate", maxPEM, placeholder.Raw),
+		key:            r.Template("clientKey", maxPEM, placeholder.Raw),
+		authority:      r.Template("certificateAuthority", maxPEM, placeholder.Raw),
 	}
-	d.async = r.Boolean("async")
-	d.certificate = r.Text("clientCertificate", maxPEM)
-	d.key = r.Text("clientKey", maxPEM)
-	d.authority = r.Text("certificateAuthority", maxPEM)
+	for _, name := range slices.Sorted(maps.Keys(d.headers)) {
+		d.headers[name] = r.Expand("headers."+name, d.headers[name], placeholder.Raw)
+	}
+	if key := r.Peek("clientKey"); key != "" && len(placeholder.SecretNames(key)) == 0 {
+		r.Fault("clientKey", "not_allowed", "must not stand in the definition: create a secret and name it, such as ${secret.CLIENT_KEY}")
+	}
 	return d
 }
 

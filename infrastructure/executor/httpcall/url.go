@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
@@ -42,6 +43,27 @@ func checkURL(r *jobdata.Reader, text string) *url.URL {
 	}
 	u.RawQuery = escapeQuery(u.RawQuery)
 	return u
+}
+
+// knownAddress is a URL whose host is not known before the run, with a host in
+// its place, so that the rest can be checked when the job is saved. Of a run's
+// own URL nothing is changed.
+func knownAddress(text string) string {
+	if rest, begins := strings.CutPrefix(text, placeholder.Sample); begins {
+		return "https://example.com" + strings.TrimPrefix(rest, "://")
+	}
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		return text
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	if !strings.Contains(rest[:end], placeholder.Sample) {
+		return text
+	}
+	return scheme + "://example.com" + rest[end:]
 }
 
 func goodPort(u *url.URL) bool {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
 // Path is the name of the object in the API; fields are named below it.
@@ -27,12 +28,13 @@ type Reader struct {
 	values map[string]json.RawMessage
 	taken  map[string]bool
 	faults []fault.Field
+	run    *placeholder.Values
 }
 
 // Read begins with the text of a JSON object; an empty text is one without
-// fields. Anything else is a fault.
-func Read(data string) *Reader {
-	r := &Reader{taken: map[string]bool{}}
+// fields. Anything else is a fault. run gives the values of placeholders.
+func Read(data string, run *placeholder.Values) *Reader {
+	r := &Reader{taken: map[string]bool{}, run: run}
 	if strings.TrimSpace(data) == "" {
 		return r
 	}
@@ -71,6 +73,33 @@ func (r *Reader) Text(name string, maxBytes int) string {
 		r.Fault(name, "too_long", "shorten it to at most %d bytes; it has %d", maxBytes, len(s))
 		return ""
 	}
+	return s
+}
+
+// Template reads a text in which placeholders may stand; their values count
+// towards its length.
+func (r *Reader) Template(name string, maxBytes int, escape placeholder.Escape) string {
+	text := r.Expand(name, r.Text(name, maxBytes), escape)
+	if len(text) > maxBytes {
+		r.Fault(name, "too_long", "its placeholders make it longer than %d bytes", maxBytes)
+		return ""
+	}
+	return text
+}
+
+// Expand replaces the placeholders in the text of a field; "" when that fails.
+func (r *Reader) Expand(name, text string, escape placeholder.Escape) string {
+	expanded, err := placeholder.Expand(text, r.run, escape)
+	if err != nil {
+		r.Fault(name, "invalid_placeholder", "%s", err)
+	}
+	return expanded
+}
+
+// Peek is a text as it was written, "" when absent or wrong.
+func (r *Reader) Peek(name string) string {
+	var s string
+	_ = json.Unmarshal(r.values[name], &s)
 	return s
 }
 

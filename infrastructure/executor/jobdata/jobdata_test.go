@@ -7,12 +7,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
+func values() *placeholder.Values {
+	run := executortest.NewRun(entity.JobCustom, "", "")
+	run.Execution.Params = `{"name":"o'hara","long":"0123456789"}`
+	return placeholder.Of(run)
+}
+
+func read(data string) *jobdata.Reader { return jobdata.Read(data, values()) }
+
 func TestReaderReadsFields(t *testing.T) {
-	r := jobdata.Read(` {"t":"é","n":-3,"b":true,"m":{"a":"1","b":""},"l":["x","y"],"z":null} `)
+	r := read(` {"t":"é","n":-3,"b":true,"m":{"a":"1","b":""},"l":["x","y"],"z":null} `)
 	require.Equal(t, "é", r.Text("t", 2))
 	require.Equal(t, int64(-3), r.Integer("n", -3, 3))
 	require.True(t, r.Boolean("b"))
@@ -26,8 +37,8 @@ func TestReaderReadsFields(t *testing.T) {
 	require.Nil(t, r.Texts("absent"))
 	require.Nil(t, r.List("absent", 1))
 	require.Empty(t, r.End())
-	require.Empty(t, jobdata.Read("").End())
-	require.Empty(t, jobdata.Read("null").End())
+	require.Empty(t, read("").End())
+	require.Empty(t, read("null").End())
 }
 
 func TestReaderNamesEverythingThatIsWrong(t *testing.T) {
@@ -61,7 +72,7 @@ func TestReaderNamesEverythingThatIsWrong(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			r := jobdata.Read(`{"f":` + c.value + `}`)
+			r := read(`{"f":` + c.value + `}`)
 			c.read(r)
 			faults := r.End()
 			require.Len(t, faults, 1)
@@ -73,7 +84,7 @@ func TestReaderNamesEverythingThatIsWrong(t *testing.T) {
 }
 
 func TestReaderRefusesUnknownFields(t *testing.T) {
-	r := jobdata.Read(`{"b":1,"a":2,"known":"x"}`)
+	r := read(`{"b":1,"a":2,"known":"x"}`)
 	r.Text("known", 1)
 	require.Equal(t, []fault.Field{
 		{Field: "jobData.a", Code: "unknown_field", Message: "is not a field of this kind of job"},
@@ -84,7 +95,7 @@ func TestReaderRefusesUnknownFields(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&many, `"%s%04d":1,`, strings.Repeat("é", 40), i)
 	}
-	faults := jobdata.Read("{" + strings.TrimSuffix(many.String(), ",") + "}").End()
+	faults := read("{" + strings.TrimSuffix(many.String(), ",") + "}").End()
 	require.Len(t, faults, 21)
 	require.LessOrEqual(t, len(faults[0].Field), 80)
 	require.Equal(t, fault.Field{Field: "jobData", Code: "unknown_field", Message: "has 980 more unknown fields"}, faults[20])
@@ -92,8 +103,42 @@ func TestReaderRefusesUnknownFields(t *testing.T) {
 
 func TestReaderRefusesWhatIsNoObject(t *testing.T) {
 	for _, data := range []string{"[]", "1", `"a"`, "{", "{}{}", strings.Repeat("[", 100_000)} {
-		faults := jobdata.Read(data).End()
+		faults := read(data).End()
 		require.Len(t, faults, 1, "%.20s", data)
 		require.Equal(t, "jobData", faults[0].Field)
 	}
+}
+
+func TestTemplatesTakeTheValuesOfTheRun(t *testing.T) {
+	r := read(`{"t":"<${params.name}>","wrong":"${params.none}","u":"http://h/${params.name}"}`)
+	require.Equal(t, "<o'hara>", r.Template("t", 20, placeholder.Raw))
+	require.Equal(t, "http://h/o%27hara", r.Template("u", 100, placeholder.URL))
+	require.Equal(t, "<${params.name}>", r.Peek("t"))
+	require.Empty(t, r.Template("wrong", 100, placeholder.Raw))
+	faults := r.End()
+	require.Len(t, faults, 1)
+	require.Equal(t, "jobData.wrong", faults[0].Field)
+	require.Equal(t, "invalid_placeholder", faults[0].Code)
+
+	r = read(`{"t":"${params.name}"}`)
+	require.Empty(t, r.Template("t", 5, placeholder.Raw))
+	require.Equal(t, "too_long", r.End()[0].Code)
+}
+
+func TestExpandReplacesTextsHoweverDeep(t *testing.T) {
+	plain := ` {"a" : 1.50} `
+	got, faults := jobdata.Expand(plain, values())
+	require.Empty(t, faults)
+	require.Equal(t, plain, got, "data without placeholders is not touched")
+
+	got, faults = jobdata.Expand(`{"a":["${params.name}",{"${params.name}":"$${x}"}],"n":12345678901234567890,"f":1.50,"z":null}`, values())
+	require.Empty(t, faults)
+	require.JSONEq(t, `{"a":["o'hara",{"${params.name}":"${x}"}],"n":12345678901234567890,"f":1.50,"z":null}`, got)
+
+	_, faults = jobdata.Expand(`{"b":["x","${no}"],"a":{"k":"${params.none}"}}`, values())
+	require.Len(t, faults, 2)
+	require.Equal(t, "jobData.a.k", faults[0].Field)
+	require.Equal(t, "jobData.b[1]", faults[1].Field)
+	_, faults = jobdata.Expand(`["${attempt}"]`, values())
+	require.Equal(t, "jobData", faults[0].Field)
 }

@@ -1,0 +1,191 @@
+package placeholder_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+)
+
+func run(zone, params string) entity.Run {
+	job := &entity.Job{ID: "job-1", Name: `a "b"`}
+	job.Schedule.TimeZone = zone
+	return entity.Run{
+		Job: job,
+		Execution: &entity.Execution{
+			ID: "x-1", RootID: "x-0", Attempt: 2, ShardIndex: 1, ShardTotal: 3, Params: params,
+			ScheduledTime: time.Date(2026, 3, 31, 22, 5, 9, 7_000_000, time.UTC),
+		},
+		Secrets: map[string]string{"db.key": "s3cr&t"},
+	}
+}
+
+func TestExpandPutsValuesIntoTexts(t *testing.T) {
+	values := placeholder.Of(run("Asia/Shanghai", `{"day":"x y","n":7,"o":{"a":[1]},"nil":null,"big":12345678901234567890}`))
+	cases := map[string]string{
+		"":                        "",
+		"plain $ {x} $x }":        "plain $ {x} $x }",
+		"${executionId}/${jobId}": "x-1/job-1",
+		"${jobName}":              `a "b"`,
+		"${attempt} ${shardIndex}/${shardTotal} ${idempotencyKey}": "2 1/3 x-0",
+		"$${HOME} ${attempt}":      "${HOME} 2",
+		"$$${attempt}":             "$${attempt}",
+		"${params.day}":            "x y",
+		"${params.n}${params.big}": "712345678901234567890",
+		"${params.o}":              `{"a":[1]}`,
+		"${params.no:-}":           "",
+		"${params.no:-it's}":       "it's",
+		"${params.nil:-none}":      "none",
+		"${params.day:-none}":      "x y",
+		"${secret.db.key}":         "s3cr&t",
+		"${scheduledTime}":         "2026-03-31T22:05:09.007Z",
+		"${scheduledTime:yyyy-MM-dd'T'HH:mm:ss.SSSXXX}": "2026-04-01T06:05:09.007+08:00",
+		"${scheduledTime:yyMMdd DDD}":                   "260401 091",
+		"${scheduledTime:'}'yyyy''}":                    "}2026'",
+		"${scheduledTime:epochMs}":                      "1774994709007",
+		"${scheduledTime-1s:epochSec}":                  "1774994708",
+		"${scheduledTime-1d:yyyyMMdd}":                  "20260331",
+		"${scheduledTime-1d+2h:HH}":                     "08",
+		"${scheduledTime+30m}":                          "2026-03-31T22:35:09.007Z",
+		"${scheduledTime-1w:MMdd}":                      "0325",
+		"${scheduledTime-1y:yyyyMMdd}":                  "20250401",
+	}
+	for text, want := range cases {
+		got, err := placeholder.Expand(text, values, placeholder.Raw)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+}
+
+func TestMonthsEndOnTheirLastDay(t *testing.T) {
+	values := placeholder.Of(run("UTC", ""))
+	for text, want := range map[string]string{
+		"${scheduledTime-1M:yyyy-MM-dd}":     "2026-02-28",
+		"${scheduledTime-25M:yyyy-MM-dd}":    "2024-02-29",
+		"${scheduledTime+1M:yyyy-MM-dd}":     "2026-04-30",
+		"${scheduledTime-1M-1d:yyyy-MM-dd}":  "2026-02-27",
+		"${scheduledTime+2M:yyyy-MM-dd}":     "2026-05-31",
+		"${scheduledTime+1y-13M:yyyy-MM-dd}": "2026-02-28",
+	} {
+		got, err := placeholder.Expand(text, values, placeholder.Raw)
+		require.NoError(t, err)
+		require.Equal(t, want, got, text)
+	}
+}
+
+func TestDaysAreThoseOfTheZone(t *testing.T) {
+	r := run("Europe/Berlin", "")
+	r.Execution.ScheduledTime = time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC) // the night of the change
+	got, err := placeholder.Expand("${scheduledTime-1d:yyyy-MM-dd HH:mm} ${scheduledTime+24h:yyyy-MM-dd HH:mm}", placeholder.Of(r), placeholder.Raw)
+	require.NoError(t, err)
+	require.Equal(t, "2026-03-28 01:30 2026-03-30 02:30", got)
+}
+
+func TestExpandRefusesWhatHasNoValue(t *testing.T) {
+	values := placeholder.Of(run("UTC", `{"a":1}`))
+	for text, message := range map[string]string{
+		"${":                        "is not closed",
+		"${attempt":                 "is not closed",
+		"${}":                       "is no placeholder",
+		"${HOME}":                   "Write $${ for the text ${",
+		"${ attempt}":               "is no placeholder",
+		"${shardIndex, shardTotal}": "is no placeholder",
+		"${params}":                 "is no placeholder",
+		"${params.}":                "1 to 64 letters",
+		"${params.a b}":             "1 to 64 letters",
+		"${params.b}":               "was not given the parameter b",
+		"${secret.}":                "1 to 64 letters",
+		"${secret.a/b}":             "1 to 64 letters",
+		"${secret.none}":            "no secret named none",
+		"${secret." + strings.Repeat("a", 65) + "}": "1 to 64 letters",
+		"${scheduledTime:}":                         "give a format",
+		"${scheduledTime:YYYY}":                     `"YYYY" means nothing`,
+		"${scheduledTime:yyyyy}":                    "means nothing",
+		"${scheduledTime:yyyy'T}":                   "a quote is not closed",
+		"${scheduledTime 1d}":                       "shift it by",
+		"${scheduledTime-d}":                        "shift it by",
+		"${scheduledTime-1}":                        "shift it by",
+		"${scheduledTime-1x}":                       "shift it by",
+		"${scheduledTime-100001d}":                  "shift it by",
+		"${scheduledTime-99999999999999999999d}":    "shift it by",
+		"${scheduledTime-1d-1d-1d-1d-1d-1d}":        "shift it by",
+		strings.Repeat("${attempt}", 1001):          "at most 1000",
+	} {
+		_, err := placeholder.Expand(text, values, placeholder.Raw)
+		var wrong *placeholder.Error
+		require.ErrorAs(t, err, &wrong, text)
+		require.Contains(t, err.Error(), message, text)
+		require.Less(t, len(err.Error()), 400)
+	}
+}
+
+func TestSamplesStandForWhatIsNotKnownYet(t *testing.T) {
+	values := placeholder.Samples(&entity.Job{ID: "j"})
+	got, err := placeholder.Expand("${params.a}/${secret.b}/${params.c:-d}", values, placeholder.Raw)
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat(placeholder.Sample+"/", 3), got+"/")
+	_, err = placeholder.Expand("${scheduledTime:Q}", values, placeholder.Raw)
+	require.Error(t, err)
+}
+
+func TestEscapesKeepAValueInItsPlace(t *testing.T) {
+	evil := `a/b?c=d&e#f%g"h\i` + "\n é+@"
+	params, err := json.Marshal(map[string]string{"v": evil, "u": "https://h/p?q=1"})
+	require.NoError(t, err)
+	values := placeholder.Of(run("UTC", string(params)))
+
+	text, err := placeholder.Expand("https://h/x/${params.v}?y=${params.v}&z=1", values, placeholder.URL)
+	require.NoError(t, err)
+	u, err := url.Parse(text)
+	require.NoError(t, err)
+	require.Equal(t, "h", u.Host)
+	require.Equal(t, "/x/"+evil, u.Path)
+	require.Equal(t, url.Values{"y": {evil}, "z": {"1"}}, u.Query())
+	require.Empty(t, u.Fragment)
+
+	text, err = placeholder.Expand("${params.u}&r=2", values, placeholder.URL)
+	require.NoError(t, err)
+	require.Equal(t, "https://h/p?q=1&r=2", text)
+
+	body := `{"k":"<${params.v}>"}`
+	text, err = placeholder.Expand(body, values, placeholder.Body(body))
+	require.NoError(t, err)
+	var got map[string]string
+	require.NoError(t, json.Unmarshal([]byte(text), &got))
+	require.Equal(t, map[string]string{"k": "<" + evil + ">"}, got)
+
+	text, err = placeholder.Expand("k=${params.v}", values, placeholder.Body("k=${params.v}"))
+	require.NoError(t, err)
+	require.Equal(t, "k="+evil, text)
+}
+
+func TestSecretNamesAreThoseOfTheTexts(t *testing.T) {
+	require.Equal(t, []string{"a", "b.c-d_E"}, placeholder.SecretNames(`{"x":"${secret.b.c-d_E} ${secret.a}${secret.a}","y":"${secret.}${secret.no no}${params.z}${secret.open"}`))
+	require.Empty(t, placeholder.SecretNames("plain"))
+}
+
+func FuzzExpand(f *testing.F) {
+	for _, seed := range []string{"${attempt}", "$${x}", "${scheduledTime-1d:yyyy'}'}", "${params.a:-'}", "${secret.db.key}", "${${}}"} {
+		f.Add(seed)
+	}
+	values := placeholder.Of(run("Asia/Shanghai", `{"a":"${attempt}"}`))
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := placeholder.Expand(text, values, placeholder.Raw)
+		if err != nil {
+			require.Empty(t, got)
+			return
+		}
+		if !placeholder.Holds(text) {
+			require.Equal(t, text, got)
+		}
+		// What passes with values passes as a sample: the edge refuses nothing that would run.
+		_, err = placeholder.Expand(text, placeholder.Samples(&entity.Job{}), placeholder.Raw)
+		require.NoError(t, err)
+	})
+}

@@ -1,0 +1,74 @@
+package placeholder
+
+import (
+	"slices"
+	"strings"
+)
+
+// The names of placeholders that take a name of their own.
+const (
+	paramPrefix  = "params."
+	secretPrefix = "secret."
+)
+
+// plain are the placeholders without a name of their own.
+var plain = []string{"scheduledTime", "executionId", "jobId", "jobName", "attempt", "shardIndex", "shardTotal", "idempotencyKey"}
+
+// reference is one placeholder: ${name}, ${params.NAME:-default},
+// ${scheduledTime-1d:yyyy-MM-dd}.
+type reference struct {
+	name string
+	// key is the NAME of params and secret.
+	key string
+	// fallback stands for a parameter that was not given.
+	fallback *string
+	// moment is how a time is shifted and written.
+	moment moment
+}
+
+func parseReference(text string) (*reference, error) {
+	switch {
+	case strings.HasPrefix(text, "scheduledTime"):
+		m, err := parseMoment(text[len("scheduledTime"):])
+		return &reference{name: "scheduledTime", moment: m}, err
+	case strings.HasPrefix(text, paramPrefix):
+		ref := &reference{name: "params"}
+		key, fallback, given := strings.Cut(text[len(paramPrefix):], ":-")
+		if given {
+			ref.fallback = &fallback
+		}
+		if ref.key = key; !goodName(key) {
+			return nil, wrong("${%.60s}: a parameter's name has 1 to 64 letters, digits, dots, dashes and underscores", text)
+		}
+		return ref, nil
+	case strings.HasPrefix(text, secretPrefix):
+		ref := &reference{name: "secret", key: text[len(secretPrefix):]}
+		if !goodName(ref.key) {
+			return nil, wrong("${%.60s}: a secret's name has 1 to 64 letters, digits, dots, dashes and underscores", text)
+		}
+		return ref, nil
+	case slices.Contains(plain, text):
+		return &reference{name: text}, nil
+	}
+	return nil, wrong("${%.60s} is no placeholder; there are %s, params.NAME and secret.NAME. Write $${ for the text ${", text, strings.Join(plain, ", "))
+}
+
+// MaxName is the longest name of a parameter or a secret.
+const MaxName = 64
+
+// goodName reports whether a text may name a parameter or a secret.
+func goodName(s string) bool {
+	if s == "" || len(s) > MaxName {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// SecretName reports whether a text may name a secret.
+func SecretName(s string) bool { return goodName(s) }

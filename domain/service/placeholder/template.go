@@ -1,0 +1,125 @@
+// Package placeholder puts what is known only when a run starts into the texts
+// of its definition: ${scheduledTime}, ${params.NAME}, ${secret.NAME} and what
+// else stands in the list of names. $${ is the text ${ itself.
+package placeholder
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mark begins a placeholder.
+const mark = "${"
+
+// maxPlaceholders bounds one text.
+const maxPlaceholders = 1000
+
+// Error is a placeholder that is wrong or has no value. It names the
+// placeholder and the remedy, and never a value.
+type Error struct{ text string }
+
+// Error implements error.
+func (e *Error) Error() string { return e.text }
+
+func wrong(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
+
+// part is a piece of plain text or a placeholder.
+type part struct {
+	text  string
+	value *reference
+}
+
+// parse cuts a text into parts.
+func parse(text string) ([]part, error) {
+	var parts []part
+	var before strings.Builder
+	for {
+		at := strings.Index(text, mark)
+		if at < 0 {
+			before.WriteString(text)
+			break
+		}
+		if at > 0 && text[at-1] == '$' {
+			before.WriteString(text[:at-1] + mark)
+			text = text[at+len(mark):]
+			continue
+		}
+		before.WriteString(text[:at])
+		end := closing(text[at:])
+		if end < 0 {
+			return nil, wrong("%.40q is not closed with }; write $${ for the text ${", text[at:])
+		}
+		ref, err := parseReference(text[at+len(mark) : at+end])
+		if err != nil {
+			return nil, err
+		}
+		if len(parts) >= 2*maxPlaceholders {
+			return nil, wrong("a text may hold at most %d placeholders", maxPlaceholders)
+		}
+		parts = append(parts, part{text: before.String()}, part{value: ref})
+		before.Reset()
+		text = text[at+end+1:]
+	}
+	return append(parts, part{text: before.String()}), nil
+}
+
+// closing finds the end of a placeholder. A quoted } belongs to it.
+func closing(text string) int {
+	quoted := false
+	for i := len(mark); i < len(text); i++ {
+		switch {
+		case text[i] == '\'':
+			quoted = !quoted
+		case text[i] == '}' && !quoted:
+			return i
+		}
+	}
+	return strings.IndexByte(text, '}')
+}
+
+// Holds reports whether a text holds placeholders, or what looks like one.
+func Holds(text string) bool { return strings.Contains(text, mark) }
+
+// Expand replaces the placeholders of a text; escape makes each value fit for
+// its place. The error is *Error.
+func Expand(text string, v *Values, escape Escape) (string, error) {
+	if !Holds(text) {
+		return text, nil
+	}
+	parts, err := parse(text)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		if p.value == nil {
+			b.WriteString(p.text)
+			continue
+		}
+		value, err := v.of(p.value)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(escape(b.Len(), value))
+	}
+	return b.String(), nil
+}
+
+// SecretNames are the secrets that the texts of a definition name, each once
+// and in order. What is no proper placeholder names none.
+func SecretNames(text string) []string {
+	const prefix = mark + secretPrefix
+	var names []string
+	for {
+		_, rest, found := strings.Cut(text, prefix)
+		if !found {
+			slices.Sort(names)
+			return slices.Compact(names)
+		}
+		if name, _, closed := strings.Cut(rest, "}"); closed && goodName(name) {
+			names = append(names, name)
+		}
+		text = rest
+	}
+}

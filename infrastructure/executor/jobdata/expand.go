@@ -1,0 +1,60 @@
+package jobdata
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+)
+
+// Expand replaces the placeholders in all texts of a JSON object, however deep
+// they stand. Data without any is returned as it is, byte for byte.
+func Expand(data string, run *placeholder.Values) (string, []fault.Field) {
+	if !placeholder.Holds(data) {
+		return data, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader([]byte(data)))
+	decoder.UseNumber()
+	var value map[string]any
+	if err := decoder.Decode(&value); err != nil {
+		return data, []fault.Field{{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"}}
+	}
+	e := expansion{run: run}
+	expanded, err := json.Marshal(e.value(Path, value))
+	if err != nil {
+		return data, []fault.Field{{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"}}
+	}
+	return string(expanded), e.faults
+}
+
+// maxFaults bounds how many wrong placeholders are named.
+const maxFaults = 20
+
+type expansion struct {
+	run    *placeholder.Values
+	faults []fault.Field
+}
+
+func (e *expansion) value(path string, v any) any {
+	switch v := v.(type) {
+	case string:
+		text, err := placeholder.Expand(v, e.run, placeholder.Raw)
+		if err != nil && len(e.faults) < maxFaults {
+			e.faults = append(e.faults, fault.Field{Field: path, Code: "invalid_placeholder", Message: err.Error()})
+		}
+		return text
+	case []any:
+		for i := range v {
+			v[i] = e.value(fmt.Sprintf("%s[%d]", path, i), v[i])
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			v[name] = e.value(path+"."+label(name), v[name])
+		}
+	}
+	return v
+}
