@@ -38,13 +38,13 @@ func parseReference(text string) (*reference, error) {
 			ref.fallback = &fallback
 		}
 		if ref.key = key; !goodName(key) {
-			return nil, wrong("${%.60s}: a parameter's name has 1 to 64 letters, digits, dots, dashes and underscores", text)
+			return nil, wrong("${%.60s}: a parameter's name has 1 to 50 letters, digits, dots, dashes and underscores", text)
 		}
 		return ref, nil
 	case strings.HasPrefix(text, secretPrefix):
 		ref := &reference{name: "secret", key: text[len(secretPrefix):]}
 		if !goodName(ref.key) {
-			return nil, wrong("${%.60s}: a secret's name has 1 to 64 letters, digits, dots, dashes and underscores", text)
+			return nil, wrong("${%.60s}: a secret's name has 1 to 50 letters, digits, dots, dashes and underscores", text)
 		}
 		return ref, nil
 	case slices.Contains(plain, text):
@@ -54,7 +54,7 @@ func parseReference(text string) (*reference, error) {
 }
 
 // MaxName is the longest name of a parameter or a secret.
-const MaxName = 64
+const MaxName = 50
 
 // goodName reports whether a text may name a parameter or a secret.
 func goodName(s string) bool {

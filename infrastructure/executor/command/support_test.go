@@ -94,7 +94,7 @@ func (b *bench) run(ctx context.Context, data string) entity.Outcome {
 func (b *bench) runAs(ctx context.Context, id, data string) entity.Outcome {
 	return b.Run(ctx, entity.Run{
 		Secrets: map[string]string{"KEY": "s3 cret"},
-		Job: &entity.Job{ID: "job-1", Name: "nightly", Type: entity.JobCommand, Data: data, TimeoutSec: 7},
+		Job:     &entity.Job{ID: "job-1", Name: "nightly", Type: entity.JobCommand, Data: data, TimeoutSec: 7},
 		Execution: &entity.Execution{
 			ID: id, JobID: "job-1", Attempt: 2, Token: 5, ShardIndex: 1, ShardTotal: 3, Params: `{"day":1}`, Checkpoint: "row 7",
 			ScheduledTime: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),

@@ -28,6 +28,7 @@ func Run(t *testing.T, open Opener) {
 		{"records", testRecords},
 		{"nodes", testNodes},
 		{"users", testUsers},
+		{"secrets", testSecrets},
 		{"idempotency", testIdempotency},
 		{"retention", testRetention},
 		{"transactions", testTransactions},
