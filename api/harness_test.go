@@ -118,6 +118,7 @@ type edge struct {
 	monitor    *fakeMonitor
 	calls      *fakeCalls
 	reports    *report.Registry
+	secrets    *service.SecretService
 	clock      *clocktest.Manual
 	log        *bytes.Buffer
 }
@@ -131,6 +132,7 @@ func newEdge(t *testing.T) *edge {
 	var err error
 	e.reports, err = report.NewRegistry()
 	require.NoError(t, err)
+	e.secrets = newSecrets(t, e.clock)
 	e.router, err = api.NewRouter(e.deps())
 	require.NoError(t, err)
 	return e
@@ -145,7 +147,7 @@ func (e *edge) on(t *testing.T) *edge {
 
 func (e *edge) deps() api.Deps {
 	return api.Deps{
-		Jobs: e.jobs, Executions: e.executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Clock: e.clock,
+		Jobs: e.jobs, Executions: e.executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Secrets: e.secrets, Clock: e.clock,
 		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",

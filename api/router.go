@@ -38,6 +38,7 @@ type Deps struct {
 	Executions ExecutionService
 	Auth       controller.AuthService
 	Monitor    controller.MonitorService
+	Secrets    controller.SecretService
 	Calls      repository.IdempotentCalls
 	// Reports takes what the targets of asynchronous calls say.
 	Reports controller.RunReports
@@ -73,6 +74,7 @@ func routes(d Deps) []Route {
 	run := controller.NewJobExecutionController(d.Executions)
 	report := controller.NewReportController(d.Reports)
 	dead := controller.NewDeadLetterController(d.Executions)
+	secret := controller.NewSecretController(d.Secrets)
 	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.Version)
 	const v1, once = "/api/v1", true
 	return []Route{
@@ -110,6 +112,12 @@ func routes(d Deps) []Route {
 		{"POST", v1 + "/executions/:id/report", permission.Public, false, report.Report},
 		{"GET", v1 + "/dead-letters", permission.ExecutionRead, false, dead.List},
 		{"POST", v1 + "/dead-letters/:id/replay", permission.ExecutionWrite, once, dead.Replay},
+
+		{"GET", v1 + "/secrets", permission.SecretRead, false, secret.List},
+		// No answer to repeat is kept of what holds a secret.
+		{"POST", v1 + "/secrets", permission.SecretWrite, false, secret.Create},
+		{"PUT", v1 + "/secrets/:name", permission.SecretWrite, false, secret.Replace},
+		{"DELETE", v1 + "/secrets/:name", permission.SecretWrite, false, secret.Delete},
 	}
 }
 

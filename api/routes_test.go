@@ -13,7 +13,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
-func address(r api.Route) string { return strings.ReplaceAll(r.Path, ":id", "some-id") }
+func address(r api.Route) string {
+	return strings.NewReplacer(":id", "some-id", ":name", "some-name").Replace(r.Path)
+}
 
 func TestEveryRouteIsClosedUnlessItSaysOtherwise(t *testing.T) {
 	e := newEdge(t)

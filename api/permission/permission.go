@@ -22,19 +22,23 @@ const (
 	JobRun         Permission = "job:run"
 	ExecutionRead  Permission = "execution:read"
 	ExecutionWrite Permission = "execution:write"
+	// SecretRead shows which secrets there are; their values nobody can read.
+	SecretRead  Permission = "secret:read"
+	SecretWrite Permission = "secret:write"
 )
 
 // All lists every permission that a route may name.
 func All() []Permission {
-	return []Permission{Public, Self, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite}
+	return []Permission{Public, Self, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite}
 }
 
 // Of lists what a role holds; an unknown role holds nothing.
 func Of(r entity.Role) []Permission {
 	switch r {
-	case entity.RoleAdmin, entity.RoleOperator:
-		// They part where users, tokens and secrets are managed.
-		return []Permission{Self, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite}
+	case entity.RoleAdmin:
+		return []Permission{Self, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite}
+	case entity.RoleOperator:
+		return []Permission{Self, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead}
 	case entity.RoleViewer:
 		return []Permission{Self, JobRead, ExecutionRead}
 	default:

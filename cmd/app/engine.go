@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/secrecy"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
@@ -68,6 +69,7 @@ type Engine struct {
 	Jobs       *service.JobService
 	Executions *service.ExecutionService
 	Monitor    *service.MonitorService
+	Secrets    *service.SecretService
 	Metrics    *metrics.MetricsCollector
 	Bus        *mq.Bus
 	Clock      *storeclock.Clock
@@ -134,6 +136,9 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if node.Epoch, err = e.Store.Register(ctx, node); err != nil {
 		return e, fmt.Errorf("enter the node %s into the registry: %w", node.ID, err)
 	}
+	if err = e.openSecrets(ctx, cfg); err != nil {
+		return e, err
+	}
 	compiler := schedule.NewCompiler()
 	fair := fairness.New(0)
 	jobs := cache.NewJobCache(e.Store.Jobs, cachedJobs)
@@ -144,7 +149,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	e.Runner = running.New(running.Deps{
 		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Plans: e.Store, Jobs: jobs, Places: places,
-		Fair: fair, Executor: o.Executor, Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
+		Fair: fair, Executor: secrecy.New(o.Executor, e.Secrets), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
 		Observer: o.Observer, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
 		NodeID: node.ID, Epoch: node.Epoch, Labels: cfg.Node.Labels, Slots: cfg.Executor.Slots,

@@ -37,6 +37,7 @@ type Config struct {
 	Engine    Engine
 	Executor  Executor
 	Auth      Auth
+	Secrets   Secrets
 	Retention Retention
 }
 
@@ -167,6 +168,15 @@ type HTTPCalls struct {
 type Auth struct {
 	// InitialAdminPassword is given to the first user; empty: one is made.
 	InitialAdminPassword string
+}
+
+// Secrets are the keys that seal the secrets of jobs, each 32 bytes in base64.
+type Secrets struct {
+	// Key seals. Empty: standalone makes one in its data folder; a cluster, which
+	// needs the same on every node, keeps no secrets.
+	Key string
+	// FormerKeys, separated by commas, only open what they sealed.
+	FormerKeys string
 }
 
 // Retention is how long finished things are kept, in days, 1–3,650.

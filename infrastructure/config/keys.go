@@ -106,6 +106,8 @@ func keys() []key {
 		number("executor.http.breakAfter", 0, 10_000, func(c *Config) *int { return &c.Executor.HTTP.BreakAfter }),
 		number("executor.http.breakSec", 1, 3600, func(c *Config) *int { return &c.Executor.HTTP.BreakSec }),
 		secret("auth.initialAdminPassword", func(c *Config) *string { return &c.Auth.InitialAdminPassword }),
+		secret("secrets.key", func(c *Config) *string { return &c.Secrets.Key }),
+		secret("secrets.formerKeys", func(c *Config) *string { return &c.Secrets.FormerKeys }),
 		number("retention.executionsDays", 1, 3650, func(c *Config) *int { return &c.Retention.ExecutionsDays }),
 		number("retention.logsDays", 1, 3650, func(c *Config) *int { return &c.Retention.LogsDays }),
 		number("retention.metricsDays", 1, 3650, func(c *Config) *int { return &c.Retention.MetricsDays }),

@@ -1,0 +1,152 @@
+package service_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
+)
+
+func keyOf(b byte) string {
+	return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, secret.KeyBytes))
+}
+
+func vaultOn(t *testing.T, store *persistence.Store, keys ...string) *service.SecretService {
+	t.Helper()
+	ring, err := secret.NewKeyring(keys...)
+	require.NoError(t, err)
+	return service.NewSecretService(store, ring, clocktest.NewManual(enginetest.Noon))
+}
+
+func newVault(t *testing.T, keys ...string) (*service.SecretService, *persistence.Store) {
+	t.Helper()
+	store := dbtest.Open(t, dbtest.SQLite(t))
+	return vaultOn(t, store, keys...), store
+}
+
+func TestASecretIsOpenedForRunsAndStoredSealed(t *testing.T) {
+	v, store := newVault(t, keyOf(1))
+	created, err := v.Create(t.Context(), service.NewSecret{Name: "DB", Description: "d", Value: "hunter2"})
+	require.NoError(t, err)
+	require.Equal(t, 1, created.Version)
+	require.Equal(t, enginetest.Noon, created.CreateTime)
+	stored, err := store.SecretsByName(t.Context(), []string{"DB"})
+	require.NoError(t, err)
+	require.NotContains(t, string(stored[0].Sealed), "hunter2")
+
+	values, err := v.Open(t.Context(), []string{"DB", "NONE"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"DB": "hunter2"}, values)
+
+	_, err = v.Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter3"})
+	require.True(t, fault.Is(err, fault.KindConflict))
+	replaced, err := v.Replace(t.Context(), service.NewSecret{Name: "DB", Value: "hunter3"}, 1)
+	require.NoError(t, err)
+	require.Equal(t, 2, replaced.Version)
+	require.Empty(t, replaced.Description)
+	_, err = v.Replace(t.Context(), service.NewSecret{Name: "DB", Value: "hunter4"}, 1)
+	require.True(t, fault.Is(err, fault.KindConflict))
+	_, err = v.Replace(t.Context(), service.NewSecret{Name: "NONE", Value: "hunter4"}, 1)
+	require.True(t, fault.Is(err, fault.KindNotFound))
+	values, err = v.Open(t.Context(), []string{"DB"})
+	require.NoError(t, err)
+	require.Equal(t, "hunter3", values["DB"])
+	require.NoError(t, v.Delete(t.Context(), "DB"))
+	values, err = v.Open(t.Context(), []string{"DB"})
+	require.NoError(t, err)
+	require.Empty(t, values)
+}
+
+func TestSecretsThatCannotBeKeptAreRefused(t *testing.T) {
+	v, _ := newVault(t, keyOf(1))
+	for name, c := range map[string]struct {
+		n      service.NewSecret
+		fields []string
+	}{
+		"nothing":   {service.NewSecret{}, []string{"name", "value"}},
+		"name":      {service.NewSecret{Name: "a b", Value: "123456"}, []string{"name"}},
+		"long name": {service.NewSecret{Name: strings.Repeat("a", 51), Value: "123456"}, []string{"name"}},
+		"short":     {service.NewSecret{Name: "a", Value: "12345"}, []string{"value"}},
+		"long":      {service.NewSecret{Name: "a", Value: strings.Repeat("x", service.MaxSecret+1)}, []string{"value"}},
+		"text":      {service.NewSecret{Name: "a", Value: "123456", Description: strings.Repeat("é", 501)}, []string{"description"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := v.Create(t.Context(), c.n)
+			var invalid *fault.Error
+			require.ErrorAs(t, err, &invalid)
+			var fields []string
+			for _, f := range invalid.Fields {
+				fields = append(fields, f.Field)
+			}
+			require.Equal(t, c.fields, fields)
+		})
+	}
+	_, err := v.Create(t.Context(), service.NewSecret{Name: strings.Repeat("a", 50), Value: strings.Repeat("x", service.MaxSecret), Description: strings.Repeat("é", 500)})
+	require.NoError(t, err)
+}
+
+func TestAServerWithoutAKeyKeepsNoSecrets(t *testing.T) {
+	v, store := newVault(t)
+	_, err := v.Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter2"})
+	require.True(t, fault.Is(err, fault.KindConflict))
+	require.ErrorContains(t, err, "secrets.key")
+	moved, err := v.Reseal(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, moved)
+
+	_, err = vaultOn(t, store, keyOf(1)).Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter2"})
+	require.NoError(t, err)
+	_, err = v.Open(t.Context(), []string{"DB"})
+	require.ErrorContains(t, err, "open the secret DB: this node does not have the key")
+}
+
+func TestRotationPutsEverySecretUnderTheCurrentKey(t *testing.T) {
+	old, store := newVault(t, keyOf(1))
+	for i := range 120 { // more than a page
+		_, err := old.Create(t.Context(), service.NewSecret{Name: "s" + strings.Repeat("i", i%40+1) + string(rune('a'+i/40)), Value: "hunter2"})
+		require.NoError(t, err)
+	}
+	both := vaultOn(t, store, keyOf(2), keyOf(1))
+	_, err := both.Create(t.Context(), service.NewSecret{Name: "fresh", Value: "hunter3"})
+	require.NoError(t, err)
+	moved, err := both.Reseal(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 120, moved)
+	moved, err = both.Reseal(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, moved)
+
+	onlyNew := vaultOn(t, store, keyOf(2))
+	page := repository.Page{Limit: 200}
+	secrets, _, err := onlyNew.List(t.Context(), page)
+	require.NoError(t, err)
+	require.Len(t, secrets, 121)
+	for _, s := range secrets {
+		values, err := onlyNew.Open(t.Context(), []string{s.Name})
+		require.NoError(t, err)
+		require.NotEmpty(t, values[s.Name])
+		require.Equal(t, 1, s.Version, "the value is the same")
+	}
+}
+
+func TestRotationGoesOnAfterASecretThatCannotBeOpened(t *testing.T) {
+	lost, store := newVault(t, keyOf(9))
+	_, err := lost.Create(t.Context(), service.NewSecret{Name: "a", Value: "hunter2"})
+	require.NoError(t, err)
+	_, err = vaultOn(t, store, keyOf(1)).Create(t.Context(), service.NewSecret{Name: "b", Value: "hunter2"})
+	require.NoError(t, err)
+	moved, err := vaultOn(t, store, keyOf(2), keyOf(1)).Reseal(t.Context())
+	require.ErrorContains(t, err, "open the secret a")
+	require.Equal(t, 1, moved)
+}
