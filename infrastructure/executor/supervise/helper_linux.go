@@ -78,6 +78,7 @@ func Main(args []string) error {
 	_ = file.Close()
 	c := clock.NewSystem()
 	h := &helper{clock: c, link: l, lease: time.Duration(ms) * time.Millisecond, runs: map[int]*run{}, heard: c.Monotonic()}
+	forgetStart()
 	return h.serve()
 }
 
