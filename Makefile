@@ -17,6 +17,7 @@ export GOFLAGS := $(strip $(GOFLAGS) $(STAMP))
 # Each make target may be narrowed: make test PACKAGES=./domain/...
 TEST_TIMEOUT ?= 15m
 CRASH_ROUNDS ?= 100
+MATRIX_ROUNDS ?= 200
 BENCHES      ?= throughput lateness stampede
 BENCH_ARGS   ?=
 
@@ -52,6 +53,10 @@ crash: build ## kill nodes and servers under load for CRASH_ROUNDS rounds (100)
 	@$(SERVICES)/install mysql redis
 	CRASH_ROUNDS=$(CRASH_ROUNDS) $(SERVICES)/with mysql redis -- \
 		go test -count=1 -timeout 60m -v ./test/crash -run TestCrash -crash.long
+
+.PHONY: matrix
+matrix: ## kill and freeze nodes and helpers for MATRIX_ROUNDS rounds (200) while nasty commands run
+	PS_MATRIX_ROUNDS=$(MATRIX_ROUNDS) go test -count=1 -timeout 30m -v -run TestMatrix ./test/commands
 
 # Durable on both sides: SQLite with its default, MariaDB with fsync per commit and binlog (BINLOG=0: without).
 .PHONY: bench

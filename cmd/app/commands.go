@@ -59,7 +59,7 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 	}
 	return &commands{
 		executor: command.New(c, launcher, command.Settings{
-			Interpreters: command.Installed(settings.Interpreters), Account: account, Folder: folder, Slots: settings.Slots,
+			Interpreters: command.Installed(settings.Interpreters), Account: account, Folder: folder, FolderMb: settings.FolderMb, Slots: settings.Slots,
 		}),
 		launcher: launcher, folder: folder,
 	}, nil

@@ -143,6 +143,9 @@ type Command struct {
 	// Slots are the processes at one time, 1–10,000.
 	Slots   int
 	Enabled bool
+	// FolderMb bounds what is in the working folder of one run, in MiB,
+	// 1–1,048,576.
+	FolderMb int
 	// User runs the processes; empty is the server's own.
 	User string
 	// Interpreters may run scripts; those not installed are left out.

@@ -97,6 +97,7 @@ func keys() []key {
 		number("engine.fireWorkers", 0, 64, func(c *Config) *int { return &c.Engine.FireWorkers }),
 		number("executor.slots", 1, 100_000, func(c *Config) *int { return &c.Executor.Slots }),
 		number("executor.command.slots", 1, 10_000, func(c *Config) *int { return &c.Executor.Command.Slots }),
+		number("executor.command.folderMb", 1, 1<<20, func(c *Config) *int { return &c.Executor.Command.FolderMb }),
 		flag("executor.command.enabled", func(c *Config) *bool { return &c.Executor.Command.Enabled }),
 		text("executor.command.user", func(c *Config) *string { return &c.Executor.Command.User }),
 		list("executor.command.interpreters", func(c *Config) *[]string { return &c.Executor.Command.Interpreters }),

@@ -110,6 +110,16 @@ func (c *Client) Trigger(ctx context.Context, id, key string) (execution string,
 	return answer.IDs[0], nil
 }
 
+// Execution reads one execution.
+func (c *Client) Execution(ctx context.Context, id string) (row Row, err error) {
+	return row, c.call(ctx, http.MethodGet, "/api/v1/executions/"+id, "", nil, &row)
+}
+
+// Cancel asks a run to end.
+func (c *Client) Cancel(ctx context.Context, id string) error {
+	return c.call(ctx, http.MethodPost, "/api/v1/executions/"+id+"/cancel", "", nil, nil)
+}
+
 // Executions reads all executions of a job.
 func (c *Client) Executions(ctx context.Context, job string) ([]Row, error) {
 	var rows []Row

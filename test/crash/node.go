@@ -105,6 +105,12 @@ func (n *Node) Kill() {
 	<-n.exited
 }
 
+// Pid is the number of the process.
+func (n *Node) Pid() int { return n.process.Process.Pid }
+
+// Signal sends a signal to the process, such as SIGSTOP.
+func (n *Node) Signal(s syscall.Signal) error { return n.process.Process.Signal(s) }
+
 // ExitedWithin waits for the process to end by itself.
 func (n *Node) ExitedWithin(d time.Duration) bool {
 	select {

@@ -26,6 +26,8 @@ type Settings struct {
 	Account      Account
 	// Folder holds the working folders of runs.
 	Folder string
+	// FolderMb bounds what is in one working folder, in MiB; zero: no bound.
+	FolderMb int
 	// Slots is the most processes at once.
 	Slots int
 	// Grace is the time between TERM and KILL. Default 10 s.
@@ -71,7 +73,7 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 		return entity.Failed(entity.ReasonError, err.Error())
 	}
 	defer func() {
-		if err := os.RemoveAll(folder); err != nil {
+		if err := removeFolder(folder); err != nil {
 			rep.Log(entity.LogSystem, "the working folder could not be removed: "+err.Error())
 		}
 	}()
@@ -79,7 +81,9 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	if err != nil {
 		return entity.Failed(entity.ReasonInvalid, err.Error())
 	}
-	return e.start(ctx, order, d, rep)
+	bounded, end := guardSize(ctx, e.clock, folder, int64(e.settings.FolderMb)<<20)
+	defer end()
+	return e.start(bounded, order, d, rep)
 }
 
 // order makes the start of a process out of a definition.
@@ -162,6 +166,10 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, rep ent
 	_ = out.pipe.SetReadDeadline(deadline)
 	_ = errs.pipe.SetReadDeadline(deadline)
 	readers.Wait()
+	var big *tooLarge
+	if told && err == nil && errors.As(context.Cause(ctx), &big) {
+		return entity.Failed(entity.ReasonError, big.Error())
+	}
 	return outcome(exit, told, err, d, out, errs)
 }
 

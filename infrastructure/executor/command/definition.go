@@ -54,6 +54,7 @@ func parse(data string, interpreters []string, run *placeholder.Values) (definit
 			MemoryMb:  r.Integer("memoryMb", 16, 1<<20),
 			OpenFiles: r.Integer("openFiles", 16, 1<<20),
 			Processes: r.Integer("processes", 1, 1<<16),
+			FileMb:    r.Integer("fileMb", 1, 1<<20),
 		},
 	}
 	d.expand(r)

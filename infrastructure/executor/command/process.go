@@ -20,6 +20,8 @@ type Limits struct {
 	MemoryMb int64
 	// OpenFiles bounds the descriptors of one process.
 	OpenFiles int64
+	// FileMb is the size of one file that is written, in MiB.
+	FileMb int64
 	// Processes bounds the processes of the user that runs it.
 	Processes int64
 }

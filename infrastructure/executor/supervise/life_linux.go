@@ -202,7 +202,8 @@ func (h *life) beat() {
 		}
 		h.look()
 		_ = h.link.send(message{Verb: beat}) // the listener sees why it failed
-		timer.Reset(l.cfg.Lease / 5)
+		// Not later than the lease ends, or a frozen helper would have a beat more.
+		timer.Reset(min(l.cfg.Lease/5, max(l.cfg.Lease-silent, time.Millisecond)))
 	}
 }
 

@@ -20,6 +20,8 @@ func limited(o order) (path string, argv []string) {
 	}{
 		{o.Limits.CPUSec, "ulimit -t %d"},
 		{o.Limits.OpenFiles, "ulimit -n %d"},
+		// POSIX: in blocks of 512 bytes, also where a shell has another unit of its own.
+		{o.Limits.FileMb << 11, "ulimit -f %d"},
 		// The number of processes has no letter that all shells agree on.
 		{o.Limits.Processes, "{ ulimit -u %[1]d 2>/dev/null || ulimit -p %[1]d; }"},
 		// Last: what bounds the memory bounds the shell too.
