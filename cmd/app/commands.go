@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 )
 
 // HelperCommand is the hidden first argument with which the binary starts as
@@ -25,6 +26,7 @@ const commandLease = 10 * time.Second
 type commands struct {
 	executor *command.Executor
 	launcher *supervise.Launcher
+	user     string
 	folder   string
 }
 
@@ -52,7 +54,7 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 		return nil, fmt.Errorf("find the folder of commands: %w", err)
 	}
 	launcher, err := supervise.New(c, logger, supervise.Config{
-		Argv: []string{binary, HelperCommand}, NodeID: cfg.Node.ID, Epoch: c.Now().UnixNano(), Lease: commandLease, Alone: true,
+		Argv: []string{binary, HelperCommand}, NodeID: cfg.Node.ID, Epoch: c.Now().UnixNano(), Lease: commandLease, Alone: true, Groups: true,
 	})
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 		executor: command.New(c, launcher, command.Settings{
 			Interpreters: command.Installed(settings.Interpreters), Account: account, Folder: folder, FolderMb: settings.FolderMb, Slots: settings.Slots,
 		}),
-		launcher: launcher, folder: folder,
+		launcher: launcher, user: account.Name, folder: folder,
 	}, nil
 }
 
@@ -72,6 +74,12 @@ func workFolder(cfg config.Config, account command.Account) string {
 		return filepath.Join(os.TempDir(), "platform-scheduler-"+cfg.Node.ID)
 	}
 	return filepath.Join(cfg.DataDir, "work")
+}
+
+// isolation is what holds for the commands of this node.
+func (c *commands) isolation() metrics.Isolation {
+	ending, memory, processes := c.launcher.Holds()
+	return metrics.Isolation{User: c.user, Ending: ending, Memory: memory, Processes: processes}
 }
 
 // prepare ends what a former life of this node left running. It is called when
@@ -85,4 +93,14 @@ func (c *commands) prepare(logger *slog.Logger) error {
 
 func (c *commands) close() error {
 	return errors.Join(c.launcher.Close(), command.ClearFolders(c.folder))
+}
+
+// showIsolation tells people what holds for the commands of this node.
+func (e *Engine) showIsolation(p Processes) {
+	i, ok := p.Isolation()
+	if !ok {
+		return
+	}
+	e.Metrics.Commands(i)
+	e.logger.Info("commands are on", "user", i.User, "ended_by", i.Ending, "memory_bound_by", i.Memory, "processes_bound_by", i.Processes)
 }

@@ -58,6 +58,8 @@ type Executor interface {
 type Processes interface {
 	// Prepare ends what a former life of the node left.
 	Prepare() error
+	// Isolation is what holds for them; ok is false when there are none.
+	Isolation() (i metrics.Isolation, ok bool)
 	// Close ends the helpers, when nothing runs any more.
 	Close() error
 }
@@ -132,6 +134,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		if err = o.Processes.Prepare(); err != nil {
 			return e, err
 		}
+		e.showIsolation(o.Processes)
 	}
 	if node.Epoch, err = e.Store.Register(ctx, node); err != nil {
 		return e, fmt.Errorf("enter the node %s into the registry: %w", node.ID, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
 )
@@ -35,6 +36,15 @@ func (e *Executors) Prepare() error {
 		return nil
 	}
 	return e.commands.prepare(e.logger)
+}
+
+// Isolation tells what holds for the commands of this node; ok is false where
+// it runs none.
+func (e *Executors) Isolation() (i metrics.Isolation, ok bool) {
+	if e.commands == nil {
+		return i, false
+	}
+	return e.commands.isolation(), true
 }
 
 // Close ends the processes that help and the connections that are kept.

@@ -138,6 +138,8 @@ func TestACommandIsRunByTheServer(t *testing.T) {
 	b.must(200, http.MethodGet, "/api/v1/executions/"+id+"/logs", nil, &logs)
 	require.NotEmpty(t, logs.Items)
 	require.Equal(t, "STDOUT", logs.Items[0].Stream)
+	_, metrics := b.call(http.MethodGet, "/metrics", nil)
+	require.Regexp(t, `ps_command_isolation_info{ending="(cgroup|process tree)",memory="(cgroup|rlimit)",processes="(cgroup|rlimit)",user="\w+"} 1`, string(metrics))
 }
 
 // A time-out and a cancel end the whole tree, and the run when it is gone.

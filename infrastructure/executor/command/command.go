@@ -243,6 +243,10 @@ func outcome(exit Exit, told bool, err error, d definition, out, errs *stream) e
 		o := entity.Failed(entity.ReasonError, strings.TrimPrefix(said, ": "))
 		o.Result = tail
 		return o
+	case exit.OutOfMemory && (exit.Signal != 0 || !slices.Contains(d.success, exit.Code)):
+		o := entity.Failed(entity.ReasonError, fmt.Sprintf("it needed more memory than its limit of %d MiB (jobData.memoryMb)%s", d.limits.MemoryMb, said))
+		o.Result = tail
+		return o
 	case exit.Signal != 0:
 		o := entity.Failed(entity.ReasonError, "ended by signal "+exit.Signal.String()+said)
 		o.Result = tail

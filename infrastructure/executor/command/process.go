@@ -56,6 +56,8 @@ type Exit struct {
 	// Signal ended it when not zero; Code means nothing then.
 	Signal syscall.Signal
 	CPU    time.Duration
+	// OutOfMemory: the kernel ended it, or a part of it, at its memory limit.
+	OutOfMemory bool
 }
 
 // Process is a run that was started. Safe for concurrent use.

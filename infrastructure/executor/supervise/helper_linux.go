@@ -39,7 +39,9 @@ type run struct {
 	number int
 	pid    int
 	mark   string
-	exit   *message
+	// group is the folder of its control group; empty without one.
+	group string
+	exit  *message
 	// ended is when the command itself was reaped; what it left is told to go.
 	ended  time.Duration
 	warned bool
@@ -134,7 +136,10 @@ func (h *helper) obey(p packet) {
 	case doSignal:
 		if r := h.runs[p.Run]; r != nil {
 			_ = syscall.Kill(-r.pid, syscall.Signal(p.Signal))
-			signalAll(append(descendantsOf(r.pid), h.orphansOf(r)...), syscall.Signal(p.Signal))
+			signalAll(append(append(descendantsOf(r.pid), h.orphansOf(r)...), r.members()...), syscall.Signal(p.Signal))
+			if r.group != "" && syscall.Signal(p.Signal) == syscall.SIGKILL {
+				killGroup(r.group)
+			}
 		}
 	case doStart:
 		h.start(p)
@@ -179,13 +184,29 @@ func (h *helper) fork(number int, o order, stdout, stderr *os.File) error {
 	if o.Account.Change {
 		attr.Sys.Credential = &syscall.Credential{Uid: o.Account.UID, Gid: o.Account.GID, Groups: o.Account.Groups}
 	}
+	if o.Group != "" {
+		group, err := os.Open(o.Group)
+		if err != nil {
+			return fmt.Errorf("open the control group of the run: %w", err)
+		}
+		defer group.Close()
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(group.Fd())
+	}
 	path, argv := limited(o)
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	h.runs[number] = &run{number: number, pid: pid, mark: o.Mark}
+	h.runs[number] = &run{number: number, pid: pid, mark: o.Mark, group: o.Group}
 	return nil
+}
+
+// members are the processes in the run's control group.
+func (r *run) members() []int {
+	if r.group == "" {
+		return nil
+	}
+	return membersOf(r.group)
 }
 
 // reap takes the ends of children, and looks after what ended commands left.
@@ -208,7 +229,12 @@ func (h *helper) reap() {
 			continue
 		}
 		left := slices.DeleteFunc(slices.Clone(orphans), func(pid int) bool { return !h.belongs(pid, r) })
+		left = append(left, r.members()...)
 		if len(left) == 0 {
+			if r.group != "" {
+				r.exit.OOM = outOfMemory(r.group)
+				removeGroup(r.group)
+			}
 			h.tell(*r.exit)
 			delete(h.runs, number)
 			continue
@@ -241,6 +267,9 @@ func (h *helper) clear(r *run, left []int) {
 	switch {
 	case h.clock.Monotonic()-r.ended > leftoverGrace:
 		signalAll(all, syscall.SIGKILL)
+		if r.group != "" {
+			killGroup(r.group)
+		}
 	case !r.warned:
 		r.warned = true
 		signalAll(all, syscall.SIGTERM)
@@ -293,7 +322,19 @@ func (h *helper) belongs(pid int, r *run) bool {
 func (h *helper) killAll() {
 	timer := h.clock.NewTimer(time.Millisecond)
 	defer timer.Stop()
+	defer func() {
+		for _, r := range h.runs {
+			if r.group != "" {
+				removeGroup(r.group)
+			}
+		}
+	}()
 	for {
+		for _, r := range h.runs {
+			if r.group != "" {
+				killGroup(r.group)
+			}
+		}
 		found := killTree(os.Getpid())
 		for {
 			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

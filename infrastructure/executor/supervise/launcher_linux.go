@@ -36,6 +36,8 @@ type Config struct {
 	// child of it was then left by a lost helper and is ended, also when it hid
 	// its mark and its origin.
 	Alone bool
+	// Groups: control groups are used where this process may make them.
+	Groups bool
 }
 
 // Launcher starts commands through a helper, which it replaces when it dies or
@@ -44,6 +46,8 @@ type Launcher struct {
 	clock  clock.Clock
 	logger *slog.Logger
 	cfg    Config
+	// groups is nil where there are none.
+	groups *groups
 
 	mu     sync.Mutex
 	closed bool
@@ -61,7 +65,31 @@ func New(c clock.Clock, logger *slog.Logger, cfg Config) (*Launcher, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become the reaper of what lost helpers leave behind: %w", err)
 	}
-	return &Launcher{clock: c, logger: logger, cfg: cfg}, nil
+	l := &Launcher{clock: c, logger: logger, cfg: cfg}
+	if cfg.Groups {
+		var err error
+		if l.groups, err = openGroups(cfg.NodeID, cfg.Epoch); err != nil {
+			logger.Debug("commands get no control groups of their own", "reason", err)
+		}
+	}
+	return l, nil
+}
+
+// Holds says what holds on this node: what ends the processes of a run, and
+// what bounds their memory and their number. Each is "cgroup", for a run as a
+// whole, or "process tree" and "rlimit".
+func (l *Launcher) Holds() (ending, memory, processes string) {
+	ending, memory, processes = "process tree", "rlimit", "rlimit"
+	if l.groups == nil {
+		return ending, memory, processes
+	}
+	if l.groups.memory {
+		memory = "cgroup"
+	}
+	if l.groups.pids {
+		processes = "cgroup"
+	}
+	return "cgroup", memory, processes
 }
 
 // Sweep kills what other lives of this node left running, and returns how many
@@ -69,14 +97,18 @@ func New(c clock.Clock, logger *slog.Logger, cfg Config) (*Launcher, error) {
 // runs of a former epoch are retried.
 func (l *Launcher) Sweep() int {
 	own := fmt.Sprintf("%s/%d/", l.cfg.NodeID, l.cfg.Epoch)
-	return l.clear(nil, func(mark string) bool {
+	var former []string
+	if l.groups != nil {
+		former = l.groups.former()
+	}
+	return l.clear(nil, former, func(mark string) bool {
 		return strings.HasPrefix(mark, l.cfg.NodeID+"/") && !strings.HasPrefix(mark, own)
 	})
 }
 
-// clear kills those of a family that still live, and processes by their mark,
-// until none is left.
-func (l *Launcher) clear(known family, accept func(mark string) bool) (killed int) {
+// clear kills those of a family that still live, those in control groups, which
+// it removes, and processes by their mark, until none is left.
+func (l *Launcher) clear(known family, inside []string, accept func(mark string) bool) (killed int) {
 	strangers := func() []int { return nil }
 	if l.cfg.Alone && known != nil {
 		strangers = l.strangers
@@ -86,13 +118,21 @@ func (l *Launcher) clear(known family, accept func(mark string) bool) (killed in
 	defer timer.Stop()
 	for {
 		left := 0
-		for _, pid := range append(append(known.alive(), marked(accept)...), strangers()...) {
+		members := append(append(known.alive(), marked(accept)...), strangers()...)
+		for _, group := range inside {
+			killGroup(group)
+			members = append(members, membersOf(group)...)
+		}
+		for _, pid := range members {
 			seen[pid] = true
 			left++
 			signalAll(append(descendantsOf(pid), pid), syscall.SIGKILL)
 			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // it may be ours by now
 		}
 		if left == 0 {
+			for _, group := range inside {
+				removeGroup(group)
+			}
 			return len(seen)
 		}
 		<-timer.C()
@@ -118,14 +158,22 @@ func (l *Launcher) Start(ctx context.Context, o command.Order) (command.Process,
 		return nil, err
 	}
 	env := append(append(make([]string, 0, len(o.Env)+2), o.Env...), helperMark+"="+h.mark, runMark+"="+o.ID)
+	group, err := h.group(o.Limits)
+	if err != nil {
+		return nil, err
+	}
 	packed, err := packOrder(order{
-		Mark: o.ID, Path: o.Path, Argv: o.Argv, Env: env, Dir: o.Dir, Account: o.Account, Limits: o.Limits,
+		Mark: o.ID, Path: o.Path, Argv: o.Argv, Env: env, Dir: o.Dir, Account: o.Account, Limits: l.groups.rest(o.Limits), Group: group,
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer packed.Close()
-	return h.start(ctx, o.Stdout, o.Stderr, packed)
+	process, err := h.start(ctx, o.Stdout, o.Stderr, packed)
+	if err != nil && group != "" {
+		removeGroup(group) // unless it has members, which the helper ends and removes
+	}
+	return process, err
 }
 
 // current is the helper that lives, or a new one.
@@ -169,7 +217,7 @@ func (l *Launcher) born(mark string) (*life, error) {
 		_ = end.conn.Close()
 		return nil, fmt.Errorf("start the command helper: %w", err)
 	}
-	h := &life{launcher: l, mark: mark, link: end, cmd: cmd, processes: map[int]*process{}, gone: make(chan struct{}), heard: l.clock.Monotonic()}
+	h := &life{launcher: l, mark: mark, number: l.number, link: end, cmd: cmd, processes: map[int]*process{}, gone: make(chan struct{}), heard: l.clock.Monotonic()}
 	go h.listen()
 	go h.beat()
 	return h, nil
@@ -182,9 +230,15 @@ func (l *Launcher) Close() error {
 	h := l.life
 	l.mu.Unlock()
 	if h == nil {
+		if l.groups != nil {
+			l.groups.close()
+		}
 		return nil
 	}
 	_ = h.link.conn.Close() // the helper ends everything and itself
 	<-h.gone
+	if l.groups != nil {
+		l.groups.close()
+	}
 	return nil
 }

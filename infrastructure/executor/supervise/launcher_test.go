@@ -40,8 +40,9 @@ const lease = 2 * time.Second
 // node is a launcher whose processes can be told from those of other tests.
 type node struct {
 	*supervise.Launcher
-	t  *testing.T
-	id string
+	t       *testing.T
+	id      string
+	account command.Account
 }
 
 func newNode(t *testing.T, epoch int64) *node {
@@ -80,7 +81,7 @@ func (n *node) try(limits command.Limits, program string, args ...string) (*job,
 	require.NoError(n.t, err)
 	p, err := n.Start(n.t.Context(), command.Order{
 		ID: fmt.Sprintf("run-%p", r), Path: path, Argv: append([]string{program}, args...),
-		Env: []string{"PATH=/usr/bin:/bin"}, Dir: "/", Limits: limits, Stdout: w, Stderr: errs,
+		Env: []string{"PATH=/usr/bin:/bin"}, Dir: "/", Limits: limits, Account: n.account, Stdout: w, Stderr: errs,
 	})
 	if err != nil {
 		_ = r.Close()

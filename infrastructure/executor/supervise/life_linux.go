@@ -16,13 +16,16 @@ import (
 type life struct {
 	launcher *Launcher
 	mark     string
-	link     *link
-	cmd      *exec.Cmd
+	// number tells it from other helpers of this life of the node.
+	number int
+	link   *link
+	cmd    *exec.Cmd
 	// gone is closed when the helper has ended and nothing of it is left.
 	gone chan struct{}
 
 	mu        sync.Mutex
 	next      int
+	opened    int
 	processes map[int]*process
 	heard     time.Duration
 	lost      bool
@@ -79,6 +82,18 @@ func (h *life) start(ctx context.Context, stdout, stderr, packed *os.File) (comm
 		}()
 		return nil, context.Cause(ctx)
 	}
+}
+
+// group makes the control group of the next run; empty where there are none.
+func (h *life) group(l command.Limits) (string, error) {
+	if h.launcher.groups == nil {
+		return "", nil
+	}
+	h.mu.Lock()
+	h.opened++
+	name := fmt.Sprintf("%d-%d", h.number, h.opened)
+	h.mu.Unlock()
+	return h.launcher.groups.open(name, l)
 }
 
 func (h *life) forget(number int) *process {
@@ -147,7 +162,11 @@ func (h *life) bury() {
 		seen = family{}
 	}
 	h.mu.Unlock()
-	left := l.clear(seen, func(mark string) bool { return mark == h.mark })
+	var inside []string
+	if l.groups != nil {
+		inside = l.groups.runs(h.number)
+	}
+	left := l.clear(seen, inside, func(mark string) bool { return mark == h.mark })
 	if !l.isClosed() {
 		l.logger.Error("the command helper is gone; what it ran was ended", "helper", h.mark, "commands", running, "processes", left)
 	}
@@ -231,5 +250,5 @@ func (p *process) Wait() (command.Exit, error) {
 }
 
 func exitOf(m message) command.Exit {
-	return command.Exit{Code: m.Code, Signal: syscall.Signal(m.Signal), CPU: time.Duration(m.CPUMs) * time.Millisecond}
+	return command.Exit{Code: m.Code, Signal: syscall.Signal(m.Signal), CPU: time.Duration(m.CPUMs) * time.Millisecond, OutOfMemory: m.OOM}
 }

@@ -40,6 +40,7 @@ type message struct {
 	Signal int    `json:"signal,omitempty"`
 	Code   int    `json:"code,omitempty"`
 	CPUMs  int64  `json:"cpuMs,omitempty"`
+	OOM    bool   `json:"oom,omitempty"`
 	Error  string `json:"error,omitempty"`
 }
 
@@ -52,6 +53,8 @@ type order struct {
 	Dir     string
 	Account command.Account
 	Limits  command.Limits
+	// Group is the folder of the run's control group; empty without one.
+	Group string
 }
 
 // maxPacket bounds a message without its descriptors.

@@ -1,0 +1,116 @@
+//go:build linux
+
+package supervise_test
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise"
+)
+
+// newGroupNode is a node that uses control groups where this machine lets it;
+// what the tests see must be the same elsewhere.
+func newGroupNode(t *testing.T, epoch int64) *node {
+	t.Helper()
+	id := "group-" + strings.ReplaceAll(t.Name(), "/", "-")
+	l, err := supervise.New(clock.NewSystem(), slog.New(slog.DiscardHandler), supervise.Config{
+		Argv: []string{os.Args[0]}, Env: []string{asHelper + "=1"}, NodeID: id, Epoch: epoch, Lease: lease, Alone: true, Groups: true,
+	})
+	require.NoError(t, err)
+	n := &node{Launcher: l, t: t, id: id}
+	t.Cleanup(func() {
+		require.NoError(t, l.Close())
+		require.Empty(t, groupsOf(id, epoch), "no group is left")
+	})
+	ending, memory, processes := l.Holds()
+	t.Logf("ended by %s, memory by %s, processes by %s", ending, memory, processes)
+	return n
+}
+
+// groupsOf lists the groups of a life of a node on this machine.
+func groupsOf(id string, epoch int64) []string {
+	var out []string
+	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+		_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+			if err == nil && d.IsDir() && filepath.Base(path) == fmt.Sprintf("platform-scheduler-%s-%d", id, epoch) {
+				out = append(out, path)
+			}
+			return nil
+		})
+	}
+	return out
+}
+
+func TestWhatHidesInAGroupIsEndedWithItsRun(t *testing.T) {
+	n := newGroupNode(t, 1)
+	// Session, parent and environment are given up at once.
+	j := n.sh("env -i setsid sh -c '(setsid sleep 4711 &) ; echo hidden' ; exit 7")
+	require.Equal(t, "hidden", j.says(t))
+	exit, err := j.ends(t)
+	require.NoError(t, err)
+	require.Equal(t, 7, exit.Code)
+	require.Zero(t, sleeping(4711))
+}
+
+func TestAForkBombIsEnded(t *testing.T) {
+	n := newGroupNode(t, 1)
+	if os.Geteuid() == 0 { // no limit of processes binds root
+		account, err := command.FindAccount("nobody")
+		require.NoError(t, err)
+		n.account = account
+	}
+	j, err := n.try(command.Limits{Processes: 300}, "sh", "-c", "echo began; f() { f & f & wait; }; f 2>/dev/null; sleep 4712")
+	require.NoError(t, err)
+	require.Equal(t, "began", j.says(t))
+	time.Sleep(300 * time.Millisecond) // let it fork
+	require.NoError(t, j.Stop(syscall.SIGKILL))
+	_, err = j.ends(t)
+	require.NoError(t, err, "the helper lives")
+	require.Zero(t, running("sh\x00-c\x00echo began; f()"))
+	again := n.sh("echo well")
+	require.Equal(t, "well", again.says(t))
+	_, err = again.ends(t)
+	require.NoError(t, err)
+}
+
+func TestGroupsOfALostHelperAndOfAFormerLifeAreCleared(t *testing.T) {
+	n := newGroupNode(t, 1)
+	j := n.sh("(env -i setsid sleep 4713 &); echo $PPID; sleep 4713")
+	helper := j.says(t)
+	var pid int
+	_, err := fmt.Sscan(helper, &pid)
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	_, err = j.ends(t)
+	require.ErrorIs(t, err, command.ErrHelperLost)
+	require.Zero(t, sleeping(4713))
+	j = n.sh("echo again")
+	require.Equal(t, "again", j.says(t))
+	_, err = j.ends(t)
+	require.NoError(t, err)
+}
+
+// sleeping counts the processes that sleep so long.
+func sleeping(seconds int) int { return running(fmt.Sprintf("sleep\x00%d\x00", seconds)) }
+
+// running counts the processes whose command line begins so.
+func running(command string) (n int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if line, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(line), command) {
+			n++
+		}
+	}
+	return n
+}
