@@ -32,6 +32,17 @@ type Finish struct {
 	Result       string
 }
 
+// Note is what a run says of itself while it runs, conditional on the holder.
+type Note struct {
+	ID     string
+	NodeID string
+	Epoch  int64
+	Token  int64
+
+	Progress   int
+	Checkpoint string
+}
+
 // ClaimRange selects rows by claim key: lo ≤ key < hi, in key order.
 type ClaimRange struct {
 	Lo, Hi entity.ClaimKey
@@ -54,6 +65,9 @@ type ExecutionWriter interface {
 	// Finish applies what still holds and returns the ids that did not, because
 	// the row is not RUNNING under this node, epoch and token.
 	Finish(ctx context.Context, rows []Finish) (refused []string, err error)
+	// Note stores progress and checkpoint of rows that are RUNNING under this
+	// node, epoch and token, and leaves others alone.
+	Note(ctx context.Context, notes []Note) error
 	// Lock locks and returns the rows by id, in id order; missing ones are left out.
 	Lock(ctx context.Context, ids []string) ([]*entity.Execution, error)
 	// Update writes every mutable column of a locked row if its status and

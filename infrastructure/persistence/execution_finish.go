@@ -83,9 +83,9 @@ func (c *conn) finishLite(ctx context.Context, rows []repository.Finish, now str
 const (
 	liteTimes = `UPDATE scheduler_job_execution SET start_time = COALESCE(?, start_time), end_time = ?, duration = ?, result = ?,
 		update_time = ?, claim_key = NULL, `
-	liteHeld    = " WHERE id = ? AND status = 'RUNNING' AND node_id = ? AND epoch = ? AND token = ?"
-	liteSucceed = liteTimes + "status = 'SUCCESS', reason = NULL, progress = 100, error_message = NULL" + liteHeld
-	liteFinish  = liteTimes + "status = ?, reason = ?, progress = ?, error_message = ?" + liteHeld
+	stillRunning = " WHERE id = ? AND status = 'RUNNING' AND node_id = ? AND epoch = ? AND token = ?"
+	liteSucceed  = liteTimes + "status = 'SUCCESS', reason = NULL, progress = 100, error_message = NULL" + stillRunning
+	liteFinish   = liteTimes + "status = ?, reason = ?, progress = ?, error_message = ?" + stillRunning
 )
 
 // finishMySQL writes many rows in one statement, which tells only how many it

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
@@ -35,6 +36,8 @@ type journal struct {
 	closed     bool
 	progress   int
 	checkpoint string
+	// told: progress or checkpoint changed since they were stored.
+	told bool
 }
 
 func newJournal(e *entity.Execution, limit int, c StoreClock) *journal {
@@ -88,14 +91,14 @@ func (j *journal) append(t entity.LogType, line string, now time.Time) {
 func (j *journal) Progress(percent int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.progress = min(max(percent, 0), 100)
+	j.progress, j.told = min(max(percent, 0), 100), true
 }
 
 // Checkpoint implements entity.Reporter.
 func (j *journal) Checkpoint(state string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.checkpoint = validation.Text(state, maxCheckpoint)
+	j.checkpoint, j.told = validation.Text(state, maxCheckpoint), true
 }
 
 // maxCheckpoint bounds a checkpoint, in bytes.
@@ -112,6 +115,23 @@ func (j *journal) end(o *entity.Outcome) {
 	if o.Checkpoint == "" {
 		o.Checkpoint = j.checkpoint
 	}
+}
+
+// note hands out progress and checkpoint where they changed since the last
+// call. A caller that fails to store them says so with untold.
+func (j *journal) note() (n repository.Note, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	ok, j.told = j.told, false
+	return repository.Note{
+		ID: j.exec.ID, NodeID: j.exec.NodeID, Epoch: j.exec.Epoch, Token: j.exec.Token, Progress: j.progress, Checkpoint: j.checkpoint,
+	}, ok
+}
+
+func (j *journal) untold() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.told = true
 }
 
 // take hands out the chunks that are not stored yet. A caller that fails to

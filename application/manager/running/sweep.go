@@ -201,7 +201,8 @@ func (t *TaskManager) flushLoop(ctx context.Context) {
 	}
 }
 
-// FlushLogs stores what the runs of this node have said since the last call.
+// FlushLogs stores what the runs of this node have said since the last call:
+// their lines, and how far they are, which the next attempt starts from.
 func (t *TaskManager) FlushLogs(ctx context.Context) error {
 	t.mu.Lock()
 	journals := make([]*journal, 0, len(t.runs))
@@ -211,22 +212,33 @@ func (t *TaskManager) FlushLogs(ctx context.Context) error {
 	t.mu.Unlock()
 	var taken completion
 	var all []entity.LogChunk
+	var notes []repository.Note
+	var noted []*journal
 	for _, j := range journals {
 		if j.ended() {
 			continue // its end takes the rest along
+		}
+		if note, ok := j.note(); ok {
+			notes, noted = append(notes, note), append(noted, j)
 		}
 		if chunks := j.take(); len(chunks) > 0 {
 			taken.logs = append(taken.logs, takenLogs{j, chunks})
 			all = append(all, chunks...)
 		}
 	}
-	if len(all) == 0 {
+	if len(all) == 0 && len(notes) == 0 {
 		return nil
 	}
 	err := t.Store.Write(ctx, repository.LaneLogs, "logs", func(ctx context.Context, tx repository.Tx) error {
+		if err := tx.Executions.Note(ctx, notes); err != nil {
+			return err
+		}
 		return tx.Records.AddLogs(ctx, all)
 	})
 	if err != nil {
+		for _, j := range noted {
+			j.untold()
+		}
 		taken.restoreLogs()
 	}
 	return err

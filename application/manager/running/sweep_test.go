@@ -214,6 +214,38 @@ func TestLogsOfARunningRunAreFlushedInOrder(t *testing.T) {
 	require.Equal(t, []string{"one", "two", "three", "four"}, text)
 }
 
+// A run's checkpoint outlives its node, and what was said before a failed flush
+// is said again.
+func TestTheCheckpointOfARunningRunIsKept(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	states, taken := make(chan string), make(chan struct{})
+	n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+		for state := range states {
+			rep.Checkpoint(state)
+			rep.Progress(len(state))
+			taken <- struct{}{}
+		}
+		return entity.Succeeded("")
+	})
+	row := startRun(t, n, n.Add(t, enginetest.Job("walks", nil)).ID)
+	at := func(state string) { states <- state; <-taken }
+	kept := func() []any {
+		got := n.Row(t, row.ID)
+		return []any{got.Status, got.Checkpoint, got.Progress}
+	}
+	at("row 1")
+	require.NoError(t, n.Runner.FlushLogs(t.Context()))
+	require.Equal(t, []any{entity.StatusRunning, "row 1", 5}, kept())
+	at("row 22")
+	n.Faults.Next("logs", enginetest.Refused)
+	require.Error(t, n.Runner.FlushLogs(t.Context()))
+	require.Equal(t, "row 1", kept()[1])
+	require.NoError(t, n.Runner.FlushLogs(t.Context()))
+	require.Equal(t, []any{entity.StatusRunning, "row 22", 6}, kept())
+	close(states)
+	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+}
+
 // CloseWaiting ends what still waits, asks about each locked row again, and
 // leaves everything else alone.
 func TestOnlyWhatStillWaitsIsClosed(t *testing.T) {

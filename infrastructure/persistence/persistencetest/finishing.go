@@ -17,6 +17,7 @@ func testFinishing(t *testing.T, open Opener) {
 	t.Run("a completion writes what it says", func(t *testing.T) { finishWrites(t, open(t, nil)) })
 	t.Run("a batch refuses row by row", func(t *testing.T) { finishRefuses(t, open(t, nil)) })
 	t.Run("what else the transaction did survives a refusal", func(t *testing.T) { finishAmongOthers(t, open(t, nil)) })
+	t.Run("a note is kept where its run still runs", func(t *testing.T) { notes(t, open(t, nil)) })
 	t.Run("a poison completion is named", func(t *testing.T) { finishPoison(t, open(t, nil)) })
 }
 
@@ -45,6 +46,34 @@ func finishWrites(t *testing.T, s *persistence.Store) {
 	got = get(t, s, f.ID)
 	require.Equal(t, []any{entity.StatusFailed, entity.ReasonExitCode, "exit 3 😀", "", f.StartTime},
 		[]any{got.Status, got.Reason, got.ErrorMessage, got.Result, got.StartTime})
+}
+
+func notes(t *testing.T, s *persistence.Store) {
+	held, stale := startedOn(runOf(jobID(1), noon), "n1", 2), startedOn(runOf(jobID(2), noon), "n1", 2)
+	ended, other := startedOn(runOf(jobID(3), noon), "n1", 2), startedOn(runOf(jobID(4), noon), "n2", 2)
+	add(t, s, nil, held, stale, ended, other)
+	require.Empty(t, finish(t, s, finishOf(ended)))
+	before := map[string]*entity.Execution{}
+	var batch []repository.Note
+	for _, e := range []*entity.Execution{other, ended, stale, held} {
+		before[e.ID] = get(t, s, e.ID)
+		batch = append(batch, repository.Note{ID: e.ID, NodeID: "n1", Epoch: 2, Token: e.Token, Progress: 40, Checkpoint: "row 7 – ä"})
+	}
+	batch[2].Token++
+	note := func(batch ...repository.Note) {
+		write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Note(ctx, batch) })
+	}
+	note(batch...)
+	got := get(t, s, held.ID)
+	require.Equal(t, []any{40, "row 7 – ä"}, []any{got.Progress, got.Checkpoint})
+	for _, e := range []*entity.Execution{stale, ended, other} {
+		require.Equal(t, before[e.ID], get(t, s, e.ID), "what is not this holder's stays")
+	}
+	batch[3].Progress, batch[3].Checkpoint = 0, ""
+	note(batch[3])
+	note()
+	got = get(t, s, held.ID)
+	require.Equal(t, []any{0, ""}, []any{got.Progress, got.Checkpoint})
 }
 
 func finishRefuses(t *testing.T, s *persistence.Store) {
