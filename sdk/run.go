@@ -2,7 +2,6 @@ package sdk
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -111,28 +110,16 @@ func (r *Run) JobData() json.RawMessage { return r.info.JobData }
 // params over it: what a trigger gives wins, field by field. Fields that v
 // does not know are ignored. The error is Fatal, since data that does not fit
 // now will not fit at the next attempt either.
-func (r *Run) Decode(v any) error {
-	for _, part := range []struct {
-		name string
-		data json.RawMessage
-	}{{"job data", r.info.JobData}, {"params", r.info.Params}} {
-		if len(part.data) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(part.data, v); err != nil {
-			return Fatal(fmt.Errorf("decode the %s of job %s: %w", part.name, r.info.JobID, err))
-		}
-	}
-	return nil
-}
+func (r *Run) Decode(v any) error { return r.decode(v, false) }
 
 // Progress records how far the work is; what is outside 0–100 is moved to the
 // nearer end.
 func (r *Run) Progress(percent int) { r.sink.Progress(min(max(percent, 0), 100)) }
 
 // Checkpoint keeps a text that the next attempt, perhaps on another node, reads
-// with LastCheckpoint. Each call replaces the former text. It is kept a little
-// later, not before the call returns; over 16 KiB it is cut.
+// with LastCheckpoint. Each call replaces the former text. It is stored within
+// half a second, not before the call returns, so that a node that dies may lose
+// the last one; over 16 KiB it is cut.
 func (r *Run) Checkpoint(state string) {
 	r.mu.Lock()
 	r.checkpoint = state

@@ -191,3 +191,28 @@ func TestWhyStopped(t *testing.T) {
 		stop()
 	}
 }
+
+func TestTypedHandlersRefuseWhatTheyDoNotKnow(t *testing.T) {
+	type input struct {
+		Table string
+		Limit int
+	}
+	var got input
+	handler := sdk.Typed(func(_ context.Context, _ *sdk.Run, in input) error {
+		got = in
+		return nil
+	})
+	handle := func(data, params string) error {
+		got = input{}
+		return handler.Handle(t.Context(), sdk.NewRun(sdk.RunInfo{JobID: "j", JobData: json.RawMessage(data), Params: json.RawMessage(params)}, nil))
+	}
+	require.NoError(t, handle(`{"table":"a","limit":3}`, `{"limit":9}`))
+	require.Equal(t, input{"a", 9}, got)
+	require.NoError(t, handle(``, ``))
+	for _, c := range [][2]string{{`{"tabel":"a"}`, ``}, {``, `{"limit":"many"}`}, {`{"limit":1.5}`, ``}, {`{} {}`, ``}} {
+		err := handle(c[0], c[1])
+		require.True(t, sdk.IsFatal(err), "%v", c)
+		require.ErrorContains(t, err, "of job j")
+	}
+	require.ErrorContains(t, handle(`{"tabel":"a"}`, ``), "tabel")
+}
