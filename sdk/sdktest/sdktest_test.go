@@ -123,7 +123,7 @@ func TestAStopThatNeverCameIsTold(t *testing.T) {
 }
 
 func ExampleRetries() {
-	var t *testing.T // that of the test
+	t := new(testing.T) // in a test: its own
 	settle := sdk.HandlerFunc(func(_ context.Context, run *sdk.Run) error {
 		if run.Attempt() == 1 {
 			return sdk.RetryAfter(time.Second, errors.New("the bank is closed"))
