@@ -132,9 +132,9 @@ func ExampleRetries() {
 		return nil
 	})
 	for _, attempt := range sdktest.Retries(t, settle, sdktest.Attempt{}, 3) {
-		fmt.Println(attempt.Err, attempt.Returned)
+		fmt.Printf("%v, returned %q\n", attempt.Err, attempt.Returned)
 	}
 	// Output:
-	// the bank is closed
-	// <nil> settled 2026-01-01
+	// the bank is closed, returned ""
+	// <nil>, returned "settled 2026-01-01"
 }
