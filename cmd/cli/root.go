@@ -31,6 +31,16 @@ type session struct {
 	flags map[string]string
 }
 
+// environment is a variable of the environment; empty when it is not set.
+func (s *session) environment(name string) string {
+	for _, v := range s.environ {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
 // errUsage marks errors of the command line itself.
 var errUsage = errors.New("wrong usage")
 
@@ -71,7 +81,7 @@ func (s *session) rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
 	root.PersistentFlags().StringVar(&s.file, "config", "", "YAML configuration `FILE` (PS_CONFIG)")
-	root.AddCommand(s.serverCommand(), s.migrateCommand(), s.configCommand(), s.benchCommand(), s.versionCommand())
+	root.AddCommand(s.serverCommand(), s.healthCommand(), s.migrateCommand(), s.configCommand(), s.benchCommand(), s.versionCommand())
 	return root
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/initproc"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging"
 )
 
@@ -85,6 +87,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 		}
 	}
 	show.Welcome(server.URL(), server.PasswordFile(), applied)
+	s.tellManager(ctx, initproc.Ready, logger)
 	logger.Info("the server is ready", "address", server.URL(), "store", cfg.Store.Driver, "version", app.Version())
 
 	select {
@@ -96,6 +99,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 		err = fmt.Errorf("another process runs as node %s now", cfg.Node.ID)
 	case <-ctx.Done():
 	}
+	s.tellManager(ctx, initproc.Stopping, logger)
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(cfg.Server.ShutdownGraceSec)*time.Second+giveUp)
 	defer cancel()
 	go stopAtOnce(stopCtx, machine, signals, cancel)
@@ -104,6 +108,13 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 	}
 	logger.Info("stopped")
 	return err
+}
+
+// tellManager tells the service manager that started this process, if one did.
+func (s *session) tellManager(ctx context.Context, state string, logger *slog.Logger) {
+	if err := initproc.Notify(context.WithoutCancel(ctx), s.environment("NOTIFY_SOCKET"), state); err != nil {
+		logger.Warn("the service manager was not told", "state", state, "error", err)
+	}
 }
 
 // sameSignal is the time in which further signals are echoes of the first:

@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/cli"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/initproc"
 )
 
 // gcPercent trades memory for the collector's time: the engine's live heap is
@@ -24,8 +25,17 @@ func main() {
 		}
 		os.Exit(0)
 	}
+	// The first process of a container has duties that a server cannot do.
+	if len(os.Args) > 1 && os.Args[1] == "server" && initproc.Needed(os.Getpid(), os.Environ()) {
+		code, err := initproc.Run(os.Args[1:], os.Environ())
+		if err != nil {
+			_, _ = os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Exit(code)
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	os.Exit(cli.Execute(os.Args[1:], os.Stdout, os.Stderr, os.Environ()))
+	os.Exit(cli.Execute(os.Args[1:], os.Stdout, os.Stderr, initproc.Environ(os.Environ())))
 }
