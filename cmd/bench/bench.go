@@ -18,7 +18,7 @@ import (
 
 // Options say what to measure and how long.
 type Options struct {
-	// Name is throughput, lateness, stampede or idle.
+	// Name is one of Names.
 	Name string
 	// Duration is the measured span, after the warm-up.
 	Duration time.Duration
@@ -59,6 +59,7 @@ type Result struct {
 	ShareOfOwnTable     float64            `json:"shareOfOwnTable,omitempty"`
 	CoordinatedPerSec   float64            `json:"coordinatedPerSecond,omitempty"`
 	LatenessMs          *Lateness          `json:"latenessMs,omitempty"`
+	Talk                *Talk              `json:"talk,omitempty"`
 	Planned             int                `json:"planned"`
 	Lost                int                `json:"lost"`
 	Doubled             int                `json:"doubled"`
@@ -70,7 +71,7 @@ type Result struct {
 }
 
 // Names lists the benches.
-func Names() []string { return []string{"throughput", "lateness", "stampede", "idle"} }
+func Names() []string { return []string{"throughput", "lateness", "stampede", "idle", "talk"} }
 
 // Run measures. The scratch database is gone afterwards.
 func Run(ctx context.Context, cfg config.Config, o Options) (r Result, err error) {
@@ -93,6 +94,8 @@ func Run(ctx context.Context, cfg config.Config, o Options) (r Result, err error
 		return b.stampede(ctx)
 	case "idle":
 		return b.idle(ctx)
+	case "talk":
+		return b.talk(ctx)
 	}
 	return r, fmt.Errorf("there is no bench %q; choose one of %v", o.Name, Names())
 }

@@ -19,6 +19,9 @@ import (
 // use.
 type observer struct {
 	clock *storeclock.Clock
+	// gossip is shared by the runs that talk, where there are any.
+	bench  *bench
+	gossip *gossip
 	// completed counts ends that the store has taken.
 	completed atomic.Int64
 
@@ -53,8 +56,11 @@ func newObserver(expected int) *observer {
 	return &observer{fires: make(map[uint64]uint32, expected), hash: maphash.MakeSeed(), entries: make([]entry, 0, expected)}
 }
 
-// Run implements app.Executor: note the entry, and do nothing.
-func (o *observer) Run(_ context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
+// Run implements app.Executor: note the entry, and do nothing but talk.
+func (o *observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
+	if run.Job.Class == talkClass {
+		return o.gossip.run(ctx, o.bench, rep)
+	}
 	at := o.clock.Now()
 	key := o.key(run.Execution.JobID, run.Execution.ScheduledTime)
 	o.mu.Lock()

@@ -37,6 +37,10 @@ func (r Result) WriteTable(w io.Writer) error {
 	if l := r.LatenessMs; l != nil {
 		row("start lateness", "p50 %.1f ms, p99 %.1f ms, max %.1f ms", l.P50, l.P99, l.Max)
 	}
+	if t := r.Talk; t != nil {
+		row("executions", "%.0f/s beside silent runs, %.0f/s beside %d that talk (%.0f lines/s)", t.SilentPerSecond, t.TalkingPerSecond, talkers, t.LinesPerSecond)
+		row("kept", "%.1f %%, the median of %d pairs", 100*t.Kept, t.Pairs)
+	}
 	if r.LastStartMs > 0 {
 		row("last start", "%.0f ms after the instant", r.LastStartMs)
 	}

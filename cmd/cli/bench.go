@@ -26,7 +26,7 @@ func (s *session) benchCommand() *cobra.Command {
 	var slots, batch int
 	c := &cobra.Command{
 		Use:   "bench " + strings.Join(bench.Names(), "|"),
-		Short: "Measure this machine: throughput, lateness, stampede, idle",
+		Short: "Measure this machine: throughput, lateness, stampede, idle, talk",
 		Long: `Measure the real engine on a scratch database of its own, which is removed
 afterwards; the configured one is never opened. An observer outside the
 engine's tables counts what was lost and doubled.
@@ -34,7 +34,8 @@ engine's tables counts what was lost and doubled.
   throughput  executions a second, flat out, beside bare batched SQL of the same run
   lateness    handler entry minus due time, at a steady rate
   stampede    many jobs due at one instant; times count from it
-  idle        a server with many jobs of which none is due`,
+  idle        a server with many jobs of which none is due
+  talk        throughput beside 500 runs that talk and keep silent in turns`,
 		Example:   "  platform-scheduler bench throughput\n  platform-scheduler bench lateness --rate 1000 --json\n  platform-scheduler bench stampede --jobs 10000\n  platform-scheduler bench idle --jobs 1000000",
 		Args:      usageArgs(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
 		ValidArgs: bench.Names(),

@@ -268,3 +268,42 @@ func TestOnlyWhatStillWaitsIsClosed(t *testing.T) {
 	require.Equal(t, entity.StatusRunning, n.Row(t, runs.ID).Status)
 	require.Len(t, n.Events(t), 1)
 }
+
+// Much that many runs have said is stored in several transactions, so that
+// none holds a store's only writer for long.
+func TestLoudRunsAreFlushedInParts(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	said, release := make(chan struct{}), make(chan struct{})
+	n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+		for range 20 {
+			rep.Log(entity.LogStdout, strings.Repeat("x", 8<<10))
+		}
+		said <- struct{}{}
+		<-release
+		return entity.Succeeded("")
+	})
+	job := n.Add(t, enginetest.Job("loud", nil))
+	var ids []string
+	for range 4 {
+		ids = append(ids, startRun(t, n, job.ID).ID)
+		<-said
+	}
+	flushes := 0
+	n.Faults.Before(func(name string) {
+		if name == "logs" {
+			flushes++
+		}
+	})
+	require.NoError(t, n.Runner.FlushLogs(t.Context()))
+	n.Faults.Before(nil)
+	require.Equal(t, 2, flushes, "two runs of 160 KiB in each")
+	for _, id := range ids {
+		total := 0
+		for _, chunk := range linesOf(t, n, id, entity.LogStdout) {
+			total += len(chunk.Content)
+		}
+		require.GreaterOrEqual(t, total, 160<<10)
+	}
+	close(release)
+	awaitIdle(t, n)
+}
