@@ -24,14 +24,22 @@ type binary struct {
 	dir  string
 	addr string
 	node string
-	cmd  *exec.Cmd
+	// env is added to the environment of every life.
+	env []string
+	cmd *exec.Cmd
 }
 
 func startBinary(t *testing.T) *binary {
 	t.Helper()
+	return startBinaryWith(t)
+}
+
+// startBinaryWith starts the product with more in its environment.
+func startBinaryWith(t *testing.T, env ...string) *binary {
+	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	b := &binary{server: &server{t: t}, dir: t.TempDir(), addr: free.Addr().String()}
+	b := &binary{server: &server{t: t}, dir: t.TempDir(), addr: free.Addr().String(), env: env}
 	require.NoError(t, free.Close())
 	b.url = "http://" + b.addr
 	b.node = filepath.Base(b.dir) + "-" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(rand.Int())
@@ -56,6 +64,7 @@ func (b *binary) start() {
 	defer log.Close()
 	b.cmd = exec.Command(os.Args[0], "server")
 	b.cmd.Env = []string{asServer + "=1", "PATH=" + os.Getenv("PATH"), "PS_DATADIR=" + b.dir, "PS_SERVER_ADDR=" + b.addr, "PS_NODE_ID=" + b.node}
+	b.cmd.Env = append(b.cmd.Env, b.env...)
 	if os.Geteuid() == 0 {
 		b.cmd.Env = append(b.cmd.Env, "PS_EXECUTOR_COMMAND_USER=nobody")
 	}
