@@ -60,7 +60,7 @@ func Run(t testing.TB, handler sdk.Handler, a Attempt) Result {
 		cancel(a.Stop.cause)
 	}
 	var r Result
-	r.Err, r.Panicked = call(ctx, handler, run)
+	r.Panicked, r.Err = call(ctx, handler, run)
 	r.Fatal = sdk.IsFatal(r.Err)
 	r.RetryAfter, _ = sdk.RetryDelay(r.Err)
 	r.Returned, r.Checkpoint = run.Result(), run.LastCheckpoint()
@@ -73,9 +73,9 @@ func Run(t testing.TB, handler sdk.Handler, a Attempt) Result {
 
 // call keeps a panic from ending the test, as the platform keeps it from
 // ending the node.
-func call(ctx context.Context, handler sdk.Handler, run *sdk.Run) (err error, panicked any) { //nolint:revive // the panic is no error
+func call(ctx context.Context, handler sdk.Handler, run *sdk.Run) (panicked any, err error) {
 	defer func() { panicked = recover() }()
-	return handler.Handle(ctx, run), nil
+	return nil, handler.Handle(ctx, run)
 }
 
 // Retries runs a handler as the platform would: again after a failure, at most

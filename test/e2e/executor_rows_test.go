@@ -125,7 +125,8 @@ func TestACommandThatMisbehavesHarmsNobodyElse(t *testing.T) {
 		"109 escape":  {one("command", []string{"printf", `\033]0;owned\007\r\0`}), nil, ending{Status: "SUCCESS"}},
 		"110 fork bomb": {
 			map[string]any{"command": []string{"sh", "-c", "f() { f & f & wait; }; f 2>/dev/null; sleep 9"}, "processes": 200},
-			map[string]any{"timeoutSec": 2}, ending{},
+			map[string]any{"timeoutSec": 2},
+			ending{},
 		},
 		"110 memory": {
 			map[string]any{"command": []string{"sh", "-c", "x=x; while :; do x=$x$x; done"}, "memoryMb": 64}, map[string]any{"timeoutSec": 20}, ending{Status: "FAILED"},
