@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,6 +52,35 @@ func TestTheObserverCountsLostAndDoubled(t *testing.T) {
 	require.Equal(t, 4, planned)
 	require.Equal(t, 3, lost, "only the first fire of a was seen")
 	require.InDelta(t, 3, o.lastAfter(noon), 0.001)
+}
+
+// counter is a Reporter that counts lines.
+type counter struct{ lines atomic.Int64 }
+
+func (c *counter) Log(entity.LogType, string) { c.lines.Add(1) }
+func (c *counter) Progress(int)               {}
+func (c *counter) Checkpoint(string)          {}
+
+func TestTalkersTalkOnlyWhenTheyAreToldTo(t *testing.T) {
+	now := clocktest.NewManual(noon)
+	b, g, said := &bench{clock: now}, newGossip(), &counter{}
+	ended := make(chan entity.Outcome)
+	go func() { ended <- g.run(t.Context(), b, said) }()
+	require.Eventually(t, func() bool { return g.began.Load() == 1 }, 10*time.Second, time.Millisecond)
+	ticks := func(until func() bool) {
+		require.Eventually(t, func() bool {
+			now.Advance(talkEvery)
+			return until()
+		}, 10*time.Second, time.Millisecond)
+	}
+	n := 0
+	ticks(func() bool { n++; return n == 20 })
+	require.Zero(t, said.lines.Load())
+	g.aloud.Store(true)
+	ticks(func() bool { return said.lines.Load() > 2 })
+	require.InDelta(t, g.lines.Load(), said.lines.Load(), 1)
+	close(g.over)
+	require.Equal(t, entity.StatusSuccess, (<-ended).Status)
 }
 
 func small(t *testing.T, name string) (Result, string) {

@@ -58,7 +58,7 @@ func newObserver(expected int) *observer {
 
 // Run implements app.Executor: note the entry, and do nothing but talk.
 func (o *observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
-	if run.Job.Class == talkClass {
+	if o.gossip != nil && run.Job.Class == talkClass {
 		return o.gossip.run(ctx, o.bench, rep)
 	}
 	at := o.clock.Now()

@@ -1,9 +1,10 @@
-// Package deploy_test checks that the files of this folder say what the product
-// understands.
+// Package deploy_test checks that the files of the folder deploy say what the
+// product understands.
 package deploy_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ import (
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(name)
+	data, err := os.ReadFile(filepath.Join("..", "..", "deploy", name))
 	require.NoError(t, err)
 	return string(data)
 }
@@ -56,7 +57,7 @@ func TestTheComposeFileIsBuiltFromTheDockerfile(t *testing.T) {
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(read(t, "compose.yaml")), &file))
 	service := file.Services["scheduler"]
-	require.FileExists(t, service.Build.Context+"/"+service.Build.Dockerfile)
+	require.FileExists(t, filepath.Join("..", "..", "deploy", service.Build.Context, service.Build.Dockerfile))
 	require.Equal(t, []string{"ALL"}, service.CapDrop)
 	for _, v := range service.Volumes {
 		name, _, _ := strings.Cut(v, ":")
