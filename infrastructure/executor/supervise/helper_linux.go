@@ -53,7 +53,6 @@ type run struct {
 func Main(args []string) error {
 	runtime.LockOSThread()
 	debug.SetGCPercent(50)
-	debug.SetMemoryLimit(8 << 20)
 	if len(args) != 1 {
 		return fmt.Errorf("the command helper is started by the server, with its lease")
 	}
@@ -222,6 +221,9 @@ func (h *helper) reap() {
 			break
 		}
 		h.ended(pid, status, usage)
+	}
+	if len(h.runs) == 0 {
+		return
 	}
 	orphans := h.orphans()
 	for number, r := range h.runs {
