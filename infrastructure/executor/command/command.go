@@ -77,6 +77,9 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 			rep.Log(entity.LogSystem, "the working folder could not be removed: "+err.Error())
 		}
 	}()
+	if err := e.writeScript(d, folder); err != nil {
+		return entity.Failed(entity.ReasonError, err.Error())
+	}
 	order, err := e.order(run, d, folder)
 	if err != nil {
 		return entity.Failed(entity.ReasonInvalid, err.Error())
@@ -84,6 +87,26 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	bounded, end := guardSize(ctx, e.clock, folder, int64(e.settings.FolderMb)<<20)
 	defer end()
 	return e.start(bounded, order, d, rep)
+}
+
+// scriptFile is where a script stands in its run's folder.
+const scriptFile = "script"
+
+// writeScript puts the script into the run's folder, for its account.
+func (e *Executor) writeScript(d definition, folder string) error {
+	if d.script == "" {
+		return nil
+	}
+	file := filepath.Join(folder, scriptFile)
+	if err := os.WriteFile(file, []byte(d.script), 0o600); err != nil {
+		return fmt.Errorf("write the script: %w", err)
+	}
+	if a := e.settings.Account; a.Change {
+		if err := os.Chown(file, int(a.UID), int(a.GID)); err != nil {
+			return fmt.Errorf("give the script to %s: %w", a.Name, err)
+		}
+	}
+	return nil
 }
 
 // order makes the start of a process out of a definition.
@@ -100,16 +123,7 @@ func (e *Executor) order(run entity.Run, d definition, folder string) (Order, er
 		}
 	}
 	if d.script != "" {
-		file := filepath.Join(folder, "script")
-		if err := os.WriteFile(file, []byte(d.script), 0o600); err != nil {
-			return o, fmt.Errorf("write the script: %w", err)
-		}
-		if a := e.settings.Account; a.Change {
-			if err := os.Chown(file, int(a.UID), int(a.GID)); err != nil {
-				return o, fmt.Errorf("give the script to %s: %w", a.Name, err)
-			}
-		}
-		o.Argv = []string{d.interpreter, file}
+		o.Argv = []string{d.interpreter, filepath.Join(folder, scriptFile)}
 	}
 	program, err := find(o.Argv[0])
 	if err != nil {

@@ -389,6 +389,7 @@ func TestManyCommandsAtOnce(t *testing.T) {
 // fork and exec.
 //
 //	go test -run '^$' -bench Start ./infrastructure/executor/supervise
+//
 // BenchmarkStart shows what start and end of a trivial command cost through a
 // helper, with and without control groups, beside a bare fork and exec.
 func BenchmarkStart(b *testing.B) {
