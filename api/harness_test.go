@@ -31,6 +31,8 @@ const (
 	operatorToken = "token-of-operator"
 	viewerToken   = "token-of-viewer"
 	nobodyToken   = "token-without-role"
+	// apiToken is an admin's that may only read jobs.
+	apiToken = "token-that-reads-jobs"
 )
 
 // fakeAuth knows users by fixed tokens.
@@ -52,18 +54,21 @@ func (f *fakeAuth) ChangePassword(_ context.Context, _, old, _ string) error {
 	return nil
 }
 
-func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.User, error) {
+func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Principal, error) {
 	roles := map[string]entity.Role{
 		adminToken: entity.RoleAdmin, operatorToken: entity.RoleOperator, viewerToken: entity.RoleViewer, nobodyToken: "stranger",
 	}
 	if f.err != nil {
-		return entity.User{}, f.err
+		return entity.Principal{}, f.err
+	}
+	if token == apiToken {
+		return entity.Principal{User: entity.User{ID: "id-of-admin", Name: "admin", Role: entity.RoleAdmin}, TokenID: "t-1", Scopes: []string{"job:read"}}, nil
 	}
 	role, ok := roles[token]
 	if !ok {
-		return entity.User{}, fault.New(fault.KindUnauthenticated, "unknown_token", "unknown")
+		return entity.Principal{}, fault.New(fault.KindUnauthenticated, "unknown_token", "unknown")
 	}
-	return entity.User{ID: "id-of-" + string(role), Name: string(role), Role: role}, nil
+	return entity.Principal{User: entity.User{ID: "id-of-" + string(role), Name: string(role), Role: role}}, nil
 }
 
 // fakeMonitor is ready unless it holds an error.
@@ -119,6 +124,7 @@ type edge struct {
 	calls      *fakeCalls
 	reports    *report.Registry
 	secrets    *service.SecretService
+	people     *memoryPeople
 	clock      *clocktest.Manual
 	log        *bytes.Buffer
 }
@@ -132,7 +138,7 @@ func newEdge(t *testing.T) *edge {
 	var err error
 	e.reports, err = report.NewRegistry()
 	require.NoError(t, err)
-	e.secrets = newSecrets(t, e.clock)
+	e.secrets, e.people = newSecrets(t, e.clock), newPeople()
 	e.router, err = api.NewRouter(e.deps())
 	require.NoError(t, err)
 	return e
@@ -147,7 +153,9 @@ func (e *edge) on(t *testing.T) *edge {
 
 func (e *edge) deps() api.Deps {
 	return api.Deps{
-		Jobs: e.jobs, Executions: e.executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Secrets: e.secrets, Clock: e.clock,
+		Jobs: e.jobs, Executions: e.executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Secrets: e.secrets,
+		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
+		Audit: service.NewAuditService(e.people, e.clock), Clock: e.clock,
 		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",

@@ -39,6 +39,9 @@ type Deps struct {
 	Auth       controller.AuthService
 	Monitor    controller.MonitorService
 	Secrets    controller.SecretService
+	Users      controller.UserService
+	Tokens     controller.TokenService
+	Audit      controller.AuditService
 	Calls      repository.IdempotentCalls
 	// Reports takes what the targets of asynchronous calls say.
 	Reports controller.RunReports
@@ -65,6 +68,9 @@ type Route struct {
 	action     middleware.Action
 }
 
+// loginPath is where people sign in, which is audited although it is public.
+const loginPath = "/api/v1/auth/login"
+
 // routes is the whole API on one page.
 func routes(d Deps) []Route {
 	reader := request.JobReader{TimeZone: d.TimeZone, Checker: d.Checker, Now: d.Clock.Now}
@@ -75,6 +81,9 @@ func routes(d Deps) []Route {
 	report := controller.NewReportController(d.Reports)
 	dead := controller.NewDeadLetterController(d.Executions)
 	secret := controller.NewSecretController(d.Secrets)
+	user := controller.NewUserController(d.Users)
+	token := controller.NewTokenController(d.Tokens)
+	audit := controller.NewAuditController(d.Audit)
 	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.Version)
 	const v1, once = "/api/v1", true
 	return []Route{
@@ -85,10 +94,20 @@ func routes(d Deps) []Route {
 		{"GET", "/metrics", permission.Public, false, monitor.Metrics},
 		{"GET", "/version", permission.Public, false, monitor.Version},
 
-		{"POST", v1 + "/auth/login", permission.Public, false, auth.Login},
+		{"POST", loginPath, permission.Public, false, auth.Login},
 		{"POST", v1 + "/auth/logout", permission.Self, false, auth.Logout},
 		{"GET", v1 + "/auth/me", permission.Self, false, auth.Me},
-		{"POST", v1 + "/auth/password", permission.Self, false, auth.ChangePassword},
+		{"POST", v1 + "/auth/password", permission.Account, false, auth.ChangePassword},
+
+		{"GET", v1 + "/users", permission.UserAdmin, false, user.List},
+		{"POST", v1 + "/users", permission.UserAdmin, false, user.Create},
+		{"GET", v1 + "/users/:id", permission.UserAdmin, false, user.Get},
+		{"PUT", v1 + "/users/:id", permission.UserAdmin, false, user.Change},
+		{"DELETE", v1 + "/users/:id", permission.UserAdmin, false, user.Delete},
+		{"GET", v1 + "/tokens", permission.Account, false, token.List},
+		{"POST", v1 + "/tokens", permission.Account, false, token.Create},
+		{"DELETE", v1 + "/tokens/:id", permission.Account, false, token.Revoke},
+		{"GET", v1 + "/audit-logs", permission.AuditRead, false, audit.List},
 
 		{"GET", v1 + "/jobs", permission.JobRead, false, job.List},
 		{"POST", v1 + "/jobs", permission.JobWrite, once, job.Create},
@@ -145,7 +164,9 @@ func newRouter(d Deps, table []Route) (*Router, error) {
 		if !slices.Contains(permission.All(), r.Permission) {
 			return nil, fmt.Errorf("the route %s %s names no known permission: %q", r.Method, r.Path, r.Permission)
 		}
-		chain := []gin.HandlerFunc{middleware.Require(r.Permission, d.Auth)}
+		chain := []gin.HandlerFunc{
+			middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), middleware.Require(r.Permission, d.Auth),
+		}
 		if r.Idempotent {
 			chain = append(chain, middleware.Idempotency(d.Calls, d.Clock, d.Logger))
 		}

@@ -44,7 +44,7 @@ func TestRolesReachWhatTheyHold(t *testing.T) {
 		}
 		for role, token := range tokens {
 			status := e.call(r.Method, address(r), "", "Authorization", "Bearer "+token).status
-			if permission.Allows(role, r.Permission) {
+			if permission.Allows(entity.Principal{User: entity.User{Role: role}}, r.Permission) {
 				require.NotContains(t, []int{401, 403}, status, "%s %s as %s", r.Method, r.Path, role)
 			} else {
 				require.Equal(t, 403, status, "%s %s as %s", r.Method, r.Path, role)

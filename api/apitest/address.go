@@ -76,7 +76,7 @@ func addresses() []Case {
 	} {
 		out = append(out, Case{Row: "103", Method: c[0], Path: c[1], Status: 405, Code: "method_not_allowed"})
 	}
-	for _, path := range []string{"/", "/api/v1/users", "/api/v2/jobs", "/api/v1/jobs/", "//api/v1/jobs", "/api/v1/JOBS", "/debug/pprof/", "/.git/config"} {
+	for _, path := range []string{"/", "/api/v1/nobody", "/api/v2/jobs", "/api/v1/jobs/", "//api/v1/jobs", "/api/v1/JOBS", "/debug/pprof/", "/.git/config"} {
 		out = append(out, Case{Row: "69", Method: http.MethodGet, Path: path, Status: 404})
 	}
 	return out

@@ -17,7 +17,7 @@ import (
 type AuthService interface {
 	Login(ctx context.Context, name, password, clientAddr string) (service.Login, error)
 	Logout(ctx context.Context, token string) error
-	Authenticate(ctx context.Context, token string) (entity.User, error)
+	Authenticate(ctx context.Context, token string) (entity.Principal, error)
 	ChangePassword(ctx context.Context, userID, oldPassword, newPassword string) error
 }
 
@@ -33,6 +33,7 @@ func (a *AuthController) Login(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	middleware.About(c, "user "+in.Username)
 	l, err := a.auth.Login(c.Request.Context(), in.Username, in.Password, c.ClientIP())
 	if err != nil {
 		return err

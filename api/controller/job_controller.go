@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
@@ -99,10 +100,15 @@ func (j *JobController) Replace(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	before, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
 	job, err := j.jobs.Replace(c.Request.Context(), c.Param("id"), edit.Job, edit.Version, ifMatch)
 	if err != nil {
 		return err
 	}
+	middleware.Changed(c, vo.FromJob(before), vo.FromJob(job))
 	return replyJob(c, http.StatusOK, job)
 }
 

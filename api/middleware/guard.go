@@ -3,6 +3,7 @@ package middleware
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ func Limits() gin.HandlerFunc {
 // Authenticator knows the users behind tokens.
 type Authenticator interface {
 	// Authenticate returns fault.KindUnauthenticated for an unknown token.
-	Authenticate(ctx context.Context, token string) (entity.User, error)
+	Authenticate(ctx context.Context, token string) (entity.Principal, error)
 }
 
 // Require lets a request pass whose user holds the permission. Errors of the
@@ -80,20 +81,29 @@ func Require(p permission.Permission, auth Authenticator) gin.HandlerFunc {
 			Fail(c, fault.New(fault.KindUnauthenticated, "no_token", "sign in, and send the token as Authorization: Bearer TOKEN"))
 			return
 		}
-		user, err := auth.Authenticate(c.Request.Context(), token)
+		who, err := auth.Authenticate(c.Request.Context(), token)
 		if err != nil {
 			Fail(c, err)
 			return
 		}
-		c.Set(keyUser, user)
-		if !permission.Allows(user.Role, p) {
-			Fail(c, fault.New(fault.KindForbidden, "forbidden", "the role "+string(user.Role)+" does not hold the permission "+string(p)))
+		c.Set(keyUser, who)
+		if !permission.Allows(who, p) {
+			Fail(c, forbidden(who, p))
 			return
 		}
 		c.Set(keyToken, token)
 		c.Set(keyAllowed, true)
 		c.Next()
 	}
+}
+
+// forbidden says what is missing: of the role, or of the token.
+func forbidden(who entity.Principal, p permission.Permission) error {
+	holder := "the role " + string(who.User.Role)
+	if who.TokenID != "" && slices.Contains(permission.Of(who.User.Role), p) {
+		holder = "this token"
+	}
+	return fault.New(fault.KindForbidden, "forbidden", holder+" does not hold the permission "+string(p))
 }
 
 // bearer reads the one Authorization header.

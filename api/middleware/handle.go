@@ -18,6 +18,8 @@ const (
 	keyToken     = "ps.token"
 	keyAllowed   = "ps.allowed"
 	keyError     = "ps.error"
+	keyObject    = "ps.object"
+	keyChanges   = "ps.changes"
 )
 
 // Action is a controller's method: it writes a success itself and returns
@@ -52,11 +54,17 @@ func Fail(c *gin.Context, err error) {
 	p.Write(c.Writer)
 }
 
-// UserOf is the user who is signed in; ok is false on public routes.
-func UserOf(c *gin.Context) (u entity.User, ok bool) {
+// CallerOf is who calls; ok is false on public routes.
+func CallerOf(c *gin.Context) (who entity.Principal, ok bool) {
 	v, _ := c.Get(keyUser)
-	u, ok = v.(entity.User)
-	return u, ok
+	who, ok = v.(entity.Principal)
+	return who, ok
+}
+
+// UserOf is the user who calls; ok is false on public routes.
+func UserOf(c *gin.Context) (entity.User, bool) {
+	who, ok := CallerOf(c)
+	return who.User, ok
 }
 
 // TokenOf is the token that the user came with.

@@ -9,21 +9,51 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
+// as is a session of a user with that role.
+func as(r entity.Role) entity.Principal { return entity.Principal{User: entity.User{Role: r}} }
+
+func TestATokenNeverHoldsMoreThanItsOwner(t *testing.T) {
+	token := func(r entity.Role, scopes []string) entity.Principal {
+		p := as(r)
+		p.TokenID, p.Scopes = "t", scopes
+		return p
+	}
+	for _, c := range []struct {
+		who  entity.Principal
+		p    permission.Permission
+		want bool
+	}{
+		{token(entity.RoleAdmin, nil), permission.UserAdmin, true},
+		{token(entity.RoleViewer, nil), permission.JobWrite, false},
+		{token(entity.RoleViewer, []string{"job:write"}), permission.JobWrite, false},
+		{token(entity.RoleAdmin, []string{"job:read"}), permission.JobRead, true},
+		{token(entity.RoleAdmin, []string{"job:read"}), permission.JobWrite, false},
+		{token(entity.RoleAdmin, []string{}), permission.JobRead, false},
+		{token(entity.RoleAdmin, []string{}), permission.Self, true},
+		{token(entity.RoleAdmin, nil), permission.Account, false},
+		{token(entity.RoleAdmin, []string{"account"}), permission.Account, false},
+		{as(entity.RoleViewer), permission.Account, true},
+		{as(entity.RoleDisabled), permission.Self, false},
+	} {
+		require.Equal(t, c.want, permission.Allows(c.who, c.p), "%+v %s", c.who, c.p)
+	}
+}
+
 func TestRoles(t *testing.T) {
 	writes := []permission.Permission{permission.JobWrite, permission.JobRun, permission.ExecutionWrite}
 	reads := []permission.Permission{permission.Self, permission.JobRead, permission.ExecutionRead}
 	for _, p := range reads {
 		for _, r := range []entity.Role{entity.RoleAdmin, entity.RoleOperator, entity.RoleViewer} {
-			require.True(t, permission.Allows(r, p), "%s %s", r, p)
+			require.True(t, permission.Allows(as(r), p), "%s %s", r, p)
 		}
 	}
 	for _, p := range writes {
-		require.True(t, permission.Allows(entity.RoleAdmin, p))
-		require.True(t, permission.Allows(entity.RoleOperator, p))
-		require.False(t, permission.Allows(entity.RoleViewer, p))
+		require.True(t, permission.Allows(as(entity.RoleAdmin), p))
+		require.True(t, permission.Allows(as(entity.RoleOperator), p))
+		require.False(t, permission.Allows(as(entity.RoleViewer), p))
 	}
 	for _, r := range []entity.Role{"", "Admin", "root"} {
 		require.Empty(t, permission.Of(r))
 	}
-	require.False(t, permission.Allows(entity.RoleAdmin, ""))
+	require.False(t, permission.Allows(as(entity.RoleAdmin), ""))
 }

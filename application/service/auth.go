@@ -51,14 +51,15 @@ type PasswordHasher interface {
 type AuthService struct {
 	users    repository.Users
 	sessions repository.Sessions
+	tokens   repository.Tokens
 	hasher   PasswordHasher
 	clock    clock.Clock
 	guard    *loginGuard
 }
 
 // NewAuthService puts sign-in together from its ports.
-func NewAuthService(users repository.Users, sessions repository.Sessions, hasher PasswordHasher, c clock.Clock) *AuthService {
-	return &AuthService{users: users, sessions: sessions, hasher: hasher, clock: c, guard: newLoginGuard()}
+func NewAuthService(users repository.Users, sessions repository.Sessions, tokens repository.Tokens, hasher PasswordHasher, c clock.Clock) *AuthService {
+	return &AuthService{users: users, sessions: sessions, tokens: tokens, hasher: hasher, clock: c, guard: newLoginGuard()}
 }
 
 // Login checks a name and password and opens a session. A wrong pair is
@@ -108,7 +109,7 @@ func (s *AuthService) check(ctx context.Context, name, password string) (entity.
 	if err != nil {
 		return entity.User{}, fmt.Errorf("check the password of %s: %w", user.ID, err)
 	}
-	if !ok {
+	if !ok || user.Role == entity.RoleDisabled {
 		return entity.User{}, wrong
 	}
 	return user, nil
@@ -122,30 +123,50 @@ func (s *AuthService) Logout(ctx context.Context, token string) error {
 	return nil
 }
 
-// Authenticate returns the user of a session's token, or
-// fault.KindUnauthenticated. A store that is away is passed on as it is:
+// Authenticate returns who comes with the token of a session or an API token,
+// or fault.KindUnauthenticated. A store that is away is passed on as it is:
 // nobody gets in while nobody can be checked.
-func (s *AuthService) Authenticate(ctx context.Context, token string) (entity.User, error) {
+func (s *AuthService) Authenticate(ctx context.Context, token string) (entity.Principal, error) {
 	unknown := fault.New(fault.KindUnauthenticated, "unknown_token", "the token is unknown or expired; sign in again")
 	if token == "" || len(token) > maxToken {
-		return entity.User{}, unknown
+		return entity.Principal{}, unknown
 	}
-	now := s.clock.Now()
-	session, err := s.sessions.SessionByHash(ctx, hashToken(token), now)
-	if fault.Is(err, fault.KindNotFound) || err == nil && !session.ExpiresAt.After(now) {
-		return entity.User{}, unknown
-	}
-	if err != nil {
-		return entity.User{}, fmt.Errorf("look up a session: %w", err)
-	}
-	user, err := s.users.UserByID(ctx, session.UserID)
+	p, userID, err := s.owner(ctx, token)
 	if fault.Is(err, fault.KindNotFound) {
-		return entity.User{}, unknown
+		return entity.Principal{}, unknown
 	}
 	if err != nil {
-		return entity.User{}, fmt.Errorf("look up the user of a session: %w", err)
+		return entity.Principal{}, fmt.Errorf("look up a token: %w", err)
 	}
-	return user, nil
+	p.User, err = s.users.UserByID(ctx, userID)
+	if fault.Is(err, fault.KindNotFound) || err == nil && p.User.Role == entity.RoleDisabled {
+		return entity.Principal{}, unknown
+	}
+	if err != nil {
+		return entity.Principal{}, fmt.Errorf("look up the owner of a token: %w", err)
+	}
+	return p, nil
+}
+
+// owner finds whose token it is.
+func (s *AuthService) owner(ctx context.Context, token string) (p entity.Principal, userID string, err error) {
+	now := s.clock.Now()
+	if !strings.HasPrefix(token, tokenPrefix) {
+		session, err := s.sessions.SessionByHash(ctx, hashToken(token), now)
+		if err == nil && !session.ExpiresAt.After(now) {
+			err = fault.NotFound("session", "given")
+		}
+		return p, session.UserID, err
+	}
+	t, err := s.tokens.TokenByHash(ctx, hashToken(token), now)
+	if err != nil {
+		return p, "", err
+	}
+	if now.Sub(t.LastUsedAt) >= useEvery {
+		// For people to see which tokens nobody uses: no reason to refuse a call.
+		_ = s.tokens.UseToken(ctx, t.ID, now)
+	}
+	return entity.Principal{TokenID: t.ID, Scopes: t.Scopes}, t.UserID, nil
 }
 
 // ChangePassword replaces the password of a user who knows the old one, and

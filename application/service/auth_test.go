@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
 type signIn struct {
@@ -29,7 +30,7 @@ const rightPassword = "correct horse"
 func newSignIn(t *testing.T) signIn {
 	t.Helper()
 	s := signIn{store: newAccounts(), hasher: &quickHasher{}, clock: clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
-	s.AuthService = service.NewAuthService(s.store, s.store, s.hasher, s.clock)
+	s.AuthService = service.NewAuthService(s.store, s.store, dbtest.Open(t, dbtest.SQLite(t)), s.hasher, s.clock)
 	generated, err := s.EnsureFirstAdmin(t.Context(), rightPassword)
 	require.NoError(t, err)
 	require.Empty(t, generated)
@@ -56,7 +57,7 @@ func TestLoginOpensASessionThatEnds(t *testing.T) {
 
 	u, err := s.Authenticate(t.Context(), l.Token)
 	require.NoError(t, err)
-	require.Equal(t, entity.RoleAdmin, u.Role)
+	require.Equal(t, entity.RoleAdmin, u.User.Role)
 
 	for hash := range s.store.sessions {
 		require.NotContains(t, l.Token, hash)
@@ -260,7 +261,7 @@ func TestAStolenSessionCannotGuessThePassword(t *testing.T) {
 
 func TestTheFirstAdminIsMadeOnce(t *testing.T) {
 	store := newAccounts()
-	s := service.NewAuthService(store, store, &quickHasher{}, clocktest.NewManual(time.Now()))
+	s := service.NewAuthService(store, store, nil, &quickHasher{}, clocktest.NewManual(time.Now()))
 	generated, err := s.EnsureFirstAdmin(t.Context(), "")
 	require.NoError(t, err)
 	require.Len(t, generated, 64)
@@ -275,7 +276,7 @@ func TestTheFirstAdminIsMadeOnce(t *testing.T) {
 
 func TestAWeakFirstPasswordIsRefused(t *testing.T) {
 	store := newAccounts()
-	s := service.NewAuthService(store, store, &quickHasher{}, clocktest.NewManual(time.Now()))
+	s := service.NewAuthService(store, store, nil, &quickHasher{}, clocktest.NewManual(time.Now()))
 	for _, weak := range []string{"admin", "12345678", "short"} {
 		_, err := s.EnsureFirstAdmin(t.Context(), weak)
 		requireKind(t, fault.KindInvalid, err)
@@ -291,7 +292,7 @@ func (lateAccounts) CountUsers(context.Context) (int, error) { return 0, nil }
 
 func TestTwoNodesMakeOneAdmin(t *testing.T) {
 	store := lateAccounts{newAccounts()}
-	s := service.NewAuthService(store, store, &quickHasher{}, clocktest.NewManual(time.Now()))
+	s := service.NewAuthService(store, store, nil, &quickHasher{}, clocktest.NewManual(time.Now()))
 	first, err := s.EnsureFirstAdmin(t.Context(), "")
 	require.NoError(t, err)
 	require.NotEmpty(t, first)

@@ -23,7 +23,10 @@ import (
 // Server is a whole node: the engine and its REST edge.
 type Server struct {
 	*Engine
-	Auth *service.AuthService
+	Auth   *service.AuthService
+	Users  *service.UserService
+	Tokens *service.TokenService
+	Audit  *service.AuditService
 
 	http     *http.Server
 	listener net.Listener
@@ -66,7 +69,10 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	if c == nil {
 		c = clock.NewSystem()
 	}
-	s.Auth = service.NewAuthService(s.Store, s.Store, auth.NewArgon2(hashers), c)
+	hasher := auth.NewArgon2(hashers)
+	s.Auth = service.NewAuthService(s.Store, s.Store, s.Store, hasher, c)
+	s.Users = service.NewUserService(s.Store, s.Store, hasher, c)
+	s.Tokens, s.Audit = service.NewTokenService(s.Store, c), service.NewAuditService(s.Store, c)
 	if err = s.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ const (
 func (e *Engine) addDuties(d *upkeep.Duties) error {
 	relay := upkeep.NewRelay(e.Store, e.Bus)
 	retention := upkeep.NewRetention(e.Store, e.Clock, upkeep.RetentionDays{
-		Executions: e.cfg.Retention.ExecutionsDays, Logs: e.cfg.Retention.LogsDays, Metrics: e.cfg.Retention.MetricsDays,
+		Executions: e.cfg.Retention.ExecutionsDays, Logs: e.cfg.Retention.LogsDays, Metrics: e.cfg.Retention.MetricsDays, Audit: e.cfg.Retention.AuditDays,
 	})
 	watch := upkeep.NewClockWatch(e.Clock, e.logger, func(time.Duration) { e.Planner.Poke() })
 	for _, duty := range []struct {

@@ -100,6 +100,8 @@ const (
 	RoleAdmin    Role = "admin"
 	RoleOperator Role = "operator"
 	RoleViewer   Role = "viewer"
+	// RoleDisabled holds nothing, and its users cannot sign in.
+	RoleDisabled Role = "disabled"
 )
 
 // Session is a signed-in user; only the hash of its token is kept.

@@ -100,4 +100,6 @@ type Retention interface {
 	PurgeLogs(ctx context.Context, before time.Time, limit int) (int, error)
 	// PurgeOthers removes expired sessions, idempotent calls and metrics.
 	PurgeOthers(ctx context.Context, before time.Time, limit int) (int, error)
+	// PurgeAudit removes entries of the audit log.
+	PurgeAudit(ctx context.Context, before time.Time, limit int) (int, error)
 }

@@ -187,4 +187,5 @@ type Retention struct {
 	ExecutionsDays int
 	LogsDays       int
 	MetricsDays    int
+	AuditDays      int
 }

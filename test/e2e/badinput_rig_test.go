@@ -186,7 +186,7 @@ func (r *rig) tables() map[string]string {
 	out := map[string]string{}
 	for _, row := range r.query(list) {
 		name := row[0]
-		if name != "scheduler_node_registry" && name != "scheduler_outbox" && name != "scheduler_metrics" {
+		if name != "scheduler_node_registry" && name != "scheduler_outbox" && name != "scheduler_metrics" && name != "scheduler_audit_log" {
 			out[name] = fingerprint(r.query("SELECT * FROM " + name))
 		}
 	}

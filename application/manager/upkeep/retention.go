@@ -13,6 +13,7 @@ type RetentionDays struct {
 	Executions int
 	Logs       int
 	Metrics    int
+	Audit      int
 }
 
 // purgeBatch is the number of rows deleted by one transaction: small, so that
@@ -50,6 +51,7 @@ func (r *Retention) RunOnce(ctx context.Context) (int, error) {
 		{"executions", r.days.Executions, r.store.PurgeExecutions},
 		{"logs", r.days.Logs, r.store.PurgeLogs},
 		{"other records", r.days.Metrics, r.store.PurgeOthers},
+		{"audit entries", r.days.Audit, r.store.PurgeAudit},
 	} {
 		if part.days <= 0 {
 			continue

@@ -137,6 +137,10 @@ func (p *purger) PurgeOthers(_ context.Context, before time.Time, limit int) (in
 	return p.purge("others", before, limit)
 }
 
+func (p *purger) PurgeAudit(_ context.Context, before time.Time, limit int) (int, error) {
+	return p.purge("audit", before, limit)
+}
+
 func TestRetentionDeletesInSmallBatchesAndGoesOnNextTime(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	p := &purger{left: map[string]int{"executions": 10_500, "logs": 450}, before: map[string]time.Time{}}

@@ -1,0 +1,82 @@
+package controller
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// TokenService manages API tokens.
+type TokenService interface {
+	Create(ctx context.Context, userID string, n service.NewToken) (t entity.Token, secret string, err error)
+	// List and Revoke are for one user's where userID is set.
+	List(ctx context.Context, userID string, p repository.Page) (tokens []entity.Token, next string, err error)
+	Revoke(ctx context.Context, id, userID string) error
+}
+
+// TokenController serves /tokens: one's own, and to admins those of all.
+type TokenController struct{ tokens TokenService }
+
+// NewTokenController serves the tokens of a service.
+func NewTokenController(tokens TokenService) *TokenController { return &TokenController{tokens} }
+
+// reach is whose tokens a caller may see and revoke; empty is everybody's.
+func reach(c *gin.Context) string {
+	who, _ := middleware.CallerOf(c)
+	if permission.Allows(who, permission.UserAdmin) {
+		return ""
+	}
+	return who.User.ID
+}
+
+// List answers GET /tokens.
+func (t *TokenController) List(c *gin.Context) error {
+	q := request.NewQuery(c.Request.URL.RawQuery)
+	page := q.Page()
+	if err := q.Done(); err != nil {
+		return err
+	}
+	tokens, next, err := t.tokens.List(c.Request.Context(), reach(c), page)
+	if err != nil {
+		return err
+	}
+	items := make([]vo.Token, len(tokens))
+	for i, token := range tokens {
+		items[i] = vo.FromToken(token, "")
+	}
+	return reply(c, http.StatusOK, vo.NewPage(items, next))
+}
+
+// Create answers POST /tokens with the token, this once.
+func (t *TokenController) Create(c *gin.Context) error {
+	n, err := request.ReadToken(c.Request)
+	if err != nil {
+		return err
+	}
+	user, _ := middleware.UserOf(c)
+	token, secret, err := t.tokens.Create(c.Request.Context(), user.ID, n)
+	if err != nil {
+		return err
+	}
+	middleware.About(c, "token "+token.ID)
+	middleware.Changed(c, nil, vo.FromToken(token, ""))
+	c.Header("Location", c.Request.URL.Path+"/"+token.ID)
+	return reply(c, http.StatusCreated, vo.FromToken(token, secret))
+}
+
+// Revoke answers DELETE /tokens/{id}.
+func (t *TokenController) Revoke(c *gin.Context) error {
+	if err := t.tokens.Revoke(c.Request.Context(), c.Param("id"), reach(c)); err != nil {
+		return err
+	}
+	return noContent(c)
+}

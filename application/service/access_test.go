@@ -1,0 +1,185 @@
+package service_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+// house is users, tokens and sign-in over a real store.
+type house struct {
+	users  *service.UserService
+	tokens *service.TokenService
+	auth   *service.AuthService
+	audit  *service.AuditService
+	store  *persistence.Store
+	clock  *clocktest.Manual
+}
+
+func newHouse(t *testing.T) house {
+	t.Helper()
+	h := house{store: dbtest.Open(t, dbtest.SQLite(t)), clock: clocktest.NewManual(enginetest.Noon)}
+	hasher := &quickHasher{}
+	h.users = service.NewUserService(h.store, h.store, hasher, h.clock)
+	h.tokens = service.NewTokenService(h.store, h.clock)
+	h.auth = service.NewAuthService(h.store, h.store, h.store, hasher, h.clock)
+	h.audit = service.NewAuditService(h.store, h.clock)
+	_, err := h.auth.EnsureFirstAdmin(t.Context(), rightPassword)
+	require.NoError(t, err)
+	return h
+}
+
+func (h house) user(t *testing.T, name string, role entity.Role) entity.User {
+	t.Helper()
+	u, err := h.users.Create(t.Context(), service.NewUser{Name: name, Password: rightPassword, Role: role})
+	require.NoError(t, err)
+	return u
+}
+
+func (h house) token(t *testing.T, userID string, scopes []string) (entity.Token, string) {
+	t.Helper()
+	token, secret, err := h.tokens.Create(t.Context(), userID, service.NewToken{Name: "CI", Scopes: scopes, ExpiresAt: h.clock.Now().Add(time.Hour)})
+	require.NoError(t, err)
+	return token, secret
+}
+
+func (h house) refused(t *testing.T, token string) {
+	t.Helper()
+	_, err := h.auth.Authenticate(t.Context(), token)
+	requireKind(t, fault.KindUnauthenticated, err)
+}
+
+func TestATokenStandsForItsOwner(t *testing.T) {
+	h := newHouse(t)
+	bob := h.user(t, "bob", entity.RoleOperator)
+	made, secret := h.token(t, bob.ID, []string{"job:read"})
+	who, err := h.auth.Authenticate(t.Context(), secret)
+	require.NoError(t, err)
+	require.Equal(t, bob.ID, who.User.ID)
+	require.Equal(t, []any{made.ID, []string{"job:read"}}, []any{who.TokenID, who.Scopes})
+
+	used := func() time.Time {
+		tokens, _, err := h.tokens.List(t.Context(), bob.ID, repository.Page{})
+		require.NoError(t, err)
+		return tokens[0].LastUsedAt
+	}
+	require.Equal(t, enginetest.Noon, used())
+	h.clock.Advance(59 * time.Second)
+	_, err = h.auth.Authenticate(t.Context(), secret)
+	require.NoError(t, err)
+	require.Equal(t, enginetest.Noon, used(), "not every call is a write")
+	h.clock.Advance(time.Second)
+	_, err = h.auth.Authenticate(t.Context(), secret)
+	require.NoError(t, err)
+	require.Equal(t, enginetest.Noon.Add(time.Minute), used())
+
+	h.clock.Advance(time.Hour)
+	h.refused(t, secret)
+}
+
+func TestATokenEndsWithItsRightToBe(t *testing.T) {
+	h := newHouse(t)
+	bob := h.user(t, "bob", entity.RoleOperator)
+	made, revoked := h.token(t, bob.ID, nil)
+	requireKind(t, fault.KindNotFound, h.tokens.Revoke(t.Context(), made.ID, "another"))
+	require.NoError(t, h.tokens.Revoke(t.Context(), made.ID, bob.ID))
+	h.refused(t, revoked)
+
+	_, disabled := h.token(t, bob.ID, nil)
+	_, err := h.users.Change(t.Context(), bob.ID, entity.RoleDisabled, "")
+	require.NoError(t, err)
+	h.refused(t, disabled)
+	_, err = h.users.Change(t.Context(), bob.ID, entity.RoleViewer, "")
+	require.NoError(t, err)
+	who, err := h.auth.Authenticate(t.Context(), disabled)
+	require.NoError(t, err)
+	require.Equal(t, entity.RoleViewer, who.User.Role)
+	require.NoError(t, h.users.Delete(t.Context(), bob.ID))
+	h.refused(t, disabled)
+	h.refused(t, "pst_unknown")
+}
+
+func TestAChangeOfAUserEndsTheSessions(t *testing.T) {
+	for name, change := range map[string]func(h house, id string) error{
+		"role": func(h house, id string) error {
+			_, err := h.users.Change(t.Context(), id, entity.RoleViewer, "")
+			return err
+		},
+		"password": func(h house, id string) error {
+			_, err := h.users.Change(t.Context(), id, entity.RoleOperator, "another horse")
+			return err
+		},
+		"disabled": func(h house, id string) error {
+			_, err := h.users.Change(t.Context(), id, entity.RoleDisabled, "")
+			return err
+		},
+		"deleted": func(h house, id string) error { return h.users.Delete(t.Context(), id) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			bob := h.user(t, "bob", entity.RoleOperator)
+			login, err := h.auth.Login(t.Context(), "bob", rightPassword, "::1")
+			require.NoError(t, err)
+			require.NoError(t, change(h, bob.ID))
+			h.refused(t, login.Token)
+			_, err = h.auth.Login(t.Context(), "bob", rightPassword, "::1")
+			require.Equal(t, name == "role", err == nil, "%v", err)
+		})
+	}
+}
+
+func TestTheLastAdminStaysAdmin(t *testing.T) {
+	h := newHouse(t)
+	users, _, err := h.users.List(t.Context(), repository.Page{})
+	require.NoError(t, err)
+	admin := users[0]
+	_, err = h.users.Change(t.Context(), admin.ID, entity.RoleViewer, "")
+	requireKind(t, fault.KindConflict, err)
+	requireKind(t, fault.KindConflict, h.users.Delete(t.Context(), admin.ID))
+	h.user(t, "eve", entity.RoleAdmin)
+	require.NoError(t, h.users.Delete(t.Context(), admin.ID))
+	_, err = h.users.Get(t.Context(), admin.ID)
+	requireKind(t, fault.KindNotFound, err)
+}
+
+func TestAWrongChangeOfAUserChangesNothing(t *testing.T) {
+	h := newHouse(t)
+	bob := h.user(t, "bob", entity.RoleOperator)
+	_, err := h.users.Change(t.Context(), bob.ID, "root", "short")
+	var wrong *fault.Error
+	require.ErrorAs(t, err, &wrong)
+	require.Len(t, wrong.Fields, 2)
+	got, err := h.users.Get(t.Context(), bob.ID)
+	require.NoError(t, err)
+	require.Equal(t, entity.RoleOperator, got.Role)
+	_, err = h.users.Create(t.Context(), service.NewUser{Name: "bob", Password: rightPassword, Role: entity.RoleViewer})
+	requireKind(t, fault.KindConflict, err)
+}
+
+func TestAuditEntriesAreMadeToFit(t *testing.T) {
+	h := newHouse(t)
+	long := make([]byte, 100_000)
+	for i := range long {
+		long[i] = 'x'
+	}
+	e := entity.AuditEntry{UserName: "a\x00b\xff", Address: string(long), Action: string(long), Object: string(long), Code: string(long), Changes: string(long), Status: 200}
+	require.NoError(t, h.audit.Record(t.Context(), e))
+	entries, _, err := h.audit.List(t.Context(), repository.AuditFilter{}, repository.Page{})
+	require.NoError(t, err)
+	got := entries[0]
+	require.Equal(t, enginetest.Noon, got.Time)
+	require.Equal(t, "a\ufffdb\ufffd", got.UserName)
+	require.LessOrEqual(t, len(got.Action), 200)
+	require.LessOrEqual(t, len(got.Address), 100)
+	require.Contains(t, got.Changes, "too long")
+}

@@ -1,0 +1,46 @@
+package entity
+
+import "time"
+
+// Principal is who calls: a user, by a session or by an API token.
+type Principal struct {
+	User User
+	// TokenID names the API token; empty for a session.
+	TokenID string
+	// Scopes narrow what the user may do; nil does not.
+	Scopes []string
+}
+
+// Token is an API token; only its hash is kept.
+type Token struct {
+	ID     string
+	UserID string
+	Name   string
+	Hash   string
+	// Scopes are permissions; nil is all that its owner holds.
+	Scopes    []string
+	ExpiresAt time.Time
+	// LastUsedAt is exact to a minute; zero: never.
+	LastUsedAt time.Time
+	CreateTime time.Time
+}
+
+// AuditEntry is one row of the audit log. It is never changed.
+type AuditEntry struct {
+	ID       string
+	Time     time.Time
+	UserID   string
+	UserName string
+	TokenID  string
+	Address  string
+	// RequestID finds the call in the log of the server.
+	RequestID string
+	// Action is the method and the route; Object what it was about.
+	Action string
+	Object string
+	// Status is the HTTP status, Code the code of the problem, if it was one.
+	Status int
+	Code   string
+	// Changes is a JSON object of fields with their values before and after.
+	Changes string
+}

@@ -1,0 +1,46 @@
+package repository
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// UserAdmin is what managing users needs beyond signing them in.
+type UserAdmin interface {
+	// ListUsers is ordered by id, oldest first.
+	ListUsers(ctx context.Context, p Page) (users []entity.User, next string, err error)
+	// SetRole changes the role and ends the user's sessions. To make the last
+	// admin less is fault.KindConflict.
+	SetRole(ctx context.Context, userID string, role entity.Role, at time.Time) error
+	// DropUser removes a user with sessions and tokens; the last admin is
+	// fault.KindConflict.
+	DropUser(ctx context.Context, id string) error
+}
+
+// Tokens keeps API tokens by their hash.
+type Tokens interface {
+	AddToken(ctx context.Context, t entity.Token) error
+	// TokenByHash returns fault.KindNotFound for an unknown or expired one.
+	TokenByHash(ctx context.Context, hash string, now time.Time) (entity.Token, error)
+	// ListTokens is ordered by id; userID narrows it when set.
+	ListTokens(ctx context.Context, userID string, p Page) (tokens []entity.Token, next string, err error)
+	// DropToken removes a token, of that user when userID is set.
+	DropToken(ctx context.Context, id, userID string) error
+	// UseToken notes a use.
+	UseToken(ctx context.Context, id string, at time.Time) error
+}
+
+// AuditFilter narrows the audit log; empty fields do not filter.
+type AuditFilter struct {
+	UserID, Action, Object string
+	From, To               time.Time
+}
+
+// Audit is append-only.
+type Audit interface {
+	AddAudit(ctx context.Context, e entity.AuditEntry) error
+	// ListAudit is ordered newest first.
+	ListAudit(ctx context.Context, f AuditFilter, p Page) (entries []entity.AuditEntry, next string, err error)
+}

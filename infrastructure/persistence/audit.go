@@ -1,0 +1,85 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+)
+
+// Audit keeps the audit log: repository.Audit.
+type Audit struct{ s *core }
+
+// AddAudit implements repository.Audit.
+func (r *Audit) AddAudit(ctx context.Context, e entity.AuditEntry) error {
+	if err := checkTexts(e.ID, "", "", e.UserName, e.Address, e.Action, e.Object, e.Changes); err != nil {
+		return err
+	}
+	return r.s.change(ctx, repository.LaneAPI, "audit-add", func(ctx context.Context, c *conn) error {
+		_, err := c.exec(ctx, "audit.insert", `INSERT INTO scheduler_audit_log
+			(id, create_time, user_id, user_name, token_id, address, request_id, action, object, status, code, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			e.ID, text(e.Time), textOrNull(e.UserID), textOrNull(e.UserName), textOrNull(e.TokenID), textOrNull(e.Address), textOrNull(e.RequestID),
+			e.Action, textOrNull(e.Object), e.Status, textOrNull(e.Code), textOrNull(e.Changes))
+		return err
+	})
+}
+
+// ListAudit implements repository.Audit.
+func (r *Audit) ListAudit(ctx context.Context, f repository.AuditFilter, p repository.Page) ([]entity.AuditEntry, string, error) {
+	before, err := readCursor(p.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	if !plain(f.UserID) || padded(f.Action) || padded(f.Object) {
+		return nil, "", nil
+	}
+	limit := pageSize(p.Limit)
+	var where []string
+	var args []any
+	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
+	for column, value := range map[string]string{"user_id": f.UserID, "action": f.Action, "object": f.Object} {
+		if value != "" {
+			add(column+" = ?", value)
+		}
+	}
+	if !f.From.IsZero() {
+		add("id >= ?", identity.FloorID(f.From))
+	}
+	if !f.To.IsZero() {
+		add("id < ?", identity.FloorID(f.To))
+	}
+	if before != "" {
+		add("id < ?", before)
+	}
+	query := `SELECT id, create_time, COALESCE(user_id, ''), COALESCE(user_name, ''), COALESCE(token_id, ''), COALESCE(address, ''),
+		COALESCE(request_id, ''), action, COALESCE(object, ''), status, COALESCE(code, ''), COALESCE(changes, '') FROM scheduler_audit_log`
+	if len(where) > 0 {
+		query += " WHERE " + strings.Join(where, " AND ")
+	}
+	entries, err := collect(ctx, r.s.read, "audit.list", query+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanAudit)
+	if err != nil {
+		return nil, "", err
+	}
+	next := ""
+	if len(entries) > limit {
+		entries = entries[:limit]
+		next = writeCursor(entries[limit-1].ID)
+	}
+	return entries, next, nil
+}
+
+func scanAudit(rows *sql.Rows) (e entity.AuditEntry, err error) {
+	var at stamp
+	err = rows.Scan(&e.ID, &at, &e.UserID, &e.UserName, &e.TokenID, &e.Address, &e.RequestID, &e.Action, &e.Object, &e.Status, &e.Code, &e.Changes)
+	e.Time = at.time()
+	return e, err
+}
+
+// PurgeAudit implements repository.Retention.
+func (r *Retention) PurgeAudit(ctx context.Context, before time.Time, limit int) (int, error) {
+	return r.purge(ctx, "audit", "scheduler_audit_log", "id < ?", limit, identity.FloorID(before))
+}

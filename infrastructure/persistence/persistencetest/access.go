@@ -1,0 +1,160 @@
+package persistencetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testAccess(t *testing.T, open Opener) {
+	t.Run("the last admin stays", func(t *testing.T) { lastAdmin(t, open(t, nil)) })
+	t.Run("tokens", func(t *testing.T) { tokens(t, open(t, nil)) })
+	t.Run("audit", func(t *testing.T) { audit(t, open(t, nil)) })
+}
+
+func person(t *testing.T, s *persistence.Store, id string, role entity.Role) entity.User {
+	t.Helper()
+	u := entity.User{ID: id, Name: "name of " + id, PasswordHash: "h", Role: role, CreateTime: noon, UpdateTime: noon}
+	require.NoError(t, s.AddUser(t.Context(), u))
+	return u
+}
+
+func lastAdmin(t *testing.T, s *persistence.Store) {
+	ann, bob := person(t, s, "u-1", entity.RoleAdmin), person(t, s, "u-2", entity.RoleAdmin)
+	person(t, s, "u-3", entity.RoleViewer)
+	require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: "s", UserID: bob.ID, ExpiresAt: noon.Add(time.Hour), CreateTime: noon}))
+	var page []string
+	p := repository.Page{Limit: 2}
+	for {
+		users, next, err := s.ListUsers(t.Context(), p)
+		require.NoError(t, err)
+		for _, u := range users {
+			page = append(page, u.ID)
+		}
+		if p.Cursor = next; next == "" {
+			break
+		}
+	}
+	require.Equal(t, []string{"u-1", "u-2", "u-3"}, page)
+
+	// Both are made less at once: one of them stays.
+	var wg sync.WaitGroup
+	errs := make([]error, 2)
+	for i, u := range []entity.User{ann, bob} {
+		wg.Go(func() { errs[i] = s.SetRole(t.Context(), u.ID, entity.RoleViewer, noon.Add(time.Minute)) })
+	}
+	wg.Wait()
+	require.Equal(t, 1, map[bool]int{true: 1}[fault.Is(errs[0], fault.KindConflict) != fault.Is(errs[1], fault.KindConflict)], "%v", errs)
+	last, less := ann, bob
+	if errs[0] == nil {
+		last, less = bob, ann
+	}
+	require.True(t, fault.Is(s.DropUser(t.Context(), last.ID), fault.KindConflict))
+	require.NoError(t, s.SetRole(t.Context(), last.ID, entity.RoleAdmin, noon))
+	got, err := s.UserByID(t.Context(), less.ID)
+	require.NoError(t, err)
+	require.Equal(t, entity.RoleViewer, got.Role)
+	require.NoError(t, s.SetRole(t.Context(), bob.ID, entity.RoleAdmin, noon))
+	_, err = s.SessionByHash(t.Context(), "s", noon)
+	require.True(t, fault.Is(err, fault.KindNotFound), "a change of the role ends the sessions")
+
+	require.NoError(t, s.AddToken(t.Context(), entity.Token{ID: "t", UserID: "u-3", Hash: "th", ExpiresAt: noon.Add(time.Hour), CreateTime: noon}))
+	require.NoError(t, s.DropUser(t.Context(), "u-3"))
+	_, err = s.TokenByHash(t.Context(), "th", noon)
+	require.True(t, fault.Is(err, fault.KindNotFound), "its tokens go with a user")
+	for _, id := range []string{"u-3", "", "caf\u00e9"} {
+		require.True(t, fault.Is(s.DropUser(t.Context(), id), fault.KindNotFound))
+		require.True(t, fault.Is(s.SetRole(t.Context(), id, entity.RoleAdmin, noon), fault.KindNotFound))
+	}
+}
+
+func tokens(t *testing.T, s *persistence.Store) {
+	wide := entity.Token{ID: "t-1", UserID: "u-1", Name: "CI – ä", Hash: "h1", ExpiresAt: noon.Add(time.Hour), CreateTime: noon}
+	narrow := entity.Token{ID: "t-2", UserID: "u-2", Name: "read", Hash: "h2", Scopes: []string{"job:read"}, ExpiresAt: noon.Add(time.Hour), CreateTime: noon}
+	none := entity.Token{ID: "t-3", UserID: "u-2", Name: "none", Hash: "h3", Scopes: []string{}, ExpiresAt: noon, CreateTime: noon}
+	for _, v := range []entity.Token{wide, narrow, none} {
+		require.NoError(t, s.AddToken(t.Context(), v))
+	}
+	got, err := s.TokenByHash(t.Context(), "h1", noon)
+	require.NoError(t, err)
+	require.Equal(t, wide, got)
+	require.NoError(t, s.UseToken(t.Context(), "t-2", noon.Add(time.Minute)))
+	narrow.LastUsedAt = noon.Add(time.Minute)
+	got, err = s.TokenByHash(t.Context(), "h2", noon)
+	require.NoError(t, err)
+	require.Equal(t, narrow, got)
+	for _, hash := range []string{"h3", "none", "H1", "caf\u00e9"} {
+		_, err = s.TokenByHash(t.Context(), hash, noon)
+		require.True(t, fault.Is(err, fault.KindNotFound), "unknown or expired: %s", hash)
+	}
+	of, next, err := s.ListTokens(t.Context(), "u-2", repository.Page{})
+	require.NoError(t, err)
+	require.Empty(t, next)
+	require.Equal(t, []entity.Token{narrow, none}, of, "no scope is not every scope")
+	all, next, err := s.ListTokens(t.Context(), "", repository.Page{Limit: 2})
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	all, _, err = s.ListTokens(t.Context(), "", repository.Page{Limit: 2, Cursor: next})
+	require.NoError(t, err)
+	require.Equal(t, "t-3", all[0].ID)
+
+	require.True(t, fault.Is(s.DropToken(t.Context(), "t-1", "u-2"), fault.KindNotFound), "another's")
+	require.NoError(t, s.DropToken(t.Context(), "t-1", "u-1"))
+	require.NoError(t, s.DropToken(t.Context(), "t-2", ""))
+	require.True(t, fault.Is(s.DropToken(t.Context(), "t-2", ""), fault.KindNotFound))
+}
+
+func audit(t *testing.T, s *persistence.Store) {
+	var all []entity.AuditEntry
+	for i := range 6 {
+		id, err := uuid.NewV7()
+		require.NoError(t, err)
+		e := entity.AuditEntry{
+			ID: id.String(), Time: noon.Add(time.Duration(i) * time.Second), UserID: fmt.Sprint("u-", i%2), UserName: "ann – ä", TokenID: "t", Address: "::1", RequestID: "r",
+			Action: "PUT /api/v1/jobs/:id", Object: fmt.Sprint("job-", i%3), Status: 200, Code: "", Changes: `{"a":[1,2]}`,
+		}
+		require.NoError(t, s.AddAudit(t.Context(), e))
+		all = append([]entity.AuditEntry{e}, all...)
+	}
+	bare := entity.AuditEntry{ID: "ffffffff-0000-7000-8000-000000000000", Time: noon, Action: "POST /api/v1/auth/login", Status: 401, Code: "wrong_credentials"}
+	require.NoError(t, s.AddAudit(t.Context(), bare))
+	got, next, err := s.ListAudit(t.Context(), repository.AuditFilter{}, repository.Page{Limit: 4})
+	require.NoError(t, err)
+	require.Equal(t, append([]entity.AuditEntry{bare}, all[:3]...), got, "newest first")
+	got, next, err = s.ListAudit(t.Context(), repository.AuditFilter{}, repository.Page{Limit: 4, Cursor: next})
+	require.NoError(t, err)
+	require.Empty(t, next)
+	require.Equal(t, all[3:], got)
+	for _, c := range []struct {
+		f repository.AuditFilter
+		n int
+	}{
+		{repository.AuditFilter{UserID: "u-1"}, 3},
+		{repository.AuditFilter{Object: "job-2"}, 2},
+		{repository.AuditFilter{UserID: "u-1", Object: "job-1"}, 1},
+		{repository.AuditFilter{Action: "POST /api/v1/auth/login"}, 1},
+		{repository.AuditFilter{Action: "post /api/v1/auth/login"}, 0},
+		{repository.AuditFilter{UserID: "caf\u00e9"}, 0},
+		{repository.AuditFilter{From: time.Now().Add(time.Hour)}, 1},
+		{repository.AuditFilter{To: time.Now().Add(time.Hour)}, 6},
+	} {
+		got, _, err = s.ListAudit(t.Context(), c.f, repository.Page{})
+		require.NoError(t, err)
+		require.Len(t, got, c.n, "%+v", c.f)
+	}
+	n, err := s.PurgeAudit(t.Context(), time.Now().Add(time.Hour), 4)
+	require.NoError(t, err)
+	require.Equal(t, 4, n)
+	n, err = s.PurgeAudit(t.Context(), time.Now().Add(time.Hour), 4)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+}

@@ -1,0 +1,131 @@
+package persistence
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Tokens keeps API tokens: repository.Tokens.
+type Tokens struct{ s *core }
+
+// tokenRow is a row of scheduler_api_token.
+type tokenRow struct {
+	ID         string `gorm:"column:id;primaryKey"`
+	UserID     string
+	Name       string
+	TokenHash  string
+	Scopes     *string
+	ExpiresAt  stamp
+	LastUsedAt stamp
+	CreateTime stamp
+}
+
+// TableName implements GORM's Tabler.
+func (tokenRow) TableName() string { return "scheduler_api_token" }
+
+func (r tokenRow) entity() (entity.Token, error) {
+	t := entity.Token{
+		ID: r.ID, UserID: r.UserID, Name: r.Name, Hash: r.TokenHash,
+		ExpiresAt: r.ExpiresAt.time(), LastUsedAt: r.LastUsedAt.time(), CreateTime: r.CreateTime.time(),
+	}
+	if r.Scopes == nil {
+		return t, nil
+	}
+	// Scopes that cannot be read must not widen what the token may do.
+	return t, json.Unmarshal([]byte(*r.Scopes), &t.Scopes)
+}
+
+// AddToken implements repository.Tokens.
+func (r *Tokens) AddToken(ctx context.Context, t entity.Token) error {
+	row := tokenRow{
+		ID: t.ID, UserID: t.UserID, Name: t.Name, TokenHash: t.Hash,
+		ExpiresAt: stamp(t.ExpiresAt), LastUsedAt: stamp(t.LastUsedAt), CreateTime: stamp(t.CreateTime),
+	}
+	if t.Scopes != nil {
+		scopes, err := json.Marshal(t.Scopes)
+		if err != nil {
+			return err
+		}
+		text := string(scopes)
+		row.Scopes = &text
+	}
+	return r.s.change(ctx, repository.LaneAPI, "token-add", func(ctx context.Context, c *conn) error {
+		return c.gorm(ctx, "token.insert").Create(&row).Error
+	})
+}
+
+// TokenByHash implements repository.Tokens.
+func (r *Tokens) TokenByHash(ctx context.Context, hash string, now time.Time) (entity.Token, error) {
+	unknown := fault.NotFound("token", "given")
+	if !ascii(hash) {
+		return entity.Token{}, unknown
+	}
+	var row tokenRow
+	err := r.s.read.gorm(ctx, "token.get").Where("token_hash = ? AND expires_at > ?", hash, stampText(now)).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return entity.Token{}, unknown
+	}
+	if err != nil {
+		return entity.Token{}, err
+	}
+	return row.entity()
+}
+
+// ListTokens implements repository.Tokens.
+func (r *Tokens) ListTokens(ctx context.Context, userID string, p repository.Page) ([]entity.Token, string, error) {
+	after, err := readCursor(p.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := pageSize(p.Limit)
+	query := r.s.read.gorm(ctx, "token.list").Where("id > ?", after)
+	if userID != "" {
+		query = query.Where("user_id = ?", userID)
+	}
+	var rows []tokenRow
+	if err := query.Order("id").Limit(limit + 1).Find(&rows).Error; err != nil {
+		return nil, "", err
+	}
+	next := ""
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = writeCursor(rows[limit-1].ID)
+	}
+	tokens := make([]entity.Token, len(rows))
+	for i, row := range rows {
+		if tokens[i], err = row.entity(); err != nil {
+			return nil, "", err
+		}
+	}
+	return tokens, next, nil
+}
+
+// DropToken implements repository.Tokens.
+func (r *Tokens) DropToken(ctx context.Context, id, userID string) error {
+	return r.s.change(ctx, repository.LaneAPI, "token-drop", func(ctx context.Context, c *conn) error {
+		if !plain(id) {
+			return fault.NotFound("token", id)
+		}
+		n, err := c.exec(ctx, "token.drop", "DELETE FROM scheduler_api_token WHERE id = ? AND (? = '' OR user_id = ?)", id, userID, userID)
+		if err == nil && n == 0 {
+			return fault.NotFound("token", id)
+		}
+		return err
+	})
+}
+
+// UseToken implements repository.Tokens.
+func (r *Tokens) UseToken(ctx context.Context, id string, at time.Time) error {
+	return r.s.change(ctx, repository.LaneAPI, "token-use", func(ctx context.Context, c *conn) error {
+		_, err := c.exec(ctx, "token.use", "UPDATE scheduler_api_token SET last_used_at = ? WHERE id = ?", text(at), id)
+		return err
+	})
+}

@@ -1,0 +1,89 @@
+package persistence
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// ListUsers implements repository.UserAdmin.
+func (r *Users) ListUsers(ctx context.Context, p repository.Page) ([]entity.User, string, error) {
+	after, err := readCursor(p.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := pageSize(p.Limit)
+	var rows []userRow
+	if err := r.s.read.gorm(ctx, "user.list").Where("id > ?", after).Order("id").Limit(limit + 1).Find(&rows).Error; err != nil {
+		return nil, "", err
+	}
+	next := ""
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = writeCursor(rows[limit-1].ID)
+	}
+	users := make([]entity.User, len(rows))
+	for i, row := range rows {
+		users[i] = row.entity()
+	}
+	return users, next, nil
+}
+
+// SetRole implements repository.UserAdmin.
+func (r *Users) SetRole(ctx context.Context, userID string, role entity.Role, at time.Time) error {
+	return r.s.change(ctx, repository.LaneAPI, "user-role", func(ctx context.Context, c *conn) error {
+		if err := c.spareTheLastAdmin(ctx, userID, role); err != nil {
+			return err
+		}
+		if _, err := c.exec(ctx, "user.set-role", "UPDATE scheduler_user SET role = ?, update_time = ? WHERE id = ?", string(role), text(at), userID); err != nil {
+			return err
+		}
+		_, err := c.exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID)
+		return err
+	})
+}
+
+// DropUser implements repository.UserAdmin.
+func (r *Users) DropUser(ctx context.Context, id string) error {
+	return r.s.change(ctx, repository.LaneAPI, "user-drop", func(ctx context.Context, c *conn) error {
+		if err := c.spareTheLastAdmin(ctx, id, entity.RoleDisabled); err != nil {
+			return err
+		}
+		for _, d := range [...]struct{ name, query string }{
+			{"session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?"},
+			{"token.drop-all", "DELETE FROM scheduler_api_token WHERE user_id = ?"},
+			{"user.drop", "DELETE FROM scheduler_user WHERE id = ?"},
+		} {
+			if _, err := c.exec(ctx, d.name, d.query, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// spareTheLastAdmin locks the admins, so that two who are made less at once do
+// not both find the other, and refuses to leave none. It also finds whether
+// there is such a user.
+func (c *conn) spareTheLastAdmin(ctx context.Context, userID string, next entity.Role) error {
+	if !plain(userID) {
+		return fault.NotFound("user", userID)
+	}
+	admins, err := collect(ctx, c, "user.lock-admins", "SELECT id FROM scheduler_user WHERE role = 'admin' ORDER BY id"+c.d.forUpdate, nil, scanText)
+	if err != nil {
+		return err
+	}
+	found, err := collect(ctx, c, "user.exists", "SELECT id FROM scheduler_user WHERE id = ?", []any{userID}, scanText)
+	switch {
+	case err != nil:
+		return err
+	case len(found) == 0:
+		return fault.NotFound("user", userID)
+	case next != entity.RoleAdmin && len(admins) == 1 && admins[0] == userID:
+		return fault.Conflict("last_admin", "this is the last admin: make another user admin first")
+	}
+	return nil
+}
