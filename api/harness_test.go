@@ -120,13 +120,15 @@ type edge struct {
 	auth       *fakeAuth
 	jobs       *fakeJobs
 	executions *fakeExecutions
-	monitor    *fakeMonitor
-	calls      *fakeCalls
-	reports    *report.Registry
-	secrets    *service.SecretService
-	people     *memoryPeople
-	clock      *clocktest.Manual
-	log        *bytes.Buffer
+	// executionService stands in for executions where it is set.
+	executionService api.ExecutionService
+	monitor          *fakeMonitor
+	calls            *fakeCalls
+	reports          *report.Registry
+	secrets          *service.SecretService
+	people           *memoryPeople
+	clock            *clocktest.Manual
+	log              *bytes.Buffer
 }
 
 func newEdge(t *testing.T) *edge {
@@ -152,8 +154,12 @@ func (e *edge) on(t *testing.T) *edge {
 }
 
 func (e *edge) deps() api.Deps {
+	var executions api.ExecutionService = e.executions
+	if e.executionService != nil {
+		executions = e.executionService
+	}
 	return api.Deps{
-		Jobs: e.jobs, Executions: e.executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Secrets: e.secrets,
+		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Secrets: e.secrets,
 		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
 		Audit: service.NewAuditService(e.people, e.clock), Clock: e.clock,
 		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -71,6 +71,9 @@ type Route struct {
 // loginPath is where people sign in, which is audited although it is public.
 const loginPath = "/api/v1/auth/login"
 
+// streamPath is the one route that may work for longer than others.
+const streamPath = "/api/v1/executions/:id/logs/stream"
+
 // routes is the whole API on one page.
 func routes(d Deps) []Route {
 	reader := request.JobReader{TimeZone: d.TimeZone, Checker: d.Checker, Now: d.Clock.Now}
@@ -79,6 +82,7 @@ func routes(d Deps) []Route {
 	plan := controller.NewScheduleController(d.Jobs, d.Executions, reader)
 	run := controller.NewJobExecutionController(d.Executions)
 	report := controller.NewReportController(d.Reports)
+	stream := controller.NewStreamController(d.Executions, d.Clock)
 	dead := controller.NewDeadLetterController(d.Executions)
 	secret := controller.NewSecretController(d.Secrets)
 	user := controller.NewUserController(d.Users)
@@ -124,6 +128,7 @@ func routes(d Deps) []Route {
 		{"GET", v1 + "/executions", permission.ExecutionRead, false, run.List},
 		{"GET", v1 + "/executions/:id", permission.ExecutionRead, false, run.Get},
 		{"GET", v1 + "/executions/:id/logs", permission.ExecutionRead, false, run.Logs},
+		{"GET", streamPath, permission.ExecutionRead, false, stream.Follow},
 		{"GET", v1 + "/executions/:id/attempts", permission.ExecutionRead, false, run.Attempts},
 		{"POST", v1 + "/executions/:id/cancel", permission.ExecutionWrite, false, run.Cancel},
 		{"POST", v1 + "/executions/:id/retry", permission.ExecutionWrite, once, run.Retry},
@@ -166,6 +171,9 @@ func newRouter(d Deps, table []Route) (*Router, error) {
 		}
 		chain := []gin.HandlerFunc{
 			middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), middleware.Require(r.Permission, d.Auth),
+		}
+		if r.Path != streamPath {
+			chain = append([]gin.HandlerFunc{middleware.Deadline()}, chain...)
 		}
 		if r.Idempotent {
 			chain = append(chain, middleware.Idempotency(d.Calls, d.Clock, d.Logger))

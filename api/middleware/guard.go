@@ -39,7 +39,7 @@ func Headers() gin.HandlerFunc {
 	}
 }
 
-// Limits bounds what a request may cost: its body, its time, its identifiers.
+// Limits bounds what a request may cost: its body, its identifiers.
 func Limits() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if c.Request.ContentLength > MaxBody {
@@ -54,6 +54,13 @@ func Limits() gin.HandlerFunc {
 				return
 			}
 		}
+		c.Next()
+	}
+}
+
+// Deadline bounds how long a call may work. Streams have bounds of their own.
+func Deadline() gin.HandlerFunc {
+	return func(c *gin.Context) {
 		ctx, cancel := context.WithTimeout(c.Request.Context(), RequestTimeout)
 		defer cancel()
 		c.Request = c.Request.WithContext(ctx)

@@ -1,0 +1,169 @@
+package controller
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+const (
+	// maxStreams bounds the streams of a node.
+	maxStreams = 1000
+	// streamLife bounds one stream: rights are checked again when it is opened anew.
+	streamLife = 15 * time.Minute
+	// busyPause and idlePause are the waits between two looks, with lines and without.
+	busyPause = 250 * time.Millisecond
+	idlePause = time.Second
+	// keepAliveEvery is the longest silence of a stream.
+	keepAliveEvery = 15 * time.Second
+	// streamPage is how many chunks one look reads.
+	streamPage = 200
+	// streamWrite bounds one write to a client that does not read.
+	streamWrite = 30 * time.Second
+)
+
+// LogFollower reads runs and their logs.
+type LogFollower interface {
+	Get(ctx context.Context, id string) (*entity.Execution, error)
+	Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error)
+}
+
+// StreamController serves logs while they grow.
+type StreamController struct {
+	logs   LogFollower
+	clock  clock.Clock
+	places chan struct{}
+}
+
+// NewStreamController serves the logs of a service.
+func NewStreamController(logs LogFollower, c clock.Clock) *StreamController {
+	return &StreamController{logs: logs, clock: c, places: make(chan struct{}, maxStreams)}
+}
+
+// Follow answers GET /executions/{id}/logs/stream.
+func (s *StreamController) Follow(c *gin.Context) error {
+	q := request.NewQuery(c.Request.URL.RawQuery)
+	from := q.Text("cursor")
+	if err := q.Done(); err != nil {
+		return err
+	}
+	if id := c.GetHeader("Last-Event-ID"); id != "" {
+		from = id
+	}
+	after, err := strconv.ParseInt(strings.TrimSpace("0"+from), 10, 64)
+	if err != nil {
+		return fault.InvalidField("Last-Event-ID", "invalid_cursor", "must be the id of a line, which is its seq")
+	}
+	if _, err := s.logs.Get(c.Request.Context(), c.Param("id")); err != nil {
+		return err
+	}
+	select {
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+	default:
+		f := fault.New(fault.KindUnavailable, "too_many_streams", "this node serves as many streams as it can; try again, or read pages of the log")
+		f.RetryAfterSec = 5
+		return f
+	}
+	h := c.Writer.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no") // nginx would hold lines back
+	c.Status(http.StatusOK)
+	f := follower{StreamController: s, id: c.Param("id"), after: after, out: c.Writer, control: http.NewResponseController(c.Writer), began: s.clock.Monotonic()}
+	// Once the stream has begun, nothing can be told but that it ends: a client
+	// that has not seen the end event connects again.
+	_ = f.run(c.Request.Context())
+	return nil
+}
+
+// follower is one stream.
+type follower struct {
+	*StreamController
+	id      string
+	after   int64
+	out     io.Writer
+	control *http.ResponseController
+	began   time.Duration
+	spoke   time.Duration
+}
+
+func (f *follower) run(ctx context.Context) error {
+	if err := f.say(": following\n\n"); err != nil {
+		return err
+	}
+	timer := f.clock.NewTimer(0)
+	defer timer.Stop()
+	for f.clock.Monotonic()-f.began < streamLife {
+		// Before the lines: what a run that is final has said is all there.
+		run, err := f.logs.Get(ctx, f.id)
+		if err != nil {
+			return err
+		}
+		more, said, err := f.lines(ctx)
+		switch {
+		case err != nil:
+			return err
+		case more:
+			continue
+		case run.Status.Final():
+			return f.say(vo.EndEvent(run.Status))
+		case f.clock.Monotonic()-f.spoke >= keepAliveEvery:
+			if err := f.say(vo.KeepAlive); err != nil {
+				return err
+			}
+		}
+		if said {
+			timer.Reset(busyPause)
+		} else {
+			timer.Reset(idlePause)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C():
+		}
+	}
+	return nil
+}
+
+// lines sends what is new; more says that there may be more at once.
+func (f *follower) lines(ctx context.Context) (more, said bool, err error) {
+	chunks, err := f.logs.Logs(ctx, repository.LogPage{ExecutionID: f.id, AfterSeq: f.after, Limit: streamPage})
+	if err != nil || len(chunks) == 0 {
+		return false, false, err
+	}
+	var b strings.Builder
+	for _, line := range vo.FromChunks(chunks, f.after, int(chunks[len(chunks)-1].SeqTo-f.after), false).Items {
+		event, err := vo.LineEvent(line)
+		if err != nil {
+			return false, false, err
+		}
+		b.WriteString(event)
+		f.after = line.Seq
+	}
+	f.after = max(f.after, chunks[len(chunks)-1].SeqTo)
+	return len(chunks) == streamPage, true, f.say(b.String())
+}
+
+// say writes and pushes it through.
+func (f *follower) say(text string) error {
+	// Not every writer has deadlines; one without is a test's.
+	_ = f.control.SetWriteDeadline(f.clock.Now().Add(streamWrite))
+	if _, err := io.WriteString(f.out, text); err != nil {
+		return err
+	}
+	f.spoke = f.clock.Monotonic()
+	return f.control.Flush()
+}

@@ -1,0 +1,135 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// growing is a log that grows while it is read.
+type growing struct {
+	*fakeExecutions
+	mu sync.Mutex
+}
+
+// stream reads the events of a log until it ends.
+type stream struct {
+	t     *testing.T
+	body  *bufio.Scanner
+	close func()
+}
+
+func (e *edge) follow(server *httptest.Server, path string, headers ...string) *stream {
+	e.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, http.NoBody)
+	require.NoError(e.t, err)
+	req.Header.Set("Authorization", "Bearer "+viewerToken)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(e.t, err)
+	require.Equal(e.t, 200, res.StatusCode)
+	require.Equal(e.t, "text/event-stream", res.Header.Get("Content-Type"))
+	s := &stream{t: e.t, body: bufio.NewScanner(res.Body), close: func() {
+		cancel()
+		_ = res.Body.Close()
+	}}
+	e.t.Cleanup(s.close)
+	return s
+}
+
+// event reads the next event that is no comment, its lines joined.
+func (s *stream) event() string {
+	s.t.Helper()
+	var lines []string
+	for s.body.Scan() {
+		switch text := s.body.Text(); {
+		case text == "" && len(lines) > 0:
+			return strings.Join(lines, "|")
+		case text == "" || strings.HasPrefix(text, ":"):
+		default:
+			lines = append(lines, text)
+		}
+	}
+	return ""
+}
+
+func chunk(from int64, lines ...string) entity.LogChunk {
+	return entity.LogChunk{Type: entity.LogStdout, Attempt: 1, SeqFrom: from, SeqTo: from + int64(len(lines)) - 1, Content: strings.Join(lines, "\n"), CreateTime: now}
+}
+
+func data(seq, line string) string {
+	return "id: " + seq + `|event: line|data: {"seq":` + seq + `,"time":"2026-11-20T12:00:00.000Z","stream":"STDOUT","line":"` + line + `","attempt":1}`
+}
+
+func TestALogIsFollowedToItsEnd(t *testing.T) {
+	e := newEdge(t)
+	e.clock = clocktest.NewManual(time.Now()) // deadlines of connections are the machine's
+	g := &growing{fakeExecutions: e.executions}
+	g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusRunning}}
+	g.chunks = []entity.LogChunk{chunk(1, "one", "two")}
+	e.executionService = g
+	e.rebuild(e.deps())
+	server := httptest.NewServer(e.router)
+	t.Cleanup(server.Close)
+	path := "/api/v1/executions/x/logs/stream"
+
+	s := e.follow(server, path)
+	require.Equal(t, data("1", "one"), s.event())
+	require.Equal(t, data("2", "two"), s.event())
+	g.mu.Lock()
+	g.chunks = append(g.chunks, chunk(3, "three"))
+	g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusSuccess}}
+	g.mu.Unlock()
+	go func() {
+		for range 200 { // the stream waits by the clock
+			e.clock.Advance(100 * time.Millisecond)
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	require.Equal(t, data("3", "three"), s.event())
+	require.Equal(t, `event: end|data: {"status":"SUCCESS"}`, s.event())
+	require.Empty(t, s.event(), "the stream is over")
+
+	s = e.follow(server, path, "Last-Event-ID", "2")
+	require.Equal(t, data("3", "three"), s.event(), "nothing twice")
+	s = e.follow(server, path+"?cursor=1")
+	require.Equal(t, data("2", "two"), s.event())
+}
+
+func TestAStreamIsRefusedLikeAnyCall(t *testing.T) {
+	e := newEdge(t)
+	e.executions.rows = []*entity.Execution{{ID: "x", Status: entity.StatusSuccess}}
+	path := "/api/v1/executions/x/logs/stream"
+	e.call("GET", path, "", "Authorization", "").want(401)
+	e.call("GET", path+"?token=secret", "", "Authorization", "").want(401)
+	e.call("GET", "/api/v1/executions/none/logs/stream", "").wantCode(404, "not_found")
+	e.call("GET", path, "", "Last-Event-ID", "x").wantField(422, "Last-Event-ID", "invalid_cursor")
+	e.call("GET", path+"?cursor=-1", "").wantField(422, "Last-Event-ID", "invalid_cursor")
+	require.Contains(t, e.call("GET", path, "").want(200).body, "event: end")
+}
+
+func (g *growing) Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.fakeExecutions.Logs(ctx, p)
+}
+
+func (g *growing) Get(ctx context.Context, id string) (*entity.Execution, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.fakeExecutions.Get(ctx, id)
+}
