@@ -121,6 +121,39 @@ func (f *fakeJobs) Trigger(_ context.Context, _ string, t service.Trigger) ([]st
 	return []string{fmt.Sprint("run-", f.triggers)}, nil
 }
 
+func (f *fakeJobs) History(ctx context.Context, id string, _ repository.Page) ([]*entity.Job, string, error) {
+	now, err := f.Get(ctx, id)
+	if err != nil {
+		return nil, "", err
+	}
+	older := *now
+	older.Version, older.Priority = now.Version-1, now.Priority+1
+	return []*entity.Job{now, &older}, "", nil
+}
+
+func (f *fakeJobs) Restore(ctx context.Context, id string, former, version, ifMatch int) (*entity.Job, error) {
+	old, err := f.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if former > old.Version {
+		return nil, fault.NotFound("version", fmt.Sprint(former))
+	}
+	j := *old
+	j.Priority = former
+	return f.Replace(ctx, id, &j, version, ifMatch)
+}
+
+func (f *fakeJobs) Copy(ctx context.Context, id, name, group string) (*entity.Job, error) {
+	old, err := f.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	j := *old
+	j.Name, j.Group = name, group
+	return f.Create(ctx, &j, false)
+}
+
 func (f *fakeJobs) NextFireTimes(_ context.Context, _ string, count int) ([]time.Time, error) {
 	f.count = count
 	return []time.Time{now, now.Add(1500 * time.Millisecond)}, nil
@@ -188,6 +221,21 @@ func (f *fakeExecutions) Retry(context.Context, string) (string, error) {
 func (f *fakeExecutions) Replay(_ context.Context, id string) (string, error) {
 	f.retries++
 	return fmt.Sprint("replay-", f.retries, "-of-", id), f.err
+}
+
+func (f *fakeExecutions) Discard(_ context.Context, id string) error {
+	for i, l := range f.letters {
+		if l.ExecutionID == id {
+			f.letters = append(f.letters[:i], f.letters[i+1:]...)
+			return nil
+		}
+	}
+	return fault.NotFound("dead letter", id)
+}
+
+// All is the registry of nodes.
+func (f *fakeExecutions) All(context.Context) ([]entity.Node, error) {
+	return []entity.Node{{ID: "node-1", Status: entity.NodeUp, Epoch: 3, Slots: 8, LastHeartbeat: now}}, f.err
 }
 
 func (f *fakeExecutions) Names(_ context.Context, jobIDs []string) (map[string]string, error) {

@@ -159,7 +159,7 @@ func (e *edge) deps() api.Deps {
 		executions = e.executionService
 	}
 	return api.Deps{
-		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Secrets: e.secrets,
+		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: e.executions, Secrets: e.secrets,
 		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
 		Audit: service.NewAuditService(e.people, e.clock), Clock: e.clock,
 		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -38,6 +38,7 @@ type Deps struct {
 	Executions ExecutionService
 	Auth       controller.AuthService
 	Monitor    controller.MonitorService
+	Nodes      controller.NodeReader
 	Secrets    controller.SecretService
 	Users      controller.UserService
 	Tokens     controller.TokenService
@@ -88,6 +89,7 @@ func routes(d Deps) []Route {
 	user := controller.NewUserController(d.Users)
 	token := controller.NewTokenController(d.Tokens)
 	audit := controller.NewAuditController(d.Audit)
+	node := controller.NewNodeController(d.Nodes)
 	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.Version)
 	const v1, once = "/api/v1", true
 	return []Route{
@@ -121,6 +123,9 @@ func routes(d Deps) []Route {
 		{"POST", v1 + "/jobs/:id/pause", permission.JobWrite, false, job.Pause},
 		{"POST", v1 + "/jobs/:id/resume", permission.JobWrite, false, job.Resume},
 		{"POST", v1 + "/jobs/:id/trigger", permission.JobRun, once, job.Trigger},
+		{"POST", v1 + "/jobs/:id/copy", permission.JobWrite, once, job.Copy},
+		{"GET", v1 + "/jobs/:id/versions", permission.JobRead, false, job.Versions},
+		{"POST", v1 + "/jobs/:id/versions/:version/restore", permission.JobWrite, false, job.Restore},
 		{"GET", v1 + "/jobs/:id/next-fire-times", permission.JobRead, false, plan.NextFireTimes},
 		{"GET", v1 + "/jobs/:id/fires", permission.JobRead, false, plan.Fires},
 		{"POST", v1 + "/schedules/preview", permission.JobRead, false, plan.Preview},
@@ -136,7 +141,10 @@ func routes(d Deps) []Route {
 		{"POST", v1 + "/executions/:id/report", permission.Public, false, report.Report},
 		{"GET", v1 + "/dead-letters", permission.ExecutionRead, false, dead.List},
 		{"POST", v1 + "/dead-letters/:id/replay", permission.ExecutionWrite, once, dead.Replay},
+		{"POST", v1 + "/dead-letters/:id/discard", permission.ExecutionWrite, false, dead.Discard},
 
+		{"GET", v1 + "/nodes", permission.JobRead, false, node.List},
+		{"GET", v1 + "/nodes/:id", permission.JobRead, false, node.Get},
 		{"GET", v1 + "/secrets", permission.SecretRead, false, secret.List},
 		// No answer to repeat is kept of what holds a secret.
 		{"POST", v1 + "/secrets", permission.SecretWrite, false, secret.Create},

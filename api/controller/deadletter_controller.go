@@ -17,6 +17,7 @@ type DeadLetterService interface {
 	// DeadLetters filters by job when jobID is not empty.
 	DeadLetters(ctx context.Context, jobID string, p repository.Page) (letters []entity.DeadLetter, next string, err error)
 	Replay(ctx context.Context, executionID string) (newID string, err error)
+	Discard(ctx context.Context, executionID string) error
 	Names(ctx context.Context, jobIDs []string) (map[string]string, error)
 }
 
@@ -57,4 +58,12 @@ func (d *DeadLetterController) Replay(c *gin.Context) error {
 		return err
 	}
 	return reply(c, http.StatusAccepted, vo.FromID(id))
+}
+
+// Discard answers POST /dead-letters/{id}/discard.
+func (d *DeadLetterController) Discard(c *gin.Context) error {
+	if err := d.letters.Discard(c.Request.Context(), c.Param("id")); err != nil {
+		return err
+	}
+	return noContent(c)
 }

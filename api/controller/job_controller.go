@@ -25,6 +25,9 @@ type JobService interface {
 	Resume(ctx context.Context, id string) (*entity.Job, error)
 	Delete(ctx context.Context, id string, ifMatch int) error
 	Trigger(ctx context.Context, id string, t service.Trigger) (executionIDs []string, err error)
+	History(ctx context.Context, id string, p repository.Page) (versions []*entity.Job, next string, err error)
+	Restore(ctx context.Context, id string, former, version, ifMatch int) (*entity.Job, error)
+	Copy(ctx context.Context, id, name, group string) (*entity.Job, error)
 }
 
 // JobController serves /jobs.

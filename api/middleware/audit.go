@@ -78,9 +78,16 @@ func objectOf(c *gin.Context) string {
 }
 
 // Changed notes for the audit log which fields of an object differ before and
-// after a call; both are marshalled to JSON objects. Fields that only the
-// server sets are left out.
+// after a call; both are marshalled to JSON objects.
 func Changed(c *gin.Context, before, after any) {
+	if text, err := json.Marshal(Diff(before, after)); err == nil {
+		c.Set(keyChanges, string(text))
+	}
+}
+
+// Diff is the fields of two objects that differ, with both values. What only
+// the server sets is left out.
+func Diff(before, after any) map[string][2]any {
 	changes := map[string][2]any{}
 	old, now := fieldsOf(before), fieldsOf(after)
 	for name := range now {
@@ -88,9 +95,7 @@ func Changed(c *gin.Context, before, after any) {
 			changes[name] = [2]any{old[name], now[name]}
 		}
 	}
-	if text, err := json.Marshal(changes); err == nil {
-		c.Set(keyChanges, string(text))
-	}
+	return changes
 }
 
 func fieldsOf(v any) map[string]any {

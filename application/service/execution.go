@@ -144,6 +144,14 @@ func (s *ExecutionService) Replay(ctx context.Context, executionID string) (stri
 	})
 }
 
+// Discard gives a dead letter up: somebody has looked, and nothing is repeated.
+// The run stays DEAD in the ledger.
+func (s *ExecutionService) Discard(ctx context.Context, executionID string) error {
+	return s.Store.Write(ctx, repository.LaneAPI, "dead-letter.discard", func(ctx context.Context, tx repository.Tx) error {
+		return tx.Records.DropDeadLetter(ctx, executionID)
+	})
+}
+
 func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution,
 	also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
 ) (string, error) {

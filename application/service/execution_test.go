@@ -255,3 +255,15 @@ func TestANodeIsReadyWhileItsStoreAnswersAndItsDutiesTick(t *testing.T) {
 	require.NotContains(t, err.Error(), "secret")
 	require.NotContains(t, err.Error(), "scan")
 }
+
+func TestADeadLetterThatIsGivenUpIsGone(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		job := d.create(enginetest.Job("dead", nil))
+		id := deadRun(d, job.ID)
+		require.NoError(d.t, d.Executions.Discard(d.t.Context(), id))
+		requireKind(d.t, fault.KindNotFound, d.Executions.Discard(d.t.Context(), id))
+		_, err := d.Executions.Replay(d.t.Context(), id)
+		requireKind(d.t, fault.KindNotFound, err)
+		requireKind(d.t, fault.KindNotFound, d.Executions.Discard(d.t.Context(), "caf\u00e9"))
+	})
+}

@@ -97,6 +97,9 @@ type JobReader interface {
 	Versions(ctx context.Context, ids []string) (map[string]int, error)
 	// List is ordered by id, newest first.
 	List(ctx context.Context, f JobFilter, p Page) (jobs []*entity.Job, next string, err error)
+	// History is the versions of a job, newest first: the user's part of each,
+	// with its version and, as UpdateTime, when it was made.
+	History(ctx context.Context, id string, p Page) (versions []*entity.Job, next string, err error)
 	// Names returns the names of the ids that exist or existed.
 	Names(ctx context.Context, ids []string) (map[string]string, error)
 }

@@ -16,6 +16,9 @@ type RecordWriter interface {
 	// MarkReplayed notes the run that a replay made; fault.KindConflict when
 	// the letter was replayed before, fault.KindNotFound when there is none.
 	MarkReplayed(ctx context.Context, executionID, replayID string) error
+	// DropDeadLetter removes a letter; fault.KindNotFound when there is none,
+	// fault.KindConflict when it was replayed.
+	DropDeadLetter(ctx context.Context, executionID string) error
 	// AddEvents fills the outbox. An event whose id is there is not added twice.
 	AddEvents(ctx context.Context, events []entity.Event) error
 	AddLogs(ctx context.Context, chunks []entity.LogChunk) error

@@ -69,6 +69,23 @@ func (w *recordWriter) MarkReplayed(ctx context.Context, executionID, replayID s
 	if err != nil || n == 1 {
 		return err
 	}
+	return w.notWaiting(ctx, executionID)
+}
+
+// DropDeadLetter implements repository.RecordWriter.
+func (w *recordWriter) DropDeadLetter(ctx context.Context, executionID string) error {
+	if !plain(executionID) {
+		return fault.NotFound("dead letter", executionID)
+	}
+	n, err := w.c.exec(ctx, "dead-letter.drop", "DELETE FROM scheduler_dead_letter WHERE execution_id = ? AND replayed_as IS NULL", executionID)
+	if err != nil || n == 1 {
+		return err
+	}
+	return w.notWaiting(ctx, executionID)
+}
+
+// notWaiting says why a letter was not found among those that wait.
+func (w *recordWriter) notWaiting(ctx context.Context, executionID string) error {
 	found, err := collect(ctx, w.c, "dead-letter.exists", "SELECT COUNT(*) FROM scheduler_dead_letter WHERE execution_id = ?", []any{executionID}, scanInt)
 	if err != nil {
 		return err

@@ -1,0 +1,80 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// History is a page of a job's versions, newest first.
+func (s *JobService) History(ctx context.Context, id string, p repository.Page) ([]*entity.Job, string, error) {
+	if _, err := s.Jobs.Get(ctx, id); err != nil {
+		return nil, "", err
+	}
+	return s.Jobs.History(ctx, id, p)
+}
+
+// Restore puts the definition of a former version in the place of the present
+// one, as an edit does: with a version of its own, and under today's rules.
+// version and ifMatch are as for Replace; one of them must be given.
+func (s *JobService) Restore(ctx context.Context, id string, former, version, ifMatch int) (*entity.Job, error) {
+	old, err := s.versionOf(ctx, id, former)
+	if err != nil {
+		return nil, err
+	}
+	return s.Replace(ctx, id, old, version, ifMatch)
+}
+
+func (s *JobService) versionOf(ctx context.Context, id string, version int) (*entity.Job, error) {
+	page := repository.Page{Limit: 200}
+	for {
+		versions, next, err := s.History(ctx, id, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range versions {
+			if v.Version == version {
+				return v, nil
+			}
+		}
+		if next == "" {
+			return nil, fault.NotFound("version", fmt.Sprint(version))
+		}
+		page.Cursor = next
+	}
+}
+
+// Copy makes a new job of a job's definition, without a plan until somebody
+// enables it. An empty name is the old one, marked as a copy.
+func (s *JobService) Copy(ctx context.Context, id, name, group string) (*entity.Job, error) {
+	job, err := s.Jobs.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	copied := *job
+	if group != "" {
+		copied.Group = group
+	}
+	copied.Name = name
+	if name == "" {
+		copied.Name = copyName(job.Name)
+	}
+	copied.NextFireTime, copied.DueTime, copied.LastFireTime, copied.PausedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	return s.Create(ctx, &copied, false)
+}
+
+// copyName marks a name as a copy, within the bound on names.
+func copyName(name string) string {
+	const mark = " (copy)"
+	for utf8.RuneCountInString(name)+len(mark) > validation.MaxName {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return name + mark
+}

@@ -1,0 +1,83 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+func TestEveryVersionOfAJobIsKept(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		job := d.create(enginetest.Job("kept", func(j *entity.Job) {
+			j.Labels, j.Description = map[string]string{"a": "ä"}, "why"
+			j.Schedule = schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0/5 * * * ?", TimeZone: "Asia/Shanghai"}
+			j.Retry.MaxRetries = 3
+		}))
+		d.replace(job.ID, func(j *entity.Job) { j.Priority = 9 })
+		d.replace(job.ID, func(j *entity.Job) { j.Description = "why not" })
+		var versions []*entity.Job
+		page := repository.Page{Limit: 2}
+		for {
+			part, next, err := d.Jobs.History(d.t.Context(), job.ID, page)
+			require.NoError(d.t, err)
+			versions = append(versions, part...)
+			if page.Cursor = next; next == "" {
+				break
+			}
+		}
+		require.Len(d.t, versions, 3)
+		require.Equal(d.t, []any{3, 2, 1}, []any{versions[0].Version, versions[1].Version, versions[2].Version})
+		first := *versions[2]
+		require.Equal(d.t, []any{"why", 5, 3, "Asia/Shanghai", map[string]string{"a": "ä"}},
+			[]any{first.Description, first.Priority, first.Retry.MaxRetries, first.Schedule.TimeZone, first.Labels})
+
+		restored, err := d.Jobs.Restore(d.t.Context(), job.ID, 1, 3, 0)
+		require.NoError(d.t, err)
+		require.Equal(d.t, []any{4, "why", 5}, []any{restored.Version, restored.Description, restored.Priority})
+		require.False(d.t, restored.NextFireTime.IsZero())
+		_, err = d.Jobs.Restore(d.t.Context(), job.ID, 1, 3, 0)
+		require.True(d.t, fault.Is(err, fault.KindConflict))
+		_, err = d.Jobs.Restore(d.t.Context(), job.ID, 7, 4, 0)
+		require.True(d.t, fault.Is(err, fault.KindNotFound))
+		_, _, err = d.Jobs.History(d.t.Context(), "none", repository.Page{})
+		require.True(d.t, fault.Is(err, fault.KindNotFound))
+		_, _, err = d.Jobs.History(d.t.Context(), job.ID, repository.Page{Cursor: "eA"})
+		require.True(d.t, fault.Is(err, fault.KindInvalid))
+	})
+}
+
+func TestACopyWaitsToBeEnabled(t *testing.T) {
+	d := newDesk(t)
+	job := d.create(enginetest.Job("daily", func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 7000}
+		j.Overlap, j.Priority = entity.OverlapSerial, 8
+	}))
+	d.after(time.Minute)
+	copied, err := d.Jobs.Copy(t.Context(), job.ID, "", "")
+	require.NoError(t, err)
+	require.NotEqual(t, job.ID, copied.ID)
+	require.Equal(t, []any{"daily (copy)", entity.JobCreated, 1, entity.OverlapSerial, 8},
+		[]any{copied.Name, copied.Status, copied.Version, copied.Overlap, copied.Priority})
+	require.Equal(t, d.job(copied.ID), copied)
+	require.True(t, copied.NextFireTime.IsZero() && copied.DueTime.IsZero() && copied.LastFireTime.IsZero())
+	_, err = d.Jobs.Copy(t.Context(), job.ID, "", "")
+	require.True(t, fault.Is(err, fault.KindConflict), "the name is taken")
+	other, err := d.Jobs.Copy(t.Context(), job.ID, "weekly", "reports")
+	require.NoError(t, err)
+	require.Equal(t, []any{"weekly", "reports"}, []any{other.Name, other.Group})
+
+	long := d.create(enginetest.Job(strings.Repeat("é", 100), nil))
+	copied, err = d.Jobs.Copy(t.Context(), long.ID, "", "")
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("é", 93)+" (copy)", copied.Name)
+	_, err = d.Jobs.Copy(t.Context(), "none", "", "")
+	require.True(t, fault.Is(err, fault.KindNotFound))
+}

@@ -1,0 +1,64 @@
+package persistence
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// History implements repository.JobReader.
+func (r *Jobs) History(ctx context.Context, id string, p repository.Page) ([]*entity.Job, string, error) {
+	if !plain(id) {
+		return nil, "", nil
+	}
+	before, err := readCursor(p.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := pageSize(p.Limit)
+	query := r.c.gorm(ctx, "job.history").Where("job_id = ?", id)
+	if before != "" {
+		version, err := strconv.Atoi(before)
+		if err != nil {
+			return nil, "", fault.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
+		}
+		query = query.Where("version < ?", version)
+	}
+	var rows []versionRow
+	if err := query.Order("version DESC").Limit(limit + 1).Find(&rows).Error; err != nil {
+		return nil, "", err
+	}
+	next := ""
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = writeCursor(strconv.Itoa(rows[limit-1].Version))
+	}
+	jobs := make([]*entity.Job, len(rows))
+	for i := range rows {
+		if jobs[i], err = rows[i].entity(); err != nil {
+			return nil, "", err
+		}
+	}
+	return jobs, next, nil
+}
+
+// entity is the user's part of a job, as it was under that version.
+func (v versionRow) entity() (*entity.Job, error) {
+	var d definition
+	if err := json.Unmarshal([]byte(v.Definition), &d); err != nil {
+		return nil, fmt.Errorf("read version %d of job %s: %w", v.Version, v.JobID, err)
+	}
+	return &entity.Job{
+		ID: v.JobID, Version: v.Version, UpdateTime: v.CreateTime.time(),
+		Name: d.Name, Description: d.Description, Group: d.Group, Labels: d.Labels, Owner: d.Owner,
+		Type: d.Type, Class: d.Class, Data: d.Data, Schedule: d.Schedule, Misfire: d.Misfire,
+		Priority: d.Priority, TimeoutSec: d.TimeoutSec, StartDeadlineSec: d.StartDeadlineSec,
+		Retry: entity.RetryPolicy(d.Retry), Overlap: d.Overlap, MaxConcurrency: d.MaxConcurrency, MaxQueued: d.MaxQueued,
+		ShardCount: d.ShardCount, Broadcast: d.Broadcast, Routing: entity.Routing(d.Routing), OnNodeLoss: d.OnNodeLoss, Status: d.Status,
+	}, nil
+}
