@@ -30,6 +30,8 @@ require (
 
 require code.dny.dev/ssrf v0.3.0
 
+require golang.org/x/term v0.47.0
+
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect

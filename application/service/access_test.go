@@ -183,3 +183,15 @@ func TestAuditEntriesAreMadeToFit(t *testing.T) {
 	require.LessOrEqual(t, len(got.Address), 100)
 	require.Contains(t, got.Changes, "too long")
 }
+
+func TestATokenThatLogsOutIsRevoked(t *testing.T) {
+	h := newHouse(t)
+	bob := h.user(t, "bob", entity.RoleOperator)
+	_, secret := h.token(t, bob.ID, []string{})
+	_, other := h.token(t, bob.ID, nil)
+	require.NoError(t, h.auth.Logout(t.Context(), secret))
+	require.NoError(t, h.auth.Logout(t.Context(), secret), "twice is no error")
+	h.refused(t, secret)
+	_, err := h.auth.Authenticate(t.Context(), other)
+	require.NoError(t, err)
+}

@@ -115,8 +115,19 @@ func (s *AuthService) check(ctx context.Context, name, password string) (entity.
 	return user, nil
 }
 
-// Logout ends the session of a token; an unknown one is no error.
+// Logout ends the session of a token, or revokes an API token; an unknown one
+// is no error.
 func (s *AuthService) Logout(ctx context.Context, token string) error {
+	if strings.HasPrefix(token, tokenPrefix) {
+		t, err := s.tokens.TokenByHash(ctx, hashToken(token), s.clock.Now())
+		if err == nil {
+			err = s.tokens.DropToken(ctx, t.ID, t.UserID)
+		}
+		if err != nil && !fault.Is(err, fault.KindNotFound) {
+			return fmt.Errorf("revoke a token: %w", err)
+		}
+		return nil
+	}
 	if err := s.sessions.DropSession(ctx, hashToken(token)); err != nil && !fault.Is(err, fault.KindNotFound) {
 		return fmt.Errorf("end a session: %w", err)
 	}

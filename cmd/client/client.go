@@ -1,0 +1,196 @@
+// Package client speaks the REST API on behalf of a person at a shell.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// callTimeout bounds a call that is no stream.
+const callTimeout = 60 * time.Second
+
+// maxAnswer bounds what is read of an answer, in bytes.
+const maxAnswer = 64 << 20
+
+// Client calls one server with one token. It is safe for concurrent use.
+type Client struct {
+	// Server is the address without /api/v1.
+	Server string
+	Token  string
+	// HTTP is http.DefaultClient when nil.
+	HTTP *http.Client
+}
+
+// Problem is an answer that is no success.
+type Problem struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Code   string `json:"code"`
+	Errors []struct {
+		Field   string `json:"field"`
+		Message string `json:"message"`
+	} `json:"errors"`
+}
+
+// Error implements error: the detail, and a line for each wrong field.
+func (p *Problem) Error() string {
+	text := p.Detail
+	if text == "" {
+		text = fmt.Sprintf("the server answers %d %s", p.Status, p.Title)
+	}
+	var b strings.Builder
+	b.WriteString(text)
+	for _, e := range p.Errors {
+		b.WriteString("\n  " + e.Field + ": " + e.Message)
+	}
+	return b.String()
+}
+
+// IsStatus reports whether err is a Problem with that status.
+func IsStatus(err error, status int) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Status == status
+}
+
+// Call sends body, unless it is nil, as JSON to a path below /api/v1 and reads
+// the answer into answer, unless that is nil.
+func (c *Client) Call(ctx context.Context, method, path string, query url.Values, body, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	response, err := c.send(ctx, method, path, query, body)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("read the answer of %s: %w", c.Server, err)
+	}
+	if answer == nil || len(data) == 0 {
+		return nil
+	}
+	if raw, ok := answer.(*json.RawMessage); ok {
+		*raw = data
+		return nil
+	}
+	if err := json.Unmarshal(data, answer); err != nil {
+		return fmt.Errorf("the answer of %s is no JSON that is understood: %w", c.Server, err)
+	}
+	return nil
+}
+
+// Stream opens a stream of events; the caller closes it.
+func (c *Client) Stream(ctx context.Context, path, lastEventID string) (io.ReadCloser, error) {
+	request, err := c.request(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if lastEventID != "" {
+		request.Header.Set("Last-Event-ID", lastEventID)
+	}
+	response, err := c.do(request)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any) (*http.Response, error) {
+	var content io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		content = bytes.NewReader(data)
+	}
+	request, err := c.request(ctx, method, path, query, content)
+	if err != nil {
+		return nil, err
+	}
+	return c.do(request)
+}
+
+func (c *Client) request(ctx context.Context, method, path string, query url.Values, body io.Reader) (*http.Request, error) {
+	address := strings.TrimRight(c.Server, "/") + "/api/v1" + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not the address of a server: %w", c.Server, err)
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	return request, nil
+}
+
+// do sends a request; an answer that is no success becomes a *Problem.
+func (c *Client) do(request *http.Request) (*http.Response, error) {
+	client := c.HTTP
+	if client == nil {
+		client = http.DefaultClient
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		var outer *url.Error
+		if errors.As(err, &outer) {
+			err = outer.Err
+		}
+		return nil, fmt.Errorf("call %s: %w", c.Server, err)
+	}
+	if response.StatusCode < http.StatusBadRequest {
+		return response, nil
+	}
+	defer response.Body.Close()
+	p := &Problem{}
+	data, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if json.Unmarshal(data, p) != nil || p.Status == 0 {
+		p = &Problem{Title: http.StatusText(response.StatusCode)}
+	}
+	p.Status = response.StatusCode
+	return nil, p
+}
+
+// Page is one page of a list.
+type Page[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"nextCursor"`
+}
+
+// List reads a list to its end, at most limit items; 0 is all.
+func List[T any](ctx context.Context, c *Client, path string, query url.Values, limit int) ([]T, error) {
+	var out []T
+	q := url.Values{}
+	for name, values := range query {
+		q[name] = values
+	}
+	for {
+		q.Set("limit", "200")
+		if left := limit - len(out); limit > 0 && left < 200 {
+			q.Set("limit", fmt.Sprint(left))
+		}
+		var page Page[T]
+		if err := c.Call(ctx, http.MethodGet, path, q, nil, &page); err != nil {
+			return nil, err
+		}
+		out = append(out, page.Items...)
+		if page.NextCursor == nil || limit > 0 && len(out) >= limit {
+			return out, nil
+		}
+		q.Set("cursor", *page.NextCursor)
+	}
+}
