@@ -3,12 +3,17 @@
 package controller
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // reply sends a success. The value is encoded before anything is written, so
@@ -24,6 +29,24 @@ func reply(c *gin.Context, status int, v any) error {
 	// A caller who is gone is no failure of ours.
 	_, _ = c.Writer.Write(body)
 	return nil
+}
+
+// replyPage answers with one page of a list that is filtered by nothing.
+func replyPage[E, V any](c *gin.Context, read func(ctx context.Context, p repository.Page) (items []E, next string, err error), view func(E) V) error {
+	q := request.NewQuery(c.Request.URL.RawQuery)
+	page := q.Page()
+	if err := q.Done(); err != nil {
+		return err
+	}
+	found, next, err := read(c.Request.Context(), page)
+	if err != nil {
+		return err
+	}
+	items := make([]V, len(found))
+	for i, one := range found {
+		items[i] = view(one)
+	}
+	return reply(c, http.StatusOK, vo.NewPage(items, next))
 }
 
 // noContent ends a success without a body.

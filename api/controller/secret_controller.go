@@ -29,22 +29,7 @@ type SecretController struct{ secrets SecretService }
 func NewSecretController(secrets SecretService) *SecretController { return &SecretController{secrets} }
 
 // List answers GET /secrets.
-func (s *SecretController) List(c *gin.Context) error {
-	q := request.NewQuery(c.Request.URL.RawQuery)
-	page := q.Page()
-	if err := q.Done(); err != nil {
-		return err
-	}
-	secrets, next, err := s.secrets.List(c.Request.Context(), page)
-	if err != nil {
-		return err
-	}
-	items := make([]vo.Secret, len(secrets))
-	for i, v := range secrets {
-		items[i] = vo.FromSecret(v)
-	}
-	return reply(c, http.StatusOK, vo.NewPage(items, next))
-}
+func (s *SecretController) List(c *gin.Context) error { return replyPage(c, s.secrets.List, vo.FromSecret) }
 
 // Create answers POST /secrets.
 func (s *SecretController) Create(c *gin.Context) error {

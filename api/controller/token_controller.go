@@ -40,20 +40,9 @@ func reach(c *gin.Context) string {
 
 // List answers GET /tokens.
 func (t *TokenController) List(c *gin.Context) error {
-	q := request.NewQuery(c.Request.URL.RawQuery)
-	page := q.Page()
-	if err := q.Done(); err != nil {
-		return err
-	}
-	tokens, next, err := t.tokens.List(c.Request.Context(), reach(c), page)
-	if err != nil {
-		return err
-	}
-	items := make([]vo.Token, len(tokens))
-	for i, token := range tokens {
-		items[i] = vo.FromToken(token, "")
-	}
-	return reply(c, http.StatusOK, vo.NewPage(items, next))
+	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Token, string, error) {
+		return t.tokens.List(ctx, reach(c), p)
+	}, func(token entity.Token) vo.Token { return vo.FromToken(token, "") })
 }
 
 // Create answers POST /tokens with the token, this once.

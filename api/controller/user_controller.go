@@ -30,22 +30,7 @@ type UserController struct{ users UserService }
 func NewUserController(users UserService) *UserController { return &UserController{users} }
 
 // List answers GET /users.
-func (u *UserController) List(c *gin.Context) error {
-	q := request.NewQuery(c.Request.URL.RawQuery)
-	page := q.Page()
-	if err := q.Done(); err != nil {
-		return err
-	}
-	users, next, err := u.users.List(c.Request.Context(), page)
-	if err != nil {
-		return err
-	}
-	items := make([]vo.User, len(users))
-	for i, user := range users {
-		items[i] = vo.FromUser(user)
-	}
-	return reply(c, http.StatusOK, vo.NewPage(items, next))
-}
+func (u *UserController) List(c *gin.Context) error { return replyPage(c, u.users.List, vo.FromUser) }
 
 // Create answers POST /users.
 func (u *UserController) Create(c *gin.Context) error {

@@ -64,11 +64,7 @@ func (r *Audit) ListAudit(ctx context.Context, f repository.AuditFilter, p repos
 	if err != nil {
 		return nil, "", err
 	}
-	next := ""
-	if len(entries) > limit {
-		entries = entries[:limit]
-		next = writeCursor(entries[limit-1].ID)
-	}
+	entries, next := cutPage(entries, limit, func(e entity.AuditEntry) string { return e.ID })
 	return entries, next, nil
 }
 

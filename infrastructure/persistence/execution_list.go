@@ -77,11 +77,8 @@ func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo,
 	if err != nil {
 		return nil, "", err
 	}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		return rows, writeCursor(rows[limit-1].ID), nil
-	}
-	return rows, "", nil
+	rows, next := cutPage(rows, limit, func(e *entity.Execution) string { return e.ID })
+	return rows, next, nil
 }
 
 // conditions renders a filter and lo ≤ id < hi, where empty bounds are open.

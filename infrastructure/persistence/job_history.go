@@ -33,11 +33,7 @@ func (r *Jobs) History(ctx context.Context, id string, p repository.Page) ([]*en
 	if err := query.Order("version DESC").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	next := ""
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = writeCursor(strconv.Itoa(rows[limit-1].Version))
-	}
+	rows, next := cutPage(rows, limit, func(v versionRow) string { return strconv.Itoa(v.Version) })
 	jobs := make([]*entity.Job, len(rows))
 	for i := range rows {
 		if jobs[i], err = rows[i].entity(); err != nil {

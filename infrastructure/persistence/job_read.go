@@ -111,11 +111,7 @@ func (r *Jobs) List(ctx context.Context, f repository.JobFilter, p repository.Pa
 	if err := db.Order("id DESC").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	next := ""
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = writeCursor(rows[limit-1].ID)
-	}
+	rows, next := cutPage(rows, limit, func(r jobRow) string { return r.ID })
 	jobs, err := entities(rows)
 	return jobs, next, err
 }

@@ -20,6 +20,15 @@ func pageSize(limit int) int {
 	return min(limit, maxPage)
 }
 
+// cutPage keeps limit of limit+1 rows that were asked for, and makes the cursor
+// that goes on after the last of them; "" when there is no other.
+func cutPage[T any](rows []T, limit int, id func(T) string) (page []T, next string) {
+	if len(rows) <= limit {
+		return rows, ""
+	}
+	return rows[:limit], writeCursor(id(rows[limit-1]))
+}
+
 // writeCursor hides the id a page ended with, so that no client builds on it.
 func writeCursor(id string) string { return base64.RawURLEncoding.EncodeToString([]byte(id)) }
 

@@ -78,11 +78,7 @@ func (r *Records) DeadLetters(ctx context.Context, jobID string, p repository.Pa
 	if err := db.Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	next := ""
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = writeCursor(rows[limit-1].ExecutionID)
-	}
+	rows, next := cutPage(rows, limit, func(r letterRow) string { return r.ExecutionID })
 	letters := make([]entity.DeadLetter, 0, len(rows))
 	for _, row := range rows {
 		letters = append(letters, row.entity())

@@ -103,11 +103,7 @@ func (r *Secrets) ListSecrets(ctx context.Context, p repository.Page) ([]entity.
 	if err := r.s.read.gorm(ctx, "secret.list").Where("name > ?", after).Order("name").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	next := ""
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = writeCursor(rows[limit-1].Name)
-	}
+	rows, next := cutPage(rows, limit, func(r secretRow) string { return r.Name })
 	return secretsOf(rows), next, nil
 }
 

@@ -94,11 +94,7 @@ func (r *Tokens) ListTokens(ctx context.Context, userID string, p repository.Pag
 	if err := query.Order("id").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	next := ""
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = writeCursor(rows[limit-1].ID)
-	}
+	rows, next := cutPage(rows, limit, func(r tokenRow) string { return r.ID })
 	tokens := make([]entity.Token, len(rows))
 	for i, row := range rows {
 		if tokens[i], err = row.entity(); err != nil {

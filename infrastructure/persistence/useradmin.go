@@ -20,11 +20,7 @@ func (r *Users) ListUsers(ctx context.Context, p repository.Page) ([]entity.User
 	if err := r.s.read.gorm(ctx, "user.list").Where("id > ?", after).Order("id").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	next := ""
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = writeCursor(rows[limit-1].ID)
-	}
+	rows, next := cutPage(rows, limit, func(r userRow) string { return r.ID })
 	users := make([]entity.User, len(rows))
 	for i, row := range rows {
 		users[i] = row.entity()
