@@ -96,10 +96,10 @@ func TestATokenEndsWithItsRightToBe(t *testing.T) {
 	h.refused(t, revoked)
 
 	_, disabled := h.token(t, bob.ID, nil)
-	_, err := h.users.Change(t.Context(), bob.ID, entity.RoleDisabled, "")
+	_, err := h.users.Change(t.Context(), bob.ID, service.NewUser{Role: entity.RoleDisabled, Password: ""})
 	require.NoError(t, err)
 	h.refused(t, disabled)
-	_, err = h.users.Change(t.Context(), bob.ID, entity.RoleViewer, "")
+	_, err = h.users.Change(t.Context(), bob.ID, service.NewUser{Role: entity.RoleViewer, Password: ""})
 	require.NoError(t, err)
 	who, err := h.auth.Authenticate(t.Context(), disabled)
 	require.NoError(t, err)
@@ -112,15 +112,15 @@ func TestATokenEndsWithItsRightToBe(t *testing.T) {
 func TestAChangeOfAUserEndsTheSessions(t *testing.T) {
 	for name, change := range map[string]func(h house, id string) error{
 		"role": func(h house, id string) error {
-			_, err := h.users.Change(t.Context(), id, entity.RoleViewer, "")
+			_, err := h.users.Change(t.Context(), id, service.NewUser{Role: entity.RoleViewer, Password: ""})
 			return err
 		},
 		"password": func(h house, id string) error {
-			_, err := h.users.Change(t.Context(), id, entity.RoleOperator, "another horse")
+			_, err := h.users.Change(t.Context(), id, service.NewUser{Role: entity.RoleOperator, Password: "another horse"})
 			return err
 		},
 		"disabled": func(h house, id string) error {
-			_, err := h.users.Change(t.Context(), id, entity.RoleDisabled, "")
+			_, err := h.users.Change(t.Context(), id, service.NewUser{Role: entity.RoleDisabled, Password: ""})
 			return err
 		},
 		"deleted": func(h house, id string) error { return h.users.Delete(t.Context(), id) },
@@ -143,7 +143,7 @@ func TestTheLastAdminStaysAdmin(t *testing.T) {
 	users, _, err := h.users.List(t.Context(), repository.Page{})
 	require.NoError(t, err)
 	admin := users[0]
-	_, err = h.users.Change(t.Context(), admin.ID, entity.RoleViewer, "")
+	_, err = h.users.Change(t.Context(), admin.ID, service.NewUser{Role: entity.RoleViewer, Password: ""})
 	requireKind(t, fault.KindConflict, err)
 	requireKind(t, fault.KindConflict, h.users.Delete(t.Context(), admin.ID))
 	h.user(t, "eve", entity.RoleAdmin)
@@ -155,7 +155,7 @@ func TestTheLastAdminStaysAdmin(t *testing.T) {
 func TestAWrongChangeOfAUserChangesNothing(t *testing.T) {
 	h := newHouse(t)
 	bob := h.user(t, "bob", entity.RoleOperator)
-	_, err := h.users.Change(t.Context(), bob.ID, "root", "short")
+	_, err := h.users.Change(t.Context(), bob.ID, service.NewUser{Role: "root", Password: "short"})
 	var wrong *fault.Error
 	require.ErrorAs(t, err, &wrong)
 	require.Len(t, wrong.Fields, 2)

@@ -62,6 +62,29 @@ func (s *ExecutionService) Names(ctx context.Context, jobIDs []string) (map[stri
 	return s.Jobs.Names(ctx, jobIDs)
 }
 
+// GroupsOf maps runs to the groups of their jobs, also of deleted ones.
+func (s *ExecutionService) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
+	rows, err := s.Executions.ByIDs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]string, len(rows))
+	for i, row := range rows {
+		jobs[i] = row.JobID
+	}
+	groups, err := s.Jobs.GroupsOf(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]string, len(rows))
+	for _, row := range rows {
+		if group, ok := groups[row.JobID]; ok {
+			out[row.ID] = group
+		}
+	}
+	return out, nil
+}
+
 // Cancel ends a run: one that waits at once, one that runs as soon as its
 // executor has really stopped. Cancelling a final run is a conflict.
 func (s *ExecutionService) Cancel(ctx context.Context, id string) error {
@@ -126,8 +149,17 @@ func (s *ExecutionService) Retry(ctx context.Context, id string) (string, error)
 }
 
 // DeadLetters lists runs whose retries are used up.
-func (s *ExecutionService) DeadLetters(ctx context.Context, jobID string, p repository.Page) ([]entity.DeadLetter, string, error) {
-	return s.Records.DeadLetters(ctx, jobID, p)
+func (s *ExecutionService) DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) ([]entity.DeadLetter, string, error) {
+	return s.Records.DeadLetters(ctx, f, p)
+}
+
+// maxCauses bounds the causes of one answer.
+const maxCauses = 200
+
+// DeadLetterCauses counts the dead letters that wait for a person, by job and
+// reason, most first.
+func (s *ExecutionService) DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter) ([]repository.DeadLetterCause, error) {
+	return s.Records.DeadLetterCauses(ctx, f, maxCauses)
 }
 
 // Replay repeats a dead letter, once.

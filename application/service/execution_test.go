@@ -159,7 +159,7 @@ func TestADeadLetterIsReplayedOnce(t *testing.T) {
 			}
 		}
 		require.Equal(d.t, 1, won)
-		letters, _, err := d.Executions.DeadLetters(d.t.Context(), job.ID, repository.Page{Limit: 10})
+		letters, _, err := d.Executions.DeadLetters(d.t.Context(), repository.DeadLetterFilter{JobID: job.ID}, repository.Page{Limit: 10})
 		require.NoError(d.t, err)
 		require.Len(d.t, letters, 1)
 		replay := d.Row(d.t, letters[0].ReplayedAs)
@@ -190,7 +190,7 @@ func TestDeadLettersArePaged(t *testing.T) {
 	var got []string
 	page := repository.Page{Limit: 2}
 	for {
-		letters, next, err := d.Executions.DeadLetters(t.Context(), job.ID, page)
+		letters, next, err := d.Executions.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: job.ID}, page)
 		require.NoError(t, err)
 		for _, l := range letters {
 			got = append(got, l.ExecutionID)

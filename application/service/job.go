@@ -88,22 +88,28 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 	created.CreateTime, created.UpdateTime = now, now
 	created.Schedule.Anchor = now
 	created.Status = entity.JobCreated
+	created.PausedBy = entity.PausedByUser
 	if enabled {
 		if err := s.arm(&created, now); err != nil {
 			return nil, err
 		}
 	}
+	var stored *entity.Job
 	err = s.Store.Write(ctx, repository.LaneAPI, "job.create", func(ctx context.Context, tx repository.Tx) error {
-		if err := tx.Jobs.Insert(ctx, &created); err != nil {
+		stored, err = s.follow(ctx, tx, &created, now)
+		if err != nil {
 			return err
 		}
-		return addJobEvent(ctx, tx, &created, "job.created")
+		if err := tx.Jobs.Insert(ctx, stored); err != nil {
+			return err
+		}
+		return addJobEvent(ctx, tx, stored, "job.created")
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.Engine.JobChanged(&created)
-	return &created, nil
+	s.Engine.JobChanged(stored)
+	return stored, nil
 }
 
 // arm enables a job and plans its first fire after now.
@@ -137,6 +143,11 @@ func (s *JobService) List(ctx context.Context, f repository.JobFilter, p reposit
 	return s.Jobs.List(ctx, f, p)
 }
 
+// GroupsOf maps jobs to their groups.
+func (s *JobService) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
+	return s.Jobs.GroupsOf(ctx, ids)
+}
+
 // Replace puts a new definition in the place of the old one. What was due is
 // settled under the old one first (engine rule 3). version is what the caller
 // edited, ifMatch the same from a header; zero means not given.
@@ -154,7 +165,10 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 			return nil, fault.Conflict("stale_version", "the job is at version %d, not %d: read it again and repeat the edit", old.Version, version)
 		}
 		next := replacement(old, job)
-		return next, s.replan(old, next, now)
+		if err := s.replan(old, next, now); err != nil {
+			return nil, err
+		}
+		return s.follow(ctx, tx, next, now)
 	})
 }
 
@@ -182,7 +196,7 @@ func replacement(old, job *entity.Job) *entity.Job {
 	next := *job
 	next.ID, next.Partition = old.ID, old.Partition
 	next.CreateTime = old.CreateTime
-	next.Status, next.PausedAt = old.Status, old.PausedAt
+	next.Status, next.PausedAt, next.PausedBy = old.Status, old.PausedAt, old.PausedBy
 	next.NextFireTime, next.DueTime, next.LastFireTime = old.NextFireTime, old.DueTime, old.LastFireTime
 	next.FenceSeq, next.Version = old.FenceSeq, old.Version
 	next.Schedule.Anchor = old.Schedule.Anchor

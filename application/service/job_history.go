@@ -20,18 +20,9 @@ func (s *JobService) History(ctx context.Context, id string, p repository.Page) 
 	return s.Jobs.History(ctx, id, p)
 }
 
-// Restore puts the definition of a former version in the place of the present
-// one, as an edit does: with a version of its own, and under today's rules.
-// version and ifMatch are as for Replace; one of them must be given.
-func (s *JobService) Restore(ctx context.Context, id string, former, version, ifMatch int) (*entity.Job, error) {
-	old, err := s.versionOf(ctx, id, former)
-	if err != nil {
-		return nil, err
-	}
-	return s.Replace(ctx, id, old, version, ifMatch)
-}
-
-func (s *JobService) versionOf(ctx context.Context, id string, version int) (*entity.Job, error) {
+// Version is the definition of a job as it was under a version; putting it in
+// the place of the present one is an edit like any other, under today's rules.
+func (s *JobService) Version(ctx context.Context, id string, version int) (*entity.Job, error) {
 	page := repository.Page{Limit: 200}
 	for {
 		versions, next, err := s.History(ctx, id, page)

@@ -39,13 +39,13 @@ func TestEveryVersionOfAJobIsKept(t *testing.T) {
 		require.Equal(d.t, []any{"why", 5, 3, "Asia/Shanghai", map[string]string{"a": "ä"}},
 			[]any{first.Description, first.Priority, first.Retry.MaxRetries, first.Schedule.TimeZone, first.Labels})
 
-		restored, err := d.Jobs.Restore(d.t.Context(), job.ID, 1, 3, 0)
+		restored, err := d.restore(job.ID, 1, 3)
 		require.NoError(d.t, err)
 		require.Equal(d.t, []any{4, "why", 5}, []any{restored.Version, restored.Description, restored.Priority})
 		require.False(d.t, restored.NextFireTime.IsZero())
-		_, err = d.Jobs.Restore(d.t.Context(), job.ID, 1, 3, 0)
+		_, err = d.restore(job.ID, 1, 3)
 		require.True(d.t, fault.Is(err, fault.KindConflict))
-		_, err = d.Jobs.Restore(d.t.Context(), job.ID, 7, 4, 0)
+		_, err = d.restore(job.ID, 7, 4)
 		require.True(d.t, fault.Is(err, fault.KindNotFound))
 		_, _, err = d.Jobs.History(d.t.Context(), "none", repository.Page{})
 		require.True(d.t, fault.Is(err, fault.KindNotFound))
@@ -80,4 +80,13 @@ func TestACopyWaitsToBeEnabled(t *testing.T) {
 	require.Equal(t, strings.Repeat("é", 93)+" (copy)", copied.Name)
 	_, err = d.Jobs.Copy(t.Context(), "none", "", "")
 	require.True(t, fault.Is(err, fault.KindNotFound))
+}
+
+// restore puts a former definition in the place of the present one.
+func (d *desk) restore(id string, former, version int) (*entity.Job, error) {
+	old, err := d.Jobs.Version(d.t.Context(), id, former)
+	if err != nil {
+		return nil, err
+	}
+	return d.Jobs.Replace(d.t.Context(), id, old, version, 0)
 }

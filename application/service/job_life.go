@@ -17,7 +17,7 @@ import (
 // paused job changes nothing.
 func (s *JobService) Pause(ctx context.Context, id string) (*entity.Job, error) {
 	job, err := s.Jobs.Get(ctx, id)
-	if err != nil || job.Status == entity.JobPaused {
+	if err != nil || job.Status == entity.JobPaused && job.PausedBy == entity.PausedByUser {
 		return job, err
 	}
 	return s.change(ctx, id, "job.paused", func(_ context.Context, _ repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
@@ -25,7 +25,10 @@ func (s *JobService) Pause(ctx context.Context, id string) (*entity.Job, error) 
 			return nil, fault.Conflict("not_enabled", "the job is %s; only an enabled job can be paused", old.Status)
 		}
 		next := *old
-		next.Status, next.PausedAt, next.DueTime = entity.JobPaused, now, time.Time{}
+		if old.Status == entity.JobEnabled {
+			pause(&next, entity.PausedByUser, now)
+		}
+		next.PausedBy = entity.PausedByUser // also of one that its group holds: it outlasts that
 		return &next, nil
 	})
 }
@@ -37,26 +40,44 @@ func (s *JobService) Resume(ctx context.Context, id string) (*entity.Job, error)
 	if err != nil || job.Status == entity.JobEnabled {
 		return job, err
 	}
-	return s.change(ctx, id, "job.resumed", func(_ context.Context, _ repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
+	return s.change(ctx, id, "job.resumed", func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
 		if old.Status == entity.JobFinished {
 			return nil, fault.Conflict("finished", "the job has fired for the last time; give it a new schedule instead")
 		}
-		next := *old
-		if old.Status == entity.JobCreated && (old.Schedule.Kind == schedule.FixedRate || old.Schedule.Kind == schedule.FixedDelay) {
-			next.Schedule.Anchor = now
+		held, err := tx.Groups.Held(ctx, old.Group)
+		if err != nil {
+			return nil, err
 		}
-		if old.Status == entity.JobPaused && !old.NextFireTime.IsZero() && old.NextFireTime.After(now) {
-			next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
-			return &next, s.keepCursor(&next)
+		if held {
+			return nil, fault.Conflict("group_paused", "the group %s, or every job, is paused; resume that instead", old.Group)
 		}
-		if old.Schedule.Kind == schedule.FixedDelay && old.Status == entity.JobPaused {
-			// A run may be live: whoever ends last arms the job again.
-			next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
-			next.NextFireTime, next.DueTime = time.Time{}, time.Time{}
-			return &next, nil
-		}
-		return &next, s.arm(&next, now)
+		return s.resumed(old, now)
 	})
+}
+
+// resumed is a job that is planned again.
+func (s *JobService) resumed(old *entity.Job, now time.Time) (*entity.Job, error) {
+	next := *old
+	next.PausedBy = entity.PausedByUser
+	if old.Status == entity.JobCreated && (old.Schedule.Kind == schedule.FixedRate || old.Schedule.Kind == schedule.FixedDelay) {
+		next.Schedule.Anchor = now
+	}
+	if old.Status == entity.JobPaused && !old.NextFireTime.IsZero() && old.NextFireTime.After(now) {
+		next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
+		return &next, s.keepCursor(&next)
+	}
+	if old.Schedule.Kind == schedule.FixedDelay && old.Status == entity.JobPaused {
+		// A run may be live: whoever ends last arms the job again.
+		next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
+		next.NextFireTime, next.DueTime = time.Time{}, time.Time{}
+		return &next, nil
+	}
+	return &next, s.arm(&next, now)
+}
+
+// pause stops the planning of a job.
+func pause(job *entity.Job, by entity.PauseCause, now time.Time) {
+	job.Status, job.PausedAt, job.PausedBy, job.DueTime = entity.JobPaused, now, by, time.Time{}
 }
 
 // Delete ends a job: what is due is settled, what waits is cancelled, what
@@ -266,5 +287,5 @@ func (s *JobService) Preview(_ context.Context, spec schedule.Spec, from time.Ti
 	if err != nil {
 		return nil, "", fault.InvalidField("schedule", "invalid", err.Error())
 	}
-	return sched.Preview(from, count), sched.Describe(), nil
+	return sched.Preview(from, count), sched.Describe(schedule.English), nil
 }

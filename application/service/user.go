@@ -3,6 +3,9 @@ package service
 import (
 	"context"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
 // UserService manages who may sign in. It is safe for concurrent use.
@@ -32,11 +36,13 @@ func NewUserService(users repository.Users, admin repository.UserAdmin, hasher P
 type NewUser struct {
 	Name, Password string
 	Role           entity.Role
+	entity.Rights
 }
 
 // Create adds a user, who can sign in at once.
 func (s *UserService) Create(ctx context.Context, n NewUser) (entity.User, error) {
 	wrong := append(checkUserName(n.Name), checkRole(n.Role)...)
+	wrong = append(wrong, checkRights(n.Role, n.Rights)...)
 	if err := fault.Invalid(append(wrong, weaknesses("password", n.Password, n.Name)...)); err != nil {
 		return entity.User{}, err
 	}
@@ -49,7 +55,7 @@ func (s *UserService) Create(ctx context.Context, n NewUser) (entity.User, error
 		return entity.User{}, fmt.Errorf("make an id for a user: %w", err)
 	}
 	now := s.clock.Now()
-	u := entity.User{ID: id.String(), Name: n.Name, PasswordHash: hash, Role: n.Role, CreateTime: now, UpdateTime: now}
+	u := entity.User{ID: id.String(), Name: n.Name, PasswordHash: hash, Role: n.Role, Rights: n.Rights, CreateTime: now, UpdateTime: now}
 	return u, s.users.AddUser(ctx, u)
 }
 
@@ -63,31 +69,31 @@ func (s *UserService) List(ctx context.Context, p repository.Page) ([]entity.Use
 	return s.admin.ListUsers(ctx, p)
 }
 
-// Change gives a user another role and, where password is not empty, another
-// password. Either ends the user's sessions.
-func (s *UserService) Change(ctx context.Context, id string, role entity.Role, password string) (entity.User, error) {
+// Change gives a user another role, other rights and, where the password is
+// not empty, another password. Each of these ends the user's sessions.
+func (s *UserService) Change(ctx context.Context, id string, n NewUser) (entity.User, error) {
 	u, err := s.users.UserByID(ctx, id)
 	if err != nil {
 		return u, err
 	}
-	wrong := checkRole(role)
-	if password != "" {
-		wrong = append(wrong, weaknesses("password", password, u.Name)...)
+	wrong := append(checkRole(n.Role), checkRights(n.Role, n.Rights)...)
+	if n.Password != "" {
+		wrong = append(wrong, weaknesses("password", n.Password, u.Name)...)
 	}
 	if err := fault.Invalid(wrong); err != nil {
 		return u, err
 	}
 	now := s.clock.Now()
-	if role != u.Role {
-		if err := s.admin.SetRole(ctx, id, role, now); err != nil {
+	if n.Role != u.Role || !reflect.DeepEqual(n.Rights, u.Rights) {
+		if err := s.admin.SetRole(ctx, id, n.Role, n.Rights, now); err != nil {
 			return u, err
 		}
-		u.Role, u.UpdateTime = role, now
+		u.Role, u.Rights, u.UpdateTime = n.Role, n.Rights, now
 	}
-	if password == "" {
+	if n.Password == "" {
 		return u, nil
 	}
-	hash, err := s.hasher.Hash(ctx, password)
+	hash, err := s.hasher.Hash(ctx, n.Password)
 	if err != nil {
 		return u, fmt.Errorf("hash the new password of %s: %w", id, err)
 	}
@@ -105,6 +111,36 @@ func checkUserName(name string) []fault.Field {
 		return []fault.Field{{Field: "username", Code: "invalid", Message: fmt.Sprintf("must have 1 to %d printable characters, without spaces around them", maxUserName)}}
 	}
 	return nil
+}
+
+// maxUserGroups bounds the groups that one user is bound to.
+const maxUserGroups = 200
+
+// checkRights finds groups that cannot exist and roles that cannot be held in
+// a group.
+func checkRights(role entity.Role, r entity.Rights) []fault.Field {
+	var wrong []fault.Field
+	add := func(field, code, message string) {
+		wrong = append(wrong, fault.Field{Field: field, Code: code, Message: message})
+	}
+	if role == entity.RoleAdmin && r.Groups != nil {
+		add("groups", "not_for_admins", "an admin is bound to no groups: leave the field out, or choose another role")
+		return wrong
+	}
+	if len(r.Groups) > maxUserGroups {
+		add("groups", "too_many", fmt.Sprintf("must name at most %d groups", maxUserGroups))
+		return wrong
+	}
+	for _, group := range slices.Sorted(maps.Keys(r.Groups)) {
+		if problem := validation.GroupName(group); problem != "" {
+			add("groups", "invalid", "names a group that cannot be: "+problem)
+			return wrong
+		}
+		if held := r.Groups[group]; held != entity.RoleOperator && held != entity.RoleViewer {
+			add("groups."+group, "unknown_value", "must be one of operator, viewer")
+		}
+	}
+	return wrong
 }
 
 func checkRole(role entity.Role) []fault.Field {

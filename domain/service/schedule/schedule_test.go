@@ -256,32 +256,3 @@ func TestCountOfASpan(t *testing.T) {
 	require.Equal(t, 1, n)
 	require.False(t, capped)
 }
-
-func TestDescribe(t *testing.T) {
-	for text, want := range map[string]string{
-		"* * * * * ?":         "every second",
-		"0/10 * * * * ?":      "every 10 seconds",
-		"0 0/5 * * * ?":       "every 5 minutes",
-		"0 * * * * ?":         "every minute",
-		"0 0 * * * ?":         "every hour",
-		"0 15 0/6 * * ?":      "every 6 hours at minute 15",
-		"0 0 9 * * ?":         "at 09:00 every day",
-		"30 45 8,20 * * ?":    "at 08:45:30, 20:45:30 every day",
-		"0 0 9 ? * MON-FRI":   "at 09:00 from Monday to Friday",
-		"0 0/5 * ? * SAT,SUN": "every 5 minutes on Sunday, Saturday",
-		"0 0 18 L * ?":        "at 18:00 on the last day of the month",
-		"0 0 18 15 * ?":       "at 18:00 on day 15 of the month",
-		"0 0 18 LW * ?":       "0 0 18 LW * ?",
-		"0 0/7 * * * ?":       "0 0/7 * * * ?",
-		"0 0 9 * JAN ?":       "0 0 9 * JAN ?",
-		"0 0 9 * * ? 2030":    "0 0 9 * * ? 2030",
-		"@every 90s":          "every 90 seconds",
-		"@every 1h":           "every hour",
-	} {
-		require.Equal(t, want, compile(t, quartz(text)).Describe(), text)
-	}
-	require.Equal(t, "at 09:00 every day (Asia/Shanghai)", compile(t, inZone("Asia/Shanghai")).Describe())
-	require.Equal(t, "1 minute after each run ends", compile(t, schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 60_000}).Describe())
-	require.Equal(t, "once at 2026-11-20T22:00:00.000Z", compile(t, schedule.Spec{Kind: schedule.Once, At: now}).Describe())
-	require.Contains(t, compile(t, schedule.Spec{}).Describe(), "by hand")
-}
