@@ -78,11 +78,11 @@ func (m *memoryPeople) ListUsers(context.Context, repository.Page) ([]entity.Use
 	return m.users, "", nil
 }
 
-func (m *memoryPeople) SetRole(_ context.Context, id string, role entity.Role, _ time.Time) error {
+func (m *memoryPeople) SetRole(_ context.Context, id string, role entity.Role, rights entity.Rights, _ time.Time) error {
 	if id == "id-of-admin" && role != entity.RoleAdmin {
 		return fault.Conflict("last_admin", "the last")
 	}
-	return m.change(id, func(u *entity.User) { u.Role = role })
+	return m.change(id, func(u *entity.User) { u.Role, u.Rights = role, rights })
 }
 
 func (m *memoryPeople) DropUser(_ context.Context, id string) error {

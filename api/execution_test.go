@@ -75,7 +75,7 @@ func TestAttemptsAndDeadLetters(t *testing.T) {
 	e.executions.letters = []entity.DeadLetter{{ExecutionID: "e1", JobID: "j1", Reason: entity.ReasonError, Message: "m", CreateTime: now}}
 	require.JSONEq(t, `{"items":[{"id":"e1","executionId":"e1","jobId":"j1","jobName":"name of j1","reason":"ERROR","message":"m","replayedAs":null,
 		"createTime":"2026-11-20T12:00:00.000Z"}],"nextCursor":null}`, e.call("GET", "/api/v1/dead-letters?jobId=j1", "").want(200).body)
-	require.Equal(t, "j1", e.executions.jobID)
+	require.Equal(t, "j1", e.executions.letterFilter.JobID)
 }
 
 func TestTheLedger(t *testing.T) {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
@@ -131,17 +132,27 @@ func (f *fakeJobs) History(ctx context.Context, id string, _ repository.Page) ([
 	return []*entity.Job{now, &older}, "", nil
 }
 
-func (f *fakeJobs) Restore(ctx context.Context, id string, former, version, ifMatch int) (*entity.Job, error) {
+func (f *fakeJobs) Version(ctx context.Context, id string, version int) (*entity.Job, error) {
 	old, err := f.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if former > old.Version {
-		return nil, fault.NotFound("version", fmt.Sprint(former))
+	if version > old.Version {
+		return nil, fault.NotFound("version", fmt.Sprint(version))
 	}
 	j := *old
-	j.Priority = former
-	return f.Replace(ctx, id, &j, version, ifMatch)
+	j.Priority = version
+	return &j, nil
+}
+
+func (f *fakeJobs) GroupsOf(_ context.Context, ids []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, id := range ids {
+		if j := f.jobs[id]; j != nil {
+			out[id] = j.Group
+		}
+	}
+	return out, nil
 }
 
 func (f *fakeJobs) Copy(ctx context.Context, id, name, group string) (*entity.Job, error) {
@@ -166,20 +177,20 @@ func (f *fakeJobs) Preview(_ context.Context, spec schedule.Spec, from time.Time
 
 // fakeExecutions answers from its fields.
 type fakeExecutions struct {
-	rows     []*entity.Execution
-	chunks   []entity.LogChunk
-	attempts []entity.Attempt
-	letters  []entity.DeadLetter
-	fires    []service.LedgerEntry
-	next     string
-	err      error
-	filter   repository.ExecutionFilter
-	page     repository.Page
-	logPage  repository.LogPage
-	ledger   service.LedgerQuery
-	jobID    string
-	retries  int
-	names    []string
+	rows         []*entity.Execution
+	chunks       []entity.LogChunk
+	attempts     []entity.Attempt
+	letters      []entity.DeadLetter
+	fires        []service.LedgerEntry
+	next         string
+	err          error
+	filter       repository.ExecutionFilter
+	page         repository.Page
+	logPage      repository.LogPage
+	ledger       service.LedgerQuery
+	letterFilter repository.DeadLetterFilter
+	retries      int
+	names        []string
 }
 
 func (f *fakeExecutions) Get(_ context.Context, id string) (*entity.Execution, error) {
@@ -252,7 +263,23 @@ func (f *fakeExecutions) Fires(_ context.Context, q service.LedgerQuery) ([]serv
 	return f.fires, f.next, f.err
 }
 
-func (f *fakeExecutions) DeadLetters(_ context.Context, jobID string, p repository.Page) ([]entity.DeadLetter, string, error) {
-	f.jobID, f.page = jobID, p
+func (f *fakeExecutions) DeadLetters(_ context.Context, filter repository.DeadLetterFilter, p repository.Page) ([]entity.DeadLetter, string, error) {
+	f.letterFilter, f.page = filter, p
 	return f.letters, f.next, f.err
+}
+
+func (f *fakeExecutions) DeadLetterCauses(_ context.Context, filter repository.DeadLetterFilter) ([]repository.DeadLetterCause, error) {
+	f.letterFilter = filter
+	return []repository.DeadLetterCause{{JobID: "job-1", Reason: entity.ReasonExitCode, Count: 2, Latest: entity.DeadLetter{ExecutionID: "run-1", Message: "exit 3"}}}, f.err
+}
+
+// GroupsOf puts runs into the group that their node id names.
+func (f *fakeExecutions) GroupsOf(_ context.Context, ids []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, r := range f.rows {
+		if slices.Contains(ids, r.ID) {
+			out[r.ID] = r.NodeID
+		}
+	}
+	return out, nil
 }

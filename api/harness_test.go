@@ -127,6 +127,7 @@ type edge struct {
 	reports          *report.Registry
 	secrets          *service.SecretService
 	people           *memoryPeople
+	groups           *memoryGroups
 	clock            *clocktest.Manual
 	log              *bytes.Buffer
 }
@@ -140,7 +141,7 @@ func newEdge(t *testing.T) *edge {
 	var err error
 	e.reports, err = report.NewRegistry()
 	require.NoError(t, err)
-	e.secrets, e.people = newSecrets(t, e.clock), newPeople()
+	e.secrets, e.people, e.groups = newSecrets(t, e.clock), newPeople(), newGroups()
 	e.router, err = api.NewRouter(e.deps())
 	require.NoError(t, err)
 	return e
@@ -161,7 +162,8 @@ func (e *edge) deps() api.Deps {
 	return api.Deps{
 		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: e.executions, Secrets: e.secrets,
 		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
-		Audit: service.NewAuditService(e.people, e.clock), Clock: e.clock,
+		Groups: service.NewGroupService(e.groups, followers{}, e.clock, slog.New(slog.DiscardHandler)),
+		Audit:  service.NewAuditService(e.people, e.clock), Clock: e.clock,
 		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",

@@ -25,9 +25,14 @@ func hello(c *gin.Context) error {
 
 func TestARouteWithoutPermissionIsRefused(t *testing.T) {
 	for _, p := range []permission.Permission{"", "made:up"} {
-		_, err := newRouter(bareDeps(), []Route{{"GET", "/x", p, false, hello}})
+		_, err := newRouter(bareDeps(), []Route{{"GET", "/x", p, middleware.Unbound, false, hello}})
 		require.ErrorContains(t, err, "/x")
 	}
+}
+
+func TestARouteThatDoesNotSayWhatItNamesIsRefused(t *testing.T) {
+	_, err := newRouter(bareDeps(), []Route{{"GET", "/x/:id", permission.JobRead, middleware.Undeclared, false, hello}})
+	require.ErrorContains(t, err, "/x/:id")
 }
 
 func TestBadProxiesAreRefused(t *testing.T) {
@@ -38,7 +43,7 @@ func TestBadProxiesAreRefused(t *testing.T) {
 }
 
 func TestARoutePastTheTableIsClosed(t *testing.T) {
-	r, err := newRouter(bareDeps(), []Route{{http.MethodGet, "/open", permission.Public, false, hello}})
+	r, err := newRouter(bareDeps(), []Route{{http.MethodGet, "/open", permission.Public, middleware.Undeclared, false, hello}})
 	require.NoError(t, err)
 	r.engine.GET("/smuggled", middleware.Handle(hello))
 

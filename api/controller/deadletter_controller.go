@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -14,8 +15,9 @@ import (
 
 // DeadLetterService shows runs whose retries are used up, and repeats them.
 type DeadLetterService interface {
-	// DeadLetters filters by job when jobID is not empty.
-	DeadLetters(ctx context.Context, jobID string, p repository.Page) (letters []entity.DeadLetter, next string, err error)
+	DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) (letters []entity.DeadLetter, next string, err error)
+	// DeadLetterCauses counts those that wait, by job and reason.
+	DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter) ([]repository.DeadLetterCause, error)
 	Replay(ctx context.Context, executionID string) (newID string, err error)
 	Discard(ctx context.Context, executionID string) error
 	Names(ctx context.Context, jobIDs []string) (map[string]string, error)
@@ -32,11 +34,11 @@ func NewDeadLetterController(letters DeadLetterService) *DeadLetterController {
 // List answers GET /dead-letters.
 func (d *DeadLetterController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
-	jobID, page := q.Text("jobId"), q.Page()
+	f, page := letterFilter(c, q), q.Page()
 	if err := q.Done(); err != nil {
 		return err
 	}
-	letters, next, err := d.letters.DeadLetters(c.Request.Context(), jobID, page)
+	letters, next, err := d.letters.DeadLetters(c.Request.Context(), f, page)
 	if err != nil {
 		return err
 	}
@@ -49,6 +51,32 @@ func (d *DeadLetterController) List(c *gin.Context) error {
 		items[i] = vo.FromDeadLetter(l, names)
 	}
 	return reply(c, http.StatusOK, vo.NewPage(items, next))
+}
+
+func letterFilter(c *gin.Context, q *request.Query) repository.DeadLetterFilter {
+	return repository.DeadLetterFilter{JobID: q.Text("jobId"), Reason: entity.Reason(q.Text("reason")), Groups: middleware.VisibleGroups(c)}
+}
+
+// Causes answers GET /dead-letters/causes: what waits, by job and reason.
+func (d *DeadLetterController) Causes(c *gin.Context) error {
+	q := request.NewQuery(c.Request.URL.RawQuery)
+	f := letterFilter(c, q)
+	if err := q.Done(); err != nil {
+		return err
+	}
+	causes, err := d.letters.DeadLetterCauses(c.Request.Context(), f)
+	if err != nil {
+		return err
+	}
+	names, err := d.letters.Names(c.Request.Context(), distinct(causes, func(l repository.DeadLetterCause) string { return l.JobID }))
+	if err != nil {
+		return err
+	}
+	items := make([]vo.DeadLetterCause, len(causes))
+	for i, cause := range causes {
+		items[i] = vo.FromCause(cause, names)
+	}
+	return reply(c, http.StatusOK, vo.NewPage(items, ""))
 }
 
 // Replay answers POST /dead-letters/{id}/replay with a new run.

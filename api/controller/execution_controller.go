@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -45,6 +46,7 @@ func (e *JobExecutionController) List(c *gin.Context) error {
 			entity.TriggerRetry, entity.TriggerMisfire, entity.TriggerEvent, entity.TriggerDependency),
 	}
 	f.From, f.To = q.Span()
+	f.Groups = middleware.VisibleGroups(c)
 	page := q.Page()
 	if err := q.Done(); err != nil {
 		return err

@@ -51,18 +51,28 @@ func (j *JobController) Restore(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	job, err := j.jobs.Restore(c.Request.Context(), before.ID, former, version, ifMatch)
+	next, err := j.jobs.Version(c.Request.Context(), before.ID, former)
 	if err != nil {
 		return err
 	}
-	middleware.Changed(c, vo.FromJob(before), vo.FromJob(job))
-	return replyJob(c, http.StatusOK, job)
+	return j.replace(c, before, next, version, ifMatch)
 }
 
 // Copy answers POST /jobs/{id}/copy.
 func (j *JobController) Copy(c *gin.Context) error {
 	name, group, err := request.ReadCopy(c.Request)
 	if err != nil {
+		return err
+	}
+	from, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	target := *from
+	if group != "" {
+		target.Group = group
+	}
+	if err := middleware.PermitDefinition(c, &target); err != nil {
 		return err
 	}
 	job, err := j.jobs.Copy(c.Request.Context(), c.Param("id"), name, group)

@@ -26,7 +26,8 @@ type JobService interface {
 	Delete(ctx context.Context, id string, ifMatch int) error
 	Trigger(ctx context.Context, id string, t service.Trigger) (executionIDs []string, err error)
 	History(ctx context.Context, id string, p repository.Page) (versions []*entity.Job, next string, err error)
-	Restore(ctx context.Context, id string, former, version, ifMatch int) (*entity.Job, error)
+	// Version is a former definition.
+	Version(ctx context.Context, id string, version int) (*entity.Job, error)
 	Copy(ctx context.Context, id, name, group string) (*entity.Job, error)
 }
 
@@ -52,6 +53,7 @@ func (j *JobController) List(c *gin.Context) error {
 	if f.Type == commandAlias {
 		f.Type = entity.JobCommand
 	}
+	f.Groups = middleware.VisibleGroups(c)
 	page := q.Page()
 	if err := q.Done(); err != nil {
 		return err
@@ -74,6 +76,9 @@ const commandAlias entity.JobType = "COMMAND"
 func (j *JobController) Create(c *gin.Context) error {
 	n, err := j.reader.Create(c.Request)
 	if err != nil {
+		return err
+	}
+	if err := middleware.PermitDefinition(c, n.Job); err != nil {
 		return err
 	}
 	job, err := j.jobs.Create(c.Request.Context(), n.Job, n.Enabled)
@@ -107,7 +112,14 @@ func (j *JobController) Replace(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	job, err := j.jobs.Replace(c.Request.Context(), c.Param("id"), edit.Job, edit.Version, ifMatch)
+	return j.replace(c, before, edit.Job, edit.Version, ifMatch)
+}
+
+func (j *JobController) replace(c *gin.Context, before, next *entity.Job, version, ifMatch int) error {
+	if err := middleware.PermitDefinition(c, next); err != nil {
+		return err
+	}
+	job, err := j.jobs.Replace(c.Request.Context(), before.ID, next, version, ifMatch)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,9 @@ type SecretController struct{ secrets SecretService }
 func NewSecretController(secrets SecretService) *SecretController { return &SecretController{secrets} }
 
 // List answers GET /secrets.
-func (s *SecretController) List(c *gin.Context) error { return replyPage(c, s.secrets.List, vo.FromSecret) }
+func (s *SecretController) List(c *gin.Context) error {
+	return replyPage(c, s.secrets.List, vo.FromSecret)
+}
 
 // Create answers POST /secrets.
 func (s *SecretController) Create(c *gin.Context) error {

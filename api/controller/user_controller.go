@@ -19,7 +19,7 @@ type UserService interface {
 	Create(ctx context.Context, n service.NewUser) (entity.User, error)
 	Get(ctx context.Context, id string) (entity.User, error)
 	List(ctx context.Context, p repository.Page) (users []entity.User, next string, err error)
-	Change(ctx context.Context, id string, role entity.Role, password string) (entity.User, error)
+	Change(ctx context.Context, id string, n service.NewUser) (entity.User, error)
 	Delete(ctx context.Context, id string) error
 }
 
@@ -67,7 +67,7 @@ func (u *UserController) Change(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	after, err := u.users.Change(c.Request.Context(), before.ID, n.Role, n.Password)
+	after, err := u.users.Change(c.Request.Context(), before.ID, n)
 	if err != nil {
 		return err
 	}

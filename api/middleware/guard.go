@@ -107,7 +107,7 @@ func Require(p permission.Permission, auth Authenticator) gin.HandlerFunc {
 // forbidden says what is missing: of the role, or of the token.
 func forbidden(who entity.Principal, p permission.Permission) error {
 	holder := "the role " + string(who.User.Role)
-	if who.TokenID != "" && slices.Contains(permission.Of(who.User.Role), p) {
+	if who.TokenID != "" && slices.Contains(permission.Of(who.User), p) {
 		holder = "this token"
 	}
 	return fault.New(fault.KindForbidden, "forbidden", holder+" does not hold the permission "+string(p))

@@ -18,10 +18,13 @@ const (
 	// Self is held by everyone who is signed in, over their own account.
 	Self Permission = "self"
 	// Account is Self for what a token must not do: passwords and tokens.
-	Account        Permission = "account"
-	JobRead        Permission = "job:read"
-	JobWrite       Permission = "job:write"
-	JobRun         Permission = "job:run"
+	Account  Permission = "account"
+	JobRead  Permission = "job:read"
+	JobWrite Permission = "job:write"
+	JobRun   Permission = "job:run"
+	// JobCommand is to define jobs that run commands on the nodes. Operators
+	// hold it only where an admin gave it to them.
+	JobCommand     Permission = "job:command"
 	ExecutionRead  Permission = "execution:read"
 	ExecutionWrite Permission = "execution:write"
 	// SecretRead shows which secrets there are; their values nobody can read.
@@ -39,16 +42,21 @@ func All() []Permission {
 
 // Scopes lists what an API token can be narrowed to.
 func Scopes() []Permission {
-	return []Permission{JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite, UserAdmin, AuditRead}
+	return []Permission{JobRead, JobWrite, JobRun, JobCommand, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite, UserAdmin, AuditRead}
 }
 
-// Of lists what a role holds; an unknown role holds nothing.
-func Of(r entity.Role) []Permission {
-	switch r {
+// Of lists what a user holds in the groups that the user sees; an unknown role
+// holds nothing.
+func Of(u entity.User) []Permission {
+	switch u.Role {
 	case entity.RoleAdmin:
 		return append([]Permission{Self, Account}, Scopes()...)
 	case entity.RoleOperator:
-		return []Permission{Self, Account, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead}
+		held := []Permission{Self, Account, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead}
+		if u.Commands {
+			held = append(held, JobCommand)
+		}
+		return held
 	case entity.RoleViewer:
 		return []Permission{Self, Account, JobRead, ExecutionRead}
 	default:
@@ -61,7 +69,7 @@ func Of(r entity.Role) []Permission {
 // caller.
 func Allows(who entity.Principal, p Permission) bool {
 	switch {
-	case !slices.Contains(Of(who.User.Role), p):
+	case !slices.Contains(Of(who.User), p):
 		return false
 	case who.TokenID == "" || p == Self:
 		return true
@@ -69,6 +77,26 @@ func Allows(who entity.Principal, p Permission) bool {
 		return false
 	}
 	return who.Scopes == nil || slices.Contains(who.Scopes, string(p))
+}
+
+// Sees reports whether the jobs of a group exist for a caller.
+func Sees(who entity.Principal, group string) bool {
+	_, bound := who.User.Groups[group]
+	return who.User.Groups == nil || bound
+}
+
+// AllowsIn is Allows for the jobs of one group: what the caller holds anywhere
+// and by the role in that group.
+func AllowsIn(who entity.Principal, p Permission, group string) bool {
+	if !Allows(who, p) || !Sees(who, group) {
+		return false
+	}
+	if who.User.Groups == nil {
+		return true
+	}
+	there := who.User
+	there.Role = who.User.Groups[group]
+	return slices.Contains(Of(there), p)
 }
 
 // Changes reports whether calls with a permission change something, so that

@@ -53,7 +53,7 @@ func TestRoles(t *testing.T) {
 		require.False(t, permission.Allows(as(entity.RoleViewer), p))
 	}
 	for _, r := range []entity.Role{"", "Admin", "root"} {
-		require.Empty(t, permission.Of(r))
+		require.Empty(t, permission.Of(entity.User{Role: r}))
 	}
 	require.False(t, permission.Allows(as(entity.RoleAdmin), ""))
 }

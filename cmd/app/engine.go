@@ -72,6 +72,7 @@ type Engine struct {
 	Executions *service.ExecutionService
 	Monitor    *service.MonitorService
 	Secrets    *service.SecretService
+	Groups     *service.GroupService
 	Metrics    *metrics.MetricsCollector
 	Bus        *mq.Bus
 	Clock      *storeclock.Clock
@@ -177,11 +178,8 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	e.heartbeat = upkeep.NewHeartbeat(e.Store, e.Clock, e.Runner, node, o.Logger, func() { close(e.lost) })
 	duties := upkeep.NewDuties(o.Clock, e.ticker, o.Logger)
-	if err = e.addDuties(duties); err != nil {
-		return e, err
-	}
 	e.wireServices(places, compiler, jobs, o.Executor, duties)
-	return e, nil
+	return e, e.addDuties(duties)
 }
 
 // wireServices makes the use cases.
@@ -193,6 +191,7 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 		Store: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler, Checker: checker,
 		Engine: news, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger,
 	})
+	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Clock, e.logger)
 	e.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler,
 		Closer: &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock},

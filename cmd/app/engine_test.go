@@ -125,7 +125,7 @@ func TestRetriesEndInADeadLetterThatCanBeReplayed(t *testing.T) {
 	}
 	require.IsIncreasing(t, tokens)
 
-	letters, _, err := n.Executions.DeadLetters(t.Context(), j.ID, repository.Page{Limit: 10})
+	letters, _, err := n.Executions.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: j.ID}, repository.Page{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, letters, 1)
 	good.Store(true)

@@ -43,6 +43,7 @@ const (
 	reconcileInterval = 3 * time.Second
 	deadlineInterval  = 2 * time.Second
 	placesInterval    = 10 * time.Second
+	groupsInterval    = 3 * time.Second
 	relayInterval     = time.Second
 	retentionInterval = time.Minute
 )
@@ -65,6 +66,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 		{"reconcile", reconcileInterval, e.Runner.Reconcile},
 		{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},
 		{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
+		{"groups", groupsInterval, e.Groups.Sweep},
 		{"relay", relayInterval, ignoreCount(relay.RunOnce)},
 		{"retention", retentionInterval, ignoreCount(retention.RunOnce)},
 	} {

@@ -54,7 +54,9 @@ type Job struct {
 	DueTime      time.Time
 	LastFireTime time.Time
 	// PausedAt is when the pause began; its span becomes one ledger row.
-	PausedAt  time.Time
+	PausedAt time.Time
+	// PausedBy is of meaning while the job is PAUSED.
+	PausedBy  PauseCause
 	Partition int
 	// FenceSeq is the job-wide fencing number given to the latest fire of a
 	// coordinated job (engine rule 21). It never falls.

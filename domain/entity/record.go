@@ -75,21 +75,26 @@ const (
 	TopicMetrics    = "scheduler.metrics"
 )
 
-// Group bounds and bundles jobs under a name.
-type Group struct {
-	Name           string
-	MaxConcurrency int
-	CreateTime     time.Time
-}
-
 // User may sign in. PasswordHash is an argon2id string.
 type User struct {
 	ID           string
 	Name         string
 	PasswordHash string
 	Role         Role
-	CreateTime   time.Time
-	UpdateTime   time.Time
+	Rights
+	CreateTime time.Time
+	UpdateTime time.Time
+}
+
+// Rights bind and widen what a role may do.
+type Rights struct {
+	// Groups are the groups of jobs that the user sees, with the role held in
+	// each; nil is every group, with the user's role. A role here never widens
+	// the user's.
+	Groups map[string]Role
+	// Commands is the right to define jobs that run commands. An admin has it
+	// in any case.
+	Commands bool
 }
 
 // Role bundles permissions.

@@ -11,9 +11,9 @@ import (
 type UserAdmin interface {
 	// ListUsers is ordered by id, oldest first.
 	ListUsers(ctx context.Context, p Page) (users []entity.User, next string, err error)
-	// SetRole changes the role and ends the user's sessions. To make the last
-	// admin less is fault.KindConflict.
-	SetRole(ctx context.Context, userID string, role entity.Role, at time.Time) error
+	// SetRole changes role and rights and ends the user's sessions. To make the
+	// last admin less is fault.KindConflict.
+	SetRole(ctx context.Context, userID string, role entity.Role, rights entity.Rights, at time.Time) error
 	// DropUser removes a user with sessions and tokens; the last admin is
 	// fault.KindConflict.
 	DropUser(ctx context.Context, id string) error

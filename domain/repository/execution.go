@@ -84,6 +84,8 @@ type ExecutionFilter struct {
 	Trigger entity.Trigger
 	From    time.Time
 	To      time.Time
+	// Groups are those whose jobs may be seen; nil is all.
+	Groups []string
 }
 
 // ExecutionReader reads committed executions.

@@ -82,8 +82,10 @@ type JobFilter struct {
 	// NameContains matches literally and without regard to case.
 	NameContains string
 	Group        string
-	Status       entity.JobStatus
-	Type         entity.JobType
+	// Groups are those that may be seen; nil is all.
+	Groups []string
+	Status entity.JobStatus
+	Type   entity.JobType
 }
 
 // JobReader reads committed jobs. Deleted ones do not exist for it.
@@ -102,6 +104,8 @@ type JobReader interface {
 	History(ctx context.Context, id string, p Page) (versions []*entity.Job, next string, err error)
 	// Names returns the names of the ids that exist or existed.
 	Names(ctx context.Context, ids []string) (map[string]string, error)
+	// GroupsOf returns the groups of the ids that exist or existed.
+	GroupsOf(ctx context.Context, ids []string) (map[string]string, error)
 }
 
 // JobPlanReader serves the engine's scans.

@@ -31,12 +31,35 @@ type LogPage struct {
 	Limit       int
 }
 
+// DeadLetterFilter narrows dead letters; empty fields do not filter.
+type DeadLetterFilter struct {
+	JobID  string
+	Reason entity.Reason
+	// Waiting leaves out those that were replayed.
+	Waiting bool
+	// Groups are those whose jobs may be seen; nil is all.
+	Groups []string
+}
+
+// DeadLetterCause is letters of one job that ended for one reason.
+type DeadLetterCause struct {
+	JobID  string
+	Reason entity.Reason
+	Count  int
+	// Latest is one of the newest letters, as an example.
+	Latest entity.DeadLetter
+	First  time.Time
+}
+
 // RecordReader reads what RecordWriter wrote.
 type RecordReader interface {
 	// Logs returns chunks in order of their first line.
 	Logs(ctx context.Context, p LogPage) ([]entity.LogChunk, error)
-	// DeadLetters is ordered by execution id, newest first; jobID filters when set.
-	DeadLetters(ctx context.Context, jobID string, p Page) (letters []entity.DeadLetter, next string, err error)
+	// DeadLetters is ordered by execution id, newest first.
+	DeadLetters(ctx context.Context, f DeadLetterFilter, p Page) (letters []entity.DeadLetter, next string, err error)
+	// DeadLetterCauses counts the letters that wait for a person, by job and
+	// reason, most first, at most limit.
+	DeadLetterCauses(ctx context.Context, f DeadLetterFilter, limit int) ([]DeadLetterCause, error)
 	DeadLetter(ctx context.Context, executionID string) (entity.DeadLetter, error)
 }
 

@@ -49,6 +49,7 @@ type Tx struct {
 	Executions ExecutionWriter
 	LiveFires  LiveFireWriter
 	Records    RecordWriter
+	Groups     GroupWriter
 }
 
 // ErrCommitUnknown is returned when a commit was sent and no answer came.

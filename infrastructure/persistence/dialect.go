@@ -12,6 +12,8 @@ type dialect struct {
 	name string
 	// forUpdate locks what a SELECT returns; SQLite's writer is alone anyway.
 	forUpdate string
+	// forShare lets others read what a SELECT returns, and nobody change it.
+	forShare string
 	// skipLocked is forUpdate passing over rows that others hold.
 	skipLocked string
 	// byPrimary, byClaim, byDue and byJob pin the index of a hot statement: a wrong guess of
@@ -47,6 +49,7 @@ func newMySQLDialect() *dialect {
 	return &dialect{
 		name:       driverMySQL,
 		forUpdate:  " FOR UPDATE",
+		forShare:   " LOCK IN SHARE MODE",
 		skipLocked: " FOR UPDATE SKIP LOCKED",
 		byPrimary:  " FORCE INDEX (PRIMARY)",
 		byClaim:    " FORCE INDEX (idx_claim)",
@@ -98,6 +101,20 @@ func (d *dialect) in(column string, values []string) (string, []any) {
 		args[i] = v
 	}
 	return column + " IN (" + marks(len(values)) + ")", args
+}
+
+// inAny is in for a list that may be empty: nothing is in it.
+func (d *dialect) inAny(column string, values []string) (string, []any) {
+	if len(values) == 0 {
+		return "1 = 0", nil
+	}
+	return d.in(column, values)
+}
+
+// ofGroups renders "the job is in one of the groups"; column holds its id.
+func (d *dialect) ofGroups(column string, groups []string) (string, []any) {
+	in, args := d.inAny("group_name", groups)
+	return column + " IN (SELECT id FROM scheduler_job_definition WHERE " + in + ")", args
 }
 
 // marks is n question marks with commas between them.

@@ -29,7 +29,7 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p r
 	if after != "" && (hi == "" || after < hi) {
 		hi = after
 	}
-	if f.Status == "" && f.NodeID == "" && f.Trigger == "" {
+	if f.Status == "" && f.NodeID == "" && f.Trigger == "" && f.Groups == nil {
 		return r.page(ctx, f, lo, hi, limit) // an index leads to every row
 	}
 	var out []*entity.Execution
@@ -61,7 +61,7 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p r
 // windowEdge is the id that ends the window below hi, or "" when the rest is
 // smaller than a window.
 func (r *Executions) windowEdge(ctx context.Context, jobID, lo, hi string) (string, error) {
-	where, args := conditions(repository.ExecutionFilter{JobID: jobID}, lo, hi)
+	where, args := r.conditions(repository.ExecutionFilter{JobID: jobID}, lo, hi)
 	ids, err := collect(ctx, r.c, "execution.list-window", "SELECT id FROM scheduler_job_execution"+where+" ORDER BY id DESC LIMIT 1 OFFSET ?",
 		append(args, r.c.d.scanWindow), scanText)
 	if err != nil || len(ids) == 0 {
@@ -72,7 +72,7 @@ func (r *Executions) windowEdge(ctx context.Context, jobID, lo, hi string) (stri
 
 // page reads matching runs with lo ≤ id < hi, newest first.
 func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo, hi string, limit int) ([]*entity.Execution, string, error) {
-	where, args := conditions(f, lo, hi)
+	where, args := r.conditions(f, lo, hi)
 	rows, err := collect(ctx, r.c, "execution.list", selectExecutions+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanExecution)
 	if err != nil {
 		return nil, "", err
@@ -82,7 +82,7 @@ func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo,
 }
 
 // conditions renders a filter and lo ≤ id < hi, where empty bounds are open.
-func conditions(f repository.ExecutionFilter, lo, hi string) (string, []any) {
+func (r *Executions) conditions(f repository.ExecutionFilter, lo, hi string) (string, []any) {
 	var parts []string
 	var args []any
 	for _, c := range [...]struct{ condition, value string }{
@@ -91,6 +91,10 @@ func conditions(f repository.ExecutionFilter, lo, hi string) (string, []any) {
 		if c.value != "" {
 			parts, args = append(parts, c.condition+" ?"), append(args, c.value)
 		}
+	}
+	if f.Groups != nil {
+		of, groups := r.c.d.ofGroups("job_id", f.Groups)
+		parts, args = append(parts, of), append(args, groups...)
 	}
 	if len(parts) == 0 {
 		return "", nil

@@ -67,15 +67,25 @@ func (r *Jobs) Versions(ctx context.Context, ids []string) (map[string]int, erro
 
 // Names implements repository.JobReader.
 func (r *Jobs) Names(ctx context.Context, ids []string) (map[string]string, error) {
+	return r.column(ctx, "job.names", "name", ids, func(row jobRow) string { return row.Name })
+}
+
+// GroupsOf implements repository.JobReader.
+func (r *Jobs) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
+	return r.column(ctx, "job.groups", "group_name", ids, func(row jobRow) string { return row.GroupName })
+}
+
+// column reads one column of jobs, also of deleted ones.
+func (r *Jobs) column(ctx context.Context, statement, column string, ids []string, value func(jobRow) string) (map[string]string, error) {
 	out := make(map[string]string, len(ids))
 	for _, part := range chunks(plainOnly(ids), r.c.d.maxRows) {
 		var rows []jobRow
 		in, args := r.c.d.in("id", part)
-		if err := r.c.gorm(ctx, "job.names").Select("id", "name").Where(in, args...).Find(&rows).Error; err != nil {
+		if err := r.c.gorm(ctx, statement).Select("id", column).Where(in, args...).Find(&rows).Error; err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
-			out[row.ID] = row.Name
+			out[row.ID] = value(row)
 		}
 	}
 	return out, nil
@@ -100,6 +110,10 @@ func (r *Jobs) List(ctx context.Context, f repository.JobFilter, p repository.Pa
 	}
 	if f.Group != "" {
 		db = db.Where("group_name = ?", f.Group)
+	}
+	if f.Groups != nil {
+		in, args := r.c.d.inAny("group_name", f.Groups)
+		db = db.Where(in, args...)
 	}
 	if f.Status != "" {
 		db = db.Where("status = ?", string(f.Status))

@@ -87,6 +87,9 @@ func (w *jobWriter) Insert(ctx context.Context, jobs ...*entity.Job) error {
 			return nameTaken(err)
 		}
 	}
+	if err := w.c.ensureGroups(ctx, jobs...); err != nil {
+		return err
+	}
 	return w.keepVersions(ctx, jobs)
 }
 
@@ -144,6 +147,9 @@ func (w *jobWriter) Update(ctx context.Context, job *entity.Job, deleted bool) e
 	}
 	if res.RowsAffected == 0 {
 		return fault.NotFound("job", job.ID)
+	}
+	if err := w.c.ensureGroups(ctx, job); err != nil {
+		return err
 	}
 	return w.keepVersions(ctx, []*entity.Job{job})
 }

@@ -3,6 +3,7 @@ package persistence
 import (
 	"encoding/base64"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
@@ -39,6 +40,15 @@ func readCursor(cursor string) (string, error) {
 		return "", fault.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
 	}
 	return string(id), nil
+}
+
+// readNameCursor is readCursor for lists by name, which need not be ASCII.
+func readNameCursor(cursor string) (string, error) {
+	name, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || !utf8.Valid(name) || len(name) > 400 {
+		return "", fault.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
+	}
+	return string(name), nil
 }
 
 // plain reports whether an id can be in a table at all. The id columns are

@@ -2,6 +2,7 @@ package persistence
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -23,18 +24,25 @@ func (r *Users) ListUsers(ctx context.Context, p repository.Page) ([]entity.User
 	rows, next := cutPage(rows, limit, func(r userRow) string { return r.ID })
 	users := make([]entity.User, len(rows))
 	for i, row := range rows {
-		users[i] = row.entity()
+		if users[i], err = row.entity(); err != nil {
+			return nil, "", err
+		}
 	}
 	return users, next, nil
 }
 
 // SetRole implements repository.UserAdmin.
-func (r *Users) SetRole(ctx context.Context, userID string, role entity.Role, at time.Time) error {
+func (r *Users) SetRole(ctx context.Context, userID string, role entity.Role, rights entity.Rights, at time.Time) error {
+	groups, err := groupsJSON(rights.Groups)
+	if err != nil {
+		return fmt.Errorf("write the groups of user %s: %w", userID, err)
+	}
 	return r.s.change(ctx, repository.LaneAPI, "user-role", func(ctx context.Context, c *conn) error {
 		if err := c.spareTheLastAdmin(ctx, userID, role); err != nil {
 			return err
 		}
-		if _, err := c.exec(ctx, "user.set-role", "UPDATE scheduler_user SET role = ?, update_time = ? WHERE id = ?", string(role), text(at), userID); err != nil {
+		if _, err := c.exec(ctx, "user.set-role", "UPDATE scheduler_user SET role = ?, job_groups = ?, commands = ?, update_time = ? WHERE id = ?",
+			string(role), groups, flag(rights.Commands), text(at), userID); err != nil {
 			return err
 		}
 		_, err := c.exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID)

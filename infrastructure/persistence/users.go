@@ -2,7 +2,9 @@ package persistence
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"gorm.io/gorm"
@@ -21,25 +23,52 @@ type userRow struct {
 	Name         string
 	PasswordHash string
 	Role         string
-	CreateTime   stamp
-	UpdateTime   stamp
+	// JobGroups is a JSON object of group and role; NULL is every group.
+	JobGroups  *string
+	Commands   bool
+	CreateTime stamp
+	UpdateTime stamp
 }
 
 // TableName implements GORM's Tabler.
 func (userRow) TableName() string { return "scheduler_user" }
 
-func (r userRow) entity() entity.User {
-	return entity.User{
+func (r userRow) entity() (entity.User, error) {
+	u := entity.User{
 		ID: r.ID, Name: r.Name, PasswordHash: r.PasswordHash, Role: entity.Role(r.Role),
 		CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
 	}
+	u.Commands = r.Commands
+	if r.JobGroups == nil {
+		return u, nil
+	}
+	// Groups that cannot be read must not widen what the user sees.
+	u.Groups = map[string]entity.Role{}
+	if err := json.Unmarshal([]byte(*r.JobGroups), &u.Groups); err != nil {
+		return entity.User{}, fmt.Errorf("read the groups of user %s: %w", r.ID, err)
+	}
+	return u, nil
+}
+
+// groupsJSON writes the groups of a user; nil is NULL.
+func groupsJSON(groups map[string]entity.Role) (*string, error) {
+	if groups == nil {
+		return nil, nil
+	}
+	b, err := json.Marshal(groups)
+	text := string(b)
+	return &text, err
 }
 
 // AddUser implements repository.Users.
 func (r *Users) AddUser(ctx context.Context, u entity.User) error {
-	err := r.s.change(ctx, repository.LaneAPI, "user-add", func(ctx context.Context, c *conn) error {
+	groups, err := groupsJSON(u.Groups)
+	if err != nil {
+		return fmt.Errorf("write the groups of user %s: %w", u.ID, err)
+	}
+	err = r.s.change(ctx, repository.LaneAPI, "user-add", func(ctx context.Context, c *conn) error {
 		return c.gorm(ctx, "user.insert").Create(&userRow{
-			ID: u.ID, Name: u.Name, PasswordHash: u.PasswordHash, Role: string(u.Role),
+			ID: u.ID, Name: u.Name, PasswordHash: u.PasswordHash, Role: string(u.Role), JobGroups: groups, Commands: u.Commands,
 			CreateTime: stamp(u.CreateTime), UpdateTime: stamp(u.UpdateTime),
 		}).Error
 	})
@@ -72,7 +101,10 @@ func (r *Users) one(ctx context.Context, statement, where, key string) (entity.U
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return entity.User{}, fault.NotFound("user", key)
 	}
-	return row.entity(), err
+	if err != nil {
+		return entity.User{}, err
+	}
+	return row.entity()
 }
 
 // SetPassword implements repository.Users.

@@ -46,6 +46,7 @@ func (s *core) Write(ctx context.Context, lane repository.Lane, name string, fn 
 			Executions: &executionWriter{c},
 			LiveFires:  &liveFireWriter{c},
 			Records:    &recordWriter{c},
+			Groups:     &groupWriter{c},
 		})
 	})
 }

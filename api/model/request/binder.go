@@ -187,11 +187,18 @@ func (b *binder) strings(name string) (out []string, ok bool) {
 
 // labels binds an object of texts.
 func (b *binder) labels(name string, dst *map[string]string) {
+	if out, given := b.labelsOf(name); given {
+		*dst = out
+	}
+}
+
+// labelsOf reads an object of texts; given is false when there is none.
+func (b *binder) labelsOf(name string) (out map[string]string, given bool) {
 	o, ok := b.rawObject(name)
 	if !ok {
-		return
+		return nil, false
 	}
-	out := make(map[string]string, len(o.names))
+	out = make(map[string]string, len(o.names))
 	for _, key := range o.names {
 		s, isText := o.fields[key].(string)
 		if !isText {
@@ -200,7 +207,7 @@ func (b *binder) labels(name string, dst *map[string]string) {
 		}
 		out[key] = s
 	}
-	*dst = out
+	return out, true
 }
 
 func (b *binder) rawObject(name string) (*object, bool) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
@@ -29,6 +30,13 @@ func readUser(r *http.Request, fresh bool) (n service.NewUser, err error) {
 	}
 	b.text("password", &n.Password)
 	enum(b, "role", &n.Role)
+	if groups, given := b.labelsOf("groups"); given {
+		n.Groups = map[string]entity.Role{}
+		for group, role := range groups {
+			n.Groups[group] = entity.Role(role)
+		}
+	}
+	b.boolean("commands", &n.Commands)
 	// What GET shows may be sent back.
 	b.ignore("id", "username", "permissions", "createTime", "updateTime")
 	b.close()

@@ -1,6 +1,8 @@
 package vo
 
 import (
+	"slices"
+
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -12,11 +14,19 @@ type User struct {
 	Username    string                  `json:"username"`
 	Role        entity.Role             `json:"role"`
 	Permissions []permission.Permission `json:"permissions"`
+	// Groups are the groups the user sees, with the role in each; null is all.
+	Groups map[string]entity.Role `json:"groups"`
+	// Commands is the right to define jobs that run commands.
+	Commands bool `json:"commands"`
 }
 
 // FromUser makes the view of a user.
 func FromUser(u entity.User) User {
-	return User{ID: u.ID, Username: u.Name, Role: u.Role, Permissions: whole(permission.Of(u.Role))}
+	held := permission.Of(u)
+	return User{
+		ID: u.ID, Username: u.Name, Role: u.Role, Permissions: whole(held),
+		Groups: u.Groups, Commands: slices.Contains(held, permission.JobCommand),
+	}
 }
 
 // Login is a fresh session. The token is shown this once.

@@ -20,6 +20,7 @@ const (
 	MaxName        = 100
 	MaxDescription = 2000
 	MaxGroup       = 100
+	MaxConcurrency = 10_000
 	MaxOwner       = 100
 	MaxClass       = 255
 	MaxLabels      = 64
@@ -73,15 +74,44 @@ func (c *checker) identity(j *entity.Job) {
 		c.line("name", j.Name, MaxName)
 	}
 	c.text("description", j.Description, MaxDescription)
-	switch {
-	case j.Group == "":
+	if j.Group == "" {
 		c.add("group", CodeRequired, "name a group, or leave the field out for %q", DefaultGroup)
-	case !c.line("group", j.Group, MaxGroup):
-	case !simple(j.Group):
-		c.add("group", CodeInvalid, "use letters, digits, '-', '_' and '.', and begin with a letter or digit")
+	} else {
+		c.group("group", j.Group)
 	}
 	c.labels("labels", j.Labels)
 	c.line("owner", j.Owner, MaxOwner)
+}
+
+func (c *checker) group(field, name string) {
+	if c.line(field, name, MaxGroup) && !simple(name) {
+		c.add(field, CodeInvalid, "use letters, digits, '-', '_' and '.', and begin with a letter or digit")
+	}
+}
+
+// Group checks the settings of a group of jobs.
+func Group(g entity.Group) []fault.Field {
+	c := &checker{}
+	if g.Name == "" {
+		c.add("name", CodeRequired, "give the group a name")
+	} else {
+		c.group("name", g.Name)
+	}
+	c.between("maxConcurrency", int64(g.MaxConcurrency), 0, MaxConcurrency)
+	return c.fields
+}
+
+// GroupName says how to mend the name of a group; "" when it is well.
+func GroupName(name string) (remedy string) {
+	c := &checker{}
+	c.group("group", name)
+	switch {
+	case name == "":
+		return "give the group a name"
+	case len(c.fields) > 0:
+		return c.fields[0].Message
+	}
+	return ""
 }
 
 func (c *checker) work(j *entity.Job) {
@@ -135,7 +165,7 @@ func (c *checker) retry(p entity.RetryPolicy) {
 
 func (c *checker) concurrency(j *entity.Job) {
 	oneOf(c, "overlapPolicy", j.Overlap, overlapPolicies)
-	c.between("maxConcurrency", int64(j.MaxConcurrency), 0, 10_000)
+	c.between("maxConcurrency", int64(j.MaxConcurrency), 0, MaxConcurrency)
 	c.between("maxQueued", int64(j.MaxQueued), 0, 100_000)
 	c.between("shardCount", int64(j.ShardCount), 1, 1024)
 	oneOf(c, "routing.strategy", j.Routing.Strategy, strategies)

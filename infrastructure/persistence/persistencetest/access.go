@@ -50,7 +50,9 @@ func lastAdmin(t *testing.T, s *persistence.Store) {
 	var wg sync.WaitGroup
 	errs := make([]error, 2)
 	for i, u := range []entity.User{ann, bob} {
-		wg.Go(func() { errs[i] = s.SetRole(t.Context(), u.ID, entity.RoleViewer, noon.Add(time.Minute)) })
+		wg.Go(func() {
+			errs[i] = s.SetRole(t.Context(), u.ID, entity.RoleViewer, entity.Rights{}, noon.Add(time.Minute))
+		})
 	}
 	wg.Wait()
 	require.Equal(t, 1, map[bool]int{true: 1}[fault.Is(errs[0], fault.KindConflict) != fault.Is(errs[1], fault.KindConflict)], "%v", errs)
@@ -59,11 +61,11 @@ func lastAdmin(t *testing.T, s *persistence.Store) {
 		last, less = bob, ann
 	}
 	require.True(t, fault.Is(s.DropUser(t.Context(), last.ID), fault.KindConflict))
-	require.NoError(t, s.SetRole(t.Context(), last.ID, entity.RoleAdmin, noon))
+	require.NoError(t, s.SetRole(t.Context(), last.ID, entity.RoleAdmin, entity.Rights{}, noon))
 	got, err := s.UserByID(t.Context(), less.ID)
 	require.NoError(t, err)
 	require.Equal(t, entity.RoleViewer, got.Role)
-	require.NoError(t, s.SetRole(t.Context(), bob.ID, entity.RoleAdmin, noon))
+	require.NoError(t, s.SetRole(t.Context(), bob.ID, entity.RoleAdmin, entity.Rights{}, noon))
 	_, err = s.SessionByHash(t.Context(), "s", noon)
 	require.True(t, fault.Is(err, fault.KindNotFound), "a change of the role ends the sessions")
 
@@ -73,7 +75,7 @@ func lastAdmin(t *testing.T, s *persistence.Store) {
 	require.True(t, fault.Is(err, fault.KindNotFound), "its tokens go with a user")
 	for _, id := range []string{"u-3", "", "caf\u00e9"} {
 		require.True(t, fault.Is(s.DropUser(t.Context(), id), fault.KindNotFound))
-		require.True(t, fault.Is(s.SetRole(t.Context(), id, entity.RoleAdmin, noon), fault.KindNotFound))
+		require.True(t, fault.Is(s.SetRole(t.Context(), id, entity.RoleAdmin, entity.Rights{}, noon), fault.KindNotFound))
 	}
 }
 

@@ -46,6 +46,7 @@ func fullJob(n int) *entity.Job {
 	j.Overlap, j.MaxConcurrency, j.MaxQueued, j.ShardCount, j.Broadcast = entity.OverlapSerial, 3, 7, 4, true
 	j.Routing = entity.Routing{Strategy: entity.RouteLRU, Labels: map[string]string{"zone": "b"}}
 	j.OnNodeLoss = entity.NodeLossFail
+	j.PausedBy = entity.PausedByGroup
 	j.LastFireTime, j.PausedAt, j.FenceSeq, j.Version = noon.Add(-2*time.Second), noon.Add(-time.Second), 1<<33, 12
 	return j
 }

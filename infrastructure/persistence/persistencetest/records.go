@@ -55,14 +55,14 @@ func deadLetters(t *testing.T, s *persistence.Store) {
 	for range 2 {
 		write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddDeadLetters(ctx, all) })
 	}
-	got, next, err := s.DeadLetters(t.Context(), "", repository.Page{Limit: 3})
+	got, next, err := s.DeadLetters(t.Context(), repository.DeadLetterFilter{}, repository.Page{Limit: 3})
 	require.NoError(t, err)
 	require.Equal(t, []entity.DeadLetter{all[4], all[3], all[2]}, got)
-	got, next, err = s.DeadLetters(t.Context(), "", repository.Page{Limit: 3, Cursor: next})
+	got, next, err = s.DeadLetters(t.Context(), repository.DeadLetterFilter{}, repository.Page{Limit: 3, Cursor: next})
 	require.NoError(t, err)
 	require.Empty(t, next)
 	require.Equal(t, []entity.DeadLetter{all[1], all[0]}, got)
-	got, _, err = s.DeadLetters(t.Context(), jobID(1), repository.Page{})
+	got, _, err = s.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: jobID(1)}, repository.Page{})
 	require.NoError(t, err)
 	require.Equal(t, []entity.DeadLetter{all[3], all[1]}, got)
 

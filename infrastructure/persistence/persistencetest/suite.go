@@ -28,6 +28,7 @@ func Run(t *testing.T, open Opener) {
 		{"records", testRecords},
 		{"nodes", testNodes},
 		{"users", testUsers},
+		{"groups", testGroups},
 		{"secrets", testSecrets},
 		{"access", testAccess},
 		{"idempotency", testIdempotency},

@@ -1,0 +1,171 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// BulkController serves /bulk: one action on many objects, each with a result
+// of its own. What fails for one does not stop the others.
+type BulkController struct {
+	jobs    JobService
+	runs    ExecutionService
+	letters DeadLetterService
+	scope   middleware.Scope
+}
+
+// NewBulkController serves the actions of services.
+func NewBulkController(jobs JobService, runs ExecutionService, letters DeadLetterService, scope middleware.Scope) *BulkController {
+	return &BulkController{jobs, runs, letters, scope}
+}
+
+// bulkWorkers is how many objects of one call are treated at once.
+const bulkWorkers = 8
+
+// one treats one object and returns the runs it made.
+type one func(ctx context.Context, id string) (executionIDs []string, err error)
+
+// PauseJobs answers POST /bulk/jobs/pause.
+func (b *BulkController) PauseJobs(c *gin.Context) error {
+	return b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
+		_, err := b.jobs.Pause(ctx, id)
+		return nil, err
+	})
+}
+
+// ResumeJobs answers POST /bulk/jobs/resume.
+func (b *BulkController) ResumeJobs(c *gin.Context) error {
+	return b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
+		_, err := b.jobs.Resume(ctx, id)
+		return nil, err
+	})
+}
+
+// DeleteJobs answers POST /bulk/jobs/delete.
+func (b *BulkController) DeleteJobs(c *gin.Context) error {
+	return b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
+		return nil, b.jobs.Delete(ctx, id, 0)
+	})
+}
+
+// TriggerJobs answers POST /bulk/jobs/trigger.
+func (b *BulkController) TriggerJobs(c *gin.Context) error {
+	return b.byID(c, middleware.Job, permission.JobRun, func(ctx context.Context, id string) ([]string, error) {
+		return b.jobs.Trigger(ctx, id, service.Trigger{Source: entity.TriggerManual})
+	})
+}
+
+// CancelExecutions answers POST /bulk/executions/cancel.
+func (b *BulkController) CancelExecutions(c *gin.Context) error {
+	return b.byID(c, middleware.Execution, permission.ExecutionWrite, func(ctx context.Context, id string) ([]string, error) {
+		return nil, b.runs.Cancel(ctx, id)
+	})
+}
+
+// RetryExecutions answers POST /bulk/executions/retry.
+func (b *BulkController) RetryExecutions(c *gin.Context) error {
+	return b.byID(c, middleware.Execution, permission.ExecutionWrite, func(ctx context.Context, id string) ([]string, error) {
+		made, err := b.runs.Retry(ctx, id)
+		return []string{made}, err
+	})
+}
+
+// ReplayLetters answers POST /bulk/dead-letters/replay.
+func (b *BulkController) ReplayLetters(c *gin.Context) error {
+	return b.byCause(c, func(ctx context.Context, id string) ([]string, error) {
+		made, err := b.letters.Replay(ctx, id)
+		return []string{made}, err
+	})
+}
+
+// DiscardLetters answers POST /bulk/dead-letters/discard.
+func (b *BulkController) DiscardLetters(c *gin.Context) error {
+	return b.byCause(c, func(ctx context.Context, id string) ([]string, error) { return nil, b.letters.Discard(ctx, id) })
+}
+
+func (b *BulkController) byID(c *gin.Context, o middleware.Object, p permission.Permission, do one) error {
+	body, err := request.ReadBulk(c.Request, false)
+	if err != nil {
+		return err
+	}
+	return b.run(c, o, p, body.IDs, false, do)
+}
+
+func (b *BulkController) byCause(c *gin.Context, do one) error {
+	body, err := request.ReadBulk(c.Request, true)
+	if err != nil {
+		return err
+	}
+	ids, more := body.IDs, false
+	if len(ids) == 0 {
+		f := repository.DeadLetterFilter{JobID: body.JobID, Reason: entity.Reason(body.Reason), Waiting: true, Groups: middleware.VisibleGroups(c)}
+		letters, next, err := b.letters.DeadLetters(c.Request.Context(), f, repository.Page{Limit: request.MaxBulk})
+		if err != nil {
+			return err
+		}
+		more = next != ""
+		for _, l := range letters {
+			ids = append(ids, l.ExecutionID)
+		}
+	}
+	return b.run(c, middleware.Execution, permission.ExecutionWrite, ids, more, do)
+}
+
+func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.Permission, ids []string, more bool, do one) error {
+	refused, err := b.scope.Refused(c, o, p, ids)
+	if err != nil {
+		return err
+	}
+	items := make([]vo.BulkItem, len(ids))
+	ctx := c.Request.Context()
+	var workers errgroup.Group
+	workers.SetLimit(bulkWorkers)
+	for i, id := range ids {
+		workers.Go(func() error {
+			made, err := []string(nil), refused[id]
+			if err == nil {
+				made, err = do(ctx, id)
+			}
+			items[i] = itemOf(id, made, err)
+			return nil
+		})
+	}
+	_ = workers.Wait() // the workers report by item
+	answer := vo.Bulk{Items: items, More: more}
+	for _, item := range items {
+		if item.OK {
+			answer.Succeeded++
+		}
+	}
+	answer.Failed = len(items) - answer.Succeeded
+	middleware.About(c, fmt.Sprintf("%d objects", len(ids)))
+	middleware.Changed(c, nil, answer)
+	return reply(c, http.StatusOK, answer)
+}
+
+func itemOf(id string, made []string, err error) vo.BulkItem {
+	var f *fault.Error
+	switch {
+	case err == nil:
+		return vo.BulkItem{ID: id, OK: true, ExecutionIDs: made}
+	case errors.Is(err, repository.ErrCommitUnknown):
+		return vo.BulkItem{ID: id, Code: "outcome_unknown", Message: "the store did not confirm the change; look before repeating"}
+	case errors.As(err, &f):
+		return vo.BulkItem{ID: id, Code: f.Code, Message: f.Message}
+	}
+	return vo.BulkItem{ID: id, Code: "internal", Message: "something went wrong; the log of the server knows more"}
+}

@@ -1,0 +1,131 @@
+package controller
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// GroupService manages groups of jobs.
+type GroupService interface {
+	// List shows the named groups; nil names are all.
+	List(ctx context.Context, names []string, p repository.Page) (groups []entity.Group, next string, err error)
+	Get(ctx context.Context, name string) (entity.Group, error)
+	Create(ctx context.Context, name string, maxConcurrency int) (entity.Group, error)
+	// Limit checks version where it is not 0.
+	Limit(ctx context.Context, name string, maxConcurrency, version int) (entity.Group, error)
+	Delete(ctx context.Context, name string) error
+	// Hold pauses or resumes; entity.AllJobs is every job.
+	Hold(ctx context.Context, name string, paused bool) (entity.Group, error)
+}
+
+// GroupController serves /groups.
+type GroupController struct{ groups GroupService }
+
+// NewGroupController serves the groups of a service.
+func NewGroupController(groups GroupService) *GroupController { return &GroupController{groups} }
+
+// List answers GET /groups.
+func (g *GroupController) List(c *gin.Context) error {
+	visible := middleware.VisibleGroups(c)
+	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Group, string, error) {
+		return g.groups.List(ctx, visible, p)
+	}, vo.FromGroup)
+}
+
+// Create answers POST /groups.
+func (g *GroupController) Create(c *gin.Context) error {
+	n, err := request.ReadGroup(c.Request)
+	if err != nil {
+		return err
+	}
+	if err := middleware.Permit(c, permission.JobWrite, n.Name); err != nil {
+		return err
+	}
+	middleware.About(c, n.Name)
+	group, err := g.groups.Create(c.Request.Context(), n.Name, n.MaxConcurrency)
+	if err != nil {
+		return err
+	}
+	middleware.Changed(c, nil, vo.FromGroup(group))
+	c.Header("Location", c.Request.URL.Path+"/"+group.Name)
+	return replyGroup(c, http.StatusCreated, group)
+}
+
+// Get answers GET /groups/{name}.
+func (g *GroupController) Get(c *gin.Context) error {
+	group, err := g.groups.Get(c.Request.Context(), c.Param("name"))
+	if err != nil {
+		return err
+	}
+	return replyGroup(c, http.StatusOK, group)
+}
+
+// Replace answers PUT /groups/{name}.
+func (g *GroupController) Replace(c *gin.Context) error {
+	ifMatch, _, err := request.IfMatch(c.Request.Header)
+	if err != nil {
+		return err
+	}
+	n, err := request.ReadGroupChange(c.Request, c.Param("name"))
+	if err != nil {
+		return err
+	}
+	before, err := g.groups.Get(c.Request.Context(), c.Param("name"))
+	if err != nil {
+		return err
+	}
+	if ifMatch != 0 && ifMatch != before.Version {
+		return request.VersionMismatch("group", before.Version, ifMatch)
+	}
+	if ifMatch != 0 {
+		n.Version = ifMatch
+	}
+	group, err := g.groups.Limit(c.Request.Context(), before.Name, n.MaxConcurrency, n.Version)
+	if err != nil {
+		return err
+	}
+	middleware.Changed(c, vo.FromGroup(before), vo.FromGroup(group))
+	return replyGroup(c, http.StatusOK, group)
+}
+
+// Delete answers DELETE /groups/{name}.
+func (g *GroupController) Delete(c *gin.Context) error {
+	if err := g.groups.Delete(c.Request.Context(), c.Param("name")); err != nil {
+		return err
+	}
+	return noContent(c)
+}
+
+// Pause answers POST /groups/{name}/pause.
+func (g *GroupController) Pause(c *gin.Context) error { return g.hold(c, c.Param("name"), true) }
+
+// Resume answers POST /groups/{name}/resume.
+func (g *GroupController) Resume(c *gin.Context) error { return g.hold(c, c.Param("name"), false) }
+
+// PauseAll answers POST /jobs/pause.
+func (g *GroupController) PauseAll(c *gin.Context) error { return g.hold(c, entity.AllJobs, true) }
+
+// ResumeAll answers POST /jobs/resume.
+func (g *GroupController) ResumeAll(c *gin.Context) error { return g.hold(c, entity.AllJobs, false) }
+
+func (g *GroupController) hold(c *gin.Context, name string, paused bool) error {
+	group, err := g.groups.Hold(c.Request.Context(), name, paused)
+	if err != nil {
+		return err
+	}
+	return replyGroup(c, http.StatusOK, group)
+}
+
+func replyGroup(c *gin.Context, status int, g entity.Group) error {
+	c.Header("ETag", request.ETag(g.Version))
+	return reply(c, status, vo.FromGroup(g))
+}

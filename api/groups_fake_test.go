@@ -1,0 +1,91 @@
+package api_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// memoryGroups keeps groups as the store does.
+type memoryGroups struct{ rows map[string]entity.Group }
+
+func newGroups() *memoryGroups {
+	return &memoryGroups{rows: map[string]entity.Group{entity.AllJobs: {Settled: true, Version: 1}}}
+}
+
+// followers are jobs that do as their groups say.
+type followers struct{}
+
+func (followers) FollowGroup(context.Context, string) error { return nil }
+
+func (m *memoryGroups) ListGroups(_ context.Context, names []string, _ repository.Page) ([]entity.Group, string, error) {
+	var out []entity.Group
+	for _, name := range slices.Sorted(maps.Keys(m.rows)) {
+		if name != entity.AllJobs && (names == nil || slices.Contains(names, name)) {
+			out = append(out, m.rows[name])
+		}
+	}
+	return out, "", nil
+}
+
+func (m *memoryGroups) Group(_ context.Context, name string) (entity.Group, error) {
+	if g, ok := m.rows[name]; ok {
+		return g, nil
+	}
+	return entity.Group{}, fault.NotFound("group", name)
+}
+
+func (m *memoryGroups) AddGroup(_ context.Context, g entity.Group) error {
+	if _, ok := m.rows[g.Name]; ok {
+		return fault.Conflict("name_taken", "taken")
+	}
+	g.Version, g.Settled = 1, true
+	m.rows[g.Name] = g
+	return nil
+}
+
+func (m *memoryGroups) LimitGroup(ctx context.Context, name string, limit, version int, at time.Time) (entity.Group, error) {
+	g, err := m.Group(ctx, name)
+	if err == nil && version != 0 && version != g.Version {
+		err = fault.Conflict("stale_version", "stale")
+	}
+	if err != nil {
+		return g, err
+	}
+	g.MaxConcurrency, g.Version, g.UpdateTime = limit, g.Version+1, at
+	m.rows[name] = g
+	return g, nil
+}
+
+func (m *memoryGroups) HoldGroup(ctx context.Context, name string, paused bool, at time.Time) (entity.Group, error) {
+	g, err := m.Group(ctx, name)
+	if err == nil && g.Paused != paused {
+		g.Paused, g.Settled, g.Version, g.UpdateTime = paused, false, g.Version+1, at
+		m.rows[name] = g
+	}
+	return g, err
+}
+
+func (m *memoryGroups) SettleGroup(_ context.Context, name string, _ bool) error {
+	g := m.rows[name]
+	g.Settled = true
+	m.rows[name] = g
+	return nil
+}
+
+func (m *memoryGroups) UnsettledGroups(context.Context) ([]entity.Group, error) { return nil, nil }
+
+func (m *memoryGroups) Strays(context.Context, string, bool, string, int) ([]string, error) {
+	return nil, nil
+}
+
+func (m *memoryGroups) DropGroup(ctx context.Context, name string) error {
+	_, err := m.Group(ctx, name)
+	delete(m.rows, name)
+	return err
+}

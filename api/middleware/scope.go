@@ -1,0 +1,153 @@
+package middleware
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// Object says what the parameters of a route name, so that callers who are
+// bound to some groups are kept to them.
+type Object int
+
+// The kinds of object. A route with a parameter must declare one.
+const (
+	Undeclared Object = iota
+	// Unbound objects are in no group: users, nodes, secrets.
+	Unbound
+	// Job, Execution and Group are judged by the group they belong to.
+	// A dead letter is named by its execution.
+	Job
+	Execution
+	Group
+	// Everything is for callers who are bound to no groups.
+	Everything
+)
+
+// GroupFinder maps ids of objects to their groups; what does not exist is left
+// out.
+type GroupFinder interface {
+	GroupsOf(ctx context.Context, ids []string) (map[string]string, error)
+}
+
+// Scope judges objects by their groups.
+type Scope struct{ Jobs, Executions GroupFinder }
+
+// Check lets a call pass if the caller holds the permission for the object it
+// names. What the caller may not see does not exist.
+func (s Scope) Check(o Object, p permission.Permission) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		who, known := CallerOf(c)
+		if !known || who.User.Groups == nil || o == Unbound || o == Undeclared {
+			c.Next()
+			return
+		}
+		if o == Everything {
+			Fail(c, fault.New(fault.KindForbidden, "forbidden", "this concerns the jobs of every group, and you are bound to some"))
+			return
+		}
+		if len(c.Params) == 0 { // a list, which its controller narrows
+			c.Next()
+			return
+		}
+		refused, err := s.Refused(c, o, p, []string{c.Params[0].Value})
+		if err == nil {
+			err = refused[c.Params[0].Value]
+		}
+		if err != nil {
+			Fail(c, err)
+			return
+		}
+		c.Next()
+	}
+}
+
+// Refused says which of the objects the caller may not treat so, and why.
+func (s Scope) Refused(c *gin.Context, o Object, p permission.Permission, ids []string) (map[string]error, error) {
+	who, _ := CallerOf(c)
+	if who.User.Groups == nil {
+		return nil, nil
+	}
+	groups, err := s.groups(c.Request.Context(), o, ids)
+	if err != nil {
+		return nil, err
+	}
+	refused := map[string]error{}
+	for _, id := range ids {
+		group, exists := groups[id]
+		switch {
+		case !exists || !permission.Sees(who, group):
+			refused[id] = fault.NotFound(nameOf(o), id)
+		case !permission.AllowsIn(who, p, group):
+			refused[id] = forbiddenIn(p, group)
+		}
+	}
+	return refused, nil
+}
+
+func (s Scope) groups(ctx context.Context, o Object, ids []string) (map[string]string, error) {
+	switch o {
+	case Job:
+		return s.Jobs.GroupsOf(ctx, ids)
+	case Execution:
+		return s.Executions.GroupsOf(ctx, ids)
+	}
+	groups := map[string]string{}
+	for _, id := range ids {
+		groups[id] = id
+	}
+	return groups, nil
+}
+
+func nameOf(o Object) string {
+	switch o {
+	case Job:
+		return "job"
+	case Execution:
+		return "execution"
+	}
+	return "group"
+}
+
+// Permit is nil if the caller holds the permission for the jobs of a group,
+// for groups that a body names.
+func Permit(c *gin.Context, p permission.Permission, group string) error {
+	who, _ := CallerOf(c)
+	if permission.AllowsIn(who, p, group) {
+		return nil
+	}
+	return forbiddenIn(p, group)
+}
+
+func forbiddenIn(p permission.Permission, group string) error {
+	return fault.New(fault.KindForbidden, "forbidden", "you do not hold the permission "+string(p)+" in the group "+group)
+}
+
+// VisibleGroups are the groups that a list may show to the caller; nil is all.
+func VisibleGroups(c *gin.Context) []string {
+	who, _ := CallerOf(c)
+	if who.User.Groups == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(who.User.Groups))
+}
+
+// PermitDefinition is nil if the caller may put such a job into its group.
+func PermitDefinition(c *gin.Context, job *entity.Job) error {
+	if err := Permit(c, permission.JobWrite, job.Group); err != nil {
+		return err
+	}
+	if job.Type != entity.JobCommand {
+		return nil
+	}
+	if err := Permit(c, permission.JobCommand, job.Group); err != nil {
+		return fault.New(fault.KindForbidden, "commands_forbidden", "to define jobs that run commands you need the permission job:command, which an admin can give you")
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package request
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// MaxBulk bounds the objects of one bulk action.
+const MaxBulk = 500
+
+// Bulk is the body of a bulk action: ids, or for dead letters a cause.
+type Bulk struct {
+	IDs           []string
+	JobID, Reason string
+}
+
+// ReadBulk reads the body of a bulk action; byCause allows a cause in the
+// place of ids.
+func ReadBulk(r *http.Request, byCause bool) (Bulk, error) {
+	var v Bulk
+	o, err := parse(r, false)
+	if err != nil {
+		return v, err
+	}
+	var f faults
+	b := newBinder(o, &f)
+	ids, given := b.strings("ids")
+	v.IDs = slices.Compact(slices.Sorted(slices.Values(ids)))
+	if byCause {
+		b.text("jobId", &v.JobID)
+		b.text("reason", &v.Reason)
+	}
+	b.close()
+	cause := v.JobID != "" || v.Reason != ""
+	switch {
+	case len(f.list) > 0:
+	case given && cause:
+		f.add("ids", "conflict", "give ids, or jobId and reason, not both")
+	case cause:
+	case len(v.IDs) == 0:
+		f.add("ids", "required", "must name at least one object")
+	case len(v.IDs) > MaxBulk:
+		f.add("ids", "too_many", "must name at most %d objects; send the rest in another call", MaxBulk)
+	}
+	return v, fault.Invalid(f.list)
+}

@@ -1,0 +1,47 @@
+package request
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// Group is the body of POST and PUT under /groups.
+type Group struct {
+	Name           string
+	MaxConcurrency int
+	// Version is 0 when it was not given.
+	Version int
+}
+
+// ReadGroup reads the body of POST /groups.
+func ReadGroup(r *http.Request) (Group, error) { return readGroup(r, "") }
+
+// ReadGroupChange reads the body of PUT /groups/{name}. A group cannot be
+// renamed: jobs name it.
+func ReadGroupChange(r *http.Request, name string) (Group, error) { return readGroup(r, name) }
+
+func readGroup(r *http.Request, name string) (g Group, err error) {
+	o, err := parse(r, false)
+	if err != nil {
+		return g, err
+	}
+	var f faults
+	b := newBinder(o, &f)
+	g.Name = name
+	b.text("name", &g.Name)
+	integer(b, "maxConcurrency", &g.MaxConcurrency)
+	integer(b, "version", &g.Version)
+	b.ignore("paused", "settled", "createTime", "updateTime")
+	b.close()
+	if name != "" && g.Name != name {
+		f.add("name", "unchangeable", "a group cannot be renamed: make another one and move the jobs")
+	}
+	return g, fault.Invalid(f.list)
+}
+
+// VersionMismatch is the answer to an If-Match that does not hold.
+func VersionMismatch(what string, now, ifMatch int) error {
+	return fault.New(fault.KindPrecondition, "version_mismatch", fmt.Sprintf("the %s is at version %d, not %d: read it again", what, now, ifMatch))
+}

@@ -1,0 +1,126 @@
+package api
+
+import (
+	"github.com/platform-scheduler/platform-scheduler/api/controller"
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+)
+
+// Route is one line of the table.
+type Route struct {
+	Method, Path string
+	// Permission is what the caller must hold; the empty one is refused.
+	Permission permission.Permission
+	// Object is what the path names.
+	Object middleware.Object
+	// Idempotent routes heed the header Idempotency-Key.
+	Idempotent bool
+	action     middleware.Action
+}
+
+// loginPath is where people sign in, which is audited although it is public.
+const loginPath = "/api/v1/auth/login"
+
+// streamPath is the one route that may work for longer than others.
+const streamPath = "/api/v1/executions/:id/logs/stream"
+
+// routes is the whole API on one page.
+func routes(d Deps) []Route {
+	reader := request.JobReader{TimeZone: d.TimeZone, Checker: d.Checker, Now: d.Clock.Now}
+	auth := controller.NewAuthController(d.Auth)
+	jobs := controller.NewJobController(d.Jobs, reader)
+	plan := controller.NewScheduleController(d.Jobs, d.Executions, reader)
+	runs := controller.NewJobExecutionController(d.Executions)
+	report := controller.NewReportController(d.Reports)
+	stream := controller.NewStreamController(d.Executions, d.Clock)
+	dead := controller.NewDeadLetterController(d.Executions)
+	secret := controller.NewSecretController(d.Secrets)
+	user := controller.NewUserController(d.Users)
+	token := controller.NewTokenController(d.Tokens)
+	audit := controller.NewAuditController(d.Audit)
+	groups := controller.NewGroupController(d.Groups)
+	bulk := controller.NewBulkController(d.Jobs, d.Executions, d.Executions, d.scope())
+	node := controller.NewNodeController(d.Nodes)
+	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.Version)
+	const v1, once = "/api/v1", true
+	const none, unbound, job, run, group, all = middleware.Undeclared, middleware.Unbound, middleware.Job, middleware.Execution, middleware.Group, middleware.Everything
+	return []Route{
+		{"GET", "/healthz", permission.Public, none, false, monitor.Healthz},
+		{"HEAD", "/healthz", permission.Public, none, false, monitor.Healthz},
+		{"GET", "/readyz", permission.Public, none, false, monitor.Readyz},
+		{"HEAD", "/readyz", permission.Public, none, false, monitor.Readyz},
+		{"GET", "/metrics", permission.Public, none, false, monitor.Metrics},
+		{"GET", "/version", permission.Public, none, false, monitor.Version},
+
+		{"POST", loginPath, permission.Public, none, false, auth.Login},
+		{"POST", v1 + "/auth/logout", permission.Self, none, false, auth.Logout},
+		{"GET", v1 + "/auth/me", permission.Self, none, false, auth.Me},
+		{"POST", v1 + "/auth/password", permission.Account, none, false, auth.ChangePassword},
+
+		{"GET", v1 + "/users", permission.UserAdmin, none, false, user.List},
+		{"POST", v1 + "/users", permission.UserAdmin, none, false, user.Create},
+		{"GET", v1 + "/users/:id", permission.UserAdmin, unbound, false, user.Get},
+		{"PUT", v1 + "/users/:id", permission.UserAdmin, unbound, false, user.Change},
+		{"DELETE", v1 + "/users/:id", permission.UserAdmin, unbound, false, user.Delete},
+		{"GET", v1 + "/tokens", permission.Account, none, false, token.List},
+		{"POST", v1 + "/tokens", permission.Account, none, false, token.Create},
+		{"DELETE", v1 + "/tokens/:id", permission.Account, unbound, false, token.Revoke},
+		{"GET", v1 + "/audit-logs", permission.AuditRead, none, false, audit.List},
+
+		{"GET", v1 + "/jobs", permission.JobRead, none, false, jobs.List},
+		{"POST", v1 + "/jobs", permission.JobWrite, none, once, jobs.Create},
+		{"GET", v1 + "/jobs/:id", permission.JobRead, job, false, jobs.Get},
+		{"PUT", v1 + "/jobs/:id", permission.JobWrite, job, false, jobs.Replace},
+		{"DELETE", v1 + "/jobs/:id", permission.JobWrite, job, false, jobs.Delete},
+		{"POST", v1 + "/jobs/:id/pause", permission.JobWrite, job, false, jobs.Pause},
+		{"POST", v1 + "/jobs/:id/resume", permission.JobWrite, job, false, jobs.Resume},
+		{"POST", v1 + "/jobs/:id/trigger", permission.JobRun, job, once, jobs.Trigger},
+		{"POST", v1 + "/jobs/:id/copy", permission.JobWrite, job, once, jobs.Copy},
+		{"GET", v1 + "/jobs/:id/versions", permission.JobRead, job, false, jobs.Versions},
+		{"POST", v1 + "/jobs/:id/versions/:version/restore", permission.JobWrite, job, false, jobs.Restore},
+		{"GET", v1 + "/jobs/:id/next-fire-times", permission.JobRead, job, false, plan.NextFireTimes},
+		{"GET", v1 + "/jobs/:id/fires", permission.JobRead, job, false, plan.Fires},
+		{"POST", v1 + "/jobs/pause", permission.JobWrite, all, false, groups.PauseAll},
+		{"POST", v1 + "/jobs/resume", permission.JobWrite, all, false, groups.ResumeAll},
+		{"GET", v1 + "/groups", permission.JobRead, none, false, groups.List},
+		{"POST", v1 + "/groups", permission.JobWrite, none, once, groups.Create},
+		{"GET", v1 + "/groups/:name", permission.JobRead, group, false, groups.Get},
+		{"PUT", v1 + "/groups/:name", permission.JobWrite, group, false, groups.Replace},
+		{"DELETE", v1 + "/groups/:name", permission.JobWrite, group, false, groups.Delete},
+		{"POST", v1 + "/groups/:name/pause", permission.JobWrite, group, false, groups.Pause},
+		{"POST", v1 + "/groups/:name/resume", permission.JobWrite, group, false, groups.Resume},
+		// Each object is judged by its controller.
+		{"POST", v1 + "/bulk/jobs/pause", permission.JobWrite, none, false, bulk.PauseJobs},
+		{"POST", v1 + "/bulk/jobs/resume", permission.JobWrite, none, false, bulk.ResumeJobs},
+		{"POST", v1 + "/bulk/jobs/delete", permission.JobWrite, none, false, bulk.DeleteJobs},
+		{"POST", v1 + "/bulk/jobs/trigger", permission.JobRun, none, once, bulk.TriggerJobs},
+		{"POST", v1 + "/bulk/executions/cancel", permission.ExecutionWrite, none, false, bulk.CancelExecutions},
+		{"POST", v1 + "/bulk/executions/retry", permission.ExecutionWrite, none, once, bulk.RetryExecutions},
+		{"POST", v1 + "/bulk/dead-letters/replay", permission.ExecutionWrite, none, once, bulk.ReplayLetters},
+		{"POST", v1 + "/bulk/dead-letters/discard", permission.ExecutionWrite, none, false, bulk.DiscardLetters},
+		{"POST", v1 + "/schedules/preview", permission.JobRead, none, false, plan.Preview},
+
+		{"GET", v1 + "/executions", permission.ExecutionRead, none, false, runs.List},
+		{"GET", v1 + "/executions/:id", permission.ExecutionRead, run, false, runs.Get},
+		{"GET", v1 + "/executions/:id/logs", permission.ExecutionRead, run, false, runs.Logs},
+		{"GET", streamPath, permission.ExecutionRead, run, false, stream.Follow},
+		{"GET", v1 + "/executions/:id/attempts", permission.ExecutionRead, run, false, runs.Attempts},
+		{"POST", v1 + "/executions/:id/cancel", permission.ExecutionWrite, run, false, runs.Cancel},
+		{"POST", v1 + "/executions/:id/retry", permission.ExecutionWrite, run, once, runs.Retry},
+		// Its callers have no account: the token of the attempt lets them in.
+		{"POST", v1 + "/executions/:id/report", permission.Public, unbound, false, report.Report},
+		{"GET", v1 + "/dead-letters", permission.ExecutionRead, none, false, dead.List},
+		{"GET", v1 + "/dead-letters/causes", permission.ExecutionRead, none, false, dead.Causes},
+		{"POST", v1 + "/dead-letters/:id/replay", permission.ExecutionWrite, run, once, dead.Replay},
+		{"POST", v1 + "/dead-letters/:id/discard", permission.ExecutionWrite, run, false, dead.Discard},
+
+		{"GET", v1 + "/nodes", permission.JobRead, none, false, node.List},
+		{"GET", v1 + "/nodes/:id", permission.JobRead, unbound, false, node.Get},
+		{"GET", v1 + "/secrets", permission.SecretRead, none, false, secret.List},
+		// No answer to repeat is kept of what holds a secret.
+		{"POST", v1 + "/secrets", permission.SecretWrite, none, false, secret.Create},
+		{"PUT", v1 + "/secrets/:name", permission.SecretWrite, unbound, false, secret.Replace},
+		{"DELETE", v1 + "/secrets/:name", permission.SecretWrite, unbound, false, secret.Delete},
+	}
+}

@@ -1,0 +1,242 @@
+package persistencetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testGroups(t *testing.T, open Opener) {
+	t.Run("settings", func(t *testing.T) { groupSettings(t, open(t, nil)) })
+	t.Run("a held group", func(t *testing.T) { heldGroup(t, open(t, nil)) })
+	t.Run("a pause waits for changes of its jobs", func(t *testing.T) { pauseAfterChange(t, open(t, nil)) })
+	t.Run("what may be seen", func(t *testing.T) { visibleGroups(t, open(t, nil)) })
+	t.Run("rights", func(t *testing.T) { rights(t, open(t, nil)) })
+}
+
+// grouped is a job of a group.
+func grouped(n int, group string) *entity.Job {
+	j := plannedJob(n, noon)
+	j.Group = group
+	return j
+}
+
+func groupNames(t *testing.T, s *persistence.Store, names []string) []string {
+	t.Helper()
+	var out []string
+	p := repository.Page{Limit: 2}
+	for {
+		groups, next, err := s.ListGroups(t.Context(), names, p)
+		require.NoError(t, err)
+		for _, g := range groups {
+			out = append(out, g.Name)
+		}
+		if p.Cursor = next; next == "" {
+			return out
+		}
+	}
+}
+
+func groupSettings(t *testing.T, s *persistence.Store) {
+	add(t, s, []*entity.Job{grouped(1, "日本"), grouped(2, "alpha"), grouped(3, "alpha")})
+	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "beta", MaxConcurrency: 3, CreateTime: noon}))
+	require.True(t, fault.Is(s.AddGroup(t.Context(), entity.Group{Name: "beta", CreateTime: noon}), fault.KindConflict))
+	require.Equal(t, []string{"alpha", "beta", "日本"}, groupNames(t, s, nil), "jobs bring their groups with them")
+	require.Equal(t, []string{"日本"}, groupNames(t, s, []string{"日本", "gamma"}))
+	require.Empty(t, groupNames(t, s, []string{}))
+
+	g, err := s.LimitGroup(t.Context(), "beta", 7, 1, noon.Add(time.Second))
+	require.NoError(t, err)
+	require.Equal(t, entity.Group{Name: "beta", MaxConcurrency: 7, Settled: true, Version: 2, CreateTime: noon, UpdateTime: noon.Add(time.Second)}, g)
+	_, err = s.LimitGroup(t.Context(), "beta", 9, 1, noon)
+	require.True(t, fault.Is(err, fault.KindConflict))
+	got, err := s.Group(t.Context(), "beta")
+	require.NoError(t, err)
+	require.Equal(t, g, got, "a stale edit changes nothing")
+	for _, name := range []string{"gamma", "beta ", "BETA"} {
+		_, err = s.Group(t.Context(), name)
+		require.True(t, fault.Is(err, fault.KindNotFound), name)
+		_, err = s.LimitGroup(t.Context(), name, 1, 0, noon)
+		require.True(t, fault.Is(err, fault.KindNotFound), name)
+		require.True(t, fault.Is(s.DropGroup(t.Context(), name), fault.KindNotFound), name)
+	}
+
+	require.True(t, fault.Is(s.DropGroup(t.Context(), "alpha"), fault.KindConflict), "it has jobs")
+	require.NoError(t, s.DropGroup(t.Context(), "beta"))
+	moved := grouped(3, "delta")
+	moved.Version = 2
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		if err := tx.Jobs.Update(ctx, grouped(2, "alpha"), true); err != nil {
+			return err
+		}
+		return tx.Jobs.Update(ctx, moved, false)
+	})
+	require.NoError(t, s.DropGroup(t.Context(), "alpha"), "one job is deleted, the other has moved")
+	require.Equal(t, []string{"delta", "日本"}, groupNames(t, s, nil))
+}
+
+// held asks as a change of a job does.
+func held(t *testing.T, s *persistence.Store, group string) (held bool) {
+	t.Helper()
+	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+		held, err = tx.Groups.Held(ctx, group)
+		return err
+	})
+	return held
+}
+
+func heldGroup(t *testing.T, s *persistence.Store) {
+	byGroup, byUser := grouped(4, "a"), grouped(5, "a")
+	byGroup.Status, byGroup.PausedBy, byUser.Status = entity.JobPaused, entity.PausedByGroup, entity.JobPaused
+	add(t, s, []*entity.Job{grouped(1, "a"), grouped(2, "b"), grouped(3, "a"), byGroup, byUser})
+	strays := func(group string, paused bool, after string) []string {
+		ids, err := s.Strays(t.Context(), group, paused, after, 2)
+		require.NoError(t, err)
+		return ids
+	}
+	require.False(t, held(t, s, "a"))
+	require.Equal(t, []string{jobID(1), jobID(3)}, strays("a", true, ""))
+	require.Equal(t, []string{jobID(3)}, strays("a", true, jobID(1)))
+	require.Equal(t, []string{jobID(1), jobID(2)}, strays(entity.AllJobs, true, ""))
+	require.Equal(t, []string{jobID(4)}, strays("a", false, ""), "what a user paused stays paused")
+	require.Equal(t, []string{jobID(4)}, strays(entity.AllJobs, false, ""))
+
+	g, err := s.HoldGroup(t.Context(), "a", true, noon)
+	require.NoError(t, err)
+	require.True(t, g.Paused)
+	require.False(t, g.Settled)
+	require.True(t, held(t, s, "a"))
+	require.False(t, held(t, s, "b"))
+	require.Empty(t, strays(entity.AllJobs, false, ""), "its group is held")
+	open, err := s.UnsettledGroups(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []entity.Group{g}, open)
+	require.NoError(t, s.SettleGroup(t.Context(), "a", false))
+	open, err = s.UnsettledGroups(t.Context())
+	require.NoError(t, err)
+	require.Len(t, open, 1, "settled for what is not wanted any more")
+	require.NoError(t, s.SettleGroup(t.Context(), "a", true))
+	again, err := s.HoldGroup(t.Context(), "a", true, noon.Add(time.Hour))
+	require.NoError(t, err)
+	require.True(t, again.Settled, "nothing changed")
+	require.Equal(t, g.Version, again.Version)
+
+	_, err = s.HoldGroup(t.Context(), entity.AllJobs, true, noon)
+	require.NoError(t, err)
+	require.True(t, held(t, s, "b"))
+	require.True(t, held(t, s, "a group without a row"))
+	_, err = s.HoldGroup(t.Context(), "a", false, noon)
+	require.NoError(t, err)
+	require.True(t, held(t, s, "a"), "all jobs are held")
+	require.Empty(t, strays("a", false, ""))
+	_, err = s.HoldGroup(t.Context(), entity.AllJobs, false, noon)
+	require.NoError(t, err)
+	require.Equal(t, []string{jobID(4)}, strays(entity.AllJobs, false, ""))
+	_, err = s.HoldGroup(t.Context(), "unknown", true, noon)
+	require.True(t, fault.Is(err, fault.KindNotFound))
+}
+
+// pauseAfterChange: a job that found its group open is there when the pause
+// looks for jobs.
+func pauseAfterChange(t *testing.T, s *persistence.Store) {
+	add(t, s, []*entity.Job{grouped(1, "a")})
+	asked, paused := make(chan struct{}), make(chan error, 1)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		if _, err := tx.Groups.Held(ctx, "a"); err != nil {
+			return err
+		}
+		go func() {
+			close(asked)
+			_, err := s.HoldGroup(context.WithoutCancel(ctx), "a", true, noon)
+			paused <- err
+		}()
+		<-asked
+		select {
+		case <-paused:
+			return fmt.Errorf("the group was paused under a change")
+		case <-time.After(100 * time.Millisecond):
+		}
+		return tx.Jobs.Insert(ctx, grouped(2, "a"))
+	})
+	require.NoError(t, <-paused)
+	ids, err := s.Strays(t.Context(), "a", true, "", 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{jobID(1), jobID(2)}, ids)
+}
+
+func visibleGroups(t *testing.T, s *persistence.Store) {
+	mine, theirs := runOf(jobID(1), noon), runOf(jobID(2), noon)
+	add(t, s, []*entity.Job{grouped(1, "mine"), grouped(2, "theirs")}, mine, theirs)
+	letters := []entity.DeadLetter{
+		{ExecutionID: mine.ID, JobID: jobID(1), Reason: entity.ReasonError, CreateTime: noon},
+		{ExecutionID: theirs.ID, JobID: jobID(2), Reason: entity.ReasonTimeout, CreateTime: noon},
+		{ExecutionID: jobID(99), JobID: jobID(2), Reason: entity.ReasonTimeout, CreateTime: noon.Add(time.Second), Message: "late"},
+		{ExecutionID: jobID(98), JobID: jobID(2), Reason: entity.ReasonTimeout, CreateTime: noon, ReplayedAs: jobID(97)},
+	}
+	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddDeadLetters(ctx, letters) })
+	for _, c := range []struct {
+		groups  []string
+		jobs    []string
+		letters int
+		causes  []int
+	}{
+		{nil, []string{jobID(2), jobID(1)}, 4, []int{2, 1}},
+		{[]string{}, nil, 0, nil},
+		{[]string{"mine"}, []string{jobID(1)}, 1, []int{1}},
+		{[]string{"mine", "theirs"}, []string{jobID(2), jobID(1)}, 4, []int{2, 1}},
+		{[]string{"other"}, nil, 0, nil},
+	} {
+		jobs, _, err := s.Jobs.List(t.Context(), repository.JobFilter{Groups: c.groups}, repository.Page{})
+		require.NoError(t, err)
+		var seen []string
+		for _, j := range jobs {
+			seen = append(seen, j.ID)
+		}
+		require.Equal(t, c.jobs, seen, "%v", c.groups)
+		runs, _, err := s.Executions.List(t.Context(), repository.ExecutionFilter{Groups: c.groups}, repository.Page{})
+		require.NoError(t, err)
+		require.Len(t, runs, len(c.jobs), "%v", c.groups)
+		dead, _, err := s.DeadLetters(t.Context(), repository.DeadLetterFilter{Groups: c.groups}, repository.Page{})
+		require.NoError(t, err)
+		require.Len(t, dead, c.letters, "%v", c.groups)
+		causes, err := s.DeadLetterCauses(t.Context(), repository.DeadLetterFilter{Groups: c.groups}, 10)
+		require.NoError(t, err)
+		var counts []int
+		for _, cause := range causes {
+			counts = append(counts, cause.Count)
+		}
+		require.Equal(t, c.causes, counts, "%v", c.groups)
+	}
+	causes, err := s.DeadLetterCauses(t.Context(), repository.DeadLetterFilter{Reason: entity.ReasonTimeout}, 10)
+	require.NoError(t, err)
+	require.Equal(t, []repository.DeadLetterCause{{JobID: jobID(2), Reason: entity.ReasonTimeout, Count: 2, First: noon, Latest: causes[0].Latest}}, causes)
+	waiting, _, err := s.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: jobID(2), Waiting: true}, repository.Page{})
+	require.NoError(t, err)
+	require.Len(t, waiting, 2, "one was replayed")
+}
+
+func rights(t *testing.T, s *persistence.Store) {
+	bound := entity.User{ID: "u-1", Name: "ann", PasswordHash: "h", Role: entity.RoleOperator, CreateTime: noon, UpdateTime: noon}
+	bound.Groups, bound.Commands = map[string]entity.Role{"日本": entity.RoleViewer}, true
+	require.NoError(t, s.AddUser(t.Context(), bound))
+	got, err := s.UserByID(t.Context(), "u-1")
+	require.NoError(t, err)
+	require.Equal(t, bound, got)
+	none := entity.Rights{Groups: map[string]entity.Role{}}
+	require.NoError(t, s.SetRole(t.Context(), "u-1", entity.RoleOperator, none, noon))
+	got, err = s.UserByName(t.Context(), "ann")
+	require.NoError(t, err)
+	require.Equal(t, none, got.Rights, "no group is not every group")
+	require.NoError(t, s.SetRole(t.Context(), "u-1", entity.RoleOperator, entity.Rights{}, noon))
+	users, _, err := s.ListUsers(t.Context(), repository.Page{})
+	require.NoError(t, err)
+	require.Equal(t, entity.Rights{}, users[0].Rights)
+}

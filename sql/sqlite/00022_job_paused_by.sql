@@ -1,0 +1,6 @@
+-- Who paused a job: itself (empty) or its group.
+-- +goose Up
+ALTER TABLE scheduler_job_definition ADD COLUMN paused_by TEXT NOT NULL DEFAULT '';
+
+-- +goose Down
+ALTER TABLE scheduler_job_definition DROP COLUMN paused_by;
