@@ -31,6 +31,8 @@ const (
 	operatorToken = "token-of-operator"
 	viewerToken   = "token-of-viewer"
 	nobodyToken   = "token-without-role"
+	// boundToken is of an operator who sees two groups, and may only read in one.
+	boundToken = "token-of-bound"
 	// apiToken is an admin's that may only read jobs.
 	apiToken = "token-that-reads-jobs"
 )
@@ -63,6 +65,11 @@ func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Princip
 	}
 	if token == apiToken {
 		return entity.Principal{User: entity.User{ID: "id-of-admin", Name: "admin", Role: entity.RoleAdmin}, TokenID: "t-1", Scopes: []string{"job:read"}}, nil
+	}
+	if token == boundToken {
+		u := entity.User{ID: "id-of-bound", Name: "bound", Role: entity.RoleOperator}
+		u.Groups = map[string]entity.Role{"mine": entity.RoleOperator, "shown": entity.RoleViewer}
+		return entity.Principal{User: u}, nil
 	}
 	role, ok := roles[token]
 	if !ok {

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -58,6 +59,7 @@ type desk struct {
 	t          *testing.T
 	Jobs       *service.JobService
 	Executions *service.ExecutionService
+	Groups     *service.GroupService
 	news       *news
 }
 
@@ -79,8 +81,9 @@ func deskOn(t *testing.T, n *enginetest.Node) *desk {
 	d := &desk{Node: n, t: t, news: &news{node: n}}
 	d.Jobs = service.NewJobService(service.JobDeps{
 		Store: n.Faults, Jobs: n.Store.Jobs, Places: n.Places, Schedules: n.Schedules, Checker: picky{},
-		Engine: d.news, Clock: n.Time, TimeZone: "UTC",
+		Engine: d.news, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler),
 	})
+	d.Groups = service.NewGroupService(n.Store, d.Jobs, n.Time, slog.New(slog.DiscardHandler))
 	d.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Places: n.Places,
 		Schedules: n.Schedules, Closer: &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time},
