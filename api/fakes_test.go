@@ -165,14 +165,14 @@ func (f *fakeJobs) Copy(ctx context.Context, id, name, group string) (*entity.Jo
 	return f.Create(ctx, &j, false)
 }
 
-func (f *fakeJobs) NextFireTimes(_ context.Context, _ string, count int) ([]time.Time, error) {
+func (f *fakeJobs) NextFireTimes(_ context.Context, _ string, count int, in schedule.Language) ([]time.Time, string, error) {
 	f.count = count
-	return []time.Time{now, now.Add(1500 * time.Millisecond)}, nil
+	return []time.Time{now, now.Add(1500 * time.Millisecond)}, "described in " + string(in), nil
 }
 
-func (f *fakeJobs) Preview(_ context.Context, spec schedule.Spec, from time.Time, count int) ([]time.Time, string, error) {
+func (f *fakeJobs) Preview(_ context.Context, spec schedule.Spec, from time.Time, count int, in schedule.Language) ([]time.Time, string, error) {
 	f.preview, f.from, f.count = spec, from, count
-	return nil, "every day", nil
+	return nil, "described in " + string(in), nil
 }
 
 // fakeExecutions answers from its fields.

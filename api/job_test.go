@@ -243,7 +243,7 @@ func TestTrigger(t *testing.T) {
 func TestPreview(t *testing.T) {
 	e := newEdge(t)
 	a := e.call("POST", "/api/v1/schedules/preview", `{"schedule":{"cronExpression":"0 0 0 * * ?","misfirePolicy":"SKIP"},"from":"2026-12-01T00:00:00Z","count":1000}`).want(200)
-	require.JSONEq(t, `{"fireTimes":[],"description":"every day"}`, a.body)
+	require.JSONEq(t, `{"fireTimes":[],"description":"described in en"}`, a.body)
 	require.Equal(t, schedule.Cron, e.jobs.preview.Kind)
 	require.Equal(t, "UTC", e.jobs.preview.TimeZone)
 	require.Equal(t, 1000, e.jobs.count)
@@ -259,9 +259,24 @@ func TestPreview(t *testing.T) {
 	}
 }
 
+func TestSchedulesAreDescribedInTheLanguageThatWasAskedFor(t *testing.T) {
+	e := newEdge(t)
+	for _, c := range []struct{ query, header, want string }{
+		{"", "", "en"}, {"", "de", "en"}, {"", "zh-CN,zh;q=0.9,en;q=0.8", "zh"}, {"", "en-GB,zh", "en"}, {"?lang=zh", "en", "zh"}, {"?lang=en", "zh", "en"},
+	} {
+		for _, a := range []answer{
+			e.call("GET", "/api/v1/jobs/x/next-fire-times"+c.query, "", "Accept-Language", c.header),
+			e.call("POST", "/api/v1/schedules/preview"+c.query, `{"schedule":{"cronExpression":"0 0 0 * * ?"}}`, "Accept-Language", c.header),
+		} {
+			require.Equal(t, "described in "+c.want, a.want(200).json()["description"], "%+v", c)
+		}
+	}
+	e.call("GET", "/api/v1/jobs/x/next-fire-times?lang=fr", "").wantField(422, "lang", "unknown_value")
+}
+
 func TestNextFireTimes(t *testing.T) {
 	e := newEdge(t)
-	require.JSONEq(t, `{"fireTimes":["2026-11-20T12:00:00.000Z","2026-11-20T12:00:01.500Z"]}`, e.call("GET", "/api/v1/jobs/x/next-fire-times?count=2", "").want(200).body)
+	require.JSONEq(t, `{"fireTimes":["2026-11-20T12:00:00.000Z","2026-11-20T12:00:01.500Z"],"description":"described in en"}`, e.call("GET", "/api/v1/jobs/x/next-fire-times?count=2", "").want(200).body)
 	require.Equal(t, 2, e.jobs.count)
 }
 

@@ -15,8 +15,9 @@ import (
 
 // ScheduleService tells fire times to come.
 type ScheduleService interface {
-	NextFireTimes(ctx context.Context, jobID string, count int) ([]time.Time, error)
-	Preview(ctx context.Context, spec schedule.Spec, from time.Time, count int) (times []time.Time, description string, err error)
+	// Both describe the schedule in words of a language.
+	NextFireTimes(ctx context.Context, jobID string, count int, in schedule.Language) (times []time.Time, description string, err error)
+	Preview(ctx context.Context, spec schedule.Spec, from time.Time, count int, in schedule.Language) (times []time.Time, description string, err error)
 }
 
 // LedgerService tells what became of the fires of a job.
@@ -39,15 +40,15 @@ func NewScheduleController(schedules ScheduleService, ledger LedgerService, read
 // NextFireTimes answers GET /jobs/{id}/next-fire-times.
 func (s *ScheduleController) NextFireTimes(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
-	count := q.Int("count", request.DefaultFireTimes, 1, request.MaxFireTimes)
+	count, in := q.Int("count", request.DefaultFireTimes, 1, request.MaxFireTimes), q.Language(c.Request.Header)
 	if err := q.Done(); err != nil {
 		return err
 	}
-	times, err := s.schedules.NextFireTimes(c.Request.Context(), c.Param("id"), count)
+	times, description, err := s.schedules.NextFireTimes(c.Request.Context(), c.Param("id"), count, in)
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FireTimes{FireTimes: vo.Times(times)})
+	return reply(c, http.StatusOK, vo.FireTimes{FireTimes: vo.Times(times), Description: description})
 }
 
 // Fires answers GET /jobs/{id}/fires, the fire ledger.
@@ -69,11 +70,16 @@ func (s *ScheduleController) Fires(c *gin.Context) error {
 
 // Preview answers POST /schedules/preview. Nothing is stored.
 func (s *ScheduleController) Preview(c *gin.Context) error {
+	q := request.NewQuery(c.Request.URL.RawQuery)
+	in := q.Language(c.Request.Header)
+	if err := q.Done(); err != nil {
+		return err
+	}
 	p, err := s.reader.Preview(c.Request)
 	if err != nil {
 		return err
 	}
-	times, description, err := s.schedules.Preview(c.Request.Context(), p.Spec, p.From, p.Count)
+	times, description, err := s.schedules.Preview(c.Request.Context(), p.Spec, p.From, p.Count, in)
 	if err != nil {
 		return err
 	}

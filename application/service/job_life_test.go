@@ -75,7 +75,7 @@ func TestWhatCannotBePausedOrResumedSaysWhy(t *testing.T) {
 			_, err := d.Jobs.Trigger(t.Context(), "nobody", service.Trigger{Source: entity.TriggerAPI})
 			return err
 		},
-		func() error { _, err := d.Jobs.NextFireTimes(t.Context(), "nobody", 3); return err },
+		func() error { _, _, err := d.Jobs.NextFireTimes(t.Context(), "nobody", 3, schedule.English); return err },
 	} {
 		requireCode(t, call(), fault.KindNotFound, "not_found")
 	}
@@ -200,26 +200,33 @@ func TestATriggerThatFindsNoPlaceIsRecorded(t *testing.T) {
 func TestTheNextFiresArePreviewedFromTheCursor(t *testing.T) {
 	d := newDesk(t)
 	job := d.create(enginetest.Job("preview", func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 10_000} }))
-	times, err := d.Jobs.NextFireTimes(t.Context(), job.ID, 3)
+	times, text, err := d.Jobs.NextFireTimes(t.Context(), job.ID, 3, schedule.English)
 	require.NoError(t, err)
 	require.Equal(t, []time.Time{noon(10 * time.Second), noon(20 * time.Second), noon(30 * time.Second)}, times)
+	require.Equal(t, "every 10 seconds", text)
 	_, err = d.Jobs.Pause(t.Context(), job.ID)
 	require.NoError(t, err)
-	times, err = d.Jobs.NextFireTimes(t.Context(), job.ID, 3)
+	times, text, err = d.Jobs.NextFireTimes(t.Context(), job.ID, 3, schedule.Chinese)
 	require.NoError(t, err)
 	require.Empty(t, times)
+	require.Equal(t, "每 10 秒", text)
+	d.Change(t, job.ID, func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 * * * ?", TimeZone: "Mars/Olympus"} })
+	times, text, err = d.Jobs.NextFireTimes(t.Context(), job.ID, 3, schedule.English)
+	require.NoError(t, err)
+	require.Empty(t, times)
+	require.Contains(t, text, "Mars/Olympus")
 	delay := d.create(enginetest.Job("delay", func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 10_000} }))
-	times, err = d.Jobs.NextFireTimes(t.Context(), delay.ID, 3)
+	times, _, err = d.Jobs.NextFireTimes(t.Context(), delay.ID, 3, schedule.English)
 	require.NoError(t, err)
 	require.Len(t, times, 1, "what comes after depends on when the run ends")
 }
 
 func TestAScheduleIsPreviewedWithoutAJob(t *testing.T) {
 	d := newDesk(t)
-	times, text, err := d.Jobs.Preview(t.Context(), schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 9 ? * MON-FRI"}, time.Time{}, 2)
+	times, text, err := d.Jobs.Preview(t.Context(), schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 9 ? * MON-FRI"}, time.Time{}, 2, schedule.English)
 	require.NoError(t, err)
 	require.Equal(t, []time.Time{time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)}, times)
 	require.NotEmpty(t, text)
-	_, _, err = d.Jobs.Preview(t.Context(), schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 0 30 2 ?"}, time.Time{}, 2)
+	_, _, err = d.Jobs.Preview(t.Context(), schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 0 30 2 ?"}, time.Time{}, 2, schedule.English)
 	require.True(t, fault.Is(err, fault.KindInvalid), "an expression that never fires")
 }

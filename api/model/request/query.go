@@ -3,6 +3,7 @@ package request
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
 // Bounds of lists.
@@ -111,6 +113,18 @@ func OneOf[T ~string](q *Query, name string, known ...T) T {
 		return ""
 	}
 	return s
+}
+
+// Language returns the parameter lang, or what the header Accept-Language puts
+// first; English is the default.
+func (q *Query) Language(h http.Header) schedule.Language {
+	if lang := OneOf(q, "lang", schedule.English, schedule.Chinese); lang != "" {
+		return lang
+	}
+	if strings.HasPrefix(strings.ToLower(h.Get("Accept-Language")), "zh") {
+		return schedule.Chinese
+	}
+	return schedule.English
 }
 
 // Page returns the parameters limit and cursor.

@@ -20,8 +20,8 @@ func FromID(id string) NewExecution { return NewExecution{ExecutionID: id, Execu
 // FireTimes are times to come.
 type FireTimes struct {
 	FireTimes []Time `json:"fireTimes"`
-	// Description says the schedule in words; absent for stored jobs.
-	Description string `json:"description,omitempty"`
+	// Description says the schedule in words.
+	Description string `json:"description"`
 }
 
 // Version describes the binary.
