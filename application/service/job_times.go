@@ -19,7 +19,7 @@ func (s *JobService) NextFireTimes(ctx context.Context, id string, count int, in
 	sched, err := s.Schedules.Compile(job.Schedule)
 	if err != nil {
 		// It was readable once; a zone may be gone from the system since.
-		return nil, err.Error(), nil
+		return nil, err.Error(), nil //nolint:nilerr // the description says so
 	}
 	description = sched.Describe(in)
 	if job.Status != entity.JobEnabled || job.NextFireTime.IsZero() {
