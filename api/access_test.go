@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +22,8 @@ type memoryPeople struct {
 	tokens []entity.Token
 	audit  []entity.AuditEntry
 	err    error
+	// auditErr fails the second page of the audit log.
+	auditErr error
 }
 
 func newPeople() *memoryPeople {
@@ -133,14 +136,23 @@ func (m *memoryPeople) AddAudit(_ context.Context, e entity.AuditEntry) error {
 	return m.err
 }
 
-func (m *memoryPeople) ListAudit(_ context.Context, f repository.AuditFilter, _ repository.Page) ([]entity.AuditEntry, string, error) {
+// ListAudit hands out two entries at a time where a page is as large as an
+// export asks for.
+func (m *memoryPeople) ListAudit(_ context.Context, f repository.AuditFilter, p repository.Page) ([]entity.AuditEntry, string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.auditErr != nil && p.Cursor != "" {
+		return nil, "", m.auditErr
+	}
 	var out []entity.AuditEntry
 	for _, e := range m.audit {
 		if f.UserID == "" || f.UserID == e.UserID {
 			out = append(out, e)
 		}
+	}
+	from, _ := strconv.Atoi(p.Cursor)
+	if out = out[from:]; p.Limit == 1000 && len(out) > 2 {
+		return out[:2], strconv.Itoa(from + 2), nil
 	}
 	return out, "", nil
 }

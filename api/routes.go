@@ -67,6 +67,7 @@ func routes(d Deps) []Route {
 		{"POST", v1 + "/tokens", permission.Account, none, false, token.Create},
 		{"DELETE", v1 + "/tokens/:id", permission.Account, unbound, false, token.Revoke},
 		{"GET", v1 + "/audit-logs", permission.AuditRead, none, false, audit.List},
+		{"GET", v1 + "/audit-logs/export", permission.AuditRead, none, false, audit.Export},
 
 		{"GET", v1 + "/jobs", permission.JobRead, none, false, jobs.List},
 		{"POST", v1 + "/jobs", permission.JobWrite, none, once, jobs.Create},

@@ -27,9 +27,7 @@ func NewAuditController(log AuditService) *AuditController { return &AuditContro
 // List answers GET /audit-logs, newest first.
 func (a *AuditController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
-	f := repository.AuditFilter{UserID: q.Text("userId"), Action: q.Text("action"), Object: q.Text("object")}
-	f.From, f.To = q.Span()
-	page := q.Page()
+	f, page := auditFilter(q), q.Page()
 	if err := q.Done(); err != nil {
 		return err
 	}

@@ -18,6 +18,14 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + time.Time(t).UTC().Format(layout) + `"`), nil
 }
 
+// String is the moment as it stands in answers; "" when it is zero.
+func (t Time) String() string {
+	if time.Time(t).IsZero() {
+		return ""
+	}
+	return time.Time(t).UTC().Format(layout)
+}
+
 // Times converts a list; it is never null.
 func Times(times []time.Time) []Time {
 	out := make([]Time, len(times))
