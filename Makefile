@@ -45,7 +45,7 @@ check: ## the quick inner loop: format, vet, short tests, no servers
 
 .PHONY: test
 test: ## vet and all tests with the race detector, beside a private MariaDB and Redis
-	@$(SERVICES)/install mysql redis race || $(SERVICES)/install mysql redis
+	@$(SERVICES)/install mysql redis race shell || $(SERVICES)/install mysql redis
 	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis -- test/services/gotest $(PACKAGES)
 
 .PHONY: crash
