@@ -71,20 +71,6 @@ type Outbox interface {
 	DropEvents(ctx context.Context, ids []string) error
 }
 
-// Nodes is the registry, the one truth of membership (engine rule 25).
-type Nodes interface {
-	// Register writes the node as UP with its former epoch plus one, and
-	// returns that epoch.
-	Register(ctx context.Context, n entity.Node) (epoch int64, err error)
-	// Heartbeat refreshes the row if the epoch is still ours; ok is false when
-	// somebody took the id over.
-	Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error)
-	// Leave marks the node DOWN at a graceful stop.
-	Leave(ctx context.Context, id string, epoch int64) error
-	// All lists the registry, by id.
-	All(ctx context.Context) ([]entity.Node, error)
-}
-
 // Users keeps users and their sessions.
 type Users interface {
 	// AddUser adds a user; a taken name is fault.KindConflict.

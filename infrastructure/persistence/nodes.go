@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -32,6 +33,11 @@ type nodeRow struct {
 	Version       string
 	Slots         int
 	Running       int
+	Weight        int
+	CPU           float64 `gorm:"column:cpu"`
+	Memory        int64
+	// ClockOffset is in milliseconds.
+	ClockOffset int64
 }
 
 // TableName implements GORM's Tabler.
@@ -46,13 +52,15 @@ func toNodeRow(n entity.Node) (nodeRow, error) {
 		ID: n.ID, NodeIP: n.IP, NodePort: n.Port, Status: string(n.Status), LastHeartbeat: stamp(n.LastHeartbeat),
 		CreateTime: stamp(n.CreateTime), UpdateTime: stamp(n.UpdateTime), Epoch: n.Epoch, Roles: strings.Join(n.Roles, ","),
 		Labels: labels, Version: n.Version, Slots: n.Slots, Running: n.Running,
+		Weight: max(n.Weight, 1), CPU: n.CPU, Memory: n.Memory, ClockOffset: n.ClockOffset.Milliseconds(),
 	}, nil
 }
 
 func (r nodeRow) entity() (entity.Node, error) {
 	n := entity.Node{
 		ID: r.ID, IP: r.NodeIP, Port: r.NodePort, Status: entity.NodeStatus(r.Status), Epoch: r.Epoch, Version: r.Version,
-		Slots: r.Slots, Running: r.Running, LastHeartbeat: r.LastHeartbeat.time(), CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
+		Slots: r.Slots, Running: r.Running, Weight: r.Weight, CPU: r.CPU, Memory: r.Memory,
+		ClockOffset: time.Duration(r.ClockOffset) * time.Millisecond, LastHeartbeat: r.LastHeartbeat.time(), CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
 	}
 	if r.Roles != "" {
 		n.Roles = strings.Split(r.Roles, ",")
@@ -95,20 +103,6 @@ func (r *Nodes) Register(ctx context.Context, n entity.Node) (int64, error) {
 	return row.Epoch, err
 }
 
-// Heartbeat implements repository.Nodes.
-func (r *Nodes) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error) {
-	if err := r.stampTimes(ctx, &n); err != nil {
-		return false, err
-	}
-	err = r.s.change(ctx, repository.LaneComplete, "node-heartbeat", func(ctx context.Context, c *conn) error {
-		found, err := c.exec(ctx, "node.heartbeat", `UPDATE scheduler_node_registry SET status = ?, last_heartbeat = ?, slots = ?, running = ?, update_time = ?
-			WHERE id = ? AND epoch = ?`, string(n.Status), text(n.LastHeartbeat), n.Slots, n.Running, text(n.LastHeartbeat), n.ID, n.Epoch)
-		ok = found == 1
-		return err
-	})
-	return ok && err == nil, err
-}
-
 // stampTimes fills in the store's time where none is given.
 func (r *Nodes) stampTimes(ctx context.Context, n *entity.Node) error {
 	if n.LastHeartbeat.IsZero() {
@@ -125,15 +119,6 @@ func (r *Nodes) stampTimes(ctx context.Context, n *entity.Node) error {
 		n.UpdateTime = n.LastHeartbeat
 	}
 	return nil
-}
-
-// Leave implements repository.Nodes.
-func (r *Nodes) Leave(ctx context.Context, id string, epoch int64) error {
-	return r.s.change(ctx, repository.LaneComplete, "node-leave", func(ctx context.Context, c *conn) error {
-		_, err := c.exec(ctx, "node.leave", "UPDATE scheduler_node_registry SET status = ?, running = 0 WHERE id = ? AND epoch = ?",
-			string(entity.NodeDown), id, epoch)
-		return err
-	})
 }
 
 // All implements repository.Nodes.

@@ -1,6 +1,7 @@
 package persistencetest
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
 
@@ -17,7 +19,7 @@ func testNodes(t *testing.T, open Opener) {
 	s := open(t, nil)
 	n := entity.Node{
 		ID: "host-1:8080", IP: "::1", Port: 8080, Roles: []string{"api", "executor"}, Labels: map[string]string{"zone": "ä"},
-		Version: "1.2.3", Slots: 8, LastHeartbeat: noon, CreateTime: noon, UpdateTime: noon,
+		Version: "1.2.3", Slots: 8, Weight: 2, LastHeartbeat: noon, CreateTime: noon, UpdateTime: noon,
 	}
 	var wg sync.WaitGroup
 	var sum atomic.Int64
@@ -42,16 +44,15 @@ func testNodes(t *testing.T, open Opener) {
 	require.Equal(t, []entity.Node{later}, nodes, "the time of creation stays")
 
 	beat := later
-	beat.Status, beat.Running, beat.Slots, beat.LastHeartbeat = entity.NodeDraining, 3, 9, noon.Add(time.Second)
+	beat.Roles, beat.Running, beat.Slots, beat.CPU, beat.Memory, beat.ClockOffset = []string{"api"}, 3, 9, 0.5, 1<<33, -1500*time.Millisecond
 	ok, err := s.Heartbeat(t.Context(), beat)
 	require.NoError(t, err)
 	require.True(t, ok)
-	ok, err = s.Heartbeat(t.Context(), beat)
+	nodes, now, err := s.View(t.Context())
 	require.NoError(t, err)
-	require.True(t, ok, "a beat that changes nothing is a beat")
-	beat.UpdateTime = beat.LastHeartbeat
-	nodes, err = s.All(t.Context())
-	require.NoError(t, err)
+	require.WithinDuration(t, now, nodes[0].LastHeartbeat, time.Minute, "by the store's clock")
+	require.False(t, nodes[0].LastHeartbeat.After(now))
+	beat.LastHeartbeat, beat.UpdateTime = nodes[0].LastHeartbeat, nodes[0].LastHeartbeat
 	require.Equal(t, []entity.Node{beat}, nodes)
 	stale := beat
 	stale.Epoch = 4
@@ -59,24 +60,96 @@ func testNodes(t *testing.T, open Opener) {
 	require.NoError(t, err)
 	require.False(t, ok, "somebody took the id over")
 	require.NoError(t, s.Leave(t.Context(), n.ID, 4))
-	nodes, err = s.All(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, entity.NodeDraining, nodes[0].Status, "a former life cannot sign the present one off")
+	require.Equal(t, entity.NodeUp, statusOf(t, s, n.ID), "a former life cannot sign the present one off")
 	require.NoError(t, s.Leave(t.Context(), n.ID, 5))
-	nodes, err = s.All(t.Context())
+	require.Equal(t, entity.NodeDown, statusOf(t, s, n.ID))
+	ok, err = s.Heartbeat(t.Context(), beat)
 	require.NoError(t, err)
-	require.Equal(t, entity.NodeDown, nodes[0].Status)
+	require.False(t, ok, "who was declared dead must register anew")
 
 	_, err = s.Register(t.Context(), entity.Node{ID: "another"})
 	require.NoError(t, err)
 	nodes, err = s.All(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "another", nodes[0].ID, "by id")
-	now, err := s.StoreTime(t.Context())
+	now, err = s.StoreTime(t.Context())
 	require.NoError(t, err)
 	require.WithinDuration(t, now, nodes[0].LastHeartbeat, time.Minute, "the store's time stands in")
 	require.Equal(t, time.UTC, now.Location())
 	require.WithinDuration(t, time.Now(), now, time.Minute)
+}
+
+func statusOf(t *testing.T, s *persistence.Store, id string) entity.NodeStatus {
+	t.Helper()
+	nodes, err := s.All(t.Context())
+	require.NoError(t, err)
+	for _, n := range nodes {
+		if n.ID == id {
+			return n.Status
+		}
+	}
+	return ""
+}
+
+func testMarks(t *testing.T, open Opener) {
+	s := open(t, nil)
+	n := entity.Node{ID: "n1", Roles: []string{"scheduler"}}
+	var err error
+	n.Epoch, err = s.Register(t.Context(), n)
+	require.NoError(t, err)
+	view, _, err := s.View(t.Context())
+	require.NoError(t, err)
+	seen := view[0]
+	old := seen
+	old.Epoch--
+	late := seen
+	late.LastHeartbeat = late.LastHeartbeat.Add(-time.Second)
+	for _, wrong := range []entity.Node{old, late, {ID: "n2", Epoch: 1}} {
+		ok, err := s.Mark(t.Context(), wrong, entity.NodeDown)
+		require.NoError(t, err)
+		require.False(t, ok, "not as it was seen")
+	}
+	mark := func(status entity.NodeStatus, want bool) {
+		ok, err := s.Mark(t.Context(), seen, status)
+		require.NoError(t, err)
+		require.Equal(t, want, ok)
+	}
+	mark(entity.NodeSuspect, true)
+	mark(entity.NodeSuspect, false)
+	ok, err := s.Heartbeat(t.Context(), n)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, entity.NodeUp, statusOf(t, s, "n1"), "a beat clears the suspicion")
+
+	require.NoError(t, s.Drain(t.Context(), "n1", true))
+	require.NoError(t, s.Drain(t.Context(), "n1", true))
+	ok, err = s.Heartbeat(t.Context(), n)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, entity.NodeDraining, statusOf(t, s, "n1"), "a beat does not end a drain")
+	require.NoError(t, s.Drain(t.Context(), "n1", false))
+	require.Equal(t, entity.NodeUp, statusOf(t, s, "n1"))
+	for _, id := range []string{"n2", "", "caf\u00e9"} {
+		require.True(t, fault.Is(s.Drain(t.Context(), id, true), fault.KindNotFound))
+	}
+	require.NoError(t, s.Leave(t.Context(), "n1", n.Epoch))
+	require.True(t, fault.Is(s.Drain(t.Context(), "n1", true), fault.KindConflict))
+
+	run := startedOn(runOf(jobID(1), noon), "n1", n.Epoch)
+	add(t, s, []*entity.Job{plannedJob(1, noon)}, run)
+	_, err = s.Register(t.Context(), entity.Node{ID: "n3"})
+	require.NoError(t, err)
+	gone, err := s.ForgetNodes(t.Context(), time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Zero(t, gone, "it still holds a run, and the other is up")
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		_, err := tx.Executions.Finish(ctx, []repository.Finish{finishOf(run)})
+		return err
+	})
+	gone, err = s.ForgetNodes(t.Context(), time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, 1, gone)
+	require.Empty(t, statusOf(t, s, "n1"))
 }
 
 func testUsers(t *testing.T, open Opener) {

@@ -27,6 +27,7 @@ func Run(t *testing.T, open Opener) {
 		{"live fires", testLiveFires},
 		{"records", testRecords},
 		{"nodes", testNodes},
+		{"marks of nodes", testMarks},
 		{"users", testUsers},
 		{"groups", testGroups},
 		{"secrets", testSecrets},

@@ -1,0 +1,36 @@
+package repository
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// Nodes is the registry, the one truth of membership (engine rule 25). Every
+// beat is stamped with the store's own clock.
+type Nodes interface {
+	// Register writes the node as UP with its former epoch plus one, and
+	// returns that epoch.
+	Register(ctx context.Context, n entity.Node) (epoch int64, err error)
+	// Heartbeat refreshes roles, load and beat of the row if the epoch is still
+	// ours and nobody has declared it DOWN; ok is false otherwise. It makes a
+	// SUSPECT node UP again, and leaves a DRAINING one as it is.
+	Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error)
+	// Mark changes the status of a node if its row still has this epoch and
+	// this beat.
+	Mark(ctx context.Context, n entity.Node, status entity.NodeStatus) (ok bool, err error)
+	// Drain keeps new runs away from a node, or lets them in again;
+	// fault.KindNotFound for an unknown one, fault.KindConflict for one that is
+	// DOWN.
+	Drain(ctx context.Context, id string, draining bool) error
+	// Leave marks the node DOWN at a graceful stop.
+	Leave(ctx context.Context, id string, epoch int64) error
+	// View lists the registry, by id, and the store's time of the look.
+	View(ctx context.Context) (nodes []entity.Node, now time.Time, err error)
+	// All lists the registry, by id.
+	All(ctx context.Context) ([]entity.Node, error)
+	// ForgetNodes removes nodes that have been DOWN since before that time and
+	// hold no runs.
+	ForgetNodes(ctx context.Context, before time.Time) (int, error)
+}
