@@ -1,6 +1,7 @@
 package firing
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -116,6 +117,35 @@ func (b *book) forget(id string) {
 	}
 	b.wheel.Remove(id)
 	delete(b.held, id)
+}
+
+// keep drops the jobs of partitions that are not among those; nil is all. What
+// is being fired stays.
+func (b *book) keep(partitions []int) {
+	if partitions == nil {
+		return
+	}
+	owned := make(map[int]bool, len(partitions))
+	for _, p := range partitions {
+		owned[p] = true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, h := range b.held {
+		if h.state == inWheel && !owned[h.job.Partition] {
+			b.wheel.Remove(id)
+			delete(b.held, id)
+		}
+	}
+	for _, queue := range []*[]*hint{&b.fresh, &b.late} {
+		*queue = slices.DeleteFunc(*queue, func(h *hint) bool {
+			if owned[h.job.Partition] {
+				return false
+			}
+			delete(b.held, h.job.ID)
+			return true
+		})
+	}
 }
 
 // settle ends the firing of a hint: job is its state after the commit, nil

@@ -6,6 +6,7 @@ package firing
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,7 +42,8 @@ type Starter interface {
 	Notice(e coordination.Effect)
 }
 
-// Owner tells which partitions this scheduler fires; nil means all of them.
+// Owner tells which partitions this scheduler fires; nil means all of them,
+// empty none.
 type Owner interface {
 	Partitions() []int
 }
@@ -212,7 +214,7 @@ func (m *JobManager) pause(ctx context.Context, timer clock.Timer, failures int)
 // Hint takes the new state of a job that was changed on this node.
 func (m *JobManager) Hint(job *entity.Job) {
 	now := m.StoreClock.Now()
-	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(now.Add(m.cfg.Horizon)) {
+	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(now.Add(m.cfg.Horizon)) || !owns(m.Owner.Partitions(), job.Partition) {
 		m.book.forget(job.ID)
 		return
 	}
@@ -222,6 +224,18 @@ func (m *JobManager) Hint(job *entity.Job) {
 		return
 	}
 	m.book.offer(job, sched)
+}
+
+// Rebalanced drops what is held for partitions that are not owned any more, and
+// makes the workers look again. It saves work only: the fire transaction would
+// find out.
+func (m *JobManager) Rebalanced() {
+	m.book.keep(m.Owner.Partitions())
+	m.book.poke()
+}
+
+func owns(partitions []int, partition int) bool {
+	return partitions == nil || slices.Contains(partitions, partition)
 }
 
 // Poke makes the workers look at the clock again, after it has jumped.

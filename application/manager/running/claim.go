@@ -70,7 +70,7 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 	asked = t.slots.newsOfBacklog()
 	reserved := t.slots.reserveForClaim(t.cfg.BatchSize)
 	if reserved == 0 {
-		return !t.isDraining(), nil
+		return !t.isClosed(), nil
 	}
 	rows, err := t.claimRows(ctx, reserved)
 	if err != nil {
@@ -92,10 +92,10 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 // readyEnd is the end of the ready range of the claim index.
 const readyEnd entity.ClaimKey = "W+"
 
-func (t *TaskManager) isDraining() bool {
+func (t *TaskManager) isClosed() bool {
 	t.slots.mu.Lock()
 	defer t.slots.mu.Unlock()
-	return t.slots.draining
+	return t.slots.closed()
 }
 
 // claimRows runs the claim transaction. When its commit was not answered the
@@ -103,10 +103,11 @@ func (t *TaskManager) isDraining() bool {
 // claimed (engine rule 9).
 func (t *TaskManager) claimRows(ctx context.Context, limit int) ([]*entity.Execution, error) {
 	var rows []*entity.Execution
+	epoch := t.epoch.Load()
 	err := t.Store.Write(ctx, repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
 		var err error
 		rows, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
-			NodeID: t.cfg.NodeID, Epoch: t.cfg.Epoch, Limit: limit, Now: t.StoreClock.Now(),
+			NodeID: t.cfg.NodeID, Epoch: epoch, Limit: limit, Now: t.StoreClock.Now(),
 		})
 		return err
 	})
@@ -128,7 +129,7 @@ func (t *TaskManager) claimRows(ctx context.Context, limit int) ([]*entity.Execu
 	mine := stored[:0]
 	for _, row := range stored {
 		if row.Status == entity.StatusRunning && row.NodeID == t.cfg.NodeID &&
-			row.Epoch == t.cfg.Epoch && row.Token == tokens[row.ID] {
+			row.Epoch == epoch && row.Token == tokens[row.ID] {
 			mine = append(mine, row)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
@@ -66,6 +67,7 @@ type Observer func(job *entity.Job, row *entity.Execution)
 // Config tunes a TaskManager; zero values take the defaults.
 type Config struct {
 	NodeID string
+	// Epoch is the first life's; Adopt begins another.
 	Epoch  int64
 	Labels map[string]string
 	// Slots is the most runs at once. Default 512.
@@ -117,6 +119,7 @@ type Deps struct {
 type TaskManager struct {
 	Deps
 	cfg   Config
+	epoch atomic.Int64
 	slots *slots
 
 	mu      sync.Mutex
@@ -129,16 +132,19 @@ type TaskManager struct {
 	wake    chan struct{}
 	parked  chan time.Time
 
-	base     context.Context
-	stopRuns context.CancelCauseFunc
-	inFlight sync.WaitGroup
+	// executing is how many attempts are at work, without those that only wait
+	// for their end to be stored.
+	executing atomic.Int64
+	base      context.Context
+	stopRuns  context.CancelCauseFunc
+	inFlight  sync.WaitGroup
 }
 
 // New returns a manager for one life of a node.
 func New(deps Deps, cfg Config) *TaskManager {
 	cfg = cfg.withDefaults()
 	base, stop := context.WithCancelCause(context.Background())
-	return &TaskManager{
+	t := &TaskManager{
 		Deps: deps, cfg: cfg, slots: newSlots(cfg.Slots),
 		runs: map[string]*active{}, suspect: map[string]int{}, recovering: map[string]int64{},
 		results: make(chan *finished, cfg.Slots+cfg.BatchSize),
@@ -146,6 +152,8 @@ func New(deps Deps, cfg Config) *TaskManager {
 		parked:  make(chan time.Time, 16),
 		base:    base, stopRuns: stop,
 	}
+	t.epoch.Store(cfg.Epoch)
+	return t
 }
 
 // SetPlanner breaks the circle of construction: the planner starts runs here,
@@ -198,7 +206,7 @@ func (t *TaskManager) Drain(ctx context.Context, grace time.Duration) {
 }
 
 // Holder implements firing.Starter.
-func (t *TaskManager) Holder() (nodeID string, epoch int64) { return t.cfg.NodeID, t.cfg.Epoch }
+func (t *TaskManager) Holder() (nodeID string, epoch int64) { return t.cfg.NodeID, t.epoch.Load() }
 
 // Suits implements firing.Starter: the node carries every label asked for.
 func (t *TaskManager) Suits(job *entity.Job) bool {

@@ -23,14 +23,15 @@ func (t *TaskManager) Reconcile(ctx context.Context) error {
 	}
 	held := make(map[string]*entity.Execution, len(rows))
 	var lost []string
+	epoch := t.epoch.Load()
 	t.mu.Lock()
 	suspects := map[string]int{}
 	for _, row := range rows {
 		held[row.ID] = row
 		switch a := t.runs[row.ID]; {
-		case row.Epoch < t.cfg.Epoch:
+		case row.Epoch < epoch:
 			lost = append(lost, row.ID)
-		case row.Epoch > t.cfg.Epoch:
+		case row.Epoch > epoch:
 			// A newer life of this node id holds it; this process is the zombie.
 		case a == nil || a.run.Execution.Token != row.Token:
 			suspects[row.ID] = t.suspect[row.ID] + 1
@@ -56,11 +57,11 @@ func (t *TaskManager) Reconcile(ctx context.Context) error {
 		}
 	}
 	t.mu.Unlock()
-	return t.recover(ctx, lost)
+	return t.recover(ctx, t.cfg.NodeID, lost)
 }
 
-// recover ends attempts whose node, or whose memory of them, is gone.
-func (t *TaskManager) recover(ctx context.Context, ids []string) error {
+// recover ends attempts of a node that is gone, or has no memory of them.
+func (t *TaskManager) recover(ctx context.Context, nodeID string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -77,7 +78,7 @@ func (t *TaskManager) recover(ctx context.Context, ids []string) error {
 		return fmt.Errorf("load the jobs of lost runs: %w", err)
 	}
 	for _, row := range rows {
-		if row.Status != entity.StatusRunning || row.NodeID != t.cfg.NodeID || t.runsHere(row) || !t.beginRecovery(row) {
+		if row.Status != entity.StatusRunning || row.NodeID != nodeID || t.runsHere(row) || !t.beginRecovery(row) {
 			continue
 		}
 		job := jobs[row.JobID]
@@ -101,7 +102,7 @@ func (t *TaskManager) runsHere(row *entity.Execution) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a := t.runs[row.ID]
-	return a != nil && a.run.Execution.Token == row.Token && row.Epoch == t.cfg.Epoch
+	return a != nil && a.run.Execution.Token == row.Token && row.Epoch == t.epoch.Load()
 }
 
 // beginRecovery notes that the end of a lost attempt is on its way to the

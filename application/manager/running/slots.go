@@ -21,6 +21,8 @@ type slots struct {
 	news int
 	// draining: nothing new starts here any more.
 	draining bool
+	// fenced: nothing starts until the node has found its right again.
+	fenced bool
 	// hopeless: somebody waited in vain since the last change for the better.
 	hopeless bool
 	freed    chan struct{}
@@ -34,7 +36,7 @@ func newSlots(total int) *slots {
 func (s *slots) reserve(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.backlog || s.draining {
+	if s.backlog || s.closed() {
 		return 0
 	}
 	return s.take(n)
@@ -44,11 +46,14 @@ func (s *slots) reserve(n int) int {
 func (s *slots) reserveForClaim(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.draining {
+	if s.closed() {
 		return 0
 	}
 	return s.take(n)
 }
+
+// closed: nothing may start here; the caller holds the lock.
+func (s *slots) closed() bool { return s.draining || s.fenced }
 
 func (s *slots) take(n int) int {
 	n = min(n, s.free)
@@ -83,7 +88,7 @@ func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration)
 	until := c.Monotonic() + patience
 	for {
 		s.mu.Lock()
-		n, stuck, changed := s.open(), s.draining || s.hopeless, s.freed
+		n, stuck, changed := s.open(), s.closed() || s.hopeless, s.freed
 		s.mu.Unlock()
 		left := until - c.Monotonic()
 		if n > 0 || stuck || left <= 0 || ctx.Err() != nil {
@@ -102,7 +107,7 @@ func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration)
 
 // open is the number of slots for direct starts; the caller holds the lock.
 func (s *slots) open() int {
-	if s.backlog || s.draining {
+	if s.backlog || s.closed() {
 		return 0
 	}
 	return s.free
@@ -136,6 +141,15 @@ func (s *slots) clearBacklog(asked int) {
 	defer s.mu.Unlock()
 	if s.backlog && s.news == asked {
 		s.backlog = false
+		s.announce()
+	}
+}
+
+func (s *slots) fence(fenced bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fenced = fenced
+	if !fenced {
 		s.announce()
 	}
 }

@@ -40,6 +40,7 @@ type finished struct {
 // node, each on a goroutine of its own, bounded by the slots.
 func (t *TaskManager) Start(runs []entity.Run) {
 	t.inFlight.Add(len(runs))
+	t.executing.Add(int64(len(runs)))
 	started := make([]*active, len(runs))
 	t.mu.Lock()
 	for i, run := range runs {
@@ -63,6 +64,7 @@ func (t *TaskManager) execute(a *active) {
 	outcome := entity.Failed(entity.ReasonPanic, "the handler ended its goroutine instead of returning")
 	defer func() {
 		a.cancel(nil)
+		t.executing.Add(-1)
 		took := t.Clock.Monotonic() - began
 		a.log.end(&outcome)
 		t.results <- &finished{

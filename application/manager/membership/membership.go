@@ -1,0 +1,245 @@
+// Package membership keeps a node in the registry and tells it which part of
+// the work is its own (engine rules 25–27): it beats, looks who else is alive,
+// marks those who are not, divides the partitions, and has the runs of the dead
+// recovered. A node that has lost its right to work stops, and comes back
+// under a new epoch.
+package membership
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/sharding"
+)
+
+// Registry is the truth of membership; see repository.Nodes.
+type Registry interface {
+	Register(ctx context.Context, n entity.Node) (epoch int64, err error)
+	Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error)
+	Mark(ctx context.Context, n entity.Node, status entity.NodeStatus) (ok bool, err error)
+	Leave(ctx context.Context, id string, epoch int64) error
+	View(ctx context.Context) (nodes []entity.Node, now time.Time, err error)
+}
+
+// Worker is what the node does, and what must stop when it may not any more.
+type Worker interface {
+	// Running is the number of runs, and of the slots for them.
+	Running() (running, total int)
+	// Fence stops every run; it returns when nothing runs.
+	Fence(ctx context.Context) error
+	// Adopt lets runs start again, under an epoch.
+	Adopt(epoch int64)
+	// Reap recovers the runs of a node that is DOWN.
+	Reap(ctx context.Context, nodeID string, epoch int64) (held int, err error)
+}
+
+// Planner fires the jobs of the node's partitions.
+type Planner interface {
+	// Rebalanced is told that the partitions changed.
+	Rebalanced()
+}
+
+// Beacons are lights that nodes keep burning outside of the store while they
+// reach it, so that others can tell an outage of the store from one of their
+// own (engine rule 27).
+type Beacons interface {
+	// Light shows that the node reached the store just now.
+	Light(ctx context.Context, nodeID string, lasts time.Duration) error
+	// Lit are the nodes whose light burns.
+	Lit(ctx context.Context) ([]string, error)
+}
+
+// Gauge reads what the node carries, for the registry.
+type Gauge interface {
+	// Load is the share of the processors in use, 0–1, and the memory held.
+	Load() (cpu float64, memory int64)
+	// Offset is how far the store's clock is ahead of this node's.
+	Offset() time.Duration
+}
+
+// Deps are the parts of a Member.
+type Deps struct {
+	Registry Registry
+	Worker   Worker
+	Planner  Planner
+	// Beacons is nil where the store is this node's own: then no outage of it
+	// is a reason to stop.
+	Beacons Beacons
+	Gauge   Gauge
+	Clock   clock.Clock
+	Logger  *slog.Logger
+	// OnLost is called once when another process runs under this node's id.
+	OnLost func()
+}
+
+// Member is this node among the others. RunOnce is called at every beat; the
+// rest is safe for concurrent use.
+type Member struct {
+	Deps
+	terms liveness.Terms
+	watch *liveness.Watch
+	// lease is until when the last beat is good, and seen when the store was
+	// last reached, by the monotonic clock.
+	lease, seen time.Duration
+	fenced      bool
+	lost        bool
+	reaps       map[string]reaping
+
+	mu   sync.Mutex
+	node entity.Node
+	view []entity.Node
+	mine []int
+}
+
+// New returns the member for a node that is registered under its epoch.
+func New(d Deps, node entity.Node, terms liveness.Terms) *Member {
+	now := d.Clock.Monotonic()
+	return &Member{
+		Deps: d, terms: terms, watch: liveness.NewWatch(terms), node: node, mine: []int{},
+		lease: now + terms.Lease, seen: now, reaps: map[string]reaping{},
+	}
+}
+
+// Partitions implements firing.Owner; never nil.
+func (m *Member) Partitions() []int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mine
+}
+
+// Nodes is the registry as it was last seen.
+func (m *Member) Nodes() []entity.Node {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.view)
+}
+
+// Self is this node, with its present epoch.
+func (m *Member) Self() entity.Node {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.node
+}
+
+// RunOnce beats, looks around and does what follows from it.
+func (m *Member) RunOnce(ctx context.Context) error {
+	if m.lost {
+		return nil
+	}
+	began := m.Clock.Monotonic()
+	ok, err := m.Registry.Heartbeat(ctx, m.present())
+	if err != nil {
+		m.storeAway(ctx)
+		return fmt.Errorf("beat: %w", err)
+	}
+	if !ok {
+		return m.refused(ctx)
+	}
+	m.lease = began + m.terms.Lease
+	nodes, now, err := m.Registry.View(ctx)
+	if err != nil {
+		return fmt.Errorf("look at the registry: %w", err)
+	}
+	m.lookedAround(ctx, now)
+	if m.fenced {
+		m.unfence(m.Self().Epoch)
+	}
+	for _, v := range m.watch.Judge(now, nodes, m.node.ID) {
+		if err := m.mark(ctx, v); err != nil {
+			return err
+		}
+		nodes = replaced(nodes, v)
+	}
+	m.divide(nodes)
+	return m.reap(ctx, nodes)
+}
+
+// present is the row as it is to be.
+func (m *Member) present() entity.Node {
+	n := m.Self()
+	n.Running, n.Slots = m.Worker.Running()
+	if m.Gauge != nil {
+		n.CPU, n.Memory = m.Gauge.Load()
+		n.ClockOffset = m.Gauge.Offset()
+	}
+	return n
+}
+
+// lookedAround notes that the store was reached at that time of its own, and
+// whether it had not been for long.
+func (m *Member) lookedAround(ctx context.Context, now time.Time) {
+	at := m.Clock.Monotonic()
+	if at-m.seen > m.terms.SuspectAfter() {
+		m.watch.Blind(now)
+	}
+	m.seen = at
+	if m.Beacons == nil {
+		return
+	}
+	if err := m.Beacons.Light(ctx, m.node.ID, m.terms.Lease); err != nil {
+		m.Logger.Debug("the beacon could not be lit", "error", err)
+	}
+}
+
+func (m *Member) mark(ctx context.Context, v liveness.Verdict) error {
+	ok, err := m.Registry.Mark(ctx, v.Node, v.Status)
+	if err != nil {
+		return fmt.Errorf("mark the node %s as %s: %w", v.Node.ID, v.Status, err)
+	}
+	if ok {
+		m.Logger.Warn("a node has stopped beating", "node", v.Node.ID, "status", v.Status, "lastBeat", v.Node.LastHeartbeat)
+	}
+	return nil
+}
+
+func replaced(nodes []entity.Node, v liveness.Verdict) []entity.Node {
+	out := slices.Clone(nodes)
+	for i := range out {
+		if out[i].ID == v.Node.ID {
+			out[i].Status = v.Status
+		}
+	}
+	return out
+}
+
+// divide works out which partitions are this node's.
+func (m *Member) divide(nodes []entity.Node) {
+	mine := []int{}
+	if !m.fenced {
+		mine = append(mine, sharding.Owned(m.node.ID, liveness.Schedulers(nodes))...)
+	}
+	m.mu.Lock()
+	changed := !slices.Equal(mine, m.mine)
+	m.view, m.mine = nodes, mine
+	m.mu.Unlock()
+	if changed {
+		m.Logger.Info("the partitions were divided anew", "mine", len(mine), "schedulers", len(liveness.Schedulers(nodes)))
+		m.Planner.Rebalanced()
+	}
+}
+
+// StepDown gives the partitions to the others, before a graceful stop: the
+// next look of each of them finds this node without the role.
+func (m *Member) StepDown(ctx context.Context) error {
+	m.mu.Lock()
+	m.node.Roles = slices.DeleteFunc(slices.Clone(m.node.Roles), func(r string) bool { return r == entity.RoleScheduler })
+	m.mine = []int{}
+	n := m.node
+	m.mu.Unlock()
+	n.Running, n.Slots = m.Worker.Running()
+	_, err := m.Registry.Heartbeat(ctx, n)
+	return err
+}
+
+// Leave marks the node as gone, when nothing runs on it any more.
+func (m *Member) Leave(ctx context.Context) error {
+	n := m.Self()
+	return m.Registry.Leave(ctx, n.ID, n.Epoch)
+}

@@ -1,0 +1,64 @@
+package running
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// fencePoll is how often a fence looks whether the last run has ended.
+const fencePoll = 20 * time.Millisecond
+
+// Fence stops the work of a node that has lost its right to it (engine rule
+// 27): nothing is claimed or started any more, and every run is stopped as
+// lost. It returns when nothing runs, or when ctx ends. The ends may wait for
+// the store; whatever somebody else has decided meanwhile, the store keeps.
+func (t *TaskManager) Fence(ctx context.Context) error {
+	t.slots.fence(true)
+	timer := t.Clock.NewTimer(0)
+	defer timer.Stop()
+	for {
+		t.mu.Lock()
+		for _, a := range t.runs {
+			a.cancel(entity.ErrStopLost)
+		}
+		t.mu.Unlock()
+		left := t.executing.Load()
+		if left == 0 {
+			return nil
+		}
+		timer.Reset(fencePoll)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d runs of a fenced node have not ended: %w", left, ctx.Err())
+		case <-timer.C():
+		}
+	}
+}
+
+// Adopt ends a fence. Runs that are started from now on belong to the epoch;
+// what the store still holds of earlier ones is recovered by Reconcile.
+func (t *TaskManager) Adopt(epoch int64) {
+	t.epoch.Store(epoch)
+	t.slots.fence(false)
+	t.wakeClaim()
+}
+
+// Reap ends the attempts that a node held which is DOWN. They run again, or
+// fail, as their jobs say. It returns how many rows the node still held. Many
+// nodes may reap one: each end is conditional on the token.
+func (t *TaskManager) Reap(ctx context.Context, nodeID string, epoch int64) (held int, err error) {
+	rows, err := t.Claims.Held(ctx, nodeID)
+	if err != nil {
+		return 0, fmt.Errorf("read the runs held by %s: %w", nodeID, err)
+	}
+	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool { return row.Epoch > epoch })
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return len(ids), t.recover(ctx, nodeID, ids)
+}
