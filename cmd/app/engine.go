@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/controller"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/secrecy"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
@@ -78,6 +79,7 @@ type Engine struct {
 	Clock      *storeclock.Clock
 	Planner    *firing.JobManager
 	Runner     *running.TaskManager
+	Member     *membership.Member
 
 	cfg       config.Config
 	processes Processes
@@ -86,7 +88,6 @@ type Engine struct {
 	checker   service.DefinitionChecker
 	folder    *dataFolder
 	ticker    *ticker.Ticker
-	heartbeat *upkeep.Heartbeat
 	lost      chan struct{}
 	stopping  atomic.Bool
 	loops     sync.WaitGroup
@@ -128,7 +129,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return e, err
 	}
 	node := nodeOf(cfg, o.Clock.Now())
-	if err = e.Store.HoldInstance(ctx, node.ID); err != nil {
+	if err = e.takeID(ctx, node.ID); err != nil {
 		return e, err
 	}
 	if o.Processes != nil {
@@ -159,6 +160,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		NodeID: node.ID, Epoch: node.Epoch, Labels: cfg.Node.Labels, Slots: cfg.Executor.Slots,
 		Completers: parallel, BatchSize: cfg.Engine.BatchSize,
 	})
+	e.Member = e.member(node)
 	// Two workers everywhere: while one batch is being written, the next is
 	// planned, although SQLite writes one after the other.
 	workers := fireWorkers
@@ -167,16 +169,16 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	e.Planner = firing.New(firing.Deps{
 		Store: e.Store, Plans: e.Store, Executions: e.Store.Executions, Places: places, Definitions: jobs, Schedules: compiler,
-		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: everything{}, Metrics: e.Metrics, Logger: o.Logger,
+		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: e.Member, Metrics: e.Metrics, Logger: o.Logger,
 	}, firing.Config{
 		Horizon:   time.Duration(cfg.Engine.HorizonMs) * time.Millisecond,
 		BatchSize: cfg.Engine.BatchSize, Workers: workers,
 	})
 	e.Runner.SetPlanner(e.Planner)
+	e.Member.Planner = e.Planner
 	if e.ticker, err = ticker.New(); err != nil {
 		return e, err
 	}
-	e.heartbeat = upkeep.NewHeartbeat(e.Store, e.Clock, e.Runner, node, o.Logger, func() { close(e.lost) })
 	duties := upkeep.NewDuties(o.Clock, e.ticker, o.Logger)
 	e.wireServices(places, compiler, jobs, o.Executor, duties)
 	return e, e.addDuties(duties)
@@ -201,12 +203,6 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties)
 }
 
-// everything is the ownership of a node that is alone.
-type everything struct{}
-
-// Partitions implements firing.Owner.
-func (everything) Partitions() []int { return nil }
-
 // engineNews hands the services' news to the loops.
 type engineNews struct{ e *Engine }
 
@@ -215,83 +211,3 @@ func (n engineNews) JobChanged(job *entity.Job) { n.e.Planner.Hint(job) }
 
 // Notice implements service.Engine.
 func (n engineNews) Notice(effect coordination.Effect) { n.e.Runner.Notice(effect) }
-
-// Lost is closed when another process took this node's id over; the program
-// must stop then.
-func (e *Engine) Lost() <-chan struct{} { return e.lost }
-
-// Start begins to fire and to run. It returns at once.
-func (e *Engine) Start() {
-	planCtx, stopPlan := context.WithCancel(context.Background())
-	runCtx, stopRun := context.WithCancel(context.Background())
-	e.stopPlan, e.stopRun = stopPlan, stopRun
-	e.loops.Go(func() { _ = e.Runner.Run(runCtx) })
-	e.planning.Go(func() { _ = e.Planner.Run(planCtx) })
-	e.ticker.Start()
-}
-
-// storeBound is how long a stop waits for the store to take the last results.
-const storeBound = 10 * time.Second
-
-// Stop ends the node (engine rule 28): it stops firing and claiming, lets runs
-// finish for the configured grace, then asks them to stop, stores what they
-// came to and leaves the registry. When ctx ends first, Stop gives up; what is
-// left is recovered at the next start.
-func (e *Engine) Stop(ctx context.Context) error {
-	e.stopping.Store(true)
-	stopped := e.stopLoops(ctx, func() error { return nil })
-	return errors.Join(stopped, e.close())
-}
-
-// Ready is nil while the node serves and is not on its way down.
-func (e *Engine) Ready(ctx context.Context) error {
-	if e.stopping.Load() {
-		return errors.New("not ready: the node is stopping")
-	}
-	return e.Monitor.Ready(ctx)
-}
-
-// stopLoops ends the loops; closeEdge runs when nothing runs any more.
-func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
-	errs := []error{e.ticker.Stop()}
-	e.stopPlan()
-	e.planning.Wait()
-	e.Runner.Drain(ctx, time.Duration(e.cfg.Server.ShutdownGraceSec)*time.Second)
-	errs = append(errs, closeEdge())
-	e.stopRun()
-	done := make(chan struct{})
-	go func() {
-		e.loops.Wait()
-		close(done)
-	}()
-	bound := e.machine.NewTimer(storeBound)
-	defer bound.Stop()
-	select {
-	case <-done:
-		leaveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-		defer cancel()
-		errs = append(errs, e.heartbeat.Leave(leaveCtx))
-	case <-ctx.Done():
-		errs = append(errs, fmt.Errorf("stopped before every run had ended: %w", ctx.Err()))
-	case <-bound.C():
-		errs = append(errs, errors.New("stopped before the store had taken every result"))
-	}
-	return errors.Join(errs...)
-}
-
-// Close gives up what NewEngine opened, for an engine that was never started.
-func (e *Engine) Close() error { return e.close() }
-
-func (e *Engine) close() error {
-	var errs []error
-	if e.processes != nil {
-		errs = append(errs, e.processes.Close())
-	}
-	if e.Store != nil {
-		errs = append(errs, e.Store.Close())
-	}
-	if e.folder != nil {
-		errs = append(errs, e.folder.Close())
-	}
-	return errors.Join(errs...)
-}

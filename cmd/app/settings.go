@@ -38,7 +38,6 @@ func nodeOf(cfg config.Config, now time.Time) entity.Node {
 
 // The intervals of the duties.
 const (
-	heartbeatInterval = 3 * time.Second
 	clockInterval     = 2 * time.Second
 	reconcileInterval = 3 * time.Second
 	deadlineInterval  = 2 * time.Second
@@ -62,7 +61,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 	}{
 		{"clock", clockInterval, watch.RunOnce},
 		{"scan", time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond, ignoreCount(e.Planner.Scan)},
-		{"heartbeat", heartbeatInterval, e.heartbeat.RunOnce},
+		{"heartbeat", e.beat(), e.Member.RunOnce},
 		{"reconcile", reconcileInterval, e.Runner.Reconcile},
 		{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},
 		{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},

@@ -128,6 +128,10 @@ type Engine struct {
 	// FireWorkers is the number of concurrent fire transactions; 0 lets the
 	// engine choose for the store.
 	FireWorkers int
+	// BeatMs is the time between two beats of the node, 100–60,000; LeaseMs how
+	// long a beat is good for, at least three beats. The same on all nodes.
+	BeatMs  int
+	LeaseMs int
 }
 
 // Executor bounds and permits what runs on this node.

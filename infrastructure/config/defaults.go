@@ -19,7 +19,7 @@ func Defaults(profile string) Config {
 		Node:   Node{Labels: map[string]string{}, Weight: 1},
 		Store:  Store{Driver: DriverSQLite, AutoMigrate: true, Synchronous: "FULL"},
 		Kafka:  Kafka{TopicPrefix: "scheduler"},
-		Engine: Engine{ScanIntervalMs: 1000, HorizonMs: 3000, BatchSize: 500},
+		Engine: Engine{ScanIntervalMs: 1000, HorizonMs: 3000, BatchSize: 500, BeatMs: 3000, LeaseMs: 10_000},
 		Executor: Executor{
 			Slots:   512,
 			Command: Command{Slots: 16, FolderMb: 1024, Interpreters: []string{"sh", "bash", "python3", "node"}},
@@ -31,6 +31,7 @@ func Defaults(profile string) Config {
 		c.Server.Addr = ":8080"
 		c.Store.Driver = DriverMySQL
 		c.Executor.HTTP.AllowPrivate = false
+		c.Engine.BeatMs, c.Engine.LeaseMs = 1000, 6000
 	}
 	return c
 }

@@ -95,6 +95,8 @@ func keys() []key {
 		number("engine.horizonMs", 100, 600_000, func(c *Config) *int { return &c.Engine.HorizonMs }),
 		number("engine.batchSize", 1, 5000, func(c *Config) *int { return &c.Engine.BatchSize }),
 		number("engine.fireWorkers", 0, 64, func(c *Config) *int { return &c.Engine.FireWorkers }),
+		number("engine.beatMs", 100, 60_000, func(c *Config) *int { return &c.Engine.BeatMs }),
+		number("engine.leaseMs", 300, 600_000, func(c *Config) *int { return &c.Engine.LeaseMs }),
 		number("executor.slots", 1, 100_000, func(c *Config) *int { return &c.Executor.Slots }),
 		number("executor.command.slots", 1, 10_000, func(c *Config) *int { return &c.Executor.Command.Slots }),
 		number("executor.command.folderMb", 1, 1<<20, func(c *Config) *int { return &c.Executor.Command.FolderMb }),

@@ -226,12 +226,13 @@ func (m *JobManager) Hint(job *entity.Job) {
 	m.book.offer(job, sched)
 }
 
-// Rebalanced drops what is held for partitions that are not owned any more, and
-// makes the workers look again. It saves work only: the fire transaction would
-// find out.
-func (m *JobManager) Rebalanced() {
+// Rebalanced drops what is held for partitions that are not owned any more,
+// which saves work only: the fire transaction would find out. Then it looks for
+// what is due in those that are new.
+func (m *JobManager) Rebalanced(ctx context.Context) error {
 	m.book.keep(m.Owner.Partitions())
-	m.book.poke()
+	_, err := m.Scan(ctx)
+	return err
 }
 
 func owns(partitions []int, partition int) bool {

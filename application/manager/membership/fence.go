@@ -76,7 +76,9 @@ func (m *Member) fence(ctx context.Context, why string) error {
 	m.mu.Lock()
 	m.mine = []int{}
 	m.mu.Unlock()
-	m.Planner.Rebalanced()
+	if err := m.Planner.Rebalanced(ctx); err != nil {
+		m.Logger.Debug("the planner could not be emptied", "error", err)
+	}
 	bounded, cancel := context.WithTimeout(ctx, fenceBound)
 	defer cancel()
 	return m.Worker.Fence(bounded)

@@ -7,6 +7,7 @@ package membership
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -43,7 +44,7 @@ type Worker interface {
 // Planner fires the jobs of the node's partitions.
 type Planner interface {
 	// Rebalanced is told that the partitions changed.
-	Rebalanced()
+	Rebalanced(ctx context.Context) error
 }
 
 // Beacons are lights that nodes keep burning outside of the store while they
@@ -157,8 +158,7 @@ func (m *Member) RunOnce(ctx context.Context) error {
 		}
 		nodes = replaced(nodes, v)
 	}
-	m.divide(nodes)
-	return m.reap(ctx, nodes)
+	return errors.Join(m.divide(ctx, nodes), m.reap(ctx, nodes))
 }
 
 // present is the row as it is to be.
@@ -210,7 +210,7 @@ func replaced(nodes []entity.Node, v liveness.Verdict) []entity.Node {
 }
 
 // divide works out which partitions are this node's.
-func (m *Member) divide(nodes []entity.Node) {
+func (m *Member) divide(ctx context.Context, nodes []entity.Node) error {
 	mine := []int{}
 	if !m.fenced {
 		mine = append(mine, sharding.Owned(m.node.ID, liveness.Schedulers(nodes))...)
@@ -219,10 +219,11 @@ func (m *Member) divide(nodes []entity.Node) {
 	changed := !slices.Equal(mine, m.mine)
 	m.view, m.mine = nodes, mine
 	m.mu.Unlock()
-	if changed {
-		m.Logger.Info("the partitions were divided anew", "mine", len(mine), "schedulers", len(liveness.Schedulers(nodes)))
-		m.Planner.Rebalanced()
+	if !changed {
+		return nil
 	}
+	m.Logger.Info("the partitions were divided anew", "mine", len(mine), "schedulers", len(liveness.Schedulers(nodes)))
+	return m.Planner.Rebalanced(ctx)
 }
 
 // StepDown gives the partitions to the others, before a graceful stop: the
@@ -231,10 +232,14 @@ func (m *Member) StepDown(ctx context.Context) error {
 	m.mu.Lock()
 	m.node.Roles = slices.DeleteFunc(slices.Clone(m.node.Roles), func(r string) bool { return r == entity.RoleScheduler })
 	m.mine = []int{}
-	n := m.node
 	m.mu.Unlock()
-	n.Running, n.Slots = m.Worker.Running()
-	_, err := m.Registry.Heartbeat(ctx, n)
+	return m.Beat(ctx)
+}
+
+// Beat renews the lease and does nothing else, for a node that is on its way
+// out and still holds runs.
+func (m *Member) Beat(ctx context.Context) error {
+	_, err := m.Registry.Heartbeat(ctx, m.present())
 	return err
 }
 

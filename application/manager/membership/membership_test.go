@@ -67,7 +67,7 @@ func (p *peer) Reap(_ context.Context, nodeID string, _ int64) (int, error) {
 	return p.held[nodeID], nil
 }
 
-func (p *peer) Rebalanced() { p.rebalanced++ }
+func (p *peer) Rebalanced(context.Context) error { p.rebalanced++; return nil }
 
 // registry is the store as one node reaches it.
 type registry struct {

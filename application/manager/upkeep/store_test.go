@@ -17,50 +17,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// fixedLoad is how busy the node says it is.
-type fixedLoad struct{ running, total int }
-
-func (l fixedLoad) Running() (running, total int) { return l.running, l.total }
-
-func registered(t *testing.T, n *enginetest.Node) entity.Node {
-	t.Helper()
-	node := entity.Node{ID: "node-1", Status: entity.NodeUp, Slots: 8, LastHeartbeat: enginetest.Noon, CreateTime: enginetest.Noon, UpdateTime: enginetest.Noon}
-	epoch, err := n.Store.Register(t.Context(), node)
-	require.NoError(t, err)
-	node.Epoch = epoch
-	return node
-}
-
-func TestTheHeartbeatTellsTimeAndLoad(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	beat := upkeep.NewHeartbeat(n.Store, n.Time, fixedLoad{3, 8}, registered(t, n), slog.New(slog.DiscardHandler), func() { t.Error("nobody took it over") })
-	n.Clock.Advance(3 * time.Second)
-	require.NoError(t, beat.RunOnce(t.Context()))
-	nodes, err := n.Store.All(t.Context())
-	require.NoError(t, err)
-	require.Len(t, nodes, 1)
-	require.Equal(t, enginetest.Noon.Add(3*time.Second), nodes[0].LastHeartbeat)
-	require.Equal(t, 3, nodes[0].Running)
-	require.NoError(t, beat.Leave(t.Context()))
-	nodes, err = n.Store.All(t.Context())
-	require.NoError(t, err)
-	require.NotEqual(t, entity.NodeUp, nodes[0].Status)
-}
-
-// Rule 26: who finds a newer epoch under its id fences itself, and says so once.
-func TestANodeWhoseIdWasTakenOverIsTold(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	lost := 0
-	var log bytes.Buffer
-	beat := upkeep.NewHeartbeat(n.Store, n.Time, fixedLoad{}, registered(t, n), slog.New(slog.NewTextHandler(&log, nil)), func() { lost++ })
-	registered(t, n)
-	for range 3 {
-		require.NoError(t, beat.RunOnce(t.Context()))
-	}
-	require.Equal(t, 1, lost)
-	require.Contains(t, log.String(), "took this node's id over")
-}
-
 // publisher takes events, or refuses the next ones.
 type publisher struct {
 	refuse int

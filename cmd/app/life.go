@@ -1,0 +1,126 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Lost is closed when another process took this node's id over; the program
+// must stop then.
+func (e *Engine) Lost() <-chan struct{} { return e.lost }
+
+// Start begins to fire and to run. It returns at once.
+func (e *Engine) Start() {
+	planCtx, stopPlan := context.WithCancel(context.Background())
+	runCtx, stopRun := context.WithCancel(context.Background())
+	e.stopPlan, e.stopRun = stopPlan, stopRun
+	e.loops.Go(func() { _ = e.Runner.Run(runCtx) })
+	// The first look says which partitions are this node's, before anything
+	// is planned; when it fails, the duty tries again.
+	first, cancel := context.WithTimeout(runCtx, firstLook)
+	defer cancel()
+	if err := e.Member.RunOnce(first); err != nil {
+		e.logger.Error("the node has not found its place among the others yet", "error", err)
+	}
+	e.planning.Go(func() { _ = e.Planner.Run(planCtx) })
+	e.ticker.Start()
+}
+
+// firstLook bounds how long a start waits for the registry.
+const firstLook = 5 * time.Second
+
+// storeBound is how long a stop waits for the store to take the last results.
+const storeBound = 10 * time.Second
+
+// Stop ends the node (engine rule 28): it stops firing and claiming, lets runs
+// finish for the configured grace, then asks them to stop, stores what they
+// came to and leaves the registry. When ctx ends first, Stop gives up; what is
+// left is recovered at the next start.
+func (e *Engine) Stop(ctx context.Context) error {
+	e.stopping.Store(true)
+	stopped := e.stopLoops(ctx, func() error { return nil })
+	return errors.Join(stopped, e.close())
+}
+
+// Ready is nil while the node serves and is not on its way down.
+func (e *Engine) Ready(ctx context.Context) error {
+	if e.stopping.Load() {
+		return errors.New("not ready: the node is stopping")
+	}
+	return e.Monitor.Ready(ctx)
+}
+
+// stopLoops ends the loops; closeEdge runs when nothing runs any more.
+func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
+	// The duties go on while runs end: the node still beats, and still sees
+	// who is to be stopped.
+	e.stepDown(ctx)
+	e.stopPlan()
+	e.planning.Wait()
+	e.Runner.Drain(ctx, time.Duration(e.cfg.Server.ShutdownGraceSec)*time.Second)
+	errs := []error{e.ticker.Stop(), closeEdge()}
+	e.stopRun()
+	done := make(chan struct{})
+	go func() {
+		e.loops.Wait()
+		close(done)
+	}()
+	return errors.Join(append(errs, e.awaitResults(ctx, done))...)
+}
+
+// stepDown gives the partitions away. A store that is away does not hold up
+// the stop: the others take them over when the lease ends.
+func (e *Engine) stepDown(ctx context.Context) {
+	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	if err := e.Member.StepDown(short); err != nil {
+		e.logger.Warn("the partitions could not be handed over", "error", err)
+	}
+}
+
+// farewell bounds each of the last words to the registry.
+const farewell = 2 * time.Second
+
+// awaitResults waits for the store to take the last results, beating all the
+// while, and leaves the registry.
+func (e *Engine) awaitResults(ctx context.Context, done <-chan struct{}) error {
+	bound, beat := e.machine.NewTimer(storeBound), e.machine.NewTimer(e.beat())
+	defer bound.Stop()
+	defer beat.Stop()
+	for {
+		select {
+		case <-done:
+			short, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+			defer cancel()
+			return e.Member.Leave(short)
+		case <-beat.C():
+			short, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+			_ = e.Member.Beat(short) // the results will tell what is wrong with the store
+			cancel()
+			beat.Reset(e.beat())
+		case <-ctx.Done():
+			return fmt.Errorf("stopped before every run had ended: %w", ctx.Err())
+		case <-bound.C():
+			return errors.New("stopped before the store had taken every result")
+		}
+	}
+}
+
+// Close gives up what NewEngine opened, for an engine that was never started.
+func (e *Engine) Close() error { return e.close() }
+
+func (e *Engine) close() error {
+	var errs []error
+	if e.processes != nil {
+		errs = append(errs, e.processes.Close())
+	}
+	if e.Store != nil {
+		errs = append(errs, e.Store.Close())
+	}
+	if e.folder != nil {
+		errs = append(errs, e.folder.Close())
+	}
+	return errors.Join(errs...)
+}
