@@ -141,6 +141,10 @@ func (p *purger) PurgeAudit(_ context.Context, before time.Time, limit int) (int
 	return p.purge("audit", before, limit)
 }
 
+func (p *purger) PurgeBackfills(_ context.Context, before time.Time, limit int) (int, error) {
+	return p.purge("backfills", before, limit)
+}
+
 func TestRetentionDeletesInSmallBatchesAndGoesOnNextTime(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	p := &purger{left: map[string]int{"executions": 10_500, "logs": 450}, before: map[string]time.Time{}}
