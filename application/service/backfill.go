@@ -24,7 +24,8 @@ const (
 	MaxBackfillParallel = 100
 )
 
-// Backfill asks for the nominal times of a job in the past range [From, To).
+// Backfill asks for the nominal times of a job in the past range [From, To),
+// whose bounds are whole milliseconds.
 type Backfill struct {
 	From, To time.Time
 	// MaxParallel is 1–MaxBackfillParallel.
@@ -54,11 +55,6 @@ func (b Backfill) Validate(now time.Time) []fault.Field {
 		add("maxParallel", "out_of_range", fmt.Sprintf("must be from 1 to %d", MaxBackfillParallel))
 	}
 	return fields
-}
-
-// span is the range as the store keeps it.
-func (b Backfill) span() (from, to time.Time) {
-	return b.From.UTC().Truncate(time.Millisecond), b.To.UTC().Truncate(time.Millisecond)
 }
 
 // BackfillPlan is what a backfill would do.
@@ -136,8 +132,7 @@ func (s *BackfillService) times(job *entity.Job, r Backfill) ([]time.Time, error
 		return nil, fault.InvalidField("schedule", "no_planned_times",
 			"the job has no schedule, so there are no planned times; trigger it with a scheduledTime instead, or give it a schedule first")
 	}
-	from, to := r.span()
-	times := sched.Unstarted().Between(from, to, MaxBackfillTimes+1)
+	times := sched.Unstarted().Between(r.From, r.To, MaxBackfillTimes+1)
 	if len(times) <= MaxBackfillTimes {
 		return times, nil
 	}
@@ -159,9 +154,8 @@ func (s *BackfillService) Start(ctx context.Context, jobID string, r Backfill) (
 		return entity.Backfill{}, fmt.Errorf("make the id of a backfill: %w", err)
 	}
 	now := s.Clock.Now().Truncate(time.Millisecond)
-	from, to := r.span()
 	b := entity.Backfill{
-		ID: id.String(), JobID: jobID, From: from, To: to, Schedule: plan.schedule, Cursor: from,
+		ID: id.String(), JobID: jobID, From: r.From, To: r.To, Schedule: plan.schedule, Cursor: r.From,
 		MaxParallel: r.MaxParallel, Status: entity.BackfillActive, Total: plan.Total, AlreadyRun: plan.AlreadyRun,
 		User: r.User, Version: 1, CreateTime: now, UpdateTime: now,
 	}

@@ -2,12 +2,14 @@ package service_test
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/backfill"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
@@ -58,6 +60,8 @@ type desk struct {
 	t          *testing.T
 	Jobs       *service.JobService
 	Executions *service.ExecutionService
+	Backfills  *service.BackfillService
+	filler     *backfill.Manager
 	news       *news
 }
 
@@ -85,6 +89,13 @@ func deskOn(t *testing.T, n *enginetest.Node) *desk {
 		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Places: n.Places,
 		Schedules: n.Schedules, Closer: &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time},
 		Engine: d.news, Clock: n.Time,
+	})
+	d.filler = backfill.New(backfill.Deps{
+		Store: n.Faults, Backfills: n.Store, Places: n.Places, Schedules: n.Schedules, Runner: n.Runner, Clock: n.Clock, StoreClock: n.Time,
+	})
+	d.Backfills = service.NewBackfillService(service.BackfillDeps{
+		Store: n.Faults, Backfills: n.Store, Jobs: n.Store.Jobs, Places: n.Places, Schedules: n.Schedules, Admitter: d.filler,
+		Clock: n.Time, Logger: slog.New(slog.DiscardHandler),
 	})
 	return d
 }

@@ -154,7 +154,7 @@ func TestRetentionDeletesInSmallBatchesAndGoesOnNextTime(t *testing.T) {
 	require.Equal(t, 10_450, gone, "a tick is bounded")
 	require.Equal(t, 500, p.left["executions"])
 	require.Equal(t, map[string]time.Time{
-		"executions": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
+		"executions": enginetest.Noon.AddDate(0, 0, -30), "backfills": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
 	}, p.before, "zero days keep for ever")
 	gone, err = r.RunOnce(t.Context())
 	require.NoError(t, err)

@@ -29,6 +29,7 @@ func Run(t *testing.T, open Opener) {
 		{"nodes", testNodes},
 		{"users", testUsers},
 		{"groups", testGroups},
+		{"backfills", testBackfills},
 		{"secrets", testSecrets},
 		{"access", testAccess},
 		{"idempotency", testIdempotency},
