@@ -40,7 +40,7 @@ func TestAnOlderSchemaIsRefusedWithoutAutoMigrate(t *testing.T) {
 		defer m.Close()
 		undone, err := m.Down(t.Context())
 		require.NoError(t, err)
-		require.Contains(t, undone.Name, "user_rights")
+		require.Contains(t, undone.Name, "backfill")
 		cfg.AutoMigrate = false
 		_, err = persistence.Open(t.Context(), cfg)
 		require.ErrorContains(t, err, "migrate up")
