@@ -169,7 +169,7 @@ func TestEveryCreatingRouteHeedsTheKey(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"POST /api/v1/jobs", "POST /api/v1/jobs/:id/trigger", "POST /api/v1/jobs/:id/copy", "POST /api/v1/groups",
+		"POST /api/v1/jobs", "POST /api/v1/jobs/:id/trigger", "POST /api/v1/jobs/:id/copy", "POST /api/v1/jobs/:id/backfill", "POST /api/v1/groups",
 		"POST /api/v1/bulk/jobs/trigger", "POST /api/v1/bulk/executions/retry", "POST /api/v1/bulk/dead-letters/replay",
 		"POST /api/v1/executions/:id/retry", "POST /api/v1/dead-letters/:id/replay",
 	}, paths)

@@ -46,6 +46,7 @@ type Deps struct {
 	Users      controller.UserService
 	Tokens     controller.TokenService
 	Groups     controller.GroupService
+	Backfills  controller.BackfillService
 	Audit      controller.AuditService
 	Calls      repository.IdempotentCalls
 	// Reports takes what the targets of asynchronous calls say.

@@ -39,6 +39,7 @@ func routes(d Deps) []Route {
 	user := controller.NewUserController(d.Users)
 	token := controller.NewTokenController(d.Tokens)
 	audit := controller.NewAuditController(d.Audit)
+	backfills := controller.NewBackfillController(d.Backfills, reader)
 	groups := controller.NewGroupController(d.Groups)
 	bulk := controller.NewBulkController(d.Jobs, d.Executions, d.Executions, d.scope())
 	node := controller.NewNodeController(d.Nodes)
@@ -82,6 +83,9 @@ func routes(d Deps) []Route {
 		{"POST", v1 + "/jobs/:id/versions/:version/restore", permission.JobWrite, job, false, jobs.Restore},
 		{"GET", v1 + "/jobs/:id/next-fire-times", permission.JobRead, job, false, plan.NextFireTimes},
 		{"GET", v1 + "/jobs/:id/fires", permission.JobRead, job, false, plan.Fires},
+		{"POST", v1 + "/jobs/:id/backfill", permission.JobRun, job, once, backfills.Start},
+		{"GET", v1 + "/jobs/:id/backfills", permission.JobRead, job, false, backfills.List},
+		{"POST", v1 + "/jobs/:id/backfills/:backfillId/cancel", permission.JobRun, job, false, backfills.Cancel},
 		{"POST", v1 + "/jobs/pause", permission.JobWrite, all, false, groups.PauseAll},
 		{"POST", v1 + "/jobs/resume", permission.JobWrite, all, false, groups.ResumeAll},
 		{"GET", v1 + "/groups", permission.JobRead, none, false, groups.List},

@@ -14,7 +14,7 @@ import (
 )
 
 func address(r api.Route) string {
-	return strings.NewReplacer(":id", "some-id", ":name", "some-name", ":version", "1").Replace(r.Path)
+	return strings.NewReplacer(":id", "some-id", ":backfillId", "some-id", ":name", "some-name", ":version", "1").Replace(r.Path)
 }
 
 func TestEveryRouteIsClosedUnlessItSaysOtherwise(t *testing.T) {

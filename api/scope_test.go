@@ -34,7 +34,7 @@ func TestWhatOneMayNotSeeDoesNotExist(t *testing.T) {
 		}
 		for group, job := range jobs {
 			ids := map[middleware.Object]string{middleware.Job: job, middleware.Execution: "run-" + group, middleware.Group: group}
-			path := strings.NewReplacer(":id", ids[r.Object], ":name", ids[r.Object], ":version", "1").Replace(r.Path)
+			path := strings.NewReplacer(":id", ids[r.Object], ":name", ids[r.Object], ":version", "1", ":backfillId", "none").Replace(r.Path)
 			a := e.call(r.Method, path, `{}`, "Authorization", "Bearer "+boundToken)
 			reads := r.Permission == permission.JobRead || r.Permission == permission.ExecutionRead
 			switch {

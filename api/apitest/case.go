@@ -30,6 +30,7 @@ const (
 	password   = "/api/v1/auth/password"
 	preview    = "/api/v1/schedules/preview"
 	trigger    = jobs + "/" + JobID + "/trigger"
+	backfill   = jobs + "/" + JobID + "/backfill"
 	fires      = jobs + "/" + JobID + "/fires"
 	fireTimes  = jobs + "/" + JobID + "/next-fire-times"
 	logs       = executions + "/" + RunID + "/logs"
@@ -131,7 +132,7 @@ func wrong(row, path, body, field, code string) Case {
 // Edge are the cases that the edge refuses by itself.
 func Edge() []Case {
 	return slices.Concat(expressions(), times(), numbers(), texts(), enumerations(), unknownFields(), syntax(), mediaTypes(),
-		previews(), triggers(), credentials(), queries(), addresses(), headers())
+		previews(), triggers(), backfills(), credentials(), queries(), addresses(), headers())
 }
 
 // Deep are the cases that only the services, the executors or the store can

@@ -62,7 +62,7 @@ func targets() []Case {
 // cursors that no page ended with.
 func cursors() []Case {
 	var out []Case
-	for _, list := range []string{jobs, executions, letters} {
+	for _, list := range []string{jobs, executions, letters, backfill + "s"} {
 		for _, cursor := range []string{"x", "====", "!!!!", "AAAA", "w6k", strings.Repeat("QUFB", 20), "-1"} {
 			out = append(out, unfit("45 "+cursor, list+"?cursor="+cursor, "cursor", "invalid_cursor"))
 		}
@@ -83,6 +83,9 @@ func missing() []Case {
 		{"POST", jobs + "/" + nobody + "/resume"},
 		{"POST", jobs + "/" + nobody + "/trigger"},
 		{"GET", jobs + "/" + nobody + "/fires"},
+		{"GET", jobs + "/" + nobody + "/backfills"},
+		{"POST", jobs + "/" + nobody + "/backfills/" + nobody + "/cancel"},
+		{"POST", backfill + "s/" + nobody + "/cancel"},
 		{"GET", jobs + "/" + nobody + "/next-fire-times"},
 		{"GET", executions + "/" + nobody},
 		{"GET", executions + "/" + nobody + "/logs"},

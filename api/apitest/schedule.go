@@ -100,3 +100,27 @@ func triggers() []Case {
 		wrong("77", trigger, `{"token":1}`, "token", "unknown_field"),
 	}
 }
+
+func backfills() []Case {
+	const day = `{"from":"2020-01-01T00:00:00Z","to":"2020-01-02T00:00:00Z",`
+	bounds := func(from, to string) string { return `{"from":` + from + `,"to":` + to + `}` }
+	return []Case{
+		wrong("72 from", backfill, `{"to":"2020-01-01T00:00:00Z"}`, "from", "required"),
+		wrong("72 to", backfill, `{"from":"2020-01-01T00:00:00Z"}`, "to", "required"),
+		wrong("73 to", backfill, bounds(`"2020-01-01T00:00:00Z"`, "null"), "to", "required"),
+		wrong("31", backfill, bounds(`"2020-01-02T00:00:00Z"`, `"2020-01-01T00:00:00Z"`), "to", "out_of_order"),
+		wrong("31 empty", backfill, bounds(`"2020-01-02T00:00:00Z"`, `"2020-01-02T08:00:00+08:00"`), "to", "out_of_order"),
+		wrong("32 future", backfill, bounds(`"2020-01-01T00:00:00Z"`, `"2150-01-01T00:00:00Z"`), "to", "in_the_future"),
+		wrong("32 first year", backfill, bounds(`"0001-01-01T00:00:00Z"`, `"2020-01-02T00:00:00Z"`), "from", "invalid_time"),
+		wrong("34", backfill, bounds(`"2020-01-01"`, `"2020-01-02T00:00:00Z"`), "from", "invalid_time"),
+		wrong("34 number", backfill, bounds("1577836800", `"2020-01-02T00:00:00Z"`), "from", "wrong_type"),
+		wrong("45 none", backfill, day+`"maxParallel":0}`, "maxParallel", "out_of_range"),
+		wrong("45 many", backfill, day+`"maxParallel":101}`, "maxParallel", "out_of_range"),
+		wrong("38", backfill, day+`"maxParallel":9223372036854775808}`, "maxParallel", "out_of_range"),
+		wrong("41", backfill, day+`"maxParallel":1.5}`, "maxParallel", "not_an_integer"),
+		wrong("47", backfill, day+`"dryRun":1}`, "dryRun", "wrong_type"),
+		wrong("46", backfill, day+`"maxParallel":"1"}`, "maxParallel", "wrong_type"),
+		wrong("77", backfill, day+`"params":{}}`, "params", "unknown_field"),
+		wrong("78", backfill, day+`"dryrun":true}`, "dryrun", "unknown_field"),
+	}
+}

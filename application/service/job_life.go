@@ -195,7 +195,15 @@ func fireExtra(ctx context.Context, store repository.Store, places *coordination
 		if job == nil {
 			return fault.NotFound("job", jobID)
 		}
-		if err := admitOne(ctx, tx, places, job, fire, clock.Now(), &a); err != nil {
+		live, err := tx.LiveFires.OfJobs(ctx, []string{jobID})
+		if err != nil {
+			return err
+		}
+		now := clock.Now()
+		if err := places.Admit(ctx, tx, now, job, &live, fire, &a); err != nil {
+			return err
+		}
+		if err := places.Record(ctx, tx, now, job, &a); err != nil {
 			return err
 		}
 		if also == nil {
@@ -212,37 +220,4 @@ func fireExtra(ctx context.Context, store repository.Store, places *coordination
 		ids[i] = row.ID
 	}
 	return ids, nil
-}
-
-func admitOne(ctx context.Context, tx repository.Tx, places *coordination.Places, job *entity.Job,
-	fire coordination.Fire, now time.Time, a *coordination.Admission,
-) error {
-	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
-	if err != nil {
-		return err
-	}
-	if err := places.Admit(ctx, tx, now, job, &live, fire, a); err != nil {
-		return err
-	}
-	if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
-		return err
-	}
-	if len(a.LiveFires) > 0 {
-		if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
-			return err
-		}
-	}
-	if job.Coordinated() {
-		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{coordination.AdvanceOf(job, time.Time{})}); err != nil {
-			return err
-		}
-	}
-	var events []entity.Event
-	for _, row := range a.Effect.Closed {
-		events = append(events, event.Final(row, now))
-	}
-	if len(events) == 0 {
-		return nil
-	}
-	return tx.Records.AddEvents(ctx, events)
 }

@@ -20,8 +20,8 @@ const ledgerPage = 200
 const plannedShown = 10
 
 // Fires is the fire ledger of a job, newest first: the nearest fires to come,
-// then what became of each fire and range of the past, read from rows (engine
-// rule 6). The cursor is the moment of the last entry.
+// then what became of each fire and range of the past, and of each past time
+// that was run on demand, read from rows (engine rule 6). The cursor is the moment of the last entry.
 func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEntry, string, error) {
 	job, err := s.Jobs.Get(ctx, q.JobID)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *ExecutionService) recorded(ctx context.Context, jobID string, from, to 
 			return nil, false, err
 		}
 		for _, row := range rows {
-			if row.Trigger != entity.TriggerSchedule && row.Trigger != entity.TriggerMisfire {
+			if row.Trigger != entity.TriggerSchedule && row.Trigger != entity.TriggerMisfire && !identity.IsBackfill(row.FireKey) {
 				continue
 			}
 			i, seen := index[row.FireKey]

@@ -29,8 +29,8 @@ type LedgerQuery struct {
 	Cursor   string
 }
 
-// LedgerEntry is one planned fire, or one range of fires, and what became of
-// it. It is read from rows, never recomputed (engine rule 6).
+// LedgerEntry is one planned fire, one range of fires, or one time that a
+// backfill ran, and what became of it. It is read from rows, never recomputed (engine rule 6).
 type LedgerEntry struct {
 	FireKey       string
 	ScheduledTime time.Time

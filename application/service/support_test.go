@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/backfill"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
@@ -60,6 +61,8 @@ type desk struct {
 	Jobs       *service.JobService
 	Executions *service.ExecutionService
 	Groups     *service.GroupService
+	Backfills  *service.BackfillService
+	filler     *backfill.Manager
 	news       *news
 }
 
@@ -88,6 +91,13 @@ func deskOn(t *testing.T, n *enginetest.Node) *desk {
 		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Places: n.Places,
 		Schedules: n.Schedules, Closer: &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time},
 		Engine: d.news, Clock: n.Time,
+	})
+	d.filler = backfill.New(backfill.Deps{
+		Store: n.Faults, Backfills: n.Store, Places: n.Places, Schedules: n.Schedules, Runner: n.Runner, Clock: n.Clock, StoreClock: n.Time,
+	})
+	d.Backfills = service.NewBackfillService(service.BackfillDeps{
+		Store: n.Faults, Backfills: n.Store, Jobs: n.Store.Jobs, Places: n.Places, Schedules: n.Schedules, Admitter: d.filler,
+		Clock: n.Time, Logger: slog.New(slog.DiscardHandler),
 	})
 	return d
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api/controller"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/backfill"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
@@ -74,6 +75,7 @@ type Engine struct {
 	Monitor    *service.MonitorService
 	Secrets    *service.SecretService
 	Groups     *service.GroupService
+	Backfills  *service.BackfillService
 	Metrics    *metrics.MetricsCollector
 	Bus        *mq.Bus
 	Clock      *storeclock.Clock
@@ -88,6 +90,7 @@ type Engine struct {
 	checker   service.DefinitionChecker
 	folder    *dataFolder
 	ticker    *ticker.Ticker
+	backfills *backfill.Manager
 	lost      chan struct{}
 	stopping  atomic.Bool
 	loops     sync.WaitGroup
@@ -194,6 +197,12 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 		Engine: news, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger,
 	})
 	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Clock, e.logger)
+	e.backfills = backfill.New(backfill.Deps{
+		Store: e.Store, Backfills: e.Store, Places: places, Schedules: compiler, Runner: e.Runner, Clock: e.machine, StoreClock: e.Clock,
+	})
+	e.Backfills = service.NewBackfillService(service.BackfillDeps{
+		Store: e.Store, Backfills: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler, Admitter: e.backfills, Clock: e.Clock, Logger: e.logger,
+	})
 	e.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler,
 		Closer: &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock},

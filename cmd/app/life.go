@@ -73,11 +73,16 @@ func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
 // stepDown gives the partitions away. A store that is away does not hold up
 // the stop: the others take them over when the lease ends.
 func (e *Engine) stepDown(ctx context.Context) {
-	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
-	defer cancel()
-	if err := e.Member.StepDown(short); err != nil {
+	if err := e.lastWord(ctx, e.Member.StepDown); err != nil {
 		e.logger.Warn("the partitions could not be handed over", "error", err)
 	}
+}
+
+// lastWord tells the registry something, also when the stop is in a hurry.
+func (e *Engine) lastWord(ctx context.Context, say func(ctx context.Context) error) error {
+	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	return say(short)
 }
 
 // farewell bounds each of the last words to the registry.
@@ -92,13 +97,9 @@ func (e *Engine) awaitResults(ctx context.Context, done <-chan struct{}) error {
 	for {
 		select {
 		case <-done:
-			short, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
-			defer cancel()
-			return e.Member.Leave(short)
+			return e.lastWord(ctx, e.Member.Leave)
 		case <-beat.C():
-			short, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
-			_ = e.Member.Beat(short) // the results will tell what is wrong with the store
-			cancel()
+			_ = e.lastWord(ctx, e.Member.Beat) // the results will tell what is wrong with the store
 			beat.Reset(e.beat())
 		case <-ctx.Done():
 			return fmt.Errorf("stopped before every run had ended: %w", ctx.Err())

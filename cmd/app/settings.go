@@ -43,6 +43,7 @@ const (
 	deadlineInterval  = 2 * time.Second
 	placesInterval    = 10 * time.Second
 	groupsInterval    = 3 * time.Second
+	backfillInterval  = 500 * time.Millisecond
 	relayInterval     = time.Second
 	retentionInterval = time.Minute
 )
@@ -66,6 +67,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 		{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},
 		{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
 		{"groups", groupsInterval, e.Groups.Sweep},
+		{"backfills", backfillInterval, e.backfills.RunOnce},
 		{"relay", relayInterval, ignoreCount(relay.RunOnce)},
 		{"retention", retentionInterval, ignoreCount(retention.RunOnce)},
 	} {

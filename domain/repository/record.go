@@ -114,4 +114,6 @@ type Retention interface {
 	PurgeOthers(ctx context.Context, before time.Time, limit int) (int, error)
 	// PurgeAudit removes entries of the audit log.
 	PurgeAudit(ctx context.Context, before time.Time, limit int) (int, error)
+	// PurgeBackfills removes backfills that are not ACTIVE.
+	PurgeBackfills(ctx context.Context, before time.Time, limit int) (int, error)
 }

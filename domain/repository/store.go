@@ -50,6 +50,7 @@ type Tx struct {
 	LiveFires  LiveFireWriter
 	Records    RecordWriter
 	Groups     GroupWriter
+	Backfills  BackfillWriter
 }
 
 // ErrCommitUnknown is returned when a commit was sent and no answer came.

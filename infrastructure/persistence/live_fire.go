@@ -127,8 +127,8 @@ const clockSlack = 10 * time.Minute
 
 // RowsOf implements repository.LiveFireWriter. A job may have millions of
 // runs and no index tells the live ones apart, so the search is bounded by
-// what ids begin with: the nominal time of a planned run, the creation of any
-// other, which is no earlier than the live fire's.
+// what ids begin with: the nominal time of a planned or backfilled run, the
+// creation of any other, which is no earlier than the live fire's.
 func (w *liveFireWriter) RowsOf(ctx context.Context, jobID, fireKey string) ([]*entity.Execution, error) {
 	where := " WHERE job_id = ? AND fire_key = ? AND claim_key IS NOT NULL AND status IN ('WAITING', 'RUNNING')"
 	args := []any{jobID, fireKey}
@@ -138,7 +138,7 @@ func (w *liveFireWriter) RowsOf(ctx context.Context, jobID, fireKey string) ([]*
 	}
 	if len(fires) == 1 {
 		created := identity.FloorID(fires[0].CreateTime.Add(-clockSlack))
-		if nominal, err := time.Parse(time.RFC3339, fireKey); err == nil {
+		if nominal, ok := identity.NominalOf(fireKey); ok {
 			where += " AND (id >= ? OR (id >= ? AND id < ?))"
 			args = append(args, created, identity.FloorID(nominal), identity.FloorID(nominal.Add(time.Millisecond)))
 		} else {

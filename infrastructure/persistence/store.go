@@ -66,6 +66,7 @@ type Store struct {
 	*Nodes
 	*Users
 	*Groups
+	*Backfills
 	*Secrets
 	*Tokens
 	*Audit
@@ -106,7 +107,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	return &Store{
 		core: s, Jobs: &Jobs{s.read}, Executions: &Executions{s.read}, Plans: &Plans{s.read}, Claims: &Claims{s.read},
-		Records: &Records{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{s}, Users: &Users{s}, Groups: &Groups{s}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s},
+		Records: &Records{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{s}, Users: &Users{s}, Groups: &Groups{s}, Backfills: &Backfills{s.read}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s},
 		IdempotentCalls: &IdempotentCalls{s}, Retention: &Retention{s: s},
 	}, nil
 }

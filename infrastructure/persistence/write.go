@@ -47,6 +47,7 @@ func (s *core) Write(ctx context.Context, lane repository.Lane, name string, fn 
 			LiveFires:  &liveFireWriter{c},
 			Records:    &recordWriter{c},
 			Groups:     &groupWriter{c},
+			Backfills:  &backfillWriter{c},
 		})
 	})
 }

@@ -28,15 +28,27 @@ type Fire struct {
 	// run is repeated by hand. Negative: every shard of the job.
 	OnlyShard  int
 	ShardTotal int
-	// Planned fires have computed ids; others random ones (engine rules 1, 2).
+	// Planned fires are those of the schedule.
 	Planned bool
+	// Computed ids refuse a second record of the fire; others are random
+	// (engine rules 1, 2).
+	Computed bool
 }
 
 // PlannedFire is a fire of the schedule.
 func PlannedFire(f planning.Fire) Fire {
 	return Fire{
 		Key: identity.FireKey(f.Nominal), Nominal: f.Nominal, Due: f.Due,
-		Trigger: f.Trigger, OnlyShard: -1, Planned: true,
+		Trigger: f.Trigger, OnlyShard: -1, Planned: true, Computed: true,
+	}
+}
+
+// BackfillFire runs a nominal time of the past at due. Whoever runs the same
+// time again makes the same fire.
+func BackfillFire(nominal, due time.Time) Fire {
+	return Fire{
+		Key: identity.BackfillKey(nominal), Nominal: nominal, Due: due,
+		Trigger: entity.TriggerManual, OnlyShard: -1, Computed: true,
 	}
 }
 
@@ -84,7 +96,7 @@ func (f Fire) Rows(job *entity.Job, now time.Time) ([]*entity.Execution, error) 
 }
 
 func (f Fire) id(jobID string, shard int) (string, error) {
-	if f.Planned {
+	if f.Computed {
 		return identity.ExecutionID(f.Nominal, jobID, f.Key, shard), nil
 	}
 	id, err := uuid.NewV7()

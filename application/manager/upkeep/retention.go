@@ -49,6 +49,7 @@ func (r *Retention) RunOnce(ctx context.Context) (int, error) {
 		purge func(ctx context.Context, before time.Time, limit int) (int, error)
 	}{
 		{"executions", r.days.Executions, r.store.PurgeExecutions},
+		{"backfills", r.days.Executions, r.store.PurgeBackfills},
 		{"logs", r.days.Logs, r.store.PurgeLogs},
 		{"other records", r.days.Metrics, r.store.PurgeOthers},
 		{"audit entries", r.days.Audit, r.store.PurgeAudit},

@@ -97,6 +97,10 @@ func (p *purger) PurgeAudit(_ context.Context, before time.Time, limit int) (int
 	return p.purge("audit", before, limit)
 }
 
+func (p *purger) PurgeBackfills(_ context.Context, before time.Time, limit int) (int, error) {
+	return p.purge("backfills", before, limit)
+}
+
 func TestRetentionDeletesInSmallBatchesAndGoesOnNextTime(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	p := &purger{left: map[string]int{"executions": 10_500, "logs": 450}, before: map[string]time.Time{}}
@@ -106,7 +110,7 @@ func TestRetentionDeletesInSmallBatchesAndGoesOnNextTime(t *testing.T) {
 	require.Equal(t, 10_450, gone, "a tick is bounded")
 	require.Equal(t, 500, p.left["executions"])
 	require.Equal(t, map[string]time.Time{
-		"executions": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
+		"executions": enginetest.Noon.AddDate(0, 0, -30), "backfills": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
 	}, p.before, "zero days keep for ever")
 	gone, err = r.RunOnce(t.Context())
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -16,6 +17,9 @@ const maxMillis = 1<<48 - 1
 
 // rangePrefix marks the fire key of a row that stands for many fires.
 const rangePrefix = "range:"
+
+// backfillPrefix marks the fire key of a past time that was run on demand.
+const backfillPrefix = "backfill:"
 
 // keyLayout is RFC 3339 in UTC, always with milliseconds, so that keys of one
 // job sort in time order.
@@ -34,6 +38,21 @@ func RangeKey(first time.Time) string {
 	var buf [len(rangePrefix) + len(keyLayout) + 8]byte
 	b := append(buf[:0], rangePrefix...)
 	return string(first.UTC().AppendFormat(b, keyLayout))
+}
+
+// BackfillKey is the name under which a backfill runs a nominal time: the same
+// for every backfill, so that no two of them run it. It never equals a FireKey
+// or a RangeKey.
+func BackfillKey(nominal time.Time) string { return backfillPrefix + FireKey(nominal) }
+
+// IsBackfill reports whether BackfillKey made the key.
+func IsBackfill(fireKey string) bool { return strings.HasPrefix(fireKey, backfillPrefix) }
+
+// NominalOf is the time that FireKey or BackfillKey made a key of; the ids of
+// such a fire begin with it. It is false for other keys.
+func NominalOf(fireKey string) (time.Time, bool) {
+	t, err := time.Parse(keyLayout, strings.TrimPrefix(fireKey, backfillPrefix))
+	return t, err == nil
 }
 
 // ExecutionID is the id of one shard of one planned fire: a UUID of version 8

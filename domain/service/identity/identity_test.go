@@ -35,6 +35,29 @@ func TestFireKeyIsUTCWithMilliseconds(t *testing.T) {
 	} {
 		require.Equal(t, c.want, identity.FireKey(at(c.nominal)))
 		require.Equal(t, "range:"+c.want, identity.RangeKey(at(c.nominal)))
+		require.Equal(t, "backfill:"+c.want, identity.BackfillKey(at(c.nominal)))
+	}
+}
+
+func TestTheNominalTimeIsReadBackFromAKey(t *testing.T) {
+	noon := at("2026-11-20T12:00:00.123Z")
+	for _, c := range []struct {
+		key               string
+		nominal, backfill bool
+	}{
+		{identity.FireKey(noon), true, false},
+		{identity.BackfillKey(noon), true, true},
+		{identity.RangeKey(noon), false, false},
+		{"MANUAL:0190a5e0-7c00-7000-8000-000000000001", false, false},
+		{"backfill:soon", false, true},
+		{"", false, false},
+	} {
+		got, ok := identity.NominalOf(c.key)
+		require.Equal(t, c.nominal, ok, c.key)
+		require.Equal(t, c.backfill, identity.IsBackfill(c.key), c.key)
+		if ok {
+			require.Equal(t, noon, got, c.key)
+		}
 	}
 }
 

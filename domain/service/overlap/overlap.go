@@ -71,6 +71,13 @@ func Admit(policy entity.OverlapPolicy, limit, maxQueued int, live []entity.Live
 	}
 }
 
+// Free reports whether one more fire would start at once, and neither wait nor
+// end another one. The arguments are those of Admit.
+func Free(policy entity.OverlapPolicy, limit int, live []entity.LiveFire) bool {
+	d := Admit(policy, limit, 0, live)
+	return d.Verdict == Start && len(d.Supersede) == 0
+}
+
 // Promote lists the queued fires that may become active now, in the order of
 // their Seq. live is what is left after a fire ended and is not changed; limit
 // is the job's FireLimit, 0 or less for none.

@@ -82,6 +82,8 @@ func TestAdmit(t *testing.T) {
 			before := slices.Clone(c.live)
 			require.Equal(t, c.want, overlap.Admit(c.policy, c.limit, c.maxQueued, c.live))
 			require.Equal(t, before, c.live, "the caller's fires are not reordered")
+			idle := c.want.Verdict == overlap.Start && c.want.Supersede == nil
+			require.Equal(t, idle, overlap.Free(c.policy, c.limit, c.live))
 		})
 	}
 }

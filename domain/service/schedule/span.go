@@ -5,6 +5,33 @@ import (
 	"time"
 )
 
+// Unstarted is the schedule as if it had always been in force: its StartTime,
+// or the anchor of a FixedRate, bounds no past. The times of a FixedRate go
+// back in its intervals; those from its first time on stay what they are. The
+// end and the instant of a Once are kept.
+func (s *Schedule) Unstarted() *Schedule {
+	u := *s
+	u.start = noStart
+	if u.kind == FixedRate {
+		u.first %= u.interval
+	}
+	return &u
+}
+
+// Between lists the nominal times in [from, to), at most limit of them. Those
+// of a FixedDelay depend on its runs: it has none.
+func (s *Schedule) Between(from, to time.Time, limit int) []time.Time {
+	if s.kind == FixedDelay {
+		return nil
+	}
+	var times []time.Time
+	at, ok := s.Next(from.Add(-1))
+	for ; ok && at.Before(to) && len(times) < limit; at, ok = s.Next(at) {
+		times = append(times, at)
+	}
+	return times
+}
+
 // LatestAtOrBefore is the latest nominal time n with from ≤ n ≤ t. from is
 // itself nominal, the cursor of the engine; the result is false if from > t.
 // The work grows with the logarithm of the span, not with the number of times

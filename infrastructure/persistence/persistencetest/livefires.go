@@ -62,11 +62,13 @@ func liveFireRows(t *testing.T, s *persistence.Store) {
 	stranger := shard(0, noon, "manual")
 	stranger.JobID, stranger.ID = jobID(2), identity.ExecutionID(noon, jobID(2), "manual", 0)
 	repeated := shard(0, noon.Add(time.Second), identity.FireKey(missed)) // a replay keeps the fire's key
-	add(t, s, nil, append(append(planned, manual...), other, stranger, repeated)...)
+	backfilled := shard(0, missed, identity.BackfillKey(missed))
+	add(t, s, nil, append(append(planned, manual...), other, stranger, repeated, backfilled)...)
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		require.NoError(t, tx.LiveFires.Insert(ctx, []entity.LiveFire{
 			{JobID: jobID(1), FireKey: identity.FireKey(missed), Active: true, Remaining: 2, CreateTime: noon},
 			{JobID: jobID(1), FireKey: "manual", Remaining: 2, CreateTime: noon},
+			{JobID: jobID(1), FireKey: backfilled.FireKey, Remaining: 1, CreateTime: noon},
 		}))
 		rows, err := tx.LiveFires.RowsOf(ctx, jobID(1), identity.FireKey(missed))
 		require.NoError(t, err)
@@ -75,6 +77,9 @@ func liveFireRows(t *testing.T, s *persistence.Store) {
 		rows, err = tx.LiveFires.RowsOf(ctx, jobID(1), "manual")
 		require.NoError(t, err)
 		require.Equal(t, ids(manual), ids(rows))
+		rows, err = tx.LiveFires.RowsOf(ctx, jobID(1), backfilled.FireKey)
+		require.NoError(t, err)
+		require.Equal(t, []string{backfilled.ID}, ids(rows))
 		rows, err = tx.LiveFires.RowsOf(ctx, jobID(1), identity.FireKey(noon))
 		require.NoError(t, err)
 		require.Equal(t, []string{other.ID}, ids(rows), "without a live fire the search is merely slower")

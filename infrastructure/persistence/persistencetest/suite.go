@@ -30,6 +30,7 @@ func Run(t *testing.T, open Opener) {
 		{"marks of nodes", testMarks},
 		{"users", testUsers},
 		{"groups", testGroups},
+		{"backfills", testBackfills},
 		{"secrets", testSecrets},
 		{"access", testAccess},
 		{"idempotency", testIdempotency},

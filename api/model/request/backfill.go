@@ -1,0 +1,26 @@
+package request
+
+import (
+	"net/http"
+
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// Backfill reads the body of POST /jobs/{id}/backfill. dryRun asks what would
+// run, and runs nothing.
+func (r JobReader) Backfill(req *http.Request) (n service.Backfill, dryRun bool, err error) {
+	n.MaxParallel = 1
+	o, err := parse(req, false)
+	if err != nil {
+		return n, false, err
+	}
+	var f faults
+	b := newBinder(o, &f)
+	b.time("from", &n.From)
+	b.time("to", &n.To)
+	b.boolean("dryRun", &dryRun)
+	integer(b, "maxParallel", &n.MaxParallel)
+	b.close()
+	return n, dryRun, fault.Invalid(merge(f.list, n.Validate(r.Now())))
+}

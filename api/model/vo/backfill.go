@@ -1,0 +1,55 @@
+package vo
+
+import (
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// Backfill is a past range of a job whose planned times are run.
+type Backfill struct {
+	ID    string `json:"id"`
+	JobID string `json:"jobId"`
+	From  Time   `json:"from"`
+	To    Time   `json:"to"`
+	// Total counts the planned times of the range. AlreadyRun of them had run
+	// and are left out, Started have runs of this backfill.
+	Total      int `json:"total"`
+	AlreadyRun int `json:"alreadyRun"`
+	Started    int `json:"started"`
+	// Position is the first moment that is not decided.
+	Position    Time                  `json:"position"`
+	MaxParallel int                   `json:"maxParallel"`
+	Status      entity.BackfillStatus `json:"status"`
+	User        string                `json:"user"`
+	CreateTime  Time                  `json:"createTime"`
+	UpdateTime  Time                  `json:"updateTime"`
+}
+
+// FromBackfill makes the view of a backfill.
+func FromBackfill(b entity.Backfill) Backfill {
+	return Backfill{
+		ID: b.ID, JobID: b.JobID, From: Time(b.From), To: Time(b.To), Total: b.Total, AlreadyRun: b.AlreadyRun, Started: b.Started,
+		Position: Time(b.Cursor), MaxParallel: b.MaxParallel, Status: b.Status, User: b.User,
+		CreateTime: Time(b.CreateTime), UpdateTime: Time(b.UpdateTime),
+	}
+}
+
+// BackfillPlan is what a backfill would do.
+type BackfillPlan struct {
+	// FireTimes are the first of the times that would run.
+	FireTimes []Time `json:"fireTimes"`
+	// Total counts the planned times of the range, AlreadyRun those of them
+	// that would be left out.
+	Total      int  `json:"total"`
+	AlreadyRun int  `json:"alreadyRun"`
+	DryRun     bool `json:"dryRun"`
+}
+
+// shownTimes bounds the times of one answer.
+const shownTimes = 1000
+
+// FromPlan makes the view of a plan.
+func FromPlan(times []time.Time, total, alreadyRun int) BackfillPlan {
+	return BackfillPlan{FireTimes: Times(times[:min(len(times), shownTimes)]), Total: total, AlreadyRun: alreadyRun, DryRun: true}
+}

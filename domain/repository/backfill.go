@@ -1,0 +1,36 @@
+package repository
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// BackfillWriter changes backfills inside a transaction that holds the lock of
+// their job.
+type BackfillWriter interface {
+	// Add stores a new backfill, at version 1.
+	Add(ctx context.Context, b entity.Backfill) error
+	// Get returns fault.KindNotFound for an unknown id.
+	Get(ctx context.Context, id string) (entity.Backfill, error)
+	// Save stores cursor, status, counts and open times of an active backfill
+	// that still has the version given, and raises it; else fault.KindConflict.
+	Save(ctx context.Context, b entity.Backfill) error
+	// FiresAt is Backfills.FiresAt inside the transaction.
+	FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error)
+}
+
+// Backfills reads committed backfills.
+type Backfills interface {
+	// Backfill returns fault.KindNotFound for an unknown id.
+	Backfill(ctx context.Context, id string) (entity.Backfill, error)
+	// ListBackfills are those of a job, newest first.
+	ListBackfills(ctx context.Context, jobID string, p Page) (backfills []entity.Backfill, next string, err error)
+	// ActiveBackfills are the oldest that are ACTIVE.
+	ActiveBackfills(ctx context.Context, limit int) ([]entity.Backfill, error)
+	// FiresAt returns id, fire key and status of the job's runs whose ids begin
+	// with one of the times: the planned and the backfilled runs of these times,
+	// and others that were made in the same milliseconds.
+	FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error)
+}

@@ -1,0 +1,180 @@
+package persistence
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Backfills reads backfills: repository.Backfills.
+type Backfills struct{ c *conn }
+
+// backfillRow is a row of scheduler_backfill.
+type backfillRow struct {
+	ID          string `gorm:"column:id;primaryKey"`
+	JobID       string
+	FromTime    stamp
+	ToTime      stamp
+	Schedule    string
+	CursorTime  stamp
+	MaxParallel int
+	Status      string
+	Planned     int
+	AlreadyRun  int
+	Started     int
+	OpenTimes   string
+	UserName    string
+	Version     int
+	CreateTime  stamp
+	UpdateTime  stamp
+}
+
+// TableName implements GORM's Tabler.
+func (backfillRow) TableName() string { return "scheduler_backfill" }
+
+func (r *backfillRow) entity() (entity.Backfill, error) {
+	b := entity.Backfill{
+		ID: r.ID, JobID: r.JobID, From: r.FromTime.time(), To: r.ToTime.time(), Cursor: r.CursorTime.time(),
+		MaxParallel: r.MaxParallel, Status: entity.BackfillStatus(r.Status), Total: r.Planned, AlreadyRun: r.AlreadyRun, Started: r.Started,
+		User: r.UserName, Version: r.Version, CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
+	}
+	if err := json.Unmarshal([]byte(r.Schedule), &b.Schedule); err != nil {
+		return b, fmt.Errorf("read the schedule of backfill %s: %w", r.ID, err)
+	}
+	for _, ms := range strings.Fields(r.OpenTimes) {
+		n, err := strconv.ParseInt(ms, 10, 64)
+		if err != nil {
+			return b, fmt.Errorf("read the open times of backfill %s: %w", r.ID, err)
+		}
+		b.Open = append(b.Open, time.UnixMilli(n).UTC())
+	}
+	return b, nil
+}
+
+// openTimes writes times as milliseconds with spaces between them.
+func openTimes(times []time.Time) string {
+	var buf []byte
+	for _, t := range times {
+		buf = append(strconv.AppendInt(buf, t.UnixMilli(), 10), ' ')
+	}
+	return string(buf)
+}
+
+func backfillsOf(rows []backfillRow) (out []entity.Backfill, err error) {
+	out = make([]entity.Backfill, len(rows))
+	for i := range rows {
+		if out[i], err = rows[i].entity(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Backfill implements repository.Backfills.
+func (r *Backfills) Backfill(ctx context.Context, id string) (entity.Backfill, error) {
+	return r.c.backfill(ctx, id)
+}
+
+func (c *conn) backfill(ctx context.Context, id string) (entity.Backfill, error) {
+	if !plain(id) {
+		return entity.Backfill{}, fault.NotFound("backfill", id)
+	}
+	var row backfillRow
+	err := c.gorm(ctx, "backfill.get").Where("id = ?", id).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return entity.Backfill{}, fault.NotFound("backfill", id)
+	}
+	if err != nil {
+		return entity.Backfill{}, err
+	}
+	return row.entity()
+}
+
+// ListBackfills implements repository.Backfills.
+func (r *Backfills) ListBackfills(ctx context.Context, jobID string, p repository.Page) ([]entity.Backfill, string, error) {
+	before, err := readCursor(p.Cursor)
+	if err != nil || !plain(jobID) {
+		return nil, "", err
+	}
+	limit := pageSize(p.Limit)
+	db := r.c.gorm(ctx, "backfill.list").Where("job_id = ?", jobID)
+	if before != "" {
+		db = db.Where("id < ?", before)
+	}
+	var rows []backfillRow
+	if err := db.Order("id DESC").Limit(limit + 1).Find(&rows).Error; err != nil {
+		return nil, "", err
+	}
+	rows, next := cutPage(rows, limit, func(b backfillRow) string { return b.ID })
+	out, err := backfillsOf(rows)
+	return out, next, err
+}
+
+// ActiveBackfills implements repository.Backfills.
+func (r *Backfills) ActiveBackfills(ctx context.Context, limit int) ([]entity.Backfill, error) {
+	var rows []backfillRow
+	err := r.c.gorm(ctx, "backfill.active").Where("status = 'ACTIVE'").Order("id").Limit(limit).Find(&rows).Error
+	if err != nil {
+		return nil, err
+	}
+	return backfillsOf(rows)
+}
+
+// FiresAt implements repository.Backfills.
+func (r *Backfills) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
+	return r.c.firesAt(ctx, jobID, times)
+}
+
+// backfillWriter implements repository.BackfillWriter.
+type backfillWriter struct{ c *conn }
+
+// Add implements repository.BackfillWriter.
+func (w *backfillWriter) Add(ctx context.Context, b entity.Backfill) error {
+	spec, err := json.Marshal(b.Schedule)
+	if err != nil {
+		return fmt.Errorf("encode the schedule of a backfill: %w", err)
+	}
+	return w.c.gorm(ctx, "backfill.insert").Create(&backfillRow{
+		ID: b.ID, JobID: b.JobID, FromTime: stamp(b.From), ToTime: stamp(b.To), Schedule: string(spec), CursorTime: stamp(b.Cursor),
+		MaxParallel: b.MaxParallel, Status: string(b.Status), Planned: b.Total, AlreadyRun: b.AlreadyRun, Started: b.Started,
+		OpenTimes: openTimes(b.Open), UserName: b.User, Version: 1, CreateTime: stamp(b.CreateTime), UpdateTime: stamp(b.UpdateTime),
+	}).Error
+}
+
+// Get implements repository.BackfillWriter.
+func (w *backfillWriter) Get(ctx context.Context, id string) (entity.Backfill, error) {
+	return w.c.backfill(ctx, id)
+}
+
+// Save implements repository.BackfillWriter.
+func (w *backfillWriter) Save(ctx context.Context, b entity.Backfill) error {
+	n, err := w.c.exec(ctx, "backfill.save", `UPDATE scheduler_backfill SET cursor_time = ?, status = ?, already_run = ?, started = ?, open_times = ?,
+		update_time = ?, version = version + 1 WHERE id = ? AND version = ? AND status = 'ACTIVE'`,
+		text(b.Cursor), string(b.Status), b.AlreadyRun, b.Started, openTimes(b.Open), text(b.UpdateTime), b.ID, b.Version)
+	if err == nil && n == 0 {
+		return fault.Conflict("stale_version", "the backfill changed since version %d", b.Version)
+	}
+	return err
+}
+
+// FiresAt implements repository.BackfillWriter.
+func (w *backfillWriter) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
+	return w.c.firesAt(ctx, jobID, times)
+}
+
+// PurgeBackfills implements repository.Retention.
+func (r *Retention) PurgeBackfills(ctx context.Context, before time.Time, limit int) (int, error) {
+	return r.purge(ctx, "backfills", "scheduler_backfill", "status <> 'ACTIVE' AND update_time < ?", limit, stampText(before))
+}
+
+var _ repository.Backfills = (*Backfills)(nil)
