@@ -60,6 +60,8 @@ type Deps struct {
 	Version vo.Version
 	// TimeZone is the zone of schedules that name none; empty is UTC.
 	TimeZone string
+	// ProbesOnly leaves out everything under /api, on nodes without that role.
+	ProbesOnly bool
 	// TrustedProxies are networks whose X-Forwarded-For is believed.
 	TrustedProxies []string
 }
@@ -76,7 +78,13 @@ type Router struct {
 }
 
 // NewRouter puts the API together. It fails when a route names no permission.
-func NewRouter(d Deps) (*Router, error) { return newRouter(d, routes(d)) }
+func NewRouter(d Deps) (*Router, error) {
+	table := routes(d)
+	if d.ProbesOnly {
+		table = slices.DeleteFunc(table, func(r Route) bool { return strings.HasPrefix(r.Path, "/api/") })
+	}
+	return newRouter(d, table)
+}
 
 func newRouter(d Deps, table []Route) (*Router, error) {
 	gin.SetMode(gin.ReleaseMode)

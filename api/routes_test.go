@@ -94,3 +94,16 @@ func TestProbes(t *testing.T) {
 	require.NotContains(t, e.call("GET", "/readyz", "").want(503).body, "canary")
 	e.call("GET", "/healthz", "").want(200)
 }
+
+func TestANodeWithoutTheRoleServesProbesOnly(t *testing.T) {
+	e := newEdge(t)
+	d := e.deps()
+	d.ProbesOnly = true
+	var err error
+	e.router, err = api.NewRouter(d)
+	require.NoError(t, err)
+	e.call("GET", "/readyz", "").want(200)
+	e.call("GET", "/metrics", "").want(200)
+	e.call("GET", "/api/v1/jobs", "").wantCode(404, "no_such_route")
+	e.call("POST", "/api/v1/auth/login", "{}").wantCode(404, "no_such_route")
+}

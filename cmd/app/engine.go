@@ -161,7 +161,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		Observer: o.Observer, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
 		NodeID: node.ID, Epoch: node.Epoch, Labels: cfg.Node.Labels, Slots: cfg.Executor.Slots,
-		Completers: parallel, BatchSize: cfg.Engine.BatchSize,
+		Completers: parallel, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
 	})
 	e.Member = e.member(node)
 	// Two workers everywhere: while one batch is being written, the next is

@@ -3,10 +3,12 @@ package app
 import (
 	"net/http"
 	"runtime"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
 // router makes the REST edge of this node.
@@ -15,6 +17,7 @@ func (s *Server) router(o Options, c clock.Clock) (http.Handler, error) {
 		Jobs: s.Jobs, Executions: s.Executions, Auth: s.Auth, Monitor: s.Engine, Calls: s.Store, Reports: o.Reports, Nodes: s.Store, Secrets: s.Secrets, Users: s.Users, Tokens: s.Tokens, Groups: s.Groups, Backfills: s.Backfills, Audit: s.Audit,
 		Checker: o.Executor, Clock: c, Logger: o.Logger, Metrics: s.Metrics.Handler(),
 		Version:        vo.Version{Version: Version(), GoVersion: runtime.Version()},
+		ProbesOnly:     !slices.Contains(s.cfg.Server.Roles, config.RoleAPI),
 		TimeZone:       s.cfg.Server.TimeZone,
 		TrustedProxies: s.cfg.Server.TrustedProxies,
 	})

@@ -72,6 +72,9 @@ type Config struct {
 	Labels map[string]string
 	// Slots is the most runs at once. Default 512.
 	Slots int
+	// Idle: the node is no executor. It starts nothing, but still ends what
+	// others lost.
+	Idle bool
 	// Completers is how many completion transactions run at once. Default 1.
 	Completers int
 	// BatchSize is the most completions or claims of one transaction. Default 500.
@@ -153,6 +156,9 @@ func New(deps Deps, cfg Config) *TaskManager {
 		base:    base, stopRuns: stop,
 	}
 	t.epoch.Store(cfg.Epoch)
+	if cfg.Idle {
+		t.slots.drain()
+	}
 	return t
 }
 
@@ -167,7 +173,9 @@ func (t *TaskManager) Run(ctx context.Context) error {
 	for range t.cfg.Completers {
 		completers.Go(func() { t.completeLoop() })
 	}
-	loops.Go(func() { t.claimLoop(ctx) })
+	if !t.cfg.Idle {
+		loops.Go(func() { t.claimLoop(ctx) })
+	}
 	loops.Go(func() { t.unparkLoop(ctx) })
 	loops.Go(func() { t.flushLoop(ctx) })
 	loops.Wait()
@@ -247,7 +255,12 @@ func (t *TaskManager) Notice(e coordination.Effect) {
 }
 
 // Running is the number of runs on this node, and the number of its slots.
-func (t *TaskManager) Running() (running, total int) { return t.slots.used(), t.cfg.Slots }
+func (t *TaskManager) Running() (running, total int) {
+	if t.cfg.Idle {
+		return 0, 0
+	}
+	return t.slots.used(), t.cfg.Slots
+}
 
 func (t *TaskManager) wakeClaim() {
 	select {

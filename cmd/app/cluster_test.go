@@ -1,0 +1,100 @@
+package app_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+// peers are configurations of nodes on one MariaDB, or nil where there is none
+// to test with.
+func peers(t *testing.T, roles ...string) []config.Config {
+	t.Helper()
+	if !dbtest.HasMySQL(t) {
+		return nil
+	}
+	dsn := dbtest.MySQL(t).DSN
+	out := make([]config.Config, len(roles))
+	for i, r := range roles {
+		flags := map[string]string{
+			"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "0", "node.id": "node-" + string(rune('a'+i)),
+			"engine.scanIntervalMs": "100", "engine.horizonMs": "1000", "engine.beatMs": "200", "engine.leaseMs": "1500",
+			"store.driver": "mysql", "store.dsn": dsn, "server.roles": r,
+		}
+		cfg, _, err := config.Load(config.Options{Flags: flags})
+		require.NoError(t, err)
+		out[i] = cfg
+	}
+	return out
+}
+
+const allRoles = "api,scheduler,executor"
+
+// nodesOf are the nodes that ran the job, each once.
+func nodesOf(rows []*entity.Execution) []string {
+	var out []string
+	for _, r := range rows {
+		if r.NodeID != "" && !slices.Contains(out, r.NodeID) {
+			out = append(out, r.NodeID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestThreeNodesShareTheWorkAndSurviveOne(t *testing.T) {
+	cfgs := peers(t, allRoles, allRoles, allRoles)
+	if cfgs == nil {
+		return
+	}
+	var nodes []*node
+	for _, cfg := range cfgs {
+		nodes = append(nodes, startNode(t, cfg, &script{}))
+	}
+	defer nodes[1].stop()
+	defer nodes[2].stop()
+	var jobs []*entity.Job
+	for i := range 30 {
+		jobs = append(jobs, nodes[0].create(job(string(rune('A'+i)), every(500*time.Millisecond))))
+	}
+	ranOn := func(n *node) int { return len(n.script.runs()) }
+	require.Eventually(t, func() bool { return ranOn(nodes[0]) > 20 && ranOn(nodes[1]) > 20 && ranOn(nodes[2]) > 20 }, patience, 50*time.Millisecond)
+	nodes[0].stop()
+	before := ranOn(nodes[1]) + ranOn(nodes[2])
+	require.Eventually(t, func() bool { return ranOn(nodes[1])+ranOn(nodes[2]) > before+200 }, patience, 50*time.Millisecond)
+	for _, j := range jobs {
+		rows := nodes[1].rows(j.ID)
+		var last time.Time
+		for _, r := range rows {
+			require.NotEqual(t, last, r.ScheduledTime, "one row for a fire")
+			if !last.IsZero() {
+				require.Equal(t, 500*time.Millisecond, r.ScheduledTime.Sub(last), "no fire is missing")
+			}
+			last = r.ScheduledTime
+		}
+		require.Greater(t, len(rows), 5)
+	}
+}
+
+func TestRolesMayBeSplitOverProcesses(t *testing.T) {
+	cfgs := peers(t, "api,scheduler", "executor")
+	if cfgs == nil {
+		return
+	}
+	scheduler := startNode(t, cfgs[0], &script{})
+	defer scheduler.stop()
+	executor := startNode(t, cfgs[1], &script{})
+	defer executor.stop()
+	j := scheduler.create(job("split", every(200*time.Millisecond)))
+	require.Eventually(t, func() bool { return len(executor.script.runs()) > 5 }, patience, 20*time.Millisecond)
+	require.Empty(t, scheduler.script.runs())
+	require.Equal(t, []string{"node-b"}, nodesOf(scheduler.rows(j.ID)))
+	require.Empty(t, executor.Member.Partitions())
+	require.Len(t, scheduler.Member.Partitions(), entity.Partitions)
+}
