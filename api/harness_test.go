@@ -36,7 +36,23 @@ const (
 )
 
 // fakeAuth knows users by fixed tokens.
-type fakeAuth struct{ err error }
+type fakeAuth struct {
+	err error
+
+	mu sync.Mutex
+	// gone are tokens that were revoked.
+	gone map[string]bool
+	// roles and groups are what users became meanwhile, by token.
+	roles  map[string]entity.Role
+	groups map[string]map[string]entity.Role
+}
+
+// become changes what stands behind a token.
+func (f *fakeAuth) become(change func(f *fakeAuth)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(f)
+}
 
 func (f *fakeAuth) Login(_ context.Context, name, password, addr string) (service.Login, error) {
 	if password != "right" {
@@ -58,6 +74,8 @@ func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Princip
 	roles := map[string]entity.Role{
 		adminToken: entity.RoleAdmin, operatorToken: entity.RoleOperator, viewerToken: entity.RoleViewer, nobodyToken: "stranger",
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.err != nil {
 		return entity.Principal{}, f.err
 	}
@@ -65,10 +83,13 @@ func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Princip
 		return entity.Principal{User: entity.User{ID: "id-of-admin", Name: "admin", Role: entity.RoleAdmin}, TokenID: "t-1", Scopes: []string{"job:read"}}, nil
 	}
 	role, ok := roles[token]
-	if !ok {
+	if now, changed := f.roles[token]; changed {
+		role = now
+	}
+	if !ok || f.gone[token] {
 		return entity.Principal{}, fault.New(fault.KindUnauthenticated, "unknown_token", "unknown")
 	}
-	return entity.Principal{User: entity.User{ID: "id-of-" + string(role), Name: string(role), Role: role}}, nil
+	return entity.Principal{User: entity.User{ID: "id-of-" + string(role), Name: string(role), Role: role, Rights: entity.Rights{Groups: f.groups[token]}}}, nil
 }
 
 // fakeMonitor is ready unless it holds an error.

@@ -59,8 +59,10 @@ type Deps struct {
 	Version vo.Version
 	// TimeZone is the zone of schedules that name none; empty is UTC.
 	TimeZone string
-	// TrustedProxies are networks whose X-Forwarded-For is believed.
+	// TrustedProxies are networks whose X-Forwarded-For and -Proto are believed.
 	TrustedProxies []string
+	// PublicURL is where browsers find the console; empty is what they ask for.
+	PublicURL string
 }
 
 // scope judges objects by the groups of their jobs.
@@ -75,9 +77,15 @@ type Router struct {
 }
 
 // NewRouter puts the API together. It fails when a route names no permission.
-func NewRouter(d Deps) (*Router, error) { return newRouter(d, routes(d)) }
+func NewRouter(d Deps) (*Router, error) {
+	cookies, err := middleware.NewCookies(d.TrustedProxies, d.PublicURL)
+	if err != nil {
+		return nil, err
+	}
+	return newRouter(d, middleware.NewGuard(d.Auth, cookies), routes(d, cookies))
+}
 
-func newRouter(d Deps, table []Route) (*Router, error) {
+func newRouter(d Deps, guard middleware.Guard, table []Route) (*Router, error) {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
 	e.HandleMethodNotAllowed = true
@@ -96,7 +104,7 @@ func newRouter(d Deps, table []Route) (*Router, error) {
 			return nil, fmt.Errorf("the route %s %s does not say what its parameter names", r.Method, r.Path)
 		}
 		chain := []gin.HandlerFunc{
-			middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), middleware.Require(r.Permission, d.Auth),
+			middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), guard.Require(r.Permission),
 			d.scope().Check(r.Object, r.Permission),
 		}
 		if r.Path != streamPath {

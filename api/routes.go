@@ -26,9 +26,9 @@ const loginPath = "/api/v1/auth/login"
 const streamPath = "/api/v1/executions/:id/logs/stream"
 
 // routes is the whole API on one page.
-func routes(d Deps) []Route {
+func routes(d Deps, cookies middleware.Cookies) []Route {
 	reader := request.JobReader{TimeZone: d.TimeZone, Checker: d.Checker, Now: d.Clock.Now}
-	auth := controller.NewAuthController(d.Auth)
+	auth := controller.NewAuthController(d.Auth, cookies)
 	jobs := controller.NewJobController(d.Jobs, reader)
 	plan := controller.NewScheduleController(d.Jobs, d.Executions, reader)
 	runs := controller.NewJobExecutionController(d.Executions)

@@ -17,5 +17,6 @@ func (s *Server) router(o Options, c clock.Clock) (http.Handler, error) {
 		Version:        vo.Version{Version: Version(), GoVersion: runtime.Version()},
 		TimeZone:       s.cfg.Server.TimeZone,
 		TrustedProxies: s.cfg.Server.TrustedProxies,
+		PublicURL:      s.cfg.Server.PublicURL,
 	})
 }
