@@ -7,6 +7,7 @@ var (
 	_ repository.Store           = (*Store)(nil)
 	_ repository.TimeSource      = (*Store)(nil)
 	_ repository.JobPlanReader   = (*Store)(nil)
+	_ repository.ScheduleReader  = (*Store)(nil)
 	_ repository.ClaimReader     = (*Store)(nil)
 	_ repository.RecordReader    = (*Store)(nil)
 	_ repository.Outbox          = (*Store)(nil)
