@@ -9,6 +9,7 @@ var (
 	_ repository.JobPlanReader   = (*Store)(nil)
 	_ repository.ScheduleReader  = (*Store)(nil)
 	_ repository.ClaimReader     = (*Store)(nil)
+	_ repository.Tallies         = (*Store)(nil)
 	_ repository.RecordReader    = (*Store)(nil)
 	_ repository.Outbox          = (*Store)(nil)
 	_ repository.Nodes           = (*Store)(nil)
