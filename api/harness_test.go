@@ -144,6 +144,7 @@ type edge struct {
 	// executionService stands in for executions where it is set.
 	executionService api.ExecutionService
 	monitor          *fakeMonitor
+	ahead            *fakeAhead
 	calls            *fakeCalls
 	reports          *report.Registry
 	secrets          *service.SecretService
@@ -156,7 +157,7 @@ type edge struct {
 func newEdge(t *testing.T) *edge {
 	t.Helper()
 	e := &edge{
-		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, monitor: &fakeMonitor{},
+		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, monitor: &fakeMonitor{}, ahead: &fakeAhead{},
 		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &bytes.Buffer{},
 	}
 	var err error
@@ -183,8 +184,9 @@ func (e *edge) deps() api.Deps {
 	return api.Deps{
 		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: e.executions, Secrets: e.secrets,
 		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
-		Groups: service.NewGroupService(e.groups, followers{}, e.clock, slog.New(slog.DiscardHandler)),
-		Audit:  service.NewAuditService(e.people, e.clock), Clock: e.clock,
+		Groups:   service.NewGroupService(e.groups, followers{}, e.clock, slog.New(slog.DiscardHandler)),
+		Overview: e.ahead, Loads: e.ahead,
+		Audit: service.NewAuditService(e.people, e.clock), Clock: e.clock,
 		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",

@@ -46,6 +46,8 @@ type Deps struct {
 	Users      controller.UserService
 	Tokens     controller.TokenService
 	Groups     controller.GroupService
+	Overview   controller.OverviewService
+	Loads      controller.LoadService
 	Audit      controller.AuditService
 	Calls      repository.IdempotentCalls
 	// Reports takes what the targets of asynchronous calls say.

@@ -42,6 +42,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 	groups := controller.NewGroupController(d.Groups)
 	bulk := controller.NewBulkController(d.Jobs, d.Executions, d.Executions, d.scope())
 	node := controller.NewNodeController(d.Nodes)
+	overview := controller.NewOverviewController(d.Overview, d.Loads)
 	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.Version)
 	const v1, once = "/api/v1", true
 	const none, unbound, job, run, group, all = middleware.Undeclared, middleware.Unbound, middleware.Job, middleware.Execution, middleware.Group, middleware.Everything
@@ -100,6 +101,8 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/bulk/dead-letters/replay", permission.ExecutionWrite, none, once, bulk.ReplayLetters},
 		{"POST", v1 + "/bulk/dead-letters/discard", permission.ExecutionWrite, none, false, bulk.DiscardLetters},
 		{"POST", v1 + "/schedules/preview", permission.JobRead, none, false, plan.Preview},
+		{"GET", v1 + "/schedules/load", permission.JobRead, none, false, overview.Load},
+		{"GET", v1 + "/monitor/overview", permission.JobRead, none, false, overview.Overview},
 
 		{"GET", v1 + "/executions", permission.ExecutionRead, none, false, runs.List},
 		{"GET", v1 + "/executions/:id", permission.ExecutionRead, run, false, runs.Get},
