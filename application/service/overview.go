@@ -12,8 +12,11 @@ import (
 )
 
 const (
-	// overviewRows bounds the rows of each kind that one overview looks at.
+	// overviewRows bounds the rows of each kind that one overview looks at;
+	// boundRows does for callers who are bound to groups, where each row costs
+	// a look at its job.
 	overviewRows = 100_000
+	boundRows    = 20_000
 	// jobCountLife is how long a count of jobs is shown again: it reads all.
 	jobCountLife = 5 * time.Second
 	// jobCounts bounds the counts that are kept, one for each set of groups.
@@ -90,18 +93,22 @@ func NewOverviewService(d OverviewDeps) *OverviewService {
 // Overview counts what is in the groups, which are nil for all; nodes and what
 // is measured on this one belong to no group. What it costs is bounded.
 func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Overview, err error) {
+	limit := overviewRows
+	if groups != nil {
+		limit = boundRows
+	}
 	o = Overview{Time: s.Clock.Now(), Degraded: s.Monitor.Trouble(ctx)}
 	o.Lateness.P50, o.Lateness.P99, o.Lateness.Known = s.Lateness.Lateness()
 	if o.Jobs, err = s.countJobs(ctx, groups); err != nil {
 		return o, err
 	}
-	if o.LastHour, o.LastHourAtLeast, err = s.Tallies.CountRuns(ctx, o.Time.Add(-time.Hour), groups, overviewRows); err != nil {
+	if o.LastHour, o.LastHourAtLeast, err = s.Tallies.CountRuns(ctx, o.Time.Add(-time.Hour), groups, limit); err != nil {
 		return o, err
 	}
-	if o.Waiting, o.Running, err = s.live(ctx, groups); err != nil {
+	if o.Waiting, o.Running, err = s.live(ctx, groups, limit); err != nil {
 		return o, err
 	}
-	if o.DeadLetters.N, o.DeadLetters.AtLeast, err = s.Tallies.CountLetters(ctx, groups, overviewRows); err != nil {
+	if o.DeadLetters.N, o.DeadLetters.AtLeast, err = s.Tallies.CountLetters(ctx, groups, limit); err != nil {
 		return o, err
 	}
 	nodes, err := s.Nodes.All(ctx)
@@ -116,7 +123,7 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 }
 
 // live counts the runs that wait, for whatever, and those that run.
-func (s *OverviewService) live(ctx context.Context, groups []string) (waiting, running Count, err error) {
+func (s *OverviewService) live(ctx context.Context, groups []string, limit int) (waiting, running Count, err error) {
 	for _, part := range []struct {
 		lo, hi entity.ClaimKey
 		count  *Count
@@ -126,7 +133,7 @@ func (s *OverviewService) live(ctx context.Context, groups []string) (waiting, r
 		{entity.ClaimQueuedPrefix, "R", &waiting},
 		{entity.ClaimRunningPrefix, "S", &running},
 	} {
-		n, cut, err := s.Tallies.CountClaims(ctx, part.lo, part.hi, groups, overviewRows)
+		n, cut, err := s.Tallies.CountClaims(ctx, part.lo, part.hi, groups, limit)
 		if err != nil {
 			return waiting, running, err
 		}

@@ -176,4 +176,7 @@ func TestCountsThatHitTheirBoundSaySo(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []service.Count{{N: 300_000, AtLeast: true}, {N: 100_000}, {N: 100_000, AtLeast: true}}, []service.Count{o.Waiting, o.Running, o.DeadLetters})
 	require.True(t, o.LastHourAtLeast)
+	o, err = d.watching(&tallying{cut: true}).Overview(t.Context(), []string{"a"})
+	require.NoError(t, err)
+	require.Equal(t, service.Count{N: 60_000, AtLeast: true}, o.Waiting, "groups are dearer")
 }
