@@ -38,7 +38,23 @@ const (
 )
 
 // fakeAuth knows users by fixed tokens.
-type fakeAuth struct{ err error }
+type fakeAuth struct {
+	err error
+
+	mu sync.Mutex
+	// gone are tokens that were revoked.
+	gone map[string]bool
+	// roles and groups are what users became meanwhile, by token.
+	roles  map[string]entity.Role
+	groups map[string]map[string]entity.Role
+}
+
+// become changes what stands behind a token.
+func (f *fakeAuth) become(change func(f *fakeAuth)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(f)
+}
 
 func (f *fakeAuth) Login(_ context.Context, name, password, addr string) (service.Login, error) {
 	if password != "right" {
@@ -60,6 +76,8 @@ func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Princip
 	roles := map[string]entity.Role{
 		adminToken: entity.RoleAdmin, operatorToken: entity.RoleOperator, viewerToken: entity.RoleViewer, nobodyToken: "stranger",
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.err != nil {
 		return entity.Principal{}, f.err
 	}
@@ -72,10 +90,13 @@ func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Princip
 		return entity.Principal{User: u}, nil
 	}
 	role, ok := roles[token]
-	if !ok {
+	if now, changed := f.roles[token]; changed {
+		role = now
+	}
+	if !ok || f.gone[token] {
 		return entity.Principal{}, fault.New(fault.KindUnauthenticated, "unknown_token", "unknown")
 	}
-	return entity.Principal{User: entity.User{ID: "id-of-" + string(role), Name: string(role), Role: role}}, nil
+	return entity.Principal{User: entity.User{ID: "id-of-" + string(role), Name: string(role), Role: role, Rights: entity.Rights{Groups: f.groups[token]}}}, nil
 }
 
 // fakeMonitor is ready unless it holds an error.
@@ -130,6 +151,7 @@ type edge struct {
 	// executionService stands in for executions where it is set.
 	executionService api.ExecutionService
 	monitor          *fakeMonitor
+	ahead            *fakeAhead
 	calls            *fakeCalls
 	reports          *report.Registry
 	secrets          *service.SecretService
@@ -143,7 +165,7 @@ type edge struct {
 func newEdge(t *testing.T) *edge {
 	t.Helper()
 	e := &edge{
-		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, monitor: &fakeMonitor{}, backfills: &fakeBackfills{},
+		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, monitor: &fakeMonitor{}, backfills: &fakeBackfills{}, ahead: &fakeAhead{},
 		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &bytes.Buffer{},
 	}
 	var err error
@@ -171,8 +193,8 @@ func (e *edge) deps() api.Deps {
 		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: e.executions, Secrets: e.secrets,
 		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
 		Groups:    service.NewGroupService(e.groups, followers{}, e.clock, slog.New(slog.DiscardHandler)),
-		Backfills: e.backfills,
-		Audit:     service.NewAuditService(e.people, e.clock), Clock: e.clock,
+		Backfills: e.backfills, Overview: e.ahead, Loads: e.ahead,
+		Audit: service.NewAuditService(e.people, e.clock), Clock: e.clock,
 		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",

@@ -47,6 +47,8 @@ type Deps struct {
 	Tokens     controller.TokenService
 	Groups     controller.GroupService
 	Backfills  controller.BackfillService
+	Overview   controller.OverviewService
+	Loads      controller.LoadService
 	Audit      controller.AuditService
 	Calls      repository.IdempotentCalls
 	// Reports takes what the targets of asynchronous calls say.
@@ -62,8 +64,10 @@ type Deps struct {
 	TimeZone string
 	// ProbesOnly leaves out everything under /api, on nodes without that role.
 	ProbesOnly bool
-	// TrustedProxies are networks whose X-Forwarded-For is believed.
+	// TrustedProxies are networks whose X-Forwarded-For and -Proto are believed.
 	TrustedProxies []string
+	// PublicURL is where browsers find the console; empty is what they ask for.
+	PublicURL string
 }
 
 // scope judges objects by the groups of their jobs.
@@ -79,14 +83,18 @@ type Router struct {
 
 // NewRouter puts the API together. It fails when a route names no permission.
 func NewRouter(d Deps) (*Router, error) {
-	table := routes(d)
+	cookies, err := middleware.NewCookies(d.TrustedProxies, d.PublicURL)
+	if err != nil {
+		return nil, err
+	}
+	table := routes(d, cookies)
 	if d.ProbesOnly {
 		table = slices.DeleteFunc(table, func(r Route) bool { return strings.HasPrefix(r.Path, "/api/") })
 	}
-	return newRouter(d, table)
+	return newRouter(d, middleware.NewGuard(d.Auth, cookies), table)
 }
 
-func newRouter(d Deps, table []Route) (*Router, error) {
+func newRouter(d Deps, guard middleware.Guard, table []Route) (*Router, error) {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
 	e.HandleMethodNotAllowed = true
@@ -105,7 +113,7 @@ func newRouter(d Deps, table []Route) (*Router, error) {
 			return nil, fmt.Errorf("the route %s %s does not say what its parameter names", r.Method, r.Path)
 		}
 		chain := []gin.HandlerFunc{
-			middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), middleware.Require(r.Permission, d.Auth),
+			middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), guard.Require(r.Permission),
 			d.scope().Check(r.Object, r.Permission),
 		}
 		if r.Path != streamPath {

@@ -25,25 +25,25 @@ func hello(c *gin.Context) error {
 
 func TestARouteWithoutPermissionIsRefused(t *testing.T) {
 	for _, p := range []permission.Permission{"", "made:up"} {
-		_, err := newRouter(bareDeps(), []Route{{"GET", "/x", p, middleware.Unbound, false, hello}})
+		_, err := newRouter(bareDeps(), middleware.Guard{}, []Route{{"GET", "/x", p, middleware.Unbound, false, hello}})
 		require.ErrorContains(t, err, "/x")
 	}
 }
 
 func TestARouteThatDoesNotSayWhatItNamesIsRefused(t *testing.T) {
-	_, err := newRouter(bareDeps(), []Route{{"GET", "/x/:id", permission.JobRead, middleware.Undeclared, false, hello}})
+	_, err := newRouter(bareDeps(), middleware.Guard{}, []Route{{"GET", "/x/:id", permission.JobRead, middleware.Undeclared, false, hello}})
 	require.ErrorContains(t, err, "/x/:id")
 }
 
 func TestBadProxiesAreRefused(t *testing.T) {
 	d := bareDeps()
 	d.TrustedProxies = []string{"nonsense"}
-	_, err := newRouter(d, nil)
+	_, err := newRouter(d, middleware.Guard{}, nil)
 	require.ErrorContains(t, err, "nonsense")
 }
 
 func TestARoutePastTheTableIsClosed(t *testing.T) {
-	r, err := newRouter(bareDeps(), []Route{{http.MethodGet, "/open", permission.Public, middleware.Undeclared, false, hello}})
+	r, err := newRouter(bareDeps(), middleware.Guard{}, []Route{{http.MethodGet, "/open", permission.Public, middleware.Undeclared, false, hello}})
 	require.NoError(t, err)
 	r.engine.GET("/smuggled", middleware.Handle(hello))
 

@@ -26,9 +26,9 @@ const loginPath = "/api/v1/auth/login"
 const streamPath = "/api/v1/executions/:id/logs/stream"
 
 // routes is the whole API on one page.
-func routes(d Deps) []Route {
+func routes(d Deps, cookies middleware.Cookies) []Route {
 	reader := request.JobReader{TimeZone: d.TimeZone, Checker: d.Checker, Now: d.Clock.Now}
-	auth := controller.NewAuthController(d.Auth)
+	auth := controller.NewAuthController(d.Auth, cookies)
 	jobs := controller.NewJobController(d.Jobs, reader)
 	plan := controller.NewScheduleController(d.Jobs, d.Executions, reader)
 	runs := controller.NewJobExecutionController(d.Executions)
@@ -43,6 +43,7 @@ func routes(d Deps) []Route {
 	groups := controller.NewGroupController(d.Groups)
 	bulk := controller.NewBulkController(d.Jobs, d.Executions, d.Executions, d.scope())
 	node := controller.NewNodeController(d.Nodes)
+	overview := controller.NewOverviewController(d.Overview, d.Loads)
 	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.Version)
 	const v1, once = "/api/v1", true
 	const none, unbound, job, run, group, all = middleware.Undeclared, middleware.Unbound, middleware.Job, middleware.Execution, middleware.Group, middleware.Everything
@@ -105,6 +106,8 @@ func routes(d Deps) []Route {
 		{"POST", v1 + "/bulk/dead-letters/replay", permission.ExecutionWrite, none, once, bulk.ReplayLetters},
 		{"POST", v1 + "/bulk/dead-letters/discard", permission.ExecutionWrite, none, false, bulk.DiscardLetters},
 		{"POST", v1 + "/schedules/preview", permission.JobRead, none, false, plan.Preview},
+		{"GET", v1 + "/schedules/load", permission.JobRead, none, false, overview.Load},
+		{"GET", v1 + "/monitor/overview", permission.JobRead, none, false, overview.Overview},
 
 		{"GET", v1 + "/executions", permission.ExecutionRead, none, false, runs.List},
 		{"GET", v1 + "/executions/:id", permission.ExecutionRead, run, false, runs.Get},

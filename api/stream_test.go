@@ -3,6 +3,7 @@ package api_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,13 +15,23 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // growing is a log that grows while it is read.
 type growing struct {
 	*fakeExecutions
-	mu sync.Mutex
+	mu    sync.Mutex
+	clock *clocktest.Manual
+	look  time.Duration
+}
+
+// lastLook is when the run was read last.
+func (g *growing) lastLook() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.look
 }
 
 // stream reads the events of a log until it ends.
@@ -38,6 +49,9 @@ func (e *edge) follow(server *httptest.Server, path string, headers ...string) *
 	req.Header.Set("Authorization", "Bearer "+viewerToken)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
+	}
+	if req.Header.Get("Authorization") == "" {
+		req.Header.Del("Authorization")
 	}
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(e.t, err)
@@ -78,7 +92,7 @@ func data(seq, line string) string {
 func TestALogIsFollowedToItsEnd(t *testing.T) {
 	e := newEdge(t)
 	e.clock = clocktest.NewManual(time.Now()) // deadlines of connections are the machine's
-	g := &growing{fakeExecutions: e.executions}
+	g := &growing{fakeExecutions: e.executions, clock: e.clock}
 	g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusRunning}}
 	g.chunks = []entity.LogChunk{chunk(1, "one", "two")}
 	e.executionService = g
@@ -122,14 +136,64 @@ func TestAStreamIsRefusedLikeAnyCall(t *testing.T) {
 	require.Contains(t, e.call("GET", path, "").want(200).body, "event: end")
 }
 
+func TestAStreamEndsWithTheRightToIt(t *testing.T) {
+	path := "/api/v1/executions/x/logs/stream"
+	for name, take := range map[string]func(f *fakeAuth){
+		"the session is over": func(f *fakeAuth) { f.gone = map[string]bool{viewerToken: true} },
+		"the role is gone":    func(f *fakeAuth) { f.roles = map[string]entity.Role{viewerToken: entity.RoleDisabled} },
+		"the group is gone": func(f *fakeAuth) {
+			f.groups = map[string]map[string]entity.Role{viewerToken: {"other": entity.RoleViewer}}
+		},
+		"nobody can be asked":    func(f *fakeAuth) { f.err = fault.Unavailable(errors.New("down")) },
+		"nothing, so it goes on": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdge(t)
+			e.clock = clocktest.NewManual(time.Now())
+			g := &growing{fakeExecutions: e.executions, clock: e.clock}
+			g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusRunning, NodeID: "mine"}}
+			g.chunks = []entity.LogChunk{chunk(1, "one")}
+			e.executionService = g
+			e.rebuild(e.deps())
+			server := httptest.NewServer(e.router)
+			t.Cleanup(server.Close)
+			s := e.follow(server, path, "Authorization", "", "Cookie", "ps_session="+viewerToken)
+			require.Equal(t, data("1", "one"), s.event(), "EventSource can send no header")
+			if take != nil {
+				e.auth.become(take)
+			}
+			taken := e.clock.Monotonic()
+			ended := make(chan string, 1)
+			go func() { ended <- s.event() }()
+			require.Eventually(t, func() bool {
+				e.clock.Advance(100 * time.Millisecond)
+				return len(ended) > 0 || take == nil && g.lastLook()-taken > 20*time.Second
+			}, 20*time.Second, time.Millisecond)
+			if take == nil {
+				return
+			}
+			require.Empty(t, <-ended)
+			require.LessOrEqual(t, g.lastLook()-taken, 15*time.Second, "nothing was read after one heartbeat")
+		})
+	}
+}
+
 func (g *growing) Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.fakeExecutions.Logs(ctx, p)
 }
 
+// GroupsOf implements middleware.GroupFinder.
+func (g *growing) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.fakeExecutions.GroupsOf(ctx, ids)
+}
+
 func (g *growing) Get(ctx context.Context, id string) (*entity.Execution, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.look = g.clock.Monotonic()
 	return g.fakeExecutions.Get(ctx, id)
 }

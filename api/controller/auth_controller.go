@@ -22,10 +22,15 @@ type AuthService interface {
 }
 
 // AuthController serves /auth.
-type AuthController struct{ auth AuthService }
+type AuthController struct {
+	auth    AuthService
+	cookies middleware.Cookies
+}
 
-// NewAuthController serves sign-in.
-func NewAuthController(auth AuthService) *AuthController { return &AuthController{auth: auth} }
+// NewAuthController serves sign-in, where asked by a cookie.
+func NewAuthController(auth AuthService, cookies middleware.Cookies) *AuthController {
+	return &AuthController{auth, cookies}
+}
 
 // Login answers POST /auth/login.
 func (a *AuthController) Login(c *gin.Context) error {
@@ -33,12 +38,22 @@ func (a *AuthController) Login(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if in.Cookie {
+		// Else another site could sign people in under a name of its own.
+		if err := a.cookies.SameOrigin(c.Request); err != nil {
+			return err
+		}
+	}
 	middleware.About(c, "user "+in.Username)
 	l, err := a.auth.Login(c.Request.Context(), in.Username, in.Password, c.ClientIP())
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FromLogin(l))
+	if !in.Cookie {
+		return reply(c, http.StatusOK, vo.FromLogin(l))
+	}
+	a.cookies.Set(c, l.Token, service.SessionLife)
+	return reply(c, http.StatusOK, vo.FromCookieLogin(l, middleware.CSRFToken(l.Token)))
 }
 
 // Logout answers POST /auth/logout.
@@ -46,13 +61,25 @@ func (a *AuthController) Logout(c *gin.Context) error {
 	if err := a.auth.Logout(c.Request.Context(), middleware.TokenOf(c)); err != nil {
 		return err
 	}
+	return a.ended(c)
+}
+
+// ended answers for a session that is over.
+func (a *AuthController) ended(c *gin.Context) error {
+	if middleware.ByCookie(c) {
+		a.cookies.Clear(c)
+	}
 	return noContent(c)
 }
 
 // Me answers GET /auth/me.
 func (a *AuthController) Me(c *gin.Context) error {
 	u, _ := middleware.UserOf(c)
-	return reply(c, http.StatusOK, vo.FromUser(u))
+	me := vo.Me{User: vo.FromUser(u)}
+	if middleware.ByCookie(c) {
+		me.CSRFToken = middleware.CSRFToken(middleware.TokenOf(c))
+	}
+	return reply(c, http.StatusOK, me)
 }
 
 // ChangePassword answers POST /auth/password. It ends every session of the
@@ -66,5 +93,5 @@ func (a *AuthController) ChangePassword(c *gin.Context) error {
 	if err := a.auth.ChangePassword(c.Request.Context(), u.ID, in.OldPassword, in.NewPassword); err != nil {
 		return err
 	}
-	return noContent(c)
+	return a.ended(c)
 }

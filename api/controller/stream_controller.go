@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -21,13 +22,16 @@ import (
 const (
 	// maxStreams bounds the streams of a node.
 	maxStreams = 1000
-	// streamLife bounds one stream: rights are checked again when it is opened anew.
+	// streamLife bounds one stream, as proxies and connections are not for ever.
 	streamLife = 15 * time.Minute
 	// busyPause and idlePause are the waits between two looks, with lines and without.
 	busyPause = 250 * time.Millisecond
 	idlePause = time.Second
 	// keepAliveEvery is the longest silence of a stream.
 	keepAliveEvery = 15 * time.Second
+	// recheckEvery is how often the rights of the caller are looked up again;
+	// with one look at the log it stays within keepAliveEvery.
+	recheckEvery = 10 * time.Second
 	// streamPage is how many chunks one look reads.
 	streamPage = 200
 	// streamWrite bounds one write to a client that does not read.
@@ -82,6 +86,7 @@ func (s *StreamController) Follow(c *gin.Context) error {
 	h.Set("X-Accel-Buffering", "no") // nginx would hold lines back
 	c.Status(http.StatusOK)
 	f := follower{StreamController: s, id: c.Param("id"), after: after, out: c.Writer, control: http.NewResponseController(c.Writer), began: s.clock.Monotonic()}
+	f.allowed, f.checked = func() error { return middleware.Recheck(c) }, f.began
 	// Once the stream has begun, nothing can be told but that it ends: a client
 	// that has not seen the end event connects again.
 	_ = f.run(c.Request.Context())
@@ -97,6 +102,9 @@ type follower struct {
 	control *http.ResponseController
 	began   time.Duration
 	spoke   time.Duration
+	// allowed is nil as long as the caller may go on, checked when it was so.
+	allowed func() error
+	checked time.Duration
 }
 
 func (f *follower) run(ctx context.Context) error {
@@ -106,6 +114,9 @@ func (f *follower) run(ctx context.Context) error {
 	timer := f.clock.NewTimer(0)
 	defer timer.Stop()
 	for f.clock.Monotonic()-f.began < streamLife {
+		if err := f.recheck(); err != nil {
+			return err
+		}
 		// Before the lines: what a run that is final has said is all there.
 		run, err := f.logs.Get(ctx, f.id)
 		if err != nil {
@@ -136,6 +147,16 @@ func (f *follower) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// recheck ends the stream of one whose session, token or right is gone.
+func (f *follower) recheck() error {
+	now := f.clock.Monotonic()
+	if now-f.checked < recheckEvery {
+		return nil
+	}
+	f.checked = now
+	return f.allowed()
 }
 
 // lines sends what is new; more says that there may be more at once.

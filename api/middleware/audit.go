@@ -54,10 +54,10 @@ func Audit(p permission.Permission, signIn bool, auditor Auditor, log *slog.Logg
 // it, and strangers must not be able to fill the store.
 func worthKeeping(status int, changes, signIn bool) bool {
 	switch {
-	case status == http.StatusForbidden:
-		return true
 	case signIn:
 		return status < http.StatusBadRequest || status == http.StatusUnauthorized
+	case status == http.StatusForbidden:
+		return true
 	case !changes:
 		return false
 	}

@@ -74,34 +74,86 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (entity.Principal, error)
 }
 
+// Guard lets those in who may. It is safe for concurrent use.
+type Guard struct {
+	auth    Authenticator
+	cookies Cookies
+}
+
+// NewGuard judges by an authenticator, and takes sessions from cookies too.
+func NewGuard(auth Authenticator, cookies Cookies) Guard { return Guard{auth, cookies} }
+
 // Require lets a request pass whose user holds the permission. Errors of the
 // authenticator are refusals: nobody passes because nobody could be asked.
-func Require(p permission.Permission, auth Authenticator) gin.HandlerFunc {
+func (g Guard) Require(p permission.Permission) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if p == permission.Public {
 			c.Set(keyAllowed, true)
 			c.Next()
 			return
 		}
-		token, ok := bearer(c.Request.Header)
-		if !ok {
-			Fail(c, fault.New(fault.KindUnauthenticated, "no_token", "sign in, and send the token as Authorization: Bearer TOKEN"))
-			return
-		}
-		who, err := auth.Authenticate(c.Request.Context(), token)
-		if err != nil {
-			Fail(c, err)
-			return
-		}
-		c.Set(keyUser, who)
-		if !permission.Allows(who, p) {
-			Fail(c, forbidden(who, p))
-			return
-		}
-		c.Set(keyToken, token)
-		c.Set(keyAllowed, true)
-		c.Next()
+		pass(c, func() error { return g.judge(c, p) })
 	}
+}
+
+// judge finds out who calls and whether that user may. An Authorization header
+// is judged alone; without one, a session may come in its cookie.
+func (g Guard) judge(c *gin.Context, p permission.Permission) error {
+	byCookie := len(c.Request.Header.Values("Authorization")) == 0
+	token, err := bearer(c.Request.Header)
+	if byCookie {
+		token, err = g.cookies.session(c)
+	}
+	if err != nil {
+		return err
+	}
+	who, err := g.auth.Authenticate(c.Request.Context(), token)
+	if err != nil {
+		return err
+	}
+	if byCookie && who.TokenID != "" {
+		return fault.New(fault.KindUnauthenticated, "unknown_token", "an API token is sent as Authorization: Bearer TOKEN, never as a cookie")
+	}
+	c.Set(keyUser, who)
+	if byCookie {
+		if err := g.cookies.meant(c.Request, token); err != nil {
+			return err
+		}
+	}
+	if !permission.Allows(who, p) {
+		return forbidden(who, p)
+	}
+	c.Set(keyToken, token)
+	c.Set(keyByCookie, byCookie)
+	c.Set(keyAllowed, true)
+	return nil
+}
+
+// pass lets a request go on if a check lets it, and keeps the check for Recheck.
+func pass(c *gin.Context, check func() error) {
+	if err := check(); err != nil {
+		Fail(c, err)
+		return
+	}
+	c.Set(keyChecks, append(checksOf(c), check))
+	c.Next()
+}
+
+// Recheck repeats what let the request in, for calls that last: the error is
+// why it would be refused by now.
+func Recheck(c *gin.Context) error {
+	for _, check := range checksOf(c) {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checksOf(c *gin.Context) []func() error {
+	v, _ := c.Get(keyChecks)
+	checks, _ := v.([]func() error)
+	return checks
 }
 
 // forbidden says what is missing: of the role, or of the token.
@@ -113,12 +165,17 @@ func forbidden(who entity.Principal, p permission.Permission) error {
 	return fault.New(fault.KindForbidden, "forbidden", holder+" does not hold the permission "+string(p))
 }
 
+// errNoToken is for callers who do not say who they are.
+func errNoToken() error {
+	return fault.New(fault.KindUnauthenticated, "no_token", "sign in, and send the token as Authorization: Bearer TOKEN")
+}
+
 // bearer reads the one Authorization header.
-func bearer(h http.Header) (string, bool) {
+func bearer(h http.Header) (string, error) {
 	const scheme = "bearer "
 	values := h.Values("Authorization")
 	if len(values) != 1 || len(values[0]) <= len(scheme) || !strings.EqualFold(values[0][:len(scheme)], scheme) {
-		return "", false
+		return "", errNoToken()
 	}
-	return values[0][len(scheme):], true
+	return values[0][len(scheme):], nil
 }

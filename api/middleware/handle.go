@@ -20,6 +20,8 @@ const (
 	keyError     = "ps.error"
 	keyObject    = "ps.object"
 	keyChanges   = "ps.changes"
+	keyByCookie  = "ps.byCookie"
+	keyChecks    = "ps.checks"
 )
 
 // Action is a controller's method: it writes a success itself and returns
@@ -69,6 +71,9 @@ func UserOf(c *gin.Context) (entity.User, bool) {
 
 // TokenOf is the token that the user came with.
 func TokenOf(c *gin.Context) string { return c.GetString(keyToken) }
+
+// ByCookie reports whether the user came with a session's cookie.
+func ByCookie(c *gin.Context) bool { return c.GetBool(keyByCookie) }
 
 // RequestIDOf is the id of the request, for answers and logs.
 func RequestIDOf(c *gin.Context) string { return c.GetString(keyRequestID) }

@@ -43,29 +43,26 @@ type Scope struct{ Jobs, Executions GroupFinder }
 // names. What the caller may not see does not exist.
 func (s Scope) Check(o Object, p permission.Permission) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		who, known := CallerOf(c)
-		if !known || who.User.Groups == nil || o == Unbound || o == Undeclared {
-			c.Next()
-			return
-		}
-		if o == Everything {
-			Fail(c, fault.New(fault.KindForbidden, "forbidden", "this concerns the jobs of every group, and you are bound to some"))
-			return
-		}
-		if len(c.Params) == 0 { // a list, which its controller narrows
-			c.Next()
-			return
-		}
-		refused, err := s.Refused(c, o, p, []string{c.Params[0].Value})
-		if err == nil {
-			err = refused[c.Params[0].Value]
-		}
-		if err != nil {
-			Fail(c, err)
-			return
-		}
-		c.Next()
+		pass(c, func() error { return s.judge(c, o, p) })
 	}
+}
+
+func (s Scope) judge(c *gin.Context, o Object, p permission.Permission) error {
+	who, known := CallerOf(c)
+	if !known || who.User.Groups == nil || o == Unbound || o == Undeclared {
+		return nil
+	}
+	if o == Everything {
+		return fault.New(fault.KindForbidden, "forbidden", "this concerns the jobs of every group, and you are bound to some")
+	}
+	if len(c.Params) == 0 { // a list, which its controller narrows
+		return nil
+	}
+	refused, err := s.Refused(c, o, p, []string{c.Params[0].Value})
+	if err != nil {
+		return err
+	}
+	return refused[c.Params[0].Value]
 }
 
 // Refused says which of the objects the caller may not treat so, and why.

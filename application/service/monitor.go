@@ -38,6 +38,14 @@ func NewMonitorService(store Pinger, loops Loops) *MonitorService {
 // Ready is nil when the node serves: the store answers and no loop is stalled.
 // The error says what is degraded.
 func (s *MonitorService) Ready(ctx context.Context) error {
+	if trouble := s.Trouble(ctx); len(trouble) > 0 {
+		return fmt.Errorf("not ready: %s", strings.Join(trouble, "; "))
+	}
+	return nil
+}
+
+// Trouble says for people what is degraded on this node.
+func (s *MonitorService) Trouble(ctx context.Context) []string {
 	var trouble []string
 	if err := s.store.Ping(ctx); err != nil {
 		trouble = append(trouble, "the store does not answer")
@@ -47,8 +55,5 @@ func (s *MonitorService) Ready(ctx context.Context) error {
 			trouble = append(trouble, fmt.Sprintf("%s has not ticked for %s", l.Name, l.Age.Round(time.Second)))
 		}
 	}
-	if len(trouble) > 0 {
-		return fmt.Errorf("not ready: %s", strings.Join(trouble, "; "))
-	}
-	return nil
+	return trouble
 }

@@ -76,6 +76,8 @@ type Engine struct {
 	Secrets    *service.SecretService
 	Groups     *service.GroupService
 	Backfills  *service.BackfillService
+	Overview   *service.OverviewService
+	Loads      *service.LoadService
 	Metrics    *metrics.MetricsCollector
 	Bus        *mq.Bus
 	Clock      *storeclock.Clock
@@ -209,6 +211,10 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 		Engine: news, Clock: e.Clock,
 	})
 	e.Monitor = service.NewMonitorService(e.Store, duties)
+	e.Overview = service.NewOverviewService(service.OverviewDeps{
+		Tallies: e.Store, Nodes: e.Store, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
+	})
+	e.Loads = service.NewLoadService(service.LoadDeps{Jobs: e.Store, Schedules: compiler, Clock: e.Clock, Machine: e.machine})
 	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties)
 }
 

@@ -120,3 +120,20 @@ type JobPlanReader interface {
 	// without a live fire (engine rule 7).
 	Unarmed(ctx context.Context, limit int) ([]string, error)
 }
+
+// ScheduleQuery asks for a page of jobs that fire by themselves.
+type ScheduleQuery struct {
+	// Group is one group, empty all; Groups are those that may be seen, nil all.
+	Group  string
+	Groups []string
+	// AfterID continues a former page; empty for the first.
+	AfterID string
+	Limit   int
+}
+
+// ScheduleReader looks ahead over all jobs.
+type ScheduleReader interface {
+	// EnabledSchedules returns ENABLED jobs in the order of their ids. Only ID,
+	// NextFireTime and Schedule are filled in.
+	EnabledSchedules(ctx context.Context, q ScheduleQuery) ([]*entity.Job, error)
+}

@@ -116,3 +116,23 @@ func TestAScrapeOutlivesTheStore(t *testing.T) {
 	require.NotContains(t, got, `ps_queue_depth{state="ready"}`)
 	require.Equal(t, "3", got["ps_running"])
 }
+
+func TestLatenessIsReadFromItsBuckets(t *testing.T) {
+	m := metrics.New()
+	_, _, known := m.Lateness()
+	require.False(t, known)
+	for range 98 {
+		m.Started(3 * time.Millisecond)
+	}
+	m.Started(2 * time.Second)
+	m.Started(2 * time.Hour)
+	p50, p99, known := m.Lateness()
+	require.True(t, known)
+	require.InDelta(t, 3.8, p50.Seconds()*1000, 0.1, "within its bucket, 2.5 to 5 ms")
+	require.Equal(t, 2500*time.Millisecond, p99)
+	for range 100 {
+		m.Started(2 * time.Hour)
+	}
+	_, p99, _ = m.Lateness()
+	require.Equal(t, 600*time.Second, p99, "beyond the last bucket nothing is known")
+}

@@ -1,6 +1,11 @@
 package persistence
 
 import (
+	"context"
+	"database/sql"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
@@ -37,4 +42,29 @@ func (r *jobRow) schedule() schedule.Spec {
 		DstOverlap:     cronexpr.Overlap(r.DstOverlap),
 		Anchor:         r.AnchorTime.time(),
 	}
+}
+
+// EnabledSchedules implements repository.ScheduleReader.
+func (r *Plans) EnabledSchedules(ctx context.Context, q repository.ScheduleQuery) ([]*entity.Job, error) {
+	if padded(q.Group) { // no group is named like that
+		return nil, nil
+	}
+	where, args := " WHERE id > ? AND status = 'ENABLED' AND deleted = 0", []any{q.AfterID}
+	if q.Group != "" {
+		where, args = where+" AND group_name = ?", append(args, q.Group)
+	}
+	if q.Groups != nil {
+		in, groups := r.c.d.inAny("group_name", q.Groups)
+		where, args = where+" AND "+in, append(args, groups...)
+	}
+	return collect(ctx, r.c, "job.schedules", `SELECT id, next_fire_time, schedule_kind, COALESCE(cron_expression, ''), dialect, interval_ms,
+		run_at, time_zone, start_at, end_at, jitter_ms, dst_gap, dst_overlap, anchor_time
+		FROM scheduler_job_definition`+r.c.d.byPrimary+where+" ORDER BY id LIMIT ?", append(args, q.Limit), scanSchedule)
+}
+
+func scanSchedule(rows *sql.Rows) (*entity.Job, error) {
+	var r jobRow
+	err := rows.Scan(&r.ID, &r.NextFireTime, &r.ScheduleKind, &r.CronExpression, &r.Dialect, &r.IntervalMs,
+		&r.RunAt, &r.TimeZone, &r.StartAt, &r.EndAt, &r.JitterMs, &r.DstGap, &r.DstOverlap, &r.AnchorTime)
+	return &entity.Job{ID: r.ID, NextFireTime: r.NextFireTime.time(), Schedule: r.schedule()}, err
 }

@@ -61,6 +61,7 @@ type Store struct {
 	Executions *Executions
 	*Plans
 	*Claims
+	*Tallies
 	*Records
 	*Outbox
 	*Nodes
@@ -106,7 +107,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		core: s, Jobs: &Jobs{s.read}, Executions: &Executions{s.read}, Plans: &Plans{s.read}, Claims: &Claims{s.read},
+		core: s, Jobs: &Jobs{s.read}, Executions: &Executions{s.read}, Plans: &Plans{s.read}, Claims: &Claims{s.read}, Tallies: &Tallies{s.read},
 		Records: &Records{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{s}, Users: &Users{s}, Groups: &Groups{s}, Backfills: &Backfills{s.read}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s},
 		IdempotentCalls: &IdempotentCalls{s}, Retention: &Retention{s: s},
 	}, nil

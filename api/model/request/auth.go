@@ -7,12 +7,20 @@ import (
 )
 
 // Login is the body of POST /auth/login.
-type Login struct{ Username, Password string }
+type Login struct {
+	Username, Password string
+	// Cookie asks for the session as a cookie, which pages cannot read.
+	Cookie bool
+}
 
 // ReadLogin reads it.
 func ReadLogin(r *http.Request) (Login, error) {
 	var l Login
-	err := readTexts(r, map[string]*string{"username": &l.Username, "password": &l.Password}, "username", "password")
+	err := readFields(r, func(b *binder) {
+		b.required("username", &l.Username)
+		b.required("password", &l.Password)
+		b.boolean("cookie", &l.Cookie)
+	})
 	return l, err
 }
 
@@ -22,25 +30,30 @@ type ChangePassword struct{ OldPassword, NewPassword string }
 // ReadChangePassword reads it.
 func ReadChangePassword(r *http.Request) (ChangePassword, error) {
 	var c ChangePassword
-	err := readTexts(r, map[string]*string{"oldPassword": &c.OldPassword, "newPassword": &c.NewPassword}, "oldPassword", "newPassword")
+	err := readFields(r, func(b *binder) {
+		b.required("oldPassword", &c.OldPassword)
+		b.required("newPassword", &c.NewPassword)
+	})
 	return c, err
 }
 
-// readTexts binds an object of required texts, in that order.
-func readTexts(r *http.Request, into map[string]*string, names ...string) error {
+// readFields binds a body that is an object.
+func readFields(r *http.Request, bind func(*binder)) error {
 	o, err := parse(r, false)
 	if err != nil {
 		return err
 	}
 	var f faults
 	b := newBinder(o, &f)
-	for _, name := range names {
-		before := len(f.list)
-		b.text(name, into[name])
-		if *into[name] == "" && len(f.list) == before {
-			f.add(name, "required", "is required")
-		}
-	}
+	bind(b)
 	b.close()
 	return fault.Invalid(f.list)
+}
+
+// required binds a text that must not be empty.
+func (b *binder) required(name string, dst *string) {
+	before := len(b.faults.list)
+	if b.text(name, dst); *dst == "" && len(b.faults.list) == before {
+		b.faults.add(name, "required", "is required")
+	}
 }

@@ -29,14 +29,27 @@ func FromUser(u entity.User) User {
 	}
 }
 
-// Login is a fresh session. The token is shown this once.
+// Login is a fresh session. The token is shown this once, and not at all where
+// the session is kept in a cookie: then there is a CSRFToken instead.
 type Login struct {
-	Token     string `json:"token"`
+	Token     string `json:"token,omitempty"`
+	CSRFToken string `json:"csrfToken,omitempty"`
 	ExpiresAt Time   `json:"expiresAt"`
 	User      User   `json:"user"`
 }
 
-// FromLogin makes the view of a session.
+// FromLogin makes the view of a session that its user keeps.
 func FromLogin(l service.Login) Login {
 	return Login{Token: l.Token, ExpiresAt: Time(l.ExpiresAt), User: FromUser(l.User)}
+}
+
+// FromCookieLogin makes the view of a session that a cookie keeps.
+func FromCookieLogin(l service.Login, csrfToken string) Login {
+	return Login{CSRFToken: csrfToken, ExpiresAt: Time(l.ExpiresAt), User: FromUser(l.User)}
+}
+
+// Me is the user who asks. CSRFToken is set where a cookie keeps the session.
+type Me struct {
+	User
+	CSRFToken string `json:"csrfToken,omitempty"`
 }

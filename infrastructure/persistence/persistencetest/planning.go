@@ -2,6 +2,7 @@ package persistencetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
 
@@ -17,6 +19,7 @@ func testPlanning(t *testing.T, open Opener) {
 	t.Run("due jobs in order, page by page", func(t *testing.T) { dueInOrder(t, open(t, nil)) })
 	t.Run("due jobs of owned partitions", func(t *testing.T) { dueByPartition(t, open(t, nil)) })
 	t.Run("unarmed jobs", func(t *testing.T) { unarmed(t, open(t, nil)) })
+	t.Run("schedules of enabled jobs, page by page", func(t *testing.T) { enabledSchedules(t, open(t, nil)) })
 }
 
 func dueInOrder(t *testing.T, s *persistence.Store) {
@@ -87,4 +90,46 @@ func unarmed(t *testing.T, s *persistence.Store) {
 	got, err = s.Unarmed(t.Context(), 1)
 	require.NoError(t, err)
 	require.Equal(t, []string{jobID(0)}, got)
+}
+
+func enabledSchedules(t *testing.T, s *persistence.Store) {
+	var jobs []*entity.Job
+	for n := range 9 {
+		j := plannedJob(n, noon)
+		j.Group = []string{"a", "b", "c"}[n%3]
+		jobs = append(jobs, j)
+	}
+	jobs[0].Schedule = schedule.Spec{
+		Kind: schedule.Cron, CronExpression: "0 0 12 * * ?", Dialect: cronexpr.Quartz, TimeZone: "Asia/Shanghai", StartTime: noon, EndTime: noon.AddDate(1, 0, 0),
+		JitterMs: 500, DstGap: cronexpr.Skip, DstOverlap: cronexpr.Both,
+	}
+	jobs[1].Schedule, jobs[1].NextFireTime, jobs[1].DueTime = schedule.Spec{Kind: schedule.Once, At: noon}, time.Time{}, time.Time{}
+	jobs[4].Status = entity.JobPaused
+	jobs[5].Status = entity.JobCreated
+	add(t, s, jobs)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		gone := *jobs[8]
+		return tx.Jobs.Update(ctx, &gone, true)
+	})
+	list := func(q repository.ScheduleQuery) (got []int) {
+		for q.Limit = 2; ; {
+			page, err := s.EnabledSchedules(t.Context(), q)
+			require.NoError(t, err)
+			for _, j := range page {
+				n := slices.IndexFunc(jobs, func(known *entity.Job) bool { return known.ID == j.ID })
+				require.Equal(t, &entity.Job{ID: jobs[n].ID, NextFireTime: jobs[n].NextFireTime, Schedule: jobs[n].Schedule}, j)
+				got, q.AfterID = append(got, n), j.ID
+			}
+			if len(page) < q.Limit {
+				return got
+			}
+		}
+	}
+	require.Equal(t, []int{0, 1, 2, 3, 6, 7}, list(repository.ScheduleQuery{}))
+	require.Equal(t, []int{0, 3, 6}, list(repository.ScheduleQuery{Group: "a"}))
+	require.Equal(t, []int{1, 2, 7}, list(repository.ScheduleQuery{Groups: []string{"b", "c"}}))
+	require.Equal(t, []int{2}, list(repository.ScheduleQuery{Group: "c", Groups: []string{"b", "c"}}))
+	require.Empty(t, list(repository.ScheduleQuery{Group: "a", Groups: []string{"b"}}))
+	require.Empty(t, list(repository.ScheduleQuery{Groups: []string{}}), "no groups are none")
+	require.Empty(t, list(repository.ScheduleQuery{Group: "a "}))
 }

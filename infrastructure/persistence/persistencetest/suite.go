@@ -24,6 +24,7 @@ func Run(t *testing.T, open Opener) {
 		{"claims", testClaims},
 		{"finishing", testFinishing},
 		{"lists", testLists},
+		{"tallies", testTallies},
 		{"live fires", testLiveFires},
 		{"records", testRecords},
 		{"nodes", testNodes},

@@ -78,6 +78,11 @@ type Expr struct {
 // any other names fixed times of the day and fires once for each.
 func (e *Expr) RunsOn() bool { return e.runsOn }
 
+// Seconds is the set of seconds, bits 0–59, on which the expression fires in
+// every minute that it names. Where clocks are put forward, Next may return
+// others.
+func (e *Expr) Seconds() uint64 { return e.seconds }
+
 // finish derives what Next needs at hand from the parsed fields.
 func (e *Expr) finish(steppedSecond, steppedMinute, steppedHour bool) {
 	e.everyHour = e.hours == allHours

@@ -1,0 +1,90 @@
+package controller
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+)
+
+// OverviewService tells the state of everything; nil groups are all.
+type OverviewService interface {
+	Overview(ctx context.Context, groups []string) (service.Overview, error)
+}
+
+// LoadService tells how much is planned.
+type LoadService interface {
+	Load(ctx context.Context, q service.LoadQuery) (service.Load, error)
+}
+
+// The minutes of a load: a day unless asked otherwise, and at most a week.
+const (
+	loadMinutes    = 1_440
+	maxLoadMinutes = 10_080
+)
+
+// OverviewController serves what looks over all jobs.
+type OverviewController struct {
+	overview OverviewService
+	loads    LoadService
+}
+
+// NewOverviewController serves the views of services.
+func NewOverviewController(overview OverviewService, loads LoadService) *OverviewController {
+	return &OverviewController{overview, loads}
+}
+
+// Overview answers GET /monitor/overview.
+//
+//	@Summary	The state of everything at a glance
+//	@Tags		monitor
+//	@Produce	json
+//	@Success	200	{object}	vo.Overview
+//	@Failure	401	{object}	problem.Problem
+//	@Failure	403	{object}	problem.Problem
+//	@Security	BearerAuth
+//	@Router		/monitor/overview [get]
+func (o *OverviewController) Overview(c *gin.Context) error {
+	if err := request.NewQuery(c.Request.URL.RawQuery).Done(); err != nil {
+		return err
+	}
+	found, err := o.overview.Overview(c.Request.Context(), middleware.VisibleGroups(c))
+	if err != nil {
+		return err
+	}
+	return reply(c, http.StatusOK, vo.FromOverview(found))
+}
+
+// Load answers GET /schedules/load.
+//
+//	@Summary	The planned fires of the enabled jobs, minute by minute
+//	@Tags		schedules
+//	@Produce	json
+//	@Param		from	query		string	false	"moment, cut to its minute; default: now"
+//	@Param		minutes	query		int		false	"how many"	minimum(1)	maximum(10080)	default(1440)
+//	@Param		group	query		string	false	"one group; default: all that the caller sees"
+//	@Success	200		{object}	vo.Load
+//	@Failure	401		{object}	problem.Problem
+//	@Failure	403		{object}	problem.Problem
+//	@Failure	422		{object}	problem.Problem
+//	@Security	BearerAuth
+//	@Router		/schedules/load [get]
+func (o *OverviewController) Load(c *gin.Context) error {
+	q := request.NewQuery(c.Request.URL.RawQuery)
+	ask := service.LoadQuery{
+		From: q.Time("from"), Minutes: q.Int("minutes", loadMinutes, 1, maxLoadMinutes), Group: q.Text("group"), Groups: middleware.VisibleGroups(c),
+	}
+	if err := q.Done(); err != nil {
+		return err
+	}
+	load, err := o.loads.Load(c.Request.Context(), ask)
+	if err != nil {
+		return err
+	}
+	return reply(c, http.StatusOK, vo.FromLoad(load))
+}

@@ -1,0 +1,107 @@
+package vo
+
+import (
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// LoadMinute is the fires that are planned for a minute.
+type LoadMinute struct {
+	Time  Time `json:"time"`
+	Fires int  `json:"fires"`
+}
+
+// Load is the planned fires, minute by minute.
+type Load struct {
+	From  Time         `json:"from"`
+	Items []LoadMinute `json:"items"`
+	// Peak is the first of the minutes with the most fires.
+	Peak LoadMinute `json:"peak"`
+	// Jobs is how many enabled jobs were counted; where Complete is false there
+	// are more.
+	Jobs     int  `json:"jobs"`
+	Complete bool `json:"complete"`
+}
+
+// FromLoad makes the view of a load, which has at least one minute.
+func FromLoad(l service.Load) Load {
+	v := Load{From: Time(l.From), Items: make([]LoadMinute, len(l.Fires)), Jobs: l.Jobs, Complete: l.Complete}
+	for i, n := range l.Fires {
+		v.Items[i] = LoadMinute{Time: Time(l.From.Add(time.Duration(i) * time.Minute)), Fires: n}
+	}
+	v.Peak = slices.MaxFunc(v.Items, func(a, b LoadMinute) int { return a.Fires - b.Fires })
+	return v
+}
+
+// Overview is the state of everything at a glance.
+type Overview struct {
+	Time Time `json:"time"`
+	Jobs struct {
+		Created  int `json:"created"`
+		Enabled  int `json:"enabled"`
+		Paused   int `json:"paused"`
+		Finished int `json:"finished"`
+	} `json:"jobs"`
+	Executions struct {
+		Waiting        int      `json:"waiting"`
+		WaitingAtLeast bool     `json:"waitingAtLeast,omitempty"`
+		Running        int      `json:"running"`
+		RunningAtLeast bool     `json:"runningAtLeast,omitempty"`
+		LastHour       LastHour `json:"lastHour"`
+	} `json:"executions"`
+	DeadLetters        int  `json:"deadLetters"`
+	DeadLettersAtLeast bool `json:"deadLettersAtLeast,omitempty"`
+	Nodes              struct {
+		Up       int `json:"up"`
+		Suspect  int `json:"suspect"`
+		Down     int `json:"down"`
+		Draining int `json:"draining"`
+	} `json:"nodes"`
+	Degraded   []string   `json:"degraded"`
+	LatenessMs LatenessMs `json:"latenessMs"`
+}
+
+// LastHour is what became of the runs of the last hour that have ended;
+// AtLeast marks counts that hit their bound.
+type LastHour struct {
+	Success   int  `json:"success"`
+	Failed    int  `json:"failed"`
+	Timeout   int  `json:"timeout"`
+	Cancelled int  `json:"cancelled"`
+	Skipped   int  `json:"skipped"`
+	Dead      int  `json:"dead"`
+	AtLeast   bool `json:"atLeast,omitempty"`
+}
+
+// LatenessMs is how late runs start on the node that answers; null until one has.
+type LatenessMs struct {
+	P50 *float64 `json:"p50"`
+	P99 *float64 `json:"p99"`
+}
+
+// FromOverview makes the view of an overview.
+func FromOverview(o service.Overview) Overview {
+	v := Overview{Time: Time(o.Time), Degraded: whole(o.Degraded), DeadLetters: o.DeadLetters.N, DeadLettersAtLeast: o.DeadLetters.AtLeast}
+	v.Jobs.Created, v.Jobs.Enabled = o.Jobs[entity.JobCreated], o.Jobs[entity.JobEnabled]
+	v.Jobs.Paused, v.Jobs.Finished = o.Jobs[entity.JobPaused], o.Jobs[entity.JobFinished]
+	v.Executions.Waiting, v.Executions.WaitingAtLeast = o.Waiting.N, o.Waiting.AtLeast
+	v.Executions.Running, v.Executions.RunningAtLeast = o.Running.N, o.Running.AtLeast
+	v.Executions.LastHour = LastHour{
+		Success: o.LastHour[entity.StatusSuccess], Failed: o.LastHour[entity.StatusFailed], Timeout: o.LastHour[entity.StatusTimeout],
+		Cancelled: o.LastHour[entity.StatusCancelled], Skipped: o.LastHour[entity.StatusSkipped], Dead: o.LastHour[entity.StatusDead],
+		AtLeast: o.LastHourAtLeast,
+	}
+	v.Nodes.Up, v.Nodes.Suspect = o.Nodes[entity.NodeUp], o.Nodes[entity.NodeSuspect]
+	v.Nodes.Down, v.Nodes.Draining = o.Nodes[entity.NodeDown], o.Nodes[entity.NodeDraining]
+	if o.Lateness.Known {
+		p50, p99 := milliseconds(o.Lateness.P50), milliseconds(o.Lateness.P99)
+		v.LatenessMs = LatenessMs{P50: &p50, P99: &p99}
+	}
+	return v
+}
+
+// milliseconds is exact to a hundredth.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()/10) / 100 }

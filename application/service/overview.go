@@ -1,0 +1,170 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+const (
+	// overviewRows bounds the rows of each kind that one overview looks at;
+	// boundRows does for callers who are bound to groups, where each row costs
+	// a look at its job.
+	overviewRows = 100_000
+	boundRows    = 20_000
+	// jobCountLife is how long a count of jobs is shown again: it reads all.
+	jobCountLife = 5 * time.Second
+	// jobCounts bounds the counts that are kept, one for each set of groups.
+	jobCounts = 64
+	// silentAfter is when a node that is UP is missed; it should have been
+	// heard of five times by then.
+	silentAfter = 15 * time.Second
+)
+
+// Overview is the state of everything at a glance.
+type Overview struct {
+	Time time.Time
+	Jobs map[entity.JobStatus]int
+	// Waiting and Running are runs that have not ended, LastHour those whose
+	// fire or creation is not older than that.
+	Waiting, Running Count
+	LastHour         map[entity.Status]int
+	// LastHourAtLeast marks counts that hit their bound.
+	LastHourAtLeast bool
+	// DeadLetters are those that wait for a person.
+	DeadLetters Count
+	Nodes       map[entity.NodeStatus]int
+	// Degraded says what does not work as it should, for people.
+	Degraded []string
+	Lateness Lateness
+}
+
+// Count is a number of rows; AtLeast marks one that hit its bound.
+type Count struct {
+	N       int
+	AtLeast bool
+}
+
+// Lateness is how late runs start on this node.
+type Lateness struct {
+	P50, P99 time.Duration
+	// Known is false when none has started yet.
+	Known bool
+}
+
+// OverviewDeps are the parts of an OverviewService.
+type OverviewDeps struct {
+	Tallies repository.Tallies
+	Nodes   interface {
+		All(ctx context.Context) ([]entity.Node, error)
+	}
+	Monitor *MonitorService
+	// Lateness measures this node.
+	Lateness interface {
+		Lateness() (p50, p99 time.Duration, known bool)
+	}
+	Clock   StoreClock
+	Machine clock.Clock
+}
+
+// OverviewService tells the state of everything. Safe for concurrent use.
+type OverviewService struct {
+	OverviewDeps
+	// turn is held by the one who counts jobs, and guards what was counted.
+	turn chan struct{}
+	jobs map[string]jobCount
+}
+
+type jobCount struct {
+	at     time.Duration
+	counts map[entity.JobStatus]int
+}
+
+// NewOverviewService wires the parts.
+func NewOverviewService(d OverviewDeps) *OverviewService {
+	return &OverviewService{OverviewDeps: d, turn: make(chan struct{}, 1), jobs: map[string]jobCount{}}
+}
+
+// Overview counts what is in the groups, which are nil for all; nodes and what
+// is measured on this one belong to no group. What it costs is bounded.
+func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Overview, err error) {
+	limit := overviewRows
+	if groups != nil {
+		limit = boundRows
+	}
+	o = Overview{Time: s.Clock.Now(), Degraded: s.Monitor.Trouble(ctx)}
+	o.Lateness.P50, o.Lateness.P99, o.Lateness.Known = s.Lateness.Lateness()
+	if o.Jobs, err = s.countJobs(ctx, groups); err != nil {
+		return o, err
+	}
+	if o.LastHour, o.LastHourAtLeast, err = s.Tallies.CountRuns(ctx, o.Time.Add(-time.Hour), groups, limit); err != nil {
+		return o, err
+	}
+	if o.Waiting, o.Running, err = s.live(ctx, groups, limit); err != nil {
+		return o, err
+	}
+	if o.DeadLetters.N, o.DeadLetters.AtLeast, err = s.Tallies.CountLetters(ctx, groups, limit); err != nil {
+		return o, err
+	}
+	nodes, err := s.Nodes.All(ctx)
+	o.Nodes = map[entity.NodeStatus]int{}
+	for _, n := range nodes {
+		o.Nodes[n.Status]++
+		if silent := o.Time.Sub(n.LastHeartbeat); n.Status == entity.NodeSuspect || n.Status == entity.NodeUp && silent > silentAfter {
+			o.Degraded = append(o.Degraded, fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)))
+		}
+	}
+	return o, err
+}
+
+// live counts the runs that wait, for whatever, and those that run.
+func (s *OverviewService) live(ctx context.Context, groups []string, limit int) (waiting, running Count, err error) {
+	for _, part := range []struct {
+		lo, hi entity.ClaimKey
+		count  *Count
+	}{
+		{entity.ClaimReadyPrefix, "W+", &waiting},
+		{entity.ClaimParkedPrefix, "C", &waiting},
+		{entity.ClaimQueuedPrefix, "R", &waiting},
+		{entity.ClaimRunningPrefix, "S", &running},
+	} {
+		n, cut, err := s.Tallies.CountClaims(ctx, part.lo, part.hi, groups, limit)
+		if err != nil {
+			return waiting, running, err
+		}
+		part.count.N, part.count.AtLeast = part.count.N+n, part.count.AtLeast || cut
+	}
+	return waiting, running, nil
+}
+
+// countJobs counts, or shows what was counted a moment ago.
+func (s *OverviewService) countJobs(ctx context.Context, groups []string) (map[entity.JobStatus]int, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	key := "all"
+	if groups != nil {
+		key = "\x00" + strings.Join(groups, "\x00")
+	}
+	now := s.Machine.Monotonic()
+	if known, ok := s.jobs[key]; ok && now-known.at < jobCountLife {
+		return known.counts, nil
+	}
+	counts, err := s.Tallies.CountJobs(ctx, groups)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.jobs) >= jobCounts {
+		clear(s.jobs)
+	}
+	s.jobs[key] = jobCount{s.Machine.Monotonic(), counts}
+	return counts, nil
+}

@@ -1,0 +1,31 @@
+package metrics
+
+import (
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+)
+
+// Lateness is how late runs have started since this process did, as exact as
+// the buckets of ps_start_lateness_seconds are; known is false when none has.
+func (m *MetricsCollector) Lateness() (p50, p99 time.Duration, known bool) {
+	var now dto.Metric
+	if err := m.lateness.Write(&now); err != nil || now.GetHistogram().GetSampleCount() == 0 {
+		return 0, 0, false
+	}
+	return quantile(now.GetHistogram(), 0.5), quantile(now.GetHistogram(), 0.99), true
+}
+
+// quantile takes the samples of a bucket for evenly spread, and those beyond
+// the last one for its end.
+func quantile(h *dto.Histogram, q float64) time.Duration {
+	rank, below, from := q*float64(h.GetSampleCount()), 0.0, 0.0
+	for _, b := range h.GetBucket() {
+		upTo, to := float64(b.GetCumulativeCount()), b.GetUpperBound()
+		if upTo >= rank && upTo > below {
+			return time.Duration((from + (to-from)*(rank-below)/(upTo-below)) * float64(time.Second))
+		}
+		below, from = upTo, to
+	}
+	return time.Duration(from * float64(time.Second))
+}

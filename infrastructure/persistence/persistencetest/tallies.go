@@ -1,0 +1,118 @@
+package persistencetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testTallies(t *testing.T, open Opener) {
+	s := open(t, nil)
+	jobs := make([]*entity.Job, 6) // 0, 2, 4 in a, the others in b
+	for n := range jobs {
+		jobs[n] = plannedJob(n, noon)
+		jobs[n].Group = []string{"a", "b"}[n%2]
+	}
+	jobs[1].Status, jobs[2].Status, jobs[3].Status = entity.JobPaused, entity.JobCreated, entity.JobFinished
+	var runs []*entity.Execution
+	for n := range 8 { // of jobs 0 and 1 in turn, a minute apart; the last four run
+		run := runOf(jobID(n%2), noon.Add(time.Duration(n)*time.Minute))
+		if n >= 4 {
+			run = startedOn(run, "node-1", 1)
+		}
+		runs = append(runs, run)
+	}
+	add(t, s, jobs, runs...)
+	var letters []entity.DeadLetter
+	for _, run := range runs[:3] {
+		letters = append(letters, entity.DeadLetter{ExecutionID: run.ID, JobID: run.JobID, CreateTime: noon})
+	}
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		gone := *jobs[4]
+		if err := tx.Jobs.Update(ctx, &gone, true); err != nil {
+			return err
+		}
+		if _, err := tx.Executions.Finish(ctx, []repository.Finish{finishOf(runs[7]), finishOf(runs[6])}); err != nil {
+			return err
+		}
+		if err := tx.Records.AddDeadLetters(ctx, letters); err != nil {
+			return err
+		}
+		return tx.Records.MarkReplayed(ctx, runs[0].ID, runs[7].ID)
+	})
+	t.Run("jobs", func(t *testing.T) { talliedJobs(t, s) })
+	t.Run("runs", func(t *testing.T) { talliedRuns(t, s) })
+	t.Run("claims and letters", func(t *testing.T) { talliedQueues(t, s) })
+}
+
+func talliedJobs(t *testing.T, s *persistence.Store) {
+	for _, c := range []struct {
+		groups []string
+		want   map[entity.JobStatus]int
+	}{
+		{nil, map[entity.JobStatus]int{entity.JobEnabled: 2, entity.JobPaused: 1, entity.JobCreated: 1, entity.JobFinished: 1}},
+		{[]string{"a"}, map[entity.JobStatus]int{entity.JobEnabled: 1, entity.JobCreated: 1}},
+		{[]string{"a", "b", "none"}, map[entity.JobStatus]int{entity.JobEnabled: 2, entity.JobPaused: 1, entity.JobCreated: 1, entity.JobFinished: 1}},
+		{[]string{}, map[entity.JobStatus]int{}},
+	} {
+		got, err := s.CountJobs(t.Context(), c.groups)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got, c.groups)
+	}
+}
+
+func talliedRuns(t *testing.T, s *persistence.Store) {
+	for _, c := range []struct {
+		since  time.Duration
+		groups []string
+		limit  int
+		want   map[entity.Status]int
+		cut    bool
+	}{
+		{0, nil, 9, map[entity.Status]int{entity.StatusWaiting: 4, entity.StatusRunning: 2, entity.StatusSuccess: 2}, false},
+		{2 * time.Minute, nil, 9, map[entity.Status]int{entity.StatusWaiting: 2, entity.StatusRunning: 2, entity.StatusSuccess: 2}, false},
+		{0, nil, 3, map[entity.Status]int{entity.StatusRunning: 1, entity.StatusSuccess: 2}, true},
+		{0, []string{"a"}, 9, map[entity.Status]int{entity.StatusWaiting: 2, entity.StatusRunning: 1, entity.StatusSuccess: 1}, false},
+		{0, []string{"a"}, 3, map[entity.Status]int{entity.StatusRunning: 0, entity.StatusSuccess: 1}, true},
+		{0, []string{}, 9, map[entity.Status]int{entity.StatusWaiting: 0, entity.StatusRunning: 0, entity.StatusSuccess: 0}, false},
+		{time.Hour, nil, 9, map[entity.Status]int{}, false},
+	} {
+		got, cut, err := s.CountRuns(t.Context(), noon.Add(c.since), c.groups, c.limit)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got, c)
+		require.Equal(t, c.cut, cut, c)
+	}
+}
+
+func talliedQueues(t *testing.T, s *persistence.Store) {
+	type count struct {
+		n   int
+		cut bool
+	}
+	claims := func(lo, hi entity.ClaimKey, groups []string, limit int) count {
+		n, cut, err := s.CountClaims(t.Context(), lo, hi, groups, limit)
+		require.NoError(t, err)
+		return count{n, cut}
+	}
+	require.Equal(t, count{4, false}, claims(entity.ClaimReadyPrefix, "W+", nil, 5))
+	require.Equal(t, count{4, true}, claims(entity.ClaimReadyPrefix, "W+", nil, 4))
+	require.Equal(t, count{2, false}, claims(entity.ClaimReadyPrefix, "W+", []string{"a"}, 5))
+	require.Equal(t, count{1, true}, claims(entity.ClaimReadyPrefix, "W+", []string{"a"}, 2))
+	require.Equal(t, count{2, false}, claims(entity.ClaimRunningPrefix, "S", nil, 5))
+	require.Equal(t, count{0, false}, claims(entity.ClaimParkedPrefix, "C", nil, 5))
+	letters := func(groups []string, limit int) count {
+		n, cut, err := s.CountLetters(t.Context(), groups, limit)
+		require.NoError(t, err)
+		return count{n, cut}
+	}
+	require.Equal(t, count{2, false}, letters(nil, 5), "one was replayed")
+	require.Equal(t, count{1, true}, letters(nil, 1))
+	require.Equal(t, count{1, false}, letters([]string{"a"}, 5))
+	require.Equal(t, count{0, false}, letters([]string{}, 5))
+}
