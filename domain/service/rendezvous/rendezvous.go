@@ -113,6 +113,10 @@ var logs = [65]uint64{
 // Hash spreads texts evenly over 64 bits; it is frozen like the scores.
 func Hash(text string) uint64 { return mix(fnv1a(text)) }
 
+// Key is the hash of one numbered part of what the text names, such as a shard
+// of a job.
+func Key(text string, part int) uint64 { return mix(fnv1a(text) + mix(uint64(part))) }
+
 func fnv1a(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text))

@@ -34,3 +34,19 @@ func TestCostNeverRisesWithTheDraw(t *testing.T) {
 		require.GreaterOrEqual(t, cost(draw), cost(draw+step))
 	})
 }
+
+// The order of entries is total, so that the winner does not depend on the
+// order in which they come.
+func TestEntriesOfOneCost(t *testing.T) {
+	entry := func(id string, draw, weight uint64) entry {
+		return entry{rival: &rival{id: id, weight: weight}, draw: draw, cost: cost(draw)}
+	}
+	low, high := entry("a", 1<<63+1, 4), entry("b", 1<<63+2, 4)
+	require.Equal(t, low.cost, high.cost)
+	require.True(t, high.beats(low), "the greater draw")
+	require.False(t, low.beats(high))
+	twin := entry("b", 1<<63+1, 4)
+	require.True(t, low.beats(twin), "the smaller id")
+	require.False(t, twin.beats(low))
+	require.False(t, low.beats(low))
+}
