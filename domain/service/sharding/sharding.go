@@ -1,5 +1,5 @@
-// Package sharding is TaskSharding: it cuts a fire into shards, spreads items
-// over them, and shares the jobs' partitions among the live schedulers.
+// Package sharding is TaskSharding: it cuts a fire into shards and spreads items
+// over them.
 package sharding
 
 // Shard is one part of a fire. Index counts from 0 and is below Total.

@@ -1,0 +1,40 @@
+// Package partition shares the fixed partitions of the jobs among the live
+// schedulers (engine rule 25). It is a rule without state: every scheduler
+// computes it from the registry, and two that see the same members agree.
+package partition
+
+import (
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/rendezvous"
+)
+
+// Owner is the id of the node that owns the partition, 0–entity.Partitions-1;
+// empty when there are no nodes. Who needs more than one partition asks Table.
+func Owner(partition int, nodes []rendezvous.Node) string {
+	return rendezvous.New(nodes).Winner(uint64(partition))
+}
+
+// Owned lists the partitions of a node in ascending order; nil if it owns none
+// or is not among the nodes.
+func Owned(node string, nodes []rendezvous.Node) []int {
+	if len(nodes) == 0 {
+		return nil
+	}
+	var owned []int
+	for partition, owner := range Table(nodes) {
+		if owner == node {
+			owned = append(owned, partition)
+		}
+	}
+	return owned
+}
+
+// Table is the owner of every partition; all are empty when there are no nodes.
+func Table(nodes []rendezvous.Node) [entity.Partitions]string {
+	var owners [entity.Partitions]string
+	contest := rendezvous.New(nodes)
+	for partition := range owners {
+		owners[partition] = contest.Winner(uint64(partition))
+	}
+	return owners
+}

@@ -1,0 +1,208 @@
+// Package routing chooses the node of a run. It is pure: it sees a snapshot of
+// the membership and what the caller knows of the job, and the same input has
+// the same answer in whatever order the nodes come, so that a transaction which
+// is run again chooses again the same.
+package routing
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/rendezvous"
+)
+
+// Candidate is a node that carries the labels of the job (see Match), as the
+// snapshot knows it.
+type Candidate struct {
+	entity.Node
+	// Weight is the node's share under WEIGHTED, 1–rendezvous.MaxWeight; what is
+	// out of range counts as the bound.
+	Weight int
+}
+
+// Usage is what is known of one job's runs on one node.
+type Usage struct {
+	// Runs counts the starts within the history that the caller keeps.
+	Runs int
+	// Last is the latest start; zero: none is known.
+	Last time.Time
+	// Live counts the runs that have not ended.
+	Live int
+}
+
+// State is what a strategy may need beside the nodes. What the job's strategy
+// does not use can be left out.
+type State struct {
+	// Fire is the number of the fire within its job, from 0, under ROUND_ROBIN:
+	// taken under the job's lock, it makes the turn even over all schedulers.
+	Fire int64
+	// Shard is the run's shard, and Shards how many its fire has; none is one.
+	Shard  int
+	Shards int
+	// Draw is a random number for RANDOM and WEIGHTED, uniform over 64 bits.
+	Draw uint64
+	// Usage is by node id, under LFU, LRU and BUSY_OVER. A missing node never
+	// ran the job.
+	Usage map[string]Usage
+}
+
+// Draw is a random number that belongs to one attempt of one run: the choice
+// is random over runs, and the same when it is made again.
+func Draw(executionID string, attempt int) uint64 {
+	return rendezvous.Key(executionID, attempt)
+}
+
+// Match reports whether a node carries every label that is asked for. A label
+// with an empty value must be there, too.
+func Match(required, labels map[string]string) bool {
+	for key, want := range required {
+		if have, there := labels[key]; !there || have != want {
+			return false
+		}
+	}
+	return true
+}
+
+// Choose names the node of a run; false when no candidate can take it. The
+// empty node with true leaves the run to whoever is free: that is ANY, and
+// what this release does with a strategy that it does not know.
+//
+// Every strategy chooses within the best rank that is present: nodes that are
+// up and have a free slot; else nodes that are up, where the run waits for a
+// slot; else suspects. Nodes that drain, are down or have no slots at all are
+// never chosen.
+func Choose(strategy entity.RoutingStrategy, jobID string, candidates []Candidate, state State) (nodeID string, ok bool) {
+	nodes, best := foremost(candidates)
+	if len(nodes) == 0 || best == suspect && strategy == entity.RouteFailover {
+		return "", false
+	}
+	switch strategy {
+	case entity.RouteFirst, entity.RouteFailover:
+		return nodes[0].ID, true
+	case entity.RouteLast:
+		return nodes[len(nodes)-1].ID, true
+	case entity.RouteRoundRobin:
+		return nodes[state.turn(jobID, len(nodes))].ID, true
+	case entity.RouteRandom:
+		return nodes[share(state.Draw, len(nodes))].ID, true
+	case entity.RouteWeighted:
+		return weighted(nodes, state.Draw), true
+	case entity.RouteConsistentHash:
+		return hashed(nodes, jobID, state.Shard), true
+	case entity.RouteLeastLoaded:
+		return hashed(least(nodes, byLoad), jobID, state.Shard), true
+	case entity.RouteLFU:
+		return hashed(least(nodes, state.byRuns), jobID, state.Shard), true
+	case entity.RouteLRU:
+		return hashed(least(nodes, state.byLast), jobID, state.Shard), true
+	case entity.RouteBusyOver:
+		return least(nodes, state.byLive)[0].ID, true
+	default:
+		return "", true
+	}
+}
+
+// Assign counts a choice in the snapshot and in the state of its job, so that
+// the next choice sees it before the node's next heartbeat tells.
+func Assign(candidates []Candidate, state *State, nodeID string, at time.Time) {
+	for i := range candidates {
+		if candidates[i].ID == nodeID {
+			candidates[i].Running++
+		}
+	}
+	if state.Usage == nil {
+		state.Usage = map[string]Usage{}
+	}
+	used := state.Usage[nodeID]
+	used.Runs++
+	used.Live++
+	if at.After(used.Last) {
+		used.Last = at
+	}
+	state.Usage[nodeID] = used
+}
+
+// Broadcast is the order of shards of a fire that runs on every node: shard i
+// belongs to the i-th node, by id. It names the nodes that carry the labels and
+// are up or suspect: a suspect may be alive, and one that is not makes its
+// shard fail, where leaving it out would pass over it in silence. The caller
+// freezes the list in the fire (engine rule 18); empty: nobody is there.
+func Broadcast(nodes []entity.Node, labels map[string]string) []string {
+	var ids []string
+	for i := range nodes {
+		if n := &nodes[i]; rankOf(n) != unfit && Match(labels, n.Labels) {
+			ids = append(ids, n.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// rank says how fit a node is for a new run; the smallest is the best.
+type rank int
+
+const (
+	roomy rank = iota
+	full
+	suspect
+	unfit
+)
+
+func rankOf(n *entity.Node) rank {
+	switch {
+	case n.Slots < 1:
+		return unfit
+	case n.Status == entity.NodeSuspect:
+		return suspect
+	case n.Status != entity.NodeUp:
+		return unfit
+	case n.Running >= n.Slots:
+		return full
+	default:
+		return roomy
+	}
+}
+
+// foremost are the candidates of the best rank, by id.
+func foremost(candidates []Candidate) ([]*Candidate, rank) {
+	best := unfit
+	for i := range candidates {
+		best = min(best, rankOf(&candidates[i].Node))
+	}
+	if best == unfit {
+		return nil, unfit
+	}
+	nodes := make([]*Candidate, 0, len(candidates))
+	for i := range candidates {
+		if rankOf(&candidates[i].Node) == best {
+			nodes = append(nodes, &candidates[i])
+		}
+	}
+	slices.SortFunc(nodes, func(a, b *Candidate) int { return strings.Compare(a.ID, b.ID) })
+	return nodes, best
+}
+
+// least are the nodes of which none comes before, in the order they had.
+func least(nodes []*Candidate, compare func(a, b *Candidate) int) []*Candidate {
+	lowest := slices.MinFunc(nodes, compare)
+	return slices.DeleteFunc(nodes, func(n *Candidate) bool { return compare(n, lowest) != 0 })
+}
+
+func byLoad(a, b *Candidate) int {
+	return cmp.Compare(float64(a.Running)/float64(a.Slots), float64(b.Running)/float64(b.Slots))
+}
+
+func (s State) byRuns(a, b *Candidate) int {
+	return cmp.Compare(s.Usage[a.ID].Runs, s.Usage[b.ID].Runs)
+}
+
+func (s State) byLast(a, b *Candidate) int {
+	return s.Usage[a.ID].Last.Compare(s.Usage[b.ID].Last)
+}
+
+func (s State) byLive(a, b *Candidate) int {
+	return cmp.Compare(s.Usage[a.ID].Live, s.Usage[b.ID].Live)
+}
