@@ -17,7 +17,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/sharding"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/partition"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/rendezvous"
 )
 
 // Registry is the truth of membership; see repository.Nodes.
@@ -213,7 +214,7 @@ func replaced(nodes []entity.Node, v liveness.Verdict) []entity.Node {
 func (m *Member) divide(ctx context.Context, nodes []entity.Node) error {
 	mine := []int{}
 	if !m.fenced {
-		mine = append(mine, sharding.Owned(m.node.ID, liveness.Schedulers(nodes))...)
+		mine = append(mine, partition.Owned(m.node.ID, contest(nodes))...)
 	}
 	m.mu.Lock()
 	changed := !slices.Equal(mine, m.mine)
@@ -224,6 +225,17 @@ func (m *Member) divide(ctx context.Context, nodes []entity.Node) error {
 	}
 	m.Logger.Info("the partitions were divided anew", "mine", len(mine), "schedulers", len(liveness.Schedulers(nodes)))
 	return m.Planner.Rebalanced(ctx)
+}
+
+// contest is the schedulers as equals: what a node runs has a weight, what it
+// plans has not.
+func contest(nodes []entity.Node) []rendezvous.Node {
+	schedulers := liveness.Schedulers(nodes)
+	out := make([]rendezvous.Node, len(schedulers))
+	for i, id := range schedulers {
+		out[i] = rendezvous.Node{ID: id, Weight: 1}
+	}
+	return out
 }
 
 // StepDown gives the partitions to the others, before a graceful stop: the

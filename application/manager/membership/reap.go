@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/sharding"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/partition"
 )
 
 // quietReap is how often a dead node is looked at that held nothing at the
@@ -24,14 +23,14 @@ type reaping struct {
 // looked after by the scheduler that its name hashes to, so that one does the
 // work; that others might is harmless.
 func (m *Member) reap(ctx context.Context, nodes []entity.Node) error {
-	schedulers, now := liveness.Schedulers(nodes), m.Clock.Monotonic()
+	schedulers, now := contest(nodes), m.Clock.Monotonic()
 	var errs []error
 	for _, n := range nodes {
 		if n.Status != entity.NodeDown {
 			delete(m.reaps, n.ID)
 			continue
 		}
-		if sharding.Rendezvous(entity.PartitionOf(n.ID), schedulers) != m.node.ID {
+		if partition.Owner(entity.PartitionOf(n.ID), schedulers) != m.node.ID {
 			continue
 		}
 		if last := m.reaps[n.ID]; last.epoch == n.Epoch && now < last.next {
