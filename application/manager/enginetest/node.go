@@ -6,6 +6,7 @@ package enginetest
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,6 +58,7 @@ type Node struct {
 
 	Schedules *schedule.Compiler
 	Time      *storeclock.Clock
+	owned     *ownership
 }
 
 // New is a node on a new SQLite store.
@@ -87,7 +89,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		o.Slots = 64
 	}
 	n := &Node{
-		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{},
+		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, owned: &ownership{},
 		Jobs: cache.NewJobCache(store.Jobs, 1000), Schedules: schedule.NewCompiler(),
 	}
 	n.Time = storeclock.New(o.Clock, fixedTime{o.Clock})
@@ -103,7 +105,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	})
 	n.Planner = firing.New(firing.Deps{
 		Store: n.Faults, Plans: store, Executions: store.Executions, Places: n.Places, Definitions: n.Jobs,
-		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Starter: n.Runner, Owner: everything{},
+		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Starter: n.Runner, Owner: n.owned,
 		Metrics: n.Counts, Logger: logger,
 	}, firing.Config{
 		BatchSize: o.BatchSize, PlanLimit: o.PlanLimit, MaxHeld: o.MaxHeld, SlotPatience: -1,
@@ -171,11 +173,25 @@ func await(t testing.TB, done <-chan struct{}, what string) {
 	}
 }
 
-// everything is the ownership of a node that is alone.
-type everything struct{}
+// ownership is the partitions of a node; nil until the test divides them.
+type ownership struct {
+	mu   sync.Mutex
+	mine []int
+}
 
 // Partitions implements firing.Owner.
-func (everything) Partitions() []int { return nil }
+func (o *ownership) Partitions() []int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.mine
+}
+
+// Own gives the node these partitions and no others.
+func (n *Node) Own(partitions ...int) {
+	n.owned.mu.Lock()
+	defer n.owned.mu.Unlock()
+	n.owned.mine = append([]int{}, partitions...)
+}
 
 // fixedTime is a store whose clock is the test's.
 type fixedTime struct{ clock *clocktest.Manual }

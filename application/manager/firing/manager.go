@@ -5,6 +5,7 @@ package firing
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -224,6 +225,26 @@ func (m *JobManager) Hint(job *entity.Job) {
 		return
 	}
 	m.book.offer(job, sched)
+}
+
+// Look reads jobs that were changed elsewhere, and plans those that are due
+// soon; the others among them are forgotten.
+func (m *JobManager) Look(ctx context.Context, ids []string) error {
+	jobs, err := m.Plans.ForPlanning(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("read changed jobs: %w", err)
+	}
+	planned := make(map[string]bool, len(jobs))
+	for _, job := range jobs {
+		planned[job.ID] = true
+		m.Hint(job)
+	}
+	for _, id := range ids {
+		if !planned[id] {
+			m.book.forget(id)
+		}
+	}
+	return nil
 }
 
 // Rebalanced drops what is held for partitions that are not owned any more,

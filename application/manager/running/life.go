@@ -62,3 +62,30 @@ func (t *TaskManager) Reap(ctx context.Context, nodeID string, epoch int64) (hel
 	}
 	return len(ids), t.recover(ctx, nodeID, ids)
 }
+
+// RunsReady is told that runs wait that this node may claim.
+func (t *TaskManager) RunsReady() {
+	t.slots.setBacklog()
+	t.wakeClaim()
+}
+
+// StopAsked is told that executions are to be stopped, and looks into the
+// store whether that is so and why, for those that run here.
+func (t *TaskManager) StopAsked(ctx context.Context, executionIDs []string) error {
+	t.mu.Lock()
+	here := slices.DeleteFunc(slices.Clone(executionIDs), func(id string) bool { return t.runs[id] == nil })
+	t.mu.Unlock()
+	if len(here) == 0 {
+		return nil
+	}
+	rows, err := t.Executions.ByIDs(ctx, here)
+	if err != nil {
+		return fmt.Errorf("read runs that are to be stopped: %w", err)
+	}
+	for _, row := range rows {
+		if row.CancelRequested && t.runsHere(row) {
+			t.stop(row.ID, entity.ErrStopCancel, row.Reason)
+		}
+	}
+	return nil
+}

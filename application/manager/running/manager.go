@@ -46,6 +46,11 @@ type Planner interface {
 	Hint(job *entity.Job)
 }
 
+// Others are the other nodes.
+type Others interface {
+	Notice(e coordination.Effect)
+}
+
 // Metrics observes runs. Implementations are safe for concurrent use.
 type Metrics interface {
 	// Started observes a run's entry: start minus due.
@@ -114,8 +119,10 @@ type Deps struct {
 	Planner    Planner
 	Metrics    Metrics
 	Observer   Observer
-	Random     func() float64
-	Logger     *slog.Logger
+	// Others are told of what a transaction did; nil where there are none.
+	Others Others
+	Random func() float64
+	Logger *slog.Logger
 }
 
 // TaskManager runs executions on this node.
@@ -239,6 +246,9 @@ func (t *TaskManager) Release(n int) { t.slots.release(n) }
 
 // Notice implements firing.Starter.
 func (t *TaskManager) Notice(e coordination.Effect) {
+	if t.Others != nil {
+		t.Others.Notice(e)
+	}
 	for _, row := range e.Stopping {
 		t.stop(row.ID, entity.ErrStopCancel, row.Reason)
 	}

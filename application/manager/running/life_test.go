@@ -1,0 +1,95 @@
+package running_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// untilStopped is an executor that obeys, and says why it stopped.
+func untilStopped(ctx context.Context, _ entity.Run, _ entity.Reporter) entity.Outcome {
+	<-ctx.Done()
+	if errors.Is(context.Cause(ctx), entity.ErrStopLost) {
+		return entity.Failed(entity.ReasonNodeLost, "lost")
+	}
+	return enginetest.Stopped(ctx)
+}
+
+// Rule 27: a node without the right to work stops everything, starts nothing,
+// and works again under the epoch that it is given.
+func TestAFencedNodeStopsAndStartsNothing(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("long", nil))
+	n.Script.Reply(untilStopped)
+	row := waitingRun(t, n, job.ID)
+	n.Runner.RunsReady()
+	n.Script.Await(t, 1)
+
+	require.NoError(t, n.Runner.Fence(t.Context()))
+	ended := n.AwaitStatus(t, row.ID, entity.StatusWaiting)
+	require.Equal(t, 1, ended.NodeLosses, "the run is lost with the node, and goes elsewhere")
+	require.Zero(t, n.Runner.Reserve(10))
+	require.Zero(t, n.Runner.Room(t.Context(), 0))
+	n.Clock.Advance(time.Hour)
+	require.Len(t, n.Script.Runs(), 1, "nothing is claimed")
+
+	n.Script.Reply(enginetest.Always(entity.Succeeded("")))
+	n.Runner.Adopt(2)
+	n.Clock.Advance(2 * time.Second)
+	done := n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	require.EqualValues(t, 2, done.Epoch)
+}
+
+func TestAFenceWaitsForWhatDoesNotStop(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	release := n.Script.Hold()
+	defer release()
+	waitingRun(t, n, n.Add(t, enginetest.Job("deaf", nil)).ID)
+	n.Runner.RunsReady()
+	n.Script.Await(t, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorContains(t, n.Runner.Fence(ctx), "1 runs")
+}
+
+// Rule 20: the runs of a node that is down are recovered by another, those of
+// its later lives are not.
+func TestTheRunsOfADeadNodeAreReaped(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("lost", nil))
+	on := func(epoch int64) *entity.Execution {
+		return lostRun(t, n, job.ID, func(row *entity.Execution) {
+			row.NodeID, row.Epoch, row.Claim = "node-2", epoch, entity.RunningKey("node-2")
+		})
+	}
+	old, later := on(3), on(4)
+	held, err := n.Runner.Reap(t.Context(), "node-2", 3)
+	require.NoError(t, err)
+	require.Equal(t, 1, held)
+	done := n.AwaitStatus(t, old.ID, entity.StatusSuccess)
+	require.Equal(t, []any{"node-1", 1, 2}, []any{done.NodeID, done.NodeLosses, done.Attempt})
+	require.Equal(t, entity.StatusRunning, n.Row(t, later.ID).Status)
+	held, err = n.Runner.Reap(t.Context(), "node-2", 3)
+	require.NoError(t, err)
+	require.Zero(t, held)
+}
+
+func TestAStopThatWasAskedElsewhereIsFollowed(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	n.Script.Reply(untilStopped)
+	row := waitingRun(t, n, n.Add(t, enginetest.Job("long", nil)).ID)
+	n.Runner.RunsReady()
+	n.Script.Await(t, 1)
+	require.NoError(t, n.Runner.StopAsked(t.Context(), []string{row.ID, "none"}))
+	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status, "nobody asked")
+	changeRow(t, n, row.ID, func(row *entity.Execution) { row.CancelRequested = true })
+	require.NoError(t, n.Runner.StopAsked(t.Context(), []string{"none"}))
+	require.NoError(t, n.Runner.StopAsked(t.Context(), []string{row.ID}))
+	n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+}
