@@ -73,11 +73,13 @@ type Engine struct {
 	Monitor    *service.MonitorService
 	Secrets    *service.SecretService
 	Groups     *service.GroupService
-	Metrics    *metrics.MetricsCollector
-	Bus        *mq.Bus
-	Clock      *storeclock.Clock
-	Planner    *firing.JobManager
-	Runner     *running.TaskManager
+	// Definitions exchanges jobs as documents.
+	Definitions *service.DefinitionService
+	Metrics     *metrics.MetricsCollector
+	Bus         *mq.Bus
+	Clock       *storeclock.Clock
+	Planner     *firing.JobManager
+	Runner      *running.TaskManager
 
 	cfg       config.Config
 	processes Processes
@@ -192,6 +194,7 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 		Engine: news, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger,
 	})
 	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Clock, e.logger)
+	e.Definitions = service.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups)
 	e.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler,
 		Closer: &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock},
