@@ -37,7 +37,7 @@ func (r JobReader) Document(req *http.Request) (service.Document, error) {
 		j := r.bindEntry(b, now)
 		name := repository.JobName{Group: j.Job.Group, Name: j.Job.Name}
 		if first, twice := places[name]; twice {
-			j.Wrong = append(j.Wrong, duplicate(b, "jobs", first))
+			j.Wrong = merge(j.Wrong, []fault.Field{duplicate(b, "jobs", first)})
 		} else {
 			places[name] = i
 		}
@@ -77,10 +77,10 @@ func bindGroups(b *binder) []entity.Group {
 		integer(group, "maxConcurrency", &g.MaxConcurrency)
 		group.close()
 		wrong := merge(group.faults.list, within(group.path, validation.Group(g)))
-		if first, twice := places[g.Name]; !twice {
+		if first, twice := places[g.Name]; twice {
+			wrong = merge(wrong, []fault.Field{duplicate(group, "groups", first)})
+		} else {
 			places[g.Name] = i
-		} else if len(wrong) == 0 {
-			wrong = append(wrong, duplicate(group, "groups", first))
 		}
 		b.faults.list = append(b.faults.list, wrong...)
 		out = append(out, g)
