@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 
+	"gorm.io/gorm/clause"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -45,7 +47,8 @@ func (r *Jobs) JobsNamed(ctx context.Context, names []repository.JobName) (map[r
 			keys[i] = nameKey(n.Group, n.Name)
 		}
 		var rows []jobRow
-		if err := r.c.gorm(ctx, "job.named").Where("name_key IN ("+marks(len(keys))+")", keys...).Find(&rows).Error; err != nil {
+		// Not with marks: after a parenthesis GORM takes bytes for a list.
+		if err := r.c.gorm(ctx, "job.named").Where(clause.IN{Column: "name_key", Values: keys}).Find(&rows).Error; err != nil {
 			return nil, err
 		}
 		jobs, err := entities(rows)

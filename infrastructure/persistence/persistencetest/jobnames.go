@@ -53,10 +53,15 @@ func jobsByName(t *testing.T, s *persistence.Store) {
 	_, _, err := s.Jobs.JobsByName(t.Context(), "", repository.Page{Cursor: "%"})
 	require.ErrorContains(t, err, "cursor")
 
-	asked := append([]repository.JobName{{Group: "a", Name: "gone"}, {Group: "A", Name: "a"}, {Group: "b", Name: "X"}}, sorted...)
+	asked := append(sorted[:len(sorted):len(sorted)], []repository.JobName{{Group: "a", Name: "gone"}, {Group: "A", Name: "a"}, {Group: "b", Name: "X"}}...)
 	named, err := s.Jobs.JobsNamed(t.Context(), asked)
 	require.NoError(t, err)
 	require.Len(t, named, len(sorted))
+	for _, name := range asked {
+		one, err := s.Jobs.JobsNamed(t.Context(), []repository.JobName{name})
+		require.NoError(t, err)
+		require.Len(t, one, map[bool]int{true: 1}[named[name] != nil], "%v", name)
+	}
 	for name, j := range named {
 		require.Equal(t, name, repository.JobName{Group: j.Group, Name: j.Name})
 	}
