@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -161,6 +162,7 @@ func TestPruneKeepsToTheGroupsOfTheDocument(t *testing.T) {
 	d.job(other.ID)
 
 	x, groups := d.exchange()
+	require.NoError(t, x.Jobs(t.Context(), []string{""}, func([]*entity.Job) error { return errors.New("no group has no name") }))
 	p, err := x.Plan(t.Context(), service.Document{Groups: []entity.Group{{Name: "one", MaxConcurrency: 4}, {Name: "three"}}}, true)
 	require.NoError(t, err)
 	x.Apply(t.Context(), p)
