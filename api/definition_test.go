@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -177,6 +178,9 @@ func TestAnExportThatBreaksOffIsNotTakenForTheWhole(t *testing.T) {
 		e.create(encode(t, minimal().with(fields{"name": fmt.Sprint("job ", i)})))
 	}
 	e.named.pageSize, e.named.err = 1, errors.New("the store is away")
+	d := e.deps()
+	d.Clock = clocktest.NewManual(now.AddDate(50, 0, 0)) // writes are in time
+	e.rebuild(d)
 	server := httptest.NewServer(e.router)
 	defer server.Close()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/v1/export", nil)
@@ -188,6 +192,15 @@ func TestAnExportThatBreaksOffIsNotTakenForTheWhole(t *testing.T) {
 		_, err = io.ReadAll(res.Body)
 	}
 	require.Error(t, err, "the connection breaks")
+	require.Contains(t, e.log.String(), `"level":"ERROR","msg":"request"`)
+
+	e.named.err = nil
+	res, err = server.Client().Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(body), "job 2")
 }
 
 // boundAuth is an operator who writes one group and reads another.

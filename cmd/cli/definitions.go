@@ -42,16 +42,14 @@ type definitions struct{ groups, jobs []entry }
 // job and each group must stand in the files once.
 func readDefinitions(path string, stdin io.Reader) (*definitions, error) {
 	d := &definitions{}
-	files := []string{path}
-	read := os.ReadFile
-	if path == "-" {
-		files = []string{"standard input"}
-		read = func(string) ([]byte, error) { return io.ReadAll(stdin) }
-	} else {
-		var err error
-		if files, err = filesBelow(path); err != nil {
-			return nil, err
-		}
+	files, err := []string{"standard input"}, error(nil)
+	read := func(string) ([]byte, error) { return io.ReadAll(stdin) }
+	if path != "-" {
+		files, err = filesBelow(path)
+		read = os.ReadFile
+	}
+	if err != nil {
+		return nil, err
 	}
 	for _, file := range files {
 		data, err := read(file)

@@ -13,8 +13,14 @@ import (
 
 func jobsByName(t *testing.T, s *persistence.Store) {
 	sorted := []repository.JobName{
-		{Group: "a", Name: "Z"}, {Group: "a", Name: "a"}, {Group: "a", Name: "a "}, {Group: "a", Name: "é"},
-		{Group: "a-b", Name: "1"}, {Group: "a1", Name: "x"}, {Group: "b", Name: "x"}, {Group: "组", Name: "任务 😀"},
+		{Group: "a", Name: "Z"},
+		{Group: "a", Name: "a"},
+		{Group: "a", Name: "a "},
+		{Group: "a", Name: "é"},
+		{Group: "a-b", Name: "1"},
+		{Group: "a1", Name: "x"},
+		{Group: "b", Name: "x"},
+		{Group: "组", Name: "任务 😀"},
 	}
 	jobs := make([]*entity.Job, len(sorted))
 	for i, n := range sorted {
