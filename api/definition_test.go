@@ -204,12 +204,24 @@ func TestAnExportThatBreaksOffIsNotTakenForTheWhole(t *testing.T) {
 }
 
 // boundAuth is an operator who writes one group and reads another.
-type boundAuth struct{ *fakeAuth }
+type boundAuth struct {
+	*fakeAuth
+	groups map[string]entity.Role
+}
 
-func (boundAuth) Authenticate(context.Context, string) (entity.Principal, error) {
-	return entity.Principal{User: entity.User{ID: "u-b", Name: "bound", Role: entity.RoleOperator, Rights: entity.Rights{
-		Groups: map[string]entity.Role{"mine": entity.RoleOperator, "seen": entity.RoleViewer},
-	}}}, nil
+func (b boundAuth) Authenticate(context.Context, string) (entity.Principal, error) {
+	return entity.Principal{User: entity.User{ID: "u-b", Name: "bound", Role: entity.RoleOperator, Rights: entity.Rights{Groups: b.groups}}}, nil
+}
+
+func TestWhoIsBoundToNoGroupSeesNothing(t *testing.T) {
+	e := newEdge(t)
+	e.create(encode(t, minimal()))
+	d := e.deps()
+	d.Auth = boundAuth{e.auth, map[string]entity.Role{}}
+	e.rebuild(d)
+	require.NotContains(t, e.call("GET", "/api/v1/export", "").want(200).body, "settle orders")
+	e.call("GET", "/api/v1/jobs", "").want(200)
+	require.Equal(t, []string{}, e.jobs.filter.Groups, "nil would be all")
 }
 
 func TestADocumentKeepsToTheGroupsOfItsSender(t *testing.T) {
@@ -219,7 +231,7 @@ func TestADocumentKeepsToTheGroupsOfItsSender(t *testing.T) {
 		e.groups.rows[group] = entity.Group{Name: group}
 	}
 	d := e.deps()
-	d.Auth = boundAuth{e.auth}
+	d.Auth = boundAuth{e.auth, map[string]entity.Role{"mine": entity.RoleOperator, "seen": entity.RoleViewer}}
 	e.rebuild(d)
 	a := e.call("GET", "/api/v1/export", "").want(200)
 	require.Contains(t, a.body, "group: mine")

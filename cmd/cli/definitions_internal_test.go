@@ -60,8 +60,10 @@ func TestChunksHoldEachEntryOnce(t *testing.T) {
 
 func TestColoursAreForTerminals(t *testing.T) {
 	v := vo.Import{Items: []vo.ImportItem{
-		{Group: "g", Name: "a", Action: "CREATE"}, {Group: "g", Name: "b", Action: "UPDATE", Changes: map[string][2]any{"priority": {json.Number("5"), 9}}},
-		{Group: "g", Name: "c", Action: "DELETE", Error: &vo.ImportError{Message: "no"}}, {Group: "g", Name: "d", Action: "UNCHANGED"},
+		{Group: "g", Name: "a", Action: "CREATE"},
+		{Group: "g", Name: "b", Action: "UPDATE", Changes: map[string][2]any{"priority": {json.Number("5"), 9}}},
+		{Group: "g", Name: "c", Action: "DELETE", Error: &vo.ImportError{Message: "no"}},
+		{Group: "g", Name: "d", Action: "UNCHANGED"},
 	}, Failed: 1}
 	var out, errOut bytes.Buffer
 	differ{out: &out, err: &errOut}.show(v)
