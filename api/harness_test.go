@@ -144,6 +144,8 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // edge is the API over fakes, and what they saw.
 type edge struct {
 	t          *testing.T
+	mu         *sync.Mutex
+	named      *namedJobs
 	router     *api.Router
 	auth       *fakeAuth
 	jobs       *fakeJobs
@@ -165,7 +167,7 @@ type edge struct {
 func newEdge(t *testing.T) *edge {
 	t.Helper()
 	e := &edge{
-		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, monitor: &fakeMonitor{}, backfills: &fakeBackfills{}, ahead: &fakeAhead{},
+		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, monitor: &fakeMonitor{}, backfills: &fakeBackfills{}, ahead: &fakeAhead{}, mu: &sync.Mutex{}, named: &namedJobs{},
 		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &bytes.Buffer{},
 	}
 	var err error
@@ -189,11 +191,12 @@ func (e *edge) deps() api.Deps {
 	if e.executionService != nil {
 		executions = e.executionService
 	}
+	groups := service.NewGroupService(e.groups, followers{}, e.clock, slog.New(slog.DiscardHandler))
 	return api.Deps{
 		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: e.executions, Secrets: e.secrets,
 		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
-		Groups:    service.NewGroupService(e.groups, followers{}, e.clock, slog.New(slog.DiscardHandler)),
 		Backfills: e.backfills, Overview: e.ahead, Loads: e.ahead,
+		Groups: groups, Definitions: e.definitions(groups),
 		Audit: service.NewAuditService(e.people, e.clock), Clock: e.clock,
 		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),

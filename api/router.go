@@ -49,8 +49,10 @@ type Deps struct {
 	Backfills  controller.BackfillService
 	Overview   controller.OverviewService
 	Loads      controller.LoadService
-	Audit      controller.AuditService
-	Calls      repository.IdempotentCalls
+	// Definitions exchanges jobs as documents.
+	Definitions controller.DefinitionService
+	Audit       controller.AuditService
+	Calls       repository.IdempotentCalls
 	// Reports takes what the targets of asynchronous calls say.
 	Reports controller.RunReports
 	// Checker finds what an executor would refuse in a definition.
@@ -75,6 +77,11 @@ func (d Deps) scope() middleware.Scope {
 	return middleware.Scope{Jobs: d.Jobs, Executions: d.Executions}
 }
 
+// reader reads definitions from requests.
+func (d Deps) reader() request.JobReader {
+	return request.JobReader{TimeZone: d.TimeZone, Checker: d.Checker, Now: d.Clock.Now}
+}
+
 // Router serves the API. It is safe for concurrent use.
 type Router struct {
 	engine *gin.Engine
@@ -87,14 +94,21 @@ func NewRouter(d Deps) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	table := routes(d, cookies)
+	guard := middleware.NewGuard(d.Auth, cookies)
+	table, more := routes(d, cookies), wide(d)
 	if d.ProbesOnly {
 		table = slices.DeleteFunc(table, func(r Route) bool { return strings.HasPrefix(r.Path, "/api/") })
+		more = nil
 	}
-	return newRouter(d, middleware.NewGuard(d.Auth, cookies), table)
+	return newRouter(d, guard, table, more...)
 }
 
-func newRouter(d Deps, guard middleware.Guard, table []Route) (*Router, error) {
+func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Router, error) {
+	all := make([]Wide, len(table), len(table)+len(more))
+	for i, r := range table {
+		all[i] = Wide{r, middleware.MaxBody, middleware.RequestTimeout}
+	}
+	all = append(all, more...)
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
 	e.HandleMethodNotAllowed = true
@@ -102,10 +116,11 @@ func newRouter(d Deps, guard middleware.Guard, table []Route) (*Router, error) {
 	if err := e.SetTrustedProxies(d.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("trust the proxies %v: %w", d.TrustedProxies, err)
 	}
-	e.Use(middleware.RequestID(), middleware.AccessLog(d.Logger, d.Clock), middleware.Recover(d.Logger), middleware.Headers(), middleware.Limits())
-	e.NoRoute(middleware.NotFound)
-	e.NoMethod(middleware.MethodNotAllowed)
-	for _, r := range table {
+	e.Use(middleware.RequestID(), middleware.AccessLog(d.Logger, d.Clock), middleware.Recover(d.Logger), middleware.Headers())
+	e.NoRoute(middleware.Limits(middleware.MaxBody), middleware.NotFound)
+	e.NoMethod(middleware.Limits(middleware.MaxBody), middleware.MethodNotAllowed)
+	served := make([]Route, 0, len(all))
+	for _, r := range all {
 		if !slices.Contains(permission.All(), r.Permission) {
 			return nil, fmt.Errorf("the route %s %s names no known permission: %q", r.Method, r.Path, r.Permission)
 		}
@@ -113,18 +128,16 @@ func newRouter(d Deps, guard middleware.Guard, table []Route) (*Router, error) {
 			return nil, fmt.Errorf("the route %s %s does not say what its parameter names", r.Method, r.Path)
 		}
 		chain := []gin.HandlerFunc{
-			middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), guard.Require(r.Permission),
+			middleware.Limits(r.Body), middleware.Deadline(r.Time), middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), guard.Require(r.Permission),
 			d.scope().Check(r.Object, r.Permission),
-		}
-		if r.Path != streamPath {
-			chain = append([]gin.HandlerFunc{middleware.Deadline()}, chain...)
 		}
 		if r.Idempotent {
 			chain = append(chain, middleware.Idempotency(d.Calls, d.Clock, d.Logger))
 		}
 		e.Handle(r.Method, r.Path, append(chain, middleware.Handle(r.action))...)
+		served = append(served, r.Route)
 	}
-	return &Router{engine: e, routes: table}, nil
+	return &Router{engine: e, routes: served}, nil
 }
 
 // ServeHTTP implements http.Handler.

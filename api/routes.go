@@ -1,9 +1,10 @@
 package api
 
 import (
+	"time"
+
 	"github.com/platform-scheduler/platform-scheduler/api/controller"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
-	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 )
 
@@ -22,18 +23,46 @@ type Route struct {
 // loginPath is where people sign in, which is audited although it is public.
 const loginPath = "/api/v1/auth/login"
 
-// streamPath is the one route that may work for longer than others.
-const streamPath = "/api/v1/executions/:id/logs/stream"
+// Wide is a route with bounds of its own.
+type Wide struct {
+	Route
+	// Body bounds the body, in bytes; a whole number of MiB.
+	Body int64
+	// Time is how long a call may work. It is less than WriteTimeout unless the
+	// controller moves the deadlines of its writes; 0 is for streams, which
+	// see to it themselves.
+	Time time.Duration
+}
 
-// routes is the whole API on one page.
+// The bounds of whole documents of definitions.
+const (
+	importBody = 16 << 20
+	importTime = 50 * time.Second
+	exportTime = 10 * time.Minute
+)
+
+// wide is the routes that take, give or work for more than others.
+func wide(d Deps) []Wide {
+	stream := controller.NewStreamController(d.Executions, d.Clock)
+	definition := controller.NewDefinitionController(d.Definitions, d.reader(), d.Clock)
+	const v1 = "/api/v1"
+	return []Wide{
+		{Route{"GET", v1 + "/executions/:id/logs/stream", permission.ExecutionRead, middleware.Execution, false, stream.Follow}, middleware.MaxBody, 0},
+		{Route{"GET", v1 + "/export", permission.JobRead, middleware.Undeclared, false, definition.Export}, middleware.MaxBody, exportTime},
+		{Route{"GET", v1 + "/audit-logs/export", permission.AuditRead, middleware.Undeclared, false, controller.NewAuditController(d.Audit).Export}, middleware.MaxBody, exportTime},
+		// Each job and group of the document is judged by the controller.
+		{Route{"POST", v1 + "/import", permission.JobWrite, middleware.Undeclared, false, definition.Import}, importBody, importTime},
+	}
+}
+
+// routes is the whole API on one page, but for the wide ones.
 func routes(d Deps, cookies middleware.Cookies) []Route {
-	reader := request.JobReader{TimeZone: d.TimeZone, Checker: d.Checker, Now: d.Clock.Now}
+	reader := d.reader()
 	auth := controller.NewAuthController(d.Auth, cookies)
 	jobs := controller.NewJobController(d.Jobs, reader)
 	plan := controller.NewScheduleController(d.Jobs, d.Executions, reader)
 	runs := controller.NewJobExecutionController(d.Executions)
 	report := controller.NewReportController(d.Reports)
-	stream := controller.NewStreamController(d.Executions, d.Clock)
 	dead := controller.NewDeadLetterController(d.Executions)
 	secret := controller.NewSecretController(d.Secrets)
 	user := controller.NewUserController(d.Users)
@@ -69,7 +98,6 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/tokens", permission.Account, none, false, token.Create},
 		{"DELETE", v1 + "/tokens/:id", permission.Account, unbound, false, token.Revoke},
 		{"GET", v1 + "/audit-logs", permission.AuditRead, none, false, audit.List},
-		{"GET", v1 + "/audit-logs/export", permission.AuditRead, none, false, audit.Export},
 
 		{"GET", v1 + "/jobs", permission.JobRead, none, false, jobs.List},
 		{"POST", v1 + "/jobs", permission.JobWrite, none, once, jobs.Create},
@@ -112,7 +140,6 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"GET", v1 + "/executions", permission.ExecutionRead, none, false, runs.List},
 		{"GET", v1 + "/executions/:id", permission.ExecutionRead, run, false, runs.Get},
 		{"GET", v1 + "/executions/:id/logs", permission.ExecutionRead, run, false, runs.Logs},
-		{"GET", streamPath, permission.ExecutionRead, run, false, stream.Follow},
 		{"GET", v1 + "/executions/:id/attempts", permission.ExecutionRead, run, false, runs.Attempts},
 		{"POST", v1 + "/executions/:id/cancel", permission.ExecutionWrite, run, false, runs.Cancel},
 		{"POST", v1 + "/executions/:id/retry", permission.ExecutionWrite, run, once, runs.Retry},

@@ -59,7 +59,7 @@ func (b *BackfillController) Start(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		return reply(c, http.StatusOK, vo.FromPlan(plan.Times, plan.Total, plan.AlreadyRun))
+		return reply(c, http.StatusOK, vo.FromBackfillPlan(plan.Times, plan.Total, plan.AlreadyRun))
 	}
 	who, _ := middleware.CallerOf(c)
 	r.User = who.User.Name

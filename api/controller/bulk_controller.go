@@ -158,14 +158,25 @@ func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.P
 }
 
 func itemOf(id string, made []string, err error) vo.BulkItem {
+	if err == nil {
+		return vo.BulkItem{ID: id, OK: true, ExecutionIDs: made}
+	}
+	code, message := explain(err)
+	return vo.BulkItem{ID: id, Code: code, Message: message}
+}
+
+// explain says what callers may know of what failed for one object.
+func explain(err error) (code, message string) {
 	var f *fault.Error
 	switch {
-	case err == nil:
-		return vo.BulkItem{ID: id, OK: true, ExecutionIDs: made}
 	case errors.Is(err, repository.ErrCommitUnknown):
-		return vo.BulkItem{ID: id, Code: "outcome_unknown", Message: "the store did not confirm the change; look before repeating"}
+		return "outcome_unknown", "the store did not confirm the change; look before repeating"
 	case errors.As(err, &f):
-		return vo.BulkItem{ID: id, Code: f.Code, Message: f.Message}
+		message = f.Message
+		for _, field := range f.Fields {
+			message += "; " + field.Field + ": " + field.Message
+		}
+		return f.Code, message
 	}
-	return vo.BulkItem{ID: id, Code: "internal", Message: "something went wrong; the log of the server knows more"}
+	return "internal", "something went wrong; the log of the server knows more"
 }

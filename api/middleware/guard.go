@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ import (
 )
 
 const (
-	// MaxBody bounds the body of a request, in bytes.
+	// MaxBody bounds the body of a request, in bytes, where its route does not
+	// say otherwise.
 	MaxBody = 1 << 20
 	// RequestTimeout is how long a call may work; it is shorter than the
 	// server's write time-out, so that the caller still gets an answer.
@@ -39,14 +41,15 @@ func Headers() gin.HandlerFunc {
 	}
 }
 
-// Limits bounds what a request may cost: its body, its identifiers.
-func Limits() gin.HandlerFunc {
+// Limits bounds what a request may cost: its body, in whole MiB of bytes, and
+// its identifiers.
+func Limits(maxBody int64) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if c.Request.ContentLength > MaxBody {
-			Fail(c, fault.New(fault.KindTooLarge, "body_too_large", "the body is over the limit of 1 MiB"))
+		if c.Request.ContentLength > maxBody {
+			Fail(c, fault.New(fault.KindTooLarge, "body_too_large", fmt.Sprintf("the body is over the limit of %d MiB", maxBody>>20)))
 			return
 		}
-		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, MaxBody)
+		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxBody)
 		for _, p := range c.Params {
 			if !harmlessID(p.Value) {
 				// Nothing has such an id.
@@ -58,10 +61,15 @@ func Limits() gin.HandlerFunc {
 	}
 }
 
-// Deadline bounds how long a call may work. Streams have bounds of their own.
-func Deadline() gin.HandlerFunc {
+// Deadline bounds how long a call may work; 0 is for streams, which have bounds
+// of their own.
+func Deadline(limit time.Duration) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		ctx, cancel := context.WithTimeout(c.Request.Context(), RequestTimeout)
+		if limit == 0 {
+			c.Next()
+			return
+		}
+		ctx, cancel := context.WithTimeout(c.Request.Context(), limit)
 		defer cancel()
 		c.Request = c.Request.WithContext(ctx)
 		c.Next()

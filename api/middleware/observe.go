@@ -65,14 +65,18 @@ func AccessLog(log *slog.Logger, clk clock.Clock) gin.HandlerFunc {
 			attrs = append(attrs, slog.String("user", u.Name))
 		}
 		level := slog.LevelInfo
+		err := errorOf(c)
 		switch {
 		case status >= http.StatusInternalServerError:
 			if caller.Err() == nil { // else nobody waited for the answer, and that is why
 				level = slog.LevelError
 			}
-			if err := errorOf(c); err != nil {
+			if err != nil {
 				attrs = append(attrs, slog.String("error", err.Error()))
 			}
+		case status < http.StatusBadRequest && err != nil: // the answer broke off
+			level = slog.LevelError
+			attrs = append(attrs, slog.String("error", err.Error()))
 		case !strings.HasPrefix(route, "/api/") && status < http.StatusBadRequest:
 			level = slog.LevelDebug
 		}

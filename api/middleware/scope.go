@@ -126,13 +126,14 @@ func forbiddenIn(p permission.Permission, group string) error {
 	return fault.New(fault.KindForbidden, "forbidden", "you do not hold the permission "+string(p)+" in the group "+group)
 }
 
-// VisibleGroups are the groups that a list may show to the caller; nil is all.
+// VisibleGroups are the groups that a list may show to the caller; nil is all,
+// and whoever is bound to no group sees none.
 func VisibleGroups(c *gin.Context) []string {
 	who, _ := CallerOf(c)
 	if who.User.Groups == nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(who.User.Groups))
+	return append([]string{}, slices.Sorted(maps.Keys(who.User.Groups))...)
 }
 
 // PermitDefinition is nil if the caller may put such a job into its group.

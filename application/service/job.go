@@ -62,20 +62,21 @@ func NewJobService(d JobDeps) *JobService {
 	return &JobService{JobDeps: d, settler: firing.Settler{Places: d.Places, Schedules: d.Schedules}}
 }
 
-// validate fills the defaults in and reports everything that is wrong.
-func (s *JobService) validate(job *entity.Job, now time.Time) error {
-	return fault.Invalid(s.findings(job, now))
-}
-
+// findings fills the defaults in and lists everything that is wrong.
 func (s *JobService) findings(job *entity.Job, now time.Time) []fault.Field {
 	validation.Defaults(job, s.TimeZone)
 	return append(validation.Job(job, now), s.Checker.Check(job)...)
 }
 
-// Create adds a job; enabled false leaves it CREATED, without a plan.
+// Create adds a job; enabled false leaves it CREATED, without a plan, so that
+// its schedule need not name a time to come.
 func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) (*entity.Job, error) {
 	now := s.Clock.Now().Truncate(time.Millisecond) // as the store keeps it
-	if err := s.validate(job, now); err != nil {
+	fields := s.findings(job, now)
+	if !enabled {
+		fields = withoutPast(fields)
+	}
+	if err := fault.Invalid(fields); err != nil {
 		return nil, err
 	}
 	id, err := uuid.NewV7()
@@ -181,14 +182,25 @@ func (s *JobService) validateEdit(ctx context.Context, id string, job *entity.Jo
 		return err
 	}
 	fields := s.findings(job, now)
-	spec := job.Schedule
-	spec.Anchor = old.Schedule.Anchor
-	if spec == old.Schedule {
-		fields = slices.DeleteFunc(fields, func(f fault.Field) bool {
-			return f.Code == schedule.CodeInPast || f.Code == schedule.CodeNeverFires
-		})
+	if sameSchedule(old, job) {
+		fields = withoutPast(fields)
 	}
 	return fault.Invalid(fields)
+}
+
+// sameSchedule reports whether a definition leaves the schedule of a job as it
+// is.
+func sameSchedule(old, job *entity.Job) bool {
+	spec := job.Schedule
+	spec.Anchor = old.Schedule.Anchor
+	return spec == old.Schedule
+}
+
+// withoutPast leaves out what says that a schedule names no time to come.
+func withoutPast(fields []fault.Field) []fault.Field {
+	return slices.DeleteFunc(fields, func(f fault.Field) bool {
+		return f.Code == schedule.CodeInPast || f.Code == schedule.CodeNeverFires
+	})
 }
 
 // replacement is the new definition with what the engine keeps of the old one.

@@ -84,6 +84,8 @@ type Engine struct {
 	Planner    *firing.JobManager
 	Runner     *running.TaskManager
 	Member     *membership.Member
+	// Definitions exchanges jobs as documents.
+	Definitions *service.DefinitionService
 
 	cfg       config.Config
 	processes Processes
@@ -205,6 +207,7 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 	e.Backfills = service.NewBackfillService(service.BackfillDeps{
 		Store: e.Store, Backfills: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler, Admitter: e.backfills, Clock: e.Clock, Logger: e.logger,
 	})
+	e.Definitions = service.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups)
 	e.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler,
 		Closer: &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock},

@@ -1,254 +1,171 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"net/url"
 	"os"
-	"path/filepath"
-	"reflect"
-	"slices"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 )
 
-// defaultGroup is the group of jobs that name none.
-const defaultGroup = "default"
-
 func (r *remote) applyCommand() *cobra.Command {
+	a := &applying{remote: r}
 	var file string
-	var dryRun, prune bool
 	c := &cobra.Command{
-		Use:   "apply -f FILE|DIR",
-		Short: "Create the jobs of YAML or JSON files, and edit those that differ",
+		Use:   "apply -f FILE|DIR|-",
+		Short: "Bring jobs in line with YAML or JSON files",
 		Long: `Create the jobs of YAML or JSON files, and edit those that differ. A job is
-known by its group and its name. Nothing is changed when a file cannot be read.`,
-		Example: "  platform-scheduler job apply -f jobs.yaml --dry-run\n  platform-scheduler job apply -f jobs/ --prune",
+known by its group and its name. A file holds what job export writes, one job,
+or a list of jobs; a folder is read with all below it; - is standard input.
+
+All definitions are checked before anything is changed, then each job is changed
+by itself: one that fails does not stop the others, and the exit code is 1.
+"enabled": false makes a job without a plan, or pauses it; true resumes it;
+where it is left out, a new job is enabled and another stays as it is.`,
+		Example: "  platform-scheduler job apply -f jobs.yaml --dry-run\n  platform-scheduler job apply -f jobs/ --prune\n  generate-jobs | platform-scheduler job apply -f -",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if file == "" {
-				return fmt.Errorf("%w: -f names a file or a folder", errUsage)
+				return fmt.Errorf("%w: -f names a file or a folder, or is - for standard input", errUsage)
 			}
-			api, err := r.client()
+			var err error
+			if a.api, err = r.client(); err != nil {
+				return err
+			}
+			d, err := readDefinitions(file, os.Stdin)
 			if err != nil {
 				return err
 			}
-			a := &applying{remote: r, api: api, dryRun: dryRun}
-			return a.run(c.Context(), file, prune)
+			result, err := a.run(c.Context(), d)
+			if err != nil {
+				return err
+			}
+			return a.report(result)
 		},
 	}
-	c.Flags().StringVarP(&file, "file", "f", "", "`FILE` or folder of *.yaml, *.yml and *.json files")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
-	c.Flags().BoolVar(&prune, "prune", false, "delete the other jobs of the groups in the files")
+	c.Flags().StringVarP(&file, "file", "f", "", "`FILE`, folder of *.yaml, *.yml and *.json files, or - for standard input")
+	c.Flags().BoolVar(&a.dryRun, "dry-run", false, "show what would change, and change nothing")
+	c.Flags().BoolVar(&a.prune, "prune", false, "delete the other jobs of the groups in the files")
 	return c
 }
 
 // applying is one run of job apply.
 type applying struct {
 	*remote
-	api    *client.Client
-	dryRun bool
-	counts struct{ created, changed, same, deleted int }
-	failed int
+	api           *client.Client
+	dryRun, prune bool
 }
 
-// key is what a job is known by.
-type key struct{ group, name string }
-
-func (a *applying) run(ctx context.Context, path string, prune bool) error {
-	wanted, err := readDefinitions(path)
-	if err != nil {
-		return err
+// run sends definitions. Many go in several calls; then all of them are checked
+// by a dry run first, so that nothing is changed when something is wrong.
+func (a *applying) run(ctx context.Context, d *definitions) (vo.Import, error) {
+	chunks := d.chunks(a.prune)
+	rounds := []bool{a.dryRun}
+	if len(chunks) > 1 && !a.dryRun {
+		rounds = []bool{true, false}
 	}
-	present, err := client.List[map[string]any](ctx, a.api, "/jobs", nil, 0)
-	if err != nil {
-		return err
-	}
-	known := map[key]map[string]any{}
-	for _, j := range present {
-		known[keyOf(j)] = j
-	}
-	groups, seen := map[string]bool{}, map[key]bool{}
-	for _, w := range wanted {
-		k := keyOf(w)
-		if seen[k] {
-			return fmt.Errorf("the files define %q of the group %q twice", k.name, k.group)
-		}
-		groups[k.group], seen[k] = true, true
-	}
-	for _, w := range wanted {
-		a.note(keyOf(w), a.one(ctx, w, known[keyOf(w)]))
-	}
-	if prune {
-		for _, k := range slices.SortedFunc(maps.Keys(known), func(x, y key) int { return bytes.Compare([]byte(x.group+x.name), []byte(y.group+y.name)) }) {
-			if groups[k.group] && !seen[k] {
-				a.note(k, a.remove(ctx, k, known[k]))
+	bar := newProgress(a.err, len(chunks)*len(rounds))
+	defer bar.clear()
+	var total vo.Import
+	for _, dry := range rounds {
+		total = vo.Import{DryRun: dry, Groups: []vo.ImportGroup{}, Items: []vo.ImportItem{}}
+		for _, c := range chunks {
+			part, err := a.send(ctx, c, dry)
+			if err != nil && dry != a.dryRun {
+				return total, fmt.Errorf("nothing was changed: %w", err)
 			}
+			if err != nil {
+				return total, err
+			}
+			merge(&total, part)
+			bar.step()
 		}
 	}
-	would := ""
-	if a.dryRun {
-		would = " (dry run: nothing was changed)"
+	return total, nil
+}
+
+func (a *applying) send(ctx context.Context, c chunk, dry bool) (part vo.Import, err error) {
+	query := url.Values{"dryRun": {strconv.FormatBool(dry)}, "prune": {strconv.FormatBool(a.prune)}}
+	err = a.api.Call(ctx, "POST", "/import", query, c.body(), &part)
+	var p *client.Problem
+	if errors.As(err, &p) {
+		for i := range p.Errors {
+			p.Errors[i].Field = c.inFile(p.Errors[i].Field)
+		}
 	}
-	_, _ = fmt.Fprintf(a.out, "%d created, %d changed, %d unchanged, %d deleted%s\n", a.counts.created, a.counts.changed, a.counts.same, a.counts.deleted, would)
-	if a.failed > 0 {
-		return fmt.Errorf("%d of %d jobs could not be applied", a.failed, len(wanted))
+	return part, err
+}
+
+// inDocument is a path of the server's: an entry of a list, and what is inside.
+var inDocument = regexp.MustCompile(`^(jobs|groups)\[(\d+)\](.*)$`)
+
+// inFile names a field by the file that it stands in.
+func (c chunk) inFile(field string) string {
+	m := inDocument.FindStringSubmatch(field)
+	if m == nil {
+		return field
+	}
+	entries := c.jobs
+	if m[1] == "groups" {
+		entries = c.groups
+	}
+	i, err := strconv.Atoi(m[2])
+	if err != nil || i >= len(entries) {
+		return field
+	}
+	e := entries[i]
+	name := ""
+	if e.name != "" {
+		name = " (" + e.name + ")"
+	}
+	return fmt.Sprintf("%s: %s[%d]%s%s", e.at.file, m[1], e.at.index, name, m[3])
+}
+
+// merge adds one answer to those before it.
+func merge(total *vo.Import, part vo.Import) {
+	total.Groups = append(total.Groups, part.Groups...)
+	total.Items = append(total.Items, part.Items...)
+	total.Created += part.Created
+	total.Updated += part.Updated
+	total.Unchanged += part.Unchanged
+	total.Deleted += part.Deleted
+	total.Failed += part.Failed
+}
+
+// report shows what was done; that something failed is an error.
+func (a *applying) report(v vo.Import) error {
+	if a.output == "json" {
+		if err := json.NewEncoder(a.out).Encode(v); err != nil {
+			return err
+		}
+	} else {
+		d := differ{out: a.out, err: a.err, colour: colourful(a.out, a.environment("NO_COLOR"))}
+		d.show(v)
+	}
+	if v.Failed > 0 {
+		return fmt.Errorf("%d could not be applied", v.Failed)
 	}
 	return nil
 }
 
-// note goes on with the other jobs when one is refused.
-func (a *applying) note(k key, err error) {
-	if err != nil {
-		a.failed++
-		_, _ = fmt.Fprintf(a.err, "%s/%s: %v\n", k.group, k.name, err)
+// summary counts in one line.
+func summary(v vo.Import) string {
+	counts := []string{
+		fmt.Sprint(v.Created, " created"), fmt.Sprint(v.Updated, " updated"), fmt.Sprint(v.Unchanged, " unchanged"),
+		fmt.Sprint(v.Deleted, " deleted"), fmt.Sprint(v.Failed, " failed"),
 	}
-}
-
-// one creates or edits a job.
-func (a *applying) one(ctx context.Context, wanted, present map[string]any) error {
-	k := keyOf(wanted)
-	if present == nil {
-		a.counts.created++
-		_, _ = fmt.Fprintf(a.out, "+ %s/%s\n", k.group, k.name)
-		if a.dryRun {
-			return nil
-		}
-		return a.api.Call(ctx, "POST", "/jobs", nil, wanted, nil)
+	would := ""
+	if v.DryRun {
+		would = " (dry run: nothing was changed)"
 	}
-	changes := differences("", wanted, present)
-	if len(changes) == 0 {
-		a.counts.same++
-		return nil
-	}
-	a.counts.changed++
-	_, _ = fmt.Fprintf(a.out, "~ %s/%s\n", k.group, k.name)
-	for _, change := range changes {
-		_, _ = fmt.Fprintln(a.out, "    "+change)
-	}
-	if a.dryRun {
-		return nil
-	}
-	body := maps.Clone(wanted)
-	delete(body, "enabled")
-	body["version"] = present["version"]
-	return a.api.Call(ctx, "PUT", fmt.Sprint("/jobs/", present["id"]), nil, body, nil)
-}
-
-func (a *applying) remove(ctx context.Context, k key, present map[string]any) error {
-	a.counts.deleted++
-	_, _ = fmt.Fprintf(a.out, "- %s/%s\n", k.group, k.name)
-	if a.dryRun {
-		return nil
-	}
-	return a.api.Call(ctx, "DELETE", fmt.Sprint("/jobs/", url.PathEscape(fmt.Sprint(present["id"]))), nil, nil, nil)
-}
-
-func keyOf(definition map[string]any) key {
-	k := key{group: defaultGroup, name: fmt.Sprint(definition["name"])}
-	if group, ok := definition["group"].(string); ok && group != "" {
-		k.group = group
-	}
-	return k
-}
-
-// differences lists the fields that a definition gives and a job has otherwise.
-// What it does not give is not compared: the server's default stands for it.
-func differences(path string, wanted, present map[string]any) []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if path == "" && (slices.Contains(ownFields(), name) || name == "enabled") {
-			continue
-		}
-		want, have := wanted[name], present[name]
-		inner, nested := want.(map[string]any)
-		old, _ := have.(map[string]any)
-		switch {
-		case nested && old != nil && name != "jobData" && name != "labels":
-			out = append(out, differences(path+name+".", inner, old)...)
-		case !reflect.DeepEqual(want, have):
-			out = append(out, fmt.Sprintf("%s%s: %s → %s", path, name, compact(have), compact(want)))
-		}
-	}
-	return out
-}
-
-func compact(v any) string {
-	text, _ := json.Marshal(v)
-	return string(text)
-}
-
-// readDefinitions reads every definition of a file or a folder, in the order of
-// the files' names.
-func readDefinitions(path string) ([]map[string]any, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	files := []string{path}
-	if info.IsDir() {
-		files = nil
-		for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
-			more, err := filepath.Glob(filepath.Join(path, pattern))
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, more...)
-		}
-		slices.Sort(files)
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("there are no *.yaml, *.yml or *.json files in %s", path)
-	}
-	var out []map[string]any
-	for _, file := range files {
-		more, err := readFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		out = append(out, more...)
-	}
-	return out, nil
-}
-
-// readFile reads the documents of a file; JSON is YAML too. What they hold is
-// made to look as if it came from JSON, so that it compares with answers.
-func readFile(file string) ([]map[string]any, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	documents := yaml.NewDecoder(bytes.NewReader(data))
-	var out []map[string]any
-	for {
-		var document any
-		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
-			return out, nil
-		} else if err != nil {
-			return nil, err
-		}
-		list, isList := document.([]any)
-		if !isList {
-			list = []any{document}
-		}
-		for _, item := range list {
-			text, err := json.Marshal(item)
-			if err != nil {
-				return nil, err
-			}
-			var definition map[string]any
-			if err := json.Unmarshal(text, &definition); err != nil || definition["name"] == nil {
-				return nil, errors.New("each document must be a job, an object with a name, or a list of them")
-			}
-			out = append(out, definition)
-		}
-	}
+	return strings.Join(counts, ", ") + would
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 )
@@ -18,10 +17,15 @@ func (r *remote) jobCommand() *cobra.Command {
 	}
 	var group string
 	c.PersistentFlags().StringVar(&group, "group", "", "the group of the job")
+	// It fails only for flags that are not there.
+	_ = c.RegisterFlagCompletionFunc("group", func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return r.completeGroups(c, nil, typed)
+	})
 	// on makes a command for one job.
 	on := func(name, short string, do func(c *cobra.Command, api *client.Client, j job) error) *cobra.Command {
 		return &cobra.Command{
 			Use: name + " JOB", Short: short, Example: "  platform-scheduler job " + name + " \"settle orders\"", Args: usageArgs(cobra.ExactArgs(1)),
+			ValidArgsFunction: r.completeJobs,
 			RunE: func(c *cobra.Command, args []string) error {
 				api, err := r.client()
 				if err != nil {
@@ -65,15 +69,37 @@ func (r *remote) jobCommand() *cobra.Command {
 	trigger.Flags().StringVar(&params, "params", "", "parameters of the run, a JSON `OBJECT`")
 	c.AddCommand(r.jobList(&group), trigger, r.applyCommand(),
 		on("get", "Show a job", func(c *cobra.Command, _ *client.Client, j job) error { return r.send(c, "GET", "/jobs/"+j.ID, nil) }),
-		on("pause", "Stop planning a job", post("pause", "paused")),
-		on("resume", "Plan a job again", post("resume", "resumed")),
+		r.many(on("pause", "Stop planning a job, the jobs of a group, or all", post("pause", "paused")), &group),
+		r.many(on("resume", "Plan a job, the jobs of a group, or all again", post("resume", "resumed")), &group),
 		on("delete", "Delete a job", func(c *cobra.Command, api *client.Client, j job) error {
 			return api.Call(c.Context(), "DELETE", "/jobs/"+j.ID, nil, nil, nil)
 		}),
-		&cobra.Command{
-			Use: "export", Short: "Print definitions as YAML, as job apply takes them", Example: "  platform-scheduler job export --group default > jobs.yaml", Args: usageArgs(cobra.NoArgs),
-			RunE: func(c *cobra.Command, _ []string) error { return r.export(c, group) },
-		})
+		r.exportCommand(&group))
+	return c
+}
+
+// many makes a command for one job also one for a group, named by --group and
+// no job, and one for all.
+func (r *remote) many(c *cobra.Command, group *string) *cobra.Command {
+	var all bool
+	c.Flags().BoolVar(&all, "all", false, "every job there is")
+	what, one := c.Name(), c.RunE
+	c.Use = what + " [JOB]"
+	c.Example += "\n  platform-scheduler job " + what + " --group reports\n  platform-scheduler job " + what + " --all"
+	c.Args = usageArgs(cobra.MaximumNArgs(1))
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case all && (len(args) > 0 || *group != ""):
+			return fmt.Errorf("%w: --all goes without a job and without --group", errUsage)
+		case all:
+			return r.hold(c, "/jobs", what, "all jobs")
+		case len(args) == 1:
+			return one(c, args)
+		case *group != "":
+			return r.hold(c, groupPath(*group), what, "the group "+*group)
+		}
+		return fmt.Errorf("%w: name a job, or a group with --group, or --all", errUsage)
+	}
 	return c
 }
 
@@ -106,36 +132,4 @@ func (r *remote) jobList(group *string) *cobra.Command {
 	list.Flags().StringVar(&name, "name", "", "only names that contain this")
 	list.Flags().IntVar(&limit, "limit", 100, "at most so many; 0 for all")
 	return list
-}
-
-// ownFields are those of a job that its server sets; they are left out of an
-// export, where they would only differ.
-func ownFields() []string {
-	return []string{"id", "status", "nextFireTime", "lastFireTime", "version", "createTime", "updateTime"}
-}
-
-func (r *remote) export(c *cobra.Command, group string) error {
-	api, err := r.client()
-	if err != nil {
-		return err
-	}
-	query := url.Values{}
-	if group != "" {
-		query.Set("group", group)
-	}
-	jobs, err := client.List[map[string]any](c.Context(), api, "/jobs", query, 0)
-	if err != nil {
-		return err
-	}
-	out := yaml.NewEncoder(r.out)
-	out.SetIndent(2)
-	for _, j := range jobs {
-		for _, field := range ownFields() {
-			delete(j, field)
-		}
-		if err := out.Encode(j); err != nil {
-			return err
-		}
-	}
-	return out.Close()
 }

@@ -35,11 +35,14 @@ const defaultServer = "http://127.0.0.1:8080"
 // remoteCommands are those that speak to a server.
 func (s *session) remoteCommands() []*cobra.Command {
 	r := &remote{session: s}
-	commands := append([]*cobra.Command{r.jobCommand(), r.executionCommand(), r.userCommand(), r.tokenCommand()}, r.contextCommands()...)
+	commands := append([]*cobra.Command{r.jobCommand(), r.groupCommand(), r.executionCommand(), r.userCommand(), r.tokenCommand()}, r.contextCommands()...)
+	commands = append(commands, r.backupCommands()...)
 	for _, c := range commands {
 		c.PersistentFlags().StringVar(&r.server, "server", "", "address of the server, such as "+defaultServer)
 		c.PersistentFlags().StringVar(&r.context, "context", "", "context to use instead of the current one")
 		c.PersistentFlags().StringVar(&r.output, "output", "table", "`table` or json")
+		// It fails only for flags that are not there.
+		_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	}
 	return commands
 }

@@ -100,5 +100,11 @@ func (j *Job) FireLimit() int {
 // handlers get the job-wide fencing number.
 func (j *Job) SingleRun() bool { return j.FireLimit() == 1 && j.ShardCount <= 1 && !j.Broadcast }
 
+// Enabled reports whether the job fires by itself, or would if its group were
+// not paused.
+func (j *Job) Enabled() bool {
+	return j.Status == JobEnabled || j.Status == JobPaused && j.PausedBy == PausedByGroup
+}
+
 // Timeout is the bound on one attempt; 0 is none.
 func (j *Job) Timeout() time.Duration { return time.Duration(j.TimeoutSec) * time.Second }

@@ -18,5 +18,6 @@ var (
 	_ repository.IdempotentCalls = (*Store)(nil)
 	_ repository.Retention       = (*Store)(nil)
 	_ repository.JobReader       = (*Jobs)(nil)
+	_ repository.Definitions     = (*Jobs)(nil)
 	_ repository.ExecutionReader = (*Executions)(nil)
 )

@@ -72,20 +72,20 @@ func TestTheCommandLineManagesJobs(t *testing.T) {
 	b := startBinary(t)
 	s := newShell(t, b)
 	file := s.file("jobs/a.yaml", twoJobs)
-	require.Contains(t, s.must("job", "apply", "-f", file, "--dry-run"), "2 created, 0 changed, 0 unchanged, 0 deleted (dry run")
+	require.Contains(t, s.must("job", "apply", "-f", file, "--dry-run"), "2 created, 0 updated, 0 unchanged, 0 deleted, 0 failed (dry run")
 	require.NotContains(t, s.must("job", "list"), "first")
-	require.Equal(t, "+ default/first\n+ reports/second\n2 created, 0 changed, 0 unchanged, 0 deleted\n", s.must("job", "apply", "-f", file))
-	require.Equal(t, "0 created, 0 changed, 2 unchanged, 0 deleted\n", s.must("job", "apply", "-f", filepath.Dir(file)))
+	require.Equal(t, "+ create default/first\n+ create reports/second\n2 created, 0 updated, 0 unchanged, 0 deleted, 0 failed\n", s.must("job", "apply", "-f", file))
+	require.Equal(t, "= unchanged default/first\n= unchanged reports/second\n0 created, 0 updated, 2 unchanged, 0 deleted, 0 failed\n", s.must("job", "apply", "-f", filepath.Dir(file)))
 
 	// What is exported changes nothing when it is applied.
 	exported := s.file("export.yaml", s.must("job", "export"))
-	require.Equal(t, "0 created, 0 changed, 2 unchanged, 0 deleted\n", s.must("job", "apply", "-f", exported))
+	require.Contains(t, s.must("job", "apply", "-f", exported), "0 created, 0 updated, 2 unchanged, 0 deleted, 0 failed\n")
 
 	s.file("jobs/a.yaml", strings.Replace(strings.Replace(twoJobs, "0 0 3", "0 0 4", 1), "{team: a}", "{team: b}", 1))
 	out := s.must("job", "apply", "-f", file)
 	require.Contains(t, out, `    schedule.cronExpression: "0 0 3 * * ?" → "0 0 4 * * ?"`)
 	require.Contains(t, out, `    labels: {"team":"a"} → {"team":"b"}`)
-	require.Contains(t, out, "0 created, 2 changed")
+	require.Contains(t, out, "0 created, 2 updated")
 
 	s.must("job", "pause", "second")
 	require.Contains(t, s.must("job", "list", "--status", "PAUSED"), "second")
@@ -98,13 +98,13 @@ func TestTheCommandLineManagesJobs(t *testing.T) {
 	s.must("job", "apply", "-f", exported) // the second again
 	require.Contains(t, s.must("job", "apply", "-f", file, "--prune"), "0 deleted", "another group is left alone")
 	s.file("jobs/b.yaml", "name: third\ngroup: reports\njobType: CUSTOM\njobClass: noop\n")
-	require.Contains(t, s.must("job", "apply", "-f", filepath.Dir(file), "--prune"), "- reports/second")
+	require.Contains(t, s.must("job", "apply", "-f", filepath.Dir(file), "--prune"), "- delete reports/second")
 	require.NotContains(t, s.must("job", "list"), "second")
 
 	code, _, errOut := s.run("job", "apply", "-f", s.file("bad.yaml", "name: x\njobType: CUSTOM\njobClass: nothing\n---\nname: good\njobType: CUSTOM\njobClass: noop\n"))
 	require.Equal(t, 1, code)
-	require.Contains(t, errOut, "jobClass: no handler is registered")
-	require.Contains(t, s.must("job", "list"), "good", "the others are applied")
+	require.Regexp(t, `bad.yaml: jobs\[0\] \(x\)\.jobClass: no handler is registered`, errOut)
+	require.NotContains(t, s.must("job", "list"), "good", "nothing was changed")
 	for args, says := range map[string]string{
 		"job get nobody":                     `there is no job named "nobody"`,
 		"job apply -f /nowhere":              "no such file",

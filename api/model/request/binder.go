@@ -265,6 +265,31 @@ func (b *binder) nested(name string, fn func(*binder)) {
 	child.close()
 }
 
+// each runs fn with a binder of every object of an array, with faults of its
+// own, as long as fn returns true. fn closes the binder.
+func (b *binder) each(name string, fn func(i int, b *binder) bool) {
+	v, ok := b.take(name)
+	if !ok {
+		return
+	}
+	items, isArray := v.([]any)
+	if !isArray {
+		b.wrongType(name, "an array of objects", v)
+		return
+	}
+	for i, item := range items {
+		field := name + "[" + strconv.Itoa(i) + "]"
+		o, isObject := item.(*object)
+		if !isObject {
+			b.wrongType(field, "an object", item)
+			continue
+		}
+		if !fn(i, &binder{path: join(b.path, field), object: o, taken: map[string]bool{}, faults: &faults{}}) {
+			return
+		}
+	}
+}
+
 // ignore marks fields that are accepted and not used.
 func (b *binder) ignore(names ...string) {
 	for _, n := range names {

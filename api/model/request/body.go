@@ -2,9 +2,11 @@ package request
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -21,7 +23,7 @@ func ReadBody(r *http.Request) ([]byte, error) {
 	case err == nil:
 		return body, nil
 	case errors.As(err, &tooLarge):
-		return nil, fault.New(fault.KindTooLarge, "body_too_large", "the body is over the limit of 1 MiB")
+		return nil, fault.New(fault.KindTooLarge, "body_too_large", fmt.Sprintf("the body is over the limit of %d MiB", tooLarge.Limit>>20))
 	default:
 		return nil, malformed("unreadable_body", "the body could not be read to its end")
 	}
@@ -36,12 +38,23 @@ func parse(r *http.Request, mayBeEmpty bool) (*object, error) {
 	if mayBeEmpty && len(body) == 0 {
 		return &object{fields: map[string]any{}}, nil
 	}
-	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" {
-		return nil, fault.New(fault.KindUnsupportedMedia, "unsupported_media_type", "send the body with Content-Type: application/json")
-	}
-	if c := params["charset"]; c != "" && !strings.EqualFold(c, "utf-8") {
-		return nil, fault.New(fault.KindUnsupportedMedia, "unsupported_charset", "send the body in UTF-8")
+	if _, err := mediaType(r.Header, typeJSON); err != nil {
+		return nil, err
 	}
 	return decode(body)
+}
+
+// typeJSON is the type of every body; documents may have others too.
+const typeJSON = "application/json"
+
+// mediaType is the type of a body, which must be one of those that are read.
+func mediaType(h http.Header, read ...string) (string, error) {
+	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || !slices.Contains(read, kind) {
+		return "", fault.New(fault.KindUnsupportedMedia, "unsupported_media_type", "send the body with Content-Type: "+strings.Join(read, " or "))
+	}
+	if c := params["charset"]; c != "" && !strings.EqualFold(c, "utf-8") {
+		return "", fault.New(fault.KindUnsupportedMedia, "unsupported_charset", "send the body in UTF-8")
+	}
+	return kind, nil
 }

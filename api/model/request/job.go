@@ -90,18 +90,26 @@ func onlyPast(err error) bool {
 	if !errors.As(err, &invalid) || invalid.Kind != fault.KindInvalid {
 		return false
 	}
-	return !slices.ContainsFunc(invalid.Fields, func(f fault.Field) bool {
-		return f.Code != schedule.CodeInPast && f.Code != schedule.CodeNeverFires
-	})
+	return !slices.ContainsFunc(invalid.Fields, func(f fault.Field) bool { return !past(f) })
+}
+
+// past reports that a field is wrong only in naming no time to come.
+func past(f fault.Field) bool {
+	return f.Code == schedule.CodeInPast || f.Code == schedule.CodeNeverFires
 }
 
 // check joins the findings of binding and validation.
 func (r JobReader) check(job *entity.Job, f *faults, now time.Time) error {
+	return fault.Invalid(merge(f.list, r.findings(job, now)))
+}
+
+// findings is what is wrong with a definition once it is bound.
+func (r JobReader) findings(job *entity.Job, now time.Time) []fault.Field {
 	found := validation.Job(job, now)
 	if r.Checker != nil {
 		found = merge(found, r.Checker.Check(job))
 	}
-	return fault.Invalid(merge(f.list, found))
+	return found
 }
 
 // bind reads the definition; what is absent is at its default.

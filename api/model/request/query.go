@@ -82,6 +82,11 @@ func (q *Query) Int(name string, otherwise, minimum, maximum int) int {
 	return n
 }
 
+// Bool returns true or false; absent is false.
+func (q *Query) Bool(name string) bool {
+	return OneOf(q, name, "true", "false") == "true"
+}
+
 // Time returns a moment, or the zero time when it is absent.
 func (q *Query) Time(name string) time.Time {
 	s := q.Text(name)

@@ -49,7 +49,7 @@ type BackfillPlan struct {
 // shownTimes bounds the times of one answer.
 const shownTimes = 1000
 
-// FromPlan makes the view of a plan.
-func FromPlan(times []time.Time, total, alreadyRun int) BackfillPlan {
+// FromBackfillPlan makes the view of a plan.
+func FromBackfillPlan(times []time.Time, total, alreadyRun int) BackfillPlan {
 	return BackfillPlan{FireTimes: Times(times[:min(len(times), shownTimes)]), Total: total, AlreadyRun: alreadyRun, DryRun: true}
 }

@@ -6,9 +6,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Job is a definition and its place in time.
-type Job struct {
-	ID               string            `json:"id"`
+// Definition is what people write of a job.
+type Definition struct {
 	Name             string            `json:"name"`
 	Description      string            `json:"description"`
 	Group            string            `json:"group"`
@@ -29,12 +28,18 @@ type Job struct {
 	Broadcast        bool              `json:"broadcast"`
 	Routing          Routing           `json:"routing"`
 	OnNodeLoss       string            `json:"onNodeLoss"`
-	Status           entity.JobStatus  `json:"status"`
-	NextFireTime     Time              `json:"nextFireTime"`
-	LastFireTime     Time              `json:"lastFireTime"`
-	Version          int               `json:"version"`
-	CreateTime       Time              `json:"createTime"`
-	UpdateTime       Time              `json:"updateTime"`
+}
+
+// Job is a definition and its place in time.
+type Job struct {
+	ID string `json:"id"`
+	Definition
+	Status       entity.JobStatus `json:"status"`
+	NextFireTime Time             `json:"nextFireTime"`
+	LastFireTime Time             `json:"lastFireTime"`
+	Version      int              `json:"version"`
+	CreateTime   Time             `json:"createTime"`
+	UpdateTime   Time             `json:"updateTime"`
 }
 
 // Schedule is when a job fires, and what happens to fires that were missed.
@@ -75,7 +80,14 @@ type Routing struct {
 // FromJob makes the view of a job.
 func FromJob(j *entity.Job) Job {
 	return Job{
-		ID: j.ID, Name: j.Name, Description: j.Description, Group: j.Group, Labels: labels(j.Labels), Owner: j.Owner,
+		ID: j.ID, Definition: fromDefinition(j), Status: j.Status, NextFireTime: Time(j.NextFireTime), LastFireTime: Time(j.LastFireTime),
+		Version: j.Version, CreateTime: Time(j.CreateTime), UpdateTime: Time(j.UpdateTime),
+	}
+}
+
+func fromDefinition(j *entity.Job) Definition {
+	return Definition{
+		Name: j.Name, Description: j.Description, Group: j.Group, Labels: labels(j.Labels), Owner: j.Owner,
 		JobType: j.Type, JobClass: j.Class, JobData: data(j.Data),
 		Schedule: fromSchedule(j), Priority: j.Priority, TimeoutSec: j.TimeoutSec, StartDeadlineSec: j.StartDeadlineSec,
 		RetryPolicy: RetryPolicy{
@@ -85,8 +97,7 @@ func FromJob(j *entity.Job) Job {
 		OverlapPolicy: string(j.Overlap), MaxConcurrency: j.MaxConcurrency, MaxQueued: j.MaxQueued,
 		ShardCount: j.ShardCount, Broadcast: j.Broadcast,
 		Routing:    Routing{Strategy: string(j.Routing.Strategy), Labels: labels(j.Routing.Labels)},
-		OnNodeLoss: string(j.OnNodeLoss), Status: j.Status, NextFireTime: Time(j.NextFireTime), LastFireTime: Time(j.LastFireTime),
-		Version: j.Version, CreateTime: Time(j.CreateTime), UpdateTime: Time(j.UpdateTime),
+		OnNodeLoss: string(j.OnNodeLoss),
 	}
 }
 

@@ -24,6 +24,7 @@ func testJobs(t *testing.T, open Opener) {
 	t.Run("check and advance at once", func(t *testing.T) { moveJobs(t, open(t, nil)) })
 	t.Run("filters take names literally", func(t *testing.T) { filterJobs(t, open(t, nil)) })
 	t.Run("pages follow one another", func(t *testing.T) { pageJobs(t, open(t, nil)) })
+	t.Run("by group and name", func(t *testing.T) { jobsByName(t, open(t, nil)) })
 	t.Run("lookups by id", func(t *testing.T) { lookUpJobs(t, open(t, nil)) })
 }
 

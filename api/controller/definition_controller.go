@@ -1,0 +1,190 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// DefinitionService exchanges jobs as documents.
+type DefinitionService interface {
+	// Groups and Jobs give out those of the named groups; nil names are all.
+	Groups(ctx context.Context, names []string) ([]entity.Group, error)
+	Jobs(ctx context.Context, names []string, each func([]*entity.Job) error) error
+	Plan(ctx context.Context, d service.Document, prune bool) (*service.Plan, error)
+	Apply(ctx context.Context, p *service.Plan)
+}
+
+// DefinitionController serves /export and /import.
+type DefinitionController struct {
+	definitions DefinitionService
+	reader      request.JobReader
+	clock       clock.Clock
+}
+
+// NewDefinitionController serves the documents of a service.
+func NewDefinitionController(definitions DefinitionService, reader request.JobReader, c clock.Clock) *DefinitionController {
+	return &DefinitionController{definitions, reader, c}
+}
+
+// exportWrite is how long a caller may take to read one page of an export.
+const exportWrite = 30 * time.Second
+
+// The formats of an export.
+const (
+	formatYAML = "yaml"
+	formatJSON = "json"
+)
+
+// Export answers GET /export.
+//
+//	@Summary	Definitions as one document
+//	@Tags		definitions
+//	@Param		group	query	string	false	"only the jobs of this group"
+//	@Param		format	query	string	false	"yaml (default) or json"	Enums(yaml, json)
+//	@Produce	application/yaml,json
+//	@Success	200	{string}	string	"{version, groups, jobs}, ordered by group and name"
+//	@Failure	404	{object}	problem.Problem
+//	@Failure	422	{object}	problem.Problem
+//	@Router		/export [get]
+//	@Security	BearerAuth
+func (d *DefinitionController) Export(c *gin.Context) error {
+	q := request.NewQuery(c.Request.URL.RawQuery)
+	group := q.Text("group")
+	format := request.OneOf(q, "format", formatYAML, formatJSON)
+	if err := q.Done(); err != nil {
+		return err
+	}
+	names := middleware.VisibleGroups(c)
+	if group != "" {
+		if err := middleware.Permit(c, permission.JobRead, group); err != nil {
+			return fault.NotFound("group", group)
+		}
+		names = []string{group}
+	}
+	groups, err := d.definitions.Groups(c.Request.Context(), names)
+	if err != nil {
+		return err
+	}
+	if group != "" && len(groups) == 0 {
+		return fault.NotFound("group", group)
+	}
+	w := vo.NewDocumentWriter(format == formatJSON)
+	c.Header("Content-Type", w.ContentType())
+	c.Header("Content-Disposition", `attachment; filename="jobs.`+w.Extension()+`"`)
+	if err := w.Begin(groups); err != nil {
+		return err
+	}
+	control := http.NewResponseController(c.Writer)
+	push := func(text []byte) error {
+		// Not every writer has deadlines; one without is a test's.
+		_ = control.SetWriteDeadline(d.clock.Now().Add(exportWrite))
+		_, err := c.Writer.Write(text)
+		return err
+	}
+	err = d.definitions.Jobs(c.Request.Context(), names, func(jobs []*entity.Job) error {
+		if err := w.Add(jobs); err != nil {
+			return err
+		}
+		return push(w.Take())
+	})
+	if err != nil {
+		return err
+	}
+	w.End()
+	return push(w.Take())
+}
+
+// Import answers POST /import.
+//
+//	@Summary	Bring jobs in line with a document
+//	@Tags		definitions
+//	@Accept		application/yaml,json
+//	@Param		dryRun	query		bool	false	"say what would change, and change nothing"
+//	@Param		prune	query		bool	false	"delete the other jobs of the groups in the document"
+//	@Param		body	body		object	true	"what GET /export gives"
+//	@Success	200		{object}	vo.Import
+//	@Failure	400		{object}	problem.Problem
+//	@Failure	403		{object}	problem.Problem
+//	@Failure	413		{object}	problem.Problem
+//	@Failure	415		{object}	problem.Problem
+//	@Failure	422		{object}	problem.Problem
+//	@Router		/import [post]
+//	@Security	BearerAuth
+func (d *DefinitionController) Import(c *gin.Context) error {
+	q := request.NewQuery(c.Request.URL.RawQuery)
+	dryRun, prune := q.Bool("dryRun"), q.Bool("prune")
+	if err := q.Done(); err != nil {
+		return err
+	}
+	document, err := d.reader.Document(c.Request)
+	if err != nil {
+		return err
+	}
+	if err := permitDocument(c, document); err != nil {
+		return err
+	}
+	plan, err := d.definitions.Plan(c.Request.Context(), document, prune)
+	if err != nil {
+		return err
+	}
+	about := fmt.Sprintf("%d definitions", len(document.Jobs))
+	if dryRun {
+		middleware.About(c, about+", dry run")
+	} else {
+		d.definitions.Apply(c.Request.Context(), plan)
+		middleware.About(c, about)
+	}
+	answer := vo.FromPlan(plan, dryRun, explain)
+	middleware.Changed(c, nil, auditOf(answer))
+	return reply(c, http.StatusOK, answer)
+}
+
+// permitDocument is nil if the caller may write everything that a document
+// speaks of. What is wrongly written is refused for that, later.
+func permitDocument(c *gin.Context, d service.Document) error {
+	for _, g := range d.Groups {
+		if err := middleware.Permit(c, permission.JobWrite, g.Name); err != nil && g.Name != "" {
+			return err
+		}
+	}
+	for _, j := range d.Jobs {
+		if len(j.Wrong) > 0 {
+			continue
+		}
+		if err := middleware.PermitDefinition(c, j.Job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditItems is how many jobs of a document the audit log names.
+const auditItems = 200
+
+// auditOf is what the audit log keeps of an import: the counts, and which jobs
+// were changed.
+func auditOf(v vo.Import) map[string]any {
+	var changed []string
+	for _, item := range v.Items {
+		if item.Action != service.ActionUnchanged && item.Error == nil && len(changed) < auditItems {
+			changed = append(changed, strings.Join([]string{string(item.Action), item.Group, item.Name}, " "))
+		}
+	}
+	return map[string]any{
+		"created": v.Created, "updated": v.Updated, "unchanged": v.Unchanged, "deleted": v.Deleted, "failed": v.Failed, "dryRun": v.DryRun, "jobs": changed,
+	}
+}

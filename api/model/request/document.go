@@ -1,0 +1,142 @@
+package request
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// maxValues bounds the lines, lists and objects of a document: a value that is
+// read takes many times the memory of its text.
+const maxValues = 1_000_000
+
+// Document reads the body of POST /import, as YAML or JSON. An error is of a
+// body that cannot be read; wrong fields are in the document, each with its
+// path, because some of them depend on the jobs that there are.
+func (r JobReader) Document(req *http.Request) (service.Document, error) {
+	var d service.Document
+	o, err := parseDocument(req)
+	if err != nil {
+		return d, err
+	}
+	var f faults
+	b := newBinder(o, &f)
+	bindVersion(b)
+	d.Groups = bindGroups(b)
+	now, places, found := r.Now(), map[repository.JobName]int{}, 0
+	b.each("jobs", func(i int, b *binder) bool {
+		j := r.bindEntry(b, now)
+		name := repository.JobName{Group: j.Job.Group, Name: j.Job.Name}
+		if first, twice := places[name]; twice {
+			j.Wrong = merge(j.Wrong, []fault.Field{duplicate(b, "jobs", first)})
+		} else {
+			places[name] = i
+		}
+		d.Jobs = append(d.Jobs, j)
+		found += len(j.Wrong)
+		return found < maxFaults
+	})
+	b.close()
+	d.Wrong = f.list
+	return d, nil
+}
+
+func duplicate(b *binder, list string, first int) fault.Field {
+	return fault.Field{
+		Field: join(b.path, "name"), Code: "duplicate",
+		Message: fmt.Sprintf("is that of %s[%d] too; a document names each once", list, first),
+	}
+}
+
+func bindVersion(b *binder) {
+	version := 0
+	integer(b, "version", &version)
+	switch given := b.object.fields["version"] != nil; {
+	case !given:
+		b.faults.add("version", "required", "must be %d, the form of the document", vo.DocumentVersion)
+	case version != vo.DocumentVersion && len(b.faults.list) == 0:
+		b.faults.add("version", "unsupported", "must be %d; other forms are not known here", vo.DocumentVersion)
+	}
+}
+
+func bindGroups(b *binder) []entity.Group {
+	var out []entity.Group
+	places := map[string]int{}
+	b.each("groups", func(i int, group *binder) bool {
+		var g entity.Group
+		group.text("name", &g.Name)
+		integer(group, "maxConcurrency", &g.MaxConcurrency)
+		group.close()
+		wrong := merge(group.faults.list, within(group.path, validation.Group(g)))
+		if first, twice := places[g.Name]; twice {
+			wrong = merge(wrong, []fault.Field{duplicate(group, "groups", first)})
+		} else {
+			places[g.Name] = i
+		}
+		b.faults.list = append(b.faults.list, wrong...)
+		out = append(out, g)
+		return len(b.faults.list) < maxFaults
+	})
+	return out
+}
+
+// parseDocument reads the body as one object.
+func parseDocument(r *http.Request) (*object, error) {
+	body, err := ReadBody(r)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := mediaType(r.Header, "application/yaml", "application/x-yaml", "text/yaml", typeJSON)
+	if err != nil {
+		return nil, err
+	}
+	values := 0
+	for _, mark := range []string{"\n", ",", "[", "{", "- ", "? "} {
+		values += bytes.Count(body, []byte(mark))
+	}
+	if values > maxValues {
+		return nil, fault.New(fault.KindTooLarge, "document_too_large", fmt.Sprintf("the document has more than %d lines and values; send it in parts", maxValues))
+	}
+	if kind != typeJSON {
+		if body, err = notation.FromYAML(body); err != nil {
+			return nil, malformed("invalid_yaml", "the body is not YAML as it is read here: %s", err.Error())
+		}
+	}
+	return decode(body)
+}
+
+// bindEntry reads one job of a document.
+func (r JobReader) bindEntry(b *binder, now time.Time) service.Definition {
+	var d service.Definition
+	if b.object.fields["enabled"] != nil {
+		d.Enabled = new(bool)
+		b.boolean("enabled", d.Enabled)
+	}
+	b.ignore("enabled", "version")
+	d.Job = r.bind(b)
+	for _, field := range merge(b.faults.list, within(b.path, r.findings(d.Job, now))) {
+		if past(field) {
+			d.Past = append(d.Past, field)
+		} else {
+			d.Wrong = append(d.Wrong, field)
+		}
+	}
+	return d
+}
+
+// within puts fields below a path.
+func within(path string, fields []fault.Field) []fault.Field {
+	for i := range fields {
+		fields[i].Field = join(path, fields[i].Field)
+	}
+	return fields
+}

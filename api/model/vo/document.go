@@ -1,0 +1,105 @@
+package vo
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// DocumentWriter writes a document of definitions piece by piece, so that one
+// of any length can be sent: Begin, Add as often as needed, End; Take gives
+// what was written since. It is for one goroutine.
+type DocumentWriter struct {
+	json bool
+	any  bool
+	b    bytes.Buffer
+}
+
+// NewDocumentWriter writes JSON, or else YAML.
+func NewDocumentWriter(json bool) *DocumentWriter { return &DocumentWriter{json: json} }
+
+// Extension is that of a file that holds the document.
+func (w *DocumentWriter) Extension() string {
+	if w.json {
+		return "json"
+	}
+	return "yaml"
+}
+
+// ContentType is the media type of the document.
+func (w *DocumentWriter) ContentType() string { return "application/" + w.Extension() }
+
+// Begin writes what stands before the jobs.
+func (w *DocumentWriter) Begin(groups []entity.Group) error {
+	text, err := json.Marshal(FromSettings(groups))
+	if err != nil {
+		return err
+	}
+	if w.json {
+		fmt.Fprintf(&w.b, `{"version":%d,"groups":%s,"jobs":[`, DocumentVersion, text)
+		return nil
+	}
+	fmt.Fprintf(&w.b, "version: %d\n", DocumentVersion)
+	if len(groups) == 0 {
+		w.b.WriteString("groups: []\n")
+		return nil
+	}
+	w.b.WriteString("groups:\n")
+	return w.yaml(text)
+}
+
+// Add writes jobs.
+func (w *DocumentWriter) Add(jobs []*entity.Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	entries := make([]JobEntry, len(jobs))
+	for i, j := range jobs {
+		entries[i] = FromEntry(j)
+	}
+	text, err := json.Marshal(entries)
+	if err != nil {
+		return err
+	}
+	first := !w.any
+	w.any = true
+	if w.json {
+		if !first {
+			w.b.WriteByte(',')
+		}
+		w.b.Write(text[1 : len(text)-1]) // without the brackets
+		return nil
+	}
+	if first {
+		w.b.WriteString("jobs:\n")
+	}
+	return w.yaml(text)
+}
+
+// yaml writes a list; one may stand below its name without being indented.
+func (w *DocumentWriter) yaml(list json.RawMessage) error {
+	text, err := notation.ToYAML(list)
+	w.b.Write(text)
+	return err
+}
+
+// End writes what stands after the jobs.
+func (w *DocumentWriter) End() {
+	switch {
+	case w.json:
+		w.b.WriteString("]}\n")
+	case !w.any:
+		w.b.WriteString("jobs: []\n")
+	}
+}
+
+// Take returns what was written since it was called before; it is good until
+// the next call of any method.
+func (w *DocumentWriter) Take() []byte {
+	text := w.b.Bytes()
+	w.b.Reset()
+	return text
+}

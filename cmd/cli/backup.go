@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+)
+
+const notInBackup = `Not in it are: the values of secrets, of which it names those that the jobs use;
+users and tokens; whether groups are paused; runs, logs, former versions and the
+audit log. For those, back the store up.`
+
+func (r *remote) backupCommands() []*cobra.Command {
+	backup := &cobra.Command{
+		Use:     "backup FILE",
+		Short:   "Keep all groups and jobs in a file",
+		Long:    "Keep the definitions of all groups and jobs in a YAML file, which restore and job\napply take.\n\n" + notInBackup,
+		Example: "  platform-scheduler backup scheduler.yaml",
+		Args:    usageArgs(cobra.ExactArgs(1)),
+		RunE:    func(c *cobra.Command, args []string) error { return r.backup(c.Context(), args[0]) },
+	}
+	a := &applying{remote: r}
+	var yes bool
+	restore := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Bring groups and jobs back from a backup",
+		Long: `Show what differs from a backup and which secrets are missing, ask, and then
+create the jobs that are missing and edit those that differ. With --prune, other
+jobs of the groups in the file are deleted.
+
+` + notInBackup,
+		Example: "  platform-scheduler restore scheduler.yaml\n  platform-scheduler restore scheduler.yaml --yes",
+		Args:    usageArgs(cobra.ExactArgs(1)),
+		RunE:    func(c *cobra.Command, args []string) error { return a.restore(c.Context(), args[0], yes) },
+	}
+	restore.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	restore.Flags().BoolVar(&a.prune, "prune", false, "delete the other jobs of the groups in the file")
+	return []*cobra.Command{backup, restore}
+}
+
+// secretName is how definitions name a secret.
+var secretName = regexp.MustCompile(`\$\{secret\.([A-Za-z0-9._-]{1,50})\}`)
+
+// secretsIn are the names of the secrets that definitions use, sorted.
+func secretsIn(text []byte) []string {
+	names := map[string]bool{}
+	for _, m := range secretName.FindAllSubmatch(text, -1) {
+		names[string(m[1])] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func (r *remote) backup(ctx context.Context, file string) error {
+	api, err := r.client()
+	if err != nil {
+		return err
+	}
+	r.output = "table" // the file is YAML
+	var text bytes.Buffer
+	if err := r.export(ctx, api, "", &text); err != nil {
+		return err
+	}
+	secrets := secretsIn(text.Bytes())
+	err = wholeFile(file, 0o600, func(w io.Writer) error {
+		if len(secrets) > 0 {
+			if _, err := fmt.Fprintf(w, "# These secrets are used, and not in this file: %s\n", strings.Join(secrets, ", ")); err != nil {
+				return err
+			}
+		}
+		_, err := text.WriteTo(w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.out, "kept in %s; the values of %d secrets are not in it\n", file, len(secrets))
+	return err
+}
+
+func (a *applying) restore(ctx context.Context, file string, yes bool) error {
+	var err error
+	if a.api, err = a.client(); err != nil {
+		return err
+	}
+	d, err := readDefinitions(file, strings.NewReader(""))
+	if err != nil {
+		return err
+	}
+	a.dryRun = true
+	planned, err := a.run(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !yes {
+		if err := a.report(planned); err != nil {
+			return err
+		}
+	}
+	if err := a.missingSecrets(ctx, d); err != nil {
+		return err
+	}
+	if !yes {
+		if err := a.confirm(); err != nil {
+			return err
+		}
+	}
+	a.dryRun = false
+	done, err := a.run(ctx, d)
+	if err != nil {
+		return err
+	}
+	return a.report(done)
+}
+
+// missingSecrets says which secrets the server does not have.
+func (a *applying) missingSecrets(ctx context.Context, d *definitions) error {
+	var text []byte
+	for _, j := range d.jobs {
+		text = append(text, j.raw...)
+	}
+	needed := secretsIn(text)
+	if len(needed) == 0 {
+		return nil
+	}
+	present, err := client.List[struct{ Name string }](ctx, a.api, "/secrets", nil, 0)
+	if client.IsStatus(err, 403) {
+		_, _ = fmt.Fprintf(a.err, "you may not see which secrets there are; the jobs use %s\n", strings.Join(needed, ", "))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range present {
+		needed = slices.DeleteFunc(needed, func(name string) bool { return name == s.Name })
+	}
+	if len(needed) > 0 {
+		_, _ = fmt.Fprintf(a.err, "missing secrets, without which runs fail: %s\n", strings.Join(needed, ", "))
+	}
+	return nil
+}
+
+// confirm asks on the terminal.
+func (a *applying) confirm() error {
+	if _, ok := terminal(os.Stdin); !ok {
+		return fmt.Errorf("%w: there is no terminal to ask on; use --yes", errUsage)
+	}
+	_, _ = fmt.Fprint(a.err, "Go on? [y/N] ")
+	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if err != nil {
+		return err
+	}
+	if strings.EqualFold(strings.TrimSpace(answer), "y") {
+		return nil
+	}
+	return errors.New("nothing was changed")
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+)
+
+// However jobs are cut into calls: each goes once, calls stay small, and where
+// others are deleted no call holds a part of a group.
+func TestChunksHoldEachEntryOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := &definitions{}
+		for i := range rapid.IntRange(0, 900).Draw(t, "jobs") {
+			d.jobs = append(d.jobs, entry{group: fmt.Sprint("g", rapid.IntRange(0, 5).Draw(t, "group")), name: fmt.Sprint(i)})
+		}
+		for i := range rapid.IntRange(0, 8).Draw(t, "groups") {
+			d.groups = append(d.groups, entry{name: fmt.Sprint("g", i)})
+		}
+		whole := rapid.Bool().Draw(t, "whole")
+		jobs, groups, of := map[string]int{}, map[string]int{}, map[string]map[int]bool{}
+		for n, c := range d.chunks(whole) {
+			biggest := map[string]int{}
+			for _, j := range c.jobs {
+				jobs[j.name]++
+				biggest[j.group]++
+				if of[j.group] == nil {
+					of[j.group] = map[int]bool{}
+				}
+				of[j.group][n] = true
+			}
+			for _, g := range c.groups {
+				groups[g.name]++
+			}
+			if !whole {
+				require.LessOrEqual(t, len(c.jobs), maxChunk)
+			}
+		}
+		require.Len(t, jobs, len(d.jobs))
+		require.Len(t, groups, len(d.groups))
+		for name, times := range jobs {
+			require.Equal(t, 1, times, name)
+		}
+		for name, times := range groups {
+			require.Equal(t, 1, times, name)
+		}
+		for group, calls := range of {
+			require.True(t, !whole || len(calls) == 1, group)
+		}
+	})
+}
+
+func TestColoursAreForTerminals(t *testing.T) {
+	v := vo.Import{Items: []vo.ImportItem{
+		{Group: "g", Name: "a", Action: "CREATE"},
+		{Group: "g", Name: "b", Action: "UPDATE", Changes: map[string][2]any{"priority": {json.Number("5"), 9}}},
+		{Group: "g", Name: "c", Action: "DELETE", Error: &vo.ImportError{Message: "no"}},
+		{Group: "g", Name: "d", Action: "UNCHANGED"},
+	}, Failed: 1}
+	var out, errOut bytes.Buffer
+	differ{out: &out, err: &errOut}.show(v)
+	require.Equal(t, "+ create g/a\n~ update g/b\n    priority: 5 → 9\n- delete g/c\n= unchanged g/d\n0 created, 0 updated, 0 unchanged, 0 deleted, 1 failed\n", out.String())
+	require.Equal(t, "g/c: no\n", errOut.String())
+	out.Reset()
+	differ{out: &out, err: &errOut, colour: true}.show(v)
+	require.Contains(t, out.String(), "\x1b[32m+ create g/a\x1b[0m\n")
+	require.Contains(t, out.String(), "priority: \x1b[31m5\x1b[0m → \x1b[32m9\x1b[0m")
+	require.Contains(t, out.String(), "\n= unchanged")
+	require.False(t, colourful(&out, ""), "a file has no colours")
+}
+
+func TestABarIsShownWhereItIsWanted(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out, 4)
+	p.step()
+	p.clear()
+	require.Empty(t, out.String(), "not in a file")
+	p = &progress{out: &out, total: 4}
+	p.step()
+	require.Equal(t, "\r[#######.......................]  25 %", out.String())
+	p.clear()
+	require.True(t, strings.HasSuffix(out.String(), " \r"))
+}
+
+func TestEveryCommandHasAnExample(t *testing.T) {
+	s := &session{flags: map[string]string{}}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			require.NotEmpty(t, sub.Example, sub.CommandPath())
+			walk(sub)
+		}
+	}
+	walk(s.rootCommand())
+}

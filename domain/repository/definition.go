@@ -1,0 +1,20 @@
+package repository
+
+import (
+	"context"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// JobName is what people know a job by; it is unique among jobs that exist.
+type JobName struct{ Group, Name string }
+
+// Definitions reads committed jobs by what people know them by. Deleted ones
+// do not exist for it.
+type Definitions interface {
+	// JobsByName is ordered by group and name, byte for byte. An empty group
+	// is all of them.
+	JobsByName(ctx context.Context, group string, p Page) (jobs []*entity.Job, next string, err error)
+	// JobsNamed returns those of the names that exist.
+	JobsNamed(ctx context.Context, names []JobName) (map[JobName]*entity.Job, error)
+}

@@ -1,0 +1,145 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// typed puts a text on the standard input of what runs in this process.
+func typed(t *testing.T, text string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "stdin")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	f, err := os.Open(file)
+	require.NoError(t, err)
+	before := os.Stdin
+	os.Stdin = f
+	t.Cleanup(func() { os.Stdin = before; _ = f.Close() })
+}
+
+func TestFilesAreReadInEveryFormAndNamedInErrors(t *testing.T) {
+	s := newShell(t, startBinary(t))
+	s.file("d/one.yaml", "name: one\njobType: CUSTOM\njobClass: noop\n")
+	s.file("d/deep/list.yml", "- {name: two, jobType: CUSTOM, jobClass: noop}\n- {name: three, jobType: CUSTOM, jobClass: noop}\n")
+	s.file("d/deep/doc.json", `{"version":1,"groups":[{"name":"g","maxConcurrency":2}],"jobs":[{"name":"four","group":"g","jobType":"CUSTOM","jobClass":"noop","enabled":false}]}`)
+	folder := filepath.Join(s.home, "d")
+	require.Contains(t, s.must("job", "apply", "-f", folder), "+ create group g\n+ create g/four\n+ create default/two")
+	require.Regexp(t, `four\s+g\s+CUSTOM\s+CREATED`, s.must("job", "list"))
+	typed(t, "name: five\njobType: CUSTOM\njobClass: noop\n")
+	require.Contains(t, s.must("job", "apply", "-f", "-"), "+ create default/five")
+
+	var answer struct {
+		Created int
+		Items   []struct{ Name, Action string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(s.must("job", "apply", "-f", s.file("six.yaml", "name: six\njobType: CUSTOM\njobClass: noop\n"), "--output", "json")), &answer))
+	require.Equal(t, []any{1, "CREATE"}, []any{answer.Created, answer.Items[0].Action})
+
+	for text, says := range map[string]string{
+		"name: a\nname: b\n": "line 2: the field \"name\" is given twice", "just text": "must hold a job", "version: 2\njobs: []\n": "version must be 1",
+		"version: 1\njob: []\n": "unknown field", "- 1\n": "must hold a job", "a: &x 1\nb: *x\n": "anchors",
+		"- {name: one, jobType: CUSTOM, jobClass: noop}\n- {name: one, group: default, jobType: CUSTOM}\n": "defines the job default/one twice",
+	} {
+		code, _, errOut := s.run("job", "apply", "-f", s.file("bad.yaml", text))
+		require.Equal(t, 1, code)
+		require.Contains(t, errOut, "bad.yaml: ", text)
+		require.Contains(t, errOut, says, text)
+	}
+	s.file("d/deep/more.yaml", "name: seven\njobType: CUSTOM\njobClass: noop\n---\nname: eight\njobType: CUSTOM\njobClass: noop\nschedule: {cronExpression: x}\n")
+	code, _, errOut := s.run("job", "apply", "-f", folder)
+	require.Equal(t, 1, code)
+	require.Contains(t, errOut, "more.yaml: jobs[1] (eight).schedule.cronExpression: ")
+}
+
+func TestManyJobsGoInSeveralCallsAndBackIntoFiles(t *testing.T) {
+	s := newShell(t, startBinary(t))
+	var b strings.Builder
+	for i := range 450 {
+		fmt.Fprintf(&b, "- {name: job %03d, group: g%d, jobType: CUSTOM, jobClass: noop}\n", i, i%3)
+	}
+	many := s.file("many.yaml", b.String())
+	bad := s.file("bad.yaml", b.String()+"- {name: x, jobType: CUSTOM}\n")
+	code, _, errOut := s.run("job", "apply", "-f", bad)
+	require.Equal(t, 1, code)
+	require.Contains(t, errOut, "nothing was changed")
+	require.Contains(t, errOut, "bad.yaml: jobs[450] (x).jobClass")
+	require.NotContains(t, s.must("job", "list"), "job 0")
+
+	require.Contains(t, s.must("job", "apply", "-f", many), "450 created")
+	require.Contains(t, s.must("job", "apply", "-f", many, "--prune"), "0 created, 0 updated, 450 unchanged, 0 deleted, 0 failed")
+	folder := filepath.Join(s.home, "out")
+	require.Contains(t, s.must("job", "export", "--output-dir", folder), "3 groups")
+	require.Contains(t, s.must("job", "apply", "-f", folder, "--prune"), "450 unchanged, 0 deleted")
+	s.must("job", "export", "--group", "g1", "--output", "json", "--output-dir", folder)
+	var doc struct{ Jobs []any }
+	text, err := os.ReadFile(filepath.Join(folder, "g1.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &doc))
+	require.Len(t, doc.Jobs, 150)
+	require.Contains(t, s.must("job", "apply", "-f", s.file("few.yaml", strings.Join(strings.SplitAfter(b.String(), "\n")[:10], "")), "--prune"), "10 unchanged, 440 deleted")
+}
+
+func TestGroupsAreManagedAndHeld(t *testing.T) {
+	s := newShell(t, startBinary(t))
+	s.must("job", "apply", "-f", s.file("jobs.yaml", twoJobs))
+	s.must("group", "create", "empty", "--max-concurrency", "3")
+	require.Regexp(t, `empty\s+3\s+false`, s.must("group", "list"))
+	require.Contains(t, s.must("group", "get", "empty"), `"maxConcurrency": 3`)
+	require.Contains(t, s.must("group", "pause", "reports"), "paused the group reports")
+	require.Contains(t, s.must("job", "list", "--status", "PAUSED"), "second")
+	require.Contains(t, s.must("job", "resume", "--group", "reports"), "resumed the group reports")
+	require.Contains(t, s.must("job", "pause", "--all"), "paused all jobs")
+	require.Regexp(t, `(?s)first.*PAUSED`, s.must("job", "list", "--status", "PAUSED"))
+	require.NotContains(t, s.must("job", "export"), "enabled", "a job that others hold is not paused itself")
+	require.Contains(t, s.must("job", "resume", "--all"), "resumed all jobs")
+	require.NotContains(t, s.must("job", "list", "--status", "PAUSED"), "first")
+	s.must("group", "delete", "empty")
+	for args, says := range map[string]string{
+		"group delete reports": "still has jobs", "job pause": "name a job", "job pause first --all": "--all goes without", "group get none": "no group",
+	} {
+		code, _, errOut := s.run(strings.Fields(args)...)
+		require.NotZero(t, code, args)
+		require.Contains(t, errOut, says, args)
+	}
+	require.Contains(t, s.must("__complete", "group", "pause", ""), "reports\n")
+	require.Contains(t, s.must("__complete", "job", "get", "sec"), "second\n")
+	require.Contains(t, s.must("__complete", "job", "export", "--group", ""), "reports\n")
+	require.Contains(t, s.must("__complete", "rest"), "restore")
+}
+
+func TestABackupIsRestored(t *testing.T) {
+	s := newShell(t, startBinary(t))
+	s.must("job", "apply", "-f", s.file("jobs.yaml", twoJobs+"---\nname: third\njobType: CUSTOM\njobClass: log\njobData: {lines: ['${secret.pw}']}\nenabled: false\n"))
+	s.must("group", "create", "empty", "--max-concurrency", "3")
+	file := filepath.Join(s.home, "backup.yaml")
+	require.Contains(t, s.must("backup", file), "values of 1 secrets are not in it")
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(text), "# These secrets are used, and not in this file: pw\nversion: 1\n"), "%s", text)
+
+	other := newShell(t, startBinary(t))
+	typed(t, "")
+	code, out, errOut := other.run("restore", file)
+	require.Equal(t, 2, code)
+	require.Contains(t, out, "3 created, 0 updated, 0 unchanged, 0 deleted, 0 failed (dry run")
+	require.Contains(t, errOut, "missing secrets, without which runs fail: pw")
+	require.Contains(t, errOut, "use --yes")
+	require.NotContains(t, other.must("job", "list"), "first")
+	require.Contains(t, other.must("restore", file, "--yes"), "3 created, 0 updated, 0 unchanged, 0 deleted, 0 failed\n")
+	require.Contains(t, other.must("restore", file, "--yes", "--prune"), "3 unchanged, 0 deleted")
+	require.Equal(t, s.must("job", "export"), other.must("job", "export"), "both servers hold the same")
+	for _, command := range []string{"backup", "restore"} {
+		require.Contains(t, s.must(command, "--help"), "the values of secrets")
+	}
+}
