@@ -49,7 +49,7 @@ func wide(d Deps) []Wide {
 	return []Wide{
 		{Route{"GET", v1 + "/executions/:id/logs/stream", permission.ExecutionRead, middleware.Execution, false, stream.Follow}, middleware.MaxBody, 0},
 		{Route{"GET", v1 + "/export", permission.JobRead, middleware.Undeclared, false, definition.Export}, middleware.MaxBody, exportTime},
-		{Route{"GET", v1 + "/audit-logs/export", permission.AuditRead, middleware.Undeclared, false, controller.NewAuditController(d.Audit).Export}, middleware.MaxBody, exportTime},
+		{Route{"GET", v1 + "/audit-logs/export", permission.AuditRead, middleware.Undeclared, false, controller.NewAuditController(d.Audit, d.Clock).Export}, middleware.MaxBody, exportTime},
 		// Each job and group of the document is judged by the controller.
 		{Route{"POST", v1 + "/import", permission.JobWrite, middleware.Undeclared, false, definition.Import}, importBody, importTime},
 	}
@@ -67,7 +67,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 	secret := controller.NewSecretController(d.Secrets)
 	user := controller.NewUserController(d.Users)
 	token := controller.NewTokenController(d.Tokens)
-	audit := controller.NewAuditController(d.Audit)
+	audit := controller.NewAuditController(d.Audit, d.Clock)
 	backfills := controller.NewBackfillController(d.Backfills, reader)
 	groups := controller.NewGroupController(d.Groups)
 	bulk := controller.NewBulkController(d.Jobs, d.Executions, d.Executions, d.scope())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -19,10 +20,15 @@ type AuditService interface {
 }
 
 // AuditController serves /audit-logs.
-type AuditController struct{ log AuditService }
+type AuditController struct {
+	log   AuditService
+	clock clock.Clock
+}
 
 // NewAuditController serves the log of a service.
-func NewAuditController(log AuditService) *AuditController { return &AuditController{log} }
+func NewAuditController(log AuditService, c clock.Clock) *AuditController {
+	return &AuditController{log: log, clock: c}
+}
 
 // List answers GET /audit-logs, newest first.
 func (a *AuditController) List(c *gin.Context) error {

@@ -48,8 +48,9 @@ func (a *AuditController) Export(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	w := newEntryWriter(c, format)
+	w, control := newEntryWriter(c, format), http.NewResponseController(c.Writer)
 	for {
+		_ = control.SetWriteDeadline(a.clock.Now().Add(exportWrite)) // not every writer can
 		for _, e := range entries {
 			if err := w.write(e); err != nil {
 				return nil //nolint:nilerr // the caller is gone
