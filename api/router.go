@@ -55,6 +55,8 @@ type Deps struct {
 	Calls       repository.IdempotentCalls
 	// Reports takes what the targets of asynchronous calls say.
 	Reports controller.RunReports
+	// Peers are the other nodes; nil where there are none.
+	Peers controller.Peers
 	// Checker finds what an executor would refuse in a definition.
 	Checker request.JobChecker
 	Clock   clock.Clock
@@ -64,7 +66,8 @@ type Deps struct {
 	Version vo.Version
 	// TimeZone is the zone of schedules that name none; empty is UTC.
 	TimeZone string
-	// ProbesOnly leaves out everything under /api, on nodes without that role.
+	// ProbesOnly leaves out everything under /api but the reports about runs,
+	// on nodes without that role.
 	ProbesOnly bool
 	// TrustedProxies are networks whose X-Forwarded-For and -Proto are believed.
 	TrustedProxies []string
@@ -97,7 +100,7 @@ func NewRouter(d Deps) (*Router, error) {
 	guard := middleware.NewGuard(d.Auth, cookies)
 	table, more := routes(d, cookies), wide(d)
 	if d.ProbesOnly {
-		table = slices.DeleteFunc(table, func(r Route) bool { return strings.HasPrefix(r.Path, "/api/") })
+		table = slices.DeleteFunc(table, func(r Route) bool { return strings.HasPrefix(r.Path, "/api/") && r.Path != reportPath })
 		more = nil
 	}
 	return newRouter(d, guard, table, more...)

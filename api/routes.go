@@ -23,6 +23,9 @@ type Route struct {
 // loginPath is where people sign in, which is audited although it is public.
 const loginPath = "/api/v1/auth/login"
 
+// reportPath is where targets report to, which every node takes.
+const reportPath = "/api/v1/executions/:id/report"
+
 // Wide is a route with bounds of its own.
 type Wide struct {
 	Route
@@ -62,7 +65,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 	jobs := controller.NewJobController(d.Jobs, reader)
 	plan := controller.NewScheduleController(d.Jobs, d.Executions, reader)
 	runs := controller.NewJobExecutionController(d.Executions)
-	report := controller.NewReportController(d.Reports)
+	report := controller.NewReportController(d.Reports, d.Peers)
 	dead := controller.NewDeadLetterController(d.Executions)
 	secret := controller.NewSecretController(d.Secrets)
 	user := controller.NewUserController(d.Users)
@@ -144,7 +147,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/executions/:id/cancel", permission.ExecutionWrite, run, false, runs.Cancel},
 		{"POST", v1 + "/executions/:id/retry", permission.ExecutionWrite, run, once, runs.Retry},
 		// Its callers have no account: the token of the attempt lets them in.
-		{"POST", v1 + "/executions/:id/report", permission.Public, unbound, false, report.Report},
+		{"POST", reportPath, permission.Public, unbound, false, report.Report},
 		{"GET", v1 + "/dead-letters", permission.ExecutionRead, none, false, dead.List},
 		{"GET", v1 + "/dead-letters/causes", permission.ExecutionRead, none, false, dead.Causes},
 		{"POST", v1 + "/dead-letters/:id/replay", permission.ExecutionWrite, run, once, dead.Replay},

@@ -104,6 +104,7 @@ func TestANodeWithoutTheRoleServesProbesOnly(t *testing.T) {
 	require.NoError(t, err)
 	e.call("GET", "/readyz", "").want(200)
 	e.call("GET", "/metrics", "").want(200)
+	e.call("POST", "/api/v1/executions/x/report", "{}").wantCode(401, "run_token")
 	e.call("GET", "/api/v1/jobs", "").wantCode(404, "no_such_route")
 	e.call("POST", "/api/v1/auth/login", "{}").wantCode(404, "no_such_route")
 }

@@ -19,16 +19,25 @@ type RunReports interface {
 
 // ReportController serves /executions/{id}/report. Its callers have no account:
 // the token of the attempt is what lets them in.
-type ReportController struct{ runs RunReports }
+type ReportController struct {
+	runs  RunReports
+	peers Peers
+}
 
-// NewReportController serves the attempts of a registry.
-func NewReportController(runs RunReports) *ReportController { return &ReportController{runs: runs} }
+// NewReportController serves the attempts of a registry. Reports about those
+// of other nodes are passed on to them; peers is nil where there are none.
+func NewReportController(runs RunReports, peers Peers) *ReportController {
+	return &ReportController{runs: runs, peers: peers}
+}
 
 // Report answers POST /executions/{id}/report.
 func (r *ReportController) Report(c *gin.Context) error {
 	id, token := c.Param("id"), c.GetHeader(request.RunToken)
-	if err := r.runs.Authorize(id, token); err != nil {
-		return err // before a byte of the body is read
+	if err := r.runs.Authorize(id, token); err != nil { // before a byte of the body is read
+		if passed, failed := r.passOn(c, id, token); passed || failed != nil {
+			return failed
+		}
+		return err
 	}
 	report, err := request.ReadReport(c.Request)
 	if err != nil {
