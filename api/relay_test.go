@@ -34,11 +34,11 @@ func TestReportsReachTheNodeThatHoldsTheAttempt(t *testing.T) {
 		seen, bodies = append(seen, r), append(bodies, string(body))
 		if r.Header.Get("X-Scheduler-Run-Token") != "good" {
 			w.Header().Set("Content-Type", "application/problem+json")
-			w.WriteHeader(401)
+			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = w.Write([]byte(`{"code":"run_token"}`))
 			return
 		}
-		w.WriteHeader(204)
+		w.WriteHeader(http.StatusNoContent)
 	}))
 	defer other.Close()
 	e := newEdge(t)
