@@ -16,5 +16,6 @@ var (
 	_ repository.IdempotentCalls = (*Store)(nil)
 	_ repository.Retention       = (*Store)(nil)
 	_ repository.JobReader       = (*Jobs)(nil)
+	_ repository.Locker          = (*Locks)(nil)
 	_ repository.ExecutionReader = (*Executions)(nil)
 )
