@@ -99,7 +99,7 @@ func unlock(t *testing.T, want bool, l repository.Locker, lease repository.Lease
 }
 
 func oneAtATime(t *testing.T, s Subject) {
-	const clients, rounds = 8, 25
+	const clients, enough, tries = 8, 50, 1000
 	var inside, taken, last atomic.Int64
 	var wg sync.WaitGroup
 	for n := range clients {
@@ -108,7 +108,10 @@ func oneAtATime(t *testing.T, s Subject) {
 			l = s.Two
 		}
 		wg.Go(func() {
-			for range rounds {
+			for range tries {
+				if taken.Load() >= enough {
+					return
+				}
 				lease, ok, err := l.TryLock(t.Context(), "contended", fmt.Sprint("n", n), long)
 				if err != nil {
 					t.Error(err)
@@ -132,7 +135,7 @@ func oneAtATime(t *testing.T, s Subject) {
 		})
 	}
 	wg.Wait()
-	require.GreaterOrEqual(t, taken.Load(), int64(rounds), "somebody always gets it in the end")
+	require.GreaterOrEqual(t, taken.Load(), int64(enough), "what is given back can be taken")
 }
 
 func notTwice(t *testing.T, s Subject) {
