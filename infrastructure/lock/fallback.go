@@ -29,6 +29,8 @@ const rest = 5 * time.Second
 // Redis stands before it as a gate: who is refused there does not trouble the
 // store. A gate that is wrong, because Redis was emptied or a holder died, costs
 // a question to the store, or the rest of one ttl; it never lets in a second.
+// So a lock may be refused that nobody holds, while somebody else stands in the
+// gate and is about to be refused by the store.
 //
 // While the store is away nobody gets a lock.
 type Fallback struct {

@@ -37,6 +37,14 @@ type result struct {
 // highest that was ever granted.
 type register struct{ held, last int64 }
 
+// doubtful is step for a lock that may be refused although it is free.
+func doubtful(state, input, output any) (bool, any) {
+	if input.(action).op == "lock" && !output.(result).ok {
+		return true, state
+	}
+	return step(state, input, output)
+}
+
 // step says whether a lock in that state may answer so. No lease runs out
 // within a history.
 func step(state, input, output any) (bool, any) {
@@ -70,7 +78,14 @@ func byName(history []porcupine.Operation) (parts [][]porcupine.Operation) {
 // Linearizable lets eight clients lock, renew and release three locks at
 // random, also with leases that are over, and checks that one order of the
 // calls explains all answers. The seed of the choices is logged.
-func Linearizable(t *testing.T, one, two repository.Locker) {
+func Linearizable(t *testing.T, one, two repository.Locker) { check(t, one, two, step) }
+
+// Exclusive is Linearizable for a locker that may refuse a lock although it is
+// free: what it grants must be explained, and what it refuses need not.
+func Exclusive(t *testing.T, one, two repository.Locker) { check(t, one, two, doubtful) }
+
+func check(t *testing.T, one, two repository.Locker, step func(state, input, output any) (bool, any)) {
+	t.Helper()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	start := time.Now()
