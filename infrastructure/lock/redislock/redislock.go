@@ -33,7 +33,7 @@ type Locks struct {
 
 // New keeps locks under the keys {space:lock}:name. The braces put all of them
 // into one slot of a cluster, so that one script can work on many. Space is
-// made of letters, digits, dashes and colons, and told apart installations
+// made of letters, digits, dashes and colons, and tells apart installations
 // that share a Redis.
 func New(client redis.UniversalClient, space string) *Locks {
 	return &Locks{
