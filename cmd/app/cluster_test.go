@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,13 +11,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
 )
 
 // peers are configurations of nodes on one MariaDB, or nil where there is none
 // to test with.
 func peers(t *testing.T, roles ...string) []config.Config {
 	t.Helper()
-	if !dbtest.HasMySQL(t) {
+	if !dbtest.HasMySQL(t) || !redistest.HasRedis(t) {
 		return nil
 	}
 	dsn := dbtest.MySQL(t).DSN
@@ -25,7 +27,7 @@ func peers(t *testing.T, roles ...string) []config.Config {
 		flags := map[string]string{
 			"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "0", "node.id": "node-" + string(rune('a'+i)),
 			"engine.scanIntervalMs": "100", "engine.horizonMs": "1000", "engine.beatMs": "200", "engine.leaseMs": "1500",
-			"store.driver": "mysql", "store.dsn": dsn, "server.roles": r,
+			"profile": "cluster", "store.dsn": dsn, "server.roles": r, "redis.addrs": strings.Join(redistest.Config().Addrs, ","),
 		}
 		cfg, _, err := config.Load(config.Options{Flags: flags})
 		require.NoError(t, err)
@@ -97,4 +99,49 @@ func TestRolesMayBeSplitOverProcesses(t *testing.T) {
 	require.Equal(t, []string{"node-b"}, nodesOf(scheduler.rows(j.ID)))
 	require.Empty(t, executor.Member.Partitions())
 	require.Len(t, scheduler.Member.Partitions(), entity.Partitions)
+}
+
+func TestNewsReachTheOtherNodesAtOnce(t *testing.T) {
+	cfgs := peers(t, "api", "scheduler,executor")
+	if cfgs == nil {
+		return
+	}
+	cfgs[1].Engine.ScanIntervalMs, cfgs[1].Engine.HorizonMs = 30_000, 40_000
+	edge, worker := startNode(t, cfgs[0], &script{}), startNode(t, cfgs[1], &script{reply: untilStopped})
+	defer edge.stop()
+	defer worker.stop()
+	require.Eventually(t, func() bool { return len(worker.Member.Partitions()) == entity.Partitions }, patience, 10*time.Millisecond)
+
+	// The worker would not look for half a minute.
+	j := edge.create(job("soon", every(300*time.Millisecond)))
+	require.Eventually(t, func() bool { return len(worker.script.runs()) > 0 }, 3*time.Second, 10*time.Millisecond)
+	_, err := edge.Jobs.Pause(t.Context(), j.ID)
+	require.NoError(t, err)
+	for _, row := range edge.rows(j.ID) {
+		if !row.Status.Final() {
+			require.NoError(t, edge.Executions.Cancel(t.Context(), row.ID))
+		}
+	}
+	require.Eventually(t, func() bool {
+		return !slices.ContainsFunc(edge.rows(j.ID), func(r *entity.Execution) bool { return !r.Status.Final() })
+	}, 2*time.Second, 10*time.Millisecond, "a cancel is heard, not waited for")
+	id := edge.trigger(edge.create(job("by hand", nil)).ID)
+	require.Eventually(t, func() bool { return edge.row(id).Status == entity.StatusRunning }, 2*time.Second, 10*time.Millisecond)
+}
+
+func TestTheClusterWorksWithoutRedis(t *testing.T) {
+	cfgs := peers(t, allRoles, allRoles)
+	if cfgs == nil {
+		return
+	}
+	for i := range cfgs {
+		cfgs[i].Redis = redistest.Gone(t)
+	}
+	a, b := startNode(t, cfgs[0], &script{}), startNode(t, cfgs[1], &script{})
+	defer a.stop()
+	defer b.stop()
+	for i := range 8 {
+		a.create(job(string(rune('A'+i)), every(300*time.Millisecond)))
+	}
+	require.Eventually(t, func() bool { return len(a.script.runs()) > 5 && len(b.script.runs()) > 5 }, patience, 20*time.Millisecond)
 }

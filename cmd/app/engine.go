@@ -93,6 +93,7 @@ type Engine struct {
 	logger    *slog.Logger
 	checker   service.DefinitionChecker
 	folder    *dataFolder
+	cluster   *cluster
 	ticker    *ticker.Ticker
 	backfills *backfill.Manager
 	lost      chan struct{}
@@ -129,6 +130,9 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return e, err
 	}
 	if e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics)); err != nil {
+		return e, err
+	}
+	if err = e.openCluster(ctx, cfg); err != nil {
 		return e, err
 	}
 	e.Clock = storeclock.New(o.Clock, e.Store)
@@ -225,7 +229,10 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 type engineNews struct{ e *Engine }
 
 // JobChanged implements service.Engine.
-func (n engineNews) JobChanged(job *entity.Job) { n.e.Planner.Hint(job) }
+func (n engineNews) JobChanged(job *entity.Job) {
+	n.e.Planner.Hint(job)
+	n.e.cluster.told(job)
+}
 
 // Notice implements service.Engine.
 func (n engineNews) Notice(effect coordination.Effect) { n.e.Runner.Notice(effect) }

@@ -17,6 +17,9 @@ func (e *Engine) Start() {
 	runCtx, stopRun := context.WithCancel(context.Background())
 	e.stopPlan, e.stopRun = stopPlan, stopRun
 	e.loops.Go(func() { _ = e.Runner.Run(runCtx) })
+	if e.cluster != nil {
+		e.loops.Go(func() { _ = e.cluster.hub.Run(runCtx) })
+	}
 	// The first look says which partitions are this node's, before anything
 	// is planned; when it fails, the duty tries again.
 	first, cancel := context.WithTimeout(runCtx, firstLook)
@@ -117,6 +120,7 @@ func (e *Engine) close() error {
 	if e.processes != nil {
 		errs = append(errs, e.processes.Close())
 	}
+	errs = append(errs, e.cluster.close())
 	if e.Store != nil {
 		errs = append(errs, e.Store.Close())
 	}

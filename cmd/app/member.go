@@ -17,10 +17,12 @@ import (
 // member is this node's place among the others; the planner is given to it
 // when there is one.
 func (e *Engine) member(node entity.Node) *membership.Member {
-	return membership.New(membership.Deps{
+	d := membership.Deps{
 		Registry: e.Store, Worker: e.Runner, Gauge: gauge{metrics.NewLoad(e.machine), e.Clock}, Clock: e.machine, Logger: e.logger,
 		OnLost: func() { close(e.lost) },
-	}, node, liveness.Terms{Beat: e.beat(), Lease: time.Duration(e.cfg.Engine.LeaseMs) * time.Millisecond})
+	}
+	e.cluster.join(e, &d, node)
+	return membership.New(d, node, liveness.Terms{Beat: e.beat(), Lease: time.Duration(e.cfg.Engine.LeaseMs) * time.Millisecond})
 }
 
 func (e *Engine) beat() time.Duration { return time.Duration(e.cfg.Engine.BeatMs) * time.Millisecond }

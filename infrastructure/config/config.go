@@ -98,6 +98,9 @@ type Redis struct {
 	MasterName string
 	DB         int
 	TLS        bool
+	// KeyPrefix tells installations apart that share a Redis; empty: the name
+	// of the database.
+	KeyPrefix string
 }
 
 // Kafka carries events; without brokers they stay in process.

@@ -84,6 +84,7 @@ func keys() []key {
 		secret("redis.password", func(c *Config) *string { return &c.Redis.Password }),
 		text("redis.masterName", func(c *Config) *string { return &c.Redis.MasterName }),
 		number("redis.db", 0, 1_000_000, func(c *Config) *int { return &c.Redis.DB }),
+		text("redis.keyPrefix", func(c *Config) *string { return &c.Redis.KeyPrefix }),
 		flag("redis.tls", func(c *Config) *bool { return &c.Redis.TLS }),
 		list("kafka.brokers", func(c *Config) *[]string { return &c.Kafka.Brokers }),
 		text("kafka.topicPrefix", func(c *Config) *string { return &c.Kafka.TopicPrefix }),

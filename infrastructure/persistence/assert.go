@@ -19,5 +19,6 @@ var (
 	_ repository.Retention       = (*Store)(nil)
 	_ repository.JobReader       = (*Jobs)(nil)
 	_ repository.Definitions     = (*Jobs)(nil)
+	_ repository.Locker          = (*Locks)(nil)
 	_ repository.ExecutionReader = (*Executions)(nil)
 )

@@ -53,12 +53,14 @@ type Info struct {
 }
 
 // Store is an open store. It implements every interface of domain/repository
-// but two, JobReader and ExecutionReader, whose methods have the same names:
-// those are Jobs and Executions. Safe for concurrent use.
+// but three: JobReader and ExecutionReader, whose methods have the same names,
+// and Locker, whose names say too little alone. Those are Jobs, Executions and
+// Locks. Safe for concurrent use.
 type Store struct {
 	*core
 	Jobs       *Jobs
 	Executions *Executions
+	Locks      *Locks
 	*Plans
 	*Claims
 	*Tallies
@@ -107,7 +109,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		core: s, Jobs: &Jobs{s.read}, Executions: &Executions{s.read}, Plans: &Plans{s.read}, Claims: &Claims{s.read}, Tallies: &Tallies{s.read},
+		core: s, Jobs: &Jobs{s.read}, Executions: &Executions{s.read}, Plans: &Plans{s.read}, Claims: &Claims{s.read}, Tallies: &Tallies{s.read}, Locks: &Locks{s},
 		Records: &Records{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{s}, Users: &Users{s}, Groups: &Groups{s}, Backfills: &Backfills{s.read}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s},
 		IdempotentCalls: &IdempotentCalls{s}, Retention: &Retention{s: s},
 	}, nil
@@ -163,11 +165,13 @@ func (s *core) Ping(ctx context.Context) error {
 
 // StoreTime implements repository.TimeSource: the server's clock in UTC, to
 // the millisecond. SQLite has no server, so its time is the process's clock.
-func (s *core) StoreTime(ctx context.Context) (time.Time, error) {
-	if s.dialect.lite() {
-		return s.clock.Now().Truncate(time.Millisecond), nil
+func (s *core) StoreTime(ctx context.Context) (time.Time, error) { return s.read.storeTime(ctx) }
+
+func (c *conn) storeTime(ctx context.Context) (time.Time, error) {
+	if c.d.lite() {
+		return c.clock.Now().Truncate(time.Millisecond), nil
 	}
-	rows, err := collect(ctx, s.read, "store.time", "SELECT UTC_TIMESTAMP(3)", nil, func(rows *sql.Rows) (t stamp, err error) {
+	rows, err := collect(ctx, c, "store.time", "SELECT UTC_TIMESTAMP(3)", nil, func(rows *sql.Rows) (t stamp, err error) {
 		err = rows.Scan(&t)
 		return t, err
 	})

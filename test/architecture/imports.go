@@ -38,7 +38,7 @@ var layers = []layer{
 }
 
 // testOnly are packages of others that have no place in the product.
-var testOnly = []string{"testing", "net/http/httptest", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak"}
+var testOnly = []string{"testing", "net/http/httptest", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/anishathalye/porcupine"}
 
 func (f *file) forbiddenImports() []Violation {
 	here, known := layerOf(f.dir())

@@ -58,6 +58,17 @@ type Beacons interface {
 	Lit(ctx context.Context) ([]string, error)
 }
 
+// Damper keeps two nodes from scanning one partition while their views of the
+// members differ. It decides nothing: who gets no answer goes on (engine rule
+// 25).
+type Damper interface {
+	// Claim takes and keeps the partitions, and returns those that nobody else
+	// holds.
+	Claim(ctx context.Context, partitions []int) (granted []int, err error)
+	// Release gives all of them free.
+	Release(ctx context.Context) error
+}
+
 // Gauge reads what the node carries, for the registry.
 type Gauge interface {
 	// Load is the share of the processors in use, 0–1, and the memory held.
@@ -74,25 +85,36 @@ type Deps struct {
 	// Beacons is nil where the store is this node's own: then no outage of it
 	// is a reason to stop.
 	Beacons Beacons
-	Gauge   Gauge
-	Clock   clock.Clock
-	Logger  *slog.Logger
+	// Damper is nil where there are no others.
+	Damper Damper
+	Gauge  Gauge
+	Clock  clock.Clock
+	Logger *slog.Logger
+	// Announce tells the others that the members changed; nil where there are none.
+	Announce func()
 	// OnLost is called once when another process runs under this node's id.
 	OnLost func()
 }
 
-// Member is this node among the others. RunOnce is called at every beat; the
-// rest is safe for concurrent use.
+// Member is this node among the others. RunOnce is called at every beat. Safe
+// for concurrent use.
 type Member struct {
 	Deps
 	terms liveness.Terms
+	// turn is held by the one call of RunOnce that is at work; what follows
+	// belongs to it.
+	turn  sync.Mutex
 	watch *liveness.Watch
 	// lease is until when the last beat is good, and seen when the store was
 	// last reached, by the monotonic clock.
 	lease, seen time.Duration
 	fenced      bool
+	known       bool
 	lost        bool
 	reaps       map[string]reaping
+	// withheld is since when a partition is claimed in vain, by the monotonic
+	// clock.
+	withheld map[int]time.Duration
 
 	mu   sync.Mutex
 	node entity.Node
@@ -105,7 +127,7 @@ func New(d Deps, node entity.Node, terms liveness.Terms) *Member {
 	now := d.Clock.Monotonic()
 	return &Member{
 		Deps: d, terms: terms, watch: liveness.NewWatch(terms), node: node, mine: []int{},
-		lease: now + terms.Lease, seen: now, reaps: map[string]reaping{},
+		lease: now + terms.Lease, seen: now, reaps: map[string]reaping{}, withheld: map[int]time.Duration{},
 	}
 }
 
@@ -132,6 +154,8 @@ func (m *Member) Self() entity.Node {
 
 // RunOnce beats, looks around and does what follows from it.
 func (m *Member) RunOnce(ctx context.Context) error {
+	m.turn.Lock()
+	defer m.turn.Unlock()
 	if m.lost {
 		return nil
 	}
@@ -158,6 +182,10 @@ func (m *Member) RunOnce(ctx context.Context) error {
 			return err
 		}
 		nodes = replaced(nodes, v)
+	}
+	if !m.known {
+		m.known = true
+		m.announce()
 	}
 	return errors.Join(m.divide(ctx, nodes), m.reap(ctx, nodes))
 }
@@ -196,8 +224,15 @@ func (m *Member) mark(ctx context.Context, v liveness.Verdict) error {
 	}
 	if ok {
 		m.Logger.Warn("a node has stopped beating", "node", v.Node.ID, "status", v.Status, "lastBeat", v.Node.LastHeartbeat)
+		m.announce()
 	}
 	return nil
+}
+
+func (m *Member) announce() {
+	if m.Announce != nil {
+		m.Announce()
+	}
 }
 
 func replaced(nodes []entity.Node, v liveness.Verdict) []entity.Node {
@@ -214,7 +249,7 @@ func replaced(nodes []entity.Node, v liveness.Verdict) []entity.Node {
 func (m *Member) divide(ctx context.Context, nodes []entity.Node) error {
 	mine := []int{}
 	if !m.fenced {
-		mine = append(mine, partition.Owned(m.node.ID, contest(nodes))...)
+		mine = append(mine, m.damped(ctx, partition.Owned(m.node.ID, contest(nodes)))...)
 	}
 	m.mu.Lock()
 	changed := !slices.Equal(mine, m.mine)
@@ -245,7 +280,8 @@ func (m *Member) StepDown(ctx context.Context) error {
 	m.node.Roles = slices.DeleteFunc(slices.Clone(m.node.Roles), func(r string) bool { return r == entity.RoleScheduler })
 	m.mine = []int{}
 	m.mu.Unlock()
-	return m.Beat(ctx)
+	defer m.announce()
+	return errors.Join(m.Beat(ctx), m.release(ctx))
 }
 
 // Beat renews the lease and does nothing else, for a node that is on its way

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -292,4 +293,41 @@ func TestTheDeadAreLookedAtAgainNowAndThen(t *testing.T) {
 	require.Len(t, a.reaped, 4)
 	c.pass(10, a)
 	require.Len(t, a.reaped, 5)
+}
+
+// gate is a damper that withholds some partitions.
+type gate struct {
+	withheld []int
+	err      error
+	claimed  int
+	released int
+}
+
+func (g *gate) Claim(_ context.Context, partitions []int) ([]int, error) {
+	g.claimed = len(partitions)
+	return slices.DeleteFunc(slices.Clone(partitions), func(p int) bool { return slices.Contains(g.withheld, p) }), g.err
+}
+
+func (g *gate) Release(context.Context) error { g.released++; return nil }
+
+func TestADamperHoldsPartitionsBackForAWhile(t *testing.T) {
+	c, g := newCluster(t), &gate{withheld: []int{3, 200}}
+	a := c.join("a", func(d *membership.Deps) { d.Damper = g })
+	require.Len(t, a.Partitions(), entity.Partitions-2)
+	require.NotContains(t, a.Partitions(), 3)
+	c.pass(6, a)
+	g.withheld = []int{3}
+	c.pass(1, a)
+	require.Contains(t, a.Partitions(), 200, "given free")
+	c.pass(4, a)
+	require.NotContains(t, a.Partitions(), 3)
+	c.pass(1, a)
+	require.Len(t, a.Partitions(), entity.Partitions, "two leases are enough")
+	require.NoError(t, a.StepDown(t.Context()))
+	require.Equal(t, 1, g.released)
+
+	g = &gate{withheld: []int{1}, err: errAway}
+	b := c.join("b", func(d *membership.Deps) { d.Damper = g })
+	require.Len(t, b.Partitions(), g.claimed, "without Redis nothing is held back")
+	require.NotZero(t, g.claimed)
 }

@@ -1,0 +1,151 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/hints"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock/redislock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/redishint"
+)
+
+// cluster is what a node has besides the store to get along with others; all
+// of it may be away.
+type cluster struct {
+	client redis.UniversalClient
+	redis  *redishint.Redis
+	locks  repository.Locker
+	hub    *hints.Hub
+}
+
+// pingTimeout bounds the first look for Redis.
+const pingTimeout = 3 * time.Second
+
+// openCluster connects to Redis, where the profile has one. One that does not
+// answer is told, and not waited for: the cluster is right without it.
+func (e *Engine) openCluster(ctx context.Context, cfg config.Config) error {
+	if cfg.Profile != config.ProfileCluster {
+		return nil
+	}
+	client, err := redisconn.Open(cfg.Redis)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if err := redisconn.Ping(bounded, client, cfg.Redis); err != nil {
+		e.logger.Warn("Redis does not answer: hints between the nodes are lost until it does, and each finds the news by itself", "error", err)
+	}
+	space := keySpace(cfg)
+	e.cluster = &cluster{client: client, redis: redishint.New(client, space), locks: redislock.New(client, space)}
+	return nil
+}
+
+// keySpace tells installations apart that share a Redis: by the setting, or by
+// the name of the database.
+func keySpace(cfg config.Config) string {
+	name := cfg.Redis.KeyPrefix
+	if name == "" {
+		name = "scheduler"
+		if dsn, err := mysql.ParseDSN(cfg.Store.DSN); err == nil && dsn.DBName != "" {
+			name = dsn.DBName
+		}
+	}
+	return "ps:" + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == ':' {
+			return r
+		}
+		return '-'
+	}, name)
+}
+
+// join makes the member a part of the cluster; node is its row.
+func (c *cluster) join(e *Engine, d *membership.Deps, node entity.Node) {
+	if c == nil {
+		return
+	}
+	d.Beacons = c.redis
+	d.Damper = &damper{
+		locks: c.locks, holder: node.ID + "#" + strconv.FormatInt(node.Epoch, 10),
+		lasts: time.Duration(e.cfg.Engine.LeaseMs) * time.Millisecond,
+	}
+	c.hub = hints.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
+	e.Runner.Others = c.hub
+	d.Announce = c.hub.MembersChanged
+}
+
+// told tells the other nodes of a job that was changed here.
+func (c *cluster) told(job *entity.Job) {
+	if c != nil {
+		c.hub.JobChanged(job.ID)
+	}
+}
+
+func (c *cluster) close() error {
+	if c == nil {
+		return nil
+	}
+	return c.client.Close()
+}
+
+// listener does what the news of others ask for.
+type listener struct{ e *Engine }
+
+// JobsChanged implements hints.Listener.
+func (l listener) JobsChanged(ctx context.Context, ids []string) error {
+	return l.e.Planner.Look(ctx, ids)
+}
+
+// RunsReady implements hints.Listener.
+func (l listener) RunsReady() { l.e.Runner.RunsReady() }
+
+// StopAsked implements hints.Listener.
+func (l listener) StopAsked(ctx context.Context, ids []string) error {
+	return l.e.Runner.StopAsked(ctx, ids)
+}
+
+// MembersChanged implements hints.Listener.
+func (l listener) MembersChanged(ctx context.Context) error { return l.e.Member.RunOnce(ctx) }
+
+// damper claims partitions as locks of their numbers.
+type damper struct {
+	locks  repository.Locker
+	holder string
+	lasts  time.Duration
+}
+
+func lockName(partition int) string { return "partition-" + strconv.Itoa(partition) }
+
+// Claim implements membership.Damper.
+func (d *damper) Claim(ctx context.Context, partitions []int) ([]int, error) {
+	names := make([]string, len(partitions))
+	for i, p := range partitions {
+		names[i] = lockName(p)
+	}
+	granted, err := d.locks.ClaimMany(ctx, names, d.holder, d.lasts)
+	if err != nil {
+		return nil, fmt.Errorf("claim partitions: %w", err)
+	}
+	return slices.DeleteFunc(slices.Clone(partitions), func(p int) bool { return !slices.Contains(granted, lockName(p)) }), nil
+}
+
+// Release implements membership.Damper.
+func (d *damper) Release(ctx context.Context) error {
+	names := make([]string, entity.Partitions)
+	for p := range names {
+		names[p] = lockName(p)
+	}
+	return d.locks.ReleaseMany(ctx, names, d.holder)
+}

@@ -1,0 +1,87 @@
+// Package redistest connects tests to the Redis that PS_TEST_REDIS_ADDR names.
+// Several packages use it at once, so each test keeps to keys of its own.
+package redistest
+
+import (
+	"context"
+	"net"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn"
+)
+
+// The environment of the tests. Several addresses, apart by commas, are nodes
+// of a cluster; with the name of a master they are sentinels.
+const (
+	envAddr    = "PS_TEST_REDIS_ADDR"
+	envMaster  = "PS_TEST_REDIS_MASTER"
+	envRequire = "PS_TEST_REQUIRE_SERVICES"
+)
+
+// HasRedis reports whether a server is given. Where services are required, its
+// absence fails the test.
+func HasRedis(t testing.TB) bool {
+	t.Helper()
+	if os.Getenv(envAddr) != "" {
+		return true
+	}
+	if os.Getenv(envRequire) == "1" {
+		require.Fail(t, "no Redis server", "%s is not set and %s=1", envAddr, envRequire)
+	}
+	return false
+}
+
+// Config is the configuration of the server.
+func Config() config.Redis {
+	return config.Redis{Addrs: strings.Split(os.Getenv(envAddr), ","), MasterName: os.Getenv(envMaster)}
+}
+
+// Open connects, and closes the connection at the end of the test.
+func Open(t testing.TB, cfg config.Redis) redis.UniversalClient {
+	t.Helper()
+	client, err := redisconn.Open(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client
+}
+
+// Gone is the configuration of a server that is not there.
+func Gone(t testing.TB) config.Redis {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return config.Redis{Addrs: []string{l.Addr().String()}}
+}
+
+// Forget takes away all keys with a prefix, as far as one server or a whole
+// cluster holds them, and the scripts that it knows.
+func Forget(t testing.TB, client redis.UniversalClient, prefix string) {
+	t.Helper()
+	forget := func(ctx context.Context, node *redis.Client) error {
+		keys := node.Scan(ctx, 0, prefix+"*", 1000).Iterator()
+		for keys.Next(ctx) {
+			if err := node.Del(ctx, keys.Val()).Err(); err != nil {
+				return err
+			}
+		}
+		if err := keys.Err(); err != nil {
+			return err
+		}
+		return node.ScriptFlush(ctx).Err()
+	}
+	var err error
+	switch c := client.(type) {
+	case *redis.ClusterClient:
+		err = c.ForEachMaster(t.Context(), forget)
+	case *redis.Client:
+		err = forget(t.Context(), c)
+	}
+	require.NoError(t, err)
+}
