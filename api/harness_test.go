@@ -164,8 +164,11 @@ func (e *edge) deps() api.Deps {
 		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
 		Groups: service.NewGroupService(e.groups, followers{}, e.clock, slog.New(slog.DiscardHandler)),
 		Audit:  service.NewAuditService(e.people, e.clock), Clock: e.clock,
-		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
+		Logger: slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+			_, _ = io.WriteString(w, "up 1\n")
+		}),
 		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",
 	}
 }
@@ -207,6 +210,7 @@ func (e *edge) call(method, path, body string, headers ...string) answer {
 	}
 	rec := httptest.NewRecorder()
 	e.router.ServeHTTP(rec, req)
+	conforms(e.t, req, body, rec)
 	return answer{t: e.t, status: rec.Code, header: rec.Header(), body: rec.Body.String()}
 }
 

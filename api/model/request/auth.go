@@ -7,7 +7,10 @@ import (
 )
 
 // Login is the body of POST /auth/login.
-type Login struct{ Username, Password string }
+type Login struct {
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
 
 // ReadLogin reads it.
 func ReadLogin(r *http.Request) (Login, error) {
@@ -17,7 +20,10 @@ func ReadLogin(r *http.Request) (Login, error) {
 }
 
 // ChangePassword is the body of POST /auth/password.
-type ChangePassword struct{ OldPassword, NewPassword string }
+type ChangePassword struct {
+	OldPassword string `json:"oldPassword"`
+	NewPassword string `json:"newPassword" minLength:"8" maxLength:"256"`
+}
 
 // ReadChangePassword reads it.
 func ReadChangePassword(r *http.Request) (ChangePassword, error) {

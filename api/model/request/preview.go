@@ -15,6 +15,14 @@ const (
 	MaxFireTimes     = 1000
 )
 
+// PreviewBody documents the body of POST /schedules/preview.
+type PreviewBody struct {
+	Schedule ScheduleBody `json:"schedule"`
+	// From is now where it is absent.
+	From  time.Time `json:"from,omitempty" format:"date-time"`
+	Count int       `json:"count,omitempty" minimum:"1" maximum:"1000" default:"10"`
+}
+
 // Preview is the body of POST /schedules/preview.
 type Preview struct {
 	Spec  schedule.Spec
