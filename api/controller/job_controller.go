@@ -135,7 +135,7 @@ func (j *JobController) Get(c *gin.Context) error {
 //	@Tags jobs
 //	@Param id path string true "id of the job"
 //	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
-//	@Param body body request.JobBody true "body"
+//	@Param body body request.JobChange true "body"
 //	@x-example {"name":"settle orders","jobType":"CUSTOM","jobClass":"noop","priority":7,"version":1}
 //	@Success 200 {object} vo.Job
 //	@Header 200 {string} ETag "the version, for If-Match"

@@ -6,9 +6,24 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// JobBody documents the body of POST /jobs and PUT /jobs/{id}. What is absent
-// or null is at its default.
+// JobBody documents the body of POST /jobs.
 type JobBody struct {
+	JobSettings
+	// Enabled false leaves the job CREATED.
+	Enabled bool `json:"enabled,omitempty" default:"true"`
+	Version int  `json:"version,omitempty" readonly:"true"`
+}
+
+// JobChange documents the body of PUT /jobs/{id}.
+type JobChange struct {
+	JobSettings
+	// Version is the one that was edited; If-Match may name it instead.
+	Version int `json:"version,omitempty" minimum:"1"`
+}
+
+// JobSettings documents what both have in common. What is absent or null is at
+// its default.
+type JobSettings struct {
 	Name        string `json:"name" maxLength:"100"`
 	Description string `json:"description,omitempty" maxLength:"2000"`
 	// Group and name of a job are unique together.
@@ -31,22 +46,18 @@ type JobBody struct {
 	RetryPolicy      RetryBody `json:"retryPolicy,omitempty"`
 	OverlapPolicy    string    `json:"overlapPolicy,omitempty" enums:"PARALLEL,SERIAL,DISCARD,REPLACE" default:"PARALLEL"`
 	// MaxConcurrency 0 is any number under PARALLEL.
-	MaxConcurrency int         `json:"maxConcurrency,omitempty" minimum:"0" maximum:"10000"`
-	MaxQueued      int         `json:"maxQueued,omitempty" minimum:"0" maximum:"100000" default:"100"`
-	ShardCount     int         `json:"shardCount,omitempty" minimum:"1" maximum:"1024" default:"1"`
-	Broadcast      bool        `json:"broadcast,omitempty"`
-	Routing        RoutingBody `json:"routing,omitempty"`
-	OnNodeLoss     string      `json:"onNodeLoss,omitempty" enums:"RETRY,FAIL" default:"RETRY"`
-	// Enabled false leaves a new job CREATED; only for POST.
-	Enabled bool `json:"enabled,omitempty" default:"true"`
-	// Version is the one that was edited; only for PUT.
-	Version      int              `json:"version,omitempty"`
-	ID           string           `json:"id,omitempty" readonly:"true"`
-	Status       entity.JobStatus `json:"status,omitempty" readonly:"true"`
-	NextFireTime time.Time        `json:"nextFireTime,omitempty" format:"date-time" readonly:"true"`
-	LastFireTime time.Time        `json:"lastFireTime,omitempty" format:"date-time" readonly:"true"`
-	CreateTime   time.Time        `json:"createTime,omitempty" format:"date-time" readonly:"true"`
-	UpdateTime   time.Time        `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
+	MaxConcurrency int              `json:"maxConcurrency,omitempty" minimum:"0" maximum:"10000"`
+	MaxQueued      int              `json:"maxQueued,omitempty" minimum:"0" maximum:"100000" default:"100"`
+	ShardCount     int              `json:"shardCount,omitempty" minimum:"1" maximum:"1024" default:"1"`
+	Broadcast      bool             `json:"broadcast,omitempty"`
+	Routing        RoutingBody      `json:"routing,omitempty"`
+	OnNodeLoss     string           `json:"onNodeLoss,omitempty" enums:"RETRY,FAIL" default:"RETRY"`
+	ID             string           `json:"id,omitempty" readonly:"true"`
+	Status         entity.JobStatus `json:"status,omitempty" readonly:"true"`
+	NextFireTime   time.Time        `json:"nextFireTime,omitempty" format:"date-time" readonly:"true"`
+	LastFireTime   time.Time        `json:"lastFireTime,omitempty" format:"date-time" readonly:"true"`
+	CreateTime     time.Time        `json:"createTime,omitempty" format:"date-time" readonly:"true"`
+	UpdateTime     time.Time        `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
 }
 
 // ScheduleBody documents when a job fires, and what happens to missed fires.

@@ -14,7 +14,8 @@ type Group struct {
 	Settled    bool `json:"settled"`
 	Version    int  `json:"version"`
 	CreateTime Time `json:"createTime" format:"date-time"`
-	UpdateTime Time `json:"updateTime" format:"date-time"`
+	// UpdateTime is null until the group was changed.
+	UpdateTime Time `json:"updateTime" format:"date-time" extensions:"x-nullable"`
 }
 
 // FromGroup makes the view of a group.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -45,7 +46,7 @@ func (d *Document) Check(c Call) error {
 	}
 	if c.Status < 300 && len(c.Body) > 0 && op.RequestBody != nil {
 		schema := op.RequestBody.Value.Content[JSON].Schema.Value
-		if err := visit(schema, c.Body); err != nil {
+		if err := visit(schema, withoutIgnored(schema, c.Body)); err != nil {
 			return fmt.Errorf("%s accepted a body that is not documented so: %w: %s", where, err, c.Body)
 		}
 	}
@@ -89,6 +90,24 @@ func (d *Document) checkContent(c Call, documented openapi3.Content) error {
 		return fmt.Errorf("%w: %s", err, c.Answer)
 	}
 	return nil
+}
+
+// withoutIgnored leaves out what only the server sets: it is accepted as it
+// comes, and not looked at.
+func withoutIgnored(schema *openapi3.Schema, raw []byte) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return raw
+	}
+	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool {
+		p := schema.Properties[name]
+		return p != nil && p.Value.ReadOnly
+	})
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return raw
+	}
+	return rest
 }
 
 // visit holds JSON to a schema.
