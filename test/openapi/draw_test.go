@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -44,8 +45,14 @@ func (d *drawer) nasty() any {
 // kindOf says what the identifier in a path names.
 func kindOf(path string) string {
 	for _, k := range []struct{ part, kind string }{
-		{"/jobs/", "job"}, {"/executions/", "run"}, {"/dead-letters/", "run"}, {"/groups/", "group"},
-		{"/users/", "user"}, {"/tokens/", "token"}, {"/nodes/", "node"}, {"/secrets/", "secret"},
+		{"/jobs/", "job"},
+		{"/executions/", "run"},
+		{"/dead-letters/", "run"},
+		{"/groups/", "group"},
+		{"/users/", "user"},
+		{"/tokens/", "token"},
+		{"/nodes/", "node"},
+		{"/secrets/", "secret"},
 	} {
 		if strings.Contains(path, k.part) {
 			return k.kind
@@ -114,7 +121,8 @@ func (d *drawer) headers(p *openapi3.Parameter, c *call) {
 		c.header.Set(p.Name, pick(d, "a b", strings.Repeat("k", 256)))
 		c.good = false
 	case p.Name == "If-Match" && d.one(2):
-		c.header.Set(p.Name, pick(d, `"1"`, `W/"2"`, "*", "x", `"-1"`, `"99999999999999999999"`))
+		version := fmt.Sprintf(`"%d"`, d.version(c))
+		c.header.Set(p.Name, pick(d, version, version, version, `W/"2"`, "*", "x", `"-1"`, `"99999999999999999999"`))
 	case p.Name == "Last-Event-ID" && d.one(3):
 		c.header.Set(p.Name, pick(d, "0", "5", "-1", "x"))
 	case p.Required:
@@ -130,13 +138,17 @@ func (d *drawer) body(op openapitest.Operation, c *call) {
 	if example, ok := content.Example.(map[string]any); ok && !d.one(4) {
 		maps.Copy(body, example)
 	}
+	sparse := d.one(2) // the more fields, the less is accepted
 	for _, name := range slices.Sorted(maps.Keys(content.Schema.Value.Properties)) {
 		required := slices.Contains(content.Schema.Value.Required, name)
-		if _, given := body[name]; required && !given || d.one(6) {
+		if _, given := body[name]; required && !given || !sparse && d.one(6) || given && name == "name" {
 			body[name] = d.named(name, content.Schema.Value.Properties[name].Value, c.path)
 		}
+		if name == "version" && d.one(2) {
+			body[name] = d.version(c)
+		}
 	}
-	if d.one(2) {
+	if d.one(3) {
 		d.spoil(body)
 		c.good = false
 	}
@@ -153,6 +165,20 @@ func (d *drawer) body(op openapitest.Operation, c *call) {
 	if d.one(12) {
 		c.body, c.good = d.garble(raw, c.header), false
 	}
+}
+
+// version is that of the object which the path names, 1 where there is none.
+func (d *drawer) version(c *call) int {
+	parts := strings.Split(c.path, "/") // "", api, v1, jobs, ID
+	if len(c.objects) == 0 || len(parts) < 5 {
+		return 1
+	}
+	now, _ := d.w.field("/"+parts[3]+"/"+parts[4], "version")
+	n, err := strconv.Atoi(now)
+	if err != nil {
+		return 1
+	}
+	return n
 }
 
 // spoil makes one thing wrong, here or further inside.
