@@ -85,6 +85,8 @@ func (a *AuthController) Me(c *gin.Context) error {
 //	@Param body body request.ChangePassword true "body"
 //	@x-example {"oldPassword":"the old password","newPassword":"a better password"}
 //	@Success 204 "done, no body"
+//	@Failure 429 {object} problem.Problem "too many wrong passwords; see Retry-After"
+//	@Header 429 {integer} Retry-After "seconds to wait"
 //	@Router /api/v1/auth/password [post]
 func (a *AuthController) ChangePassword(c *gin.Context) error {
 	in, err := request.ReadChangePassword(c.Request)

@@ -62,22 +62,27 @@ type JobSettings struct {
 
 // ScheduleBody documents when a job fires, and what happens to missed fires.
 type ScheduleBody struct {
+	ScheduleTimes
+	MisfirePolicy       string `json:"misfirePolicy,omitempty" enums:"FIRE_ONCE,SKIP,FIRE_ALL" default:"FIRE_ONCE"`
+	MisfireThresholdSec int    `json:"misfireThresholdSec,omitempty" minimum:"0" maximum:"86400" default:"60"`
+	MisfireWindowSec    int    `json:"misfireWindowSec,omitempty" minimum:"0" maximum:"31536000" default:"86400"`
+	MisfireMaxFires     int    `json:"misfireMaxFires,omitempty" minimum:"1" maximum:"10000" default:"1000"`
+}
+
+// ScheduleTimes documents what says when a job fires.
+type ScheduleTimes struct {
 	Kind           string    `json:"kind,omitempty" enums:"CRON,FIXED_RATE,FIXED_DELAY,ONCE,NONE" default:"CRON"`
 	CronExpression string    `json:"cronExpression,omitempty"`
 	Dialect        string    `json:"dialect,omitempty" enums:"QUARTZ,UNIX" default:"QUARTZ"`
 	IntervalMs     int64     `json:"intervalMs,omitempty" minimum:"0"`
 	At             time.Time `json:"at,omitempty" format:"date-time"`
 	// TimeZone is an IANA name; absent, it is that of the server's configuration.
-	TimeZone            string    `json:"timeZone,omitempty"`
-	StartTime           time.Time `json:"startTime,omitempty" format:"date-time"`
-	EndTime             time.Time `json:"endTime,omitempty" format:"date-time"`
-	JitterMs            int64     `json:"jitterMs,omitempty" minimum:"0"`
-	MisfirePolicy       string    `json:"misfirePolicy,omitempty" enums:"FIRE_ONCE,SKIP,FIRE_ALL" default:"FIRE_ONCE"`
-	MisfireThresholdSec int       `json:"misfireThresholdSec,omitempty" minimum:"0" maximum:"86400" default:"60"`
-	MisfireWindowSec    int       `json:"misfireWindowSec,omitempty" minimum:"0" maximum:"31536000" default:"86400"`
-	MisfireMaxFires     int       `json:"misfireMaxFires,omitempty" minimum:"1" maximum:"10000" default:"1000"`
-	DSTGap              string    `json:"dstGap,omitempty" enums:"NEXT_VALID,SKIP" default:"NEXT_VALID"`
-	DSTOverlap          string    `json:"dstOverlap,omitempty" enums:"FIRST,BOTH" default:"FIRST"`
+	TimeZone   string    `json:"timeZone,omitempty"`
+	StartTime  time.Time `json:"startTime,omitempty" format:"date-time"`
+	EndTime    time.Time `json:"endTime,omitempty" format:"date-time"`
+	JitterMs   int64     `json:"jitterMs,omitempty" minimum:"0"`
+	DSTGap     string    `json:"dstGap,omitempty" enums:"NEXT_VALID,SKIP" default:"NEXT_VALID"`
+	DSTOverlap string    `json:"dstOverlap,omitempty" enums:"FIRST,BOTH" default:"FIRST"`
 }
 
 // RetryBody documents how a failed run is repeated.

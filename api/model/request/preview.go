@@ -17,10 +17,20 @@ const (
 
 // PreviewBody documents the body of POST /schedules/preview.
 type PreviewBody struct {
-	Schedule ScheduleBody `json:"schedule"`
+	Schedule PreviewSchedule `json:"schedule"`
 	// From is now where it is absent.
 	From  time.Time `json:"from,omitempty" format:"date-time"`
 	Count int       `json:"count,omitempty" minimum:"1" maximum:"1000" default:"10"`
+}
+
+// PreviewSchedule documents the schedule of a preview. What does not change its
+// times is accepted and not looked at.
+type PreviewSchedule struct {
+	ScheduleTimes
+	MisfirePolicy       string `json:"misfirePolicy,omitempty" readonly:"true"`
+	MisfireThresholdSec int    `json:"misfireThresholdSec,omitempty" readonly:"true"`
+	MisfireWindowSec    int    `json:"misfireWindowSec,omitempty" readonly:"true"`
+	MisfireMaxFires     int    `json:"misfireMaxFires,omitempty" readonly:"true"`
 }
 
 // Preview is the body of POST /schedules/preview.

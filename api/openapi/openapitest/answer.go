@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -46,7 +45,7 @@ func (d *Document) Check(c Call) error {
 	}
 	if c.Status < 300 && len(c.Body) > 0 && op.RequestBody != nil {
 		schema := op.RequestBody.Value.Content[JSON].Schema.Value
-		if err := visit(schema, withoutIgnored(schema, c.Body)); err != nil {
+		if err := visit(schema, c.Body, dropIgnored); err != nil {
 			return fmt.Errorf("%s accepted a body that is not documented so: %w: %s", where, err, c.Body)
 		}
 	}
@@ -86,37 +85,41 @@ func (d *Document) checkContent(c Call, documented openapi3.Content) error {
 	if mediaType != JSON && mediaType != problem.ContentType {
 		return nil
 	}
-	if err := visit(content.Schema.Value, c.Answer); err != nil {
+	if err := visit(content.Schema.Value, c.Answer, nil); err != nil {
 		return fmt.Errorf("%w: %s", err, c.Answer)
 	}
 	return nil
 }
 
-// withoutIgnored leaves out what only the server sets: it is accepted as it
-// comes, and not looked at.
-func withoutIgnored(schema *openapi3.Schema, raw []byte) []byte {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil {
-		return raw
+// dropIgnored leaves out what is accepted as it comes and not looked at: fields
+// that only the server sets.
+func dropIgnored(schema *openapi3.Schema, v any) {
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return
 	}
-	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool {
-		p := schema.Properties[name]
-		return p != nil && p.Value.ReadOnly
-	})
-	rest, err := json.Marshal(fields)
-	if err != nil {
-		return raw
+	for _, part := range schema.AllOf {
+		dropIgnored(part.Value, v)
 	}
-	return rest
+	for name, p := range schema.Properties {
+		if p.Value.ReadOnly {
+			delete(fields, name)
+		} else {
+			dropIgnored(p.Value, fields[name])
+		}
+	}
 }
 
-// visit holds JSON to a schema.
-func visit(schema *openapi3.Schema, raw []byte) error {
+// visit holds JSON to a schema, after trim has had it, if there is one.
+func visit(schema *openapi3.Schema, raw []byte, trim func(*openapi3.Schema, any)) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
 		return fmt.Errorf("not JSON: %w", err)
+	}
+	if trim != nil {
+		trim(schema, v)
 	}
 	return schema.VisitJSON(v, openapi3.MultiErrors(), openapi3.EnableFormatValidation(), openapi3.DisableReadOnlyValidation(), openapi3.DisableSchemaErrorDetails())
 }
