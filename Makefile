@@ -82,3 +82,7 @@ fmt: ## format the Go code as the linter wants it
 .PHONY: generate
 generate: ## write generated code and documents anew
 	go generate $(PACKAGES)
+
+.PHONY: docs
+docs: ## write api/openapi and docs/routes.md from the annotations and the routes
+	go generate ./api/openapi

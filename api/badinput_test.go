@@ -131,6 +131,7 @@ func TestACallerWhoLeavesIsNoFailureOfTheServer(t *testing.T) { // 84
 			req.Header.Set("Authorization", "Bearer "+adminToken)
 			rec := httptest.NewRecorder()
 			e.router.ServeHTTP(rec, req)
+			conforms(t, req, "", rec)
 			require.Equal(t, 503, rec.Code)
 			require.Contains(t, e.log.String(), "context canceled")
 			require.Equal(t, want, strings.Contains(e.log.String(), `"level":"ERROR"`), e.log.String())

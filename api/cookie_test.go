@@ -67,7 +67,7 @@ func TestASessionInACookie(t *testing.T) {
 func TestTheCookieIsForgotten(t *testing.T) {
 	e := newEdge(t)
 	csrf := []string{"X-CSRF-Token", csrfOf(adminToken)}
-	for path, body := range map[string]string{"/api/v1/auth/logout": "", "/api/v1/auth/password": `{"oldPassword":"right","newPassword":"y"}`} {
+	for path, body := range map[string]string{"/api/v1/auth/logout": "", "/api/v1/auth/password": `{"oldPassword":"right","newPassword":"correct horse"}`} {
 		gone := e.call("POST", path, body, byCookie(adminToken, csrf...)...).want(204).cookieOf()
 		require.Equal(t, []any{"ps_session", "", -1, "/"}, []any{gone.Name, gone.Value, gone.MaxAge, gone.Path})
 		require.Empty(t, e.call("POST", path, body).want(204).header.Get("Set-Cookie"), "the header is no cookie")

@@ -32,7 +32,7 @@ func TestExecutionHasTheContractsNames(t *testing.T) {
 		"updateTime":"2026-11-20T12:00:01.000Z"}`, e.call("GET", "/api/v1/executions/e1", "").want(200).body)
 	e.call("GET", "/api/v1/executions/other", "").wantCode(404, "not_found")
 
-	e.executions.rows = []*entity.Execution{{ID: "e2", JobID: "j1", Status: entity.StatusWaiting}}
+	e.executions.rows = []*entity.Execution{{ID: "e2", JobID: "j1", Trigger: entity.TriggerManual, Status: entity.StatusWaiting, ScheduledTime: now, CreateTime: now, UpdateTime: now}}
 	m := e.call("GET", "/api/v1/executions/e2", "").want(200).json()
 	require.Nil(t, m["startTime"])
 	require.Nil(t, m["durationMs"])
@@ -68,8 +68,8 @@ func TestCancelRetryReplay(t *testing.T) {
 
 func TestAttemptsAndDeadLetters(t *testing.T) {
 	e := newEdge(t)
-	e.executions.attempts = []entity.Attempt{{Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonError, NodeID: "n", StartTime: now, ErrorMessage: "x"}}
-	require.JSONEq(t, `{"items":[{"attempt":1,"status":"FAILED","reason":"ERROR","nodeId":"n","startTime":"2026-11-20T12:00:00.000Z","endTime":null,"errorMessage":"x","result":""}],
+	e.executions.attempts = []entity.Attempt{{Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonError, NodeID: "n", StartTime: now, EndTime: now.Add(time.Second), ErrorMessage: "x"}}
+	require.JSONEq(t, `{"items":[{"attempt":1,"status":"FAILED","reason":"ERROR","nodeId":"n","startTime":"2026-11-20T12:00:00.000Z","endTime":"2026-11-20T12:00:01.000Z","errorMessage":"x","result":""}],
 		"nextCursor":null}`, e.call("GET", "/api/v1/executions/e1/attempts", "").want(200).body)
 
 	e.executions.letters = []entity.DeadLetter{{ExecutionID: "e1", JobID: "j1", Reason: entity.ReasonError, Message: "m", CreateTime: now}}

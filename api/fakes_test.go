@@ -270,7 +270,7 @@ func (f *fakeExecutions) DeadLetters(_ context.Context, filter repository.DeadLe
 
 func (f *fakeExecutions) DeadLetterCauses(_ context.Context, filter repository.DeadLetterFilter) ([]repository.DeadLetterCause, error) {
 	f.letterFilter = filter
-	return []repository.DeadLetterCause{{JobID: "job-1", Reason: entity.ReasonExitCode, Count: 2, Latest: entity.DeadLetter{ExecutionID: "run-1", Message: "exit 3"}}}, f.err
+	return []repository.DeadLetterCause{{JobID: "job-1", Reason: entity.ReasonExitCode, Count: 2, First: now, Latest: entity.DeadLetter{ExecutionID: "run-1", Message: "exit 3", CreateTime: now}}}, f.err
 }
 
 // GroupsOf puts runs into the group that their node id names.

@@ -15,7 +15,7 @@ import (
 type memoryGroups struct{ rows map[string]entity.Group }
 
 func newGroups() *memoryGroups {
-	return &memoryGroups{rows: map[string]entity.Group{entity.AllJobs: {Settled: true, Version: 1}}}
+	return &memoryGroups{rows: map[string]entity.Group{entity.AllJobs: {Settled: true, Version: 1, CreateTime: now, UpdateTime: now}}}
 }
 
 // followers are jobs that do as their groups say.

@@ -161,7 +161,9 @@ type edge struct {
 	groups           *memoryGroups
 	backfills        *fakeBackfills
 	clock            *clocktest.Manual
-	log              *bytes.Buffer
+	// probesOnly: it is not the documented API that is served.
+	probesOnly bool
+	log        *bytes.Buffer
 }
 
 func newEdge(t *testing.T) *edge {
@@ -198,8 +200,11 @@ func (e *edge) deps() api.Deps {
 		Backfills: e.backfills, Overview: e.ahead, Loads: e.ahead,
 		Groups: groups, Definitions: e.definitions(groups),
 		Audit: service.NewAuditService(e.people, e.clock), Clock: e.clock,
-		Logger:  slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
+		Logger: slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+			_, _ = io.WriteString(w, "up 1\n")
+		}),
 		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",
 	}
 }
@@ -241,6 +246,9 @@ func (e *edge) call(method, path, body string, headers ...string) answer {
 	}
 	rec := httptest.NewRecorder()
 	e.router.ServeHTTP(rec, req)
+	if !e.probesOnly {
+		conforms(e.t, req, body, rec)
+	}
 	return answer{t: e.t, status: rec.Code, header: rec.Header(), body: rec.Body.String()}
 }
 

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"testing"
@@ -24,6 +25,7 @@ type fakeAhead struct {
 
 func (f *fakeAhead) Overview(_ context.Context, groups []string) (service.Overview, error) {
 	f.groups = groups
+	f.overview.Time = cmp.Or(f.overview.Time, now)
 	return f.overview, f.err
 }
 

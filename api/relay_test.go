@@ -35,7 +35,7 @@ func TestReportsReachTheNodeThatHoldsTheAttempt(t *testing.T) {
 		if r.Header.Get("X-Scheduler-Run-Token") != "good" {
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = w.Write([]byte(`{"code":"run_token"}`))
+			_, _ = w.Write([]byte(`{"type":"urn:x","title":"Unauthorized","status":401,"detail":"not here","code":"run_token","requestId":"r"}`))
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)

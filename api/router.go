@@ -1,5 +1,3 @@
-// Package api is the REST edge: routes, who may call them, and the server
-// that carries them.
 package api
 
 import (

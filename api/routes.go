@@ -77,6 +77,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 	node := controller.NewNodeController(d.Nodes)
 	overview := controller.NewOverviewController(d.Overview, d.Loads)
 	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.Version)
+	docs := controller.DocsController{}
 	const v1, once = "/api/v1", true
 	const none, unbound, job, run, group, all = middleware.Undeclared, middleware.Unbound, middleware.Job, middleware.Execution, middleware.Group, middleware.Everything
 	return []Route{
@@ -86,6 +87,12 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"HEAD", "/readyz", permission.Public, none, false, monitor.Readyz},
 		{"GET", "/metrics", permission.Public, none, false, monitor.Metrics},
 		{"GET", "/version", permission.Public, none, false, monitor.Version},
+		{"GET", "/openapi.json", permission.Public, none, false, docs.Serve},
+		{"GET", "/swagger/index.html", permission.Public, none, false, docs.Serve},
+		{"GET", "/swagger/doc.json", permission.Public, none, false, docs.Serve},
+		{"GET", "/swagger/initializer.js", permission.Public, none, false, docs.Serve},
+		{"GET", "/swagger/swagger-ui.css", permission.Public, none, false, docs.Serve},
+		{"GET", "/swagger/swagger-ui-bundle.js", permission.Public, none, false, docs.Serve},
 
 		{"POST", loginPath, permission.Public, none, false, auth.Login},
 		{"POST", v1 + "/auth/logout", permission.Self, none, false, auth.Logout},

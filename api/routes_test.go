@@ -31,7 +31,10 @@ func TestEveryRouteIsClosedUnlessItSaysOtherwise(t *testing.T) {
 		e.call(r.Method, address(r), "", "Authorization", "Bearer wrong").want(401).problem()
 		e.call(r.Method, address(r), "", "Authorization", "Bearer "+nobodyToken).want(403).problem()
 	}
-	require.ElementsMatch(t, []string{"/healthz", "/healthz", "/readyz", "/readyz", "/metrics", "/version", "/api/v1/auth/login", "/api/v1/executions/:id/report"}, public,
+	require.ElementsMatch(t, []string{
+		"/healthz", "/healthz", "/readyz", "/readyz", "/metrics", "/version", "/openapi.json", "/swagger/index.html",
+		"/swagger/doc.json", "/swagger/initializer.js", "/swagger/swagger-ui.css", "/swagger/swagger-ui-bundle.js", "/api/v1/auth/login", "/api/v1/executions/:id/report",
+	}, public,
 		"a new public route must be a decision")
 }
 
@@ -98,7 +101,7 @@ func TestProbes(t *testing.T) {
 func TestANodeWithoutTheRoleServesProbesOnly(t *testing.T) {
 	e := newEdge(t)
 	d := e.deps()
-	d.ProbesOnly = true
+	d.ProbesOnly, e.probesOnly = true, true
 	var err error
 	e.router, err = api.NewRouter(d)
 	require.NoError(t, err)

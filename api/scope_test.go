@@ -19,8 +19,11 @@ func estate(t *testing.T) (e *edge, jobs map[string]string) {
 	for _, group := range []string{"mine", "shown", "theirs"} {
 		job := e.call("POST", "/api/v1/jobs", fmt.Sprintf(`{"name":"a","group":%q,"jobType":"CUSTOM","jobClass":"noop"}`, group)).want(201).json()
 		jobs[group] = job["id"].(string)
-		e.executions.rows = append(e.executions.rows, &entity.Execution{ID: "run-" + group, JobID: jobs[group], NodeID: group, Status: entity.StatusDead})
-		e.executions.letters = append(e.executions.letters, entity.DeadLetter{ExecutionID: "run-" + group, JobID: jobs[group]})
+		e.executions.rows = append(e.executions.rows, &entity.Execution{
+			ID: "run-" + group, JobID: jobs[group], NodeID: group, Status: entity.StatusDead,
+			Trigger: entity.TriggerManual, ScheduledTime: now, CreateTime: now, UpdateTime: now,
+		})
+		e.executions.letters = append(e.executions.letters, entity.DeadLetter{ExecutionID: "run-" + group, JobID: jobs[group], Reason: entity.ReasonExitCode, CreateTime: now})
 		e.call("POST", "/api/v1/groups", fmt.Sprintf(`{"name":%q}`, group)).want(201)
 	}
 	return e, jobs

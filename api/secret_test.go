@@ -102,7 +102,7 @@ func TestSecretsAreWrittenAndNeverRead(t *testing.T) {
 	e.call("PUT", secrets+"/DB", `{"value":"hunter4"}`, "If-Match", `"1"`).wantCode(412, "version_mismatch")
 	a = e.call("PUT", secrets+"/DB", `{"value":"hunter4"}`, "If-Match", `"2"`).want(200)
 	require.Equal(t, `"3"`, a.header.Get("ETag"))
-	e.call("PUT", secrets+"/DB", `{"name":"DB","value":"hunter5","version":3,"createTime":"x","updateTime":"y"}`).want(200)
+	e.call("PUT", secrets+"/DB", `{"name":"DB","value":"hunter5","version":3,"createTime":"2026-11-20T12:00:00.000Z","updateTime":"2026-11-20T12:00:00.000Z"}`).want(200)
 	e.call("PUT", secrets+"/NONE", `{"value":"hunter4","version":1}`).wantCode(404, "not_found")
 	e.call("DELETE", secrets+"/DB", "").want(204)
 	e.call("DELETE", secrets+"/DB", "").wantCode(404, "not_found")

@@ -31,6 +31,19 @@ func NewAuditController(log AuditService, c clock.Clock) *AuditController {
 }
 
 // List answers GET /audit-logs, newest first.
+//
+//	@Summary List who did what, newest first
+//	@Description Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+//	@Tags audit
+//	@Param userId query string false "who" maxlength(512)
+//	@Param action query string false "method and route, such as POST /api/v1/jobs" maxlength(512)
+//	@Param object query string false "id or name of what it was about" maxlength(512)
+//	@Param from query string false "first moment, RFC 3339" format(date-time)
+//	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
+//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.AuditEntry]
+//	@Router /api/v1/audit-logs [get]
 func (a *AuditController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	f, page := auditFilter(q), q.Page()

@@ -36,6 +36,19 @@ type entryWriter interface {
 // as CSV or as a JSON object on each line. It is sent while it is read; an
 // export that cannot be finished breaks off without the end of the message, so
 // that nobody takes it for whole.
+//
+//	@Summary Export the audit log
+//	@Description Every entry of the filter, newest first.
+//	@Tags audit
+//	@Produce text/csv,application/x-ndjson
+//	@Param userId query string false "of this user"
+//	@Param action query string false "method and route"
+//	@Param object query string false "what it was about"
+//	@Param from query string false "first moment, RFC 3339" format(date-time)
+//	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
+//	@Param format query string false "of the export" Enums(csv,ndjson) default(csv)
+//	@Success 200 {string} string
+//	@Router /api/v1/audit-logs/export [get]
 func (a *AuditController) Export(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	f := auditFilter(q)

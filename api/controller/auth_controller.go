@@ -33,6 +33,18 @@ func NewAuthController(auth AuthService, cookies middleware.Cookies) *AuthContro
 }
 
 // Login answers POST /auth/login.
+//
+//	@Summary Sign in with a name and a password
+//	@Description The session lasts 12 hours. Send its token as Authorization: Bearer TOKEN.
+//	@Tags auth
+//	@Param body body request.Login true "body"
+//	@x-example {"username":"admin","password":"the password of the user"}
+//	@Success 200 {object} vo.Login
+//	@Failure 401 {object} problem.Problem "wrong name or password"
+//	@Failure 403 {object} problem.Problem "a cookie was asked for by a page of another origin"
+//	@Failure 429 {object} problem.Problem "too many failed tries; see Retry-After"
+//	@Header 429 {integer} Retry-After "seconds to wait"
+//	@Router /api/v1/auth/login [post]
 func (a *AuthController) Login(c *gin.Context) error {
 	in, err := request.ReadLogin(c.Request)
 	if err != nil {
@@ -57,6 +69,11 @@ func (a *AuthController) Login(c *gin.Context) error {
 }
 
 // Logout answers POST /auth/logout.
+//
+//	@Summary End the session that the call came with
+//	@Tags auth
+//	@Success 204 "done, no body"
+//	@Router /api/v1/auth/logout [post]
 func (a *AuthController) Logout(c *gin.Context) error {
 	if err := a.auth.Logout(c.Request.Context(), middleware.TokenOf(c)); err != nil {
 		return err
@@ -73,6 +90,11 @@ func (a *AuthController) ended(c *gin.Context) error {
 }
 
 // Me answers GET /auth/me.
+//
+//	@Summary Show who is signed in, and what they may do
+//	@Tags auth
+//	@Success 200 {object} vo.Me
+//	@Router /api/v1/auth/me [get]
 func (a *AuthController) Me(c *gin.Context) error {
 	u, _ := middleware.UserOf(c)
 	me := vo.Me{User: vo.FromUser(u)}
@@ -84,6 +106,16 @@ func (a *AuthController) Me(c *gin.Context) error {
 
 // ChangePassword answers POST /auth/password. It ends every session of the
 // user, this one too.
+//
+//	@Summary Change one's own password
+//	@Description Ends every session of the user, this one too. Not for API tokens. Passwords have at least 8 characters and at most 256 bytes.
+//	@Tags auth
+//	@Param body body request.ChangePassword true "body"
+//	@x-example {"oldPassword":"the old password","newPassword":"a better password"}
+//	@Success 204 "done, no body"
+//	@Failure 429 {object} problem.Problem "too many wrong passwords; see Retry-After"
+//	@Header 429 {integer} Retry-After "seconds to wait"
+//	@Router /api/v1/auth/password [post]
 func (a *AuthController) ChangePassword(c *gin.Context) error {
 	in, err := request.ReadChangePassword(c.Request)
 	if err != nil {

@@ -36,19 +36,16 @@ func NewBackfillController(backfills BackfillService, reader request.JobReader) 
 
 // Start answers POST /jobs/{id}/backfill.
 //
-//	@Summary	Run the planned times of a past range, each once
-//	@Tags		jobs
-//	@Security	BearerAuth
-//	@Accept		json
-//	@Produce	json
-//	@Param		id				path		string						true	"job"
-//	@Param		body			body		object{from=string,to=string,dryRun=bool,maxParallel=int}	true	"the range [from, to), at most 10,000 planned times; maxParallel 1-100, default 1"
-//	@Param		Idempotency-Key	header		string						false	"repeat the call safely"
-//	@Success	200				{object}	vo.BackfillPlan				"dryRun: what would run"
-//	@Success	202				{object}	vo.Backfill
-//	@Failure	404				{object}	problem.Problem
-//	@Failure	422				{object}	problem.Problem
-//	@Router		/jobs/{id}/backfill [post]
+//	@Summary Run the planned times of a past range, each once
+//	@Description With dryRun nothing is stored, and the answer is 200 with what would run.
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Param body body request.BackfillBody true "body"
+//	@x-example {"from":"2020-01-01T00:00:00Z","to":"2020-01-02T00:00:00Z","dryRun":true,"maxParallel":2}
+//	@Success 200 {object} vo.BackfillPlan "dryRun: what would run"
+//	@Success 202 {object} vo.Backfill
+//	@Failure 422 {object} problem.Problem
+//	@Router /api/v1/jobs/{id}/backfill [post]
 func (b *BackfillController) Start(c *gin.Context) error {
 	r, dryRun, err := b.reader.Backfill(c.Request)
 	if err != nil {
@@ -72,16 +69,13 @@ func (b *BackfillController) Start(c *gin.Context) error {
 
 // List answers GET /jobs/{id}/backfills.
 //
-//	@Summary	The backfills of a job, newest first
-//	@Tags		jobs
-//	@Security	BearerAuth
-//	@Produce	json
-//	@Param		id		path		string	true	"job"
-//	@Param		limit	query		int		false	"1-200, default 50"
-//	@Param		cursor	query		string	false	"nextCursor of the former page"
-//	@Success	200		{object}	vo.Page[vo.Backfill]
-//	@Failure	404		{object}	problem.Problem
-//	@Router		/jobs/{id}/backfills [get]
+//	@Summary List the backfills of a job, newest first
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.Backfill]
+//	@Router /api/v1/jobs/{id}/backfills [get]
 func (b *BackfillController) List(c *gin.Context) error {
 	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Backfill, string, error) {
 		return b.backfills.List(ctx, c.Param("id"), p)
@@ -90,16 +84,13 @@ func (b *BackfillController) List(c *gin.Context) error {
 
 // Cancel answers POST /jobs/{id}/backfills/{backfillId}/cancel.
 //
-//	@Summary	Stop a backfill: nothing more starts, runs that were made go on
-//	@Tags		jobs
-//	@Security	BearerAuth
-//	@Produce	json
-//	@Param		id			path		string	true	"job"
-//	@Param		backfillId	path		string	true	"backfill"
-//	@Success	200			{object}	vo.Backfill
-//	@Failure	404			{object}	problem.Problem
-//	@Failure	409			{object}	problem.Problem	"it is done"
-//	@Router		/jobs/{id}/backfills/{backfillId}/cancel [post]
+//	@Summary Stop a backfill: nothing more of it starts, its runs go on
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Param backfillId path string true "id of the backfill"
+//	@Success 200 {object} vo.Backfill
+//	@Failure 409 {object} problem.Problem "it is over"
+//	@Router /api/v1/jobs/{id}/backfills/{backfillId}/cancel [post]
 func (b *BackfillController) Cancel(c *gin.Context) error {
 	cancelled, err := b.backfills.Cancel(c.Request.Context(), c.Param("id"), c.Param("backfillId"))
 	if err != nil {

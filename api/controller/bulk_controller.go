@@ -40,6 +40,14 @@ const bulkWorkers = 8
 type one func(ctx context.Context, id string) (executionIDs []string, err error)
 
 // PauseJobs answers POST /bulk/jobs/pause.
+//
+//	@Summary Pause jobs
+//	@Description One failure does not stop the others.
+//	@Tags bulk
+//	@Param body body request.BulkIDs true "body"
+//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
+//	@Success 200 {object} vo.Bulk "what became of each"
+//	@Router /api/v1/bulk/jobs/pause [post]
 func (b *BulkController) PauseJobs(c *gin.Context) error {
 	return b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
 		_, err := b.jobs.Pause(ctx, id)
@@ -48,6 +56,14 @@ func (b *BulkController) PauseJobs(c *gin.Context) error {
 }
 
 // ResumeJobs answers POST /bulk/jobs/resume.
+//
+//	@Summary Resume jobs
+//	@Description One failure does not stop the others.
+//	@Tags bulk
+//	@Param body body request.BulkIDs true "body"
+//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
+//	@Success 200 {object} vo.Bulk "what became of each"
+//	@Router /api/v1/bulk/jobs/resume [post]
 func (b *BulkController) ResumeJobs(c *gin.Context) error {
 	return b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
 		_, err := b.jobs.Resume(ctx, id)
@@ -56,6 +72,14 @@ func (b *BulkController) ResumeJobs(c *gin.Context) error {
 }
 
 // DeleteJobs answers POST /bulk/jobs/delete.
+//
+//	@Summary Delete jobs
+//	@Description One failure does not stop the others.
+//	@Tags bulk
+//	@Param body body request.BulkIDs true "body"
+//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
+//	@Success 200 {object} vo.Bulk "what became of each"
+//	@Router /api/v1/bulk/jobs/delete [post]
 func (b *BulkController) DeleteJobs(c *gin.Context) error {
 	return b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
 		return nil, b.jobs.Delete(ctx, id, 0)
@@ -63,6 +87,14 @@ func (b *BulkController) DeleteJobs(c *gin.Context) error {
 }
 
 // TriggerJobs answers POST /bulk/jobs/trigger.
+//
+//	@Summary Run jobs now
+//	@Description One failure does not stop the others.
+//	@Tags bulk
+//	@Param body body request.BulkIDs true "body"
+//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
+//	@Success 200 {object} vo.Bulk "what became of each"
+//	@Router /api/v1/bulk/jobs/trigger [post]
 func (b *BulkController) TriggerJobs(c *gin.Context) error {
 	return b.byID(c, middleware.Job, permission.JobRun, func(ctx context.Context, id string) ([]string, error) {
 		return b.jobs.Trigger(ctx, id, service.Trigger{Source: entity.TriggerManual})
@@ -70,6 +102,14 @@ func (b *BulkController) TriggerJobs(c *gin.Context) error {
 }
 
 // CancelExecutions answers POST /bulk/executions/cancel.
+//
+//	@Summary Ask for executions to be cancelled
+//	@Description One failure does not stop the others.
+//	@Tags bulk
+//	@Param body body request.BulkIDs true "body"
+//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
+//	@Success 200 {object} vo.Bulk "what became of each"
+//	@Router /api/v1/bulk/executions/cancel [post]
 func (b *BulkController) CancelExecutions(c *gin.Context) error {
 	return b.byID(c, middleware.Execution, permission.ExecutionWrite, func(ctx context.Context, id string) ([]string, error) {
 		return nil, b.runs.Cancel(ctx, id)
@@ -77,6 +117,14 @@ func (b *BulkController) CancelExecutions(c *gin.Context) error {
 }
 
 // RetryExecutions answers POST /bulk/executions/retry.
+//
+//	@Summary Run executions again as new ones
+//	@Description One failure does not stop the others.
+//	@Tags bulk
+//	@Param body body request.BulkIDs true "body"
+//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
+//	@Success 200 {object} vo.Bulk "what became of each"
+//	@Router /api/v1/bulk/executions/retry [post]
 func (b *BulkController) RetryExecutions(c *gin.Context) error {
 	return b.byID(c, middleware.Execution, permission.ExecutionWrite, func(ctx context.Context, id string) ([]string, error) {
 		made, err := b.runs.Retry(ctx, id)
@@ -85,6 +133,14 @@ func (b *BulkController) RetryExecutions(c *gin.Context) error {
 }
 
 // ReplayLetters answers POST /bulk/dead-letters/replay.
+//
+//	@Summary Run dead letters again
+//	@Description One failure does not stop the others. Give ids, or jobId and reason; more says that a filter met more than one call treats.
+//	@Tags bulk
+//	@Param body body request.BulkLetters true "body"
+//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
+//	@Success 200 {object} vo.Bulk "what became of each"
+//	@Router /api/v1/bulk/dead-letters/replay [post]
 func (b *BulkController) ReplayLetters(c *gin.Context) error {
 	return b.byCause(c, func(ctx context.Context, id string) ([]string, error) {
 		made, err := b.letters.Replay(ctx, id)
@@ -93,6 +149,14 @@ func (b *BulkController) ReplayLetters(c *gin.Context) error {
 }
 
 // DiscardLetters answers POST /bulk/dead-letters/discard.
+//
+//	@Summary Give dead letters up
+//	@Description One failure does not stop the others. Give ids, or jobId and reason; more says that a filter met more than one call treats.
+//	@Tags bulk
+//	@Param body body request.BulkLetters true "body"
+//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
+//	@Success 200 {object} vo.Bulk "what became of each"
+//	@Router /api/v1/bulk/dead-letters/discard [post]
 func (b *BulkController) DiscardLetters(c *gin.Context) error {
 	return b.byCause(c, func(ctx context.Context, id string) ([]string, error) { return nil, b.letters.Discard(ctx, id) })
 }

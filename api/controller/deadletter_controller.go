@@ -32,6 +32,16 @@ func NewDeadLetterController(letters DeadLetterService) *DeadLetterController {
 }
 
 // List answers GET /dead-letters.
+//
+//	@Summary List runs whose retries are used up, newest first
+//	@Description Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+//	@Tags dead letters
+//	@Param jobId query string false "id of a job" maxlength(512)
+//	@Param reason query string false "why they died" maxlength(512)
+//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.DeadLetter]
+//	@Router /api/v1/dead-letters [get]
 func (d *DeadLetterController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	f, page := letterFilter(c, q), q.Page()
@@ -58,6 +68,13 @@ func letterFilter(c *gin.Context, q *request.Query) repository.DeadLetterFilter 
 }
 
 // Causes answers GET /dead-letters/causes: what waits, by job and reason.
+//
+//	@Summary Count the dead letters that wait, by job and reason
+//	@Tags dead letters
+//	@Param jobId query string false "id of a job" maxlength(512)
+//	@Param reason query string false "why they died" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.DeadLetterCause]
+//	@Router /api/v1/dead-letters/causes [get]
 func (d *DeadLetterController) Causes(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	f := letterFilter(c, q)
@@ -80,6 +97,13 @@ func (d *DeadLetterController) Causes(c *gin.Context) error {
 }
 
 // Replay answers POST /dead-letters/{id}/replay with a new run.
+//
+//	@Summary Run a dead letter again as a new execution
+//	@Tags dead letters
+//	@Param id path string true "id of the execution"
+//	@Success 202 {object} vo.NewExecution
+//	@Failure 409 {object} problem.Problem "replayed before, or a call with the same key is in progress"
+//	@Router /api/v1/dead-letters/{id}/replay [post]
 func (d *DeadLetterController) Replay(c *gin.Context) error {
 	id, err := d.letters.Replay(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -89,6 +113,14 @@ func (d *DeadLetterController) Replay(c *gin.Context) error {
 }
 
 // Discard answers POST /dead-letters/{id}/discard.
+//
+//	@Summary Give a dead letter up
+//	@Description Nothing is repeated; the run stays DEAD.
+//	@Tags dead letters
+//	@Param id path string true "id of the execution"
+//	@Success 204 "done, no body"
+//	@Failure 409 {object} problem.Problem "replayed before"
+//	@Router /api/v1/dead-letters/{id}/discard [post]
 func (d *DeadLetterController) Discard(c *gin.Context) error {
 	if err := d.letters.Discard(c.Request.Context(), c.Param("id")); err != nil {
 		return err

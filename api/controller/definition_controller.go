@@ -51,16 +51,15 @@ const (
 
 // Export answers GET /export.
 //
-//	@Summary	Definitions as one document
-//	@Tags		definitions
-//	@Param		group	query	string	false	"only the jobs of this group"
-//	@Param		format	query	string	false	"yaml (default) or json"	Enums(yaml, json)
-//	@Produce	application/yaml,json
-//	@Success	200	{string}	string	"{version, groups, jobs}, ordered by group and name"
-//	@Failure	404	{object}	problem.Problem
-//	@Failure	422	{object}	problem.Problem
-//	@Router		/export [get]
-//	@Security	BearerAuth
+//	@Summary Export definitions as one document
+//	@Description Ordered by group and name; what POST /import takes.
+//	@Tags definitions
+//	@Produce application/yaml,json
+//	@Param group query string false "only the jobs of this group"
+//	@Param format query string false "of the document" Enums(yaml,json) default(yaml)
+//	@Success 200 {object} request.DocumentBody
+//	@Failure 404 {object} problem.Problem "no such group"
+//	@Router /api/v1/export [get]
 func (d *DefinitionController) Export(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	group := q.Text("group")
@@ -110,20 +109,16 @@ func (d *DefinitionController) Export(c *gin.Context) error {
 
 // Import answers POST /import.
 //
-//	@Summary	Bring jobs in line with a document
-//	@Tags		definitions
-//	@Accept		application/yaml,json
-//	@Param		dryRun	query		bool	false	"say what would change, and change nothing"
-//	@Param		prune	query		bool	false	"delete the other jobs of the groups in the document"
-//	@Param		body	body		object	true	"what GET /export gives"
-//	@Success	200		{object}	vo.Import
-//	@Failure	400		{object}	problem.Problem
-//	@Failure	403		{object}	problem.Problem
-//	@Failure	413		{object}	problem.Problem
-//	@Failure	415		{object}	problem.Problem
-//	@Failure	422		{object}	problem.Problem
-//	@Router		/import [post]
-//	@Security	BearerAuth
+//	@Summary Bring jobs in line with a document
+//	@Description Jobs are found by group and name. Everything is checked before anything is changed; then job by job.
+//	@Tags definitions
+//	@Accept application/yaml,json
+//	@Param dryRun query bool false "say what would change, and change nothing" default(false)
+//	@Param prune query bool false "delete the other jobs of the groups in the document" default(false)
+//	@Param body body request.DocumentBody true "body"
+//	@x-example {"version":1,"groups":[{"name":"tutorial"}],"jobs":[{"name":"from a document","group":"tutorial","jobType":"CUSTOM","jobClass":"noop"}]}
+//	@Success 200 {object} vo.Import
+//	@Router /api/v1/import [post]
 func (d *DefinitionController) Import(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	dryRun, prune := q.Bool("dryRun"), q.Bool("prune")

@@ -37,6 +37,20 @@ func NewJobExecutionController(executions ExecutionService) *JobExecutionControl
 }
 
 // List answers GET /executions.
+//
+//	@Summary List executions, newest first
+//	@Description from and to bound scheduledTime. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+//	@Tags executions
+//	@Param jobId query string false "id of a job" maxlength(512)
+//	@Param nodeId query string false "id of a node" maxlength(512)
+//	@Param status query string false "state" enums(WAITING,RUNNING,SUCCESS,FAILED,TIMEOUT,CANCELLED,SKIPPED,DEAD)
+//	@Param trigger query string false "why the run exists" enums(SCHEDULE,MANUAL,API,RETRY,MISFIRE,EVENT,DEPENDENCY)
+//	@Param from query string false "first moment, RFC 3339" format(date-time)
+//	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
+//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.Execution]
+//	@Router /api/v1/executions [get]
 func (e *JobExecutionController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	f := repository.ExecutionFilter{
@@ -67,6 +81,12 @@ func (e *JobExecutionController) List(c *gin.Context) error {
 }
 
 // Get answers GET /executions/{id}.
+//
+//	@Summary Show one execution
+//	@Tags executions
+//	@Param id path string true "id of the execution"
+//	@Success 200 {object} vo.Execution
+//	@Router /api/v1/executions/{id} [get]
 func (e *JobExecutionController) Get(c *gin.Context) error {
 	row, err := e.executions.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -80,6 +100,12 @@ func (e *JobExecutionController) Get(c *gin.Context) error {
 }
 
 // Attempts answers GET /executions/{id}/attempts.
+//
+//	@Summary List the former attempts of an execution
+//	@Tags executions
+//	@Param id path string true "id of the execution"
+//	@Success 200 {object} vo.Page[vo.Attempt]
+//	@Router /api/v1/executions/{id}/attempts [get]
 func (e *JobExecutionController) Attempts(c *gin.Context) error {
 	attempts, err := e.executions.Attempts(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -89,6 +115,15 @@ func (e *JobExecutionController) Attempts(c *gin.Context) error {
 }
 
 // Logs answers GET /executions/{id}/logs.
+//
+//	@Summary Show a page of the log of an execution
+//	@Description The cursor is the seq of the last line read, so a follower can go on from where it stands, also when nextCursor is null.
+//	@Tags executions
+//	@Param id path string true "id of the execution"
+//	@Param limit query int false "most lines of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "seq of the last line that was read" maxlength(512)
+//	@Success 200 {object} vo.Logs
+//	@Router /api/v1/executions/{id}/logs [get]
 func (e *JobExecutionController) Logs(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	page := q.Page()
@@ -113,6 +148,13 @@ func (e *JobExecutionController) Logs(c *gin.Context) error {
 
 // Cancel answers POST /executions/{id}/cancel: the wish is noted, and the run
 // ends when its node has seen it.
+//
+//	@Summary Ask for an execution to be cancelled
+//	@Tags executions
+//	@Param id path string true "id of the execution"
+//	@Success 202 {object} vo.NewExecution "the wish is noted; the run ends when its node has seen it"
+//	@Failure 409 {object} problem.Problem "it is final already"
+//	@Router /api/v1/executions/{id}/cancel [post]
 func (e *JobExecutionController) Cancel(c *gin.Context) error {
 	id := c.Param("id")
 	if err := e.executions.Cancel(c.Request.Context(), id); err != nil {
@@ -122,6 +164,13 @@ func (e *JobExecutionController) Cancel(c *gin.Context) error {
 }
 
 // Retry answers POST /executions/{id}/retry with a new run.
+//
+//	@Summary Run an execution again as a new one
+//	@Tags executions
+//	@Param id path string true "id of the execution"
+//	@Success 202 {object} vo.NewExecution
+//	@Failure 409 {object} problem.Problem "it is not final, or stands for a range of skipped fires, or a call with the same key is in progress"
+//	@Router /api/v1/executions/{id}/retry [post]
 func (e *JobExecutionController) Retry(c *gin.Context) error {
 	id, err := e.executions.Retry(c.Request.Context(), c.Param("id"))
 	if err != nil {

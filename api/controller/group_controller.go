@@ -34,6 +34,14 @@ type GroupController struct{ groups GroupService }
 func NewGroupController(groups GroupService) *GroupController { return &GroupController{groups} }
 
 // List answers GET /groups.
+//
+//	@Summary List the groups of jobs
+//	@Description Callers who are bound to groups see those. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+//	@Tags groups
+//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.Group]
+//	@Router /api/v1/groups [get]
 func (g *GroupController) List(c *gin.Context) error {
 	visible := middleware.VisibleGroups(c)
 	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Group, string, error) {
@@ -42,6 +50,16 @@ func (g *GroupController) List(c *gin.Context) error {
 }
 
 // Create answers POST /groups.
+//
+//	@Summary Make a group
+//	@Tags groups
+//	@Param body body request.GroupBody true "body"
+//	@x-example {"name":"billing","maxConcurrency":5}
+//	@Success 201 {object} vo.Group
+//	@Header 201 {string} Location "address of what was made"
+//	@Header 201 {string} ETag "the version, for If-Match"
+//	@Failure 409 {object} problem.Problem "the name is taken, or a call with the same key is in progress"
+//	@Router /api/v1/groups [post]
 func (g *GroupController) Create(c *gin.Context) error {
 	n, err := request.ReadGroup(c.Request)
 	if err != nil {
@@ -61,6 +79,13 @@ func (g *GroupController) Create(c *gin.Context) error {
 }
 
 // Get answers GET /groups/{name}.
+//
+//	@Summary Show one group
+//	@Tags groups
+//	@Param name path string true "name of the group"
+//	@Success 200 {object} vo.Group
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Router /api/v1/groups/{name} [get]
 func (g *GroupController) Get(c *gin.Context) error {
 	group, err := g.groups.Get(c.Request.Context(), c.Param("name"))
 	if err != nil {
@@ -70,6 +95,18 @@ func (g *GroupController) Get(c *gin.Context) error {
 }
 
 // Replace answers PUT /groups/{name}.
+//
+//	@Summary Change how many jobs of a group may run at once
+//	@Description A group cannot be renamed. Without version and If-Match the last edit wins.
+//	@Tags groups
+//	@Param name path string true "name of the group"
+//	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
+//	@Param body body request.GroupChange true "body"
+//	@x-example {"maxConcurrency":10}
+//	@Success 200 {object} vo.Group
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Failure 409 {object} problem.Problem "stale version: read it again and repeat the edit"
+//	@Router /api/v1/groups/{name} [put]
 func (g *GroupController) Replace(c *gin.Context) error {
 	ifMatch, _, err := request.IfMatch(c.Request.Header)
 	if err != nil {
@@ -98,6 +135,13 @@ func (g *GroupController) Replace(c *gin.Context) error {
 }
 
 // Delete answers DELETE /groups/{name}.
+//
+//	@Summary Delete an empty group
+//	@Tags groups
+//	@Param name path string true "name of the group"
+//	@Success 204 "done, no body"
+//	@Failure 409 {object} problem.Problem "the group still has jobs"
+//	@Router /api/v1/groups/{name} [delete]
 func (g *GroupController) Delete(c *gin.Context) error {
 	if err := g.groups.Delete(c.Request.Context(), c.Param("name")); err != nil {
 		return err
@@ -106,15 +150,45 @@ func (g *GroupController) Delete(c *gin.Context) error {
 }
 
 // Pause answers POST /groups/{name}/pause.
+//
+//	@Summary Pause the jobs of a group
+//	@Description New jobs of the group are paused too. settled turns true when every job has followed.
+//	@Tags groups
+//	@Param name path string true "name of the group"
+//	@Success 200 {object} vo.Group
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Router /api/v1/groups/{name}/pause [post]
 func (g *GroupController) Pause(c *gin.Context) error { return g.hold(c, c.Param("name"), true) }
 
 // Resume answers POST /groups/{name}/resume.
+//
+//	@Summary Resume the jobs that a pause of their group holds
+//	@Description Jobs that a person paused stay paused.
+//	@Tags groups
+//	@Param name path string true "name of the group"
+//	@Success 200 {object} vo.Group
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Router /api/v1/groups/{name}/resume [post]
 func (g *GroupController) Resume(c *gin.Context) error { return g.hold(c, c.Param("name"), false) }
 
 // PauseAll answers POST /jobs/pause.
+//
+//	@Summary Pause all jobs
+//	@Description For callers who are bound to no groups.
+//	@Tags jobs
+//	@Success 200 {object} vo.Group "the group that stands for all jobs; it has no name"
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Router /api/v1/jobs/pause [post]
 func (g *GroupController) PauseAll(c *gin.Context) error { return g.hold(c, entity.AllJobs, true) }
 
 // ResumeAll answers POST /jobs/resume.
+//
+//	@Summary Resume the jobs that the pause of all holds
+//	@Description For callers who are bound to no groups. Jobs that a person or their group paused stay paused.
+//	@Tags jobs
+//	@Success 200 {object} vo.Group "the group that stands for all jobs; it has no name"
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Router /api/v1/jobs/resume [post]
 func (g *GroupController) ResumeAll(c *gin.Context) error { return g.hold(c, entity.AllJobs, false) }
 
 func (g *GroupController) hold(c *gin.Context, name string, paused bool) error {

@@ -13,6 +13,15 @@ import (
 )
 
 // Versions answers GET /jobs/{id}/versions.
+//
+//	@Summary List the versions of a job, newest first
+//	@Description changes holds [before, after] by field. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.JobVersion]
+//	@Router /api/v1/jobs/{id}/versions [get]
 func (j *JobController) Versions(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	page := q.Page()
@@ -34,6 +43,19 @@ func (j *JobController) Versions(c *gin.Context) error {
 }
 
 // Restore answers POST /jobs/{id}/versions/{version}/restore.
+//
+//	@Summary Make a former definition the current one
+//	@Description The definition becomes a new version. Needs the current version, in the body or as If-Match.
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Param version path integer true "which version" minimum(1)
+//	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
+//	@Param body body request.VersionBody false "the version that was read, unless If-Match names it"
+//	@x-example {"version":2}
+//	@Success 200 {object} vo.Job
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Failure 409 {object} problem.Problem "stale version: read it again and repeat the edit"
+//	@Router /api/v1/jobs/{id}/versions/{version}/restore [post]
 func (j *JobController) Restore(c *gin.Context) error {
 	ifMatch, given, err := request.IfMatch(c.Request.Header)
 	if err != nil {
@@ -59,6 +81,18 @@ func (j *JobController) Restore(c *gin.Context) error {
 }
 
 // Copy answers POST /jobs/{id}/copy.
+//
+//	@Summary Make a new job like this one
+//	@Description The copy is CREATED: resume it to let it fire.
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Param body body request.CopyBody false "name and group of the copy; absent, they are made up and taken over"
+//	@x-example {"name":"settle orders again"}
+//	@Success 201 {object} vo.Job
+//	@Header 201 {string} Location "address of what was made"
+//	@Header 201 {string} ETag "the version, for If-Match"
+//	@Failure 409 {object} problem.Problem "the name is taken, or a call with the same key is in progress"
+//	@Router /api/v1/jobs/{id}/copy [post]
 func (j *JobController) Copy(c *gin.Context) error {
 	name, group, err := request.ReadCopy(c.Request)
 	if err != nil {

@@ -43,6 +43,18 @@ func NewJobController(jobs JobService, reader request.JobReader) *JobController 
 }
 
 // List answers GET /jobs.
+//
+//	@Summary List jobs, newest first
+//	@Description Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+//	@Tags jobs
+//	@Param name query string false "part of the name" maxlength(512)
+//	@Param group query string false "name of a group" maxlength(512)
+//	@Param status query string false "state" enums(CREATED,ENABLED,PAUSED,FINISHED)
+//	@Param jobType query string false "what it does" enums(HTTP,CRON,CUSTOM,COMMAND)
+//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.Job]
+//	@Router /api/v1/jobs [get]
 func (j *JobController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	f := repository.JobFilter{
@@ -73,6 +85,17 @@ func (j *JobController) List(c *gin.Context) error {
 const commandAlias entity.JobType = "COMMAND"
 
 // Create answers POST /jobs.
+//
+//	@Summary Make a job
+//	@Description Only name, jobType and what that type needs are required; the rest is at its default. It fires at once by its schedule, unless enabled is false. What GET shows may be sent: fields that only the server sets are ignored.
+//	@Tags jobs
+//	@Param body body request.JobBody true "body"
+//	@x-example {"name":"settle orders","jobType":"CUSTOM","jobClass":"noop","schedule":{"kind":"CRON","cronExpression":"0 0/5 * * * ?","timeZone":"Asia/Shanghai"}}
+//	@Success 201 {object} vo.Job
+//	@Header 201 {string} Location "address of what was made"
+//	@Header 201 {string} ETag "the version, for If-Match"
+//	@Failure 409 {object} problem.Problem "the name is taken in the group, or a call with the same key is in progress"
+//	@Router /api/v1/jobs [post]
 func (j *JobController) Create(c *gin.Context) error {
 	n, err := j.reader.Create(c.Request)
 	if err != nil {
@@ -90,6 +113,13 @@ func (j *JobController) Create(c *gin.Context) error {
 }
 
 // Get answers GET /jobs/{id}.
+//
+//	@Summary Show one job
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Success 200 {object} vo.Job
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Router /api/v1/jobs/{id} [get]
 func (j *JobController) Get(c *gin.Context) error {
 	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -99,6 +129,18 @@ func (j *JobController) Get(c *gin.Context) error {
 }
 
 // Replace answers PUT /jobs/{id}.
+//
+//	@Summary Replace the definition of a job
+//	@Description Replaces all: an absent field is at its default. Needs the version that was read, in the body (stale: 409) or as If-Match (stale: 412). A fire never changes the version.
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
+//	@Param body body request.JobChange true "body"
+//	@x-example {"name":"settle orders","jobType":"CUSTOM","jobClass":"noop","priority":7,"version":1}
+//	@Success 200 {object} vo.Job
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Failure 409 {object} problem.Problem "stale version, or the name is taken"
+//	@Router /api/v1/jobs/{id} [put]
 func (j *JobController) Replace(c *gin.Context) error {
 	ifMatch, given, err := request.IfMatch(c.Request.Header)
 	if err != nil {
@@ -128,6 +170,14 @@ func (j *JobController) replace(c *gin.Context, before, next *entity.Job, versio
 }
 
 // Delete answers DELETE /jobs/{id}.
+//
+//	@Summary Delete a job
+//	@Description Its executions stay until retention removes them.
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
+//	@Success 204 "done, no body"
+//	@Router /api/v1/jobs/{id} [delete]
 func (j *JobController) Delete(c *gin.Context) error {
 	ifMatch, _, err := request.IfMatch(c.Request.Header)
 	if err != nil {
@@ -140,6 +190,15 @@ func (j *JobController) Delete(c *gin.Context) error {
 }
 
 // Pause answers POST /jobs/{id}/pause.
+//
+//	@Summary Pause a job
+//	@Description Runs that have begun go on.
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Success 200 {object} vo.Job
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Failure 409 {object} problem.Problem "the job is not enabled"
+//	@Router /api/v1/jobs/{id}/pause [post]
 func (j *JobController) Pause(c *gin.Context) error {
 	job, err := j.jobs.Pause(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -149,6 +208,14 @@ func (j *JobController) Pause(c *gin.Context) error {
 }
 
 // Resume answers POST /jobs/{id}/resume.
+//
+//	@Summary Resume or enable a job
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Success 200 {object} vo.Job
+//	@Header 200 {string} ETag "the version, for If-Match"
+//	@Failure 409 {object} problem.Problem "the job has fired for the last time, or its group is paused"
+//	@Router /api/v1/jobs/{id}/resume [post]
 func (j *JobController) Resume(c *gin.Context) error {
 	job, err := j.jobs.Resume(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -159,6 +226,15 @@ func (j *JobController) Resume(c *gin.Context) error {
 
 // Trigger answers POST /jobs/{id}/trigger. Whoever signs in is a person, so
 // that the run's trigger is MANUAL.
+//
+//	@Summary Run a job now
+//	@Tags jobs
+//	@Param id path string true "id of the job"
+//	@Param body body request.TriggerBody false "parameters of the run"
+//	@x-example {"params":{"day":"2026-11-20"},"delaySec":0}
+//	@Success 202 {object} vo.Executions "one execution a shard"
+//	@Failure 409 {object} problem.Problem "a call with the same key is in progress"
+//	@Router /api/v1/jobs/{id}/trigger [post]
 func (j *JobController) Trigger(c *gin.Context) error {
 	t, err := request.ReadTrigger(c.Request)
 	if err != nil {

@@ -31,11 +31,24 @@ func NewJobMonitorController(monitor MonitorService, metrics http.Handler, versi
 }
 
 // Healthz answers GET /healthz: the process is alive.
+//
+//	@Summary Tell that the process is alive
+//	@Tags server
+//	@Success 200 {object} vo.Health
+//	@Router /healthz [get]
+//	@Router /healthz [head]
 func (m *JobMonitorController) Healthz(c *gin.Context) error {
 	return reply(c, http.StatusOK, vo.Health{Status: "ok"})
 }
 
 // Readyz answers GET /readyz: the node can do its work.
+//
+//	@Summary Tell whether the node can do its work
+//	@Tags server
+//	@Success 200 {object} vo.Health
+//	@Failure 503 {object} problem.Problem "not ready; the detail says why"
+//	@Router /readyz [get]
+//	@Router /readyz [head]
 func (m *JobMonitorController) Readyz(c *gin.Context) error {
 	err := m.monitor.Ready(c.Request.Context())
 	if err == nil {
@@ -53,6 +66,13 @@ func (m *JobMonitorController) Readyz(c *gin.Context) error {
 }
 
 // Metrics answers GET /metrics for Prometheus.
+//
+//	@Summary Show the figures of the node to Prometheus
+//	@Tags server
+//	@Produce plain
+//	@Success 200 {string} string
+//	@Failure 404 {object} problem.Problem "this node serves no metrics"
+//	@Router /metrics [get]
 func (m *JobMonitorController) Metrics(c *gin.Context) error {
 	if m.metrics == nil {
 		return fault.New(fault.KindNotFound, "no_such_route", "this node serves no metrics")
@@ -62,6 +82,11 @@ func (m *JobMonitorController) Metrics(c *gin.Context) error {
 }
 
 // Version answers GET /version.
+//
+//	@Summary Show the version of the binary
+//	@Tags server
+//	@Success 200 {object} vo.Version
+//	@Router /version [get]
 func (m *JobMonitorController) Version(c *gin.Context) error {
 	return reply(c, http.StatusOK, m.version)
 }

@@ -25,6 +25,12 @@ type NodeController struct{ nodes NodeReader }
 func NewNodeController(nodes NodeReader) *NodeController { return &NodeController{nodes} }
 
 // List answers GET /nodes with all of them.
+//
+//	@Summary List the nodes
+//	@Description All of them, by id.
+//	@Tags nodes
+//	@Success 200 {object} vo.Page[vo.Node]
+//	@Router /api/v1/nodes [get]
 func (n *NodeController) List(c *gin.Context) error {
 	if err := request.NewQuery(c.Request.URL.RawQuery).Done(); err != nil {
 		return err
@@ -41,6 +47,12 @@ func (n *NodeController) List(c *gin.Context) error {
 }
 
 // Get answers GET /nodes/{id}.
+//
+//	@Summary Show one node
+//	@Tags nodes
+//	@Param id path string true "id of the node"
+//	@Success 200 {object} vo.Node
+//	@Router /api/v1/nodes/{id} [get]
 func (n *NodeController) Get(c *gin.Context) error {
 	nodes, err := n.nodes.All(c.Request.Context())
 	if err != nil {

@@ -41,14 +41,11 @@ func NewOverviewController(overview OverviewService, loads LoadService) *Overvie
 
 // Overview answers GET /monitor/overview.
 //
-//	@Summary	The state of everything at a glance
-//	@Tags		monitor
-//	@Produce	json
-//	@Success	200	{object}	vo.Overview
-//	@Failure	401	{object}	problem.Problem
-//	@Failure	403	{object}	problem.Problem
-//	@Security	BearerAuth
-//	@Router		/monitor/overview [get]
+//	@Summary Show the state of everything at a glance
+//	@Tags monitor
+//	@Success 200 {object} vo.Overview
+//	@Failure 422 {object} problem.Problem
+//	@Router /api/v1/monitor/overview [get]
 func (o *OverviewController) Overview(c *gin.Context) error {
 	if err := request.NewQuery(c.Request.URL.RawQuery).Done(); err != nil {
 		return err
@@ -62,18 +59,13 @@ func (o *OverviewController) Overview(c *gin.Context) error {
 
 // Load answers GET /schedules/load.
 //
-//	@Summary	The planned fires of the enabled jobs, minute by minute
-//	@Tags		schedules
-//	@Produce	json
-//	@Param		from	query		string	false	"moment, cut to its minute; default: now"
-//	@Param		minutes	query		int		false	"how many"	minimum(1)	maximum(10080)	default(1440)
-//	@Param		group	query		string	false	"one group; default: all that the caller sees"
-//	@Success	200		{object}	vo.Load
-//	@Failure	401		{object}	problem.Problem
-//	@Failure	403		{object}	problem.Problem
-//	@Failure	422		{object}	problem.Problem
-//	@Security	BearerAuth
-//	@Router		/schedules/load [get]
+//	@Summary Show the planned fires of the enabled jobs, minute by minute
+//	@Tags schedules
+//	@Param from query string false "moment, cut to its minute; now by default" format(date-time)
+//	@Param minutes query int false "how many" minimum(1) maximum(10080) default(1440)
+//	@Param group query string false "one group; all that the caller sees by default"
+//	@Success 200 {object} vo.Load
+//	@Router /api/v1/schedules/load [get]
 func (o *OverviewController) Load(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	ask := service.LoadQuery{

@@ -31,6 +31,18 @@ func NewReportController(runs RunReports, peers Peers) *ReportController {
 }
 
 // Report answers POST /executions/{id}/report.
+//
+//	@Summary Report the progress or the end of an asynchronous call
+//	@Description For the targets of asynchronous calls: the token of the attempt lets them in. status ends the attempt; without it the run goes on.
+//	@Tags executions
+//	@Param id path string true "id of the execution"
+//	@Param X-Scheduler-Run-Token header string true "the token that the call was made with"
+//	@Param body body request.ReportBody true "body"
+//	@x-example {"status":"SUCCESS","result":"12 orders settled"}
+//	@Success 204 "done, no body"
+//	@Failure 401 {object} problem.Problem "not the token of an attempt that waits here"
+//	@Failure 409 {object} problem.Problem "the end of the attempt was reported before"
+//	@Router /api/v1/executions/{id}/report [post]
 func (r *ReportController) Report(c *gin.Context) error {
 	id, token := c.Param("id"), c.GetHeader(request.RunToken)
 	if err := r.runs.Authorize(id, token); err != nil { // before a byte of the body is read

@@ -38,6 +38,14 @@ func NewScheduleController(schedules ScheduleService, ledger LedgerService, read
 }
 
 // NextFireTimes answers GET /jobs/{id}/next-fire-times.
+//
+//	@Summary List the next fire times of a job
+//	@Tags schedules
+//	@Param id path string true "id of the job"
+//	@Param count query int false "how many" minimum(1) maximum(1000) default(10)
+//	@Param lang query string false "of the description; else the one that Accept-Language puts first" Enums(en,zh)
+//	@Success 200 {object} vo.FireTimes
+//	@Router /api/v1/jobs/{id}/next-fire-times [get]
 func (s *ScheduleController) NextFireTimes(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	count, in := q.Int("count", request.DefaultFireTimes, 1, request.MaxFireTimes), q.Language(c.Request.Header)
@@ -52,6 +60,17 @@ func (s *ScheduleController) NextFireTimes(c *gin.Context) error {
 }
 
 // Fires answers GET /jobs/{id}/fires, the fire ledger.
+//
+//	@Summary Show what became of each fire of a job
+//	@Description The fire ledger: times to come are PLANNED. The cursor is the moment of the last line, in milliseconds.
+//	@Tags schedules
+//	@Param id path string true "id of the job"
+//	@Param from query string false "first moment, RFC 3339" format(date-time)
+//	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
+//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.Fire]
+//	@Router /api/v1/jobs/{id}/fires [get]
 func (s *ScheduleController) Fires(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	from, to := q.Span()
@@ -69,6 +88,15 @@ func (s *ScheduleController) Fires(c *gin.Context) error {
 }
 
 // Preview answers POST /schedules/preview. Nothing is stored.
+//
+//	@Summary List the times at which a schedule would fire
+//	@Description Nothing is stored.
+//	@Tags schedules
+//	@Param lang query string false "of the description; else the one that Accept-Language puts first" Enums(en,zh)
+//	@Param body body request.PreviewBody true "body"
+//	@x-example {"schedule":{"cronExpression":"0 0/5 * * * ?","timeZone":"Asia/Shanghai"},"count":5}
+//	@Success 200 {object} vo.FireTimes
+//	@Router /api/v1/schedules/preview [post]
 func (s *ScheduleController) Preview(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	in := q.Language(c.Request.Header)

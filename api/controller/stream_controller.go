@@ -57,6 +57,17 @@ func NewStreamController(logs LogFollower, c clock.Clock) *StreamController {
 }
 
 // Follow answers GET /executions/{id}/logs/stream.
+//
+//	@Summary Follow the log of an execution while it grows
+//	@Description The stream ends with the event end when the run is final, and after 15 minutes without it: connect again.
+//	@Tags executions
+//	@Param id path string true "id of the execution"
+//	@Param cursor query string false "seq of the last line that was read" maxlength(512)
+//	@Param Last-Event-ID header string false "the same, as browsers send it when they connect again"
+//	@Produce text/event-stream
+//	@Success 200 {string} string "server-sent events: line with a LogLine, end with the status"
+//	@Failure 503 {object} problem.Problem "the node serves as many streams as it can, or the store is away"
+//	@Router /api/v1/executions/{id}/logs/stream [get]
 func (s *StreamController) Follow(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	from := q.Text("cursor")

@@ -39,6 +39,14 @@ func reach(c *gin.Context) string {
 }
 
 // List answers GET /tokens.
+//
+//	@Summary List one's own API tokens; admins see all
+//	@Description Not for API tokens. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+//	@Tags tokens
+//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.Token]
+//	@Router /api/v1/tokens [get]
 func (t *TokenController) List(c *gin.Context) error {
 	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Token, string, error) {
 		return t.tokens.List(ctx, reach(c), p)
@@ -46,6 +54,15 @@ func (t *TokenController) List(c *gin.Context) error {
 }
 
 // Create answers POST /tokens with the token, this once.
+//
+//	@Summary Make an API token for oneself
+//	@Description It does what its owner may do, narrowed to scopes where they are given, for at most 366 days. Not for API tokens.
+//	@Tags tokens
+//	@Param body body request.TokenBody true "body"
+//	@x-example {"name":"ci","scopes":["job:read"],"expiresAt":"2027-01-31T00:00:00Z"}
+//	@Success 201 {object} vo.Token "with the token, this once"
+//	@Header 201 {string} Location "address of what was made"
+//	@Router /api/v1/tokens [post]
 func (t *TokenController) Create(c *gin.Context) error {
 	n, err := request.ReadToken(c.Request)
 	if err != nil {
@@ -63,6 +80,12 @@ func (t *TokenController) Create(c *gin.Context) error {
 }
 
 // Revoke answers DELETE /tokens/{id}.
+//
+//	@Summary Revoke an API token
+//	@Tags tokens
+//	@Param id path string true "id of the token"
+//	@Success 204 "done, no body"
+//	@Router /api/v1/tokens/{id} [delete]
 func (t *TokenController) Revoke(c *gin.Context) error {
 	if err := t.tokens.Revoke(c.Request.Context(), c.Param("id"), reach(c)); err != nil {
 		return err

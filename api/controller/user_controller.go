@@ -30,9 +30,27 @@ type UserController struct{ users UserService }
 func NewUserController(users UserService) *UserController { return &UserController{users} }
 
 // List answers GET /users.
+//
+//	@Summary List the users
+//	@Description Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+//	@Tags users
+//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
+//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
+//	@Success 200 {object} vo.Page[vo.User]
+//	@Router /api/v1/users [get]
 func (u *UserController) List(c *gin.Context) error { return replyPage(c, u.users.List, vo.FromUser) }
 
 // Create answers POST /users.
+//
+//	@Summary Make a user
+//	@Description groups binds the user to the jobs of some groups, with a role in each; absent is all.
+//	@Tags users
+//	@Param body body request.UserBody true "body"
+//	@x-example {"username":"ann","password":"correct horse battery","role":"operator","groups":{"default":"operator"}}
+//	@Success 201 {object} vo.User
+//	@Header 201 {string} Location "address of what was made"
+//	@Failure 409 {object} problem.Problem "the name is taken"
+//	@Router /api/v1/users [post]
 func (u *UserController) Create(c *gin.Context) error {
 	n, err := request.ReadUser(c.Request)
 	if err != nil {
@@ -49,6 +67,12 @@ func (u *UserController) Create(c *gin.Context) error {
 }
 
 // Get answers GET /users/{id}.
+//
+//	@Summary Show one user
+//	@Tags users
+//	@Param id path string true "id of the user"
+//	@Success 200 {object} vo.User
+//	@Router /api/v1/users/{id} [get]
 func (u *UserController) Get(c *gin.Context) error {
 	user, err := u.users.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -58,6 +82,16 @@ func (u *UserController) Get(c *gin.Context) error {
 }
 
 // Change answers PUT /users/{id}.
+//
+//	@Summary Change the rights or the password of a user
+//	@Description Replaces role, groups and commands; the password only where it is given. Ends the sessions of the user.
+//	@Tags users
+//	@Param id path string true "id of the user"
+//	@Param body body request.UserChange true "body"
+//	@x-example {"role":"viewer"}
+//	@Success 200 {object} vo.User
+//	@Failure 409 {object} problem.Problem "the last admin stays admin"
+//	@Router /api/v1/users/{id} [put]
 func (u *UserController) Change(c *gin.Context) error {
 	n, err := request.ReadUserChange(c.Request)
 	if err != nil {
@@ -76,6 +110,13 @@ func (u *UserController) Change(c *gin.Context) error {
 }
 
 // Delete answers DELETE /users/{id}.
+//
+//	@Summary Delete a user with sessions and tokens
+//	@Tags users
+//	@Param id path string true "id of the user"
+//	@Success 204 "done, no body"
+//	@Failure 409 {object} problem.Problem "the last admin stays"
+//	@Router /api/v1/users/{id} [delete]
 func (u *UserController) Delete(c *gin.Context) error {
 	if err := u.users.Delete(c.Request.Context(), c.Param("id")); err != nil {
 		return err

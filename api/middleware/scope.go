@@ -80,7 +80,7 @@ func (s Scope) Refused(c *gin.Context, o Object, p permission.Permission, ids []
 		group, exists := groups[id]
 		switch {
 		case !exists || !permission.Sees(who, group):
-			refused[id] = fault.NotFound(nameOf(o), id)
+			refused[id] = fault.NotFound(o.String(), id)
 		case !permission.AllowsIn(who, p, group):
 			refused[id] = forbiddenIn(p, group)
 		}
@@ -102,14 +102,21 @@ func (s Scope) groups(ctx context.Context, o Object, ids []string) (map[string]s
 	return groups, nil
 }
 
-func nameOf(o Object) string {
+// String is what the object is called in answers and documents.
+func (o Object) String() string {
 	switch o {
+	case Unbound:
+		return "unbound"
 	case Job:
 		return "job"
 	case Execution:
 		return "execution"
+	case Group:
+		return "group"
+	case Everything:
+		return "everything"
 	}
-	return "group"
+	return ""
 }
 
 // Permit is nil if the caller holds the permission for the jobs of a group,

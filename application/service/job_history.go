@@ -14,10 +14,15 @@ import (
 
 // History is a page of a job's versions, newest first.
 func (s *JobService) History(ctx context.Context, id string, p repository.Page) ([]*entity.Job, string, error) {
-	if _, err := s.Jobs.Get(ctx, id); err != nil {
+	job, err := s.Jobs.Get(ctx, id)
+	if err != nil {
 		return nil, "", err
 	}
-	return s.Jobs.History(ctx, id, p)
+	versions, next, err := s.Jobs.History(ctx, id, p)
+	for _, v := range versions {
+		v.CreateTime = job.CreateTime // of the job, which every version shares
+	}
+	return versions, next, err
 }
 
 // Version is the definition of a job as it was under a version; putting it in

@@ -38,6 +38,7 @@ func TestEveryVersionOfAJobIsKept(t *testing.T) {
 		first := *versions[2]
 		require.Equal(d.t, []any{"why", 5, 3, "Asia/Shanghai", map[string]string{"a": "ä"}},
 			[]any{first.Description, first.Priority, first.Retry.MaxRetries, first.Schedule.TimeZone, first.Labels})
+		require.Equal(d.t, job.CreateTime, first.CreateTime, "every version shares the time at which the job was made")
 
 		restored, err := d.restore(job.ID, 1, 3)
 		require.NoError(d.t, err)

@@ -8,9 +8,10 @@ import (
 
 // Login is the body of POST /auth/login.
 type Login struct {
-	Username, Password string
+	Username string `json:"username"`
+	Password string `json:"password"`
 	// Cookie asks for the session as a cookie, which pages cannot read.
-	Cookie bool
+	Cookie bool `json:"cookie,omitempty"`
 }
 
 // ReadLogin reads it.
@@ -25,7 +26,10 @@ func ReadLogin(r *http.Request) (Login, error) {
 }
 
 // ChangePassword is the body of POST /auth/password.
-type ChangePassword struct{ OldPassword, NewPassword string }
+type ChangePassword struct {
+	OldPassword string `json:"oldPassword"`
+	NewPassword string `json:"newPassword" minLength:"8" maxLength:"256"`
+}
 
 // ReadChangePassword reads it.
 func ReadChangePassword(r *http.Request) (ChangePassword, error) {

@@ -2,10 +2,21 @@ package request
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
+
+// BackfillBody documents the body of POST /jobs/{id}/backfill.
+type BackfillBody struct {
+	From time.Time `json:"from" format:"date-time"`
+	// To is exclusive, and past.
+	To     time.Time `json:"to" format:"date-time"`
+	DryRun bool      `json:"dryRun,omitempty"`
+	// MaxParallel is how many of its runs may be live at once.
+	MaxParallel int `json:"maxParallel,omitempty" minimum:"1" maximum:"100" default:"1"`
+}
 
 // Backfill reads the body of POST /jobs/{id}/backfill. dryRun asks what would
 // run, and runs nothing.

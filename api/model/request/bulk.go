@@ -10,6 +10,20 @@ import (
 // MaxBulk bounds the objects of one bulk action.
 const MaxBulk = 500
 
+// BulkIDs documents the body of a bulk action.
+type BulkIDs struct {
+	// IDs may name an object twice; it is treated once.
+	IDs []string `json:"ids"`
+}
+
+// BulkLetters documents the body of a bulk action on dead letters: ids, or a
+// cause in their place.
+type BulkLetters struct {
+	IDs    []string `json:"ids,omitempty"`
+	JobID  string   `json:"jobId,omitempty"`
+	Reason string   `json:"reason,omitempty"`
+}
+
 // Bulk is the body of a bulk action: ids, or for dead letters a cause.
 type Bulk struct {
 	IDs           []string

@@ -6,6 +6,17 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
+// CopyBody documents the body of POST /jobs/{id}/copy.
+type CopyBody struct {
+	Name  string `json:"name,omitempty"`
+	Group string `json:"group,omitempty"`
+}
+
+// VersionBody documents a body of nothing but a version.
+type VersionBody struct {
+	Version int `json:"version,omitempty"`
+}
+
 // ReadCopy reads the body of POST /jobs/{id}/copy, which may be empty.
 func ReadCopy(r *http.Request) (name, group string, err error) {
 	o, err := parse(r, true)

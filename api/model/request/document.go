@@ -19,6 +19,20 @@ import (
 // read takes many times the memory of its text.
 const maxValues = 1_000_000
 
+// DocumentBody documents what POST /import takes and GET /export gives.
+type DocumentBody struct {
+	// Version is that of the form of the document.
+	Version int                 `json:"version" enums:"1"`
+	Groups  []DocumentGroupBody `json:"groups,omitempty"`
+	Jobs    []JobBody           `json:"jobs,omitempty"`
+}
+
+// DocumentGroupBody documents a group of a document.
+type DocumentGroupBody struct {
+	Name           string `json:"name"`
+	MaxConcurrency int    `json:"maxConcurrency,omitempty"`
+}
+
 // Document reads the body of POST /import, as YAML or JSON. An error is of a
 // body that cannot be read; wrong fields are in the document, each with its
 // path, because some of them depend on the jobs that there are.

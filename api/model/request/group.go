@@ -3,9 +3,34 @@ package request
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
+
+// GroupBody documents the body of POST /groups.
+type GroupBody struct {
+	Name string `json:"name" maxLength:"100"`
+	GroupSettings
+}
+
+// GroupChange documents the body of PUT /groups/{name}. A name must be that of
+// the group.
+type GroupChange struct {
+	Name string `json:"name,omitempty"`
+	GroupSettings
+}
+
+// GroupSettings documents what both have in common.
+type GroupSettings struct {
+	// MaxConcurrency is how many runs of its jobs there may be at once; 0 is any number.
+	MaxConcurrency int       `json:"maxConcurrency,omitempty" minimum:"0" maximum:"10000"`
+	Version        int       `json:"version,omitempty"`
+	Paused         bool      `json:"paused,omitempty" readonly:"true"`
+	Settled        bool      `json:"settled,omitempty" readonly:"true"`
+	CreateTime     time.Time `json:"createTime,omitempty" format:"date-time" readonly:"true"`
+	UpdateTime     time.Time `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
+}
 
 // Group is the body of POST and PUT under /groups.
 type Group struct {

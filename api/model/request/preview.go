@@ -15,6 +15,24 @@ const (
 	MaxFireTimes     = 1000
 )
 
+// PreviewBody documents the body of POST /schedules/preview.
+type PreviewBody struct {
+	Schedule PreviewSchedule `json:"schedule"`
+	// From is now where it is absent.
+	From  time.Time `json:"from,omitempty" format:"date-time"`
+	Count int       `json:"count,omitempty" minimum:"1" maximum:"1000" default:"10"`
+}
+
+// PreviewSchedule documents the schedule of a preview. What does not change its
+// times is accepted and not looked at.
+type PreviewSchedule struct {
+	ScheduleTimes
+	MisfirePolicy       string `json:"misfirePolicy,omitempty" readonly:"true"`
+	MisfireThresholdSec int    `json:"misfireThresholdSec,omitempty" readonly:"true"`
+	MisfireWindowSec    int    `json:"misfireWindowSec,omitempty" readonly:"true"`
+	MisfireMaxFires     int    `json:"misfireMaxFires,omitempty" readonly:"true"`
+}
+
 // Preview is the body of POST /schedules/preview.
 type Preview struct {
 	Spec  schedule.Spec

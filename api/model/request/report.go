@@ -20,6 +20,22 @@ const (
 // that it speaks for its attempt.
 const RunToken = "X-Scheduler-Run-Token"
 
+// ReportBody documents the body of POST /executions/{id}/report.
+type ReportBody struct {
+	// Status ends the attempt; absent, the run goes on.
+	Status  string `json:"status,omitempty" enums:"SUCCESS,FAILED"`
+	Message string `json:"message,omitempty" maxLength:"4096"`
+	Result  string `json:"result,omitempty" maxLength:"65536"`
+	// NoRetry makes a failure final.
+	NoRetry bool `json:"noRetry,omitempty"`
+	// Progress is in percent.
+	Progress int `json:"progress,omitempty" minimum:"0" maximum:"100"`
+	// Checkpoint is what the next attempt is given.
+	Checkpoint string `json:"checkpoint,omitempty" maxLength:"16384"`
+	// Lines go to the log, at most 1000 at once.
+	Lines []string `json:"lines,omitempty"`
+}
+
 // ReadReport reads the body of POST /executions/{id}/report.
 func ReadReport(r *http.Request) (entity.RunReport, error) {
 	report := entity.RunReport{Progress: -1}

@@ -2,6 +2,7 @@ package request
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -9,6 +10,16 @@ import (
 
 // maxParams bounds the parameters of a trigger, in bytes of JSON.
 const maxParams = 64 << 10
+
+// TriggerBody documents the body of POST /jobs/{id}/trigger.
+type TriggerBody struct {
+	// Params is what ${params.NAME} stands for, at most 64 KiB.
+	Params map[string]any `json:"params,omitempty"`
+	// ScheduledTime is what ${scheduledTime} stands for, now where it is absent.
+	ScheduledTime time.Time `json:"scheduledTime,omitempty" format:"date-time"`
+	// DelaySec puts the start off.
+	DelaySec int `json:"delaySec,omitempty" minimum:"0" maximum:"31622400"`
+}
 
 // ReadTrigger reads the body of POST /jobs/{id}/trigger, which may be empty.
 func ReadTrigger(r *http.Request) (service.Trigger, error) {

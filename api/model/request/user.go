@@ -4,12 +4,50 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
+
+// UserBody documents the body of POST /users.
+type UserBody struct {
+	Username string `json:"username"`
+	Password string `json:"password" minLength:"8" maxLength:"256"`
+	UserRights
+}
+
+// UserChange documents the body of PUT /users/{id}.
+type UserChange struct {
+	Username string `json:"username,omitempty" readonly:"true"`
+	// Password is left as it is where it is absent.
+	Password string `json:"password,omitempty" minLength:"8" maxLength:"256"`
+	UserRights
+}
+
+// UserRights documents what both have in common.
+type UserRights struct {
+	Role entity.Role `json:"role"`
+	// Groups binds the user to the jobs of some groups, with a role in each.
+	Groups map[string]entity.Role `json:"groups,omitempty"`
+	// Commands is the right to define jobs that run commands.
+	Commands    bool      `json:"commands,omitempty"`
+	ID          string    `json:"id,omitempty" readonly:"true"`
+	Permissions []string  `json:"permissions,omitempty" readonly:"true"`
+	CreateTime  time.Time `json:"createTime,omitempty" format:"date-time" readonly:"true"`
+	UpdateTime  time.Time `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
+}
+
+// TokenBody documents the body of POST /tokens.
+type TokenBody struct {
+	Name string `json:"name"`
+	// Scopes narrow what the token may do; absent, it may do what its owner may.
+	Scopes []string `json:"scopes,omitempty" enums:"job:read,job:write,job:run,job:command,execution:read,execution:write,secret:read,secret:write,user:admin,audit:read"`
+	// ExpiresAt is at most 366 days ahead.
+	ExpiresAt time.Time `json:"expiresAt" format:"date-time"`
+}
 
 // ReadUser reads the body of POST /users.
 func ReadUser(r *http.Request) (service.NewUser, error) { return readUser(r, true) }

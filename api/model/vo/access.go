@@ -12,10 +12,10 @@ type Token struct {
 	UserID string `json:"userId"`
 	Name   string `json:"name"`
 	// Scopes is null for all that the owner holds.
-	Scopes     []string `json:"scopes"`
-	ExpiresAt  Time     `json:"expiresAt"`
-	LastUsedAt Time     `json:"lastUsedAt"`
-	CreateTime Time     `json:"createTime"`
+	Scopes     []string `json:"scopes" extensions:"x-nullable"`
+	ExpiresAt  Time     `json:"expiresAt" format:"date-time"`
+	LastUsedAt Time     `json:"lastUsedAt" format:"date-time" extensions:"x-nullable"`
+	CreateTime Time     `json:"createTime" format:"date-time"`
 	// Token is shown once, in the answer that made it.
 	Token string `json:"token,omitempty"`
 }
@@ -31,7 +31,7 @@ func FromToken(t entity.Token, secret string) Token {
 // AuditEntry is one line of the audit log.
 type AuditEntry struct {
 	ID        string `json:"id"`
-	Time      Time   `json:"time"`
+	Time      Time   `json:"time" format:"date-time"`
 	UserID    string `json:"userId"`
 	Username  string `json:"username"`
 	TokenID   string `json:"tokenId"`
@@ -42,7 +42,7 @@ type AuditEntry struct {
 	Status    int    `json:"status"`
 	Code      string `json:"code"`
 	// Changes holds [before, after] by field; null where nothing was edited.
-	Changes json.RawMessage `json:"changes"`
+	Changes json.RawMessage `json:"changes" swaggertype:"object" extensions:"x-nullable"`
 }
 
 // FromAudit makes the view of an entry.

@@ -19,7 +19,7 @@ func FromID(id string) NewExecution { return NewExecution{ExecutionID: id, Execu
 
 // FireTimes are times to come.
 type FireTimes struct {
-	FireTimes []Time `json:"fireTimes"`
+	FireTimes []Time `json:"fireTimes" format:"date-time"`
 	// Description says the schedule in words.
 	Description string `json:"description"`
 }

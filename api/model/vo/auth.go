@@ -15,7 +15,7 @@ type User struct {
 	Role        entity.Role             `json:"role"`
 	Permissions []permission.Permission `json:"permissions"`
 	// Groups are the groups the user sees, with the role in each; null is all.
-	Groups map[string]entity.Role `json:"groups"`
+	Groups map[string]entity.Role `json:"groups" extensions:"x-nullable"`
 	// Commands is the right to define jobs that run commands.
 	Commands bool `json:"commands"`
 }
@@ -34,7 +34,7 @@ func FromUser(u entity.User) User {
 type Login struct {
 	Token     string `json:"token,omitempty"`
 	CSRFToken string `json:"csrfToken,omitempty"`
-	ExpiresAt Time   `json:"expiresAt"`
+	ExpiresAt Time   `json:"expiresAt" format:"date-time"`
 	User      User   `json:"user"`
 }
 

@@ -10,20 +10,20 @@ import (
 type Backfill struct {
 	ID    string `json:"id"`
 	JobID string `json:"jobId"`
-	From  Time   `json:"from"`
-	To    Time   `json:"to"`
+	From  Time   `json:"from" format:"date-time"`
+	To    Time   `json:"to" format:"date-time"`
 	// Total counts the planned times of the range. AlreadyRun of them had run
 	// and are left out, Started have runs of this backfill.
 	Total      int `json:"total"`
 	AlreadyRun int `json:"alreadyRun"`
 	Started    int `json:"started"`
 	// Position is the first moment that is not decided.
-	Position    Time                  `json:"position"`
+	Position    Time                  `json:"position" format:"date-time" extensions:"x-nullable"`
 	MaxParallel int                   `json:"maxParallel"`
 	Status      entity.BackfillStatus `json:"status"`
 	User        string                `json:"user"`
-	CreateTime  Time                  `json:"createTime"`
-	UpdateTime  Time                  `json:"updateTime"`
+	CreateTime  Time                  `json:"createTime" format:"date-time"`
+	UpdateTime  Time                  `json:"updateTime" format:"date-time"`
 }
 
 // FromBackfill makes the view of a backfill.
@@ -38,7 +38,7 @@ func FromBackfill(b entity.Backfill) Backfill {
 // BackfillPlan is what a backfill would do.
 type BackfillPlan struct {
 	// FireTimes are the first of the times that would run.
-	FireTimes []Time `json:"fireTimes"`
+	FireTimes []Time `json:"fireTimes" format:"date-time"`
 	// Total counts the planned times of the range, AlreadyRun those of them
 	// that would be left out.
 	Total      int  `json:"total"`

@@ -60,7 +60,7 @@ type ImportItem struct {
 	Action service.ChangeAction `json:"action"`
 	// Changes holds [before, after] by field, such as schedule.timeZone.
 	Changes map[string][2]any `json:"changes"`
-	Error   *ImportError      `json:"error"`
+	Error   *ImportError      `json:"error" extensions:"x-nullable"`
 }
 
 // ImportGroup is what became, or would become, of one group of a document.
@@ -68,7 +68,7 @@ type ImportGroup struct {
 	Name    string               `json:"name"`
 	Action  service.ChangeAction `json:"action"`
 	Changes map[string][2]any    `json:"changes"`
-	Error   *ImportError         `json:"error"`
+	Error   *ImportError         `json:"error" extensions:"x-nullable"`
 }
 
 // Import is the answer to a document. The counts are of jobs that were, or in

@@ -11,7 +11,7 @@ type Execution struct {
 	JobID         string         `json:"jobId"`
 	JobName       string         `json:"jobName"`
 	FireKey       string         `json:"fireKey"`
-	ScheduledTime Time           `json:"scheduledTime"`
+	ScheduledTime Time           `json:"scheduledTime" format:"date-time"`
 	Trigger       entity.Trigger `json:"trigger"`
 	ShardIndex    int            `json:"shardIndex"`
 	ShardTotal    int            `json:"shardTotal"`
@@ -21,22 +21,22 @@ type Execution struct {
 	Attempt       int            `json:"attempt"`
 	RetryCount    int            `json:"retryCount"`
 	Priority      int            `json:"priority"`
-	StartTime     Time           `json:"startTime"`
-	EndTime       Time           `json:"endTime"`
+	StartTime     Time           `json:"startTime" format:"date-time" extensions:"x-nullable"`
+	EndTime       Time           `json:"endTime" format:"date-time" extensions:"x-nullable"`
 	// DurationMs is null until the run has ended, LatenessMs until it started.
-	DurationMs   *int64  `json:"durationMs"`
-	LatenessMs   *int64  `json:"latenessMs"`
+	DurationMs   *int64  `json:"durationMs" extensions:"x-nullable"`
+	LatenessMs   *int64  `json:"latenessMs" extensions:"x-nullable"`
 	Progress     int     `json:"progress"`
 	ErrorMessage string  `json:"errorMessage"`
 	Result       string  `json:"result"`
-	RetryOf      *string `json:"retryOf"`
+	RetryOf      *string `json:"retryOf" extensions:"x-nullable"`
 	JobVersion   int     `json:"jobVersion"`
 	// SkipFrom, SkipTo and SkipCount describe a range [from, to) of fires.
-	SkipFrom   Time `json:"skipFrom"`
-	SkipTo     Time `json:"skipTo"`
+	SkipFrom   Time `json:"skipFrom" format:"date-time" extensions:"x-nullable"`
+	SkipTo     Time `json:"skipTo" format:"date-time" extensions:"x-nullable"`
 	SkipCount  int  `json:"skipCount"`
-	CreateTime Time `json:"createTime"`
-	UpdateTime Time `json:"updateTime"`
+	CreateTime Time `json:"createTime" format:"date-time"`
+	UpdateTime Time `json:"updateTime" format:"date-time"`
 }
 
 // FromExecution makes the view of a run; names maps job ids to names.
@@ -65,8 +65,8 @@ type Attempt struct {
 	Status       entity.Status `json:"status"`
 	Reason       entity.Reason `json:"reason"`
 	NodeID       string        `json:"nodeId"`
-	StartTime    Time          `json:"startTime"`
-	EndTime      Time          `json:"endTime"`
+	StartTime    Time          `json:"startTime" format:"date-time"`
+	EndTime      Time          `json:"endTime" format:"date-time"`
 	ErrorMessage string        `json:"errorMessage"`
 	Result       string        `json:"result"`
 }
@@ -93,8 +93,8 @@ type DeadLetter struct {
 	Reason      entity.Reason `json:"reason"`
 	Message     string        `json:"message"`
 	// ReplayedAs is the run that a replay made, null while untouched.
-	ReplayedAs *string `json:"replayedAs"`
-	CreateTime Time    `json:"createTime"`
+	ReplayedAs *string `json:"replayedAs" extensions:"x-nullable"`
+	CreateTime Time    `json:"createTime" format:"date-time"`
 }
 
 // FromDeadLetter makes the view of a dead letter.
@@ -108,16 +108,16 @@ func FromDeadLetter(d entity.DeadLetter, names map[string]string) DeadLetter {
 // Fire is one line of the fire ledger.
 type Fire struct {
 	FireKey       string        `json:"fireKey"`
-	ScheduledTime Time          `json:"scheduledTime"`
-	Outcome       string        `json:"outcome"`
+	ScheduledTime Time          `json:"scheduledTime" format:"date-time"`
+	Outcome       string        `json:"outcome" enums:"PLANNED,WAITING,RUNNING,SUCCESS,FAILED,TIMEOUT,CANCELLED,SKIPPED,DEAD"`
 	Reason        entity.Reason `json:"reason"`
 	LatenessMs    int64         `json:"latenessMs"`
 	ExecutionIDs  []string      `json:"executionIds"`
 	Replays       []string      `json:"replays"`
 	// RangeEnd and Count are null for a single fire; the range is
 	// [scheduledTime, rangeEnd). CountAtLeast marks a count that hit its bound.
-	RangeEnd     Time `json:"rangeEnd"`
-	Count        *int `json:"count"`
+	RangeEnd     Time `json:"rangeEnd" format:"date-time" extensions:"x-nullable"`
+	Count        *int `json:"count" extensions:"x-nullable"`
 	CountAtLeast bool `json:"countAtLeast"`
 }
 

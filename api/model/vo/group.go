@@ -13,8 +13,9 @@ type Group struct {
 	// Settled: every job follows Paused. Until then some are being changed.
 	Settled    bool `json:"settled"`
 	Version    int  `json:"version"`
-	CreateTime Time `json:"createTime"`
-	UpdateTime Time `json:"updateTime"`
+	CreateTime Time `json:"createTime" format:"date-time"`
+	// UpdateTime is null until the group was changed.
+	UpdateTime Time `json:"updateTime" format:"date-time" extensions:"x-nullable"`
 }
 
 // FromGroup makes the view of a group.
@@ -34,8 +35,8 @@ type DeadLetterCause struct {
 	Count   int           `json:"count"`
 	// FirstTime is when the oldest of them died; LatestTime, LatestExecutionID
 	// and Message are of the newest.
-	FirstTime         Time   `json:"firstTime"`
-	LatestTime        Time   `json:"latestTime"`
+	FirstTime         Time   `json:"firstTime" format:"date-time"`
+	LatestTime        Time   `json:"latestTime" format:"date-time"`
 	LatestExecutionID string `json:"latestExecutionId"`
 	Message           string `json:"message"`
 }

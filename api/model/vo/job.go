@@ -15,19 +15,19 @@ type Definition struct {
 	Owner            string            `json:"owner"`
 	JobType          entity.JobType    `json:"jobType"`
 	JobClass         string            `json:"jobClass"`
-	JobData          json.RawMessage   `json:"jobData"`
+	JobData          json.RawMessage   `json:"jobData" swaggertype:"object"`
 	Schedule         Schedule          `json:"schedule"`
 	Priority         int               `json:"priority"`
 	TimeoutSec       int               `json:"timeoutSec"`
 	StartDeadlineSec int               `json:"startDeadlineSec"`
 	RetryPolicy      RetryPolicy       `json:"retryPolicy"`
-	OverlapPolicy    string            `json:"overlapPolicy"`
+	OverlapPolicy    string            `json:"overlapPolicy" enums:"PARALLEL,SERIAL,DISCARD,REPLACE"`
 	MaxConcurrency   int               `json:"maxConcurrency"`
 	MaxQueued        int               `json:"maxQueued"`
 	ShardCount       int               `json:"shardCount"`
 	Broadcast        bool              `json:"broadcast"`
 	Routing          Routing           `json:"routing"`
-	OnNodeLoss       string            `json:"onNodeLoss"`
+	OnNodeLoss       string            `json:"onNodeLoss" enums:"RETRY,FAIL"`
 }
 
 // Job is a definition and its place in time.
@@ -35,36 +35,36 @@ type Job struct {
 	ID string `json:"id"`
 	Definition
 	Status       entity.JobStatus `json:"status"`
-	NextFireTime Time             `json:"nextFireTime"`
-	LastFireTime Time             `json:"lastFireTime"`
+	NextFireTime Time             `json:"nextFireTime" format:"date-time" extensions:"x-nullable"`
+	LastFireTime Time             `json:"lastFireTime" format:"date-time" extensions:"x-nullable"`
 	Version      int              `json:"version"`
-	CreateTime   Time             `json:"createTime"`
-	UpdateTime   Time             `json:"updateTime"`
+	CreateTime   Time             `json:"createTime" format:"date-time"`
+	UpdateTime   Time             `json:"updateTime" format:"date-time"`
 }
 
 // Schedule is when a job fires, and what happens to fires that were missed.
 type Schedule struct {
-	Kind                string `json:"kind"`
+	Kind                string `json:"kind" enums:"CRON,FIXED_RATE,FIXED_DELAY,ONCE,NONE"`
 	CronExpression      string `json:"cronExpression"`
-	Dialect             string `json:"dialect"`
+	Dialect             string `json:"dialect" enums:"QUARTZ,UNIX"`
 	IntervalMs          int64  `json:"intervalMs"`
-	At                  Time   `json:"at"`
+	At                  Time   `json:"at" format:"date-time" extensions:"x-nullable"`
 	TimeZone            string `json:"timeZone"`
-	StartTime           Time   `json:"startTime"`
-	EndTime             Time   `json:"endTime"`
+	StartTime           Time   `json:"startTime" format:"date-time" extensions:"x-nullable"`
+	EndTime             Time   `json:"endTime" format:"date-time" extensions:"x-nullable"`
 	JitterMs            int64  `json:"jitterMs"`
-	MisfirePolicy       string `json:"misfirePolicy"`
+	MisfirePolicy       string `json:"misfirePolicy" enums:"FIRE_ONCE,SKIP,FIRE_ALL"`
 	MisfireThresholdSec int    `json:"misfireThresholdSec"`
 	MisfireWindowSec    int    `json:"misfireWindowSec"`
 	MisfireMaxFires     int    `json:"misfireMaxFires"`
-	DSTGap              string `json:"dstGap"`
-	DSTOverlap          string `json:"dstOverlap"`
+	DSTGap              string `json:"dstGap" enums:"NEXT_VALID,SKIP"`
+	DSTOverlap          string `json:"dstOverlap" enums:"FIRST,BOTH"`
 }
 
 // RetryPolicy is how a failed run is repeated.
 type RetryPolicy struct {
 	MaxRetries    int             `json:"maxRetries"`
-	Backoff       string          `json:"backoff"`
+	Backoff       string          `json:"backoff" enums:"FIXED,LINEAR,EXPONENTIAL"`
 	IntervalMs    int64           `json:"intervalMs"`
 	MaxIntervalMs int64           `json:"maxIntervalMs"`
 	Jitter        float64         `json:"jitter"`
@@ -73,7 +73,7 @@ type RetryPolicy struct {
 
 // Routing is where a job runs.
 type Routing struct {
-	Strategy string            `json:"strategy"`
+	Strategy string            `json:"strategy" enums:"ANY,ROUND_ROBIN,RANDOM,WEIGHTED,LEAST_LOADED,CONSISTENT_HASH,FIRST,LAST,LFU,LRU,FAILOVER,BUSY_OVER"`
 	Labels   map[string]string `json:"labels"`
 }
 

@@ -11,7 +11,7 @@ import (
 type LogLine struct {
 	// Seq counts the lines of the execution from 1.
 	Seq     int64          `json:"seq"`
-	Time    Time           `json:"time"`
+	Time    Time           `json:"time" format:"date-time"`
 	Stream  entity.LogType `json:"stream"`
 	Line    string         `json:"line"`
 	Attempt int            `json:"attempt"`
@@ -22,7 +22,7 @@ type Logs struct {
 	Items []LogLine `json:"items"`
 	// NextCursor is the last seq of the page while there is more, else null.
 	// Any seq may be sent as a cursor, to follow a run that is not over.
-	NextCursor *string `json:"nextCursor"`
+	NextCursor *string `json:"nextCursor" extensions:"x-nullable"`
 	// Truncated: the output reached its cap, and lines after it were cut.
 	Truncated bool `json:"truncated"`
 }

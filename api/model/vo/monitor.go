@@ -10,13 +10,13 @@ import (
 
 // LoadMinute is the fires that are planned for a minute.
 type LoadMinute struct {
-	Time  Time `json:"time"`
+	Time  Time `json:"time" format:"date-time"`
 	Fires int  `json:"fires"`
 }
 
 // Load is the planned fires, minute by minute.
 type Load struct {
-	From  Time         `json:"from"`
+	From  Time         `json:"from" format:"date-time"`
 	Items []LoadMinute `json:"items"`
 	// Peak is the first of the minutes with the most fires.
 	Peak LoadMinute `json:"peak"`
@@ -38,7 +38,7 @@ func FromLoad(l service.Load) Load {
 
 // Overview is the state of everything at a glance.
 type Overview struct {
-	Time Time `json:"time"`
+	Time Time `json:"time" format:"date-time"`
 	Jobs struct {
 		Created  int `json:"created"`
 		Enabled  int `json:"enabled"`
@@ -78,8 +78,8 @@ type LastHour struct {
 
 // LatenessMs is how late runs start on the node that answers; null until one has.
 type LatenessMs struct {
-	P50 *float64 `json:"p50"`
-	P99 *float64 `json:"p99"`
+	P50 *float64 `json:"p50" extensions:"x-nullable"`
+	P99 *float64 `json:"p99" extensions:"x-nullable"`
 }
 
 // FromOverview makes the view of an overview.

@@ -7,8 +7,8 @@ type Secret struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Version     int    `json:"version"`
-	CreateTime  Time   `json:"createTime"`
-	UpdateTime  Time   `json:"updateTime"`
+	CreateTime  Time   `json:"createTime" format:"date-time"`
+	UpdateTime  Time   `json:"updateTime" format:"date-time"`
 }
 
 // FromSecret makes the view of a secret.

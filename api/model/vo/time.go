@@ -39,7 +39,7 @@ func Times(times []time.Time) []Time {
 type Page[T any] struct {
 	Items []T `json:"items"`
 	// NextCursor is null on the last page.
-	NextCursor *string `json:"nextCursor"`
+	NextCursor *string `json:"nextCursor" extensions:"x-nullable"`
 }
 
 // NewPage wraps items; next is empty on the last page.

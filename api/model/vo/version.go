@@ -5,12 +5,12 @@ import "github.com/platform-scheduler/platform-scheduler/domain/entity"
 // JobVersion is the definition of a job under one of its versions.
 type JobVersion struct {
 	Version    int  `json:"version"`
-	CreateTime Time `json:"createTime"`
+	CreateTime Time `json:"createTime" format:"date-time"`
 	// Definition is what PUT takes.
 	Definition Job `json:"definition"`
 	// Changes holds [before, after] by field against the version before it;
 	// null for the oldest of the page.
-	Changes map[string][2]any `json:"changes"`
+	Changes map[string][2]any `json:"changes" extensions:"x-nullable"`
 }
 
 // FromVersion makes the view of a version.
@@ -30,7 +30,7 @@ type Node struct {
 	Slots         int               `json:"slots"`
 	Running       int               `json:"running"`
 	Version       string            `json:"version"`
-	LastHeartbeat Time              `json:"lastHeartbeat"`
+	LastHeartbeat Time              `json:"lastHeartbeat" format:"date-time"`
 }
 
 // FromNode makes the view of a node.

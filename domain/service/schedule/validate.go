@@ -20,6 +20,11 @@ func Validate(spec Spec, now time.Time) []FieldError {
 func (c *Compiler) Validate(spec Spec, now time.Time) []FieldError {
 	var wrong problems
 	s := c.compile(&spec, &wrong)
+	if spec.Kind == None {
+		// Nothing of it is used, but what is written is to be right.
+		checkChoices(&spec, &wrong)
+		c.compileZone(spec.TimeZone, &wrong)
+	}
 	if len(wrong) > 0 || s.kind == None {
 		return wrong
 	}

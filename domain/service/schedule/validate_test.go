@@ -196,3 +196,20 @@ func TestRefusedAndAccepted(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsWrittenBesideNoScheduleIsToBeRight(t *testing.T) {
+	none := schedule.Spec{Kind: schedule.None}
+	require.Empty(t, schedule.Validate(none, now))
+	for field, spec := range map[string]schedule.Spec{
+		"schedule.timeZone":   {Kind: schedule.None, TimeZone: "Mars/Olympus"},
+		"schedule.dstGap":     {Kind: schedule.None, DstGap: "MAYBE"},
+		"schedule.dstOverlap": {Kind: schedule.None, DstOverlap: "MAYBE"},
+		"schedule.dialect":    {Kind: schedule.None, Dialect: "KLINGON"},
+	} {
+		wrong := schedule.Validate(spec, now)
+		require.Len(t, wrong, 1, field)
+		require.Equal(t, field, wrong[0].Field)
+		_, err := schedule.Compile(spec)
+		require.NoError(t, err, "what is stored is not asked again")
+	}
+}
