@@ -23,9 +23,12 @@ const (
 	maxStreams = 1000
 	// streamLife bounds one stream: rights are checked again when it is opened anew.
 	streamLife = 15 * time.Minute
-	// busyPause and idlePause are the waits between two looks, with lines and without.
+	// busyPause and idlePause are the waits between two looks: while lines came
+	// within the last busyTime, and else. A run's lines are stored in gushes, so
+	// that one look without any says little.
 	busyPause = 250 * time.Millisecond
 	idlePause = time.Second
+	busyTime  = 2 * time.Second
 	// keepAliveEvery is the longest silence of a stream.
 	keepAliveEvery = 15 * time.Second
 	// streamPage is how many chunks one look reads.
@@ -82,6 +85,7 @@ func (s *StreamController) Follow(c *gin.Context) error {
 	h.Set("X-Accel-Buffering", "no") // nginx would hold lines back
 	c.Status(http.StatusOK)
 	f := follower{StreamController: s, id: c.Param("id"), after: after, out: c.Writer, control: http.NewResponseController(c.Writer), began: s.clock.Monotonic()}
+	f.heard = f.began - busyTime
 	// Once the stream has begun, nothing can be told but that it ends: a client
 	// that has not seen the end event connects again.
 	_ = f.run(c.Request.Context())
@@ -96,7 +100,8 @@ type follower struct {
 	out     io.Writer
 	control *http.ResponseController
 	began   time.Duration
-	spoke   time.Duration
+	// spoke is when anything was sent, heard when lines were.
+	spoke, heard time.Duration
 }
 
 func (f *follower) run(ctx context.Context) error {
@@ -105,26 +110,25 @@ func (f *follower) run(ctx context.Context) error {
 	}
 	timer := f.clock.NewTimer(0)
 	defer timer.Stop()
+	final := entity.Status("")
 	for f.clock.Monotonic()-f.began < streamLife {
-		// Before the lines: what a run that is final has said is all there.
-		run, err := f.logs.Get(ctx, f.id)
-		if err != nil {
-			return err
-		}
 		more, said, err := f.lines(ctx)
 		switch {
 		case err != nil:
 			return err
 		case more:
 			continue
-		case run.Status.Final():
-			return f.say(vo.EndEvent(run.Status))
-		case f.clock.Monotonic()-f.spoke >= keepAliveEvery:
-			if err := f.say(vo.KeepAlive); err != nil {
+		case !said && final != "": // it was final before this look: all is told
+			return f.say(vo.EndEvent(final))
+		case !said:
+			if final, err = f.end(ctx); err != nil {
 				return err
 			}
+			if final != "" {
+				continue
+			}
 		}
-		if said {
+		if f.clock.Monotonic()-f.heard < busyTime {
 			timer.Reset(busyPause)
 		} else {
 			timer.Reset(idlePause)
@@ -136,6 +140,22 @@ func (f *follower) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// end is the status of a run that is final, or "". A silence that lasts is
+// broken.
+func (f *follower) end(ctx context.Context) (entity.Status, error) {
+	run, err := f.logs.Get(ctx, f.id)
+	if err != nil {
+		return "", err
+	}
+	if run.Status.Final() {
+		return run.Status, nil
+	}
+	if f.clock.Monotonic()-f.spoke >= keepAliveEvery {
+		err = f.say(vo.KeepAlive)
+	}
+	return "", err
 }
 
 // lines sends what is new; more says that there may be more at once.
@@ -154,6 +174,7 @@ func (f *follower) lines(ctx context.Context) (more, said bool, err error) {
 		f.after = line.Seq
 	}
 	f.after = max(f.after, chunks[len(chunks)-1].SeqTo)
+	f.heard = f.clock.Monotonic()
 	return len(chunks) == streamPage, true, f.say(b.String())
 }
 

@@ -15,7 +15,7 @@ import (
 
 const (
 	// callers bounds the calls in progress at once, and the connections.
-	callers = 64
+	callers = 512
 	// callTargets are the jobs that calls change; those that fire are others.
 	callTargets = 400
 	// pastRuns are in the store before the calls begin.

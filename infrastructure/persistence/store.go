@@ -134,7 +134,11 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return fmt.Errorf("open %s: %w", cfg.Driver, err)
 	}
-	s.read = &conn{ConnPool: s.pool, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm}
+	var pool gorm.ConnPool = s.pool
+	if s.dialect.lite() {
+		pool = newLiteReader(s.pool)
+	}
+	s.read = &conn{ConnPool: pool, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm}
 	return nil
 }
 
