@@ -120,6 +120,9 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 	if err := m.prepare(ctx, cfg.AutoMigrate); err != nil {
 		return err
 	}
+	if err := m.refuseUnfinished(ctx, cfg.Driver); err != nil {
+		return err
+	}
 	var dialector gorm.Dialector
 	switch cfg.Driver {
 	case driverMySQL:
