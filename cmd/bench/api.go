@@ -89,6 +89,7 @@ func (b *bench) api(ctx context.Context) (Result, error) {
 	r.CPUPercent, r.RSSMb = b.percentSince(used), rssMb()
 	done()
 	end := s.Clock.Now()
+	m.client.HTTP.CloseIdleConnections()
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	if err := s.Stop(stopCtx); err != nil {
