@@ -11,20 +11,9 @@ import (
 )
 
 // Audit keeps the audit log: repository.Audit.
-type Audit struct{ s *core }
-
-// AddAudit implements repository.Audit.
-func (r *Audit) AddAudit(ctx context.Context, e entity.AuditEntry) error {
-	if err := checkTexts(e.ID, "", "", e.UserName, e.Address, e.Action, e.Object, e.Changes); err != nil {
-		return err
-	}
-	return r.s.change(ctx, repository.LaneAPI, "audit-add", func(ctx context.Context, c *conn) error {
-		_, err := c.exec(ctx, "audit.insert", `INSERT INTO scheduler_audit_log
-			(id, create_time, user_id, user_name, token_id, address, request_id, action, object, status, code, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			e.ID, text(e.Time), textOrNull(e.UserID), textOrNull(e.UserName), textOrNull(e.TokenID), textOrNull(e.Address), textOrNull(e.RequestID),
-			e.Action, textOrNull(e.Object), e.Status, textOrNull(e.Code), textOrNull(e.Changes))
-		return err
-	})
+type Audit struct {
+	s     *core
+	queue *auditQueue
 }
 
 // ListAudit implements repository.Audit.
