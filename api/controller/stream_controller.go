@@ -116,7 +116,7 @@ func (f *follower) run(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case more:
+		case more || said && final != "":
 			continue
 		case !said && final != "": // it was final before this look: all is told
 			return f.say(vo.EndEvent(final))
