@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
@@ -16,6 +17,7 @@ import (
 
 // fakeJobs keeps jobs in memory behind the real validation.
 type fakeJobs struct {
+	mu       sync.Mutex
 	jobs     map[string]*entity.Job
 	order    []string
 	err      error
@@ -58,6 +60,8 @@ func (f *fakeJobs) Create(_ context.Context, job *entity.Job, enabled bool) (*en
 }
 
 func (f *fakeJobs) Get(_ context.Context, id string) (*entity.Job, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if j := f.jobs[id]; j != nil {
 		return j, nil
 	}
@@ -104,8 +108,10 @@ func (f *fakeJobs) Pause(ctx context.Context, id string) (*entity.Job, error) { 
 func (f *fakeJobs) Resume(ctx context.Context, id string) (*entity.Job, error) { return f.Get(ctx, id) }
 
 func (f *fakeJobs) Delete(ctx context.Context, id string, ifMatch int) error {
-	f.ifMatch = ifMatch
 	_, err := f.Get(ctx, id)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ifMatch = ifMatch
 	delete(f.jobs, id)
 	return err
 }
@@ -117,6 +123,8 @@ func (f *fakeJobs) Trigger(_ context.Context, _ string, t service.Trigger) ([]st
 	if f.err != nil {
 		return nil, f.err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.trigger = t
 	f.triggers++
 	return []string{fmt.Sprint("run-", f.triggers)}, nil
@@ -177,6 +185,7 @@ func (f *fakeJobs) Preview(_ context.Context, spec schedule.Spec, from time.Time
 
 // fakeExecutions answers from its fields.
 type fakeExecutions struct {
+	mu           sync.Mutex
 	rows         []*entity.Execution
 	chunks       []entity.LogChunk
 	attempts     []entity.Attempt
@@ -225,16 +234,22 @@ func (f *fakeExecutions) Logs(_ context.Context, p repository.LogPage) ([]entity
 func (f *fakeExecutions) Cancel(context.Context, string) error { return f.err }
 
 func (f *fakeExecutions) Retry(context.Context, string) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.retries++
 	return fmt.Sprint("retry-", f.retries), f.err
 }
 
 func (f *fakeExecutions) Replay(_ context.Context, id string) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.retries++
 	return fmt.Sprint("replay-", f.retries, "-of-", id), f.err
 }
 
 func (f *fakeExecutions) Discard(_ context.Context, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for i, l := range f.letters {
 		if l.ExecutionID == id {
 			f.letters = append(f.letters[:i], f.letters[i+1:]...)

@@ -163,14 +163,14 @@ type edge struct {
 	clock            *clocktest.Manual
 	// probesOnly: it is not the documented API that is served.
 	probesOnly bool
-	log        *bytes.Buffer
+	log        *lockedLog
 }
 
 func newEdge(t *testing.T) *edge {
 	t.Helper()
 	e := &edge{
 		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, monitor: &fakeMonitor{}, backfills: &fakeBackfills{}, ahead: &fakeAhead{}, mu: &sync.Mutex{}, named: &namedJobs{},
-		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &bytes.Buffer{},
+		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &lockedLog{},
 	}
 	var err error
 	e.reports, err = report.NewRegistry()
@@ -200,7 +200,7 @@ func (e *edge) deps() api.Deps {
 		Backfills: e.backfills, Overview: e.ahead, Loads: e.ahead,
 		Groups: groups, Definitions: e.definitions(groups),
 		Audit: service.NewAuditService(e.people, e.clock), Clock: e.clock,
-		Logger: slog.New(slog.NewJSONHandler(&lockedWriter{w: e.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Logger: slog.New(slog.NewJSONHandler(e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 			_, _ = io.WriteString(w, "up 1\n")
@@ -209,15 +209,29 @@ func (e *edge) deps() api.Deps {
 	}
 }
 
-type lockedWriter struct {
+// lockedLog is a log that a server writes while a test reads it.
+type lockedLog struct {
 	mu sync.Mutex
-	w  io.Writer
+	b  bytes.Buffer
 }
 
-func (l *lockedWriter) Write(b []byte) (int, error) {
+func (l *lockedLog) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.w.Write(b)
+	return l.b.Write(b)
+}
+
+// Reset forgets what was logged.
+func (l *lockedLog) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.b.Reset()
+}
+
+func (l *lockedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // answer is a response, read.

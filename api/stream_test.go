@@ -197,3 +197,29 @@ func (g *growing) Get(ctx context.Context, id string) (*entity.Execution, error)
 	g.look = g.clock.Monotonic()
 	return g.fakeExecutions.Get(ctx, id)
 }
+
+// ending is a run that ends between two looks at its log.
+type ending struct {
+	*fakeExecutions
+	gets int
+}
+
+func (g *ending) Get(ctx context.Context, id string) (*entity.Execution, error) {
+	if g.gets++; g.gets == 2 { // the first one is whether there is such a run
+		g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusFailed}}
+		g.chunks = []entity.LogChunk{chunk(1, "last words")}
+	}
+	return g.fakeExecutions.Get(ctx, id)
+}
+
+func TestWhatARunSaysLastComesBeforeItsEnd(t *testing.T) {
+	e := newEdge(t)
+	g := &ending{fakeExecutions: e.executions}
+	g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusRunning}}
+	e.executionService = g
+	e.rebuild(e.deps())
+	body := e.call("GET", "/api/v1/executions/x/logs/stream", "").want(200).body
+	require.Less(t, strings.Index(body, "last words"), strings.Index(body, "event: end"))
+	require.Contains(t, body, "last words")
+	require.Contains(t, body, `data: {"status":"FAILED"}`)
+}

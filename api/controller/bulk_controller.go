@@ -177,16 +177,29 @@ func (b *BulkController) byCause(c *gin.Context, do one) error {
 	ids, more := body.IDs, false
 	if len(ids) == 0 {
 		f := repository.DeadLetterFilter{JobID: body.JobID, Reason: entity.Reason(body.Reason), Waiting: true, Groups: middleware.VisibleGroups(c)}
-		letters, next, err := b.letters.DeadLetters(c.Request.Context(), f, repository.Page{Limit: request.MaxBulk})
-		if err != nil {
+		if ids, more, err = b.lettersOf(c.Request.Context(), f); err != nil {
 			return err
-		}
-		more = next != ""
-		for _, l := range letters {
-			ids = append(ids, l.ExecutionID)
 		}
 	}
 	return b.run(c, middleware.Execution, permission.ExecutionWrite, ids, more, do)
+}
+
+// lettersOf lists the newest letters of a cause, as many as one call may name.
+func (b *BulkController) lettersOf(ctx context.Context, f repository.DeadLetterFilter) (ids []string, more bool, err error) {
+	page := repository.Page{Limit: request.MaxBulk}
+	for {
+		letters, next, err := b.letters.DeadLetters(ctx, f, page)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, l := range letters {
+			ids = append(ids, l.ExecutionID)
+		}
+		if next == "" || len(ids) >= request.MaxBulk {
+			return ids, next != "", nil
+		}
+		page = repository.Page{Limit: request.MaxBulk - len(ids), Cursor: next} // a page may be short
+	}
 }
 
 func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.Permission, ids []string, more bool, do one) error {

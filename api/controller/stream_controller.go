@@ -24,9 +24,12 @@ const (
 	maxStreams = 1000
 	// streamLife bounds one stream, as proxies and connections are not for ever.
 	streamLife = 15 * time.Minute
-	// busyPause and idlePause are the waits between two looks, with lines and without.
+	// busyPause and idlePause are the waits between two looks: while lines came
+	// within the last busyTime, and else. A run's lines are stored in gushes, so
+	// that one look without any says little.
 	busyPause = 250 * time.Millisecond
 	idlePause = time.Second
+	busyTime  = 2 * time.Second
 	// keepAliveEvery is the longest silence of a stream.
 	keepAliveEvery = 15 * time.Second
 	// recheckEvery is how often the rights of the caller are looked up again;
@@ -98,6 +101,7 @@ func (s *StreamController) Follow(c *gin.Context) error {
 	c.Status(http.StatusOK)
 	f := follower{StreamController: s, id: c.Param("id"), after: after, out: c.Writer, control: http.NewResponseController(c.Writer), began: s.clock.Monotonic()}
 	f.allowed, f.checked = func() error { return middleware.Recheck(c) }, f.began
+	f.heard = f.began - busyTime
 	// Once the stream has begun, nothing can be told but that it ends: a client
 	// that has not seen the end event connects again.
 	_ = f.run(c.Request.Context())
@@ -112,7 +116,8 @@ type follower struct {
 	out     io.Writer
 	control *http.ResponseController
 	began   time.Duration
-	spoke   time.Duration
+	// spoke is when anything was sent, heard when lines were.
+	spoke, heard time.Duration
 	// allowed is nil as long as the caller may go on, checked when it was so.
 	allowed func() error
 	checked time.Duration
@@ -124,29 +129,28 @@ func (f *follower) run(ctx context.Context) error {
 	}
 	timer := f.clock.NewTimer(0)
 	defer timer.Stop()
+	final := entity.Status("")
 	for f.clock.Monotonic()-f.began < streamLife {
 		if err := f.recheck(); err != nil {
-			return err
-		}
-		// Before the lines: what a run that is final has said is all there.
-		run, err := f.logs.Get(ctx, f.id)
-		if err != nil {
 			return err
 		}
 		more, said, err := f.lines(ctx)
 		switch {
 		case err != nil:
 			return err
-		case more:
+		case more || said && final != "":
 			continue
-		case run.Status.Final():
-			return f.say(vo.EndEvent(run.Status))
-		case f.clock.Monotonic()-f.spoke >= keepAliveEvery:
-			if err := f.say(vo.KeepAlive); err != nil {
+		case !said && final != "": // it was final before this look: all is told
+			return f.say(vo.EndEvent(final))
+		case !said:
+			if final, err = f.end(ctx); err != nil {
 				return err
 			}
+			if final != "" {
+				continue
+			}
 		}
-		if said {
+		if f.clock.Monotonic()-f.heard < busyTime {
 			timer.Reset(busyPause)
 		} else {
 			timer.Reset(idlePause)
@@ -170,6 +174,22 @@ func (f *follower) recheck() error {
 	return f.allowed()
 }
 
+// end is the status of a run that is final, or "". A silence that lasts is
+// broken.
+func (f *follower) end(ctx context.Context) (entity.Status, error) {
+	run, err := f.logs.Get(ctx, f.id)
+	if err != nil {
+		return "", err
+	}
+	if run.Status.Final() {
+		return run.Status, nil
+	}
+	if f.clock.Monotonic()-f.spoke >= keepAliveEvery {
+		err = f.say(vo.KeepAlive)
+	}
+	return "", err
+}
+
 // lines sends what is new; more says that there may be more at once.
 func (f *follower) lines(ctx context.Context) (more, said bool, err error) {
 	chunks, err := f.logs.Logs(ctx, repository.LogPage{ExecutionID: f.id, AfterSeq: f.after, Limit: streamPage})
@@ -186,6 +206,7 @@ func (f *follower) lines(ctx context.Context) (more, said bool, err error) {
 		f.after = line.Seq
 	}
 	f.after = max(f.after, chunks[len(chunks)-1].SeqTo)
+	f.heard = f.clock.Monotonic()
 	return len(chunks) == streamPage, true, f.say(b.String())
 }
 

@@ -51,10 +51,11 @@ func (s *ExecutionService) Attempts(ctx context.Context, id string) ([]entity.At
 
 // Logs returns a page of a run's log.
 func (s *ExecutionService) Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error) {
-	if _, err := s.Executions.Get(ctx, p.ExecutionID); err != nil {
-		return nil, err
+	chunks, err := s.Records.Logs(ctx, p)
+	if err == nil && len(chunks) == 0 { // it says nothing more, or there is no such run
+		_, err = s.Executions.Get(ctx, p.ExecutionID)
 	}
-	return s.Records.Logs(ctx, p)
+	return chunks, err
 }
 
 // Names gives the names of jobs, also of deleted ones.

@@ -165,7 +165,12 @@ func (s *Server) Stop(ctx context.Context) error {
 	stopped := s.Engine.stopLoops(ctx, func() error {
 		closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeBound)
 		defer cancel()
-		return s.http.Shutdown(closeCtx)
+		err := s.http.Shutdown(closeCtx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			// Who follows a log, or has connected and asked for nothing, is cut off.
+			err = s.http.Close()
+		}
+		return err
 	})
 	return errors.Join(stopped, s.Engine.close())
 }

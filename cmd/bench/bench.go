@@ -20,12 +20,18 @@ import (
 type Options struct {
 	// Name is one of Names.
 	Name string
-	// Duration is the measured span, after the warm-up.
+	// Duration is the measured span, after the warm-up; 0 is the default: 60 s
+	// of api, 30 s of tail, 20 s of the others.
 	Duration time.Duration
 	// Jobs is the number of jobs of stampede and idle; 0 is the default.
 	Jobs int
-	// Rate is the fires a second of lateness.
+	// Rate is the fires a second of lateness (1,000), the calls a second of api
+	// (200), the lines a second of each of tail's runs (10); 0 is the default.
 	Rate int
+	// Fires is the fires a second beside the calls of api.
+	Fires int
+	// Tails are the logs that tail follows at once.
+	Tails int
 	// Ceiling measures the bare programs beside throughput.
 	Ceiling bool
 	// Coordinated makes throughput measure SERIAL jobs too.
@@ -36,11 +42,19 @@ type Options struct {
 	Progress io.Writer
 }
 
-// Lateness is handler entry minus due time.
+// Lateness is handler entry minus due time, or another time in ms.
 type Lateness struct {
 	P50 float64 `json:"p50"`
 	P99 float64 `json:"p99"`
 	Max float64 `json:"max"`
+}
+
+// String tells it to people; "–" where nothing was measured.
+func (l *Lateness) String() string {
+	if l == nil {
+		return "–"
+	}
+	return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms, max %.1f ms", l.P50, l.P99, l.Max)
 }
 
 // Result is what a bench found; absent figures do not apply to it.
@@ -60,6 +74,8 @@ type Result struct {
 	CoordinatedPerSec   float64            `json:"coordinatedPerSecond,omitempty"`
 	LatenessMs          *Lateness          `json:"latenessMs,omitempty"`
 	Talk                *Talk              `json:"talk,omitempty"`
+	API                 *API               `json:"api,omitempty"`
+	Tail                *Tail              `json:"tail,omitempty"`
 	Planned             int                `json:"planned"`
 	Lost                int                `json:"lost"`
 	Doubled             int                `json:"doubled"`
@@ -71,7 +87,26 @@ type Result struct {
 }
 
 // Names lists the benches.
-func Names() []string { return []string{"throughput", "lateness", "stampede", "idle", "talk"} }
+func Names() []string {
+	return []string{"throughput", "lateness", "stampede", "idle", "talk", "api", "tail"}
+}
+
+// defaults fills what was not said.
+func (o *Options) defaults() {
+	duration, rate := 20*time.Second, 1000
+	switch o.Name {
+	case "api":
+		duration, rate = time.Minute, 200
+	case "tail":
+		duration, rate = 30*time.Second, 10
+	}
+	if o.Duration == 0 {
+		o.Duration = duration
+	}
+	if o.Rate == 0 {
+		o.Rate = rate
+	}
+}
 
 // Run measures. The scratch database is gone afterwards.
 func Run(ctx context.Context, cfg config.Config, o Options) (r Result, err error) {
@@ -84,6 +119,7 @@ func Run(ctx context.Context, cfg config.Config, o Options) (r Result, err error
 			err = dropErr
 		}
 	}()
+	o.defaults()
 	b := &bench{Options: o, scratch: s, clock: clock.NewSystem()}
 	switch o.Name {
 	case "throughput":
@@ -96,6 +132,10 @@ func Run(ctx context.Context, cfg config.Config, o Options) (r Result, err error
 		return b.idle(ctx)
 	case "talk":
 		return b.talk(ctx)
+	case "api":
+		return b.api(ctx)
+	case "tail":
+		return b.tail(ctx)
 	}
 	return r, fmt.Errorf("there is no bench %q; choose one of %v", o.Name, Names())
 }

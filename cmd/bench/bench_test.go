@@ -3,8 +3,10 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,7 +37,7 @@ func TestTheObserverCountsLostAndDoubled(t *testing.T) {
 	o.clock = storeclock.New(clocktest.NewManual(noon.Add(3*time.Millisecond)), nil)
 	enter := func(job string, second int) {
 		at := noon.Add(time.Duration(second) * time.Second)
-		run := entity.Run{Execution: &entity.Execution{JobID: job, ScheduledTime: at, DueTime: at}}
+		run := entity.Run{Job: &entity.Job{}, Execution: &entity.Execution{JobID: job, ScheduledTime: at, DueTime: at}}
 		require.Equal(t, entity.StatusSuccess, o.Run(t.Context(), run, nil).Status)
 	}
 	enter("a", 0)
@@ -88,7 +90,7 @@ func small(t *testing.T, name string) (Result, string) {
 	dir := t.TempDir()
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{"dataDir": dir, "executor.slots": "256"}})
 	require.NoError(t, err)
-	r, err := Run(t.Context(), cfg, Options{Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Progress: io.Discard})
+	r, err := Run(t.Context(), cfg, Options{Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Fires: 20, Tails: 5, Progress: io.Discard})
 	require.NoError(t, err)
 	return r, dir
 }
@@ -107,6 +109,60 @@ func TestASmallBenchLosesNothingAndLeavesNothing(t *testing.T) {
 			require.Empty(t, left, "the scratch database is gone")
 		})
 	}
+}
+
+func TestASmallBenchOfTheAPIHasNoErrors(t *testing.T) {
+	r, _ := small(t, "api")
+	require.InDelta(t, 50, r.API.Calls, 1)
+	require.Zero(t, r.API.Errors)
+	require.Positive(t, r.API.Reads.P50)
+	require.Positive(t, r.API.Writes.P50)
+	require.Positive(t, r.Planned)
+	require.Zero(t, r.Lost+r.Doubled)
+}
+
+func TestASmallBenchFollowsEveryLine(t *testing.T) {
+	r, _ := small(t, "tail")
+	require.Equal(t, 6, r.Tail.Tails)
+	require.Positive(t, r.Tail.Lines)
+	require.Equal(t, r.Planned, r.Tail.Lines)
+	require.Zero(t, r.Lost+r.Doubled)
+	require.Zero(t, r.Tail.Reconnects)
+}
+
+func TestAFollowerSeesWhatIsMissingAndWhatIsOutOfOrder(t *testing.T) {
+	line := func(id int, text string) string {
+		return fmt.Sprintf("id: %d\nevent: line\ndata: {\"seq\":%d,\"line\":\"%s\"}\n\n", id, id, text)
+	}
+	const end = "event: end\ndata: {}\n\n"
+	for name, c := range map[string]struct {
+		stream         string
+		lost, disorder int
+	}{
+		"good":       {": following\n\n" + line(1, "0 5") + line(2, "1 5") + line(3, "2 6") + end, 0, 0},
+		"a gap":      {line(1, "0 5") + line(3, "2 6") + end, 1, 1},
+		"repeated":   {line(1, "0 5") + line(1, "0 5") + line(2, "1 5") + line(3, "2 6") + end, 0, 1},
+		"turned":     {line(1, "0 5") + line(2, "2 6") + line(3, "1 5") + end, 0, 2},
+		"not a line": {line(1, "0 5") + line(2, "who knows") + line(3, "2 6") + end, 0, 1},
+	} {
+		f := &tail{b: &bench{clock: clocktest.NewManual(noon)}, run: "r"}
+		require.NoError(t, f.read(strings.NewReader(c.stream)), name)
+		require.True(t, f.ended, name)
+		_, planned, lost, disorder, err := (&tails{all: []*tail{f}}).sum(&newsroom{said: map[string]int{"r": 3}})
+		require.NoError(t, err)
+		require.Equal(t, []int{3, c.lost, c.disorder}, []int{planned, lost, disorder}, name)
+	}
+}
+
+func TestTheMixIsSeventyReadsAndThirtyWrites(t *testing.T) {
+	writes := 0
+	for _, k := range shares() {
+		if k.write {
+			writes++
+		}
+	}
+	require.Len(t, shares(), 100)
+	require.Equal(t, 30, writes)
 }
 
 func TestTheJSONHasTheNamesOfTheContract(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,8 @@ type observer struct {
 	// gossip is shared by the runs that talk, where there are any.
 	bench  *bench
 	gossip *gossip
+	// newsroom is shared by the runs whose logs are followed.
+	newsroom *newsroom
 	// completed counts ends that the store has taken.
 	completed atomic.Int64
 
@@ -58,8 +61,16 @@ func newObserver(expected int) *observer {
 
 // Run implements app.Executor: note the entry, and do nothing but talk.
 func (o *observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
-	if o.gossip != nil && run.Job.Class == talkClass {
+	switch run.Job.Class {
+	case talkClass:
 		return o.gossip.run(ctx, o.bench, rep)
+	case tailClass:
+		return o.newsroom.run(ctx, run, rep)
+	case callClass:
+		for n := range 20 {
+			rep.Log(entity.LogStdout, "row "+strconv.Itoa(n)+" of table orders was copied")
+		}
+		return entity.Succeeded("")
 	}
 	at := o.clock.Now()
 	key := o.key(run.Execution.JobID, run.Execution.ScheduledTime)

@@ -35,11 +35,24 @@ func (r Result) WriteTable(w io.Writer) error {
 		row("coordinated jobs", "%.0f/s", r.CoordinatedPerSec)
 	}
 	if l := r.LatenessMs; l != nil {
-		row("start lateness", "p50 %.1f ms, p99 %.1f ms, max %.1f ms", l.P50, l.P99, l.Max)
+		row("start lateness", "%s", l)
 	}
 	if t := r.Talk; t != nil {
 		row("executions", "%.0f/s beside silent runs, %.0f/s beside %d that talk (%.0f lines/s)", t.SilentPerSecond, t.TalkingPerSecond, talkers, t.LinesPerSecond)
 		row("kept", "%.1f %%, the median of %d pairs", 100*t.Kept, t.Pairs)
+	}
+	if a := r.API; a != nil {
+		row("calls", "%d, %.0f/s, %d failed", a.Calls, a.CallsPerSecond, a.Errors)
+		row("reads", "%s", a.Reads)
+		row("writes", "%s", a.Writes)
+		for _, name := range slices.Sorted(maps.Keys(a.ByCall)) {
+			row("  "+name, "%s", a.ByCall[name])
+		}
+	}
+	if t := r.Tail; t != nil {
+		row("followed", "%d logs, %d lines, %.0f lines/s, %d streams opened again", t.Tails, t.Lines, t.LinesPerSecond, t.Reconnects)
+		row("delay of a line", "%s", t.DelayMs)
+		row("  of the fast log", "%s", t.TorrentDelayMs)
 	}
 	if r.LastStartMs > 0 {
 		row("last start", "%.0f ms after the instant", r.LastStartMs)

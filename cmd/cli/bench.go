@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +25,7 @@ func (s *session) benchCommand() *cobra.Command {
 	var slots, batch int
 	c := &cobra.Command{
 		Use:   "bench " + strings.Join(bench.Names(), "|"),
-		Short: "Measure this machine: throughput, lateness, stampede, idle, talk",
+		Short: "Measure this machine: throughput, lateness, stampede, idle, talk, api, tail",
 		Long: `Measure the real engine on a scratch database of its own, which is removed
 afterwards; the configured one is never opened. An observer outside the
 engine's tables counts what was lost and doubled.
@@ -35,8 +34,10 @@ engine's tables counts what was lost and doubled.
   lateness    handler entry minus due time, at a steady rate
   stampede    many jobs due at one instant; times count from it
   idle        a server with many jobs of which none is due
-  talk        throughput beside 500 runs that talk and keep silent in turns`,
-		Example:   "  platform-scheduler bench throughput\n  platform-scheduler bench lateness --rate 1000 --json\n  platform-scheduler bench stampede --jobs 10000\n  platform-scheduler bench idle --jobs 1000000",
+  talk        throughput beside 500 runs that talk and keep silent in turns
+  api         calls at a steady rate beside a firing engine, from their planned moments
+  tail        logs followed live: the delay of lines, and whether all come, in order`,
+		Example:   "  platform-scheduler bench throughput\n  platform-scheduler bench lateness --rate 1000 --json\n  platform-scheduler bench stampede --jobs 10000\n  platform-scheduler bench idle --jobs 1000000\n  platform-scheduler bench api --rate 200 --fires 200\n  platform-scheduler bench tail --tails 500 --rate 10",
 		Args:      usageArgs(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
 		ValidArgs: bench.Names(),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -66,9 +67,11 @@ engine's tables counts what was lost and doubled.
 	}
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
-	f.DurationVar(&o.Duration, "duration", 20*time.Second, "measure for `TIME` after the warm-up")
+	f.DurationVar(&o.Duration, "duration", 0, "measure for `TIME` after the warm-up (20s; api 1m, tail 30s)")
 	f.IntVar(&o.Jobs, "jobs", 0, "number of jobs of stampede (10000) and idle (0)")
-	f.IntVar(&o.Rate, "rate", 1000, "fires a second of lateness")
+	f.IntVar(&o.Rate, "rate", 0, "fires a second of lateness (1000), calls a second of api (200), lines a second of each of tail's runs (10)")
+	f.IntVar(&o.Fires, "fires", 200, "fires a second beside the calls of api")
+	f.IntVar(&o.Tails, "tails", 500, "logs that tail follows at once")
 	f.IntVar(&slots, "slots", benchSlots, "runs at once")
 	f.IntVar(&batch, "batch", 0, "fires of one transaction (engine.batchSize)")
 	f.BoolVar(&o.Ceiling, "ceiling", true, "measure bare SQL beside throughput")

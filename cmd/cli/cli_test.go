@@ -55,6 +55,9 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"a data folder that cannot be", []string{"PS_DATA_DIR=" + file + "/data", "PS_SERVER_ADDR=127.0.0.1:0"}, []string{"server"}, 1, "dataDir"},
 		{"an unreadable database", []string{"PS_DATA_DIR=" + corrupt, "PS_SERVER_ADDR=127.0.0.1:0"}, []string{"server"}, 1, "not a usable SQLite database"},
 		{"the schema is made", nil, []string{"migrate", "up"}, 0, "applied"},
+		{"a copy needs a target", nil, []string{"migrate", "copy"}, 2, "--to-dsn"},
+		{"a copy goes to MySQL", nil, []string{"migrate", "copy", "--to-driver", "sqlite", "--to-dsn", "x"}, 2, "--to-driver"},
+		{"a copy of nothing", nil, []string{"migrate", "copy", "--to-dsn", "u:p@tcp(127.0.0.1:1)/d"}, 1, "no store to copy"},
 		{"the migrations are listed", nil, []string{"migrate", "status"}, 0, "pending"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,7 +76,7 @@ func TestConfigShowMasksSecrets(t *testing.T) {
 }
 
 func TestEveryCommandHelpsWithAnExample(t *testing.T) {
-	for _, args := range [][]string{{"server"}, {"migrate"}, {"migrate", "up"}, {"config"}, {"config", "show"}, {"bench"}, {"version"}} {
+	for _, args := range [][]string{{"server"}, {"migrate"}, {"migrate", "up"}, {"migrate", "copy"}, {"config"}, {"config", "show"}, {"bench"}, {"version"}} {
 		code, out, _ := run(t, nil, append(args, "--help")...)
 		require.Zero(t, code)
 		require.Contains(t, out, "Examples:", args)

@@ -14,7 +14,7 @@ import (
 func (s *session) migrateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "migrate",
-		Short:   "Bring the schema of the store up to date, or show where it is",
+		Short:   "Bring the schema of the store up to date, show where it is, or copy the store",
 		Example: "  platform-scheduler migrate status\n  PS_STORE_DRIVER=mysql PS_STORE_DSN=… platform-scheduler migrate up",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -52,6 +52,7 @@ func (s *session) migrateCommand() *cobra.Command {
 			}
 			return w.Flush()
 		}),
+		s.migrateCopy(),
 	)
 	return c
 }

@@ -3,7 +3,6 @@ package persistence
 import (
 	"context"
 	"database/sql"
-	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -12,20 +11,9 @@ import (
 )
 
 // Audit keeps the audit log: repository.Audit.
-type Audit struct{ s *core }
-
-// AddAudit implements repository.Audit.
-func (r *Audit) AddAudit(ctx context.Context, e entity.AuditEntry) error {
-	if err := checkTexts(e.ID, "", "", e.UserName, e.Address, e.Action, e.Object, e.Changes); err != nil {
-		return err
-	}
-	return r.s.change(ctx, repository.LaneAPI, "audit-add", func(ctx context.Context, c *conn) error {
-		_, err := c.exec(ctx, "audit.insert", `INSERT INTO scheduler_audit_log
-			(id, create_time, user_id, user_name, token_id, address, request_id, action, object, status, code, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			e.ID, text(e.Time), textOrNull(e.UserID), textOrNull(e.UserName), textOrNull(e.TokenID), textOrNull(e.Address), textOrNull(e.RequestID),
-			e.Action, textOrNull(e.Object), e.Status, textOrNull(e.Code), textOrNull(e.Changes))
-		return err
-	})
+type Audit struct {
+	s     *core
+	queue *auditQueue
 }
 
 // ListAudit implements repository.Audit.
@@ -37,30 +25,31 @@ func (r *Audit) ListAudit(ctx context.Context, f repository.AuditFilter, p repos
 	if !plain(f.UserID) || padded(f.Action) || padded(f.Object) {
 		return nil, "", nil
 	}
-	limit := pageSize(p.Limit)
-	var where []string
-	var args []any
-	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
-	for column, value := range map[string]string{"user_id": f.UserID, "action": f.Action, "object": f.Object} {
-		if value != "" {
-			add(column+" = ?", value)
-		}
-	}
+	lo, hi := "", before
 	if !f.From.IsZero() {
-		add("id >= ?", identity.FloorID(f.From))
+		lo = identity.FloorID(f.From)
 	}
-	if !f.To.IsZero() {
-		add("id < ?", identity.FloorID(f.To))
+	if to := identity.FloorID(f.To); !f.To.IsZero() && (hi == "" || to < hi) {
+		hi = to
 	}
-	if before != "" {
-		add("id < ?", before)
+	narrow := equals("user_id", f.UserID)
+	if f.Object != "" {
+		narrow = equals("object", f.Object)
 	}
-	query := `SELECT id, create_time, COALESCE(user_id, ''), COALESCE(user_name, ''), COALESCE(token_id, ''), COALESCE(address, ''),
-		COALESCE(request_id, ''), action, COALESCE(object, ''), status, COALESCE(code, ''), COALESCE(changes, '') FROM scheduler_audit_log`
-	if len(where) > 0 {
-		query += " WHERE " + strings.Join(where, " AND ")
-	}
-	entries, err := collect(ctx, r.s.read, "audit.list", query+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanAudit)
+	return walk[entity.AuditEntry]{
+		c: r.s.read, statement: "audit.list-window", table: "scheduler_audit_log", key: "id", where: narrow.text, args: narrow.args,
+		page: func(ctx context.Context, lo, hi string, limit int) ([]entity.AuditEntry, string, error) {
+			return r.page(ctx, f, idBounds("id", lo, hi), limit)
+		},
+	}.run(ctx, lo, hi, pageSize(p.Limit))
+}
+
+// page reads matching entries, newest first.
+func (r *Audit) page(ctx context.Context, f repository.AuditFilter, ids condition, limit int) ([]entity.AuditEntry, string, error) {
+	where, args := joinConditions(ids, equals("user_id", f.UserID), equals("action", f.Action), equals("object", f.Object))
+	entries, err := collect(ctx, r.s.read, "audit.list", `SELECT id, create_time, COALESCE(user_id, ''), COALESCE(user_name, ''), COALESCE(token_id, ''),
+		COALESCE(address, ''), COALESCE(request_id, ''), action, COALESCE(object, ''), status, COALESCE(code, ''), COALESCE(changes, '')
+		FROM scheduler_audit_log`+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanAudit)
 	if err != nil {
 		return nil, "", err
 	}

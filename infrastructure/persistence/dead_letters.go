@@ -40,10 +40,20 @@ func (r *Records) DeadLetters(ctx context.Context, f repository.DeadLetterFilter
 	if !plain(f.JobID) {
 		return nil, "", nil
 	}
-	limit := pageSize(p.Limit)
+	ofJob := equals("job_id", f.JobID)
+	return walk[entity.DeadLetter]{
+		c: r.c, statement: "dead-letter.list-window", table: "scheduler_dead_letter", key: "execution_id", where: ofJob.text, args: ofJob.args,
+		page: func(ctx context.Context, lo, hi string, limit int) ([]entity.DeadLetter, string, error) {
+			return r.letterPage(ctx, f, idBounds("execution_id", lo, hi), limit)
+		},
+	}.run(ctx, "", after, pageSize(p.Limit))
+}
+
+// letterPage reads matching letters, newest first.
+func (r *Records) letterPage(ctx context.Context, f repository.DeadLetterFilter, ids condition, limit int) ([]entity.DeadLetter, string, error) {
 	db := r.letters(ctx, "dead-letter.list", f).Order("execution_id DESC").Limit(limit + 1)
-	if after != "" {
-		db = db.Where("execution_id < ?", after)
+	if ids.text != "" {
+		db = db.Where(ids.text, ids.args...)
 	}
 	var rows []letterRow
 	if err := db.Find(&rows).Error; err != nil {
@@ -69,9 +79,8 @@ func (r *Records) letters(ctx context.Context, name string, f repository.DeadLet
 	if f.Waiting {
 		db = db.Where("replayed_as IS NULL")
 	}
-	if f.Groups != nil {
-		of, args := r.c.d.ofGroups("job_id", f.Groups)
-		db = db.Where(of, args...)
+	if of := r.c.d.ofGroups("job_id", f.Groups); of.text != "" {
+		db = db.Where(of.text, of.args...)
 	}
 	return db
 }

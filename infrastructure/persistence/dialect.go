@@ -31,7 +31,7 @@ type dialect struct {
 	// granule: what is left over goes row by row, so that few texts are
 	// prepared.
 	insertRows int
-	// scanWindow is how many runs one statement reads for a filtered list.
+	// scanWindow is how many rows the first window of a filtered list has.
 	scanWindow int
 	kind       func(error) kind
 	// refused reports that a failed COMMIT certainly did not happen.
@@ -61,7 +61,7 @@ func newMySQLDialect() *dialect {
 		// which locks differently; stay below.
 		maxRows:    500,
 		insertRows: 500,
-		scanWindow: 20000,
+		scanWindow: 500,
 		kind:       mysqlKind,
 		refused:    mysqlRefused,
 	}
@@ -76,7 +76,7 @@ func newSQLiteDialect() *dialect {
 		ignoreDuplicate: " ON CONFLICT DO NOTHING",
 		maxRows:         1000,
 		insertRows:      8,
-		scanWindow:      20000,
+		scanWindow:      500,
 		kind:            sqliteKind,
 		refused:         sqliteRefused,
 	}
@@ -111,10 +111,15 @@ func (d *dialect) inAny(column string, values []string) (string, []any) {
 	return d.in(column, values)
 }
 
-// ofGroups renders "the job is in one of the groups"; column holds its id.
-func (d *dialect) ofGroups(column string, groups []string) (string, []any) {
-	in, args := d.inAny("group_name", groups)
-	return column + " IN (SELECT id FROM scheduler_job_definition WHERE " + in + ")", args
+// ofGroups is the condition that a job is in one of the groups, where there
+// are any; column holds its id. The job of each row is looked up by its id: a
+// join would let the optimizer begin with all jobs of the groups.
+func (d *dialect) ofGroups(column string, groups []string) condition {
+	if groups == nil {
+		return condition{}
+	}
+	in, args := d.inAny("(SELECT group_name FROM scheduler_job_definition WHERE id = "+column+")", groups)
+	return condition{in, args}
 }
 
 // marks is n question marks with commas between them.

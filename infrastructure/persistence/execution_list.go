@@ -2,20 +2,13 @@ package persistence
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Filters without an index are answered by reading runs from the newest back.
-// scanWindow is how many runs one statement reads, maxWindows how many
-// statements one page may cost; a page that found too little by then is
-// returned short, with a cursor to go on.
-const maxWindows = 10
-
-// List implements repository.ExecutionReader. A page may hold fewer runs than
-// asked for and still have a next one.
+// List implements repository.ExecutionReader.
 func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p repository.Page) ([]*entity.Execution, string, error) {
 	after, err := readCursor(p.Cursor)
 	if err != nil {
@@ -32,48 +25,23 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p r
 	if f.Status == "" && f.NodeID == "" && f.Trigger == "" && f.Groups == nil {
 		return r.page(ctx, f, lo, hi, limit) // an index leads to every row
 	}
-	var out []*entity.Execution
-	for range maxWindows {
-		edge, err := r.windowEdge(ctx, f.JobID, lo, hi)
-		if err != nil {
-			return nil, "", err
-		}
-		from := lo
-		if edge != "" {
-			from = edge
-		}
-		rows, next, err := r.page(ctx, f, from, hi, limit-len(out))
-		if err != nil {
-			return nil, "", err
-		}
-		out = append(out, rows...)
-		if next != "" || edge == "" {
-			return out, next, nil
-		}
-		hi = edge
-		if len(out) == limit {
-			break
+	if f.Status != "" && !f.Status.Final() && f.JobID == "" {
+		if ids, few, err := r.live(ctx, f.Status); few || err != nil {
+			return r.among(ctx, ids, f, lo, hi, limit, err)
 		}
 	}
-	return out, writeCursor(hi), nil
-}
-
-// windowEdge is the id that ends the window below hi, or "" when the rest is
-// smaller than a window.
-func (r *Executions) windowEdge(ctx context.Context, jobID, lo, hi string) (string, error) {
-	where, args := r.conditions(repository.ExecutionFilter{JobID: jobID}, lo, hi)
-	ids, err := collect(ctx, r.c, "execution.list-window", "SELECT id FROM scheduler_job_execution"+where+" ORDER BY id DESC LIMIT 1 OFFSET ?",
-		append(args, r.c.d.scanWindow), scanText)
-	if err != nil || len(ids) == 0 {
-		return "", err
-	}
-	return ids[0], nil
+	ofJob := equals("job_id", f.JobID)
+	return walk[*entity.Execution]{
+		c: r.c, statement: "execution.list-window", table: "scheduler_job_execution", key: "id", where: ofJob.text, args: ofJob.args,
+		page: func(ctx context.Context, lo, hi string, limit int) ([]*entity.Execution, string, error) {
+			return r.page(ctx, f, lo, hi, limit)
+		},
+	}.run(ctx, lo, hi, limit)
 }
 
 // page reads matching runs with lo ≤ id < hi, newest first.
 func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo, hi string, limit int) ([]*entity.Execution, string, error) {
-	where, args := r.conditions(f, lo, hi)
-	rows, err := collect(ctx, r.c, "execution.list", selectExecutions+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanExecution)
+	rows, err := r.matching(ctx, f, idBounds("id", lo, hi), limit+1)
 	if err != nil {
 		return nil, "", err
 	}
@@ -81,23 +49,57 @@ func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo,
 	return rows, next, nil
 }
 
-// conditions renders a filter and lo ≤ id < hi, where empty bounds are open.
-func (r *Executions) conditions(f repository.ExecutionFilter, lo, hi string) (string, []any) {
-	var parts []string
-	var args []any
-	for _, c := range [...]struct{ condition, value string }{
-		{"id >=", lo}, {"id <", hi}, {"job_id =", f.JobID}, {"status =", string(f.Status)}, {"node_id =", f.NodeID}, {"trigger_type =", string(f.Trigger)},
-	} {
-		if c.value != "" {
-			parts, args = append(parts, c.condition+" ?"), append(args, c.value)
+// matching reads up to n runs that a filter and a condition on ids leave,
+// newest first.
+func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter, ids condition, n int) ([]*entity.Execution, error) {
+	where, args := joinConditions(ids, equals("job_id", f.JobID), equals("status", string(f.Status)), equals("node_id", f.NodeID),
+		equals("trigger_type", string(f.Trigger)), r.c.d.ofGroups("job_id", f.Groups))
+	return collect(ctx, r.c, "execution.list", selectExecutions+where+" ORDER BY id DESC LIMIT ?", append(args, n), scanExecution)
+}
+
+// fewLive is how many runs of a state the claim index is asked for. When there
+// are more, the newest of them are soon found by reading all runs.
+const fewLive = 5000
+
+// live lists the runs of a state that is not final, in no order, from the
+// claim index, which holds these alone. When they are many, few is false.
+func (r *Executions) live(ctx context.Context, status entity.Status) (ids []string, few bool, err error) {
+	const running, beyond, end = entity.ClaimRunningPrefix, "S", "~"
+	spans := [][2]string{{"", running}, {beyond, end}}
+	if status == entity.StatusRunning {
+		spans = [][2]string{{running, beyond}}
+	}
+	for _, span := range spans {
+		part, err := collect(ctx, r.c, "execution.list-live", "SELECT id FROM scheduler_job_execution"+r.c.d.byClaim+
+			" WHERE claim_key >= ? AND claim_key < ? LIMIT ?", []any{span[0], span[1], fewLive + 1 - len(ids)}, scanText)
+		if err != nil {
+			return nil, false, err
+		}
+		if ids = append(ids, part...); len(ids) > fewLive {
+			return nil, false, nil
 		}
 	}
-	if f.Groups != nil {
-		of, groups := r.c.d.ofGroups("job_id", f.Groups)
-		parts, args = append(parts, of), append(args, groups...)
+	return ids, true, nil
+}
+
+// among reads a page of the matching ones among runs.
+func (r *Executions) among(ctx context.Context, ids []string, f repository.ExecutionFilter, lo, hi string, limit int, err error) ([]*entity.Execution, string, error) {
+	if err != nil {
+		return nil, "", err
 	}
-	if len(parts) == 0 {
-		return "", nil
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id < lo || hi != "" && id >= hi })
+	slices.SortFunc(ids, func(a, b string) int { return compare(b, a) })
+	var out []*entity.Execution
+	for _, part := range chunks(ids, r.c.d.maxRows) {
+		in, args := r.c.d.in("id", part)
+		rows, err := r.matching(ctx, f, condition{in, args}, limit+1-len(out))
+		if err != nil {
+			return nil, "", err
+		}
+		if out = append(out, rows...); len(out) > limit {
+			break
+		}
 	}
-	return " WHERE " + strings.Join(parts, " AND "), args
+	out, next := cutPage(out, limit, func(e *entity.Execution) string { return e.ID })
+	return out, next, nil
 }

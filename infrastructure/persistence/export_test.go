@@ -24,7 +24,7 @@ func QueryText(ctx context.Context, tx repository.Tx, query string, args ...any)
 // SetInsertRows changes how many runs one INSERT adds.
 func SetInsertRows(s *Store, n int) { s.dialect.insertRows = n }
 
-// SetScanWindow changes how many runs one statement of a list reads.
+// SetScanWindow changes how many rows the first window of a filtered list has.
 func SetScanWindow(s *Store, n int) { s.dialect.scanWindow = n }
 
 // StampText is the text of a time as the tables hold it.

@@ -100,10 +100,19 @@ func (r *Jobs) List(ctx context.Context, f repository.JobFilter, p repository.Pa
 	if padded(f.Group) { // no group is named like that
 		return nil, "", nil
 	}
-	limit := pageSize(p.Limit)
+	return walk[*entity.Job]{
+		c: r.c, statement: "job.list-window", table: "scheduler_job_definition", key: "id",
+		page: func(ctx context.Context, lo, hi string, limit int) ([]*entity.Job, string, error) {
+			return r.page(ctx, f, idBounds("id", lo, hi), limit)
+		},
+	}.run(ctx, "", after, pageSize(p.Limit))
+}
+
+// page reads matching jobs, newest first.
+func (r *Jobs) page(ctx context.Context, f repository.JobFilter, ids condition, limit int) ([]*entity.Job, string, error) {
 	db := r.c.gorm(ctx, "job.list").Where("deleted = 0")
-	if after != "" {
-		db = db.Where("id < ?", after)
+	if ids.text != "" {
+		db = db.Where(ids.text, ids.args...)
 	}
 	if f.NameContains != "" { // INSTR, because it knows no wildcards
 		db = db.Where("INSTR(name_search, ?) > 0", strings.ToLower(f.NameContains))

@@ -110,7 +110,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	return &Store{
 		core: s, Jobs: &Jobs{s.read}, Executions: &Executions{s.read}, Plans: &Plans{s.read}, Claims: &Claims{s.read}, Tallies: &Tallies{s.read}, Locks: &Locks{s},
-		Records: &Records{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{s}, Users: &Users{s}, Groups: &Groups{s}, Backfills: &Backfills{s.read}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s},
+		Records: &Records{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{s}, Users: &Users{s}, Groups: &Groups{s}, Backfills: &Backfills{s.read}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s, newAuditQueue()},
 		IdempotentCalls: &IdempotentCalls{s}, Retention: &Retention{s: s},
 	}, nil
 }
@@ -122,6 +122,9 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 	}
 	defer func() { _ = m.Close() }()
 	if err := m.prepare(ctx, cfg.AutoMigrate); err != nil {
+		return err
+	}
+	if err := m.refuseUnfinished(ctx, cfg.Driver); err != nil {
 		return err
 	}
 	var dialector gorm.Dialector
@@ -138,7 +141,11 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return fmt.Errorf("open %s: %w", cfg.Driver, err)
 	}
-	s.read = &conn{ConnPool: s.pool, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm}
+	var pool gorm.ConnPool = s.pool
+	if s.dialect.lite() {
+		pool = newLiteReader(s.pool)
+	}
+	s.read = &conn{ConnPool: pool, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm}
 	return nil
 }
 

@@ -4,13 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
-
-// fencePoll is how often a fence looks whether the last run has ended.
-const fencePoll = 20 * time.Millisecond
 
 // Fence stops the work of a node that has lost its right to it (engine rule
 // 27): nothing is claimed or started any more, and every run is stopped as
@@ -18,23 +14,20 @@ const fencePoll = 20 * time.Millisecond
 // the store; whatever somebody else has decided meanwhile, the store keeps.
 func (t *TaskManager) Fence(ctx context.Context) error {
 	t.slots.fence(true)
-	timer := t.Clock.NewTimer(0)
-	defer timer.Stop()
+	t.mu.Lock()
+	for _, a := range t.runs {
+		a.cancel(entity.ErrStopLost)
+	}
+	t.mu.Unlock()
 	for {
-		t.mu.Lock()
-		for _, a := range t.runs {
-			a.cancel(entity.ErrStopLost)
-		}
-		t.mu.Unlock()
 		left := t.executing.Load()
 		if left == 0 {
 			return nil
 		}
-		timer.Reset(fencePoll)
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%d runs of a fenced node have not ended: %w", left, ctx.Err())
-		case <-timer.C():
+		case <-t.quiet:
 		}
 	}
 }

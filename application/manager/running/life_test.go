@@ -48,8 +48,12 @@ func TestAFencedNodeStopsAndStartsNothing(t *testing.T) {
 
 func TestAFenceWaitsForWhatDoesNotStop(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
-	release := n.Script.Hold()
-	defer release()
+	deaf := make(chan struct{})
+	defer close(deaf)
+	n.Script.Reply(func(context.Context, entity.Run, entity.Reporter) entity.Outcome {
+		<-deaf
+		return entity.Succeeded("")
+	})
 	waitingRun(t, n, n.Add(t, enginetest.Job("deaf", nil)).ID)
 	n.Runner.RunsReady()
 	n.Script.Await(t, 1)

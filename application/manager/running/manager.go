@@ -145,6 +145,8 @@ type TaskManager struct {
 	// executing is how many attempts are at work, without those that only wait
 	// for their end to be stored.
 	executing atomic.Int64
+	// quiet is told when the last of them has ended.
+	quiet chan struct{}
 	base      context.Context
 	stopRuns  context.CancelCauseFunc
 	inFlight  sync.WaitGroup
@@ -159,6 +161,7 @@ func New(deps Deps, cfg Config) *TaskManager {
 		runs: map[string]*active{}, suspect: map[string]int{}, recovering: map[string]int64{},
 		results: make(chan *finished, cfg.Slots+cfg.BatchSize),
 		wake:    make(chan struct{}, 1),
+		quiet:   make(chan struct{}, 1),
 		parked:  make(chan time.Time, 16),
 		base:    base, stopRuns: stop,
 	}

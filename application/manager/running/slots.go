@@ -154,6 +154,12 @@ func (s *slots) fence(fenced bool) {
 	}
 }
 
+func (s *slots) isFenced() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fenced
+}
+
 func (s *slots) drain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

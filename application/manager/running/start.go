@@ -43,16 +43,31 @@ func (t *TaskManager) Start(runs []entity.Run) {
 	t.executing.Add(int64(len(runs)))
 	started := make([]*active, len(runs))
 	t.mu.Lock()
+	fenced := t.slots.isFenced()
 	for i, run := range runs {
 		a := &active{run: run}
 		a.ctx, a.cancel = context.WithCancelCause(t.base)
 		a.log = newJournal(run.Execution, t.cfg.LogLimit, t.StoreClock)
 		t.runs[run.Execution.ID] = a
+		if fenced { // a claim was under way when the fence went up
+			a.cancel(entity.ErrStopLost)
+		}
 		started[i] = a
 	}
 	t.mu.Unlock()
 	for _, a := range started {
 		go t.execute(a)
+	}
+}
+
+// ended notes that an attempt is not at work any more.
+func (t *TaskManager) ended() {
+	if t.executing.Add(-1) > 0 {
+		return
+	}
+	select {
+	case t.quiet <- struct{}{}:
+	default:
 	}
 }
 
@@ -64,7 +79,7 @@ func (t *TaskManager) execute(a *active) {
 	outcome := entity.Failed(entity.ReasonPanic, "the handler ended its goroutine instead of returning")
 	defer func() {
 		a.cancel(nil)
-		t.executing.Add(-1)
+		t.ended()
 		took := t.Clock.Monotonic() - began
 		a.log.end(&outcome)
 		t.results <- &finished{

@@ -114,3 +114,13 @@ func random(t testing.TB) string {
 	require.NoError(t, err, fmt.Sprintf("read %d random bytes", len(b)))
 	return hex.EncodeToString(b)
 }
+
+// Raw is a bare connection to a scratch database, to look or to meddle behind
+// the store's back.
+func Raw(t testing.TB, cfg persistence.Config) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("mysql", cfg.DSN)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}

@@ -1,8 +1,11 @@
 package persistencetest
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +22,7 @@ func testAccess(t *testing.T, open Opener) {
 	t.Run("the last admin stays", func(t *testing.T) { lastAdmin(t, open(t, nil)) })
 	t.Run("tokens", func(t *testing.T) { tokens(t, open(t, nil)) })
 	t.Run("audit", func(t *testing.T) { audit(t, open(t, nil)) })
+	t.Run("audit entries of many calls at once", func(t *testing.T) { auditTogether(t, open) })
 }
 
 func person(t *testing.T, s *persistence.Store, id string, role entity.Role) entity.User {
@@ -159,4 +163,74 @@ func audit(t *testing.T, s *persistence.Store) {
 	n, err = s.PurgeAudit(t.Context(), time.Now().Add(time.Hour), 4)
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
+}
+
+// auditTogether: entries share commits, and one that is refused, or whose call
+// gave up, takes no other along.
+func auditTogether(t *testing.T, open Opener) {
+	var commits atomic.Int64
+	s := open(t, func(c *persistence.Config) {
+		c.Observe = func(statement string, _ time.Duration, _ error) {
+			if statement == "tx.audit-add" {
+				commits.Add(1)
+			}
+		}
+	})
+	const calls = 200
+	entry := func(n int) entity.AuditEntry {
+		return entity.AuditEntry{ID: fmt.Sprintf("%036d", n), Time: noon, Action: "PUT", Status: 200}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	errs := make([]error, calls)
+	var wg sync.WaitGroup
+	for n := range calls {
+		wg.Go(func() {
+			e, ctx := entry(n), t.Context()
+			switch n % 20 {
+			case 7:
+				e.ID = strings.Repeat("0", 35) + "8" // that of another
+			case 8:
+				ctx = gone
+			}
+			errs[n] = s.AddAudit(ctx, e)
+		})
+	}
+	wg.Wait()
+	stored := 0
+	for n, err := range errs {
+		switch n % 20 {
+		case 8: // it may have been written all the same
+		case 7:
+			if err == nil {
+				stored++
+			}
+		default:
+			require.NoError(t, err, n)
+		}
+	}
+	require.LessOrEqual(t, stored, 1, "an id is there once")
+	got, _, err := s.ListAudit(t.Context(), repository.AuditFilter{}, repository.Page{Limit: 1000})
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, e := range got {
+		require.False(t, seen[e.ID])
+		seen[e.ID] = true
+	}
+	for n := range calls {
+		if n%20 != 7 && n%20 != 8 {
+			require.True(t, seen[entry(n).ID], n)
+		}
+	}
+	before := commits.Load()
+	for n := range 100 {
+		wg.Go(func() {
+			errs[n] = s.AddAudit(t.Context(), entry(1000+n))
+		})
+	}
+	wg.Wait()
+	for n := range 100 {
+		require.NoError(t, errs[n])
+	}
+	require.Less(t, commits.Load()-before, int64(100), "calls at once share commits")
 }

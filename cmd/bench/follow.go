@@ -1,0 +1,177 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// tails are all followers of a bench.
+type tails struct {
+	wait sync.WaitGroup
+	all  []*tail
+}
+
+// runReader reads runs.
+type runReader interface {
+	Get(ctx context.Context, id string) (*entity.Execution, error)
+}
+
+// startBound is how long the runs and their streams may take to begin.
+const startBound = 30 * time.Second
+
+// follow opens a stream for each of so many runs as soon as it has begun, and
+// returns when every stream is open.
+func (b *bench) follow(ctx context.Context, c *client.Client, runs runReader, news *newsroom, n int, torrent map[string]bool) (*tails, error) {
+	t := &tails{}
+	open := make(chan error, n)
+	bound, cancel := context.WithTimeout(ctx, startBound)
+	defer cancel()
+	for range n {
+		select {
+		case <-bound.Done():
+			return nil, fmt.Errorf("only %d of %d runs have begun; give the bench more slots", len(t.all), n)
+		case id := <-news.begun:
+			run, err := runs.Get(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			f := &tail{b: b, client: c, run: id, torrent: torrent[run.JobID]}
+			t.all = append(t.all, f)
+			t.wait.Go(func() { f.follow(ctx, open) })
+		}
+	}
+	for range n {
+		select {
+		case <-bound.Done():
+			return nil, errors.New("the streams did not open")
+		case err := <-open:
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return t, nil
+}
+
+// sum adds up what the followers have seen.
+func (t *tails) sum(news *newsroom) (out *Tail, planned, lost, disorder int, err error) {
+	out = &Tail{Tails: len(t.all)}
+	var slow, fast []float64
+	for _, f := range t.all {
+		if f.err != nil {
+			return nil, 0, 0, 0, fmt.Errorf("follow the log of run %s: %w", f.run, f.err)
+		}
+		said := news.said[f.run]
+		planned += said
+		lost += max(said-len(f.delays), 0)
+		disorder += f.disorder
+		out.Lines += len(f.delays)
+		out.Reconnects += f.reconnects
+		if f.torrent {
+			fast = append(fast, f.delays...)
+		} else {
+			slow = append(slow, f.delays...)
+		}
+	}
+	out.DelayMs, out.TorrentDelayMs = summarize(slow), summarize(fast)
+	return out, planned, lost, disorder, nil
+}
+
+// tail follows one log.
+type tail struct {
+	b       *bench
+	client  *client.Client
+	run     string
+	torrent bool
+
+	last       int64
+	ended      bool
+	delays     []float64
+	disorder   int
+	reconnects int
+	err        error
+}
+
+// follow reads the stream to its end event; opened is told how it began.
+func (f *tail) follow(ctx context.Context, opened chan<- error) {
+	for first := true; !f.ended; first = false {
+		after := ""
+		if !first {
+			f.reconnects++
+			after = strconv.FormatInt(f.last, 10)
+		}
+		body, err := f.client.Stream(ctx, "/executions/"+f.run+"/logs/stream", after)
+		if first {
+			opened <- err
+		}
+		if err == nil {
+			err = f.read(body)
+			_ = body.Close()
+		}
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			f.err = err
+			return
+		}
+	}
+}
+
+// read takes events as they come.
+func (f *tail) read(body io.Reader) error {
+	in := bufio.NewReaderSize(body, 64<<10)
+	var id, event string
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "id: "):
+			id = line[4:]
+		case strings.HasPrefix(line, "event: "):
+			event = line[7:]
+		case strings.HasPrefix(line, "data: ") && event == "end":
+			f.ended = true
+			return nil
+		case strings.HasPrefix(line, "data: "):
+			if err := f.take(id, line[6:]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// take checks a line: its id follows the last one, and what it says is the
+// number of the line before it and one.
+func (f *tail) take(id, data string) error {
+	seq, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return fmt.Errorf("the id of an event: %w", err)
+	}
+	var said struct {
+		Seq  int64  `json:"seq"`
+		Line string `json:"line"`
+	}
+	if err := json.Unmarshal([]byte(data), &said); err != nil {
+		return fmt.Errorf("the data of an event: %w", err)
+	}
+	number, at, _ := strings.Cut(said.Line, " ")
+	written, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || seq != f.last+1 || said.Seq != seq || number != strconv.FormatInt(seq-1, 10) {
+		f.disorder++
+	}
+	f.last = seq
+	f.delays = append(f.delays, float64(f.b.clock.Monotonic().Microseconds()-written)/1000)
+	return nil
+}

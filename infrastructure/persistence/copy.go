@@ -1,0 +1,197 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// copyMarker is a table that stands in the target while a copy is not
+// finished: no server opens such a store, and the next copy starts it over.
+const copyMarker = "scheduler_copy_unfinished"
+
+// Copied is what Copy tells of a table: Done of Rows rows so far.
+type Copied struct {
+	Table      string
+	Done, Rows int64
+	// Verified: the rows of both sides were counted and summed up, and agree.
+	Verified bool
+}
+
+// CopyResult is what a copy found that people must know of.
+type CopyResult struct {
+	Rows int64
+	// Secrets is the number of sealed secrets: their key is not in the store.
+	Secrets int64
+	// Nodes are those that still hold runs, because they did not stop in order.
+	Nodes []string
+}
+
+// Copy puts everything of an SQLite store into a MySQL or MariaDB store, which
+// it migrates first. Nobody may use either of them meanwhile. A target that
+// holds data is refused, unless it is what an interrupted copy left: that is
+// thrown away. At the end every table is read back and compared with its
+// source; a copy that failed leaves a target that no server opens.
+func Copy(ctx context.Context, from, to Config, progress func(Copied)) (r CopyResult, err error) {
+	if from.Driver != driverSQLite || to.Driver != driverMySQL {
+		return r, fmt.Errorf("a store is copied from sqlite to mysql, not from %s to %s", from.Driver, to.Driver)
+	}
+	source, err := OpenMigrator(ctx, from)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	if err := source.prepare(ctx, false); err != nil {
+		return r, fmt.Errorf("the store to copy: %w", err)
+	}
+	target, err := OpenMigrator(ctx, to)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	if _, err := target.Up(ctx); err != nil {
+		return r, fmt.Errorf("the store to copy into: %w", err)
+	}
+	db, _, err := connectMySQL(ctx, to.DSN, 2, nil)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	c := &copier{from: source.db, to: db, progress: progress}
+	err = target.guard(ctx, func() error { return c.run(ctx) })
+	return c.result, err
+}
+
+// copier is one copy.
+type copier struct {
+	from, to *sql.DB
+	progress func(Copied)
+	tables   []copyTable
+	result   CopyResult
+}
+
+func (c *copier) run(ctx context.Context) error {
+	if err := c.plan(ctx); err != nil {
+		return err
+	}
+	unfinished, err := copyUnfinished(ctx, c.to)
+	if err != nil {
+		return err
+	}
+	if !unfinished {
+		if err := c.refuseData(ctx); err != nil {
+			return err
+		}
+		if _, err := c.to.ExecContext(ctx, "CREATE TABLE "+copyMarker+" (id INT NOT NULL PRIMARY KEY)"); err != nil {
+			return fmt.Errorf("mark the copy as unfinished: %w", err)
+		}
+	}
+	for _, t := range c.tables { // the migrations have filled one, and a former copy some
+		if _, err := c.to.ExecContext(ctx, "TRUNCATE TABLE "+t.name); err != nil {
+			return fmt.Errorf("empty %s: %w", t.name, err)
+		}
+	}
+	for _, t := range c.tables {
+		if err := t.copy(ctx, c.from, c.to, c.progress); err != nil {
+			return fmt.Errorf("copy %s: %w", t.name, err)
+		}
+		c.result.Rows += t.rows
+	}
+	for _, t := range c.tables {
+		if err := t.verify(ctx, c.from, c.to); err != nil {
+			return err
+		}
+		c.progress(Copied{Table: t.name, Done: t.rows, Rows: t.rows, Verified: true})
+	}
+	if err := c.look(ctx); err != nil {
+		return err
+	}
+	if _, err := c.to.ExecContext(ctx, "DROP TABLE "+copyMarker); err != nil {
+		return fmt.Errorf("mark the copy as finished: %w", err)
+	}
+	return nil
+}
+
+// plan lists the tables, which must be the same on both sides.
+func (c *copier) plan(ctx context.Context) error {
+	names, err := texts(ctx, c.from, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'scheduler|_%' ESCAPE '|' AND name <> ? ORDER BY name", schemaTable)
+	if err != nil {
+		return fmt.Errorf("list the tables: %w", err)
+	}
+	for _, name := range names {
+		t, err := planTable(ctx, c.from, c.to, name)
+		if err != nil {
+			return err
+		}
+		c.tables = append(c.tables, t)
+	}
+	return nil
+}
+
+// refuseData is an error when the target holds anything but what its
+// migrations put there.
+func (c *copier) refuseData(ctx context.Context) error {
+	for _, t := range c.tables {
+		where := ""
+		if t.name == (groupRow{}).TableName() {
+			where = " WHERE name <> ''"
+		}
+		found, err := texts(ctx, c.to, "SELECT 'x' FROM "+t.name+where+" LIMIT 1")
+		if err != nil {
+			return fmt.Errorf("look into %s: %w", t.name, err)
+		}
+		if len(found) > 0 {
+			return fmt.Errorf("the store to copy into holds data (%s); name an empty database", t.name)
+		}
+	}
+	return nil
+}
+
+// look finds what people must know of.
+func (c *copier) look(ctx context.Context) (err error) {
+	if err := c.from.QueryRowContext(ctx, "SELECT COUNT(*) FROM scheduler_secret").Scan(&c.result.Secrets); err != nil {
+		return fmt.Errorf("count the secrets: %w", err)
+	}
+	c.result.Nodes, err = texts(ctx, c.from, "SELECT DISTINCT node_id FROM scheduler_job_execution WHERE claim_key >= 'R' AND claim_key < 'S' ORDER BY node_id")
+	return err
+}
+
+// copyUnfinished reports whether a MySQL store is what an interrupted copy left.
+func copyUnfinished(ctx context.Context, db *sql.DB) (bool, error) {
+	found, err := texts(ctx, db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", copyMarker)
+	if err != nil {
+		return false, fmt.Errorf("look for an unfinished copy: %w", err)
+	}
+	return len(found) > 0, nil
+}
+
+// refuseUnfinished is an error for a store that an interrupted copy left.
+func (m *Migrator) refuseUnfinished(ctx context.Context, driver string) error {
+	if driver != driverMySQL {
+		return nil
+	}
+	unfinished, err := copyUnfinished(ctx, m.db)
+	if err == nil && unfinished {
+		err = errors.New("a copy into this store was interrupted; run `platform-scheduler migrate copy` again, which starts it over, or use another database")
+	}
+	return err
+}
+
+// texts reads the one column of a query.
+func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string, error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		s, err := scanText(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, rows.Err()
+}
