@@ -198,6 +198,7 @@ type fakeExecutions struct {
 	logPage      repository.LogPage
 	ledger       service.LedgerQuery
 	letterFilter repository.DeadLetterFilter
+	endless      int
 	retries      int
 	names        []string
 }
@@ -280,6 +281,11 @@ func (f *fakeExecutions) Fires(_ context.Context, q service.LedgerQuery) ([]serv
 
 func (f *fakeExecutions) DeadLetters(_ context.Context, filter repository.DeadLetterFilter, p repository.Page) ([]entity.DeadLetter, string, error) {
 	f.letterFilter, f.page = filter, p
+	if f.endless > 0 { // each page is short of what was asked for, and there is another
+		f.endless--
+		id := fmt.Sprint("run-", f.endless)
+		return []entity.DeadLetter{{ExecutionID: id, JobID: "job-1"}}, "more", nil
+	}
 	return f.letters, f.next, f.err
 }
 

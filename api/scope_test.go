@@ -135,9 +135,12 @@ func TestDeadLettersAreTreatedByCause(t *testing.T) {
 	require.Equal(t, []any{"job-1", "name of job-1", "EXIT_CODE", 2.0, "run-1", "exit 3"},
 		[]any{cause["jobId"], cause["jobName"], cause["reason"], cause["count"], cause["latestExecutionId"], cause["message"]})
 	require.Equal(t, entity.ReasonExitCode, e.executions.letterFilter.Reason)
-	e.executions.next = "there are more"
+	e.executions.endless = 700
 	a := e.call("POST", "/api/v1/bulk/dead-letters/replay", `{"jobId":"job-1","reason":"EXIT_CODE"}`).want(200).json()
-	require.Equal(t, []any{3.0, true}, []any{a["succeeded"], a["more"]})
+	require.Equal(t, []any{500.0, true}, []any{a["succeeded"], a["more"]}, "short pages are added up")
+	e.executions.endless = 0
+	a = e.call("POST", "/api/v1/bulk/dead-letters/replay", `{"jobId":"job-1","reason":"EXIT_CODE"}`).want(200).json()
+	require.Equal(t, []any{3.0, false}, []any{a["succeeded"], a["more"]})
 	require.True(t, e.executions.letterFilter.Waiting)
 	e.call("POST", "/api/v1/bulk/dead-letters/discard", `{"ids":["run-mine"]}`).want(200)
 	require.Len(t, e.executions.letters, 2)
