@@ -67,6 +67,7 @@ func (r *remote) jobCommand() *cobra.Command {
 		return nil
 	})
 	trigger.Flags().StringVar(&params, "params", "", "parameters of the run, a JSON `OBJECT`")
+	past := &backfillBody{}
 	c.AddCommand(r.jobList(&group), trigger, r.applyCommand(),
 		on("get", "Show a job", func(c *cobra.Command, _ *client.Client, j job) error { return r.send(c, "GET", "/jobs/"+j.ID, nil) }),
 		r.many(on("pause", "Stop planning a job, the jobs of a group, or all", post("pause", "paused")), &group),
@@ -74,6 +75,7 @@ func (r *remote) jobCommand() *cobra.Command {
 		on("delete", "Delete a job", func(c *cobra.Command, api *client.Client, j job) error {
 			return api.Call(c.Context(), "DELETE", "/jobs/"+j.ID, nil, nil, nil)
 		}),
+		past.flags(on("backfill", "Run the planned times of a past range, each once", past.run(r))),
 		r.exportCommand(&group))
 	return c
 }

@@ -94,6 +94,9 @@ func TestTheCommandLineManagesJobs(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(s.must("job", "get", "second", "--output", "json")), &shown))
 	require.Equal(t, "ENABLED", shown.Status)
 
+	require.Equal(t, "2020-01-01T20:00:00.000Z\n", s.must("job", "backfill", "second", "--from", "2020-01-01T00:00:00Z", "--to", "2020-01-02T00:00:00Z", "--dry-run"))
+	require.Regexp(t, "^[0-9a-f-]{36}\n$", s.must("job", "backfill", "second", "--from", "2020-01-01T00:00:00Z", "--to", "2020-01-02T00:00:00Z"))
+
 	s.file("jobs/a.yaml", strings.Split(twoJobs, "---")[0])
 	s.must("job", "apply", "-f", exported) // the second again
 	require.Contains(t, s.must("job", "apply", "-f", file, "--prune"), "0 deleted", "another group is left alone")
