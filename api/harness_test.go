@@ -148,6 +148,7 @@ type edge struct {
 	auth       *fakeAuth
 	jobs       *fakeJobs
 	executions *fakeExecutions
+	nodes      *fakeRegistry
 	// executionService stands in for executions where it is set.
 	executionService api.ExecutionService
 	monitor          *fakeMonitor
@@ -165,7 +166,7 @@ type edge struct {
 func newEdge(t *testing.T) *edge {
 	t.Helper()
 	e := &edge{
-		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, monitor: &fakeMonitor{}, backfills: &fakeBackfills{}, ahead: &fakeAhead{},
+		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, nodes: newRegistry(), monitor: &fakeMonitor{}, backfills: &fakeBackfills{}, ahead: &fakeAhead{},
 		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &bytes.Buffer{},
 	}
 	var err error
@@ -190,7 +191,7 @@ func (e *edge) deps() api.Deps {
 		executions = e.executionService
 	}
 	return api.Deps{
-		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: e.executions, Secrets: e.secrets,
+		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: service.NewNodeService(e.nodes), Secrets: e.secrets,
 		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
 		Groups:    service.NewGroupService(e.groups, followers{}, e.clock, slog.New(slog.DiscardHandler)),
 		Backfills: e.backfills, Overview: e.ahead, Loads: e.ahead,

@@ -51,12 +51,16 @@ type peer struct {
 	reaped     []string
 	held       map[string]int
 	rebalanced int
+	suspended  bool
+	changes    int
 	lost       int
 }
 
 var errAway = errors.New("the store is away")
 
 func (p *peer) Running() (running, total int) { return 3, 8 }
+
+func (p *peer) Suspend(draining bool) { p.suspended = draining }
 
 func (p *peer) Fence(context.Context) error { p.fences++; return nil }
 
@@ -93,7 +97,7 @@ func (c *cluster) join(id string, change func(d *membership.Deps)) *peer {
 	n.Epoch, err = c.store.Register(c.t.Context(), n)
 	require.NoError(c.t, err)
 	d := membership.Deps{
-		Registry: registry{c.store, p}, Worker: p, Planner: p, Beacons: c, Clock: c.clock, Logger: slog.New(slog.DiscardHandler), OnLost: func() { p.lost++ },
+		Registry: registry{c.store, p}, Worker: p, Planner: p, Beacons: c, Clock: c.clock, Logger: slog.New(slog.DiscardHandler), OnLost: func() { p.lost++ }, OnChange: func() { p.changes++ },
 	}
 	if change != nil {
 		change(&d)

@@ -83,6 +83,11 @@ func (t *TaskManager) store(items []*finished) error {
 	if err != nil {
 		return err
 	}
+	for _, f := range items {
+		if f.run.Job.Coordinated() { // its end may let another run start
+			t.Places.Prepare(ctx, f.run.Job)
+		}
+	}
 	var c completion
 	err = t.Store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
 		c.restoreLogs() // a deadlock makes the store run this again

@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
 // Executor runs one attempt. It returns when the attempt has really ended,
@@ -131,6 +132,10 @@ type TaskManager struct {
 	// recovering holds the tokens of lost attempts whose end is being stored.
 	recovering map[string]int64
 
+	// carried is what the claim loop has found out about the queues of label
+	// sets: whether this node may take from them.
+	carried map[entity.Queue]bool
+
 	results chan *finished
 	wake    chan struct{}
 	parked  chan time.Time
@@ -149,7 +154,7 @@ func New(deps Deps, cfg Config) *TaskManager {
 	base, stop := context.WithCancelCause(context.Background())
 	t := &TaskManager{
 		Deps: deps, cfg: cfg, slots: newSlots(cfg.Slots),
-		runs: map[string]*active{}, suspect: map[string]int{}, recovering: map[string]int64{},
+		runs: map[string]*active{}, suspect: map[string]int{}, recovering: map[string]int64{}, carried: map[entity.Queue]bool{},
 		results: make(chan *finished, cfg.Slots+cfg.BatchSize),
 		wake:    make(chan struct{}, 1),
 		parked:  make(chan time.Time, 16),
@@ -218,12 +223,15 @@ func (t *TaskManager) Holder() (nodeID string, epoch int64) { return t.cfg.NodeI
 
 // Suits implements firing.Starter: the node carries every label asked for.
 func (t *TaskManager) Suits(job *entity.Job) bool {
-	for k, v := range job.Routing.Labels {
-		if t.cfg.Labels[k] != v {
-			return false
-		}
+	return routing.Match(job.Routing.Labels, t.cfg.Labels)
+}
+
+// Suspend keeps new runs away from the node, or lets them in again; what runs
+// goes on (see entity.NodeDraining).
+func (t *TaskManager) Suspend(draining bool) {
+	if t.slots.suspend(draining) && !draining {
+		t.wakeClaim()
 	}
-	return true
 }
 
 // Room implements firing.Starter.

@@ -23,6 +23,8 @@ type slots struct {
 	draining bool
 	// fenced: nothing starts until the node has found its right again.
 	fenced bool
+	// suspended: somebody drains the node, and may think otherwise later.
+	suspended bool
 	// hopeless: somebody waited in vain since the last change for the better.
 	hopeless bool
 	freed    chan struct{}
@@ -53,7 +55,7 @@ func (s *slots) reserveForClaim(n int) int {
 }
 
 // closed: nothing may start here; the caller holds the lock.
-func (s *slots) closed() bool { return s.draining || s.fenced }
+func (s *slots) closed() bool { return s.draining || s.fenced || s.suspended }
 
 func (s *slots) take(n int) int {
 	n = min(n, s.free)
@@ -152,6 +154,18 @@ func (s *slots) fence(fenced bool) {
 	if !fenced {
 		s.announce()
 	}
+}
+
+// suspend reports whether that is a change.
+func (s *slots) suspend(suspended bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.suspended == suspended {
+		return false
+	}
+	s.suspended = suspended
+	s.announce()
+	return true
 }
 
 func (s *slots) drain() {
