@@ -1,13 +1,16 @@
 package enginetest
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // Join is further nodes on the store and the clock of n, named after their
@@ -79,3 +82,37 @@ func (n *Node) Drain(t testing.TB, draining bool) {
 
 // ID is the name of the node.
 func (n *Node) ID() string { return n.self.ID }
+
+// Trigger fires a job by hand on this node, as the service does.
+func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
+	t.Helper()
+	var a coordination.Admission
+	fire, err := coordination.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), "")
+	require.NoError(t, err)
+	n.Places.PrepareIDs(t.Context(), jobID)
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		a = coordination.Admission{}
+		jobs, err := n.Places.Lock(ctx, tx, []string{jobID})
+		if err != nil {
+			return err
+		}
+		live, err := tx.LiveFires.OfJobs(ctx, []string{jobID})
+		if err != nil {
+			return err
+		}
+		if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[jobID], &live, fire, &a); err != nil {
+			return err
+		}
+		return n.Places.Record(ctx, tx, n.Time.Now(), jobs[jobID], &a)
+	})
+	n.Runner.Notice(a.Effect)
+	return a.Rows
+}
+
+// Sweep looks after the queues.
+func (n *Node) Sweep(t testing.TB) (moved int) {
+	t.Helper()
+	moved, err := n.Dispatch.Sweep(t.Context())
+	require.NoError(t, err)
+	return moved
+}
