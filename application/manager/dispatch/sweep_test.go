@@ -177,8 +177,8 @@ func TestAClaimBeatsTheSweep(t *testing.T) {
 // Claims and sweeps of several nodes at once lose and double nothing.
 func TestSweepsAndClaimsAtOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
-		first := enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{})
-		c := &cluster{t: t, nodes: first.Join(t, enginetest.Options{}, enginetest.Options{})}
+		roomy := enginetest.Options{Slots: 500}
+		c := &cluster{t: t, nodes: enginetest.On(t, dbtest.Open(t, cfg), roomy).Join(t, roomy, roomy)}
 		rows := c.fire(c.job(by(entity.RouteFirst)).ID, 120)
 		c.nodes[0].Drain(t, true)
 		enginetest.Beat(t, c.nodes...)

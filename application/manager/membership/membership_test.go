@@ -297,3 +297,25 @@ func TestTheDeadAreLookedAtAgainNowAndThen(t *testing.T) {
 	c.pass(10, a)
 	require.Len(t, a.reaped, 5)
 }
+
+// What the registry says of this node and of the others is passed on.
+func TestChangesArePassedOn(t *testing.T) {
+	c := newCluster(t)
+	a := c.join("a", nil)
+	b := c.join("b", nil)
+	a.beat()
+	before := a.changes
+	c.pass(2, a, b)
+	require.Equal(t, before, a.changes, "nothing happened")
+	require.NoError(t, c.store.Drain(t.Context(), "a", true))
+	c.pass(1, a, b)
+	require.Equal(t, []any{true, false, before + 1}, []any{a.suspended, b.suspended, a.changes})
+	c.pass(1, a, b)
+	require.True(t, a.suspended, "a beat does not end it")
+	require.NoError(t, c.store.Drain(t.Context(), "a", false))
+	c.pass(1, a, b)
+	require.Equal(t, []any{false, before + 2}, []any{a.suspended, a.changes})
+	b.leave()
+	c.pass(1, a)
+	require.Equal(t, before+3, a.changes)
+}

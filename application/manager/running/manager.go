@@ -262,13 +262,9 @@ func (t *TaskManager) Notice(e coordination.Effect) {
 	}
 }
 
-// Running is the number of runs on this node, and the number of its slots.
-func (t *TaskManager) Running() (running, total int) {
-	if t.cfg.Idle {
-		return 0, 0
-	}
-	return t.slots.used(), t.cfg.Slots
-}
+// Running is the number of runs on this node, and the number of its slots; a
+// node that is no executor, or on its way down, has none to offer.
+func (t *TaskManager) Running() (running, total int) { return t.slots.used(), t.slots.offered() }
 
 func (t *TaskManager) wakeClaim() {
 	select {

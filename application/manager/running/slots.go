@@ -181,6 +181,17 @@ func (s *slots) used() int {
 	return s.total - s.free
 }
 
+// offered is how many slots there are in all, for others to know: none where
+// nothing will start any more.
+func (s *slots) offered() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return 0
+	}
+	return s.total
+}
+
 // full returns nil while a slot is free, and otherwise a channel that is
 // closed at the next release or when the backlog is gone. Both are one
 // question: between two, the release that somebody waits for might happen.
