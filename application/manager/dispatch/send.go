@@ -43,7 +43,7 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execut
 	s.Places.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
 	var ids []string
 	for _, row := range rows {
-		if row.NodeID == "" && s.Places.Route(jobs[row.JobID], row, 0).Queue != q {
+		if s.Places.Route(jobs[row.JobID], row, 0).Queue != q {
 			ids = append(ids, row.ID)
 		}
 	}
@@ -58,7 +58,7 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execut
 			return err
 		}
 		moved, effect, err = s.Places.Enqueue(ctx, tx, s.now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
-			return s.now, row.Claim.Queue() == q && row.NodeID == ""
+			return s.now, row.Claim.Queue() == q
 		})
 		return err
 	})

@@ -82,6 +82,10 @@ func TestTheQueueOfANodeThatGoesIsMoved(t *testing.T) {
 	for name, leave := range map[string]func(c *cluster){
 		"drained": func(c *cluster) { c.nodes[0].Drain(c.t, true); enginetest.Beat(c.t, c.nodes...) },
 		"lost":    func(c *cluster) { silent(c.t, c, 0) },
+		"stopping": func(c *cluster) {
+			c.nodes[0].Runner.Drain(c.t.Context(), 0)
+			enginetest.Beat(c.t, c.nodes...)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := three(t)
@@ -141,10 +145,15 @@ func TestAFullNodeGivesItsQueueAway(t *testing.T) {
 	enginetest.Beat(t, c.nodes...)
 	third := c.fire(job.ID, 2)
 	require.Equal(t, []entity.Queue{entity.NodeQueue("node-1"), entity.NodeQueue("node-1")}, c.queues(third))
-	c.nodes[0].Clock.Advance(6 * time.Second)
-	require.Zero(t, c.nodes[0].Sweep(t), "nobody has room")
 	release[1]()
 	c.became(entity.StatusSuccess, second...)
+	enginetest.Beat(t, c.nodes...)
+	require.Zero(t, c.nodes[0].Sweep(t), "it has not waited long")
+	c.nodes[0].Clock.Advance(6 * time.Second)
+	full := c.nodes[1].Runner.Reserve(1)
+	enginetest.Beat(t, c.nodes...)
+	require.Zero(t, c.nodes[0].Sweep(t), "nobody has room")
+	c.nodes[1].Runner.Release(full)
 	enginetest.Beat(t, c.nodes...)
 	require.Equal(t, 1, c.nodes[0].Sweep(t), "no more than there is room for")
 	require.Equal(t, []string{"node-2"}, c.ran(third[:1]))
