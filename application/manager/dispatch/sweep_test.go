@@ -105,6 +105,26 @@ func TestTheQueueOfANodeThatGoesIsMoved(t *testing.T) {
 	}
 }
 
+// Rule 20: what ran on a lost node is retried, and routed anew when it is ready.
+func TestWhatRanOnALostNodeIsRoutedAgain(t *testing.T) {
+	c := three(t)
+	c.nodes[0].Script.Hold()
+	c.start()
+	rows := c.fire(c.job(by(entity.RouteFirst)).ID, 4)
+	require.Equal(t, map[string]int{"node-1": 4}, tally(nodesOf(c.became(entity.StatusRunning, rows...))))
+	silent(t, c, 0)
+	held, err := c.nodes[2].Runner.Reap(t.Context(), "node-1", 1)
+	require.NoError(t, err)
+	require.Equal(t, 4, held)
+	c.await("the retries are ready", func() bool {
+		_, err := c.nodes[2].Runner.Unpark(t.Context())
+		return err == nil && tally(nodesOf(c.read(rows)))["node-1"] == 0
+	})
+	for _, row := range c.became(entity.StatusSuccess, rows...) {
+		require.Equal(t, []any{"node-2", 2, 1}, []any{row.NodeID, row.Attempt, row.NodeLosses})
+	}
+}
+
 // A node that drains starts nothing, lets run what runs, and comes back.
 func TestADrainingNodeOnlyFinishes(t *testing.T) {
 	c := newCluster(t, enginetest.Options{}).start()
