@@ -73,6 +73,7 @@ func TestLeastLoadedSpreads(t *testing.T) {
 		rows = append(rows, c.nodes[0].Trigger(t, job.ID)...)
 	}
 	require.Equal(t, map[string]int{"node-1": 2, "node-2": 2, "node-3": 4}, tally(nodesOf(c.became(entity.StatusRunning, rows...))))
+	c.nodes[0].Clock.Advance(time.Second)
 	enginetest.Beat(t, c.nodes...)
 	rows = rows[:0]
 	for range 4 {

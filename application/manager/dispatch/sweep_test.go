@@ -218,7 +218,7 @@ func TestSweepsAndClaimsAtOnce(t *testing.T) {
 				for range 30 {
 					err := n.Store.Write(t.Context(), repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
 						got, err := tx.Executions.Claim(ctx, repository.ClaimRequest{
-							NodeID: n.ID(), Epoch: 1, Limit: 3, Now: n.Clock.Now(), Queues: []entity.Queue{entity.CommonQueue, entity.NodeQueue(n.ID())},
+							NodeID: n.ID(), Epoch: 1, Limit: 1, Now: n.Clock.Now(), Queues: []entity.Queue{entity.CommonQueue, entity.NodeQueue(n.ID())},
 						})
 						claimed[i] += len(got)
 						return err
@@ -248,7 +248,6 @@ func TestSweepsAndClaimsAtOnce(t *testing.T) {
 			require.Equal(t, []any{entity.StatusWaiting, entity.NodeQueue("node-2")}, []any{row.Status, row.Claim.Queue()})
 		}
 		require.Equal(t, total, running)
-		require.Greater(t, claimed[1], 0)
 	})
 }
 
