@@ -260,11 +260,6 @@ func (f *fakeExecutions) Discard(_ context.Context, id string) error {
 	return fault.NotFound("dead letter", id)
 }
 
-// All is the registry of nodes.
-func (f *fakeExecutions) All(context.Context) ([]entity.Node, error) {
-	return []entity.Node{{ID: "node-1", Status: entity.NodeUp, Epoch: 3, Slots: 8, LastHeartbeat: now}}, f.err
-}
-
 func (f *fakeExecutions) Names(_ context.Context, jobIDs []string) (map[string]string, error) {
 	f.names = jobIDs
 	names := map[string]string{}

@@ -150,6 +150,7 @@ type edge struct {
 	auth       *fakeAuth
 	jobs       *fakeJobs
 	executions *fakeExecutions
+	nodes      *fakeRegistry
 	// executionService stands in for executions where it is set.
 	executionService api.ExecutionService
 	monitor          *fakeMonitor
@@ -169,7 +170,7 @@ type edge struct {
 func newEdge(t *testing.T) *edge {
 	t.Helper()
 	e := &edge{
-		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, monitor: &fakeMonitor{}, backfills: &fakeBackfills{}, ahead: &fakeAhead{}, mu: &sync.Mutex{}, named: &namedJobs{},
+		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, nodes: newRegistry(), monitor: &fakeMonitor{}, backfills: &fakeBackfills{}, ahead: &fakeAhead{}, mu: &sync.Mutex{}, named: &namedJobs{},
 		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &lockedLog{},
 	}
 	var err error
@@ -195,7 +196,7 @@ func (e *edge) deps() api.Deps {
 	}
 	groups := service.NewGroupService(e.groups, followers{}, e.clock, slog.New(slog.DiscardHandler))
 	return api.Deps{
-		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: e.executions, Secrets: e.secrets,
+		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: service.NewNodeService(e.nodes), Secrets: e.secrets,
 		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
 		Backfills: e.backfills, Overview: e.ahead, Loads: e.ahead,
 		Groups: groups, Definitions: e.definitions(groups),

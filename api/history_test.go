@@ -47,15 +47,3 @@ func TestADeadLetterIsDiscardedOnce(t *testing.T) {
 	e.call("POST", "/api/v1/dead-letters/x/discard", "").want(204)
 	e.call("POST", "/api/v1/dead-letters/x/discard", "").wantCode(404, "not_found")
 }
-
-func TestNodesAreShown(t *testing.T) {
-	e := newEdge(t)
-	items := e.call("GET", "/api/v1/nodes", "").want(200).json()["items"].([]any)
-	require.Equal(t, map[string]any{
-		"id": "node-1", "ip": "", "port": 0.0, "status": "UP", "epoch": 3.0, "roles": []any{}, "labels": map[string]any{}, "slots": 8.0, "running": 0.0,
-		"version": "", "lastHeartbeat": "2026-11-20T12:00:00.000Z",
-	}, items[0])
-	require.Equal(t, "node-1", e.call("GET", "/api/v1/nodes/node-1", "").want(200).json()["id"])
-	e.call("GET", "/api/v1/nodes/none", "").wantCode(404, "not_found")
-	e.call("GET", "/api/v1/nodes?x=1", "").wantField(422, "x", "unknown_parameter")
-}

@@ -39,7 +39,7 @@ type Deps struct {
 	Executions ExecutionService
 	Auth       controller.AuthService
 	Monitor    controller.MonitorService
-	Nodes      controller.NodeReader
+	Nodes      controller.NodeService
 	Secrets    controller.SecretService
 	Users      controller.UserService
 	Tokens     controller.TokenService

@@ -162,6 +162,8 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 
 		{"GET", v1 + "/nodes", permission.JobRead, none, false, node.List},
 		{"GET", v1 + "/nodes/:id", permission.JobRead, unbound, false, node.Get},
+		{"POST", v1 + "/nodes/:id/drain", permission.NodeWrite, unbound, false, node.Drain},
+		{"POST", v1 + "/nodes/:id/resume", permission.NodeWrite, unbound, false, node.Resume},
 		{"GET", v1 + "/secrets", permission.SecretRead, none, false, secret.List},
 		// No answer to repeat is kept of what holds a secret.
 		{"POST", v1 + "/secrets", permission.SecretWrite, none, false, secret.Create},

@@ -8,21 +8,24 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
 )
 
-// NodeReader reads the registry.
-type NodeReader interface {
-	// All lists the nodes, by id.
-	All(ctx context.Context) ([]entity.Node, error)
+// NodeService shows and drains nodes. Unknown ones are fault.KindNotFound.
+type NodeService interface {
+	// List is every node, by id.
+	List(ctx context.Context) ([]service.Node, error)
+	Get(ctx context.Context, id string) (service.Node, error)
+	// Drain and Resume return fault.KindConflict for a node that is DOWN.
+	Drain(ctx context.Context, id string) (service.Node, error)
+	Resume(ctx context.Context, id string) (service.Node, error)
 }
 
 // NodeController serves /nodes.
-type NodeController struct{ nodes NodeReader }
+type NodeController struct{ nodes NodeService }
 
 // NewNodeController serves a registry.
-func NewNodeController(nodes NodeReader) *NodeController { return &NodeController{nodes} }
+func NewNodeController(nodes NodeService) *NodeController { return &NodeController{nodes} }
 
 // List answers GET /nodes with all of them.
 //
@@ -35,33 +38,50 @@ func (n *NodeController) List(c *gin.Context) error {
 	if err := request.NewQuery(c.Request.URL.RawQuery).Done(); err != nil {
 		return err
 	}
-	nodes, err := n.nodes.All(c.Request.Context())
+	nodes, err := n.nodes.List(c.Request.Context())
 	if err != nil {
 		return err
 	}
 	items := make([]vo.Node, len(nodes))
 	for i, node := range nodes {
-		items[i] = vo.FromNode(node)
+		items[i] = vo.FromNode(node.Node, node.Partitions)
 	}
 	return reply(c, http.StatusOK, vo.NewPage(items, ""))
 }
 
 // Get answers GET /nodes/{id}.
 //
-//	@Summary Show one node
-//	@Tags nodes
-//	@Param id path string true "id of the node"
-//	@Success 200 {object} vo.Node
-//	@Router /api/v1/nodes/{id} [get]
-func (n *NodeController) Get(c *gin.Context) error {
-	nodes, err := n.nodes.All(c.Request.Context())
+//	@Summary	Show a node
+//	@Tags	nodes
+//	@Param	id path string true "id of the node"
+//	@Success	200 {object} vo.Node
+//	@Router	/api/v1/nodes/{id} [get]
+func (n *NodeController) Get(c *gin.Context) error { return n.answer(c, n.nodes.Get) }
+
+// Drain answers POST /nodes/{id}/drain.
+//
+//	@Summary	Keep new runs away from a node
+//	@Tags	nodes
+//	@Param	id path string true "id of the node"
+//	@Success	200 {object} vo.Node
+//	@Failure	409 {object} problem.Problem "the node is down"
+//	@Router	/api/v1/nodes/{id}/drain [post]
+func (n *NodeController) Drain(c *gin.Context) error { return n.answer(c, n.nodes.Drain) }
+
+// Resume answers POST /nodes/{id}/resume.
+//
+//	@Summary	Let runs start on a node again
+//	@Tags	nodes
+//	@Param	id path string true "id of the node"
+//	@Success	200 {object} vo.Node
+//	@Failure	409 {object} problem.Problem "the node is down"
+//	@Router	/api/v1/nodes/{id}/resume [post]
+func (n *NodeController) Resume(c *gin.Context) error { return n.answer(c, n.nodes.Resume) }
+
+func (n *NodeController) answer(c *gin.Context, act func(context.Context, string) (service.Node, error)) error {
+	node, err := act(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
-	for _, node := range nodes {
-		if node.ID == c.Param("id") {
-			return reply(c, http.StatusOK, vo.FromNode(node))
-		}
-	}
-	return fault.NotFound("node", c.Param("id"))
+	return reply(c, http.StatusOK, vo.FromNode(node.Node, node.Partitions))
 }

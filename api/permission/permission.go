@@ -30,6 +30,9 @@ const (
 	// SecretRead shows which secrets there are; their values nobody can read.
 	SecretRead  Permission = "secret:read"
 	SecretWrite Permission = "secret:write"
+	// NodeWrite drains nodes, which concerns the jobs of all groups: operators
+	// hold it who are bound to none.
+	NodeWrite Permission = "node:write"
 	// UserAdmin manages users and the tokens of others.
 	UserAdmin Permission = "user:admin"
 	AuditRead Permission = "audit:read"
@@ -42,7 +45,7 @@ func All() []Permission {
 
 // Scopes lists what an API token can be narrowed to.
 func Scopes() []Permission {
-	return []Permission{JobRead, JobWrite, JobRun, JobCommand, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite, UserAdmin, AuditRead}
+	return []Permission{JobRead, JobWrite, JobRun, JobCommand, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite, NodeWrite, UserAdmin, AuditRead}
 }
 
 // Of lists what a user holds in the groups that the user sees; an unknown role
@@ -55,6 +58,9 @@ func Of(u entity.User) []Permission {
 		held := []Permission{Self, Account, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead}
 		if u.Commands {
 			held = append(held, JobCommand)
+		}
+		if u.Groups == nil {
+			held = append(held, NodeWrite)
 		}
 		return held
 	case entity.RoleViewer:
@@ -103,7 +109,7 @@ func AllowsIn(who entity.Principal, p Permission, group string) bool {
 // they are audited.
 func Changes(p Permission) bool {
 	switch p {
-	case Account, JobWrite, JobRun, ExecutionWrite, SecretWrite, UserAdmin:
+	case Account, JobWrite, JobRun, ExecutionWrite, SecretWrite, NodeWrite, UserAdmin:
 		return true
 	}
 	return false

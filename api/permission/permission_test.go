@@ -57,3 +57,14 @@ func TestRoles(t *testing.T) {
 	}
 	require.False(t, permission.Allows(as(entity.RoleAdmin), ""))
 }
+
+// Draining a node concerns the jobs of all groups.
+func TestOperatorsOfSomeGroupsDrainNoNodes(t *testing.T) {
+	bound := as(entity.RoleOperator)
+	bound.User.Groups = map[string]entity.Role{"a": entity.RoleOperator}
+	require.False(t, permission.Allows(bound, permission.NodeWrite))
+	require.True(t, permission.Allows(as(entity.RoleOperator), permission.NodeWrite))
+	require.True(t, permission.Allows(as(entity.RoleAdmin), permission.NodeWrite))
+	require.False(t, permission.Allows(as(entity.RoleViewer), permission.NodeWrite))
+	require.True(t, permission.Changes(permission.NodeWrite))
+}

@@ -200,7 +200,7 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution,
 		return "", fmt.Errorf("make a fire: %w", err)
 	}
 	fire.RetryOf, fire.RootID = row.ID, row.IdempotencyKey()
-	fire.OnlyShard, fire.ShardTotal = row.ShardIndex, max(row.ShardTotal, 1)
+	fire.OnlyShard, fire.ShardTotal, fire.OnlyNode = row.ShardIndex, max(row.ShardTotal, 1), row.NodeID
 	ids, err := fireExtra(ctx, s.Store, s.Places, s.Engine, s.Clock, row.JobID, fire, also)
 	if err != nil {
 		return "", err

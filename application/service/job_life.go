@@ -185,6 +185,7 @@ func fireExtra(ctx context.Context, store repository.Store, places *coordination
 	jobID string, fire coordination.Fire, also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
 ) ([]string, error) {
 	var a coordination.Admission
+	places.PrepareIDs(ctx, jobID)
 	err := store.Write(ctx, repository.LaneAPI, "job.trigger", func(ctx context.Context, tx repository.Tx) error {
 		a = coordination.Admission{}
 		jobs, err := places.Lock(ctx, tx, []string{jobID})

@@ -128,7 +128,7 @@ func (s *OverviewService) live(ctx context.Context, groups []string, limit int) 
 		lo, hi entity.ClaimKey
 		count  *Count
 	}{
-		{entity.ClaimReadyPrefix, "W+", &waiting},
+		{entity.ClaimReadyPrefix, "Y", &waiting}, // also those without a node
 		{entity.ClaimParkedPrefix, "C", &waiting},
 		{entity.ClaimQueuedPrefix, "R", &waiting},
 		{entity.ClaimRunningPrefix, "S", &running},

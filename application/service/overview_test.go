@@ -108,13 +108,14 @@ func TestTheOverviewMissesNodes(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, d.Store.Leave(t.Context(), "node-b", 1))
+	require.NoError(t, d.Store.Leave(t.Context(), d.ID(), 1))
 	overview := func() service.Overview {
 		o, err := d.watching(d.Store).Overview(t.Context(), []string{})
 		require.NoError(t, err)
 		return o
 	}
 	o := overview()
-	require.Equal(t, map[entity.NodeStatus]int{entity.NodeUp: 1, entity.NodeDown: 1}, o.Nodes)
+	require.Equal(t, map[entity.NodeStatus]int{entity.NodeUp: 1, entity.NodeDown: 2}, o.Nodes)
 	require.Empty(t, o.Degraded, "a node that left is not missed")
 	d.Clock.Advance(20 * time.Second)
 	require.Equal(t, []string{"the node node-a has not been heard of for 20s"}, overview().Degraded)

@@ -165,10 +165,10 @@ func states(rows []*entity.Execution) []string {
 	return out
 }
 
-// waiting makes a job whose runs are never started by the node itself.
+// waiting makes a job whose runs no node starts.
 func waiting(change func(j *entity.Job)) func(j *entity.Job) {
 	return func(j *entity.Job) {
-		j.Routing.Strategy = entity.RouteLRU
+		j.Routing.Labels = map[string]string{"node": "nobody"}
 		if change != nil {
 			change(j)
 		}

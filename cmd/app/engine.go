@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/controller"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/backfill"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/dispatch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
@@ -78,6 +79,7 @@ type Engine struct {
 	Backfills  *service.BackfillService
 	Overview   *service.OverviewService
 	Loads      *service.LoadService
+	Nodes      *service.NodeService
 	Metrics    *metrics.MetricsCollector
 	Bus        *mq.Bus
 	Clock      *storeclock.Clock
@@ -96,6 +98,7 @@ type Engine struct {
 	cluster   *cluster
 	ticker    *ticker.Ticker
 	backfills *backfill.Manager
+	dispatch  *dispatch.Manager
 	lost      chan struct{}
 	stopping  atomic.Bool
 	loops     sync.WaitGroup
@@ -158,7 +161,10 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	compiler := schedule.NewCompiler()
 	fair := fairness.New(0)
 	jobs := cache.NewJobCache(e.Store.Jobs, cachedJobs)
-	places := coordination.NewPlaces(compiler, fair, jobs)
+	router := dispatch.NewRouter(dispatch.RouterDeps{
+		Nodes: func() []entity.Node { return e.Member.Nodes() }, Jobs: jobs, Runs: e.Store.Executions, NodeID: node.ID, Labels: cfg.Node.Labels,
+	})
+	places := coordination.NewPlaces(compiler, fair, jobs, router)
 	parallel := 1
 	if cfg.Store.Driver == config.DriverMySQL {
 		parallel = 2
@@ -170,6 +176,11 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}, running.Config{
 		NodeID: node.ID, Epoch: node.Epoch, Labels: cfg.Node.Labels, Slots: cfg.Executor.Slots,
 		Completers: parallel, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
+	})
+	closer := &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock}
+	e.dispatch = dispatch.New(dispatch.Deps{
+		Store: e.Store, Claims: e.Store, Registry: e.Store, Jobs: jobs, Places: places, Closer: closer, Runner: e.Runner,
+		Metrics: e.Metrics, Clock: o.Clock, StoreClock: e.Clock,
 	})
 	e.Member = e.member(node)
 	// Two workers everywhere: while one batch is being written, the next is
@@ -191,12 +202,12 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return e, err
 	}
 	duties := upkeep.NewDuties(o.Clock, e.ticker, o.Logger)
-	e.wireServices(places, compiler, jobs, o.Executor, duties)
+	e.wireServices(places, compiler, closer, o.Executor, duties)
 	return e, e.addDuties(duties)
 }
 
 // wireServices makes the use cases.
-func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Compiler, jobs *cache.JobCache,
+func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Compiler, closer *running.Closer,
 	checker service.DefinitionChecker, duties *upkeep.Duties,
 ) {
 	news := engineNews{e}
@@ -214,9 +225,9 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 	e.Definitions = service.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups)
 	e.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler,
-		Closer: &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock},
-		Engine: news, Clock: e.Clock,
+		Closer: closer, Engine: news, Clock: e.Clock,
 	})
+	e.Nodes = service.NewNodeService(e.Store)
 	e.Monitor = service.NewMonitorService(e.Store, duties)
 	e.Overview = service.NewOverviewService(service.OverviewDeps{
 		Tallies: e.Store, Nodes: e.Store, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,

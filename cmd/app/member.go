@@ -19,7 +19,7 @@ import (
 func (e *Engine) member(node entity.Node) *membership.Member {
 	d := membership.Deps{
 		Registry: e.Store, Worker: e.Runner, Gauge: gauge{metrics.NewLoad(e.machine), e.Clock}, Clock: e.machine, Logger: e.logger,
-		OnLost: func() { close(e.lost) },
+		OnChange: e.dispatch.Wake, OnLost: func() { close(e.lost) },
 	}
 	e.cluster.join(e, &d, node)
 	return membership.New(d, node, liveness.Terms{Beat: e.beat(), Lease: time.Duration(e.cfg.Engine.LeaseMs) * time.Millisecond})

@@ -14,7 +14,7 @@ import (
 // router makes the REST edge of this node.
 func (s *Server) router(o Options, c clock.Clock) (http.Handler, error) {
 	return api.NewRouter(api.Deps{
-		Jobs: s.Jobs, Executions: s.Executions, Auth: s.Auth, Monitor: s.Engine, Calls: s.Store, Reports: o.Reports, Peers: s.peers(), Nodes: s.Store, Secrets: s.Secrets, Users: s.Users, Tokens: s.Tokens, Groups: s.Groups, Backfills: s.Backfills, Audit: s.Audit,
+		Jobs: s.Jobs, Executions: s.Executions, Auth: s.Auth, Monitor: s.Engine, Calls: s.Store, Reports: o.Reports, Peers: s.peers(), Nodes: s.Nodes, Secrets: s.Secrets, Users: s.Users, Tokens: s.Tokens, Groups: s.Groups, Backfills: s.Backfills, Audit: s.Audit,
 		Definitions: s.Definitions, Overview: s.Overview, Loads: s.Loads,
 		Checker: o.Executor, Clock: c, Logger: o.Logger, Metrics: s.Metrics.Handler(),
 		Version:        vo.Version{Version: Version(), GoVersion: runtime.Version()},

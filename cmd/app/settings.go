@@ -31,7 +31,7 @@ func nodeOf(cfg config.Config, now time.Time) entity.Node {
 	number, _ := strconv.Atoi(port)
 	return entity.Node{
 		ID: cfg.Node.ID, IP: cfg.Node.IP, Port: number, Status: entity.NodeUp, Roles: cfg.Server.Roles,
-		Labels: cfg.Node.Labels, Version: Version(), Slots: cfg.Executor.Slots,
+		Labels: cfg.Node.Labels, Version: Version(), Slots: cfg.Executor.Slots, Weight: cfg.Node.Weight,
 		LastHeartbeat: now, CreateTime: now, UpdateTime: now,
 	}
 }
@@ -44,6 +44,7 @@ const (
 	placesInterval    = 10 * time.Second
 	groupsInterval    = 3 * time.Second
 	backfillInterval  = 500 * time.Millisecond
+	dispatchInterval  = 500 * time.Millisecond
 	relayInterval     = time.Second
 	retentionInterval = time.Minute
 )
@@ -68,6 +69,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 		{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
 		{"groups", groupsInterval, e.Groups.Sweep},
 		{"backfills", backfillInterval, e.backfills.RunOnce},
+		{"dispatch", dispatchInterval, e.sweepQueues},
 		{"relay", relayInterval, ignoreCount(relay.RunOnce)},
 		{"retention", retentionInterval, ignoreCount(retention.RunOnce)},
 	} {
@@ -76,6 +78,14 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 		}
 	}
 	return nil
+}
+
+// sweepQueues is done by every scheduler.
+func (e *Engine) sweepQueues(ctx context.Context) error {
+	if n := e.Member.Self(); !n.Has(entity.RoleScheduler) {
+		return nil
+	}
+	return e.dispatch.RunOnce(ctx)
 }
 
 func ignoreCount(run func(ctx context.Context) (int, error)) func(ctx context.Context) error {

@@ -3,34 +3,37 @@ package entity
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
 // ClaimKey is a row's place in the one nullable index that answers the hot
-// questions: what may start now, what waits for a moment, what waits for its
-// job, what runs on a node. It is empty for final rows, which thereby leave
-// the hot end of the index (engine rule 15).
+// questions: what may start now and where, what waits for a moment, what waits
+// for its job, what runs on a node. It is empty for final rows, which thereby
+// leave the hot end of the index (engine rule 15).
 //
-//	W*<10-priority><fair ms, hex>   may start now on any node
-//	B<ms, hex>                      may start at that moment (back-off, delay)
-//	Q<job id>:<seq, hex>            waits for a live fire of its job to end
-//	R<node id>                      runs on that node
+//	<queue><10-priority><fair ms, hex>   may start now, see Queue
+//	B<ms, hex>                           may start at that moment (back-off, delay)
+//	Q<job id>:<seq, hex>                 waits for a live fire of its job to end
+//	R<node id>                           runs on that node
 type ClaimKey string
 
-// The prefixes of the claim index.
+// The prefixes of the claim index. Those of queues stand side by side, runs
+// that nobody can take last: the greatest key of the range tells at one look
+// whether anything waits but in the common queue.
 const (
-	ClaimReadyPrefix   = "W*"
-	ClaimParkedPrefix  = "B"
-	ClaimQueuedPrefix  = "Q"
-	ClaimRunningPrefix = "R"
+	ClaimReadyPrefix    = "W"
+	ClaimUnplacedPrefix = "X"
+	ClaimParkedPrefix   = "B"
+	ClaimQueuedPrefix   = "Q"
+	ClaimRunningPrefix  = "R"
 )
 
-// ReadyKey orders runs that may start now: priority 10 first, and within one
-// priority by fair time (see package fairness).
-func ReadyKey(priority int, fair time.Time) ClaimKey {
-	p := min(max(10-priority, 0), 9)
-	return ClaimKey(fmt.Sprintf("%s%d%012x", ClaimReadyPrefix, p, max(fair.UnixMilli(), 0)))
-}
+// placeLen is the length of priority and fair time at the end of a key.
+const placeLen = 1 + 12
+
+// ReadyKey is Queue.Key of the common queue.
+func ReadyKey(priority int, fair time.Time) ClaimKey { return CommonQueue.Key(priority, fair) }
 
 // ParkedKey marks a run that may start at that moment and not before.
 func ParkedKey(until time.Time) ClaimKey {
@@ -45,18 +48,51 @@ func QueuedKey(jobID string, seq int64) ClaimKey {
 // RunningKey marks a run held by a node.
 func RunningKey(nodeID string) ClaimKey { return ClaimKey(ClaimRunningPrefix + nodeID) }
 
-// Ready reports whether the run may start now.
-func (k ClaimKey) Ready() bool { return len(k) > 2 && k[:2] == ClaimReadyPrefix }
+// Ready reports whether the run may start now, on some node.
+func (k ClaimKey) Ready() bool { return strings.HasPrefix(string(k.Queue()), ClaimReadyPrefix) }
 
 // Queued reports whether the run waits for its job.
 func (k ClaimKey) Queued() bool { return k != "" && k[:1] == ClaimQueuedPrefix }
+
+// Queue is where the run waits that may start now; empty when it may not.
+func (k ClaimKey) Queue() Queue {
+	at := len(k) - placeLen
+	if at < 2 || k[:1] != ClaimReadyPrefix && k[:1] != ClaimUnplacedPrefix {
+		return ""
+	}
+	return Queue(k[:at])
+}
+
+// Place is the order of the run among those of all queues: priority, then
+// fair time. It is empty for runs that are in none.
+func (k ClaimKey) Place() string {
+	if k.Queue() == "" {
+		return ""
+	}
+	return string(k[len(k)-placeLen:])
+}
+
+// In is the key of the same place in another queue.
+func (k ClaimKey) In(q Queue) ClaimKey { return ClaimKey(q) + ClaimKey(k.Place()) }
+
+// FairTime is the fair time of a run that is in a queue.
+func (k ClaimKey) FairTime() (time.Time, bool) {
+	if k.Queue() == "" {
+		return time.Time{}, false
+	}
+	return moment(k[len(k)-placeLen+1:])
+}
 
 // ParkedUntil is the moment a parked run waits for.
 func (k ClaimKey) ParkedUntil() (time.Time, bool) {
 	if len(k) < 2 || k[:1] != ClaimParkedPrefix {
 		return time.Time{}, false
 	}
-	ms, err := strconv.ParseInt(string(k[1:]), 16, 64)
+	return moment(k[1:])
+}
+
+func moment(hex ClaimKey) (time.Time, bool) {
+	ms, err := strconv.ParseInt(string(hex), 16, 64)
 	if err != nil {
 		return time.Time{}, false
 	}

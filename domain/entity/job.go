@@ -76,11 +76,13 @@ func PartitionOf(jobID string) int {
 }
 
 // Coordinated reports whether adding or finishing a run of the job must lock
-// the job first: every policy but unlimited PARALLEL, FIXED_DELAY, and more
-// than one shard (engine rule 16).
+// the job first: every policy but unlimited PARALLEL, FIXED_DELAY, more than
+// one shard (engine rule 16), and ROUND_ROBIN, whose turn is the number of the
+// fire that is given under the lock.
 func (j *Job) Coordinated() bool {
 	return j.Overlap != OverlapParallel || j.MaxConcurrency > 0 ||
-		j.Schedule.Kind == schedule.FixedDelay || j.ShardCount > 1 || j.Broadcast
+		j.Schedule.Kind == schedule.FixedDelay || j.ShardCount > 1 || j.Broadcast ||
+		j.Routing.Strategy == RouteRoundRobin
 }
 
 // FireLimit is the number of fires that may be live at once; 0 is unlimited.

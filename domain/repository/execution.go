@@ -13,6 +13,8 @@ type ClaimRequest struct {
 	Epoch  int64
 	Limit  int
 	Now    time.Time
+	// Queues are those that the node takes from; none is the common one alone.
+	Queues []entity.Queue
 }
 
 // Finish writes a final state, conditional on the holder (engine rule 19).
@@ -57,10 +59,12 @@ type ExecutionWriter interface {
 	// Insert adds rows in id order, many in one statement. ErrDuplicateID or a
 	// *PoisonError tell why nothing was inserted.
 	Insert(ctx context.Context, rows []*entity.Execution) error
-	// Claim takes up to Limit ready rows in claim order and makes them RUNNING
-	// on the node: attempt and token grow by one. Rows locked by others and
-	// rows past their start deadline are passed over. The returned rows hold
-	// the new state.
+	// Claim takes up to Limit ready rows of the queues together, strictly by
+	// priority, then fair time, and makes them RUNNING on the node: attempt and
+	// token grow by one. Rows locked by others and rows past their start deadline
+	// are passed over. The returned rows hold the new state. Where there are
+	// several queues, rows that others took at the same moment are not made up
+	// for: fewer than Limit do not say that there are no more.
 	Claim(ctx context.Context, r ClaimRequest) ([]*entity.Execution, error)
 	// Finish applies what still holds and returns the ids that did not, because
 	// the row is not RUNNING under this node, epoch and token.
@@ -99,6 +103,10 @@ type ExecutionReader interface {
 	// Replays returns, for each of the ids that was repeated by hand, the ids of
 	// the runs that repeat it or one of its repetitions, oldest first.
 	Replays(ctx context.Context, rootIDs []string) (map[string][]string, error)
+	// Recent returns up to limit of a job's newest runs, newest first: id, status,
+	// node, claim key, start and update time alone. Fires that were not run are
+	// among them.
+	Recent(ctx context.Context, jobID string, limit int) ([]*entity.Execution, error)
 	// Attempts are the former attempts of a run, oldest first.
 	Attempts(ctx context.Context, executionID string) ([]entity.Attempt, error)
 }
@@ -111,6 +119,8 @@ type ClaimReader interface {
 	CountRange(ctx context.Context, r ClaimRange) (int, error)
 	// First returns the smallest claim key in [lo, hi), or "".
 	First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error)
+	// Last returns the greatest claim key in [lo, hi), or "".
+	Last(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error)
 	// Held returns id, job, node, status, token, attempt, epoch, and the cancel
 	// request with its reason, of the rows that run on a node, whatever their epoch.
 	Held(ctx context.Context, nodeID string) ([]*entity.Execution, error)

@@ -7,6 +7,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
+// NodeReader reads the registry.
+type NodeReader interface {
+	// All lists it, by id.
+	All(ctx context.Context) ([]entity.Node, error)
+}
+
 // Nodes is the registry, the one truth of membership (engine rule 25). Every
 // beat is stamped with the store's own clock.
 type Nodes interface {
@@ -26,10 +32,9 @@ type Nodes interface {
 	Drain(ctx context.Context, id string, draining bool) error
 	// Leave marks the node DOWN at a graceful stop.
 	Leave(ctx context.Context, id string, epoch int64) error
+	NodeReader
 	// View lists the registry, by id, and the store's time of the look.
 	View(ctx context.Context) (nodes []entity.Node, now time.Time, err error)
-	// All lists the registry, by id.
-	All(ctx context.Context) ([]entity.Node, error)
 	// ForgetNodes removes nodes that have been DOWN since before that time and
 	// hold no runs.
 	ForgetNodes(ctx context.Context, before time.Time) (int, error)

@@ -51,6 +51,7 @@ type Tx struct {
 	Records    RecordWriter
 	Groups     GroupWriter
 	Backfills  BackfillWriter
+	Nodes      NodeReader
 }
 
 // ErrCommitUnknown is returned when a commit was sent and no answer came.

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// nodeIDLimit is the width of the node id columns.
-const nodeIDLimit = 64
+// nodeIDLimit is the most characters of a node id: with its mark it fills the
+// columns of node ids, and with priority and time the key of its queue.
+const nodeIDLimit = 49
 
 // nameNode fills the node's id and address where none were given: the host's
 // name and the port, so that a restart comes back under the same id.
@@ -28,18 +29,23 @@ func nameNode(c *Config) {
 	}
 }
 
-// nodeID keeps letters, digits, dots, dashes and underscores of the name.
+// nodeID is the name, cut as the limit wants it, and the port.
 func nodeID(host, port string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, host)
+	clean := cleanID(host)
 	if most := nodeIDLimit - len(port) - 1; len(clean) > most {
 		clean = clean[:most]
 	}
 	return clean + "-" + port
+}
+
+// cleanID keeps letters, digits, dots, dashes and underscores of a name.
+func cleanID(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, name)
 }
 
 // nodeIP is the listening address when it is one, else the first address of

@@ -47,8 +47,8 @@ func (c *Config) problems() Problems {
 	c.checkStore(&p)
 	c.checkExecutor(&p)
 	c.checkSecrets(&p)
-	if c.Node.ID == "" || len(c.Node.ID) > nodeIDLimit || nodeID(c.Node.ID, "") != c.Node.ID+"-" {
-		p.add("node.id", fmt.Sprintf("must be 1 to %d letters, digits, dots, dashes and underscores", nodeIDLimit-1))
+	if c.Node.ID == "" || len(c.Node.ID) > nodeIDLimit || cleanID(c.Node.ID) != c.Node.ID {
+		p.add("node.id", fmt.Sprintf("must be 1 to %d letters, digits, dots, dashes and underscores", nodeIDLimit))
 	}
 	if c.Node.IP != "" && net.ParseIP(c.Node.IP) == nil {
 		p.add("node.ip", "must be an IP address")

@@ -93,11 +93,12 @@ func (node) Ages() map[string]time.Duration {
 
 func TestGaugesAreReadWhenAsked(t *testing.T) {
 	m := metrics.New()
-	m.Watch(queue{entity.ClaimReadyPrefix: 5, entity.ClaimParkedPrefix: 6, entity.ClaimQueuedPrefix: 1_000_000}, node{}, node{}, node{})
+	m.Watch(queue{entity.ClaimReadyPrefix: 5, entity.ClaimParkedPrefix: 6, entity.ClaimUnplacedPrefix: 2, entity.ClaimQueuedPrefix: 1_000_000}, node{}, node{}, node{})
 	got := scrape(t, m)
 	for name, want := range map[string]string{
 		`ps_queue_depth{state="ready"}`:    "5",
 		`ps_queue_depth{state="parked"}`:   "6",
+		`ps_queue_depth{state="unplaced"}`: "2",
 		`ps_queue_depth{state="queued"}`:   "100000",
 		`ps_running`:                       "3",
 		`ps_slots`:                         "8",

@@ -76,7 +76,8 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		state  string
 		lo, hi entity.ClaimKey
 	}{
-		{"ready", entity.ClaimReadyPrefix, "W+"},
+		{"ready", entity.ClaimReadyPrefix, entity.ClaimUnplacedPrefix},
+		{"unplaced", entity.ClaimUnplacedPrefix, "Y"},
 		{"parked", entity.ClaimParkedPrefix, "C"},
 		{"queued", entity.ClaimQueuedPrefix, "R"},
 	} {

@@ -39,8 +39,17 @@ func claimWhere(q repository.ClaimRange) (string, []any) {
 
 // First implements repository.ClaimReader.
 func (r *Claims) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
-	keys, err := collect(ctx, r.c, "claim.first", "SELECT claim_key FROM scheduler_job_execution"+r.c.d.byClaim+
-		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key LIMIT 1", []any{string(lo), string(hi)}, scanText)
+	return r.one(ctx, "claim.first", "", lo, hi)
+}
+
+// Last implements repository.ClaimReader.
+func (r *Claims) Last(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
+	return r.one(ctx, "claim.last", " DESC", lo, hi)
+}
+
+func (r *Claims) one(ctx context.Context, name, order string, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
+	keys, err := collect(ctx, r.c, name, "SELECT claim_key FROM scheduler_job_execution"+r.c.d.byClaim+
+		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key"+order+" LIMIT 1", []any{string(lo), string(hi)}, scanText)
 	if err != nil || len(keys) == 0 {
 		return "", err
 	}

@@ -1,17 +1,18 @@
 package persistence
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 )
 
-// afterReady is the first key after those of runs that may start now.
-const afterReady = "W+"
+// claimable selects the runs of one queue that may start, in claim order.
+const claimable = " WHERE claim_key >= ? AND claim_key < ? AND status = 'WAITING' AND (start_deadline IS NULL OR start_deadline > ?) ORDER BY claim_key, id LIMIT ?"
 
 // Claim implements repository.ExecutionWriter. Rows that another claimer holds
 // are skipped rather than waited for.
@@ -19,13 +20,75 @@ func (w *executionWriter) Claim(ctx context.Context, r repository.ClaimRequest) 
 	if r.Limit <= 0 {
 		return nil, nil
 	}
+	if len(r.Queues) == 0 {
+		r.Queues = []entity.Queue{entity.CommonQueue}
+	}
 	now := stampText(r.Now)
-	rows, err := collect(ctx, w.c, "execution.claim-select", selectExecutions+w.c.d.byClaim+
-		" WHERE claim_key >= ? AND claim_key < ? AND status = 'WAITING' AND (start_deadline IS NULL OR start_deadline > ?) ORDER BY claim_key, id LIMIT ?"+w.c.d.skipLocked,
-		[]any{entity.ClaimReadyPrefix, afterReady, now, r.Limit}, scanExecution)
+	var rows []*entity.Execution
+	var err error
+	if len(r.Queues) == 1 {
+		lo, hi := r.Queues[0].Range()
+		rows, err = collect(ctx, w.c, "execution.claim-select", selectExecutions+w.c.d.byClaim+claimable+w.c.d.skipLocked,
+			[]any{string(lo), string(hi), now, r.Limit}, scanExecution)
+	} else {
+		rows, err = w.merged(ctx, r, now)
+	}
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
+	if err := w.take(ctx, rows, r, now); err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// merged locks the first of several queues: their heads are read without a
+// lock, put in order, and locked by id. What is not there any more, because
+// another node took it or it was sent elsewhere, drops out.
+func (w *executionWriter) merged(ctx context.Context, r repository.ClaimRequest, now string) ([]*entity.Execution, error) {
+	var heads []*entity.Execution
+	for _, q := range r.Queues {
+		lo, hi := q.Range()
+		found, err := collect(ctx, w.c, "execution.claim-heads", "SELECT id, claim_key FROM scheduler_job_execution"+w.c.d.byClaim+claimable,
+			[]any{string(lo), string(hi), now, r.Limit}, scanClaimHead)
+		if err != nil {
+			return nil, err
+		}
+		heads = append(heads, found...)
+	}
+	slices.SortFunc(heads, byPlace)
+	heads = heads[:min(len(heads), r.Limit)]
+	keys, ids := make(map[string]entity.ClaimKey, len(heads)), make([]string, len(heads))
+	for i, e := range heads {
+		keys[e.ID], ids[i] = e.Claim, e.ID
+	}
+	slices.Sort(ids)
+	var rows []*entity.Execution
+	for _, part := range chunks(ids, w.c.d.maxRows) {
+		in, args := w.c.d.in("id", part)
+		locked, err := collect(ctx, w.c, "execution.claim-lock", selectExecutions+w.c.d.byPrimary+" WHERE "+in+" ORDER BY id"+w.c.d.skipLocked, args, scanExecution)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, locked...)
+	}
+	rows = slices.DeleteFunc(rows, func(e *entity.Execution) bool { return e.Claim != keys[e.ID] })
+	slices.SortFunc(rows, byPlace)
+	return rows, nil
+}
+
+func scanClaimHead(rows *sql.Rows) (*entity.Execution, error) {
+	e := &entity.Execution{}
+	return e, rows.Scan(&e.ID, &e.Claim)
+}
+
+// byPlace orders runs of several queues.
+func byPlace(a, b *entity.Execution) int {
+	return cmp.Or(cmp.Compare(a.Claim.Place(), b.Claim.Place()), cmp.Compare(a.ID, b.ID))
+}
+
+// take makes locked rows the node's.
+func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r repository.ClaimRequest, now string) error {
 	key := entity.RunningKey(r.NodeID)
 	ids := make([]string, len(rows))
 	for i, e := range rows {
@@ -38,7 +101,7 @@ func (w *executionWriter) Claim(ctx context.Context, r repository.ClaimRequest) 
 		_, err := w.c.exec(ctx, "execution.claim", "UPDATE scheduler_job_execution"+w.c.d.byPrimary+
 			` SET status = 'RUNNING', node_id = ?, epoch = ?, attempt = attempt + 1, token = token + 1, claim_key = ?, start_time = ?, update_time = ? WHERE `+in, args...)
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	at := parseStamp(now)
@@ -49,41 +112,5 @@ func (w *executionWriter) Claim(ctx context.Context, r repository.ClaimRequest) 
 		e.StartTime, e.UpdateTime = at, at
 	}
 	_ = failpoint.Hit(w.c.tx, "claimed")
-	return rows, nil
-}
-
-// Lock implements repository.ExecutionWriter.
-func (w *executionWriter) Lock(ctx context.Context, ids []string) ([]*entity.Execution, error) {
-	var out []*entity.Execution
-	for _, part := range chunks(sorted(plainOnly(ids)), w.c.d.maxRows) {
-		in, args := w.c.d.in("id", part)
-		rows, err := collect(ctx, w.c, "execution.lock", selectExecutions+w.c.d.byPrimary+" WHERE "+in+" ORDER BY id"+w.c.d.forUpdate, args, scanExecution)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, rows...)
-	}
-	return out, nil
-}
-
-// Update implements repository.ExecutionWriter.
-func (w *executionWriter) Update(ctx context.Context, e *entity.Execution, from entity.Status, token int64) error {
-	if err := checkExecution(e); err != nil {
-		return err
-	}
-	n, err := w.c.exec(ctx, "execution.update", `UPDATE scheduler_job_execution SET node_id = ?, status = ?, start_time = ?, end_time = ?, duration = ?,
-		retry_count = ?, error_message = ?, result = ?, update_time = ?, due_time = ?, job_version = ?, priority = ?, reason = ?, epoch = ?, token = ?,
-		job_fence = ?, attempt = ?, node_losses = ?, claim_key = ?, start_deadline = ?, cancel_requested = ?, progress = ?, checkpoint = ?
-		WHERE id = ? AND status = ? AND token = ?`,
-		e.NodeID, string(e.Status), text(e.StartTime), text(e.EndTime), orNull(e.Duration.Milliseconds()),
-		e.RetryCount, textOrNull(e.ErrorMessage), textOrNull(e.Result), text(e.UpdateTime), text(e.DueTime), e.JobVersion, e.Priority, textOrNull(e.Reason), e.Epoch, e.Token,
-		orNull(e.JobFence), e.Attempt, orNull(e.NodeLosses), textOrNull(e.Claim), text(e.StartDeadline), flagOrNull(e.CancelRequested), orNull(e.Progress), textOrNull(e.Checkpoint),
-		e.ID, string(from), token)
-	if err != nil {
-		return err
-	}
-	if n == 0 {
-		return fault.Conflict("stale_token", "execution %s is not %s under token %d any more", e.ID, from, token)
-	}
 	return nil
 }

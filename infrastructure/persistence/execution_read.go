@@ -42,6 +42,18 @@ func (r *Executions) ByIDs(ctx context.Context, ids []string) ([]*entity.Executi
 	return out, nil
 }
 
+// Recent implements repository.ExecutionReader.
+func (r *Executions) Recent(ctx context.Context, jobID string, limit int) ([]*entity.Execution, error) {
+	return collect(ctx, r.c, "execution.recent", "SELECT id, status, node_id, COALESCE(claim_key, ''), start_time, update_time FROM scheduler_job_execution"+
+		r.c.d.byJob+" WHERE job_id = ? ORDER BY id DESC LIMIT ?", []any{jobID, limit}, func(rows *sql.Rows) (*entity.Execution, error) {
+		e := &entity.Execution{JobID: jobID}
+		var start, update stamp
+		err := rows.Scan(&e.ID, &e.Status, &e.NodeID, &e.Claim, &start, &update)
+		e.StartTime, e.UpdateTime = start.time(), update.time()
+		return e, err
+	})
+}
+
 // Attempts implements repository.ExecutionReader.
 func (r *Executions) Attempts(ctx context.Context, executionID string) ([]entity.Attempt, error) {
 	if !plain(executionID) {

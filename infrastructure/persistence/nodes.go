@@ -123,8 +123,17 @@ func (r *Nodes) stampTimes(ctx context.Context, n *entity.Node) error {
 
 // All implements repository.Nodes.
 func (r *Nodes) All(ctx context.Context) ([]entity.Node, error) {
+	return (&nodeReader{r.s.read}).All(ctx)
+}
+
+// nodeReader reads the registry inside or outside of a transaction:
+// repository.NodeReader.
+type nodeReader struct{ c *conn }
+
+// All implements repository.NodeReader.
+func (r *nodeReader) All(ctx context.Context) ([]entity.Node, error) {
 	var rows []nodeRow
-	if err := r.s.read.gorm(ctx, "node.all").Order("id").Find(&rows).Error; err != nil {
+	if err := r.c.gorm(ctx, "node.all").Order("id").Find(&rows).Error; err != nil {
 		return nil, err
 	}
 	out := make([]entity.Node, 0, len(rows))

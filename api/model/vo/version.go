@@ -17,26 +17,3 @@ type JobVersion struct {
 func FromVersion(j *entity.Job) JobVersion {
 	return JobVersion{Version: j.Version, CreateTime: Time(j.UpdateTime), Definition: FromJob(j)}
 }
-
-// Node is one process of the platform.
-type Node struct {
-	ID            string            `json:"id"`
-	IP            string            `json:"ip"`
-	Port          int               `json:"port"`
-	Status        entity.NodeStatus `json:"status"`
-	Epoch         int64             `json:"epoch"`
-	Roles         []string          `json:"roles"`
-	Labels        map[string]string `json:"labels"`
-	Slots         int               `json:"slots"`
-	Running       int               `json:"running"`
-	Version       string            `json:"version"`
-	LastHeartbeat Time              `json:"lastHeartbeat" format:"date-time"`
-}
-
-// FromNode makes the view of a node.
-func FromNode(n entity.Node) Node {
-	return Node{
-		ID: n.ID, IP: n.IP, Port: n.Port, Status: n.Status, Epoch: n.Epoch, Roles: whole(n.Roles), Labels: labels(n.Labels),
-		Slots: n.Slots, Running: n.Running, Version: n.Version, LastHeartbeat: Time(n.LastHeartbeat),
-	}
-}

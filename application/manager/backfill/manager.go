@@ -126,6 +126,7 @@ func (m *Manager) waits(ctx context.Context, b entity.Backfill) (bool, error) {
 // cursor stored together.
 func (m *Manager) step(ctx context.Context, jobID, id string) (more bool, err error) {
 	var p *pass
+	m.Places.PrepareIDs(ctx, jobID)
 	err = m.Store.Write(ctx, repository.LaneAPI, "backfill", func(ctx context.Context, tx repository.Tx) error {
 		p, more = nil, false
 		jobs, err := m.Places.Lock(ctx, tx, []string{jobID})

@@ -56,7 +56,7 @@ func (b *bench) ask(id string, seconds, parallel int) entity.Backfill {
 	b.t.Helper()
 	job := b.Add(b.t, enginetest.Job("job of "+id, func(j *entity.Job) {
 		enginetest.Every(time.Second)(j)
-		j.Routing.Strategy = entity.RouteLRU // nothing starts by itself
+		j.Routing.Labels = map[string]string{"node": "nobody"} // nothing starts
 	}))
 	from := enginetest.Noon.Add(-time.Duration(seconds) * time.Second)
 	f := entity.Backfill{

@@ -24,26 +24,28 @@ type Admission struct {
 func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
 	live *[]entity.LiveFire, f Fire, a *Admission,
 ) error {
+	if job.Broadcast {
+		if err := f.freeze(ctx, tx, job); err != nil {
+			return err
+		}
+		if len(f.nodes) == 0 {
+			return a.skip(f, job, now, entity.ReasonNoNode)
+		}
+	}
 	rows, err := f.Rows(job, now)
 	if err != nil {
 		return fmt.Errorf("make the runs of fire %s: %w", f.Key, err)
 	}
 	if !job.Coordinated() {
 		for _, row := range rows {
-			p.MakeReady(row, now, &a.Effect)
+			p.MakeReady(job, row, 0, now, &a.Effect)
 		}
 		a.Rows = append(a.Rows, rows...)
 		return nil
 	}
 	d := overlap.Admit(job.Overlap, job.FireLimit(), job.MaxQueued, *live)
 	if d.Verdict == overlap.Skip {
-		row, err := f.Skipped(job, now, d.Reason)
-		if err != nil {
-			return fmt.Errorf("record the skipped fire %s: %w", f.Key, err)
-		}
-		a.Rows = append(a.Rows, row)
-		a.Effect.Closed = append(a.Effect.Closed, row)
-		return nil
+		return a.skip(f, job, now, d.Reason)
 	}
 	if err := p.supersede(ctx, tx, now, live, d.Supersede, &a.Effect); err != nil {
 		return err
@@ -62,7 +64,7 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 			row.JobFence = job.FenceSeq
 		}
 		if active {
-			p.MakeReady(row, now, &a.Effect)
+			p.MakeReady(job, row, job.FenceSeq, now, &a.Effect)
 		} else {
 			row.Claim = entity.QueuedKey(job.ID, job.FenceSeq)
 		}
@@ -74,6 +76,17 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 	*live = append(*live, place)
 	a.LiveFires = append(a.LiveFires, place)
 	a.Rows = append(a.Rows, rows...)
+	return nil
+}
+
+// skip adds the one row of a fire that does not run.
+func (a *Admission) skip(f Fire, job *entity.Job, now time.Time, reason entity.Reason) error {
+	row, err := f.Skipped(job, now, reason)
+	if err != nil {
+		return fmt.Errorf("record the skipped fire %s: %w", f.Key, err)
+	}
+	a.Rows = append(a.Rows, row)
+	a.Effect.Closed = append(a.Effect.Closed, row)
 	return nil
 }
 

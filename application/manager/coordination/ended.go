@@ -20,7 +20,6 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, ended []*entity.Execution,
 ) (Effect, error) {
 	var e Effect
-	type fireID struct{ job, key string }
 	finals := map[fireID]int{}
 	var ids []string
 	for _, row := range ended {
@@ -106,7 +105,7 @@ func (p *Places) promote(ctx context.Context, tx repository.Tx, now time.Time,
 			if row.Status != entity.StatusWaiting || !row.Claim.Queued() {
 				continue
 			}
-			p.MakeReady(row, now, e)
+			p.MakeReady(job, row, promoted[i].Seq, now, e)
 			row.UpdateTime = now
 			if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {
 				return nil, fmt.Errorf("let run %s start: %w", row.ID, err)

@@ -28,11 +28,15 @@ type Fire struct {
 	// run is repeated by hand. Negative: every shard of the job.
 	OnlyShard  int
 	ShardTotal int
+	// OnlyNode is where the repeated run of a broadcast belongs.
+	OnlyNode string
 	// Planned fires are those of the schedule.
 	Planned bool
 	// Computed ids refuse a second record of the fire; others are random
 	// (engine rules 1, 2).
 	Computed bool
+	// nodes are those of a broadcast's shards, in their order.
+	nodes []string
 }
 
 // PlannedFire is a fire of the schedule.
@@ -69,8 +73,11 @@ func ExtraFire(trigger entity.Trigger, nominal, due time.Time, params string) (F
 func (f Fire) Rows(job *entity.Job, now time.Time) ([]*entity.Execution, error) {
 	total := max(1, job.ShardCount)
 	first, last := 0, total-1
-	if f.OnlyShard >= 0 {
+	switch {
+	case f.OnlyShard >= 0:
 		total, first, last = f.ShardTotal, f.OnlyShard, f.OnlyShard
+	case len(f.nodes) > 0:
+		total, last = len(f.nodes), len(f.nodes)-1
 	}
 	var deadline time.Time
 	if job.StartDeadlineSec > 0 {
@@ -89,6 +96,9 @@ func (f Fire) Rows(job *entity.Job, now time.Time) ([]*entity.Execution, error) 
 			Priority: job.Priority, Params: f.Params, Status: entity.StatusWaiting,
 			StartDeadline: deadline, RetryOf: f.RetryOf, RootID: f.RootID,
 			CreateTime: now, UpdateTime: now,
+		}
+		if len(f.nodes) > 0 {
+			block[i].NodeID = f.nodes[i]
 		}
 		rows[i] = &block[i]
 	}

@@ -34,11 +34,12 @@ type Places struct {
 	schedules Compiler
 	fair      FairTimes
 	defs      Definitions
+	router    Router
 }
 
-// NewPlaces wires the parts.
-func NewPlaces(schedules Compiler, fair FairTimes, defs Definitions) *Places {
-	return &Places{schedules: schedules, fair: fair, defs: defs}
+// NewPlaces wires the parts. Without a router every run may start anywhere.
+func NewPlaces(schedules Compiler, fair FairTimes, defs Definitions, router Router) *Places {
+	return &Places{schedules: schedules, fair: fair, defs: defs, router: router}
 }
 
 // Lock locks the jobs in id order and returns the current definition of each
@@ -72,8 +73,9 @@ func (p *Places) Lock(ctx context.Context, tx repository.Tx, ids []string) (map[
 
 // Effect is what must be told to others once the transaction has committed.
 type Effect struct {
-	// Ready counts runs that may now be claimed.
+	// Ready counts runs that this node may now claim, Away those that others may.
 	Ready int
+	Away  int
 	// ParkedUntil is the earliest moment at which a parked run may start.
 	ParkedUntil time.Time
 	// Rearmed are jobs whose next fire time was set.
@@ -87,6 +89,7 @@ type Effect struct {
 // Add merges the effects of another change.
 func (e *Effect) Add(o Effect) {
 	e.Ready += o.Ready
+	e.Away += o.Away
 	e.park(o.ParkedUntil)
 	e.Rearmed = append(e.Rearmed, o.Rearmed...)
 	e.Stopping = append(e.Stopping, o.Stopping...)
@@ -100,16 +103,4 @@ func (e *Effect) park(until time.Time) {
 	if e.ParkedUntil.IsZero() || until.Before(e.ParkedUntil) {
 		e.ParkedUntil = until
 	}
-}
-
-// MakeReady gives a waiting row its place in the claim index: at once when it
-// is due, else at its moment.
-func (p *Places) MakeReady(row *entity.Execution, now time.Time, e *Effect) {
-	if row.DueTime.After(now) {
-		row.Claim = entity.ParkedKey(row.DueTime)
-		e.park(row.DueTime)
-		return
-	}
-	row.Claim = entity.ReadyKey(row.Priority, p.fair.Fair(row.JobID, row.DueTime, now))
-	e.Ready++
 }

@@ -7,16 +7,19 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/dispatch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/cache"
@@ -34,6 +37,7 @@ type Options struct {
 	Epoch     int64
 	Slots     int
 	Labels    map[string]string
+	Weight    int
 	BatchSize int
 	LogLimit  int
 	PlanLimit int
@@ -53,12 +57,19 @@ type Node struct {
 	Jobs    *cache.JobCache
 	Planner *firing.JobManager
 	Runner  *running.TaskManager
-	Script  *Script
-	Counts  *Counts
+	// Dispatch is swept when the test says.
+	Dispatch *dispatch.Manager
+	// Closer ends what waits.
+	Closer *running.Closer
+	Script *Script
+	Counts *Counts
 
 	Schedules *schedule.Compiler
 	Time      *storeclock.Clock
 	owned     *ownership
+
+	self entity.Node
+	view atomic.Pointer[[]entity.Node]
 }
 
 // New is a node on a new SQLite store.
@@ -94,7 +105,9 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	}
 	n.Time = storeclock.New(o.Clock, fixedTime{o.Clock})
 	fair := fairness.New(0)
-	n.Places = coordination.NewPlaces(n.Schedules, fair, n.Jobs)
+	n.Places = coordination.NewPlaces(n.Schedules, fair, n.Jobs, dispatch.NewRouter(dispatch.RouterDeps{
+		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, NodeID: o.NodeID, Labels: o.Labels,
+	}))
 	logger := slog.New(slog.DiscardHandler)
 	n.Runner = running.New(running.Deps{
 		Store: n.Faults, Claims: store, Executions: store.Executions, Plans: store, Jobs: n.Jobs, Places: n.Places,
@@ -111,6 +124,12 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		BatchSize: o.BatchSize, PlanLimit: o.PlanLimit, MaxHeld: o.MaxHeld, SlotPatience: -1,
 	})
 	n.Runner.SetPlanner(n.Planner)
+	n.Closer = &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
+	n.Dispatch = dispatch.New(dispatch.Deps{
+		Store: n.Faults, Claims: store, Registry: store, Jobs: n.Jobs, Places: n.Places, Closer: n.Closer, Runner: n.Runner,
+		Metrics: n.Counts, Clock: o.Clock, StoreClock: n.Time,
+	})
+	n.join(t, o)
 	return n
 }
 

@@ -42,6 +42,10 @@ func TestWhatStandsAgainstADirectStart(t *testing.T) {
 		prepare func(n *enginetest.Node)
 	}{
 		"another routing": {change: func(j *entity.Job) { j.Routing.Strategy = entity.RouteLRU }},
+		"a label without a value that the node lacks": {
+			change: func(j *entity.Job) { j.Routing.Labels = map[string]string{"gpu": ""} },
+		},
+		"a node that is drained": {prepare: func(n *enginetest.Node) { n.Runner.Suspend(true) }},
 		"a label that the node lacks": {
 			options: enginetest.Options{Labels: map[string]string{"zone": "a"}},
 			change:  func(j *entity.Job) { j.Routing.Labels = map[string]string{"zone": "b"} },

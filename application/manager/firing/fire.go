@@ -54,6 +54,7 @@ func (m *JobManager) fire(ctx context.Context, hints []*hint) error {
 		items = append(items, it)
 	}
 	slices.SortFunc(items, func(a, b *item) int { return strings.Compare(a.job.ID, b.job.ID) })
+	m.prepare(ctx, items)
 	reserved := m.startDirectly(items, now)
 	err := batch.Bisect(items,
 		func(part []*item) error { return m.commit(ctx, part, now, &reserved) },
@@ -70,6 +71,15 @@ func (m *JobManager) fire(ctx context.Context, hints []*hint) error {
 	}
 	m.Metrics.FireBatch(len(items), m.Clock.Monotonic()-began)
 	return nil
+}
+
+// prepare lets the routing read what it needs before the transaction.
+func (m *JobManager) prepare(ctx context.Context, items []*item) {
+	for _, it := range items {
+		if it.job.Routing.Strategy != entity.RouteAny {
+			m.Places.Prepare(ctx, &it.job)
+		}
+	}
 }
 
 // plan decides what is due of one job; nil when nothing is.

@@ -77,7 +77,7 @@ func (m *JobManager) keep(it *item, now time.Time, res *result) {
 	res.fired = append(res.fired, it)
 	for _, row := range it.rows {
 		if row.Status == entity.StatusWaiting {
-			m.Places.MakeReady(row, now, &res.effect)
+			m.Places.MakeReady(&it.job, row, 0, now, &res.effect)
 		}
 	}
 	res.rows = append(res.rows, it.rows...)

@@ -18,7 +18,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/partition"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/rendezvous"
 )
 
 // Registry is the truth of membership; see repository.Nodes.
@@ -34,6 +33,8 @@ type Registry interface {
 type Worker interface {
 	// Running is the number of runs, and of the slots for them.
 	Running() (running, total int)
+	// Suspend keeps new runs away while the node drains.
+	Suspend(draining bool)
 	// Fence stops every run; it returns when nothing runs.
 	Fence(ctx context.Context) error
 	// Adopt lets runs start again, under an epoch.
@@ -90,6 +91,9 @@ type Deps struct {
 	Gauge  Gauge
 	Clock  clock.Clock
 	Logger *slog.Logger
+	// OnChange is called when nodes came, went or changed their state; it must
+	// not block. May be nil.
+	OnChange func()
 	// Announce tells the others that the members changed; nil where there are none.
 	Announce func()
 	// OnLost is called once when another process runs under this node's id.
@@ -249,12 +253,13 @@ func replaced(nodes []entity.Node, v liveness.Verdict) []entity.Node {
 func (m *Member) divide(ctx context.Context, nodes []entity.Node) error {
 	mine := []int{}
 	if !m.fenced {
-		mine = append(mine, m.damped(ctx, partition.Owned(m.node.ID, contest(nodes)))...)
+		mine = append(mine, m.damped(ctx, partition.Owned(m.node.ID, partition.Contest(nodes)))...)
 	}
 	m.mu.Lock()
-	changed := !slices.Equal(mine, m.mine)
+	changed, news := !slices.Equal(mine, m.mine), !slices.EqualFunc(nodes, m.view, sameState)
 	m.view, m.mine = nodes, mine
 	m.mu.Unlock()
+	m.heed(nodes, news)
 	if !changed {
 		return nil
 	}
@@ -262,15 +267,22 @@ func (m *Member) divide(ctx context.Context, nodes []entity.Node) error {
 	return m.Planner.Rebalanced(ctx)
 }
 
-// contest is the schedulers as equals: what a node runs has a weight, what it
-// plans has not.
-func contest(nodes []entity.Node) []rendezvous.Node {
-	schedulers := liveness.Schedulers(nodes)
-	out := make([]rendezvous.Node, len(schedulers))
-	for i, id := range schedulers {
-		out[i] = rendezvous.Node{ID: id, Weight: 1}
+// sameState reports whether two looks at a node agree on what may run there.
+func sameState(a, b entity.Node) bool {
+	return a.ID == b.ID && a.Epoch == b.Epoch && a.Status == b.Status && (a.Slots > 0) == (b.Slots > 0)
+}
+
+// heed passes on what the registry says: that this node drains, that others
+// came or went.
+func (m *Member) heed(nodes []entity.Node, news bool) {
+	for _, n := range nodes {
+		if n.ID == m.node.ID {
+			m.Worker.Suspend(n.Status == entity.NodeDraining)
+		}
 	}
-	return out
+	if news && m.OnChange != nil {
+		m.OnChange()
+	}
 }
 
 // StepDown gives the partitions to the others, before a graceful stop: the

@@ -52,12 +52,16 @@ type peer struct {
 	reaped     []string
 	held       map[string]int
 	rebalanced int
+	suspended  bool
+	changes    int
 	lost       int
 }
 
 var errAway = errors.New("the store is away")
 
 func (p *peer) Running() (running, total int) { return 3, 8 }
+
+func (p *peer) Suspend(draining bool) { p.suspended = draining }
 
 func (p *peer) Fence(context.Context) error { p.fences++; return nil }
 
@@ -94,7 +98,7 @@ func (c *cluster) join(id string, change func(d *membership.Deps)) *peer {
 	n.Epoch, err = c.store.Register(c.t.Context(), n)
 	require.NoError(c.t, err)
 	d := membership.Deps{
-		Registry: registry{c.store, p}, Worker: p, Planner: p, Beacons: c, Clock: c.clock, Logger: slog.New(slog.DiscardHandler), OnLost: func() { p.lost++ },
+		Registry: registry{c.store, p}, Worker: p, Planner: p, Beacons: c, Clock: c.clock, Logger: slog.New(slog.DiscardHandler), OnLost: func() { p.lost++ }, OnChange: func() { p.changes++ },
 	}
 	if change != nil {
 		change(&d)
@@ -330,4 +334,26 @@ func TestADamperHoldsPartitionsBackForAWhile(t *testing.T) {
 	b := c.join("b", func(d *membership.Deps) { d.Damper = g })
 	require.Len(t, b.Partitions(), g.claimed, "without Redis nothing is held back")
 	require.NotZero(t, g.claimed)
+}
+
+// What the registry says of this node and of the others is passed on.
+func TestChangesArePassedOn(t *testing.T) {
+	c := newCluster(t)
+	a := c.join("a", nil)
+	b := c.join("b", nil)
+	a.beat()
+	before := a.changes
+	c.pass(2, a, b)
+	require.Equal(t, before, a.changes, "nothing happened")
+	require.NoError(t, c.store.Drain(t.Context(), "a", true))
+	c.pass(1, a, b)
+	require.Equal(t, []any{true, false, before + 1}, []any{a.suspended, b.suspended, a.changes})
+	c.pass(1, a, b)
+	require.True(t, a.suspended, "a beat does not end it")
+	require.NoError(t, c.store.Drain(t.Context(), "a", false))
+	c.pass(1, a, b)
+	require.Equal(t, []any{false, before + 2}, []any{a.suspended, a.changes})
+	b.leave()
+	c.pass(1, a)
+	require.Equal(t, before+3, a.changes)
 }

@@ -23,7 +23,7 @@ type reaping struct {
 // looked after by the scheduler that its name hashes to, so that one does the
 // work; that others might is harmless.
 func (m *Member) reap(ctx context.Context, nodes []entity.Node) error {
-	schedulers, now := contest(nodes), m.Clock.Monotonic()
+	schedulers, now := partition.Contest(nodes), m.Clock.Monotonic()
 	var errs []error
 	for _, n := range nodes {
 		if n.Status != entity.NodeDown {

@@ -57,13 +57,12 @@ func (t *TaskManager) claimAll(ctx context.Context) {
 // claimOnce takes one batch of ready runs; more says that others may be ready.
 func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 	asked := t.slots.newsOfBacklog()
-	first, err := t.Claims.First(ctx, entity.ClaimReadyPrefix, readyEnd)
+	queues, err := t.queues(ctx)
 	if err != nil {
 		return false, err
 	}
-	if first == "" {
+	if len(queues) == 0 {
 		t.slots.clearBacklog(asked)
-		t.Fair.Reset()
 		return false, nil
 	}
 	t.slots.setBacklog()
@@ -72,7 +71,7 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 	if reserved == 0 {
 		return !t.isClosed(), nil
 	}
-	rows, err := t.claimRows(ctx, reserved)
+	rows, err := t.claimRows(ctx, reserved, queues)
 	if err != nil {
 		t.slots.release(reserved)
 		return false, err
@@ -82,15 +81,12 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if len(rows) < reserved {
+	if len(rows) == 0 || len(rows) < reserved && len(queues) == 1 {
 		t.slots.clearBacklog(asked)
 		return false, nil
 	}
 	return true, nil
 }
-
-// readyEnd is the end of the ready range of the claim index.
-const readyEnd entity.ClaimKey = "W+"
 
 func (t *TaskManager) isClosed() bool {
 	t.slots.mu.Lock()
@@ -101,13 +97,13 @@ func (t *TaskManager) isClosed() bool {
 // claimRows runs the claim transaction. When its commit was not answered the
 // rows are read again, and those that carry this node, epoch and token are
 // claimed (engine rule 9).
-func (t *TaskManager) claimRows(ctx context.Context, limit int) ([]*entity.Execution, error) {
+func (t *TaskManager) claimRows(ctx context.Context, limit int, queues []entity.Queue) ([]*entity.Execution, error) {
 	var rows []*entity.Execution
 	epoch := t.epoch.Load()
 	err := t.Store.Write(ctx, repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
 		var err error
 		rows, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
-			NodeID: t.cfg.NodeID, Epoch: epoch, Limit: limit, Now: t.StoreClock.Now(),
+			NodeID: t.cfg.NodeID, Epoch: epoch, Limit: limit, Now: t.StoreClock.Now(), Queues: queues,
 		})
 		return err
 	})

@@ -1,6 +1,8 @@
 package running_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -220,4 +222,37 @@ func TestClaimedRowsWithoutDefinitionsAreRecovered(t *testing.T) {
 	eventually(t, n, "the run is recovered", func() bool { return n.Row(t, row.ID).Status == entity.StatusSuccess })
 	require.Equal(t, 1, n.Row(t, row.ID).NodeLosses)
 	require.Len(t, n.Script.Runs(), 1)
+}
+
+// readyHeads counts the looks for the head of a queue.
+type readyHeads struct {
+	repository.ClaimReader
+	asked *atomic.Int32
+}
+
+func (r readyHeads) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
+	if lo >= entity.ClaimReadyPrefix {
+		r.asked.Add(1)
+	}
+	return r.ClaimReader.First(ctx, lo, hi)
+}
+
+// What is not routed costs nothing: one look tells that the common queue is
+// all there is.
+func TestWithoutRoutedRunsOneLookIsEnough(t *testing.T) {
+	for name, c := range map[string]struct {
+		routing entity.RoutingStrategy
+		asks    bool
+	}{"common": {entity.RouteAny, false}, "routed": {entity.RouteFirst, true}} {
+		t.Run(name, func(t *testing.T) {
+			n := enginetest.New(t, enginetest.Options{})
+			var asked atomic.Int32
+			n.Runner.Claims = readyHeads{n.Store, &asked}
+			job := n.Add(t, enginetest.Job("plain", func(j *entity.Job) { j.Routing.Strategy = c.routing }))
+			row := waitingRun(t, n, job.ID)
+			n.Start(t)
+			n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+			require.Equal(t, c.asks, asked.Load() > 0)
+		})
+	}
 }

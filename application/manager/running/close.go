@@ -3,6 +3,7 @@ package running
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +37,7 @@ func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, rows []
 	if err != nil {
 		return nil, effect, err
 	}
+	c.Places.Prepare(ctx, slices.Collect(maps.Values(known))...)
 	jobIDs = slices.DeleteFunc(jobIDs, func(id string) bool { return known[id] == nil || !known[id].Coordinated() })
 	err = c.Store.Write(ctx, lane, "close", func(ctx context.Context, tx repository.Tx) error {
 		closed, effect = nil, coordination.Effect{}

@@ -83,6 +83,13 @@ func (t *TaskManager) store(items []*finished) error {
 	if err != nil {
 		return err
 	}
+	var promoting []*entity.Job
+	for _, f := range items {
+		if f.run.Job.Coordinated() { // its end may let another run start
+			promoting = append(promoting, f.run.Job)
+		}
+	}
+	t.Places.Prepare(ctx, promoting...)
 	var c completion
 	err = t.Store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
 		c.restoreLogs() // a deadlock makes the store run this again

@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
 // Executor runs one attempt. It returns when the attempt has really ended,
@@ -138,6 +139,10 @@ type TaskManager struct {
 	// recovering holds the tokens of lost attempts whose end is being stored.
 	recovering map[string]int64
 
+	// carried is what the claim loop has found out about the queues of label
+	// sets: whether this node may take from them.
+	carried map[entity.Queue]bool
+
 	results chan *finished
 	wake    chan struct{}
 	parked  chan time.Time
@@ -146,10 +151,10 @@ type TaskManager struct {
 	// for their end to be stored.
 	executing atomic.Int64
 	// quiet is told when the last of them has ended.
-	quiet chan struct{}
-	base      context.Context
-	stopRuns  context.CancelCauseFunc
-	inFlight  sync.WaitGroup
+	quiet    chan struct{}
+	base     context.Context
+	stopRuns context.CancelCauseFunc
+	inFlight sync.WaitGroup
 }
 
 // New returns a manager for one life of a node.
@@ -158,7 +163,7 @@ func New(deps Deps, cfg Config) *TaskManager {
 	base, stop := context.WithCancelCause(context.Background())
 	t := &TaskManager{
 		Deps: deps, cfg: cfg, slots: newSlots(cfg.Slots),
-		runs: map[string]*active{}, suspect: map[string]int{}, recovering: map[string]int64{},
+		runs: map[string]*active{}, suspect: map[string]int{}, recovering: map[string]int64{}, carried: map[entity.Queue]bool{},
 		results: make(chan *finished, cfg.Slots+cfg.BatchSize),
 		wake:    make(chan struct{}, 1),
 		quiet:   make(chan struct{}, 1),
@@ -228,12 +233,15 @@ func (t *TaskManager) Holder() (nodeID string, epoch int64) { return t.cfg.NodeI
 
 // Suits implements firing.Starter: the node carries every label asked for.
 func (t *TaskManager) Suits(job *entity.Job) bool {
-	for k, v := range job.Routing.Labels {
-		if t.cfg.Labels[k] != v {
-			return false
-		}
+	return routing.Match(job.Routing.Labels, t.cfg.Labels)
+}
+
+// Suspend keeps new runs away from the node, or lets them in again; what runs
+// goes on (see entity.NodeDraining).
+func (t *TaskManager) Suspend(draining bool) {
+	if t.slots.suspend(draining) && !draining {
+		t.wakeClaim()
 	}
-	return true
 }
 
 // Room implements firing.Starter.
@@ -267,13 +275,9 @@ func (t *TaskManager) Notice(e coordination.Effect) {
 	}
 }
 
-// Running is the number of runs on this node, and the number of its slots.
-func (t *TaskManager) Running() (running, total int) {
-	if t.cfg.Idle {
-		return 0, 0
-	}
-	return t.slots.used(), t.cfg.Slots
-}
+// Running is the number of runs on this node, and the number of its slots; a
+// node that is no executor, or on its way down, has none to offer.
+func (t *TaskManager) Running() (running, total int) { return t.slots.used(), t.slots.offered() }
 
 func (t *TaskManager) wakeClaim() {
 	select {

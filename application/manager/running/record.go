@@ -25,6 +25,9 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 		if decision.Retry {
 			d.retried = true
 			d.row = retryRow(d.row, decision, c.now)
+			if !f.run.Job.Broadcast {
+				d.row.NodeID = ""
+			}
 			again = append(again, d)
 			continue
 		}
@@ -84,6 +87,9 @@ func (c *completion) decide(f *finished) (decided, retry.Decision) {
 	} else {
 		in.OnNodeLoss = entity.NodeLossFail
 	}
+	if f.run.Job.Broadcast {
+		in.OnNodeLoss = entity.NodeLossFail // the run is of that node alone (engine rule 18)
+	}
 	decision := retry.Decide(in)
 	if !decision.Retry {
 		row.Status, row.Claim = decision.Status, ""
@@ -93,10 +99,10 @@ func (c *completion) decide(f *finished) (decided, retry.Decision) {
 }
 
 // retryRow sends a row back to WAITING. Its place among the live fires of its
-// job stays (engine rule 16).
+// job stays (engine rule 16), and so does the node.
 func retryRow(row *entity.Execution, d retry.Decision, now time.Time) *entity.Execution {
 	next := *row
-	next.Status, next.NodeID = entity.StatusWaiting, ""
+	next.Status = entity.StatusWaiting
 	next.Claim = entity.ParkedKey(now.Add(d.Wait))
 	if d.NodeLoss {
 		next.NodeLosses++

@@ -23,6 +23,8 @@ type slots struct {
 	draining bool
 	// fenced: nothing starts until the node has found its right again.
 	fenced bool
+	// suspended: somebody drains the node, and may think otherwise later.
+	suspended bool
 	// hopeless: somebody waited in vain since the last change for the better.
 	hopeless bool
 	freed    chan struct{}
@@ -53,7 +55,7 @@ func (s *slots) reserveForClaim(n int) int {
 }
 
 // closed: nothing may start here; the caller holds the lock.
-func (s *slots) closed() bool { return s.draining || s.fenced }
+func (s *slots) closed() bool { return s.draining || s.fenced || s.suspended }
 
 func (s *slots) take(n int) int {
 	n = min(n, s.free)
@@ -160,6 +162,18 @@ func (s *slots) isFenced() bool {
 	return s.fenced
 }
 
+// suspend reports whether that is a change.
+func (s *slots) suspend(suspended bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.suspended == suspended {
+		return false
+	}
+	s.suspended = suspended
+	s.announce()
+	return true
+}
+
 func (s *slots) drain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,6 +185,17 @@ func (s *slots) used() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.total - s.free
+}
+
+// offered is how many slots there are in all, for others to know: none where
+// nothing will start any more.
+func (s *slots) offered() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return 0
+	}
+	return s.total
 }
 
 // full returns nil while a slot is free, and otherwise a channel that is

@@ -283,10 +283,8 @@ type tellingClaims struct {
 	asked chan<- struct{}
 }
 
-func (c tellingClaims) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
-	first, err := c.ClaimReader.First(ctx, lo, hi)
-	if lo == entity.ClaimReadyPrefix {
-		c.asked <- struct{}{}
-	}
-	return first, err
+func (c tellingClaims) Last(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
+	last, err := c.ClaimReader.Last(ctx, lo, hi)
+	c.asked <- struct{}{}
+	return last, err
 }

@@ -3,6 +3,7 @@ package running
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -78,59 +79,84 @@ func (t *TaskManager) Unpark(ctx context.Context) (next time.Time, err error) {
 }
 
 func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, now time.Time) error {
-	ids := make([]string, len(rows))
+	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
-		ids[i] = row.ID
+		ids[i], jobIDs[i] = row.ID, row.JobID
 	}
 	slices.Sort(ids)
-	ready := 0
-	err := t.Store.Write(ctx, repository.LaneComplete, "unpark", func(ctx context.Context, tx repository.Tx) error {
-		ready = 0
+	jobs, err := t.Jobs.Load(ctx, jobIDs)
+	if err != nil {
+		return err
+	}
+	t.Places.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
+	var effect coordination.Effect
+	err = t.Store.Write(ctx, repository.LaneComplete, "unpark", func(ctx context.Context, tx repository.Tx) error {
 		held, err := tx.Executions.Lock(ctx, ids)
 		if err != nil {
 			return err
 		}
-		for _, row := range held {
+		_, effect, err = t.Places.Enqueue(ctx, tx, now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
 			until, parked := row.Claim.ParkedUntil()
-			if row.Status != entity.StatusWaiting || !parked || until.After(now) {
-				continue
-			}
-			row.Claim = entity.ReadyKey(row.Priority, t.Fair.Fair(row.JobID, until, now))
 			row.UpdateTime = until
-			if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {
-				return fmt.Errorf("unpark run %s: %w", row.ID, err)
-			}
-			ready++
-		}
-		return nil
+			return until, parked && !until.After(now)
+		})
+		return err
 	})
-	if err == nil && ready > 0 {
-		t.Notice(coordination.Effect{Ready: ready})
+	if err == nil {
+		t.Notice(effect)
 	}
 	return err
 }
 
-// SweepDeadlines ends waiting runs whose start deadline has passed as
-// SKIPPED(DEADLINE) (engine rule 17). It returns how many.
+// SweepDeadlines ends waiting runs whose start deadline has passed (engine rule
+// 17): those for which there was no node as SKIPPED(NO_NODE), the others as
+// SKIPPED(DEADLINE). It returns how many.
 func (t *TaskManager) SweepDeadlines(ctx context.Context) (int, error) {
-	rows, err := t.Claims.Range(ctx, repository.ClaimRange{
-		Lo: entity.ClaimParkedPrefix, Hi: "X", Limit: sweepLimit, DeadlineBefore: t.StoreClock.Now(),
-	})
-	waiting := slices.DeleteFunc(rows, func(e *entity.Execution) bool { return e.Status != entity.StatusWaiting })
-	if err != nil || len(waiting) == 0 {
-		return 0, err
+	now := t.StoreClock.Now()
+	closed := 0
+	// What runs stands between the two and may be past its deadline for long.
+	for _, waiting := range []struct{ lo, hi entity.ClaimKey }{
+		{entity.ClaimParkedPrefix, entity.ClaimRunningPrefix}, {entity.ClaimReadyPrefix, "Y"},
+	} {
+		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: waiting.lo, Hi: waiting.hi, Limit: sweepLimit, DeadlineBefore: now})
+		if err != nil {
+			return closed, err
+		}
+		// Runs without a node stand behind all others.
+		first := slices.IndexFunc(rows, unplaced)
+		if first < 0 {
+			first = len(rows)
+		}
+		for reason, part := range map[entity.Reason][]*entity.Execution{
+			entity.ReasonDeadline: rows[:first], entity.ReasonNoNode: rows[first:],
+		} {
+			n, err := t.skipLate(ctx, part, reason)
+			closed += n
+			if err != nil {
+				return closed, fmt.Errorf("end runs past their start deadline: %w", err)
+			}
+		}
+	}
+	return closed, nil
+}
+
+func unplaced(row *entity.Execution) bool { return row.Claim.Queue().Unplaced() }
+
+func (t *TaskManager) skipLate(ctx context.Context, rows []*entity.Execution, reason entity.Reason) (int, error) {
+	if len(rows) == 0 {
+		return 0, nil
 	}
 	closer := Closer{Store: t.Store, Places: t.Places, Jobs: t.Jobs, Clock: t.StoreClock}
-	closed, effect, err := closer.CloseWaiting(ctx, repository.LaneComplete, waiting,
-		entity.StatusSkipped, entity.ReasonDeadline, func(e *entity.Execution, now time.Time) bool {
-			return !e.StartDeadline.IsZero() && e.StartDeadline.Before(now)
+	closed, effect, err := closer.CloseWaiting(ctx, repository.LaneComplete, rows,
+		entity.StatusSkipped, reason, func(e *entity.Execution, now time.Time) bool {
+			return !e.StartDeadline.IsZero() && e.StartDeadline.Before(now) && unplaced(e) == (reason == entity.ReasonNoNode)
 		})
 	if err != nil {
-		return 0, fmt.Errorf("end runs past their start deadline: %w", err)
+		return 0, err
 	}
 	t.Notice(effect)
 	for range closed {
-		t.Metrics.Ended(entity.StatusSkipped, entity.ReasonDeadline, 0, false)
+		t.Metrics.Ended(entity.StatusSkipped, reason, 0, false)
 	}
 	return len(closed), nil
 }
@@ -143,7 +169,7 @@ func (t *TaskManager) SweepPlaces(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	queued, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: entity.ClaimQueuedPrefix, Hi: "R", Limit: sweepLimit})
+	queued, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: entity.ClaimQueuedPrefix, Hi: entity.ClaimRunningPrefix, Limit: sweepLimit})
 	if err != nil {
 		return 0, err
 	}
@@ -161,7 +187,7 @@ func (t *TaskManager) SweepPlaces(ctx context.Context) (int, error) {
 		if err != nil {
 			return touched, fmt.Errorf("repair the places of job %s: %w", id, err)
 		}
-		if len(effect.Rearmed) > 0 || effect.Ready > 0 {
+		if len(effect.Rearmed) > 0 || effect.Ready+effect.Away > 0 {
 			touched++
 		}
 		t.Notice(effect)

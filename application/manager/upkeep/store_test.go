@@ -125,7 +125,7 @@ func TestRetentionSparesLiveRuns(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("old", func(j *entity.Job) {
 		enginetest.Every(time.Second)(j)
-		j.Routing.Strategy = entity.RouteLRU // nothing starts by itself
+		j.Routing.Labels = map[string]string{"node": "nobody"} // nothing starts
 	}))
 	n.Fire(t)
 	n.FireAt(t, enginetest.Noon.Add(time.Second))

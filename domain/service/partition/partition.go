@@ -5,8 +5,20 @@ package partition
 
 import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/rendezvous"
 )
+
+// Contest is the schedulers among the nodes, as equals: what a node runs has a
+// weight, what it plans has not.
+func Contest(nodes []entity.Node) []rendezvous.Node {
+	schedulers := liveness.Schedulers(nodes)
+	out := make([]rendezvous.Node, len(schedulers))
+	for i, id := range schedulers {
+		out[i] = rendezvous.Node{ID: id, Weight: 1}
+	}
+	return out
+}
 
 // Owner is the id of the node that owns the partition, 0–entity.Partitions-1;
 // empty when there are no nodes. Who needs more than one partition asks Table.

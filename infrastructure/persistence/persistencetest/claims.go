@@ -76,6 +76,19 @@ func claimAtOnce(t *testing.T, s *persistence.Store) {
 		rows = append(rows, ready(n, 1+n%10, noon))
 	}
 	add(t, s, nil, rows...)
+	owner := claimAll(t, s, runs, claimers, func(node string) repository.ClaimRequest {
+		return repository.ClaimRequest{NodeID: node, Epoch: 1, Limit: 7, Now: noon}
+	})
+	require.Len(t, owner, runs)
+	for id, node := range owner {
+		require.Equal(t, node, get(t, s, id).NodeID)
+	}
+}
+
+// claimAll lets claimers claim at once until everything is taken, and returns
+// who took what.
+func claimAll(t *testing.T, s *persistence.Store, runs, claimers int, request func(node string) repository.ClaimRequest) map[string]string {
+	t.Helper()
 	var mu sync.Mutex
 	owner := make(map[string]string)
 	var wg sync.WaitGroup
@@ -86,7 +99,7 @@ func claimAtOnce(t *testing.T, s *persistence.Store) {
 			for {
 				var got []*entity.Execution
 				errs[i] = s.Write(t.Context(), repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) (err error) {
-					got, err = tx.Executions.Claim(ctx, repository.ClaimRequest{NodeID: node, Epoch: 1, Limit: 7, Now: noon})
+					got, err = tx.Executions.Claim(ctx, request(node))
 					return err
 				})
 				if errs[i] != nil {
@@ -111,10 +124,7 @@ func claimAtOnce(t *testing.T, s *persistence.Store) {
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	require.Len(t, owner, runs)
-	for id, node := range owner {
-		require.Equal(t, node, get(t, s, id).NodeID)
-	}
+	return owner
 }
 
 func claimQuestions(t *testing.T, s *persistence.Store) {

@@ -22,6 +22,7 @@ func Run(t *testing.T, open Opener) {
 		{"planning", testPlanning},
 		{"executions", testExecutions},
 		{"claims", testClaims},
+		{"queues", testQueues},
 		{"finishing", testFinishing},
 		{"lists", testLists},
 		{"tallies", testTallies},

@@ -1,0 +1,169 @@
+package persistencetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testQueues(t *testing.T, open Opener) {
+	t.Run("several are one order", func(t *testing.T) { claimMerged(t, open(t, nil)) })
+	t.Run("what is not in them is left alone", func(t *testing.T) { claimOwnOnly(t, open(t, nil)) })
+	t.Run("claimers at once never share a run", func(t *testing.T) { claimMergedAtOnce(t, open(t, nil)) })
+	t.Run("the greatest key tells what waits", func(t *testing.T) { lastKey(t, open(t, nil)) })
+	t.Run("the latest runs of a job", func(t *testing.T) { recent(t, open(t, nil)) })
+	t.Run("the registry is read inside a transaction", func(t *testing.T) { nodesInside(t, open(t, nil)) })
+}
+
+var zoneA = map[string]string{"zone": "a"}
+
+// in is a run that waits in a queue.
+func in(q entity.Queue, n, priority int, fair time.Time) *entity.Execution {
+	e := runOf(jobID(n), noon)
+	e.Priority, e.Claim = priority, q.Key(priority, fair)
+	return e
+}
+
+// claimFrom takes from queues.
+func claimFrom(t testing.TB, s *persistence.Store, node string, limit int, queues ...entity.Queue) []*entity.Execution {
+	t.Helper()
+	var out []*entity.Execution
+	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+		out, err = tx.Executions.Claim(ctx, repository.ClaimRequest{NodeID: node, Epoch: 1, Limit: limit, Now: noon, Queues: queues})
+		return err
+	})
+	return out
+}
+
+// Strict priorities hold over the queues of a node together, however many runs
+// stand at the head of one of them.
+func claimMerged(t *testing.T, s *persistence.Store) {
+	queues := []entity.Queue{entity.CommonQueue, entity.NodeQueue("n1"), entity.LabelQueue(zoneA)}
+	var rows []*entity.Execution
+	for n := range 60 {
+		rows = append(rows, in(queues[n%7%3], n, 1+n%10, noon.Add(time.Duration(n*n%11)*time.Second)))
+	}
+	late := in(queues[1], 100, 10, noon)
+	late.StartDeadline = noon
+	add(t, s, nil, append(slices.Clone(rows), late)...)
+	slices.SortFunc(rows, func(a, b *entity.Execution) int {
+		if a.Priority != b.Priority {
+			return b.Priority - a.Priority
+		}
+		if a.Claim.Place() != b.Claim.Place() {
+			return map[bool]int{true: -1, false: 1}[a.Claim.Place() < b.Claim.Place()]
+		}
+		return map[bool]int{true: -1, false: 1}[a.ID < b.ID]
+	})
+	var got []string
+	for {
+		part := claimFrom(t, s, "n1", 7, queues...)
+		if len(part) == 0 {
+			break
+		}
+		require.LessOrEqual(t, len(part), 7)
+		for _, e := range part {
+			require.Equal(t, []any{entity.StatusRunning, "n1", entity.RunningKey("n1"), int64(1)}, []any{e.Status, e.NodeID, e.Claim, e.Token})
+			require.Equal(t, e, get(t, s, e.ID), "what is returned is what is stored")
+		}
+		got = append(got, ids(part)...)
+	}
+	require.Equal(t, ids(rows), got)
+}
+
+func claimOwnOnly(t *testing.T, s *persistence.Store) {
+	own, common := in(entity.NodeQueue("n1"), 1, 5, noon), in(entity.CommonQueue, 2, 5, noon)
+	others := []*entity.Execution{
+		in(entity.NodeQueue("n10"), 3, 10, noon), in(entity.NodeQueue("n"), 4, 10, noon), in(entity.NodeQueue("n1-a"), 5, 10, noon),
+		in(entity.LabelQueue(zoneA), 6, 10, noon), in(entity.UnplacedQueue(zoneA), 7, 10, noon),
+	}
+	add(t, s, nil, append(others, own, common)...)
+	require.Equal(t, []string{common.ID}, ids(claim(t, s, "n1", 10, noon)), "without queues it is the common one")
+	require.Equal(t, []string{own.ID}, ids(claimFrom(t, s, "n1", 10, entity.CommonQueue, entity.NodeQueue("n1"))))
+	for _, e := range others {
+		require.Equal(t, entity.StatusWaiting, get(t, s, e.ID).Status)
+	}
+	require.Equal(t, []string{others[0].ID}, ids(claimFrom(t, s, "n10", 10, entity.NodeQueue("n10"))), "one queue alone")
+}
+
+func claimMergedAtOnce(t *testing.T, s *persistence.Store) {
+	const runs, claimers = 200, 3
+	var rows []*entity.Execution
+	for n := range runs {
+		q := entity.CommonQueue
+		if n%2 == 0 {
+			q = entity.LabelQueue(zoneA)
+		}
+		rows = append(rows, in(q, n, 1+n%10, noon))
+	}
+	add(t, s, nil, rows...)
+	owners := claimAll(t, s, runs, claimers, func(node string) repository.ClaimRequest {
+		return repository.ClaimRequest{
+			NodeID: node, Epoch: 1, Limit: 7, Now: noon,
+			Queues: []entity.Queue{entity.CommonQueue, entity.NodeQueue(node), entity.LabelQueue(zoneA)},
+		}
+	})
+	require.Len(t, owners, runs)
+}
+
+func lastKey(t *testing.T, s *persistence.Store) {
+	last := func(hi entity.ClaimKey) entity.ClaimKey {
+		key, err := s.Last(t.Context(), entity.ClaimReadyPrefix, hi)
+		require.NoError(t, err)
+		return key
+	}
+	require.Empty(t, last("Y"))
+	common := in(entity.CommonQueue, 1, 1, noon)
+	add(t, s, nil, startedOn(runOf(jobID(9), noon), "n1", 1), in(entity.CommonQueue, 2, 10, noon), common)
+	require.Equal(t, common.Claim, last("Y"))
+	unplaced := in(entity.UnplacedQueue(zoneA), 3, 5, noon)
+	add(t, s, nil, unplaced)
+	require.Equal(t, common.Claim, last(entity.ClaimUnplacedPrefix))
+	require.Equal(t, unplaced.Claim, last("Y"))
+}
+
+func recent(t *testing.T, s *persistence.Store) {
+	var rows []*entity.Execution
+	for n := range 5 {
+		rows = append(rows, runOf(jobID(1), noon.Add(time.Duration(n)*time.Second)))
+	}
+	rows[3] = startedOn(rows[3], "n1", 1)
+	add(t, s, nil, append(rows, runOf(jobID(2), noon))...)
+	got, err := s.Executions.Recent(t.Context(), jobID(1), 3)
+	require.NoError(t, err)
+	require.Equal(t, []string{rows[4].ID, rows[3].ID, rows[2].ID}, ids(got))
+	for i, e := range got {
+		full := rows[4-i]
+		require.Equal(t, []any{full.Status, full.NodeID, full.Claim, full.StartTime, full.UpdateTime},
+			[]any{e.Status, e.NodeID, e.Claim, e.StartTime, e.UpdateTime})
+	}
+	got, err = s.Executions.Recent(t.Context(), jobID(7), 3)
+	require.NoError(t, err)
+	require.Empty(t, got)
+}
+
+func nodesInside(t *testing.T, s *persistence.Store) {
+	for i := range 2 {
+		_, err := s.Register(t.Context(), entity.Node{ID: fmt.Sprintf("n%d", 2-i), Labels: zoneA, Slots: 3})
+		require.NoError(t, err)
+	}
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		inside, err := tx.Nodes.All(ctx)
+		if err != nil {
+			return err
+		}
+		outside, err := s.All(ctx)
+		require.Equal(t, outside, inside)
+		require.Equal(t, []string{"n1", "n2"}, []string{inside[0].ID, inside[1].ID})
+		require.Equal(t, zoneA, inside[0].Labels)
+		return err
+	})
+}
