@@ -1,0 +1,37 @@
+package crash
+
+import (
+	"slices"
+	"time"
+)
+
+// Gaps are, for each death of a node and each job that it planned, how long
+// the job was not fired; shortest first. A node plans the jobs of which it
+// holds the last fire before its death, because it starts them itself.
+func Gaps(h History) []time.Duration {
+	rows := map[string][]Row{}
+	for _, r := range h.Rows {
+		if planned(r) && !r.CreateTime.IsZero() {
+			rows[r.JobID] = append(rows[r.JobID], r)
+		}
+	}
+	var out []time.Duration
+	for _, j := range h.Jobs {
+		if !j.dense() {
+			continue
+		}
+		list := rows[j.ID]
+		slices.SortFunc(list, func(a, b Row) int { return a.CreateTime.Compare(b.CreateTime) })
+		for _, f := range h.Cluster.Faults {
+			if f.Harm != HarmDeath || f.From.After(j.Until) {
+				continue
+			}
+			next := slices.IndexFunc(list, func(r Row) bool { return r.CreateTime.After(f.From) })
+			if next > 0 && list[next-1].NodeID == f.Node {
+				out = append(out, list[next].CreateTime.Sub(f.From))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
