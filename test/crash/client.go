@@ -181,3 +181,8 @@ func (c *Client) Executions(ctx context.Context, job string) ([]Row, error) {
 		cursor = *page.NextCursor
 	}
 }
+
+// Job reads a job.
+func (c *Client) Job(ctx context.Context, id string) (v JobView, err error) {
+	return v, c.call(ctx, http.MethodGet, "/api/v1/jobs/"+id, "", nil, &v)
+}

@@ -35,3 +35,19 @@ func Gaps(h History) []time.Duration {
 	slices.Sort(out)
 	return out
 }
+
+// Unusual names the runs whose calls do not simply follow one another, or were
+// not answered: those of which it matters which node made them.
+func Unusual(calls []Call) map[string]bool {
+	last, odd := map[string]Call{}, map[string]bool{}
+	sorted := slices.Clone(calls)
+	slices.SortStableFunc(sorted, func(a, b Call) int { return a.Start.Compare(b.Start) })
+	for _, c := range sorted {
+		former, again := last[c.Execution]
+		if again && (c.Start.Before(former.End) || c.Token <= former.Token) || c.Answer == AnswerCut || c.Answer == AnswerRefused {
+			odd[c.Execution] = true
+		}
+		last[c.Execution] = c
+	}
+	return odd
+}

@@ -146,8 +146,6 @@ func (d *drawer) back(k Kind) { d.bag = append(d.bag, k) }
 func (d *drawer) blow(k Kind) Blow {
 	b := Blow{Kind: k, Node: d.random.IntN(d.Nodes), For: d.between(time.Second, d.Longest)}
 	switch k {
-	case Kill:
-		b.For /= 2 // and the start
 	case Freeze:
 		b.For = min(b.For, 15*time.Second)
 	case Restart, HintsEmptied:
