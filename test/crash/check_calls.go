@@ -1,5 +1,7 @@
 package crash
 
+import "slices"
+
 // eachCall checks what the targets saw, call by call, and jobs whose runs
 // follow one another.
 func (c *checker) eachCall() {
@@ -16,8 +18,22 @@ func (c *checker) eachCall() {
 		}
 	}
 	for id, calls := range byJob {
-		if j := c.jobs[id]; j.OneAtATime {
+		switch j := c.jobs[id]; {
+		case j.OneAtATime:
 			c.exclusive(j, calls)
+		case j.AtMost > 0:
+			c.limited(j, calls)
+		}
+	}
+}
+
+// limited checks how many calls there are at once, at the begin of each.
+func (c *checker) limited(j Job, calls []Call) {
+	var open []Call
+	for _, call := range calls {
+		open = slices.DeleteFunc(open, func(o Call) bool { return o.End.Before(call.Start.Add(slop)) || c.excused(o, call.Start) })
+		if open = append(open, call); len(open) > j.AtMost {
+			c.violate(RuleLimit, "%s: %d calls at once at %s, the last one of %s", j.Name, len(open), call.Start.Format(clockTime), call.Execution)
 		}
 	}
 }

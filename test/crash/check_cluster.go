@@ -1,8 +1,10 @@
 package crash
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,8 +22,14 @@ func (c *checker) cluster(rows map[string][]Row) {
 	c.replies()
 	c.members()
 	c.holdings()
+	c.outputs()
+	for _, t := range c.h.Cluster.Twins {
+		if t.Accepted && !c.disturbed(t.Node, t.At, c.h.Cluster.Lease+2*time.Second) {
+			c.violate(RuleTwin, "a second process was let in as %s at %s, beside the first", t.Node, t.At.Format(clockTime))
+		}
+	}
 	for _, x := range c.h.Cluster.Exits {
-		if x.Code != 0 && !c.disturbed(x.Node, x.At, time.Second) {
+		if x.Code < 0 || x.Code > 0 && !c.disturbed(x.Node, x.At, time.Second) {
 			c.violate(RuleStop, "%s ended with %d at %s", x.Node, x.Code, x.At.Format(clockTime))
 		}
 	}
@@ -80,6 +88,26 @@ func (c *checker) holdings() {
 	for node, m := range most {
 		if m.Descriptors > bound.Descriptors || m.Memory > bound.Memory || m.Connections > bound.Connections {
 			c.violate(RuleUnbounded, "%s held %d descriptors, %d MiB and %d connections", node, m.Descriptors, m.Memory>>20, m.Connections)
+		}
+	}
+}
+
+// outputs checks the last attempt's lines, and that no other attempt's stand
+// under its number.
+func (c *checker) outputs() {
+	for _, o := range c.h.Cluster.Outputs {
+		row := c.rows[o.Execution]
+		var last []string
+		for _, l := range o.Lines {
+			if !strings.HasPrefix(l.Line, fmt.Sprintf("attempt %d ", l.Attempt)) {
+				c.violate(RuleLogs, "%s shows %q under attempt %d", o.Execution, l.Line, l.Attempt)
+			}
+			if l.Attempt == row.Attempt {
+				last = append(last, l.Line)
+			}
+		}
+		if want := outputLines(row.Attempt); row.Status == "SUCCESS" && !slices.Equal(last, want) {
+			c.violate(RuleLogs, "%s has put out %q at its last attempt, not %q", o.Execution, last, want)
 		}
 	}
 }

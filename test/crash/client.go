@@ -143,6 +143,13 @@ func (c *Client) Attempts(ctx context.Context, id string) ([]Attempt, error) {
 	return page.Items, err
 }
 
+// Output reads the first lines that a run has put out.
+func (c *Client) Output(ctx context.Context, id string) ([]Line, error) {
+	var page struct{ Items []Line }
+	err := c.call(ctx, http.MethodGet, "/api/v1/executions/"+id+"/logs?limit=100", "", nil, &page)
+	return page.Items, err
+}
+
 // Members reads the registry.
 func (c *Client) Members(ctx context.Context) ([]Member, error) {
 	var page struct{ Items []Member }

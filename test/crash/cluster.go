@@ -15,6 +15,9 @@ type Cluster struct {
 	Sights   []Member
 	Holdings []Holding
 	Exits    []Exit
+	// Outputs are of runs that ended well.
+	Outputs []Output
+	Twins   []Twin
 	// Bound is the most that a node may hold.
 	Bound Holding
 }
@@ -67,7 +70,27 @@ type Holding struct {
 	Connections int
 }
 
-// Exit is the end of a process that was asked to stop.
+// Output is what a run has put out, as the API shows it.
+type Output struct {
+	Execution string
+	Lines     []Line
+}
+
+// Line is one line of it.
+type Line struct {
+	Attempt int
+	Line    string
+}
+
+// Twin is a second process that was started under a node's id.
+type Twin struct {
+	Node     string
+	At       time.Time
+	Accepted bool
+}
+
+// Exit is the end of a process that was asked to stop; the code of one that
+// was not asked is -1.
 type Exit struct {
 	Node string
 	At   time.Time

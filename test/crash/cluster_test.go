@@ -19,7 +19,8 @@ func goodCluster() crash.History {
 	h := goodHistory()
 	h.Jobs = append(h.Jobs,
 		crash.Job{ID: "dense", Name: "dense", Step: time.Second, Origin: begin, From: begin, Until: at(40_000), Shards: 1},
-		crash.Job{ID: "work", Name: "work", Shards: 1, OneAtATime: true, Called: true})
+		crash.Job{ID: "work", Name: "work", Shards: 1, OneAtATime: true, Called: true},
+		crash.Job{ID: "two", Name: "two", Shards: 1, AtMost: 2})
 	for second := range 40 {
 		node, created := "a", second*1000
 		if second >= 10 {
@@ -48,6 +49,9 @@ func goodCluster() crash.History {
 	run("froze", "b", "c")
 	call("froze", 1, 131073, 19_000, 26_500, crash.AnswerCut)
 	call("froze", 2, 131074, 24_000, 25_000, crash.AnswerOK)
+	for i, start := range []int{30_000, 30_500, 31_000} {
+		h.Calls = append(h.Calls, crash.Call{Execution: fmt.Sprintf("two-%d", i), Job: "two", Attempt: 1, Start: at(start), End: at(start + 900)})
+	}
 	h.Cluster = crash.Cluster{
 		Nodes: []string{"a", "b"}, Beat: 500 * time.Millisecond, Lease: 3 * time.Second,
 		Faults: []crash.Fault{
@@ -59,17 +63,27 @@ func goodCluster() crash.History {
 		Sights:   []crash.Member{{ID: "a", Epoch: 1, Status: "DOWN"}, {ID: "a", Epoch: 2, Status: "UP"}, {ID: "b", Epoch: 1, Status: "UP"}},
 		Holdings: []crash.Holding{{Node: "a", Descriptors: 50, Memory: 50 << 20, Connections: 16}},
 		Exits:    []crash.Exit{{Node: "c", At: at(5000)}, {Node: "b", At: at(25_000), Code: 1}},
-		Bound:    crash.Holding{Descriptors: 100, Memory: 100 << 20, Connections: 20},
+		Outputs: []crash.Output{{Execution: "died", Lines: []crash.Line{
+			{Attempt: 1, Line: "attempt 1 line 1"},
+			{Attempt: 2, Line: "attempt 2 line 1"}, {Attempt: 2, Line: "attempt 2 line 2"}, {Attempt: 2, Line: "attempt 2 line 3"},
+		}}},
+		Twins: []crash.Twin{{Node: "c", At: at(5000)}, {Node: "b", At: at(24_000), Accepted: true}},
+		Bound: crash.Holding{Descriptors: 100, Memory: 100 << 20, Connections: 20},
 	}
 	return h
 }
 
 func clusterSeeds() []seeded {
-	last := func(h *crash.History, back int) *crash.Call { return &h.Calls[len(h.Calls)-back] }
+	// Behind them stand the three of the limited job.
+	last := func(h *crash.History, back int) *crash.Call { return &h.Calls[len(h.Calls)-3-back] }
 	return []seeded{
 		{crash.RuleTwoAttempts, "a node that worked on for long after it woke", func(h *crash.History) { last(h, 2).End = at(29_000) }},
 		{crash.RuleTwoAttempts, "a run taken from a node that was well", func(h *crash.History) { h.Cluster.Faults[1].Node = "c" }},
 		{crash.RuleOverlap, "a run taken after a hiccup", func(h *crash.History) { h.Cluster.Faults[1].Until = at(21_000) }},
+		{crash.RuleLimit, "a third call beside two", func(h *crash.History) { h.Calls[len(h.Calls)-1].Start = at(30_600) }},
+		{crash.RuleLogs, "a line that is lost", func(h *crash.History) { o := &h.Cluster.Outputs[0]; o.Lines = o.Lines[:3] }},
+		{crash.RuleLogs, "a line of another attempt", func(h *crash.History) { h.Cluster.Outputs[0].Lines[0].Attempt = 2 }},
+		{crash.RuleTwin, "two processes under one id", func(h *crash.History) { h.Cluster.Twins[0].Accepted = true }},
 		{crash.RuleTokenFell, "a zombie of a node that was well", func(h *crash.History) {
 			zombie := *last(h, 2)
 			zombie.Start, zombie.End, zombie.Answer = at(35_000), at(35_000), crash.AnswerRefused
@@ -88,6 +102,7 @@ func clusterSeeds() []seeded {
 		{crash.RuleUnbounded, "descriptors that leak", func(h *crash.History) { h.Cluster.Holdings[0].Descriptors = 5000 }},
 		{crash.RuleUnbounded, "connections without a bound", func(h *crash.History) { h.Cluster.Holdings[0].Connections = 400 }},
 		{crash.RuleStop, "a stop that failed", func(h *crash.History) { h.Cluster.Exits[0].Code = 1 }},
+		{crash.RuleStop, "a process that ended by itself", func(h *crash.History) { h.Cluster.Exits[1].Code = -1 }},
 		{crash.RuleLateRetry, "a run of a dead node that waited", func(h *crash.History) {
 			last(h, 3).Start, last(h, 3).End = at(50_000), at(50_100)
 		}},

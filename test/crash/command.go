@@ -12,14 +12,23 @@ import (
 // alive, and when it ends.
 const script = `say() { echo "$SCHEDULER_EXECUTION_ID $SCHEDULER_JOB_ID $SCHEDULER_ATTEMPT $SCHEDULER_SHARD_INDEX $SCHEDULER_FENCING_TOKEN $1 $EPOCHREALTIME" >>"$LEDGER"; }
 say begin
-for i in 1 2 3; do sleep 0.1; say alive; done
+for i in 1 2 3; do sleep 0.1; say alive; echo "attempt $SCHEDULER_ATTEMPT line $i"; done
 say end`
+
+// outputLines is what an attempt puts out.
+func outputLines(attempt int) []string {
+	lines := make([]string, 3)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("attempt %d line %d", attempt, i+1)
+	}
+	return lines
+}
 
 // commands are jobs whose ledger is a file that they write themselves.
 func commands(ledger string) []definition {
 	run := map[string]any{"command": []string{"bash", "-c", script}, "env": map[string]string{"LEDGER": ledger}}
 	job := func(j Job, with map[string]any) definition {
-		j.Step, j.Called = time.Second, true
+		j.Step, j.Called, j.Lines = time.Second, true, true
 		with["jobType"], with["jobData"], with["schedule"] = "COMMAND", run, every(1, nil)
 		return definition{j, with}
 	}

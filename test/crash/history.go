@@ -26,6 +26,10 @@ type Job struct {
 	Called bool
 	// OnceOnly: a run that has begun is never begun again (onNodeLoss FAIL).
 	OnceOnly bool
+	// AtMost is how many of its runs may be called at one time; 0: any number.
+	AtMost int
+	// Lines: each of its attempts puts out the same lines.
+	Lines bool
 }
 
 // Row is an execution as the API shows it.

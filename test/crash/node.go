@@ -122,6 +122,16 @@ func (n *Node) ExitedWithin(d time.Duration) bool {
 	}
 }
 
+// Exited reports whether the process has ended.
+func (n *Node) Exited() bool {
+	select {
+	case <-n.exited:
+		return true
+	default:
+		return false
+	}
+}
+
 // Stop ends the process gracefully and returns its exit code.
 func (n *Node) Stop() int {
 	_ = n.process.Process.Signal(syscall.SIGTERM)

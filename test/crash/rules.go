@@ -12,19 +12,22 @@ const (
 	RuleTokenFell     = "I2: fencing tokens never fall"
 	RuleOverlap       = "I2: runs that exclude each other do not overlap"
 	RuleTwoAttempts   = "I2: an attempt begins when the former one has lost its right"
+	RuleLimit         = "I2: a limit of runs holds"
 	RuleShortRest     = "I2: a fixed delay is kept"
 	RuleRanAgain      = "I2: what must not run again after a loss does not"
 	RuleUnseenSuccess = "I3: a success is the one of its last attempt, and the target saw it"
 	RuleChanged       = "I3: what is final stays"
 	RuleLostTrigger   = "I4: an acknowledged trigger has exactly one run"
 	RuleServerError   = "I4: the API answers, or says that it cannot"
-	RuleStop          = "I6: a graceful stop ends with 0"
+	RuleStop          = "I6: a process ends only when asked to, and with 0"
 	RuleStuck         = "I7: nothing is stuck"
 	RuleNoReason      = "I7: what did not succeed has a reason"
 	RuleEarlyDead     = "I7: retries are used up before a run is dead"
 	RuleLateRetry     = "I7: runs of dead nodes go on within 15 s"
+	RuleLogs          = "I8: output is kept whole, in order and with its attempt"
 	RuleMissingShard  = "I10: every shard of a fire is recorded"
 	RuleMembers       = "I12: epochs never fall, and every node comes back"
+	RuleTwin          = "I12: no second process takes over an id that beats"
 	RuleUnbounded     = "I13: what a node holds is bounded"
 )
 
@@ -32,7 +35,8 @@ const (
 func Rules() []string {
 	return []string{
 		RuleDoubleRow, RuleMissingFire, RuleDecidedTwice, RuleExtraFire, RuleEarly, RuleNoResume, RuleDoubleAttempt, RuleTokenFell,
-		RuleOverlap, RuleTwoAttempts, RuleShortRest, RuleRanAgain, RuleUnseenSuccess, RuleChanged, RuleLostTrigger, RuleServerError,
-		RuleStop, RuleStuck, RuleNoReason, RuleEarlyDead, RuleLateRetry, RuleMissingShard, RuleMembers, RuleUnbounded,
+		RuleOverlap, RuleTwoAttempts, RuleLimit, RuleShortRest, RuleRanAgain, RuleUnseenSuccess, RuleChanged, RuleLostTrigger, RuleServerError,
+		RuleStop, RuleStuck, RuleNoReason, RuleEarlyDead, RuleLateRetry, RuleLogs, RuleMissingShard, RuleMembers,
+		RuleTwin, RuleUnbounded,
 	}
 }

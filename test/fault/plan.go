@@ -19,6 +19,7 @@ const (
 	Kill         Kind = "kill -9 a node"
 	Freeze       Kind = "freeze a node"
 	Restart      Kind = "stop a node gracefully"
+	Twin         Kind = "start a second process under a node's id"
 	CutStore     Kind = "cut a node from the store"
 	HoleStore    Kind = "black hole between a node and the store"
 	HalfStore    Kind = "half-open connections to the store"
@@ -36,7 +37,7 @@ const (
 // undo each other.
 func (k Kind) family() string {
 	switch k {
-	case Kill, Freeze, Restart:
+	case Kill, Freeze, Restart, Twin:
 		return "process"
 	case CutHints, SlowHints, HintsAway, HintsEmptied:
 		return "hints"
@@ -52,7 +53,7 @@ func (k Kind) ofAll() bool {
 // Kinds lists what can be done; crash says whether the store can be killed,
 // hints whether there is a Redis.
 func Kinds(crash, hints bool) []Kind {
-	all := []Kind{Kill, Freeze, Restart, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway}
+	all := []Kind{Kill, Freeze, Restart, Twin, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway}
 	if crash {
 		all = append(all, StoreCrash)
 	}
@@ -148,7 +149,7 @@ func (d *drawer) blow(k Kind) Blow {
 	switch k {
 	case Freeze:
 		b.For = min(b.For, 15*time.Second)
-	case Restart, HintsEmptied:
+	case Restart, Twin, HintsEmptied:
 		b.For = 0
 	}
 	if k.ofAll() {

@@ -48,6 +48,8 @@ type Member struct {
 	pid    atomic.Int64
 	up     atomic.Bool
 	starts atomic.Int64
+	// fell is when the process was found to have ended by itself.
+	fell []time.Time
 }
 
 // NewRig makes the proxies; nothing runs before Start.
@@ -154,7 +156,8 @@ const reviveBound = 90 * time.Second
 func (m *Member) Revive(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.pid.Load() != 0 && !m.Node.ExitedWithin(0) {
+	m.look()
+	if m.pid.Load() != 0 {
 		m.up.Store(true)
 		return nil
 	}
@@ -171,11 +174,20 @@ func (m *Member) Revive(ctx context.Context) error {
 	return fmt.Errorf("%s did not start within %s: %w: %s", m.ID, reviveBound, err, tail(m.Node.Stderr()))
 }
 
+// look notes a process that has ended by itself.
+func (m *Member) look() {
+	if m.pid.Load() != 0 && m.Node.Exited() {
+		m.pid.Store(0)
+		m.fell = append(m.fell, time.Now())
+	}
+}
+
 // Kill ends the process as kill -9 does.
 func (m *Member) Kill() {
 	m.up.Store(false)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.look()
 	if m.pid.Swap(0) != 0 {
 		m.Node.Kill()
 	}
@@ -186,6 +198,7 @@ func (m *Member) Stop() int {
 	m.up.Store(false)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.look()
 	if m.pid.Swap(0) == 0 {
 		return 0
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
@@ -66,7 +67,9 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 		asked := time.Now()
 		striker.exits = append(striker.exits, crash.Exit{Node: m.ID, At: asked, Code: m.Stop()})
 	}
+	outputs := h.Cluster.Outputs
 	h.Cluster = t.cluster(w, striker)
+	h.Cluster.Outputs = outputs
 	report.fill(t.Rig, striker, h)
 	return report, t.keep(h, report)
 }
@@ -120,19 +123,43 @@ func (t *Test) complete(ctx context.Context, c *crash.Client, h *crash.History) 
 		}
 		h.Rows[i].Former = former
 	}
-	return nil
+	return outputs(ctx, c, h)
 }
 
 func (t *Test) cluster(w *watch, s *Striker) crash.Cluster {
 	c := crash.Cluster{
-		Beat: t.Rig.Beat, Lease: t.Rig.Lease, Faults: s.faults, Exits: s.exits,
+		Beat: t.Rig.Beat, Lease: t.Rig.Lease, Faults: s.faults, Exits: s.exits, Twins: s.twins,
 		Looks: w.looks, Answers: w.answers, Sights: w.sights, Holdings: w.holdings,
 		Bound: crash.Holding{Descriptors: 1000, Memory: 512 << 20, Connections: 40},
 	}
 	for _, m := range t.Rig.Members {
 		c.Nodes = append(c.Nodes, m.ID)
+		for _, at := range m.fell {
+			c.Exits = append(c.Exits, crash.Exit{Node: m.ID, At: at, Code: -1})
+		}
 	}
 	return c
+}
+
+// maxOutputs bounds the runs whose output is read.
+const maxOutputs = 300
+
+// outputs reads what some runs have put out, those that ran more than once first.
+func outputs(ctx context.Context, c *crash.Client, h *crash.History) error {
+	talk := map[string]bool{}
+	for _, j := range h.Jobs {
+		talk[j.ID] = j.Lines
+	}
+	rows := slices.DeleteFunc(slices.Clone(h.Rows), func(r crash.Row) bool { return !talk[r.JobID] || r.Status == "SKIPPED" })
+	slices.SortStableFunc(rows, func(a, b crash.Row) int { return b.Attempt - a.Attempt })
+	for _, r := range rows[:min(len(rows), maxOutputs)] {
+		lines, err := c.Output(ctx, r.ID)
+		if err != nil {
+			return fmt.Errorf("read the output of %s: %w", r.ID, err)
+		}
+		h.Cluster.Outputs = append(h.Cluster.Outputs, crash.Output{Execution: r.ID, Lines: lines})
+	}
+	return nil
 }
 
 // keep writes what is known into the folder of the run.

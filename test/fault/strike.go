@@ -3,6 +3,8 @@ package fault
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +19,7 @@ type Striker struct {
 	mu     sync.Mutex
 	faults []crash.Fault
 	exits  []crash.Exit
+	twins  []crash.Twin
 	counts map[Kind]int
 }
 
@@ -64,8 +67,16 @@ func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 		members = members[b.Node : b.Node+1]
 		f.Node = members[0].ID
 	}
+	if b.Kind == Twin {
+		return s.twin(ctx, members[0])
+	}
 	at := s.open(f)
-	defer func() { s.close(at, b.Kind) }()
+	defer func() {
+		s.mu.Lock()
+		s.counts[b.Kind]++
+		s.mu.Unlock()
+		s.over(at)
+	}()
 	switch b.Kind {
 	case Kill, Freeze, Restart:
 		return s.process(ctx, b, members[0], at)
@@ -109,6 +120,31 @@ func (s *Striker) process(ctx context.Context, b Blow, m *Member, at int) error 
 	return m.Revive(ctx)
 }
 
+// twin starts a second process under a node's id, which is to be refused. If
+// it is not, it is ended, and the first one, which stops itself, comes back.
+func (s *Striker) twin(ctx context.Context, m *Member) error {
+	t := crash.Twin{Node: m.ID, At: time.Now()}
+	addr, err := crash.FreeAddr(ctx)
+	if err != nil {
+		return err
+	}
+	second := &crash.Node{Binary: s.rig.Binary, Addr: addr, Env: append(slices.Clone(m.Node.Env), "PS_DATA_DIR="+filepath.Join(s.rig.Dir, m.ID+"-twin"))}
+	_, err = second.Start(ctx, "")
+	t.Accepted = err == nil
+	second.Kill()
+	s.mu.Lock()
+	s.twins = append(s.twins, t)
+	s.counts[Twin]++
+	s.mu.Unlock()
+	if !t.Accepted {
+		return nil
+	}
+	at := s.open(crash.Fault{Kind: string(Twin), Harm: crash.HarmHiccup, Node: m.ID})
+	defer func() { s.over(at) }()
+	m.Node.ExitedWithin(s.rig.Lease)
+	return m.Revive(ctx)
+}
+
 // ways are the faults of what lies between nodes and services.
 func (s *Striker) ways(ctx context.Context, b Blow, members []*Member, at int) {
 	mode := map[Kind]Mode{
@@ -132,7 +168,7 @@ func (s *Striker) ways(ctx context.Context, b Blow, members []*Member, at int) {
 	set(Pass)
 }
 
-// open notes that a fault begins now, and close that it is over.
+// open notes that a fault begins now, and over that it is over.
 func (s *Striker) open(f crash.Fault) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,9 +183,8 @@ func (s *Striker) harm(at int, h crash.Harm) {
 	s.faults[at].Harm = h
 }
 
-func (s *Striker) close(at int, k Kind) {
+func (s *Striker) over(at int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults[at].Until = time.Now()
-	s.counts[k]++
 }
