@@ -18,6 +18,8 @@ type checker struct {
 	// calls of an attempt, in the order in which they began.
 	calls map[attempt][]Call
 	found []Violation
+	// forgiven counts what only a lapse of its node excused.
+	forgiven int
 }
 
 // attempt names one attempt of a run.
@@ -27,7 +29,9 @@ type attempt struct {
 }
 
 // Check compares the history with the rules and returns what is broken.
-func Check(h History) []Violation {
+func Check(h History) []Violation { return check(h).found }
+
+func check(h History) *checker {
 	c := &checker{h: h, jobs: map[string]Job{}, rows: map[string]Row{}, calls: map[attempt][]Call{}}
 	for _, j := range h.Jobs {
 		c.jobs[j.ID] = j
@@ -54,7 +58,7 @@ func Check(h History) []Violation {
 	if len(h.Cluster.Nodes) > 0 {
 		c.cluster(rows)
 	}
-	return c.found
+	return c
 }
 
 func (c *checker) violate(rule, format string, args ...any) {

@@ -65,7 +65,9 @@ func goodCluster() crash.History {
 		Exits:    []crash.Exit{{Node: "c", At: at(5000)}, {Node: "b", At: at(25_000), Code: 1}},
 		Outputs: []crash.Output{{Execution: "died", Lines: []crash.Line{
 			{Attempt: 1, Line: "attempt 1 line 1"},
-			{Attempt: 2, Line: "attempt 2 line 1"}, {Attempt: 2, Line: "attempt 2 line 2"}, {Attempt: 2, Line: "attempt 2 line 3"},
+			{Attempt: 2, Line: "attempt 2 line 1"},
+			{Attempt: 2, Line: "attempt 2 line 2"},
+			{Attempt: 2, Line: "attempt 2 line 3"},
 		}}},
 		Twins: []crash.Twin{{Node: "c", At: at(5000)}, {Node: "b", At: at(24_000), Accepted: true}},
 		Bound: crash.Holding{Descriptors: 100, Memory: 100 << 20, Connections: 20},
@@ -119,10 +121,17 @@ func clusterSeeds() []seeded {
 }
 
 func TestGapsAreOfTheJobsThatTheDeadNodePlanned(t *testing.T) {
-	require.Equal(t, []time.Duration{5 * time.Second}, crash.Gaps(goodCluster()))
+	all, alone := crash.Gaps(goodCluster())
+	require.Equal(t, []time.Duration{5 * time.Second}, all)
+	require.Equal(t, all, alone)
 	h := goodCluster()
+	h.Cluster.Faults[1].From = at(19_000)
+	all, alone = crash.Gaps(h)
+	require.Len(t, all, 1)
+	require.Empty(t, alone, "another fault touched it")
 	h.Cluster.Faults[0].Node = "c"
-	require.Empty(t, crash.Gaps(h))
+	all, _ = crash.Gaps(h)
+	require.Empty(t, all)
 }
 
 func TestTheLedgerOfCommandsIsRead(t *testing.T) {

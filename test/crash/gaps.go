@@ -7,15 +7,16 @@ import (
 
 // Gaps are, for each death of a node and each job that it planned, how long
 // the job was not fired; shortest first. A node plans the jobs of which it
-// holds the last fire before its death, because it starts them itself.
-func Gaps(h History) []time.Duration {
+// holds the last fire before its death, because it starts them itself. Alone
+// are those that no other fault touched within the bound.
+func Gaps(h History) (all, alone []time.Duration) {
+	c := &checker{h: h}
 	rows := map[string][]Row{}
 	for _, r := range h.Rows {
 		if planned(r) && !r.CreateTime.IsZero() {
 			rows[r.JobID] = append(rows[r.JobID], r)
 		}
 	}
-	var out []time.Duration
 	for _, j := range h.Jobs {
 		if !j.dense() {
 			continue
@@ -28,12 +29,17 @@ func Gaps(h History) []time.Duration {
 			}
 			next := slices.IndexFunc(list, func(r Row) bool { return r.CreateTime.After(f.From) })
 			if next > 0 && list[next-1].NodeID == f.Node {
-				out = append(out, list[next].CreateTime.Sub(f.From))
+				gap := list[next].CreateTime.Sub(f.From)
+				all = append(all, gap)
+				if c.deadline(f.From, resumeBound).Equal(f.From.Add(resumeBound)) {
+					alone = append(alone, gap)
+				}
 			}
 		}
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(all)
+	slices.Sort(alone)
+	return all, alone
 }
 
 // Unusual names the runs whose calls do not simply follow one another, or were

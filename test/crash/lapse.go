@@ -53,6 +53,7 @@ func (c *checker) excused(call Call, at time.Time) bool {
 	for _, f := range c.lapses(c.nodeOf(call.Execution, call.Attempt)) {
 		heeded := f.Until.Add(graceAfterLapse)
 		if !at.Before(f.From) && !call.Start.After(heeded) && !call.End.After(heeded) {
+			c.forgiven++
 			return true
 		}
 	}

@@ -119,10 +119,15 @@ func Plan(t Terms) []Round {
 				d.back(second.Kind)
 			}
 		}
-		rounds[i].Rest = d.between(2*time.Second, min(t.Longest+2*time.Second, 12*time.Second))
+		rounds[i].Rest = d.between(time.Second, longestRest)
+		if random.IntN(4) == 0 {
+			rounds[i].Rest += longestRest // so that what follows from a fault is seen without another one
+		}
 	}
 	return rounds
 }
+
+const longestRest = 6 * time.Second
 
 type drawer struct {
 	Terms
@@ -145,7 +150,11 @@ func (d *drawer) next() Kind {
 func (d *drawer) back(k Kind) { d.bag = append(d.bag, k) }
 
 func (d *drawer) blow(k Kind) Blow {
-	b := Blow{Kind: k, Node: d.random.IntN(d.Nodes), For: d.between(time.Second, d.Longest)}
+	longest := d.Longest
+	if d.random.IntN(2) == 0 {
+		longest = max(longest/3, 2*time.Second)
+	}
+	b := Blow{Kind: k, Node: d.random.IntN(d.Nodes), For: d.between(time.Second, longest)}
 	switch k {
 	case Freeze:
 		b.For = min(b.For, 15*time.Second)

@@ -33,7 +33,7 @@ func TestEveryKindComesAndNoPairUndoesItself(t *testing.T) {
 					require.LessOrEqual(t, b.For, 15*time.Second)
 				}
 			}
-			require.GreaterOrEqual(t, round.Rest, 2*time.Second)
+			require.GreaterOrEqual(t, round.Rest, time.Second)
 			if len(round.Blows) < 2 {
 				continue
 			}

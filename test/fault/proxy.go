@@ -195,12 +195,7 @@ func (p *Proxy) gate(delay time.Duration) bool {
 			}
 			continue
 		case Slow:
-			t := time.NewTimer(delay)
-			defer t.Stop()
-			select {
-			case <-t.C:
-			case <-p.ctx.Done():
-			}
+			sleep(p.ctx, delay)
 		case Pass, HalfOpen:
 		}
 		return p.ctx.Err() == nil

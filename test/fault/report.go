@@ -20,7 +20,8 @@ type Report struct {
 	// processes were started, Refused how many calls the targets refused.
 	Dropped, Refused int
 	Starts           int64
-	Gaps             []time.Duration
+	// Gaps are those after deaths, Alone those that no other fault touched.
+	Gaps, Alone []time.Duration
 	Answers          map[int]int
 	Slowest          time.Duration
 	Most             crash.Holding
@@ -28,7 +29,8 @@ type Report struct {
 }
 
 func (r *Report) fill(rig *Rig, s *Striker, h crash.History) {
-	r.Counts, r.Gaps, r.Answers = s.counts, crash.Gaps(h), map[int]int{}
+	r.Counts, r.Answers = s.counts, map[int]int{}
+	r.Gaps, r.Alone = crash.Gaps(h)
 	for _, m := range rig.Members {
 		r.Dropped += m.Store.Dropped()
 		r.Starts += m.starts.Load()
@@ -56,14 +58,22 @@ func (r Report) String() string {
 	for _, k := range slices.Sorted(maps.Keys(r.Counts)) {
 		fmt.Fprintf(&b, "  %-44s %d times\n", k, r.Counts[k])
 	}
-	fmt.Fprintf(&b, "%d starts of processes, %d replies of commits lost, %d calls with old tokens refused by the targets\n", r.Starts, r.Dropped, r.Refused)
+	fmt.Fprintf(&b, "%d starts of processes, %d replies of commits lost, %d calls with old tokens refused by the targets, %d calls beside others excused\n",
+		r.Starts, r.Dropped, r.Refused, r.Forgiven)
 	fmt.Fprintf(&b, "%.0f rows a second\n", float64(r.Rows)/r.Took.Seconds())
-	if n := len(r.Gaps); n > 0 {
-		fmt.Fprintf(&b, "jobs of a node that died were not fired for: p50 %s, max %s (%d)\n", r.Gaps[n/2].Round(time.Millisecond), r.Gaps[n-1].Round(time.Millisecond), n)
-	}
+	fmt.Fprintf(&b, "jobs of a node that died were not fired for %s; with no other fault %s\n", spread(r.Gaps), spread(r.Alone))
 	fmt.Fprintf(&b, "answers of the API during faults: %v, slowest %s\n", r.Answers, r.Slowest.Round(time.Millisecond))
 	fmt.Fprintf(&b, "a node held at most %d descriptors, %d MiB, %d connections to the store\n", r.Most.Descriptors, r.Most.Memory>>20, r.Most.Connections)
 	return b.String() + r.Summary.String()
+}
+
+// spread shows sorted durations.
+func spread(d []time.Duration) string {
+	n := len(d)
+	if n == 0 {
+		return "(none)"
+	}
+	return fmt.Sprintf("p50 %s, max %s (%d)", d[n/2].Round(time.Millisecond), d[n-1].Round(time.Millisecond), n)
 }
 
 // Full is the report with every violation.
