@@ -20,9 +20,9 @@ type Plan struct {
 	Seed int64
 }
 
-// killPoints are the failpoints at which the process kills itself: between the
+// KillPoints are the failpoints at which the process kills itself: between the
 // statements of the transactions, and around their commits.
-func killPoints() []string {
+func KillPoints() []string {
 	var points []string
 	for _, tx := range []struct {
 		name  string
@@ -58,7 +58,7 @@ type Report struct {
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d random kills\n", r.Seed, r.Kills)
-	for _, p := range append(killPoints(), lostPoints()...) {
+	for _, p := range append(KillPoints(), lostPoints()...) {
 		if r.AtPoint[p] > 0 {
 			fmt.Fprintf(&b, "  %-24s %d times\n", p, r.AtPoint[p])
 		}
@@ -144,7 +144,7 @@ func (d *Driver) killAll(ctx context.Context) error {
 		order = append(order, "")
 	}
 	for range d.plan.EachPoint {
-		order = append(order, append(killPoints(), lostPoints()...)...)
+		order = append(order, append(KillPoints(), lostPoints()...)...)
 	}
 	d.random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	for _, point := range order {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
 )
 
 // Kind is a way to disturb the cluster.
@@ -17,6 +19,7 @@ type Kind string
 // The kinds. Those of a node name it; the others touch all of them.
 const (
 	Kill         Kind = "kill -9 a node"
+	KillAt       Kind = "kill -9 a node inside a transaction"
 	Freeze       Kind = "freeze a node"
 	Restart      Kind = "stop a node gracefully"
 	Twin         Kind = "start a second process under a node's id"
@@ -37,7 +40,7 @@ const (
 // undo each other.
 func (k Kind) family() string {
 	switch k {
-	case Kill, Freeze, Restart, Twin:
+	case Kill, KillAt, Freeze, Restart, Twin:
 		return "process"
 	case CutHints, SlowHints, HintsAway, HintsEmptied:
 		return "hints"
@@ -53,7 +56,7 @@ func (k Kind) ofAll() bool {
 // Kinds lists what can be done; crash says whether the store can be killed,
 // hints whether there is a Redis.
 func Kinds(crash, hints bool) []Kind {
-	all := []Kind{Kill, Freeze, Restart, Twin, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway}
+	all := []Kind{Kill, KillAt, Freeze, Restart, Twin, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway}
 	if crash {
 		all = append(all, StoreCrash)
 	}
@@ -68,6 +71,8 @@ type Blow struct {
 	Kind Kind
 	// Node is the index of the node; -1 for all.
 	Node int
+	// Point is the failpoint of KillAt, as PS_FAILPOINT takes it.
+	Point string
 	// After counts from the begin of the round, For is how long it lasts.
 	After, For time.Duration
 }
@@ -82,7 +87,7 @@ type Round struct {
 func (r Round) String() string {
 	parts := make([]string, len(r.Blows))
 	for i, b := range r.Blows {
-		parts[i] = fmt.Sprintf("%s (node %d, after %s, for %s)", b.Kind, b.Node, b.After, b.For)
+		parts[i] = fmt.Sprintf("%s %s(node %d, after %s, for %s)", b.Kind, b.Point, b.Node, b.After, b.For)
 	}
 	return strings.Join(parts, " + ") + fmt.Sprintf(", rest %s", r.Rest)
 }
@@ -156,6 +161,9 @@ func (d *drawer) blow(k Kind) Blow {
 	}
 	b := Blow{Kind: k, Node: d.random.IntN(d.Nodes), For: d.between(time.Second, longest)}
 	switch k {
+	case KillAt:
+		points := crash.KillPoints()
+		b.Point = fmt.Sprintf("%s=kill@%d", points[d.random.IntN(len(points))], 1+d.random.IntN(20))
 	case Freeze:
 		b.For = min(b.For, 15*time.Second)
 	case Restart, Twin, HintsEmptied:

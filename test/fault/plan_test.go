@@ -39,7 +39,7 @@ func TestEveryKindComesAndNoPairUndoesItself(t *testing.T) {
 			}
 			pairs++
 			a, b := round.Blows[0], round.Blows[1]
-			process := map[fault.Kind]bool{fault.Kill: true, fault.Freeze: true, fault.Restart: true, fault.Twin: true}
+			process := map[fault.Kind]bool{fault.Kill: true, fault.Freeze: true, fault.Restart: true, fault.Twin: true, fault.KillAt: true}
 			if process[a.Kind] && process[b.Kind] {
 				require.NotEqual(t, a.Node, b.Node, "%v", round)
 			}

@@ -22,9 +22,9 @@ type Report struct {
 	Starts           int64
 	// Gaps are those after deaths, Alone those that no other fault touched.
 	Gaps, Alone []time.Duration
-	Answers          map[int]int
-	Slowest          time.Duration
-	Most             crash.Holding
+	Answers     map[int]int
+	Slowest     time.Duration
+	Most        crash.Holding
 	crash.Summary
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -153,7 +154,11 @@ func (m *Member) Base() string { return "http://" + m.Node.Addr }
 const reviveBound = 90 * time.Second
 
 // Revive starts the node unless it runs, again and again, as a supervisor does.
-func (m *Member) Revive(ctx context.Context) error {
+func (m *Member) Revive(ctx context.Context) error { return m.revive(ctx, "") }
+
+// revive arms a failpoint; a process that meets it before it is ready is left
+// dead.
+func (m *Member) revive(ctx context.Context, point string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.look()
@@ -164,14 +169,27 @@ func (m *Member) Revive(ctx context.Context) error {
 	var err error
 	for until := time.Now().Add(reviveBound); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
 		m.starts.Add(1)
-		if _, err = m.Node.Start(ctx, ""); err == nil {
+		if _, err = m.Node.Start(ctx, point); err == nil {
 			m.pid.Store(int64(m.Node.Pid()))
 			m.up.Store(true)
 			return nil
 		}
 		m.Node.Kill()
+		if name, _, _ := strings.Cut(point, "="); point != "" && m.Node.KilledItself(name) > 0 {
+			return nil
+		}
 	}
 	return fmt.Errorf("%s did not start within %s: %w: %s", m.ID, reviveBound, err, tail(m.Node.Stderr()))
+}
+
+// fall waits for the process to meet its failpoint, and reports whether it did.
+func (m *Member) fall(within time.Duration) bool {
+	if m.pid.Load() != 0 && !m.Node.ExitedWithin(within) {
+		return false
+	}
+	m.up.Store(false)
+	m.pid.Store(0)
+	return true
 }
 
 // look notes a process that has ended by itself.

@@ -78,6 +78,8 @@ func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 		s.over(at)
 	}()
 	switch b.Kind {
+	case KillAt:
+		return s.killAt(ctx, b, members[0], at)
 	case Kill, Freeze, Restart:
 		return s.process(ctx, b, members[0], at)
 	case StoreCrash:
@@ -117,6 +119,21 @@ func (s *Striker) process(ctx context.Context, b Blow, m *Member, at int) error 
 		s.mu.Unlock()
 	}
 	sleep(ctx, b.For)
+	return m.Revive(ctx)
+}
+
+// killAt starts a node anew with a failpoint armed, and once more when it was met.
+func (s *Striker) killAt(ctx context.Context, b Blow, m *Member, at int) error {
+	m.Kill()
+	s.harm(at, crash.HarmDeath)
+	if err := m.revive(ctx, b.Point); err != nil {
+		return err
+	}
+	if !m.fall(b.For) {
+		return nil
+	}
+	again := s.open(crash.Fault{Kind: b.Point, Harm: crash.HarmDeath, Node: m.ID})
+	defer func() { s.over(again) }()
 	return m.Revive(ctx)
 }
 
