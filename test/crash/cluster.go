@@ -79,6 +79,7 @@ type Output struct {
 // Line is one line of it.
 type Line struct {
 	Attempt int
+	Stream  string
 	Line    string
 }
 

@@ -78,6 +78,14 @@ func (c *checker) deadline(t time.Time, bound time.Duration) time.Time {
 	return end
 }
 
+// silent reports whether the node could not beat about the moment.
+func (c *checker) silent(node string, at time.Time) bool {
+	margin := c.h.Cluster.Lease + 2*time.Second
+	return slices.ContainsFunc(c.h.Cluster.Faults, func(f Fault) bool {
+		return f.Node == node && f.Harm != HarmHiccup && !at.Before(f.From.Add(-margin)) && !at.After(f.Until.Add(margin))
+	})
+}
+
 // disturbed reports whether a fault touched the node, or the store of all,
 // within margin of a moment.
 func (c *checker) disturbed(node string, at time.Time, margin time.Duration) bool {
