@@ -32,8 +32,8 @@ func TestFault(t *testing.T) {
 		return
 	}
 	test := &fault.Test{
-		Terms: fault.Terms{Seed: number(t, "FAULT_SEED", time.Now().UnixNano()), Nodes: 3, Rounds: 12, Longest: 3 * time.Second},
-		For:   20 * time.Second, Size: crash.Size{Copies: 1, Fill: 10}, Logf: t.Logf,
+		Terms: fault.Terms{Seed: number(t, "FAULT_SEED", time.Now().UnixNano()), Nodes: 3, Rounds: 12, Longest: 5 * time.Second},
+		For:   22 * time.Second, Size: crash.Size{Copies: 1, Fill: 10}, Logf: t.Logf,
 	}
 	dir := folder(t, test.Terms.Seed)
 	if *long {

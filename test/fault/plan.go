@@ -124,9 +124,10 @@ func Plan(t Terms) []Round {
 				d.back(second.Kind)
 			}
 		}
-		rounds[i].Rest = d.between(time.Second, longestRest)
+		rest := min(longestRest, t.Longest)
+		rounds[i].Rest = d.between(time.Second, rest)
 		if random.IntN(4) == 0 {
-			rounds[i].Rest += longestRest // so that what follows from a fault is seen without another one
+			rounds[i].Rest += rest // so that what follows from a fault is seen without another one
 		}
 	}
 	return rounds
