@@ -53,12 +53,13 @@ func (k Kind) ofAll() bool {
 	return slices.Contains([]Kind{StoreAway, StoreCrash, HintsAway, HintsEmptied}, k)
 }
 
-// Kinds lists what can be done; crash says whether the store can be killed,
-// hints whether there is a Redis.
-func Kinds(crash, hints bool) []Kind {
-	all := []Kind{Kill, KillAt, Freeze, Restart, Twin, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway}
-	if crash {
-		all = append(all, StoreCrash)
+// Kinds lists what can be done; long adds what takes long (a twin is refused
+// after five seconds) or needs a store that may be killed, hints what needs a
+// Redis.
+func Kinds(long, hints bool) []Kind {
+	all := []Kind{Kill, KillAt, Freeze, Restart, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway}
+	if long {
+		all = append(all, StoreCrash, Twin)
 	}
 	if hints {
 		all = append(all, CutHints, SlowHints, HintsAway, HintsEmptied)

@@ -182,7 +182,8 @@ func (m *Member) revive(ctx context.Context, point string) error {
 	return fmt.Errorf("%s did not start within %s: %w: %s", m.ID, reviveBound, err, tail(m.Node.Stderr()))
 }
 
-// fall waits for the process to meet its failpoint, and reports whether it did.
+// fall waits for the process to end by itself, as it is expected to, and
+// reports whether it did.
 func (m *Member) fall(within time.Duration) bool {
 	if m.pid.Load() != 0 && !m.Node.ExitedWithin(within) {
 		return false

@@ -130,7 +130,7 @@ func (s *Striker) killAt(ctx context.Context, b Blow, m *Member, at int) error {
 		return err
 	}
 	if !m.fall(b.For) {
-		return nil
+		m.Kill() // it was not met, and must not be met later
 	}
 	again := s.open(crash.Fault{Kind: b.Point, Harm: crash.HarmDeath, Node: m.ID})
 	defer func() { s.over(again) }()
@@ -158,7 +158,7 @@ func (s *Striker) twin(ctx context.Context, m *Member) error {
 	}
 	at := s.open(crash.Fault{Kind: string(Twin), Harm: crash.HarmHiccup, Node: m.ID})
 	defer func() { s.over(at) }()
-	m.Node.ExitedWithin(s.rig.Lease)
+	m.fall(s.rig.Lease)
 	return m.Revive(ctx)
 }
 
