@@ -83,17 +83,26 @@ func (c *checker) eachRow() {
 		case "WAITING", "RUNNING":
 			c.violate(RuleStuck, "%s: %s (%s) is still %s", j.Name, r.ID, r.FireKey, r.Status)
 		case "SUCCESS":
-			if seen := c.calls[attempt{r.ID, r.Attempt}]; j.Called && !slices.ContainsFunc(seen, func(call Call) bool { return call.Answer == AnswerOK }) {
-				c.violate(RuleUnseenSuccess, "%s: %s succeeded at attempt %d, but the target saw %+v", j.Name, r.ID, r.Attempt, seen)
-			}
+			c.seen(RuleUnseenSuccess, j, r, AnswerOK)
 		default:
 			if r.Reason == "" && r.Status != "TIMEOUT" {
 				c.violate(RuleNoReason, "%s: %s is %s without a reason", j.Name, r.ID, r.Status)
 			}
 		}
+		if (r.Status == "FAILED" || r.Status == "DEAD") && r.Reason != "NODE_LOST" && r.Reason != "SHUTDOWN" {
+			c.seen(RuleFalseFailure, j, r, AnswerFailed, AnswerRefused)
+		}
 		if r.Status == "DEAD" && r.Reason != "NODE_LOST" && r.Attempt < j.MaxRetries+1 {
 			c.violate(RuleEarlyDead, "%s: %s is dead after %d attempts of %d", j.Name, r.ID, r.Attempt, j.MaxRetries+1)
 		}
+	}
+}
+
+// seen checks that the target answered the last attempt of a run so.
+func (c *checker) seen(rule string, j Job, r Row, answers ...Answer) {
+	calls := c.calls[attempt{r.ID, r.Attempt}]
+	if j.Called && !slices.ContainsFunc(calls, func(call Call) bool { return slices.Contains(answers, call.Answer) }) {
+		c.violate(rule, "%s: %s is %s(%s %s) at attempt %d of %s, of which the target saw %+v", j.Name, r.ID, r.Status, r.Reason, r.ErrorMessage, r.Attempt, r.NodeID, calls)
 	}
 }
 

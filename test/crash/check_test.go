@@ -47,6 +47,8 @@ func goodHistory() crash.History {
 		Reason: "MISFIRE", SkipFrom: begin.Add(4 * time.Second), SkipTo: begin.Add(9 * time.Second), SkipCount: 5,
 	})
 	fire("grid", 9, 0, "FAILED", "HTTP_STATUS")
+	call("grid", "grid-9-0", 1, 1, 9000, 9010)
+	h.Calls[len(h.Calls)-1].Answer = crash.AnswerFailed
 	for second := range 2 {
 		fire("shards", second, 0, "SUCCESS", "")
 		fire("shards", second, 1, "SUCCESS", "")
@@ -57,6 +59,7 @@ func goodHistory() crash.History {
 	fire("serial", 1, 0, "DEAD", "HTTP_STATUS").Attempt = 2
 	call("serial", "serial-1-0", 1, 131073, 1000, 1500)
 	call("serial", "serial-1-0", 2, 131074, 1600, 1700)
+	h.Calls[len(h.Calls)-1].Answer = crash.AnswerFailed
 	fire("serial", 2, 0, "SKIPPED", "QUEUE_FULL")
 	call("delay", "delay-0-0", 1, 65537, 0, 100)
 	call("delay", "delay-1-0", 1, 131073, 450, 500)
@@ -124,24 +127,26 @@ func TestEverySeededViolationIsFound(t *testing.T) {
 		{crash.RuleDoubleAttempt, "an attempt made twice", func(h *crash.History) { h.Calls = append(h.Calls, h.Calls[0]) }},
 		{crash.RuleUnseenSuccess, "a success nobody saw", func(h *crash.History) { h.Calls = h.Calls[1:] }},
 		{crash.RuleUnseenSuccess, "the success of an attempt whose caller was gone", func(h *crash.History) { h.Calls[0].Answer = crash.AnswerCut }},
+		{crash.RuleFalseFailure, "a failure that the target did not see", func(h *crash.History) { h.Calls[4].Answer = crash.AnswerOK }},
+		{crash.RuleFalseFailure, "a failure without a call", func(h *crash.History) { row(h, "grid-9-0").Attempt = 2 }},
 		{crash.RuleEarly, "a call before its time", func(h *crash.History) { h.Calls[1].Start = h.Calls[1].Start.Add(-time.Second) }},
 		{crash.RuleRanAgain, "a run begun again that must not be", func(h *crash.History) {
 			again := h.Calls[len(h.Calls)-1]
 			again.Attempt, again.Token, again.Start, again.End = 2, 2, begin.Add(time.Second), begin.Add(2*time.Second)
 			h.Calls = append(h.Calls, again)
 		}},
-		{crash.RuleTwoAttempts, "a second attempt beside the first one", func(h *crash.History) { h.Calls[5].Start = begin.Add(200 * time.Millisecond) }},
-		{crash.RuleTokenFell, "an old token that the target refused", func(h *crash.History) { h.Calls[7].Answer = crash.AnswerRefused }},
-		{crash.RuleTokenFell, "a second attempt with the first one's token", func(h *crash.History) { h.Calls[5].Token = h.Calls[4].Token }},
-		{crash.RuleTokenFell, "a fire with a smaller number than the one before", func(h *crash.History) { h.Calls[9].Token = 1 }},
-		{crash.RuleOverlap, "two serial runs at once", func(h *crash.History) { h.Calls[5].End = begin.Add(1200 * time.Millisecond) }},
+		{crash.RuleTwoAttempts, "a second attempt beside the first one", func(h *crash.History) { h.Calls[6].Start = begin.Add(200 * time.Millisecond) }},
+		{crash.RuleTokenFell, "an old token that the target refused", func(h *crash.History) { h.Calls[8].Answer = crash.AnswerRefused }},
+		{crash.RuleTokenFell, "a second attempt with the first one's token", func(h *crash.History) { h.Calls[6].Token = h.Calls[5].Token }},
+		{crash.RuleTokenFell, "a fire with a smaller number than the one before", func(h *crash.History) { h.Calls[10].Token = 1 }},
+		{crash.RuleOverlap, "two serial runs at once", func(h *crash.History) { h.Calls[6].End = begin.Add(1200 * time.Millisecond) }},
 		{crash.RuleLostTrigger, "an acknowledged trigger without a run", func(h *crash.History) { without(h, "hand-1") }},
 		{crash.RuleLostTrigger, "one key, two runs", func(h *crash.History) {
 			h.Triggers = append(h.Triggers, crash.Trigger{Key: "k", JobID: "hand", Execution: "grid-0-0"})
 		}},
 		{crash.RuleLostTrigger, "a run by hand that nobody asked for", func(h *crash.History) { h.Triggers = nil }},
 		{crash.RuleEarlyDead, "dead at the first attempt", func(h *crash.History) { row(h, "serial-1-0").Attempt = 1 }},
-		{crash.RuleShortRest, "a fixed delay cut short", func(h *crash.History) { h.Calls[9].Start = begin.Add(200 * time.Millisecond) }},
+		{crash.RuleShortRest, "a fixed delay cut short", func(h *crash.History) { h.Calls[10].Start = begin.Add(200 * time.Millisecond) }},
 	}
 	covered := map[string]bool{}
 	for _, s := range seeds {

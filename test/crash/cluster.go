@@ -83,7 +83,8 @@ type Line struct {
 	Line    string
 }
 
-// Twin is a second process that was started under a node's id.
+// Twin is a second process that was started under a node's id; At is when that
+// was decided.
 type Twin struct {
 	Node     string
 	At       time.Time

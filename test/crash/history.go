@@ -43,6 +43,7 @@ type Row struct {
 	ShardTotal    int
 	Status        string
 	Reason        string
+	ErrorMessage  string
 	Attempt       int
 	NodeID        string
 	StartTime     time.Time

@@ -78,11 +78,11 @@ func (c *checker) deadline(t time.Time, bound time.Duration) time.Time {
 	return end
 }
 
-// silent reports whether the node could not beat about the moment.
+// silent reports whether the node could not beat at the moment, or shortly before.
 func (c *checker) silent(node string, at time.Time) bool {
 	margin := c.h.Cluster.Lease + 2*time.Second
 	return slices.ContainsFunc(c.h.Cluster.Faults, func(f Fault) bool {
-		return f.Node == node && f.Harm != HarmHiccup && !at.Before(f.From.Add(-margin)) && !at.After(f.Until.Add(margin))
+		return f.Node == node && f.Harm != HarmHiccup && !at.Before(f.From) && !at.After(f.Until.Add(margin))
 	})
 }
 

@@ -16,6 +16,7 @@ const (
 	RuleShortRest     = "I2: a fixed delay is kept"
 	RuleRanAgain      = "I2: what must not run again after a loss does not"
 	RuleUnseenSuccess = "I3: a success is the one of its last attempt, and the target saw it"
+	RuleFalseFailure  = "I3: a failure is the one of its last attempt, and the target saw it"
 	RuleChanged       = "I3: what is final stays"
 	RuleLostTrigger   = "I4: an acknowledged trigger has exactly one run"
 	RuleServerError   = "I4: the API answers, or says that it cannot"
@@ -35,7 +36,7 @@ const (
 func Rules() []string {
 	return []string{
 		RuleDoubleRow, RuleMissingFire, RuleDecidedTwice, RuleExtraFire, RuleEarly, RuleNoResume, RuleDoubleAttempt, RuleTokenFell,
-		RuleOverlap, RuleTwoAttempts, RuleLimit, RuleShortRest, RuleRanAgain, RuleUnseenSuccess, RuleChanged, RuleLostTrigger, RuleServerError,
+		RuleOverlap, RuleTwoAttempts, RuleLimit, RuleShortRest, RuleRanAgain, RuleUnseenSuccess, RuleFalseFailure, RuleChanged, RuleLostTrigger, RuleServerError,
 		RuleStop, RuleStuck, RuleNoReason, RuleEarlyDead, RuleLateRetry, RuleLogs, RuleMissingShard, RuleMembers,
 		RuleTwin, RuleUnbounded,
 	}

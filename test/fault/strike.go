@@ -140,14 +140,14 @@ func (s *Striker) killAt(ctx context.Context, b Blow, m *Member, at int) error {
 // twin starts a second process under a node's id, which is to be refused. If
 // it is not, it is ended, and the first one, which stops itself, comes back.
 func (s *Striker) twin(ctx context.Context, m *Member) error {
-	t := crash.Twin{Node: m.ID, At: time.Now()}
+	t := crash.Twin{Node: m.ID}
 	addr, err := crash.FreeAddr(ctx)
 	if err != nil {
 		return err
 	}
 	second := &crash.Node{Binary: s.rig.Binary, Addr: addr, Env: append(slices.Clone(m.Node.Env), "PS_DATA_DIR="+filepath.Join(s.rig.Dir, m.ID+"-twin"))}
 	_, err = second.Start(ctx, "")
-	t.Accepted = err == nil
+	t.Accepted, t.At = err == nil, time.Now()
 	second.Kill()
 	s.mu.Lock()
 	s.twins = append(s.twins, t)
