@@ -42,6 +42,6 @@ func (s *Store) HoldInstance(ctx context.Context, nodeID string) error {
 	case held != 1:
 		return fault.Conflict("node_id_taken", "another process runs as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", nodeID)
 	}
-	s.closers = append(s.closers, c.Close)
+	s.closers = append(s.closers, lastly(c.Close))
 	return nil
 }

@@ -12,46 +12,66 @@ const slop = 60 * time.Millisecond
 
 // checker collects violations.
 type checker struct {
-	h     History
-	jobs  map[string]Job
+	h    History
+	jobs map[string]Job
+	rows map[string]Row
+	// calls of an attempt, in the order in which they began.
+	calls map[attempt][]Call
 	found []Violation
+	// forgiven counts what only a lapse of its node excused.
+	forgiven int
+}
+
+// attempt names one attempt of a run.
+type attempt struct {
+	execution string
+	number    int
 }
 
 // Check compares the history with the rules and returns what is broken.
-func Check(h History) []Violation {
-	c := &checker{h: h, jobs: map[string]Job{}}
+func Check(h History) []Violation { return check(h).found }
+
+func check(h History) *checker {
+	c := &checker{h: h, jobs: map[string]Job{}, rows: map[string]Row{}, calls: map[attempt][]Call{}}
 	for _, j := range h.Jobs {
 		c.jobs[j.ID] = j
 	}
 	rows := map[string][]Row{}
 	for _, r := range h.Rows {
 		rows[r.JobID] = append(rows[r.JobID], r)
+		c.rows[r.ID] = r
 	}
-	c.rows()
+	c.h.Calls = slices.Clone(h.Calls)
+	slices.SortStableFunc(c.h.Calls, func(a, b Call) int { return a.Start.Compare(b.Start) })
+	for _, call := range c.h.Calls {
+		id := attempt{call.Execution, call.Attempt}
+		c.calls[id] = append(c.calls[id], call)
+	}
+	c.eachRow()
 	for _, j := range h.Jobs {
 		c.grid(j, rows[j.ID])
 		c.shards(j, rows[j.ID])
 	}
-	c.calls()
+	c.eachCall()
+	c.attempts()
 	c.triggers()
-	return c.found
+	if len(h.Cluster.Nodes) > 0 {
+		c.cluster(rows)
+	}
+	return c
 }
 
 func (c *checker) violate(rule, format string, args ...any) {
 	c.found = append(c.found, Violation{rule, fmt.Sprintf(format, args...)})
 }
 
-// rows checks each row by itself, and that none stands twice.
-func (c *checker) rows() {
+// eachRow checks each row by itself, and that none stands twice.
+func (c *checker) eachRow() {
 	type identity struct {
 		job, fire string
 		shard     int
 	}
 	seen := map[identity]string{}
-	called := map[string]bool{}
-	for _, call := range c.h.Calls {
-		called[call.Execution] = true
-	}
 	for _, r := range c.h.Rows {
 		j := c.jobs[r.JobID]
 		id := identity{r.JobID, r.FireKey, r.ShardIndex}
@@ -63,17 +83,26 @@ func (c *checker) rows() {
 		case "WAITING", "RUNNING":
 			c.violate(RuleStuck, "%s: %s (%s) is still %s", j.Name, r.ID, r.FireKey, r.Status)
 		case "SUCCESS":
-			if j.Called && !called[r.ID] {
-				c.violate(RuleUnseenSuccess, "%s: %s succeeded, but the target never saw it", j.Name, r.ID)
-			}
+			c.seen(RuleUnseenSuccess, j, r, AnswerOK)
 		default:
 			if r.Reason == "" && r.Status != "TIMEOUT" {
 				c.violate(RuleNoReason, "%s: %s is %s without a reason", j.Name, r.ID, r.Status)
 			}
 		}
+		if (r.Status == "FAILED" || r.Status == "DEAD") && r.Reason != "NODE_LOST" && r.Reason != "SHUTDOWN" {
+			c.seen(RuleFalseFailure, j, r, AnswerFailed, AnswerRefused)
+		}
 		if r.Status == "DEAD" && r.Reason != "NODE_LOST" && r.Attempt < j.MaxRetries+1 {
 			c.violate(RuleEarlyDead, "%s: %s is dead after %d attempts of %d", j.Name, r.ID, r.Attempt, j.MaxRetries+1)
 		}
+	}
+}
+
+// seen checks that the target answered the last attempt of a run so.
+func (c *checker) seen(rule string, j Job, r Row, answers ...Answer) {
+	calls := c.calls[attempt{r.ID, r.Attempt}]
+	if j.Called && !slices.ContainsFunc(calls, func(call Call) bool { return slices.Contains(answers, call.Answer) }) {
+		c.violate(rule, "%s: %s is %s(%s %s) at attempt %d of %s, of which the target saw %+v", j.Name, r.ID, r.Status, r.Reason, r.ErrorMessage, r.Attempt, r.NodeID, calls)
 	}
 }
 
@@ -151,52 +180,6 @@ func (c *checker) shards(j Job, rows []Row) {
 	for fire, shards := range present {
 		if len(shards) != j.Shards && !skipped[fire] {
 			c.violate(RuleMissingShard, "%s: the fire %s has the shards %v of %d", j.Name, fire, shards, j.Shards)
-		}
-	}
-}
-
-// calls checks what the target saw.
-func (c *checker) calls() {
-	type attempt struct {
-		execution string
-		number    int
-	}
-	seen := map[attempt]bool{}
-	byJob := map[string][]Call{}
-	tokens := map[string]Call{}
-	calls := slices.Clone(c.h.Calls)
-	slices.SortStableFunc(calls, func(a, b Call) int { return a.Start.Compare(b.Start) })
-	for _, call := range calls {
-		id := attempt{call.Execution, call.Attempt}
-		if seen[id] {
-			c.violate(RuleDoubleAttempt, "attempt %d of %s was made twice", call.Attempt, call.Execution)
-		}
-		seen[id] = true
-		if former, ok := tokens[call.Execution]; ok && call.Token <= former.Token && call.Attempt != former.Attempt {
-			c.violate(RuleTokenFell, "%s: attempt %d has token %d after %d", call.Execution, call.Attempt, call.Token, former.Token)
-		}
-		tokens[call.Execution] = call
-		byJob[call.Job] = append(byJob[call.Job], call)
-	}
-	for id, calls := range byJob {
-		if j := c.jobs[id]; j.OneAtATime {
-			c.exclusive(j, calls)
-		}
-	}
-}
-
-// exclusive checks jobs whose runs follow one another.
-func (c *checker) exclusive(j Job, calls []Call) {
-	for i := 1; i < len(calls); i++ {
-		a, b := calls[i-1], calls[i]
-		if b.Start.Before(a.End.Add(-slop)) {
-			c.violate(RuleOverlap, "%s: %s began %s before %s had ended", j.Name, b.Execution, a.End.Sub(b.Start), a.Execution)
-		}
-		if b.Token < a.Token {
-			c.violate(RuleTokenFell, "%s: token %d after %d", j.Name, b.Token, a.Token)
-		}
-		if j.Delay > 0 && a.Execution != b.Execution && b.Start.Before(a.End.Add(j.Delay-slop)) {
-			c.violate(RuleShortRest, "%s: only %s of rest before %s", j.Name, b.Start.Sub(a.End), b.Execution)
 		}
 	}
 }

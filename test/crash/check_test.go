@@ -21,6 +21,7 @@ func goodHistory() crash.History {
 		{ID: "serial", Name: "serial", Step: time.Second, Origin: begin, From: begin, Until: begin.Add(3 * time.Second), Shards: 1, OneAtATime: true, Called: true, MaxRetries: 1},
 		{ID: "delay", Name: "delay", Shards: 1, OneAtATime: true, Delay: 300 * time.Millisecond},
 		{ID: "once", Name: "once", Once: true, Origin: begin, From: begin, Until: begin.Add(time.Second), Shards: 1},
+		{ID: "lost", Name: "lost", Step: 5 * time.Second, Origin: begin, From: begin, Until: begin.Add(time.Second), Shards: 1, Called: true, OnceOnly: true},
 		{ID: "hand", Name: "hand", Shards: 1},
 	}}
 	fire := func(job string, second, shard int, status, reason string) *crash.Row {
@@ -33,7 +34,7 @@ func goodHistory() crash.History {
 	}
 	call := func(job, execution string, attempt int, token int64, startMs, endMs int) {
 		h.Calls = append(h.Calls, crash.Call{
-			Execution: execution, Job: job, Attempt: attempt, Token: token,
+			Execution: execution, Job: job, Attempt: attempt, Token: token, Answer: crash.AnswerOK,
 			Start: begin.Add(time.Duration(startMs) * time.Millisecond), End: begin.Add(time.Duration(endMs) * time.Millisecond),
 		})
 	}
@@ -46,6 +47,8 @@ func goodHistory() crash.History {
 		Reason: "MISFIRE", SkipFrom: begin.Add(4 * time.Second), SkipTo: begin.Add(9 * time.Second), SkipCount: 5,
 	})
 	fire("grid", 9, 0, "FAILED", "HTTP_STATUS")
+	call("grid", "grid-9-0", 1, 1, 9000, 9010)
+	h.Calls[len(h.Calls)-1].Answer = crash.AnswerFailed
 	for second := range 2 {
 		fire("shards", second, 0, "SUCCESS", "")
 		fire("shards", second, 1, "SUCCESS", "")
@@ -56,10 +59,13 @@ func goodHistory() crash.History {
 	fire("serial", 1, 0, "DEAD", "HTTP_STATUS").Attempt = 2
 	call("serial", "serial-1-0", 1, 131073, 1000, 1500)
 	call("serial", "serial-1-0", 2, 131074, 1600, 1700)
+	h.Calls[len(h.Calls)-1].Answer = crash.AnswerFailed
 	fire("serial", 2, 0, "SKIPPED", "QUEUE_FULL")
 	call("delay", "delay-0-0", 1, 65537, 0, 100)
 	call("delay", "delay-1-0", 1, 131073, 450, 500)
 	fire("once", 0, 0, "SUCCESS", "")
+	fire("lost", 0, 0, "FAILED", "NODE_LOST").NodeID = "b"
+	call("lost", "lost-0-0", 1, 1, 0, 100)
 	h.Rows = append(h.Rows, crash.Row{ID: "hand-1", JobID: "hand", FireKey: "MANUAL:1", ScheduledTime: begin, Trigger: "MANUAL", Status: "SUCCESS"})
 	h.Triggers = append(h.Triggers, crash.Trigger{Key: "k", JobID: "hand", Execution: "hand-1"})
 	return h
@@ -67,6 +73,7 @@ func goodHistory() crash.History {
 
 func TestAGoodHistoryPasses(t *testing.T) {
 	require.Empty(t, crash.Check(goodHistory()))
+	require.Empty(t, crash.Check(goodCluster()))
 }
 
 // row finds a row of the history.
@@ -89,12 +96,15 @@ func without(h *crash.History, id string) {
 	}
 }
 
+// seeded is a violation put into a good history.
+type seeded struct {
+	rule string
+	what string
+	seed func(h *crash.History)
+}
+
 func TestEverySeededViolationIsFound(t *testing.T) {
-	seeds := []struct {
-		rule string
-		what string
-		seed func(h *crash.History)
-	}{
+	seeds := []seeded{
 		{crash.RuleDoubleRow, "a fire recorded twice", func(h *crash.History) {
 			r := *row(h, "grid-1-0")
 			r.ID = "copy"
@@ -116,16 +126,27 @@ func TestEverySeededViolationIsFound(t *testing.T) {
 		{crash.RuleNoReason, "a failure without a reason", func(h *crash.History) { row(h, "grid-9-0").Reason = "" }},
 		{crash.RuleDoubleAttempt, "an attempt made twice", func(h *crash.History) { h.Calls = append(h.Calls, h.Calls[0]) }},
 		{crash.RuleUnseenSuccess, "a success nobody saw", func(h *crash.History) { h.Calls = h.Calls[1:] }},
-		{crash.RuleTokenFell, "a second attempt with the first one's token", func(h *crash.History) { h.Calls[5].Token = h.Calls[4].Token }},
-		{crash.RuleTokenFell, "a fire with a smaller number than the one before", func(h *crash.History) { h.Calls[9].Token = 1 }},
-		{crash.RuleOverlap, "two serial runs at once", func(h *crash.History) { h.Calls[5].End = begin.Add(1200 * time.Millisecond) }},
+		{crash.RuleUnseenSuccess, "the success of an attempt whose caller was gone", func(h *crash.History) { h.Calls[0].Answer = crash.AnswerCut }},
+		{crash.RuleFalseFailure, "a failure that the target did not see", func(h *crash.History) { h.Calls[4].Answer = crash.AnswerOK }},
+		{crash.RuleFalseFailure, "a failure without a call", func(h *crash.History) { row(h, "grid-9-0").Attempt = 2 }},
+		{crash.RuleEarly, "a call before its time", func(h *crash.History) { h.Calls[1].Start = h.Calls[1].Start.Add(-time.Second) }},
+		{crash.RuleRanAgain, "a run begun again that must not be", func(h *crash.History) {
+			again := h.Calls[len(h.Calls)-1]
+			again.Attempt, again.Token, again.Start, again.End = 2, 2, begin.Add(time.Second), begin.Add(2*time.Second)
+			h.Calls = append(h.Calls, again)
+		}},
+		{crash.RuleTwoAttempts, "a second attempt beside the first one", func(h *crash.History) { h.Calls[6].Start = begin.Add(200 * time.Millisecond) }},
+		{crash.RuleTokenFell, "an old token that the target refused", func(h *crash.History) { h.Calls[8].Answer = crash.AnswerRefused }},
+		{crash.RuleTokenFell, "a second attempt with the first one's token", func(h *crash.History) { h.Calls[6].Token = h.Calls[5].Token }},
+		{crash.RuleTokenFell, "a fire with a smaller number than the one before", func(h *crash.History) { h.Calls[10].Token = 1 }},
+		{crash.RuleOverlap, "two serial runs at once", func(h *crash.History) { h.Calls[6].End = begin.Add(1200 * time.Millisecond) }},
 		{crash.RuleLostTrigger, "an acknowledged trigger without a run", func(h *crash.History) { without(h, "hand-1") }},
 		{crash.RuleLostTrigger, "one key, two runs", func(h *crash.History) {
 			h.Triggers = append(h.Triggers, crash.Trigger{Key: "k", JobID: "hand", Execution: "grid-0-0"})
 		}},
 		{crash.RuleLostTrigger, "a run by hand that nobody asked for", func(h *crash.History) { h.Triggers = nil }},
 		{crash.RuleEarlyDead, "dead at the first attempt", func(h *crash.History) { row(h, "serial-1-0").Attempt = 1 }},
-		{crash.RuleShortRest, "a fixed delay cut short", func(h *crash.History) { h.Calls[9].Start = begin.Add(200 * time.Millisecond) }},
+		{crash.RuleShortRest, "a fixed delay cut short", func(h *crash.History) { h.Calls[10].Start = begin.Add(200 * time.Millisecond) }},
 	}
 	covered := map[string]bool{}
 	for _, s := range seeds {
@@ -133,14 +154,27 @@ func TestEverySeededViolationIsFound(t *testing.T) {
 		t.Run(s.what, func(t *testing.T) {
 			h := goodHistory()
 			s.seed(&h)
-			var rules []string
-			for _, v := range crash.Check(h) {
-				rules = append(rules, v.Rule)
-			}
-			require.Contains(t, rules, s.rule)
+			require.Contains(t, broken(h), s.rule)
+		})
+	}
+	for _, s := range clusterSeeds() {
+		covered[s.rule] = true
+		t.Run(s.what, func(t *testing.T) {
+			h := goodCluster()
+			s.seed(&h)
+			require.Contains(t, broken(h), s.rule)
 		})
 	}
 	for _, rule := range crash.Rules() {
 		require.True(t, covered[rule], "no violation of %q is seeded", rule)
 	}
+}
+
+// broken lists the rules that a history breaks.
+func broken(h crash.History) []string {
+	var rules []string
+	for _, v := range crash.Check(h) {
+		rules = append(rules, v.Rule)
+	}
+	return rules
 }

@@ -115,6 +115,51 @@ func (c *Client) Execution(ctx context.Context, id string) (row Row, err error) 
 	return row, c.call(ctx, http.MethodGet, "/api/v1/executions/"+id, "", nil, &row)
 }
 
+// Live reports whether any run waits or runs.
+func (c *Client) Live(ctx context.Context) (bool, error) {
+	for _, status := range []string{"WAITING", "RUNNING"} {
+		var page struct{ Items []Row }
+		if err := c.call(ctx, http.MethodGet, "/api/v1/executions?limit=1&status="+status, "", nil, &page); err != nil {
+			return false, err
+		}
+		if len(page.Items) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Latest reads the newest executions, of all jobs.
+func (c *Client) Latest(ctx context.Context) ([]Row, error) {
+	var page struct{ Items []Row }
+	err := c.call(ctx, http.MethodGet, "/api/v1/executions?limit=200", "", nil, &page)
+	return page.Items, err
+}
+
+// Attempts reads the former attempts of a run.
+func (c *Client) Attempts(ctx context.Context, id string) ([]Attempt, error) {
+	var page struct{ Items []Attempt }
+	err := c.call(ctx, http.MethodGet, "/api/v1/executions/"+id+"/attempts", "", nil, &page)
+	return page.Items, err
+}
+
+// Output reads the first lines that a run has put out.
+func (c *Client) Output(ctx context.Context, id string) ([]Line, error) {
+	var page struct{ Items []Line }
+	err := c.call(ctx, http.MethodGet, "/api/v1/executions/"+id+"/logs?limit=100", "", nil, &page)
+	return page.Items, err
+}
+
+// Members reads the registry.
+func (c *Client) Members(ctx context.Context) ([]Member, error) {
+	var page struct{ Items []Member }
+	err := c.call(ctx, http.MethodGet, "/api/v1/nodes", "", nil, &page)
+	return page.Items, err
+}
+
+// At is a client of another node with the same session.
+func (c *Client) At(base string) *Client { return &Client{Base: base, token: c.token} }
+
 // Cancel asks a run to end.
 func (c *Client) Cancel(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodPost, "/api/v1/executions/"+id+"/cancel", "", nil, nil)
@@ -142,4 +187,9 @@ func (c *Client) Executions(ctx context.Context, job string) ([]Row, error) {
 		}
 		cursor = *page.NextCursor
 	}
+}
+
+// Job reads a job.
+func (c *Client) Job(ctx context.Context, id string) (v JobView, err error) {
+	return v, c.call(ctx, http.MethodGet, "/api/v1/jobs/"+id, "", nil, &v)
 }

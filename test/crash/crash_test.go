@@ -1,19 +1,14 @@
 package crash_test
 
 import (
-	"context"
 	"crypto/rand"
-	"database/sql"
 	"flag"
-	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
@@ -90,20 +85,10 @@ func run(t *testing.T, binary string, env []string, plan crash.Plan) {
 }
 
 // scratchDatabase makes a database for this run alone.
-func scratchDatabase(t *testing.T, dsn string) string {
+func scratchDatabase(t *testing.T, server string) string {
 	t.Helper()
-	cfg, err := mysql.ParseDSN(dsn)
+	dsn, drop, err := crash.ScratchDatabase(t.Context(), server)
 	require.NoError(t, err)
-	db, err := sql.Open("mysql", cfg.FormatDSN())
-	require.NoError(t, err)
-	name := fmt.Sprintf("ps_test_crash_%d", time.Now().UnixNano())
-	_, err = db.ExecContext(t.Context(), "CREATE DATABASE "+name)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		_, err := db.ExecContext(context.Background(), "DROP DATABASE "+name)
-		require.NoError(t, err)
-		require.NoError(t, db.Close())
-	})
-	cfg.DBName = name
-	return cfg.FormatDSN()
+	t.Cleanup(func() { require.NoError(t, drop()) })
+	return dsn
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -21,9 +20,9 @@ type Plan struct {
 	Seed int64
 }
 
-// killPoints are the failpoints at which the process kills itself: between the
+// KillPoints are the failpoints at which the process kills itself: between the
 // statements of the transactions, and around their commits.
-func killPoints() []string {
+func KillPoints() []string {
 	var points []string
 	for _, tx := range []struct {
 		name  string
@@ -47,25 +46,19 @@ func lostPoints() []string {
 
 // Report is what a run came to.
 type Report struct {
-	Seed       int64
-	Kills      int
-	AtPoint    map[string]int
-	Ready      []time.Duration
-	Jobs, Rows int
-	Calls      int
-	Ranges     int
-	Retried    int
-	Triggers   int
-	ByStatus   map[string]int
-	Violations []Violation
-	ExitCode   int
+	Seed     int64
+	Kills    int
+	AtPoint  map[string]int
+	Ready    []time.Duration
+	ExitCode int
+	Summary
 }
 
 // String is the report for people.
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d random kills\n", r.Seed, r.Kills)
-	for _, p := range append(killPoints(), lostPoints()...) {
+	for _, p := range append(KillPoints(), lostPoints()...) {
 		if r.AtPoint[p] > 0 {
 			fmt.Fprintf(&b, "  %-24s %d times\n", p, r.AtPoint[p])
 		}
@@ -74,10 +67,7 @@ func (r Report) String() string {
 	if n := len(r.Ready); n > 0 {
 		fmt.Fprintf(&b, "restart to ready: p50 %s, max %s\n", r.Ready[n/2].Round(time.Millisecond), r.Ready[n-1].Round(time.Millisecond))
 	}
-	fmt.Fprintf(&b, "%d jobs, %d rows (%d ranges, %d with more than one attempt), %d calls seen by the target, %d triggers\n",
-		r.Jobs, r.Rows, r.Ranges, r.Retried, r.Calls, r.Triggers)
-	fmt.Fprintf(&b, "outcomes: %v\nviolations: %d", r.ByStatus, len(r.Violations))
-	return b.String()
+	return b.String() + r.Summary.String()
 }
 
 // Driver runs the workload and kills the node.
@@ -90,14 +80,9 @@ type Driver struct {
 	random *rand.Rand
 	logf   func(format string, args ...any)
 
-	jobs     []Job
-	hand     string
-	triggers []Trigger
-	pending  string
-	// unanswered counts keys whose outcome is unknown.
-	unanswered int
-	keys       int
-	report     Report
+	jobs   []Job
+	hand   Hand
+	report Report
 }
 
 // NewDriver wires the parts; url is where the target listens.
@@ -108,7 +93,7 @@ func NewDriver(n *Node, c *Client, t *Target, url string, p Plan, logf func(form
 	return &Driver{
 		node: n, client: c, target: t, url: url, plan: p, logf: logf,
 		random: rand.New(rand.NewPCG(uint64(p.Seed), 1)), //nolint:gosec // a seed that can be repeated is the point
-		report: Report{Seed: p.Seed, AtPoint: map[string]int{}, ByStatus: map[string]int{}},
+		report: Report{Seed: p.Seed, AtPoint: map[string]int{}},
 	}
 }
 
@@ -122,23 +107,20 @@ func (d *Driver) Run(ctx context.Context, password string) (Report, error) {
 		return d.report, err
 	}
 	var err error
-	if d.jobs, err = createAll(ctx, d.client, d.url); err != nil {
+	if d.jobs, err = CreateAll(ctx, d.client, d.url, Size{Copies: 1}); err != nil {
 		return d.report, err
 	}
-	for _, j := range d.jobs {
-		if j.Name == handJob {
-			d.hand = j.ID
-		}
-	}
+	d.hand.Job = ByHand(d.jobs)
 	if err := d.killAll(ctx); err != nil {
 		return d.report, err
 	}
-	history, err := d.quiet(ctx)
+	history, err := Quiet(ctx, d.client, d.jobs, &d.hand)
+	history.Calls = d.target.Calls()
 	if err != nil {
 		return d.report, err
 	}
 	d.report.ExitCode = d.node.Stop()
-	d.summarize(history)
+	d.report.Summary = Summarize(history)
 	return d.report, nil
 }
 
@@ -162,7 +144,7 @@ func (d *Driver) killAll(ctx context.Context) error {
 		order = append(order, "")
 	}
 	for range d.plan.EachPoint {
-		order = append(order, append(killPoints(), lostPoints()...)...)
+		order = append(order, append(KillPoints(), lostPoints()...)...)
 	}
 	d.random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	for _, point := range order {
@@ -210,7 +192,7 @@ func (d *Driver) killAt(ctx context.Context, point string) error {
 			return nil
 		}
 		err := d.start(ctx, fmt.Sprintf("%s=kill@%d", point, hit))
-		if err != nil && !errors.Is(err, errStarting) {
+		if err != nil && !errors.Is(err, ErrStarting) {
 			return err
 		}
 		if err == nil {
@@ -228,25 +210,5 @@ func (d *Driver) killAt(ctx context.Context, point string) error {
 	return fmt.Errorf("the failpoint %s was not hit in %d lives", point, pointTries)
 }
 
-// trigger runs the job by hand. A call that was not answered is repeated with
-// its key, until it is: the key must never make a second run.
-func (d *Driver) trigger(ctx context.Context) {
-	if d.pending == "" {
-		d.keys++
-		d.pending = fmt.Sprintf("key-%d", d.keys)
-	}
-	id, err := d.client.Trigger(ctx, d.hand, d.pending)
-	var refused *StatusError
-	if errors.As(err, &refused) && refused.Status == http.StatusConflict {
-		// The server was killed while it worked on this key, and says so
-		// rather than risk a second run.
-		d.unanswered++
-		d.pending = ""
-		return
-	}
-	if err != nil {
-		return
-	}
-	d.triggers = append(d.triggers, Trigger{Key: d.pending, JobID: d.hand, Execution: id})
-	d.pending = ""
-}
+// trigger runs the job by hand; a call that fails is made again later.
+func (d *Driver) trigger(ctx context.Context) { _ = d.hand.Press(ctx, d.client) }

@@ -24,6 +24,12 @@ type Job struct {
 	MaxRetries int
 	// Called: its runs are calls that the outside ledger sees.
 	Called bool
+	// OnceOnly: a run that has begun is never begun again (onNodeLoss FAIL).
+	OnceOnly bool
+	// AtMost is how many of its runs may be called at one time; 0: any number.
+	AtMost int
+	// Lines: each of its attempts puts out the same lines.
+	Lines bool
 }
 
 // Row is an execution as the API shows it.
@@ -37,10 +43,28 @@ type Row struct {
 	ShardTotal    int
 	Status        string
 	Reason        string
+	ErrorMessage  string
 	Attempt       int
+	NodeID        string
+	StartTime     time.Time
+	EndTime       time.Time
+	CreateTime    time.Time
 	SkipFrom      time.Time
 	SkipTo        time.Time
 	SkipCount     int
+	// Former are the attempts before the last one.
+	Former []Attempt
+}
+
+// Final reports whether the run has ended.
+func (r Row) Final() bool { return r.Status != "WAITING" && r.Status != "RUNNING" }
+
+// Attempt is a former attempt of a run as the API shows it.
+type Attempt struct {
+	Attempt int
+	Status  string
+	Reason  string
+	NodeID  string
 }
 
 // Call is one attempt as the target saw it.
@@ -51,7 +75,23 @@ type Call struct {
 	Shard      int
 	Token      int64
 	Start, End time.Time
+	// Answer is what the target came to.
+	Answer Answer
 }
+
+// Answer is how a call ended.
+type Answer string
+
+// The answers.
+const (
+	// AnswerOK and AnswerFailed were given to the caller.
+	AnswerOK     Answer = "ok"
+	AnswerFailed Answer = "failed"
+	// AnswerRefused: the token was lower than one seen before.
+	AnswerRefused Answer = "refused"
+	// AnswerCut: the caller was gone before the end.
+	AnswerCut Answer = "cut"
+)
 
 // Trigger is a call for a run by hand that was acknowledged.
 type Trigger struct {
@@ -69,36 +109,12 @@ type History struct {
 	// Unanswered counts triggers whose outcome the API calls unknown: the
 	// server was killed while it worked on them. Each made one run or none.
 	Unanswered int
+	// Cluster is what is known beside this when several nodes ran.
+	Cluster Cluster
 }
 
 // Violation is a broken rule.
 type Violation struct {
 	Rule   string
 	Detail string
-}
-
-// The rules that are checked.
-const (
-	RuleDoubleRow     = "one row for each job, fire and shard"
-	RuleMissingFire   = "every planned fire is recorded"
-	RuleDecidedTwice  = "every planned fire is decided once"
-	RuleExtraFire     = "no fire is recorded that was not planned"
-	RuleMissingShard  = "every shard of a fire is recorded"
-	RuleStuck         = "nothing is stuck"
-	RuleNoReason      = "what did not succeed has a reason"
-	RuleDoubleAttempt = "each attempt is made at most once"
-	RuleUnseenSuccess = "a success was seen by the target"
-	RuleTokenFell     = "fencing tokens never fall"
-	RuleOverlap       = "runs that exclude each other do not overlap"
-	RuleLostTrigger   = "an acknowledged trigger has exactly one run"
-	RuleEarlyDead     = "retries are used up before a run is dead"
-	RuleShortRest     = "a fixed delay is kept"
-)
-
-// Rules lists all of them.
-func Rules() []string {
-	return []string{
-		RuleDoubleRow, RuleMissingFire, RuleDecidedTwice, RuleExtraFire, RuleMissingShard, RuleStuck, RuleNoReason,
-		RuleDoubleAttempt, RuleUnseenSuccess, RuleTokenFell, RuleOverlap, RuleLostTrigger, RuleEarlyDead, RuleShortRest,
-	}
 }

@@ -27,7 +27,8 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
-// Node runs the real server as a process that can be killed.
+// Node runs the real server as a process that can be killed. Env may override
+// the level of the log, which is warn.
 type Node struct {
 	Binary string
 	Addr   string
@@ -53,15 +54,15 @@ func FreeAddr(ctx context.Context) (string, error) {
 // readyWithin is how long a start may take.
 const readyWithin = 20 * time.Second
 
-// errStarting says that the process ended before it was ready.
-var errStarting = errors.New("the server ended before it was ready")
+// ErrStarting says that the process ended before it was ready.
+var ErrStarting = errors.New("the server ended before it was ready")
 
 // Start starts the server and waits until it is ready; it returns how long
 // that took. failpoint arms one, empty arms none; a process that kills itself
-// before it is ready gives errStarting.
+// before it is ready gives ErrStarting.
 func (n *Node) Start(ctx context.Context, failpoint string) (time.Duration, error) {
 	n.process = exec.Command(n.Binary, "server")
-	n.process.Env = append(append(os.Environ(), n.Env...), "PS_SERVER_ADDR="+n.Addr, "PS_LOG_LEVEL=warn", "PS_FAILPOINT="+failpoint)
+	n.process.Env = append(append(append(os.Environ(), "PS_LOG_LEVEL=warn"), n.Env...), "PS_SERVER_ADDR="+n.Addr, "PS_FAILPOINT="+failpoint)
 	n.process.Stderr = writer{n}
 	began := time.Now()
 	if err := n.process.Start(); err != nil {
@@ -75,7 +76,7 @@ func (n *Node) Start(ctx context.Context, failpoint string) (time.Duration, erro
 	for time.Since(began) < readyWithin {
 		select {
 		case <-n.exited:
-			return 0, errStarting
+			return 0, ErrStarting
 		default:
 		}
 		if n.answers(ctx) {
@@ -117,6 +118,16 @@ func (n *Node) ExitedWithin(d time.Duration) bool {
 	case <-n.exited:
 		return true
 	case <-time.After(d):
+		return false
+	}
+}
+
+// Exited reports whether the process has ended.
+func (n *Node) Exited() bool {
+	select {
+	case <-n.exited:
+		return true
+	default:
 		return false
 	}
 }

@@ -3,8 +3,24 @@ package crash
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 )
+
+// Size says how large the workload is.
+type Size struct {
+	// Copies of every kind of job, at least one.
+	Copies int
+	// Fill is the number of further jobs, half of them calls, that fire twice
+	// a second each.
+	Fill int
+	// Once is the number of ONCE jobs, 10 when 0, three seconds apart.
+	Once int
+	// Commands is the file that commands write their ledger to; empty: none.
+	Commands string
+	// Long adds runs that take longer than a lease.
+	Long bool
+}
 
 // definition is a job of the workload and what the checker must know of it.
 type definition struct {
@@ -12,40 +28,88 @@ type definition struct {
 	body map[string]any
 }
 
-func everySecond(misfire map[string]any) map[string]any {
-	s := map[string]any{"kind": "CRON", "cronExpression": "* * * * * ?"}
-	for k, v := range misfire {
-		s[k] = v
-	}
+// every is a cron schedule of that many seconds, which must divide a minute.
+func every(seconds int, misfire map[string]any) map[string]any {
+	s := map[string]any{"kind": "CRON", "cronExpression": fmt.Sprintf("0/%d * * * * ?", seconds)}
+	maps.Copy(s, misfire)
 	return s
 }
 
-// workload has a job of every schedule kind and overlap policy, with shards,
+func rate(ms int) map[string]any { return map[string]any{"kind": "FIXED_RATE", "intervalMs": ms} }
+
+func call(target, query string) map[string]any {
+	return map[string]any{"method": "GET", "url": target + "/?" + query}
+}
+
+// kinds has a job of every schedule kind and overlap policy, with shards,
 // retries, misfire policies and both answers to the loss of a node.
-func workload(target string, now time.Time) []definition {
+func kinds(target string) []definition {
 	grid := time.Second
+	second := every(1, nil)
 	retry := func(n int) map[string]any { return map[string]any{"maxRetries": n, "intervalMs": 100} }
-	call := func(query string) map[string]any {
-		return map[string]any{"method": "GET", "url": target + "/?" + query}
+	return []definition{
+		{Job{Name: "cron, parallel", Step: grid, Called: true}, map[string]any{"jobData": call(target, "ms=20"), "schedule": second}},
+		{Job{Name: "cron, at most two", Step: grid, Called: true, AtMost: 2}, map[string]any{"jobData": call(target, "ms=900"), "schedule": second, "maxConcurrency": 2}},
+		{Job{Name: "serial", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=300"), "schedule": second, "overlapPolicy": "SERIAL"}},
+		{Job{Name: "discard", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "DISCARD"}},
+		{Job{Name: "replace", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "REPLACE"}},
+		{Job{Name: "three shards", Step: grid, Shards: 3, Called: true}, map[string]any{"jobData": call(target, "ms=100"), "schedule": second, "shardCount": 3}},
+		{Job{Name: "fixed rate", Step: 500 * time.Millisecond}, map[string]any{"schedule": rate(500)}},
+		{Job{Name: "fixed delay", OneAtATime: true, Delay: 300 * time.Millisecond, Called: true}, map[string]any{"jobData": call(target, "fence&ms=100"), "schedule": map[string]any{"kind": "FIXED_DELAY", "intervalMs": 300}}},
+		{Job{Name: "fails once", Step: grid, MaxRetries: 2, Called: true}, map[string]any{"jobData": call(target, "ms=5&fail=1"), "schedule": second, "retryPolicy": retry(2)}},
+		{Job{Name: "always fails", Step: grid, MaxRetries: 1}, map[string]any{"jobData": call(target, "ms=5&fail=99"), "schedule": second, "retryPolicy": retry(1)}},
+		{Job{Name: "not after a loss", Step: grid, Called: true, OnceOnly: true}, map[string]any{"jobData": call(target, "ms=400"), "schedule": second, "onNodeLoss": "FAIL"}},
+		{Job{Name: "misfire once", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1})}},
+		{Job{Name: "misfire skip", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "SKIP"})}},
+		{Job{Name: "misfire all", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "FIRE_ALL", "misfireMaxFires": 3})}},
 	}
-	list := []definition{
-		{Job{Name: "cron, parallel", Step: grid, Called: true}, map[string]any{"jobData": call("ms=20"), "schedule": everySecond(nil)}},
-		{Job{Name: "cron, at most two", Step: grid, Called: true}, map[string]any{"jobData": call("ms=900"), "schedule": everySecond(nil), "maxConcurrency": 2}},
-		{Job{Name: "serial", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call("ms=300"), "schedule": everySecond(nil), "overlapPolicy": "SERIAL"}},
-		{Job{Name: "discard", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call("ms=1300"), "schedule": everySecond(nil), "overlapPolicy": "DISCARD"}},
-		{Job{Name: "replace", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call("ms=1300"), "schedule": everySecond(nil), "overlapPolicy": "REPLACE"}},
-		{Job{Name: "three shards", Step: grid, Shards: 3, Called: true}, map[string]any{"jobData": call("ms=100"), "schedule": everySecond(nil), "shardCount": 3}},
-		{Job{Name: "fixed rate", Step: 500 * time.Millisecond}, map[string]any{"schedule": map[string]any{"kind": "FIXED_RATE", "intervalMs": 500}}},
-		{Job{Name: "fixed delay", OneAtATime: true, Delay: 300 * time.Millisecond, Called: true}, map[string]any{"jobData": call("ms=100"), "schedule": map[string]any{"kind": "FIXED_DELAY", "intervalMs": 300}}},
-		{Job{Name: "fails once", Step: grid, MaxRetries: 2, Called: true}, map[string]any{"jobData": call("ms=5&fail=1"), "schedule": everySecond(nil), "retryPolicy": retry(2)}},
-		{Job{Name: "always fails", Step: grid, MaxRetries: 1}, map[string]any{"jobData": call("ms=5&fail=99"), "schedule": everySecond(nil), "retryPolicy": retry(1)}},
-		{Job{Name: "not after a loss", Step: grid, Called: true}, map[string]any{"jobData": call("ms=400"), "schedule": everySecond(nil), "onNodeLoss": "FAIL"}},
-		{Job{Name: "misfire once", Step: grid}, map[string]any{"schedule": everySecond(map[string]any{"misfireThresholdSec": 1})}},
-		{Job{Name: "misfire skip", Step: grid}, map[string]any{"schedule": everySecond(map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "SKIP"})}},
-		{Job{Name: "misfire all", Step: grid}, map[string]any{"schedule": everySecond(map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "FIRE_ALL", "misfireMaxFires": 3})}},
-		{Job{Name: handJob}, map[string]any{"schedule": map[string]any{"kind": "NONE"}}},
+}
+
+// long are runs that outlive a lease.
+func long(target string) []definition {
+	return []definition{
+		{Job{Name: "long, parallel", Step: 2 * time.Second, Called: true}, map[string]any{"jobData": call(target, "ms=6000"), "schedule": every(2, nil)}},
+		{Job{Name: "long, serial", Step: 10 * time.Second, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=5000"), "schedule": every(10, nil), "overlapPolicy": "SERIAL"}},
+		{Job{Name: "long, not after a loss", Step: 5 * time.Second, Called: true, OnceOnly: true}, map[string]any{"jobData": call(target, "ms=4000"), "schedule": every(5, nil), "onNodeLoss": "FAIL"}},
 	}
-	for i := range 10 {
+}
+
+// fill are small jobs of half a second each.
+func fill(target string, n int) []definition {
+	list := make([]definition, 0, n)
+	for i := range n {
+		d := definition{Job{Name: fmt.Sprintf("fill %d", i), Step: 500 * time.Millisecond}, map[string]any{"schedule": rate(500)}}
+		if i%2 == 0 {
+			d.job.Called, d.body["jobData"] = true, call(target, "ms=10")
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// workload is all of it; once says at which distance its ONCE jobs begin.
+func workload(target string, now time.Time, size Size) []definition {
+	list := []definition{{Job{Name: handJob}, map[string]any{"schedule": map[string]any{"kind": "NONE"}}}}
+	for i := range max(size.Copies, 1) {
+		for _, d := range kinds(target) {
+			if i > 0 {
+				d.job.Name = fmt.Sprintf("%s, %d", d.job.Name, i+1)
+			}
+			list = append(list, d)
+		}
+	}
+	list = append(list, fill(target, size.Fill)...)
+	if size.Commands != "" {
+		list = append(list, commands(size.Commands)...)
+	}
+	if size.Long {
+		list = append(list, long(target)...)
+	}
+	once := 10
+	if size.Once > 0 {
+		once = size.Once
+	}
+	for i := range once {
 		at := now.Add(time.Duration(2+3*i) * time.Second).Truncate(time.Millisecond)
 		list = append(list, definition{
 			Job{Name: fmt.Sprintf("once %d", i), Once: true, Origin: at},
@@ -55,16 +119,30 @@ func workload(target string, now time.Time) []definition {
 	return list
 }
 
-// handJob is the job that the driver triggers.
+// handJob is the job that is triggered.
 const handJob = "by hand"
 
-// createAll adds the workload and returns it as the checker knows it.
-func createAll(ctx context.Context, c *Client, target string) ([]Job, error) {
-	list := workload(target, time.Now())
+// ByHand is the id of the job that is triggered.
+func ByHand(jobs []Job) string {
+	for _, j := range jobs {
+		if j.Name == handJob {
+			return j.ID
+		}
+	}
+	return ""
+}
+
+// CreateAll adds the workload and returns it as the checker knows it.
+func CreateAll(ctx context.Context, c *Client, target string, size Size) ([]Job, error) {
+	list := workload(target, time.Now(), size)
 	jobs := make([]Job, 0, len(list))
 	for _, d := range list {
-		d.body["name"], d.body["jobType"] = d.job.Name, "HTTP"
-		if d.body["jobData"] == nil {
+		d.body["name"] = d.job.Name
+		switch {
+		case d.body["jobType"] != nil:
+		case d.body["jobData"] != nil:
+			d.body["jobType"] = "HTTP"
+		default:
 			d.body["jobType"], d.body["jobClass"] = "CUSTOM", "noop"
 		}
 		view, err := c.Create(ctx, d.body)
@@ -76,8 +154,8 @@ func createAll(ctx context.Context, c *Client, target string) ([]Job, error) {
 		if j.Step > 0 {
 			// A fixed rate counts from the creation, a cron from full seconds.
 			j.Origin = view.CreateTime
-			if j.Step == time.Second {
-				j.Origin = view.CreateTime.Truncate(time.Second)
+			if j.Step >= time.Second {
+				j.Origin = view.CreateTime.Truncate(j.Step)
 			}
 			j.From = view.CreateTime.Add(time.Millisecond)
 		}

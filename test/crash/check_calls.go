@@ -1,0 +1,103 @@
+package crash
+
+import "slices"
+
+// eachCall checks what the targets saw, call by call, and jobs whose runs
+// follow one another.
+func (c *checker) eachCall() {
+	byJob := map[string][]Call{}
+	for _, call := range c.h.Calls {
+		j := c.jobs[call.Job]
+		if planned := c.rows[call.Execution]; planned.Trigger == "SCHEDULE" && call.Start.Before(planned.ScheduledTime.Add(-slop)) {
+			c.violate(RuleEarly, "%s: %s began %s early", j.Name, call.Execution, planned.ScheduledTime.Sub(call.Start))
+		}
+		if call.Answer != AnswerRefused { // what had no effect
+			byJob[call.Job] = append(byJob[call.Job], call)
+		} else if !c.excused(call, call.Start) {
+			c.violate(RuleTokenFell, "%s: attempt %d of %s came with the old token %d", j.Name, call.Attempt, call.Execution, call.Token)
+		}
+	}
+	for id, calls := range byJob {
+		switch j := c.jobs[id]; {
+		case j.OneAtATime:
+			c.exclusive(j, calls)
+		case j.AtMost > 0:
+			c.limited(j, calls)
+		}
+	}
+}
+
+// limited checks how many calls there are at once, at the begin of each.
+func (c *checker) limited(j Job, calls []Call) {
+	var open []Call
+	for _, call := range calls {
+		open = slices.DeleteFunc(open, func(o Call) bool { return o.End.Before(call.Start.Add(slop)) || c.excused(o, call.Start) })
+		if open = append(open, call); len(open) > j.AtMost {
+			c.violate(RuleLimit, "%s: %d calls at once at %s, the last one of %s", j.Name, len(open), call.Start.Format(clockTime), call.Execution)
+		}
+	}
+}
+
+// attempts checks the attempts of each run against one another.
+func (c *checker) attempts() {
+	runs := map[string][]Call{}
+	for _, call := range c.h.Calls {
+		runs[call.Execution] = append(runs[call.Execution], call)
+	}
+	for execution, calls := range runs {
+		j := c.jobs[calls[0].Job]
+		if j.OnceOnly && len(calls) > 1 {
+			c.violate(RuleRanAgain, "%s: %s was begun %d times", j.Name, execution, len(calls))
+		}
+		former := calls[0]
+		for _, call := range calls[1:] {
+			c.follows(j, former, call)
+			if call.Token >= former.Token {
+				former = call
+			}
+		}
+	}
+	for id, calls := range c.calls {
+		if len(calls) > 1 {
+			c.violate(RuleDoubleAttempt, "attempt %d of %s was made %d times", id.number, id.execution, len(calls))
+		}
+	}
+}
+
+// follows checks a call that began after another one of its run.
+func (c *checker) follows(j Job, former, call Call) {
+	if former.Attempt == call.Attempt {
+		return
+	}
+	if call.Token <= former.Token && !c.excused(call, former.Start) {
+		c.violate(RuleTokenFell, "%s: attempt %d of %s has token %d after %d", j.Name, call.Attempt, call.Execution, call.Token, former.Token)
+	}
+	if call.Start.Before(former.End.Add(-slop)) && !c.excused(former, call.Start) {
+		c.violate(RuleTwoAttempts, "%s: attempt %d of %s began at %s, %s before attempt %d had ended", j.Name, call.Attempt, call.Execution,
+			call.Start.Format(clockTime), former.End.Sub(call.Start), former.Attempt)
+	}
+}
+
+// clockTime is how moments are shown.
+const clockTime = "15:04:05.000"
+
+// exclusive checks jobs whose runs follow one another.
+func (c *checker) exclusive(j Job, calls []Call) {
+	a := calls[0]
+	for _, b := range calls[1:] {
+		zombie := b.Token < a.Token
+		if zombie && !c.excused(b, a.Start) {
+			c.violate(RuleTokenFell, "%s: token %d of %s after %d of %s", j.Name, b.Token, b.Execution, a.Token, a.Execution)
+		}
+		if b.Start.Before(a.End.Add(-slop)) && !c.excused(a, b.Start) && !zombie {
+			c.violate(RuleOverlap, "%s: attempt %d of %s began at %s, %s before attempt %d of %s had ended", j.Name, b.Attempt, b.Execution,
+				b.Start.Format(clockTime), a.End.Sub(b.Start), a.Attempt, a.Execution)
+		}
+		if j.Delay > 0 && a.Execution != b.Execution && b.Start.Before(a.End.Add(j.Delay-slop)) && !c.excused(a, b.Start) && !zombie {
+			c.violate(RuleShortRest, "%s: only %s of rest before %s", j.Name, b.Start.Sub(a.End), b.Execution)
+		}
+		if !zombie {
+			a = b
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package crash
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The bounds of a cluster.
+const (
+	retryBound  = 15 * time.Second
+	resumeBound = 10 * time.Second
+	// settleBound is how long a node may speak of the past after a fault.
+	settleBound = 8 * time.Second
+)
+
+// cluster checks what only several nodes show.
+func (c *checker) cluster(rows map[string][]Row) {
+	c.looks()
+	c.replies()
+	c.members()
+	c.holdings()
+	c.outputs()
+	for _, t := range c.h.Cluster.Twins {
+		if t.Accepted && !c.silent(t.Node, t.At) {
+			c.violate(RuleTwin, "a second process was let in as %s at %s, beside the first", t.Node, t.At.Format(clockTime))
+		}
+	}
+	for _, x := range c.h.Cluster.Exits {
+		if x.Code < 0 || x.Code > 0 && !c.disturbed(x.Node, x.At, time.Second) {
+			c.violate(RuleStop, "%s ended with %d at %s", x.Node, x.Code, x.At.Format(clockTime))
+		}
+	}
+	for _, f := range c.h.Cluster.Faults {
+		if f.Harm == HarmDeath {
+			c.goesOn(f)
+			c.resumes(f, rows)
+		}
+	}
+}
+
+// looks checks that what was final on the way stayed as it was.
+func (c *checker) looks() {
+	for _, seen := range c.h.Cluster.Looks {
+		row, ok := c.rows[seen.ID]
+		if !ok || row.Status != seen.Status || row.Reason != seen.Reason || row.Attempt != seen.Attempt || row.NodeID != seen.NodeID {
+			c.violate(RuleChanged, "%s: %s was %s(%s) at attempt %d of %s, and is %s(%s) at attempt %d of %s", c.jobs[seen.JobID].Name, seen.ID,
+				seen.Status, seen.Reason, seen.Attempt, seen.NodeID, row.Status, row.Reason, row.Attempt, row.NodeID)
+		}
+	}
+}
+
+// replies checks the API. A node in trouble may say so, or say nothing.
+func (c *checker) replies() {
+	for _, r := range c.h.Cluster.Answers {
+		refused := r.Status == 0 || r.Status == http.StatusServiceUnavailable
+		if r.Status < 500 && !refused || refused && c.disturbed(r.Node, r.At, settleBound) {
+			continue
+		}
+		c.violate(RuleServerError, "%s: %s answered %d at %s after %s: %s", r.Node, r.What, r.Status, r.At.Format(clockTime), r.Took, r.Detail)
+	}
+}
+
+func (c *checker) members() {
+	last := map[string]Member{}
+	for _, m := range c.h.Cluster.Sights {
+		if former := last[m.ID]; m.Epoch < former.Epoch {
+			c.violate(RuleMembers, "the epoch of %s fell from %d to %d", m.ID, former.Epoch, m.Epoch)
+		}
+		last[m.ID] = m
+	}
+	for _, id := range c.h.Cluster.Nodes {
+		if last[id].Status != "UP" {
+			c.violate(RuleMembers, "%s is %q after everything was healed", id, last[id].Status)
+		}
+	}
+}
+
+func (c *checker) holdings() {
+	most, bound := map[string]Holding{}, c.h.Cluster.Bound
+	for _, x := range c.h.Cluster.Holdings {
+		m := most[x.Node]
+		m.Descriptors, m.Memory, m.Connections = max(m.Descriptors, x.Descriptors), max(m.Memory, x.Memory), max(m.Connections, x.Connections)
+		most[x.Node] = m
+	}
+	for node, m := range most {
+		if m.Descriptors > bound.Descriptors || m.Memory > bound.Memory || m.Connections > bound.Connections {
+			c.violate(RuleUnbounded, "%s held %d descriptors, %d MiB and %d connections", node, m.Descriptors, m.Memory>>20, m.Connections)
+		}
+	}
+}
+
+// outputs checks the last attempt's lines, and that no other attempt's stand
+// under its number.
+func (c *checker) outputs() {
+	for _, o := range c.h.Cluster.Outputs {
+		row := c.rows[o.Execution]
+		var last []string
+		for _, l := range o.Lines {
+			if l.Stream != "STDOUT" { // evidence of refused reports, for instance
+				continue
+			}
+			if !strings.HasPrefix(l.Line, fmt.Sprintf("attempt %d ", l.Attempt)) {
+				c.violate(RuleLogs, "%s shows %q under attempt %d", o.Execution, l.Line, l.Attempt)
+			}
+			if l.Attempt == row.Attempt {
+				last = append(last, l.Line)
+			}
+		}
+		if want := outputLines(row.Attempt); row.Status == "SUCCESS" && !slices.Equal(last, want) {
+			c.violate(RuleLogs, "%s has put out %q at its last attempt, not %q", o.Execution, last, want)
+		}
+	}
+}
+
+// goesOn checks that what ran on a node when it died ran again, or ended.
+func (c *checker) goesOn(death Fault) {
+	until := c.deadline(death.From, retryBound)
+	for _, call := range c.h.Calls {
+		near := call.Answer == AnswerCut && call.Start.Before(death.From) && call.End.After(death.From.Add(-time.Second)) && call.End.Before(death.From.Add(time.Second))
+		row := c.rows[call.Execution]
+		if !near || c.nodeOf(call.Execution, call.Attempt) != death.Node {
+			continue
+		}
+		if row.Attempt == call.Attempt {
+			if row.EndTime.After(until) {
+				c.violate(RuleLateRetry, "%s: %s was cut at %s and ended only after %s", c.jobs[row.JobID].Name, row.ID, call.End.Format(clockTime), row.EndTime.Sub(death.From))
+			}
+			continue
+		}
+		next := c.calls[attempt{call.Execution, call.Attempt + 1}]
+		if len(next) > 0 && next[0].Start.After(until) {
+			c.violate(RuleLateRetry, "%s: %s was cut at %s and ran again only after %s", c.jobs[row.JobID].Name, row.ID, call.End.Format(clockTime), next[0].Start.Sub(death.From))
+		}
+	}
+}
+
+// resumes checks that every job that fires at least each second goes on.
+func (c *checker) resumes(death Fault, rows map[string][]Row) {
+	until := c.deadline(death.From, resumeBound)
+	for _, j := range c.h.Jobs {
+		if !j.dense() || !until.Before(j.Until) || j.From.After(death.From) {
+			continue
+		}
+		if !slices.ContainsFunc(rows[j.ID], func(r Row) bool { return planned(r) && r.CreateTime.After(death.From) && !r.CreateTime.After(until) }) {
+			c.violate(RuleNoResume, "%s: nothing was fired from %s, when %s died, to %s", j.Name, death.From.Format(clockTime), death.Node, until.Format(clockTime))
+		}
+	}
+}
+
+func (j Job) dense() bool { return j.Step > 0 && j.Step <= time.Second }

@@ -1,0 +1,100 @@
+package crash
+
+import "time"
+
+// Cluster is what was done to several nodes, and what they showed meanwhile.
+type Cluster struct {
+	// Nodes are their ids; none: one node ran, and no rule of a cluster applies.
+	Nodes []string
+	// Beat and Lease are the terms of membership.
+	Beat, Lease time.Duration
+	Faults      []Fault
+	// Looks are final rows as they were read on the way, ids and ends.
+	Looks    []Row
+	Answers  []Reply
+	Sights   []Member
+	Holdings []Holding
+	Exits    []Exit
+	// Outputs are of runs that ended well.
+	Outputs []Output
+	Twins   []Twin
+	// Bound is the most that a node may hold.
+	Bound Holding
+}
+
+// Harm is what a fault does to a node.
+type Harm string
+
+// The harms.
+const (
+	// HarmDeath ends the process; the fault is over when the next one is ready.
+	HarmDeath Harm = "death"
+	// HarmLapse keeps the node from beating while it may go on working.
+	HarmLapse Harm = "lapse"
+	// HarmHiccup leaves it its lease.
+	HarmHiccup Harm = "hiccup"
+)
+
+// Fault is something that was done to a node.
+type Fault struct {
+	Kind string
+	Harm Harm
+	// Node is empty when it was done to all.
+	Node        string
+	From, Until time.Time
+}
+
+// Reply is how the API of a node answered a call; Status 0: not at all.
+type Reply struct {
+	Node, What string
+	Status     int
+	At         time.Time
+	Took       time.Duration
+	Detail     string
+}
+
+// Member is a node of the registry as the API showed it.
+type Member struct {
+	ID     string
+	Epoch  int64
+	Status string
+}
+
+// Holding is what a process holds at a moment: descriptors, bytes of memory,
+// connections to the store.
+type Holding struct {
+	Node        string
+	At          time.Time
+	Descriptors int
+	Memory      int64
+	Connections int
+}
+
+// Output is what a run has put out, as the API shows it.
+type Output struct {
+	Execution string
+	Lines     []Line
+}
+
+// Line is one line of it.
+type Line struct {
+	Attempt int
+	Stream  string
+	Line    string
+}
+
+// Twin is a second process that was started under a node's id; At is when that
+// was decided.
+type Twin struct {
+	Node     string
+	At       time.Time
+	Accepted bool
+}
+
+// Exit is the end of a process that was asked to stop; the code of one that
+// was not asked is -1.
+type Exit struct {
+	Node string
+	At   time.Time
+	Code int
+}

@@ -1,0 +1,143 @@
+package fault_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/fault"
+)
+
+var (
+	long  = flag.Bool("fault.long", false, "the long form: FAULT_MINUTES (10) of all faults, with a store of its own that is killed too")
+	redis = flag.Bool("fault.redis", false, "run the nodes under the cluster profile, with Redis")
+)
+
+// TestFault disturbs a cluster in every way and checks the history that can be
+// seen from outside.
+func TestFault(t *testing.T) {
+	if testing.Short() {
+		t.Log("the short loop does not start servers: see make test and make fault")
+		return
+	}
+	test := &fault.Test{
+		Terms: fault.Terms{Seed: number(t, "FAULT_SEED", time.Now().UnixNano()), Nodes: 3, Rounds: 12, Longest: 5 * time.Second},
+		For:   22 * time.Second, Size: crash.Size{Copies: 1, Fill: 10}, Logf: t.Logf,
+	}
+	dir := folder(t, test.Terms.Seed)
+	if *long {
+		test.Terms.Rounds, test.Terms.Longest = 2000, 20*time.Second
+		test.For = time.Duration(number(t, "FAULT_MINUTES", 10)) * time.Minute
+		test.Size = crash.Size{Copies: 3, Fill: 40, Once: 60}
+	}
+	options := fault.Options{Dir: dir, Nodes: test.Terms.Nodes, Beat: 500 * time.Millisecond, Lease: 3 * time.Second, Password: "fault-" + rand.Text(), Key: key()}
+	if !store(t, test, &options) {
+		return
+	}
+	var err error
+	options.Binary, err = crash.Build(t.Context(), dir)
+	require.NoError(t, err)
+	test.Terms.Kinds = fault.Kinds(test.Server != nil, options.Redis != "")
+	test.Size.Long, test.Size.Commands = true, filepath.Join(dir, "commands.ledger")
+	require.NoError(t, os.WriteFile(test.Size.Commands, nil, 0o600))
+	test.Target, err = crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
+	require.NoError(t, err)
+	server := httptest.NewServer(test.Target)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		_ = test.Target.Close()
+	})
+	test.URL = server.URL
+	test.Rig, err = fault.NewRig(t.Context(), options)
+	t.Cleanup(test.Rig.Close)
+	require.NoError(t, err)
+	report, err := test.Run(t.Context())
+	require.NoError(t, err, "seed %d", test.Terms.Seed)
+	t.Log(report.String())
+	for i, v := range report.Violations {
+		if i == shown {
+			t.Errorf("and %d more, in report.txt", len(report.Violations)-i)
+			break
+		}
+		t.Errorf("%s: %s", v.Rule, v.Detail)
+	}
+}
+
+// shown is how many violations are printed.
+const shown = 40
+
+// store names the store, and starts a private one for the long form.
+func store(t *testing.T, test *fault.Test, o *fault.Options) bool {
+	t.Helper()
+	dsn := os.Getenv("PS_TEST_MYSQL_DSN")
+	if *long || *redis {
+		root, err := filepath.Abs("../..")
+		require.NoError(t, err)
+		var more []string
+		if *redis {
+			more = []string{"redis"}
+		}
+		test.Server, err = fault.StartServer(t.Context(), root, filepath.Join(root, ".cache/services", fmt.Sprintf("fault.%d", os.Getpid())), more...)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, test.Server.Down(context.Background())) })
+		o.DSN, o.Redis = test.Server.DSN, test.Server.Redis
+		return true
+	}
+	if dsn == "" {
+		require.Empty(t, os.Getenv("PS_TEST_REQUIRE_SERVICES"), "PS_TEST_MYSQL_DSN is missing")
+		t.Log("without PS_TEST_MYSQL_DSN no cluster is tested")
+		return false
+	}
+	dsn, drop, err := crash.ScratchDatabase(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, drop()) })
+	o.DSN = dsn
+	return true
+}
+
+// folder is kept when the run fails.
+func folder(t *testing.T, seed int64) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("../../.cache/fault", strconv.FormatInt(seed, 10)))
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(dir))
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d; rows, calls, faults and the nodes' logs are kept in %s", seed, dir)
+			return
+		}
+		require.NoError(t, os.RemoveAll(dir))
+	})
+	return dir
+}
+
+// number reads a setting; there is a default.
+func number(t *testing.T, name string, fallback int64) int64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" || text == "0" {
+		return fallback
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	require.NoError(t, err, name)
+	return n
+}
+
+func key() string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw)
+	return base64.StdEncoding.EncodeToString(raw)
+}

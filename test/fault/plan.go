@@ -1,0 +1,185 @@
+// Package fault runs several nodes of the real binary on one store, disturbs
+// them in every way that a test can, alone and in pairs, and checks from
+// outside that the promises hold all the while.
+package fault
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
+)
+
+// Kind is a way to disturb the cluster.
+type Kind string
+
+// The kinds. Those of a node name it; the others touch all of them.
+const (
+	Kill         Kind = "kill -9 a node"
+	KillAt       Kind = "kill -9 a node inside a transaction"
+	Freeze       Kind = "freeze a node"
+	Restart      Kind = "stop a node gracefully"
+	Twin         Kind = "start a second process under a node's id"
+	CutStore     Kind = "cut a node from the store"
+	HoleStore    Kind = "black hole between a node and the store"
+	HalfStore    Kind = "half-open connections to the store"
+	SlowStore    Kind = "slow way to the store"
+	LostReply    Kind = "commit applied, reply lost"
+	StoreAway    Kind = "store away for all"
+	StoreCrash   Kind = "kill -9 the store"
+	CutHints     Kind = "cut a node from Redis"
+	SlowHints    Kind = "slow way to Redis"
+	HintsAway    Kind = "Redis away for all"
+	HintsEmptied Kind = "Redis emptied"
+)
+
+// family says what a kind takes: two faults of one family on one node would
+// undo each other.
+func (k Kind) family() string {
+	switch k {
+	case Kill, KillAt, Freeze, Restart, Twin:
+		return "process"
+	case CutHints, SlowHints, HintsAway, HintsEmptied:
+		return "hints"
+	}
+	return "store"
+}
+
+// ofAll reports a kind that touches all nodes.
+func (k Kind) ofAll() bool {
+	return slices.Contains([]Kind{StoreAway, StoreCrash, HintsAway, HintsEmptied}, k)
+}
+
+// Kinds lists what can be done; long adds what takes long (a twin is refused
+// after five seconds) or needs a store that may be killed, hints what needs a
+// Redis.
+func Kinds(long, hints bool) []Kind {
+	all := []Kind{Kill, KillAt, Freeze, Restart, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway}
+	if long {
+		all = append(all, StoreCrash, Twin)
+	}
+	if hints {
+		all = append(all, CutHints, SlowHints, HintsAway, HintsEmptied)
+	}
+	return all
+}
+
+// Blow is one fault of a plan.
+type Blow struct {
+	Kind Kind
+	// Node is the index of the node; -1 for all.
+	Node int
+	// Point is the failpoint of KillAt, as PS_FAILPOINT takes it.
+	Point string
+	// After counts from the begin of the round, For is how long it lasts.
+	After, For time.Duration
+}
+
+// Round is one fault or two, and the rest that follows when both are over.
+type Round struct {
+	Blows []Blow
+	Rest  time.Duration
+}
+
+// String shows a round on one line.
+func (r Round) String() string {
+	parts := make([]string, len(r.Blows))
+	for i, b := range r.Blows {
+		parts[i] = fmt.Sprintf("%s %s(node %d, after %s, for %s)", b.Kind, b.Point, b.Node, b.After, b.For)
+	}
+	return strings.Join(parts, " + ") + fmt.Sprintf(", rest %s", r.Rest)
+}
+
+// Terms bound a plan.
+type Terms struct {
+	Seed  int64
+	Nodes int
+	// Rounds is how many are drawn; a run ends where its time does.
+	Rounds int
+	// Longest bounds the duration of a fault, 1–20 s.
+	Longest time.Duration
+	Kinds   []Kind
+}
+
+// Plan draws the rounds. The same terms give the same plan. Every kind comes
+// once before any comes again.
+func Plan(t Terms) []Round {
+	random := rand.New(rand.NewPCG(uint64(t.Seed), 2)) //nolint:gosec // a seed that can be repeated is the point
+	d := &drawer{Terms: t, random: random}
+	rounds := make([]Round, t.Rounds)
+	for i := range rounds {
+		first := d.blow(d.next())
+		rounds[i].Blows = []Blow{first}
+		if random.IntN(2) == 0 {
+			second := d.blow(d.next())
+			second.After = d.between(0, 2*time.Second)
+			if second.Kind.family() == first.Kind.family() && !first.Kind.ofAll() && second.Node == first.Node {
+				second.Node = (second.Node + 1) % t.Nodes
+			}
+			if first.Kind.family() != second.Kind.family() || !first.Kind.ofAll() && !second.Kind.ofAll() {
+				rounds[i].Blows = append(rounds[i].Blows, second)
+			} else {
+				d.back(second.Kind)
+			}
+		}
+		rest := min(longestRest, t.Longest)
+		rounds[i].Rest = d.between(time.Second, rest)
+		if random.IntN(4) == 0 {
+			rounds[i].Rest += rest // so that what follows from a fault is seen without another one
+		}
+	}
+	return rounds
+}
+
+const longestRest = 6 * time.Second
+
+type drawer struct {
+	Terms
+	random *rand.Rand
+	bag    []Kind
+}
+
+// next takes a kind out of the bag, which is filled anew when empty.
+func (d *drawer) next() Kind {
+	if len(d.bag) == 0 {
+		d.bag = slices.Clone(d.Kinds)
+		d.random.Shuffle(len(d.bag), func(i, j int) { d.bag[i], d.bag[j] = d.bag[j], d.bag[i] })
+	}
+	k := d.bag[0]
+	d.bag = d.bag[1:]
+	return k
+}
+
+// back puts a kind back that could not be used.
+func (d *drawer) back(k Kind) { d.bag = append(d.bag, k) }
+
+func (d *drawer) blow(k Kind) Blow {
+	longest := d.Longest
+	if d.random.IntN(2) == 0 {
+		longest = max(longest/3, 2*time.Second)
+	}
+	b := Blow{Kind: k, Node: d.random.IntN(d.Nodes), For: d.between(time.Second, longest)}
+	switch k {
+	case KillAt:
+		points := crash.KillPoints()
+		b.Point = fmt.Sprintf("%s=kill@%d", points[d.random.IntN(len(points))], 1+d.random.IntN(20))
+	case Freeze:
+		b.For = min(b.For, 15*time.Second)
+	case Restart, Twin, HintsEmptied:
+		b.For = 0
+	}
+	if k.ofAll() {
+		b.Node = -1
+	}
+	return b
+}
+
+func (d *drawer) between(least, most time.Duration) time.Duration {
+	if most <= least {
+		return least
+	}
+	return (least + time.Duration(d.random.Int64N(int64(most-least)))).Truncate(10 * time.Millisecond)
+}

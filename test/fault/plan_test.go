@@ -1,0 +1,52 @@
+package fault_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/test/fault"
+)
+
+func terms(seed int64) fault.Terms {
+	return fault.Terms{Seed: seed, Nodes: 3, Rounds: 200, Longest: 20 * time.Second, Kinds: fault.Kinds(true, true)}
+}
+
+func TestTheSameSeedGivesTheSamePlan(t *testing.T) {
+	require.Equal(t, fault.Plan(terms(7)), fault.Plan(terms(7)))
+	require.NotEqual(t, fault.Plan(terms(7)), fault.Plan(terms(8)))
+	longer := terms(7)
+	longer.Rounds = 300
+	require.Equal(t, fault.Plan(terms(7)), fault.Plan(longer)[:200], "a longer run begins as the shorter one")
+}
+
+func TestEveryKindComesAndNoPairUndoesItself(t *testing.T) {
+	for seed := range int64(50) {
+		seen, pairs := map[fault.Kind]int{}, 0
+		for _, round := range fault.Plan(terms(seed)) {
+			for _, b := range round.Blows {
+				seen[b.Kind]++
+				require.Less(t, b.Node, 3)
+				require.LessOrEqual(t, b.For, 20*time.Second)
+				if b.Kind == fault.Freeze {
+					require.LessOrEqual(t, b.For, 15*time.Second)
+				}
+			}
+			require.GreaterOrEqual(t, round.Rest, time.Second)
+			if len(round.Blows) < 2 {
+				continue
+			}
+			pairs++
+			a, b := round.Blows[0], round.Blows[1]
+			process := map[fault.Kind]bool{fault.Kill: true, fault.Freeze: true, fault.Restart: true, fault.Twin: true, fault.KillAt: true}
+			if process[a.Kind] && process[b.Kind] {
+				require.NotEqual(t, a.Node, b.Node, "%v", round)
+			}
+		}
+		for _, k := range fault.Kinds(true, true) {
+			require.Greater(t, seen[k], 5, "seed %d: %s", seed, k)
+		}
+		require.Greater(t, pairs, 50)
+	}
+}

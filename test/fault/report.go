@@ -1,0 +1,87 @@
+package fault
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
+)
+
+// Report is what a run came to.
+type Report struct {
+	Seed int64
+	// Took is the time of the faults, Quiet how long it took until nothing was live.
+	Took, Quiet time.Duration
+	Counts      map[Kind]int
+	// Dropped is how many replies of commits were lost, Starts how many
+	// processes were started, Refused how many calls the targets refused.
+	Dropped, Refused int
+	Starts           int64
+	// Gaps are those after deaths, Alone those that no other fault touched.
+	Gaps, Alone []time.Duration
+	Answers     map[int]int
+	Slowest     time.Duration
+	Most        crash.Holding
+	crash.Summary
+}
+
+func (r *Report) fill(rig *Rig, s *Striker, h crash.History) {
+	r.Counts, r.Answers = s.counts, map[int]int{}
+	r.Gaps, r.Alone = crash.Gaps(h)
+	for _, m := range rig.Members {
+		r.Dropped += m.Store.Dropped()
+		r.Starts += m.starts.Load()
+	}
+	for _, c := range h.Calls {
+		if c.Answer == crash.AnswerRefused {
+			r.Refused++
+		}
+	}
+	for _, a := range h.Cluster.Answers {
+		r.Answers[a.Status]++
+		r.Slowest = max(r.Slowest, a.Took)
+	}
+	for _, x := range h.Cluster.Holdings {
+		r.Most.Descriptors, r.Most.Memory = max(r.Most.Descriptors, x.Descriptors), max(r.Most.Memory, x.Memory)
+		r.Most.Connections = max(r.Most.Connections, x.Connections)
+	}
+	r.Summary = crash.Summarize(h)
+}
+
+// String is the report for people.
+func (r Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d: disturbed for %s, quiet after %s\n", r.Seed, r.Took.Round(time.Second), r.Quiet.Round(time.Second))
+	for _, k := range slices.Sorted(maps.Keys(r.Counts)) {
+		fmt.Fprintf(&b, "  %-44s %d times\n", k, r.Counts[k])
+	}
+	fmt.Fprintf(&b, "%d starts of processes, %d replies of commits lost, %d calls with old tokens refused by the targets, %d calls beside others excused\n",
+		r.Starts, r.Dropped, r.Refused, r.Forgiven)
+	fmt.Fprintf(&b, "%.0f rows a second\n", float64(r.Rows)/r.Took.Seconds())
+	fmt.Fprintf(&b, "jobs of a node that died were not fired for %s; with no other fault %s\n", spread(r.Gaps), spread(r.Alone))
+	fmt.Fprintf(&b, "answers of the API during faults: %v, slowest %s\n", r.Answers, r.Slowest.Round(time.Millisecond))
+	fmt.Fprintf(&b, "a node held at most %d descriptors, %d MiB, %d connections to the store\n", r.Most.Descriptors, r.Most.Memory>>20, r.Most.Connections)
+	return b.String() + r.Summary.String()
+}
+
+// spread shows sorted durations.
+func spread(d []time.Duration) string {
+	n := len(d)
+	if n == 0 {
+		return "(none)"
+	}
+	return fmt.Sprintf("p50 %s, max %s (%d)", d[n/2].Round(time.Millisecond), d[n-1].Round(time.Millisecond), n)
+}
+
+// Full is the report with every violation.
+func (r Report) Full() string {
+	var b strings.Builder
+	b.WriteString(r.String())
+	for _, v := range r.Violations {
+		fmt.Fprintf(&b, "\n%s: %s", v.Rule, v.Detail)
+	}
+	return b.String()
+}

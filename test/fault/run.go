@@ -1,0 +1,180 @@
+package fault
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
+)
+
+// Test is one run: a rig, a plan, and what shall be done in the meantime.
+type Test struct {
+	Rig    *Rig
+	Server *Server
+	Terms  Terms
+	// For is how long it is disturbed.
+	For    time.Duration
+	Size   crash.Size
+	Target *crash.Target
+	// URL is where the target listens.
+	URL  string
+	Logf func(format string, args ...any)
+}
+
+// healBound is how long nodes may take to be up in the registry after the last
+// fault.
+const healBound = 30 * time.Second
+
+// Run does everything: workload, faults, healing, quiet, check.
+func (t *Test) Run(ctx context.Context) (Report, error) {
+	report := Report{Seed: t.Terms.Seed}
+	t.Logf("seed %d", t.Terms.Seed)
+	if err := t.Rig.Start(ctx); err != nil {
+		return report, err
+	}
+	client := &crash.Client{Base: t.Rig.Members[0].Base()}
+	if err := client.Login(ctx, t.Rig.Password); err != nil {
+		return report, err
+	}
+	jobs, err := crash.CreateAll(ctx, client, t.URL, t.Size)
+	if err != nil {
+		return report, err
+	}
+	w := &watch{rig: t.Rig, client: client, hand: &crash.Hand{Job: crash.ByHand(jobs)}}
+	striker := NewStriker(t.Rig, t.Server)
+	began := time.Now()
+	if err := t.disturb(ctx, w, striker); err != nil {
+		return report, err
+	}
+	report.Took = time.Since(began)
+	if err := w.awaitMembers(ctx, healBound); err != nil {
+		return report, err
+	}
+	h, err := crash.Quiet(ctx, client, jobs, w.hand)
+	if err != nil {
+		return report, err
+	}
+	report.Quiet = time.Since(began) - report.Took
+	if err := t.complete(ctx, client, &h); err != nil {
+		return report, err
+	}
+	for _, m := range t.Rig.Members {
+		asked := time.Now()
+		striker.exits = append(striker.exits, crash.Exit{Node: m.ID, At: asked, Code: m.Stop()})
+	}
+	outputs := h.Cluster.Outputs
+	h.Cluster = t.cluster(w, striker)
+	h.Cluster.Outputs = outputs
+	report.fill(t.Rig, striker, h)
+	return report, t.keep(h, report)
+}
+
+// disturb carries the plan out, as far as the time goes, and heals.
+func (t *Test) disturb(ctx context.Context, w *watch, s *Striker) error {
+	watching, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.run(watching)
+	}()
+	defer func() {
+		stop()
+		<-done
+	}()
+	until := time.Now().Add(t.For)
+	sleep(ctx, 2*time.Second)
+	for i, round := range Plan(t.Terms) {
+		if time.Now().After(until) {
+			break
+		}
+		t.Logf("%s round %d: %s", time.Now().Format("15:04:05.000"), i+1, round)
+		if err := s.Round(ctx, round); err != nil {
+			return err
+		}
+		sleep(ctx, round.Rest)
+	}
+	return t.Rig.Heal(ctx)
+}
+
+// complete adds what the targets saw, and the former attempts where they tell
+// something.
+func (t *Test) complete(ctx context.Context, c *crash.Client, h *crash.History) error {
+	h.Calls = t.Target.Calls()
+	if t.Size.Commands != "" {
+		calls, err := crash.ReadCommands(t.Size.Commands)
+		if err != nil {
+			return err
+		}
+		h.Calls = append(h.Calls, calls...)
+	}
+	odd := crash.Unusual(h.Calls)
+	for i, r := range h.Rows {
+		if !odd[r.ID] || r.Attempt < 2 {
+			continue
+		}
+		former, err := c.Attempts(ctx, r.ID)
+		if err != nil {
+			return fmt.Errorf("read the attempts of %s: %w", r.ID, err)
+		}
+		h.Rows[i].Former = former
+	}
+	return outputs(ctx, c, h)
+}
+
+func (t *Test) cluster(w *watch, s *Striker) crash.Cluster {
+	c := crash.Cluster{
+		Beat: t.Rig.Beat, Lease: t.Rig.Lease, Faults: s.faults, Exits: s.exits, Twins: s.twins,
+		Looks: w.looks, Answers: w.answers, Sights: w.sights, Holdings: w.holdings,
+		Bound: crash.Holding{Descriptors: 1000, Memory: 512 << 20, Connections: 40},
+	}
+	for _, m := range t.Rig.Members {
+		c.Nodes = append(c.Nodes, m.ID)
+		for _, at := range m.fell {
+			c.Exits = append(c.Exits, crash.Exit{Node: m.ID, At: at, Code: -1})
+		}
+	}
+	return c
+}
+
+// maxOutputs bounds the runs whose output is read.
+const maxOutputs = 300
+
+// outputs reads what some runs have put out, those that ran more than once first.
+func outputs(ctx context.Context, c *crash.Client, h *crash.History) error {
+	talk := map[string]bool{}
+	for _, j := range h.Jobs {
+		talk[j.ID] = j.Lines
+	}
+	rows := slices.DeleteFunc(slices.Clone(h.Rows), func(r crash.Row) bool { return !talk[r.JobID] || r.Status == "SKIPPED" })
+	slices.SortStableFunc(rows, func(a, b crash.Row) int { return b.Attempt - a.Attempt })
+	for _, r := range rows[:min(len(rows), maxOutputs)] {
+		lines, err := c.Output(ctx, r.ID)
+		if err != nil {
+			return fmt.Errorf("read the output of %s: %w", r.ID, err)
+		}
+		h.Cluster.Outputs = append(h.Cluster.Outputs, crash.Output{Execution: r.ID, Lines: lines})
+	}
+	return nil
+}
+
+// keep writes what is known into the folder of the run.
+func (t *Test) keep(h crash.History, r Report) error {
+	if err := os.WriteFile(filepath.Join(t.Rig.Dir, "report.txt"), []byte(r.Full()), 0o600); err != nil {
+		return err
+	}
+	for name, list := range map[string]any{"rows": h.Rows, "calls": h.Calls, "jobs": h.Jobs, "faults": h.Cluster.Faults, "answers": h.Cluster.Answers} {
+		raw, err := json.MarshalIndent(list, "", " ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(t.Rig.Dir, name+".json"), raw, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

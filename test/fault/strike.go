@@ -1,0 +1,207 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
+)
+
+// Striker carries out a plan and notes what it did.
+type Striker struct {
+	rig    *Rig
+	server *Server
+
+	mu     sync.Mutex
+	faults []crash.Fault
+	exits  []crash.Exit
+	twins  []crash.Twin
+	counts map[Kind]int
+}
+
+// NewStriker strikes a rig; server is nil where the store cannot be killed.
+func NewStriker(r *Rig, s *Server) *Striker {
+	return &Striker{rig: r, server: s, counts: map[Kind]int{}}
+}
+
+// Round carries out one round, without its rest.
+func (s *Striker) Round(ctx context.Context, r Round) error {
+	errs := make([]error, len(r.Blows))
+	var wg sync.WaitGroup
+	for i, b := range r.Blows {
+		wg.Go(func() {
+			if sleep(ctx, b.After) {
+				errs[i] = s.blow(ctx, b)
+			}
+		})
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Blows[i].Kind, err)
+		}
+	}
+	return nil
+}
+
+// sleep reports false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
+	f := crash.Fault{Kind: string(b.Kind), Harm: crash.HarmHiccup}
+	members := s.rig.Members
+	if b.Node >= 0 {
+		members = members[b.Node : b.Node+1]
+		f.Node = members[0].ID
+	}
+	if b.Kind == Twin {
+		return s.twin(ctx, members[0])
+	}
+	at := s.open(f)
+	defer func() {
+		s.mu.Lock()
+		s.counts[b.Kind]++
+		s.mu.Unlock()
+		s.over(at)
+	}()
+	switch b.Kind {
+	case KillAt:
+		return s.killAt(ctx, b, members[0], at)
+	case Kill, Freeze, Restart:
+		return s.process(ctx, b, members[0], at)
+	case StoreCrash:
+		if err := s.server.Kill(ctx); err != nil {
+			return err
+		}
+		sleep(ctx, b.For)
+		return s.server.Up(ctx)
+	case LostReply:
+		members[0].Store.DropReplies(3)
+		sleep(ctx, b.For)
+		members[0].Store.DropReplies(0)
+		return nil
+	case HintsEmptied:
+		return flushAll(ctx, s.rig.Redis)
+	}
+	s.ways(ctx, b, members, at)
+	return nil
+}
+
+func (s *Striker) process(ctx context.Context, b Blow, m *Member, at int) error {
+	switch b.Kind {
+	case Kill:
+		s.harm(at, crash.HarmDeath)
+		m.Kill()
+	case Freeze:
+		s.harm(at, crash.HarmLapse)
+		m.Freeze()
+		sleep(ctx, b.For)
+		m.Thaw()
+		return nil
+	default:
+		began := time.Now()
+		code := m.Stop()
+		s.mu.Lock()
+		s.exits = append(s.exits, crash.Exit{Node: m.ID, At: began, Code: code})
+		s.mu.Unlock()
+	}
+	sleep(ctx, b.For)
+	return m.Revive(ctx)
+}
+
+// killAt starts a node anew with a failpoint armed, and once more when it was met.
+func (s *Striker) killAt(ctx context.Context, b Blow, m *Member, at int) error {
+	m.Kill()
+	s.harm(at, crash.HarmDeath)
+	if err := m.revive(ctx, b.Point); err != nil {
+		return err
+	}
+	if !m.fall(b.For) {
+		m.Kill() // it was not met, and must not be met later
+	}
+	again := s.open(crash.Fault{Kind: b.Point, Harm: crash.HarmDeath, Node: m.ID})
+	defer func() { s.over(again) }()
+	return m.Revive(ctx)
+}
+
+// twin starts a second process under a node's id, which is to be refused. If
+// it is not, it is ended, and the first one, which stops itself, comes back.
+func (s *Striker) twin(ctx context.Context, m *Member) error {
+	t := crash.Twin{Node: m.ID}
+	addr, err := crash.FreeAddr(ctx)
+	if err != nil {
+		return err
+	}
+	second := &crash.Node{Binary: s.rig.Binary, Addr: addr, Env: append(slices.Clone(m.Node.Env), "PS_DATA_DIR="+filepath.Join(s.rig.Dir, m.ID+"-twin"))}
+	_, err = second.Start(ctx, "")
+	t.Accepted, t.At = err == nil, time.Now()
+	second.Kill()
+	s.mu.Lock()
+	s.twins = append(s.twins, t)
+	s.counts[Twin]++
+	s.mu.Unlock()
+	if !t.Accepted {
+		return nil
+	}
+	at := s.open(crash.Fault{Kind: string(Twin), Harm: crash.HarmHiccup, Node: m.ID})
+	defer func() { s.over(at) }()
+	m.fall(s.rig.Lease)
+	return m.Revive(ctx)
+}
+
+// ways are the faults of what lies between nodes and services.
+func (s *Striker) ways(ctx context.Context, b Blow, members []*Member, at int) {
+	mode := map[Kind]Mode{
+		CutStore: Cut, HoleStore: BlackHole, HalfStore: HalfOpen, SlowStore: Slow, StoreAway: Cut,
+		CutHints: Cut, SlowHints: Slow, HintsAway: Cut,
+	}[b.Kind]
+	if b.Kind == CutStore || b.Kind == HoleStore || b.Kind == HalfStore {
+		s.harm(at, crash.HarmLapse)
+	}
+	set := func(mode Mode) {
+		for _, m := range members {
+			if b.Kind.family() == "hints" {
+				m.Hints.Set(mode)
+			} else {
+				m.Store.Set(mode)
+			}
+		}
+	}
+	set(mode)
+	sleep(ctx, b.For)
+	set(Pass)
+}
+
+// open notes that a fault begins now, and over that it is over.
+func (s *Striker) open(f crash.Fault) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.From = time.Now()
+	s.faults = append(s.faults, f)
+	return len(s.faults) - 1
+}
+
+func (s *Striker) harm(at int, h crash.Harm) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults[at].Harm = h
+}
+
+func (s *Striker) over(at int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults[at].Until = time.Now()
+}

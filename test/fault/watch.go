@@ -1,0 +1,160 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
+)
+
+// The bounds of what is kept.
+const (
+	maxLooks   = 4000
+	looksATime = 8
+)
+
+// watch calls the API of all nodes and looks at the processes while they are
+// disturbed.
+type watch struct {
+	rig    *Rig
+	client *crash.Client
+	hand   *crash.Hand
+
+	mu       sync.Mutex
+	looks    []crash.Row
+	answers  []crash.Reply
+	sights   []crash.Member
+	holdings []crash.Holding
+}
+
+// run watches until ctx ends.
+func (w *watch) run(ctx context.Context) {
+	var wg sync.WaitGroup
+	for name, duty := range map[string]struct {
+		every time.Duration
+		call  func(ctx context.Context, c *crash.Client) error
+	}{
+		"trigger":     {150 * time.Millisecond, func(ctx context.Context, c *crash.Client) error { return w.hand.Press(ctx, c) }},
+		"read runs":   {400 * time.Millisecond, w.look},
+		"read nodes":  {700 * time.Millisecond, w.sight},
+		"read config": {900 * time.Millisecond, func(ctx context.Context, c *crash.Client) error { _, err := c.Job(ctx, w.hand.Job); return err }},
+	} {
+		wg.Go(func() {
+			for sleep(ctx, duty.every) {
+				w.ask(ctx, name, duty.call)
+			}
+		})
+	}
+	wg.Go(func() {
+		for sleep(ctx, time.Second) {
+			w.hold()
+		}
+	})
+	wg.Wait()
+}
+
+// ask makes one call of a node that is not known to be silent.
+func (w *watch) ask(ctx context.Context, what string, call func(ctx context.Context, c *crash.Client) error) {
+	m := w.rig.Members[rand.IntN(len(w.rig.Members))] //nolint:gosec // any node will do
+	if !m.up.Load() {
+		return
+	}
+	r := crash.Reply{Node: m.ID, What: what, Status: 200, At: time.Now()}
+	err := call(ctx, w.client.At(m.Base()))
+	if ctx.Err() != nil {
+		return
+	}
+	r.Took = time.Since(r.At)
+	if err != nil {
+		r.Status, r.Detail = 0, err.Error()
+		var refused *crash.StatusError
+		if errors.As(err, &refused) {
+			r.Status = refused.Status
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answers = append(w.answers, r)
+}
+
+// look keeps some runs that are final, to compare them at the end.
+func (w *watch) look(ctx context.Context, c *crash.Client) error {
+	rows, err := c.Latest(ctx)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	kept := 0
+	for _, i := range rand.Perm(len(rows)) { //nolint:gosec // a sample
+		if rows[i].Final() && kept < looksATime && len(w.looks) < maxLooks {
+			w.looks = append(w.looks, rows[i])
+			kept++
+		}
+	}
+	return nil
+}
+
+func (w *watch) sight(ctx context.Context, c *crash.Client) error {
+	members, err := c.Members(ctx)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sights = append(w.sights, members...)
+	return nil
+}
+
+// hold notes what the processes hold; one that has just ended holds nothing.
+func (w *watch) hold() {
+	for _, m := range w.rig.Members {
+		x := crash.Holding{Node: m.ID, At: time.Now(), Connections: m.Store.Links()}
+		proc := "/proc/" + strconv.FormatInt(m.pid.Load(), 10)
+		if files, err := os.ReadDir(filepath.Join(proc, "fd")); err == nil {
+			x.Descriptors = len(files)
+		}
+		x.Memory = resident(proc)
+		w.mu.Lock()
+		w.holdings = append(w.holdings, x)
+		w.mu.Unlock()
+	}
+}
+
+// resident is the memory of a process in bytes; 0 when it cannot be read.
+func resident(proc string) int64 {
+	text, err := os.ReadFile(filepath.Join(proc, "statm"))
+	if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {
+		pages, _ := strconv.ParseInt(fields[1], 10, 64)
+		return pages * int64(os.Getpagesize())
+	}
+	return 0
+}
+
+// awaitMembers waits until all nodes are up in the registry, and notes it.
+func (w *watch) awaitMembers(ctx context.Context, bound time.Duration) error {
+	for until := time.Now().Add(bound); ; time.Sleep(200 * time.Millisecond) {
+		members, err := w.client.Members(ctx)
+		up := 0
+		for _, m := range members {
+			if m.Status == "UP" {
+				up++
+			}
+		}
+		if err == nil && up == len(w.rig.Members) || time.Now().After(until) {
+			w.sights = append(w.sights, members...)
+			if err != nil {
+				return fmt.Errorf("read the registry: %w", err)
+			}
+			return nil
+		}
+	}
+}
