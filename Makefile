@@ -57,12 +57,12 @@ crash: build ## kill nodes and servers under load for CRASH_ROUNDS rounds (100)
 	CRASH_ROUNDS=$(CRASH_ROUNDS) $(SERVICES)/with mysql redis -- \
 		go test -count=1 -timeout 60m -v ./test/crash -run TestCrash -crash.long
 
-# It starts servers of its own, because it kills them. FAULT_SEED repeats the plan of a run, FAULT_ARGS=-fault.redis adds Redis.
+# It starts servers of its own, because it kills them. FAULT_SEED repeats the plan of a run.
 .PHONY: fault
 fault: ## disturb a cluster of three nodes in every way for FAULT_MINUTES (10)
 	@$(SERVICES)/install mysql redis
 	FAULT_MINUTES=$(FAULT_MINUTES) FAULT_SEED=$(FAULT_SEED) go test -count=1 -timeout $$(($(FAULT_MINUTES) + 20))m -v ./test/fault \
-		-run TestFault -fault.long $(FAULT_ARGS)
+		-run TestFault -fault.long -fault.redis $(FAULT_ARGS)
 
 .PHONY: matrix
 matrix: ## kill and freeze nodes and helpers for MATRIX_ROUNDS rounds (200) while nasty commands run

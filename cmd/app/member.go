@@ -40,44 +40,54 @@ func (g gauge) Load() (cpu float64, memory int64) { return g.load.Load() }
 func (g gauge) Offset() time.Duration { return g.clock.Offset() }
 
 // takeID makes sure that no other process works under this node's id (engine
-// rule 26). One that is connected to the store is seen at once; one that still
-// holds its connection but does not beat any more is frozen, or lost, and its
-// id is taken over: it will find a newer epoch when it wakes.
+// rule 26). One that is connected to the store holds a lock there and is seen
+// at once; but a lock goes with its connection, so that in a cluster the beats
+// decide: an id that beats is taken, and one that does not, although its
+// process may still be connected, is taken over. That process will find a
+// newer epoch when it wakes.
 func (e *Engine) takeID(ctx context.Context, id string) error {
-	before, err := e.lastBeat(ctx, id)
-	if err != nil {
-		return err
-	}
-	began := e.machine.Monotonic()
 	held := e.Store.HoldInstance(ctx, id)
-	if held == nil || !fault.Is(held, fault.KindConflict) || e.cfg.Profile != config.ProfileCluster {
+	conflict := fault.Is(held, fault.KindConflict)
+	if e.cfg.Profile != config.ProfileCluster || held != nil && !conflict {
 		return held
 	}
-	if err := e.sleep(ctx, began+2*e.beat()+e.beat()/2-e.machine.Monotonic()); err != nil {
-		return err
-	}
-	after, err := e.lastBeat(ctx, id)
+	before, now, err := e.lastBeat(ctx, id)
 	if err != nil {
 		return err
 	}
-	if !after.Equal(before) {
-		return held
+	lease := time.Duration(e.cfg.Engine.LeaseMs) * time.Millisecond
+	if before.Status == entity.NodeDown || before.ID == "" || now.Sub(before.LastHeartbeat) > lease {
+		return nil // nobody beats under it
 	}
-	e.logger.Warn("another process is connected under this node's id but does not beat; this one takes over", "node", id, "lastBeat", after)
+	if err := e.sleep(ctx, 2*e.beat()+e.beat()/2); err != nil {
+		return err
+	}
+	after, _, err := e.lastBeat(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !after.LastHeartbeat.Equal(before.LastHeartbeat) {
+		return fault.Conflict("node_id_taken", "another process works as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", id)
+	}
+	if conflict {
+		e.logger.Warn("another process is connected under this node's id but does not beat; this one takes over", "node", id, "lastBeat", after.LastHeartbeat)
+	}
 	return nil
 }
 
-func (e *Engine) lastBeat(ctx context.Context, id string) (time.Time, error) {
-	nodes, err := e.Store.All(ctx)
+// lastBeat is the row of a node, and the store's time; without a row the node
+// has no id.
+func (e *Engine) lastBeat(ctx context.Context, id string) (n entity.Node, now time.Time, err error) {
+	nodes, now, err := e.Store.View(ctx)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("look for the node %s in the registry: %w", id, err)
+		return n, now, fmt.Errorf("look for the node %s in the registry: %w", id, err)
 	}
 	for _, n := range nodes {
 		if n.ID == id {
-			return n.LastHeartbeat, nil
+			return n, now, nil
 		}
 	}
-	return time.Time{}, nil
+	return entity.Node{}, now, nil
 }
 
 func (e *Engine) sleep(ctx context.Context, d time.Duration) error {

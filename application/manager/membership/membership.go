@@ -164,7 +164,7 @@ func (m *Member) RunOnce(ctx context.Context) error {
 		return nil
 	}
 	began := m.Clock.Monotonic()
-	ok, err := m.Registry.Heartbeat(ctx, m.present())
+	ok, err := m.beat(ctx)
 	if err != nil {
 		m.storeAway(ctx)
 		return fmt.Errorf("beat: %w", err)
@@ -173,7 +173,9 @@ func (m *Member) RunOnce(ctx context.Context) error {
 		return m.refused(ctx)
 	}
 	m.lease = began + m.terms.Lease
-	nodes, now, err := m.Registry.View(ctx)
+	bounded, cancel := context.WithTimeout(ctx, 2*m.terms.Beat)
+	defer cancel()
+	nodes, now, err := m.Registry.View(bounded)
 	if err != nil {
 		return fmt.Errorf("look at the registry: %w", err)
 	}
@@ -192,6 +194,14 @@ func (m *Member) RunOnce(ctx context.Context) error {
 		m.announce()
 	}
 	return errors.Join(m.divide(ctx, nodes), m.reap(ctx, nodes))
+}
+
+// beat has a bound: a connection of which nothing comes back must not keep the
+// node from beating over another.
+func (m *Member) beat(ctx context.Context) (ok bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, 2*m.terms.Beat)
+	defer cancel()
+	return m.Registry.Heartbeat(bounded, m.present())
 }
 
 // present is the row as it is to be.
