@@ -28,7 +28,7 @@ type conn struct {
 	// void is the first error that ended the transaction at the server. What
 	// follows must not run: after a deadlock it would commit by itself.
 	void error
-	// careful: Finish looks before it writes, see errCareful.
+	// careful: Finish and Move look before they write, see errCareful.
 	careful bool
 }
 

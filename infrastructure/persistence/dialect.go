@@ -31,6 +31,8 @@ type dialect struct {
 	// granule: what is left over goes row by row, so that few texts are
 	// prepared.
 	insertRows int
+	// valuesLists: VALUES (…),(…) may stand for a table (MariaDB).
+	valuesLists bool
 	// scanWindow is how many rows the first window of a filtered list has.
 	scanWindow int
 	kind       func(error) kind

@@ -107,7 +107,7 @@ func (c *conn) finishMySQL(ctx context.Context, rows []repository.Finish, now st
 	where := "t.status = 'RUNNING' AND t.node_id = " + v.expr(asIs, func(i int) any { return rows[i].NodeID }) +
 		" AND t.epoch = " + v.expr(asIs, func(i int) any { return rows[i].Epoch }) +
 		" AND t.token = " + v.expr(asIs, func(i int) any { return rows[i].Token })
-	query, args := v.update("scheduler_job_execution", set, where)
+	query, args := v.update(c.d, "scheduler_job_execution", set, where)
 	n, err := c.exec(ctx, "execution.finish", query, args...)
 	if err != nil {
 		return err

@@ -139,10 +139,17 @@ func TestAnAwayStoreIsUnavailable(t *testing.T) {
 
 func TestValueTableBindsWhatIsSharedOnce(t *testing.T) {
 	ids, ends := []string{"a", "b", "c"}, []any{"1", nil, "3"}
-	v := newValueTable(3, func(i int) any { return ids[i] })
-	set := "t.status = " + v.expr(asIs, func(int) any { return "SUCCESS" }) + ", t.end_time = " + v.expr(asTime, func(i int) any { return ends[i] })
-	query, args := v.update("runs", set, "t.token = "+v.expr(asIs, func(int) any { return 7 }))
-	require.Equal(t, "UPDATE (SELECT "+asID+" AS c0, "+asTime+" AS c1 UNION ALL SELECT ?,? UNION ALL SELECT ?,?) v STRAIGHT_JOIN runs t FORCE INDEX (PRIMARY)"+
-		" ON v.c0 = t.id SET t.status = ?, t.end_time = v.c1 WHERE t.token = ?", query)
-	require.Equal(t, []any{"a", "1", "b", nil, "c", "3", "SUCCESS", 7}, args)
+	for lists, derived := range map[bool]string{
+		false: "(SELECT " + asID + " AS c0, " + asTime + " AS c1 UNION ALL SELECT ?,? UNION ALL SELECT ?,?) v",
+		true:  "(WITH x(c0,c1) AS (VALUES (" + asID + ", " + asTime + "),(?,?),(?,?)) SELECT * FROM x) v",
+	} {
+		d := newMySQLDialect()
+		d.valuesLists = lists
+		v := newValueTable(3, func(i int) any { return ids[i] })
+		set := "t.status = " + v.expr(asIs, func(int) any { return "SUCCESS" }) + ", t.end_time = " + v.expr(asTime, func(i int) any { return ends[i] })
+		query, args := v.update(d, "runs", set, "t.token = "+v.expr(asIs, func(int) any { return 7 }))
+		require.Equal(t, "UPDATE "+derived+" STRAIGHT_JOIN runs t FORCE INDEX (PRIMARY)"+
+			" ON v.c0 = t.id SET t.status = ?, t.end_time = v.c1 WHERE t.token = ?", query)
+		require.Equal(t, []any{"a", "1", "b", nil, "c", "3", "SUCCESS", 7}, args)
+	}
 }

@@ -54,7 +54,7 @@ func (c *conn) advance(ctx context.Context, moves []repository.JobAdvance) error
 		", t.last_fire_time = COALESCE(" + v.expr(asTime, func(i int) any { return text(moves[i].LastFireTime) }) + ", t.last_fire_time)" +
 		", t.status = " + v.expr(asIs, func(i int) any { return string(moves[i].Status) }) +
 		", t.fence_seq = " + v.expr(asIs, func(i int) any { return moves[i].FenceSeq })
-	query, args := v.update("scheduler_job_definition", set, "t.deleted = 0")
+	query, args := v.update(c.d, "scheduler_job_definition", set, "t.deleted = 0")
 	n, err := c.exec(ctx, "job.advance", query, args...)
 	if err != nil {
 		return err

@@ -9,9 +9,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 )
 
-// Move implements repository.JobWriter. SQLite's only writer holds every lock
-// from the beginning, so that one conditional update a row is lock, check and
-// advance; MySQL locks all rows in one statement and moves them in a second.
+// Move implements repository.JobWriter: lock, check and advance are one
+// conditional update. SQLite does it row by row and learns of each; MySQL does
+// it for all rows at once and learns how many it found. Where that is not all
+// of them, the transaction begins again, and looks before it writes.
 func (w *jobWriter) Move(ctx context.Context, moves []repository.JobMove) (moved map[string]bool, err error) {
 	moves = slices.Clone(moves)
 	slices.SortFunc(moves, func(a, b repository.JobMove) int { return compare(a.ID, b.ID) })
@@ -21,13 +22,17 @@ func (w *jobWriter) Move(ctx context.Context, moves []repository.JobMove) (moved
 		}
 	}
 	moved = make(map[string]bool, len(moves))
-	if w.c.d.lite() {
-		_ = failpoint.Hit(w.c.tx, "locked")
-		err = w.c.moveLite(ctx, moves, moved)
-		_ = failpoint.Hit(w.c.tx, "advanced")
-		return moved, err
+	if !w.c.d.lite() && w.c.careful {
+		return moved, w.moveLocked(ctx, moves, moved)
 	}
-	return moved, w.moveLocked(ctx, moves, moved)
+	_ = failpoint.Hit(w.c.tx, "locked")
+	if w.c.d.lite() {
+		err = w.c.moveLite(ctx, moves, moved)
+	} else {
+		err = w.c.moveMySQL(ctx, moves, moved)
+	}
+	_ = failpoint.Hit(w.c.tx, "advanced")
+	return moved, err
 }
 
 // The cursor of a job that no longer exists, or is of another version, stays.
@@ -46,6 +51,32 @@ func (c *conn) moveLite(ctx context.Context, moves []repository.JobMove, moved m
 		}
 		return nil
 	})
+}
+
+// moveMySQL moves all of the jobs, or ends the transaction with errCareful. A
+// job that stands twice in the list is found once, and so ends it too.
+func (c *conn) moveMySQL(ctx context.Context, moves []repository.JobMove, moved map[string]bool) error {
+	for _, part := range chunks(moves, c.d.maxRows) {
+		v := newValueTable(len(part), func(i int) any { return part[i].ID })
+		set := "t.next_fire_time = " + v.expr(asTime, func(i int) any { return text(part[i].NextFireTime) }) +
+			", t.due_time = " + v.expr(asTime, func(i int) any { return dueText(part[i].JobAdvance) }) +
+			", t.last_fire_time = COALESCE(" + v.expr(asTime, func(i int) any { return text(part[i].LastFireTime) }) + ", t.last_fire_time)" +
+			", t.status = " + v.expr(asIs, func(i int) any { return string(part[i].Status) })
+		where := "t.deleted = 0 AND t.status = 'ENABLED' AND t.next_fire_time = " + v.expr(asTime, func(i int) any { return text(part[i].From) }) +
+			" AND t.version = " + v.expr(asIs, func(i int) any { return part[i].Version })
+		query, args := v.update(c.d, "scheduler_job_definition", set, where)
+		found, err := c.exec(ctx, "job.move", query, args...)
+		if err != nil {
+			return err
+		}
+		if found != int64(len(part)) {
+			return errCareful
+		}
+		for i := range part {
+			moved[part[i].ID] = true
+		}
+	}
+	return nil
 }
 
 func (w *jobWriter) moveLocked(ctx context.Context, moves []repository.JobMove, moved map[string]bool) error {

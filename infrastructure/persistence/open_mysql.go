@@ -145,6 +145,7 @@ func (s *core) openMySQL(ctx context.Context, cfg Config) (gorm.Dialector, error
 		return nil, err
 	}
 	s.dialect, s.pool = newMySQLDialect(), db
+	s.dialect.valuesLists = strings.Contains(vars["version"], "MariaDB")
 	s.closers = append(s.closers, lastly(db.Close))
 	s.info = Info{Driver: driverMySQL, Version: vars["version"]}
 	for _, name := range []string{"innodb_flush_log_at_trx_commit", "innodb_doublewrite", "log_bin", "sync_binlog"} {

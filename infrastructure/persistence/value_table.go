@@ -57,36 +57,37 @@ func (t *valueTable) expr(cast string, value func(i int) any) string {
 	return "?"
 }
 
-// derived renders the table: its first row names the columns c0, c1, … and
-// gives them their types; c0 is the id.
-func (t *valueTable) derived() (string, []any) {
-	var b strings.Builder
-	args := make([]any, 0, t.rows*len(t.cols)+len(t.constants))
-	b.WriteString("(SELECT ")
+// derived renders the table of the columns c0, c1, … of which the first row
+// gives the types; c0 is the id. A list of VALUES costs a tenth less of the
+// statement than a UNION, but MySQL writes such lists in another way.
+func (t *valueTable) derived(d *dialect) (string, []any) {
+	names, casts := make([]string, len(t.cols)), make([]string, len(t.cols))
 	for c, col := range t.cols {
-		if c > 0 {
-			b.WriteString(", ")
+		names[c] = "c" + strconv.Itoa(c)
+		casts[c] = col.cast
+		if !d.valuesLists {
+			casts[c] += " AS " + names[c]
 		}
-		b.WriteString(col.cast + " AS c" + strconv.Itoa(c))
 	}
-	next := " UNION ALL SELECT " + marks(len(t.cols))
+	row := marks(len(t.cols))
+	begin, between, end := "(SELECT ", " UNION ALL SELECT "+row, ") v"
+	if d.valuesLists {
+		begin, between, end = "(WITH x("+strings.Join(names, ",")+") AS (VALUES (", "),("+row, ")) SELECT * FROM x) v"
+	}
+	args := make([]any, 0, t.rows*len(t.cols)+len(t.constants))
 	for i := range t.rows {
-		if i > 0 {
-			b.WriteString(next)
-		}
 		for _, col := range t.cols {
 			args = append(args, col.values[i])
 		}
 	}
-	b.WriteString(") v")
-	return b.String(), args
+	return begin + strings.Join(casts, ", ") + strings.Repeat(between, t.rows-1) + end, args
 }
 
 // update renders "UPDATE v JOIN table SET … WHERE …". The order of the join is
 // pinned: the optimizer would scan a small table instead, and wait for rows
 // that others hold.
-func (t *valueTable) update(table, set, where string) (string, []any) {
-	derived, args := t.derived()
+func (t *valueTable) update(d *dialect, table, set, where string) (string, []any) {
+	derived, args := t.derived(d)
 	return "UPDATE " + derived + " STRAIGHT_JOIN " + table + " t FORCE INDEX (PRIMARY) ON v.c0 = t.id SET " + set + " WHERE " + where,
 		append(args, t.constants...)
 }

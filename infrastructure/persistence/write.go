@@ -25,8 +25,8 @@ const (
 	maxWait = 8 * time.Second
 )
 
-// errCareful ends a transaction in which a batch of completions met rows that
-// are not the caller's any more. The batch is written blindly first, which is
+// errCareful ends a transaction in which a batch met rows, of runs or of jobs, that
+// are not as the caller believes. The batch is written blindly first, which is
 // cheap and almost always right; on a mismatch everything is rolled back and
 // the transaction runs again, looking before it writes.
 var errCareful = errors.New("some rows are not held any more")

@@ -15,6 +15,7 @@ import (
 
 func testFinishing(t *testing.T, open Opener) {
 	t.Run("a completion writes what it says", func(t *testing.T) { finishWrites(t, open(t, nil)) })
+	t.Run("texts of all kinds in one batch", func(t *testing.T) { finishUnlike(t, open(t, nil)) })
 	t.Run("a batch refuses row by row", func(t *testing.T) { finishRefuses(t, open(t, nil)) })
 	t.Run("what else the transaction did survives a refusal", func(t *testing.T) { finishAmongOthers(t, open(t, nil)) })
 	t.Run("a note is kept where its run still runs", func(t *testing.T) { notes(t, open(t, nil)) })
@@ -125,6 +126,31 @@ func finishAmongOthers(t *testing.T, s *persistence.Store) {
 	require.LessOrEqual(t, runs, 2)
 	require.Equal(t, entity.StatusSuccess, get(t, s, a.ID).Status)
 	require.Equal(t, entity.StatusWaiting, get(t, s, runOf(jobID(3), noon).ID).Status)
+}
+
+// finishUnlike ends runs whose texts differ in length, kind and alphabet, so
+// that no row can take its type from the first.
+func finishUnlike(t *testing.T, s *persistence.Store) {
+	texts := []string{"", "7", strings.Repeat("x", 65535), "2026-01-01 00:00:00.000", "结算 €", "null", `a'b"c\d`, "1e3"}
+	ends := make([]repository.Finish, len(texts))
+	for i, text := range texts {
+		e := startedOn(runOf(jobID(i), noon), "n1", 1)
+		add(t, s, nil, e)
+		ends[i] = finishOf(e)
+		ends[i].Result, ends[i].ErrorMessage = text, texts[len(texts)-1-i]
+		ends[i].EndTime = e.CreateTime.Add(time.Duration(i) * time.Millisecond)
+		ends[i].Progress = i
+		if i%2 == 1 {
+			ends[i].Status, ends[i].Reason = entity.StatusFailed, entity.ReasonExitCode
+		}
+	}
+	require.Empty(t, finish(t, s, ends...))
+	for _, want := range ends {
+		got := get(t, s, want.ID)
+		require.Equal(t, []any{want.Result, want.ErrorMessage, want.Status, want.Reason, want.Progress},
+			[]any{got.Result, got.ErrorMessage, got.Status, got.Reason, got.Progress})
+		require.True(t, want.EndTime.Equal(got.EndTime))
+	}
 }
 
 func finishPoison(t *testing.T, s *persistence.Store) {
