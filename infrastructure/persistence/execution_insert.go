@@ -3,7 +3,6 @@ package persistence
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
@@ -109,12 +108,11 @@ func (c *conn) insertExecutions(ctx context.Context, rows []*entity.Execution) e
 	}
 	for len(m.rows) > 0 {
 		n := min(len(m.rows), c.d.insertRows)
-		args := make([]any, 0, n*len(m.columns))
-		for _, row := range m.rows[:n] {
-			args = append(args, row...)
+		part := &rowMatrix{columns: m.columns, rows: m.rows[:n]}
+		query, args := part.plain()
+		if c.d.valuesLists && n > 1 {
+			query, args = part.selected()
 		}
-		mark := "(" + marks(len(m.columns)) + ")"
-		query := "INSERT INTO scheduler_job_execution (" + strings.Join(m.columns, ", ") + ") VALUES " + strings.Repeat(mark+",", n-1) + mark
 		if _, err := c.exec(ctx, "execution.insert", query, args...); err != nil {
 			return err
 		}

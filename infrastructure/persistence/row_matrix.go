@@ -98,3 +98,42 @@ func (m *rowMatrix) insertLite(ctx context.Context, c *conn) error {
 	}
 	return nil
 }
+
+const insertRuns = "INSERT INTO scheduler_job_execution ("
+
+// plain is the INSERT with every value of every row.
+func (m *rowMatrix) plain() (string, []any) {
+	args := make([]any, 0, len(m.rows)*len(m.columns))
+	for _, row := range m.rows {
+		args = append(args, row...)
+	}
+	mark := "(" + marks(len(m.columns)) + ")"
+	return insertRuns + strings.Join(m.columns, ", ") + ") VALUES " + strings.Repeat(mark+",", len(m.rows)-1) + mark, args
+}
+
+// selected is the INSERT from a list of what differs, beside which stands once
+// what all rows share: the server parses a third of the text.
+func (m *rowMatrix) selected() (string, []any) {
+	same, own := m.shared()
+	if len(own) == 0 {
+		return m.plain()
+	}
+	names, from := make([]string, 0, len(m.columns)), make([]string, 0, len(m.columns))
+	args := make([]any, 0, len(same)+len(m.rows)*len(own))
+	for _, col := range same {
+		names, from, args = append(names, m.columns[col]), append(from, "?"), append(args, m.rows[0][col])
+	}
+	list := make([]string, len(own))
+	for i, col := range own {
+		list[i] = "c" + strconv.Itoa(i)
+		names, from = append(names, m.columns[col]), append(from, list[i])
+	}
+	for _, row := range m.rows {
+		for _, col := range own {
+			args = append(args, row[col])
+		}
+	}
+	mark := "(" + marks(len(own)) + ")"
+	return insertRuns + strings.Join(names, ", ") + ") SELECT " + strings.Join(from, ", ") +
+		" FROM (WITH x(" + strings.Join(list, ",") + ") AS (VALUES " + strings.Repeat(mark+",", len(m.rows)-1) + mark + ") SELECT * FROM x) v", args
+}
