@@ -101,16 +101,21 @@ func (p *purger) PurgeBackfills(_ context.Context, before time.Time, limit int) 
 	return p.purge("backfills", before, limit)
 }
 
+func (p *purger) ForgetNodes(_ context.Context, before time.Time) (int, error) {
+	return p.purge("nodes", before, 1)
+}
+
 func TestRetentionDeletesInSmallBatchesAndGoesOnNextTime(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	p := &purger{left: map[string]int{"executions": 10_500, "logs": 450}, before: map[string]time.Time{}}
-	r := upkeep.NewRetention(p, n.Time, upkeep.RetentionDays{Executions: 30, Logs: 7})
+	r := upkeep.NewRetention(p, n.Time, upkeep.RetentionDays{Executions: 30, Logs: 7, Nodes: 3})
 	gone, err := r.RunOnce(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 10_450, gone, "a tick is bounded")
 	require.Equal(t, 500, p.left["executions"])
 	require.Equal(t, map[string]time.Time{
 		"executions": enginetest.Noon.AddDate(0, 0, -30), "backfills": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
+		"nodes": enginetest.Noon.AddDate(0, 0, -3),
 	}, p.before, "zero days keep for ever")
 	gone, err = r.RunOnce(t.Context())
 	require.NoError(t, err)
