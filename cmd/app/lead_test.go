@@ -18,8 +18,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
 )
 
-// clusterDuties are those of which one node does each.
-var clusterDuties = []string{"backfills", "deadlines", "groups", "places", "relay", "retention"}
+// clusterDuties are those of one node, nodeDuties those of every node.
+var (
+	clusterDuties = []string{"backfills", "deadlines", "groups", "places", "relay", "retention"}
+	nodeDuties    = []string{"clock", "scan", "heartbeat", "reconcile", "dispatch"}
+)
 
 // mailbox notes the events that a node relays.
 type mailbox struct {
@@ -135,7 +138,8 @@ func TestALeaderThatIsCutOffIsReplaced(t *testing.T) {
 	require.Equal(t, "node-b", first.shown())
 }
 
-// An outage of the store leaves nobody in the lead, and ends by itself.
+// An outage of the store leaves nobody in the lead, is told once by each duty,
+// and ends by itself.
 func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 	cfgs := peers(t, allRoles, allRoles)
 	if cfgs == nil {
@@ -157,15 +161,28 @@ func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 		}
 		return count
 	}
-	nodes[0].await("one leads", func() bool { return leaders() == 1 })
+	nodes[0].await("one leads, and both plan", func() bool {
+		return leaders() == 1 && len(nodes[0].Member.Partitions()) < entity.Partitions && len(nodes[1].Member.Partitions()) > 0
+	})
 	for _, w := range ways {
 		w.set(true)
 	}
 	nodes[0].await("nobody leads", func() bool { return leaders() == 0 })
+	cut := nodes[0].clock.Monotonic()
+	nodes[0].await("each duty could fail more than once", func() bool { return nodes[0].clock.Monotonic()-cut > 6*time.Second })
 	for _, w := range ways {
 		w.set(false)
 	}
 	nodes[0].await("one leads again", func() bool { return leaders() == 1 })
+	for _, n := range nodes {
+		for _, duty := range nodeDuties {
+			n.await(duty+" works again", func() bool { return len(n.log.with("a duty works again", "duty="+duty)) > 0 })
+		}
+		for _, duty := range slices.Concat(nodeDuties, clusterDuties) {
+			require.LessOrEqual(t, len(n.log.with("a duty fails", "duty="+duty)), 1, duty)
+			require.LessOrEqual(t, len(n.log.with("a duty works again", "duty="+duty)), 1, duty)
+		}
+	}
 }
 
 // Who does not plan does not stand; who is alone leads.
