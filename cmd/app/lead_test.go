@@ -149,10 +149,10 @@ func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 	var ways []*wire
 	for i := range cfgs {
 		ways = append(ways, lay(t, &cfgs[i]))
-		n := startNode(t, cfgs[i], &script{})
-		defer n.stop()
-		nodes = append(nodes, n)
+		nodes = append(nodes, startNode(t, cfgs[i], &script{}))
 	}
+	defer nodes[0].stop()
+	defer nodes[1].stop()
 	leaders := func() (count int) {
 		for _, n := range nodes {
 			if len(dutiesOf(n)) > 0 {
