@@ -22,7 +22,7 @@ func newRegistry() *fakeRegistry {
 			Weight: 2, Slots: 8, Running: 1, CPU: 0.5, Memory: 1 << 20, Version: "1.0", ClockOffset: -7 * time.Millisecond, LastHeartbeat: now,
 		},
 		{ID: "node-2", Status: entity.NodeDown, Roles: both},
-		{ID: "node-3", Status: entity.NodeUp, Roles: []string{entity.RoleExecutor}},
+		{ID: "node-3", Status: entity.NodeUp, Roles: []string{entity.RoleExecutor}, ClockOffset: -1001 * time.Millisecond},
 	}}
 }
 
@@ -54,10 +54,11 @@ func TestNodesAreShown(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"id": "node-1", "ip": "10.0.0.1", "port": 8080.0, "status": "UP", "epoch": 3.0, "roles": []any{"scheduler", "executor"},
 		"labels": map[string]any{"zone": "a"}, "weight": 2.0, "slots": 8.0, "running": 1.0, "cpu": 0.5, "memory": 1048576.0,
-		"version": "1.0", "clockOffsetMs": -7.0, "lastHeartbeat": "2026-11-20T12:00:00.000Z",
+		"version": "1.0", "clockOffsetMs": -7.0, "clockSkewed": false, "lastHeartbeat": "2026-11-20T12:00:00.000Z",
 	}, first)
 	require.Equal(t, []any{}, items[1].(map[string]any)["partitions"])
 	require.Equal(t, []any{}, items[2].(map[string]any)["partitions"])
+	require.Equal(t, true, items[2].(map[string]any)["clockSkewed"])
 	require.Equal(t, "node-1", e.call("GET", "/api/v1/nodes/node-1", "").want(200).json()["id"])
 	e.call("GET", "/api/v1/nodes/none", "").wantCode(404, "not_found")
 	e.call("GET", "/api/v1/nodes?x=1", "").wantField(422, "x", "unknown_parameter")

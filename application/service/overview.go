@@ -39,6 +39,8 @@ type Overview struct {
 	// DeadLetters are those that wait for a person.
 	DeadLetters Count
 	Nodes       map[entity.NodeStatus]int
+	// Leader is the node that does the duties of the cluster; empty for none.
+	Leader string
 	// Degraded says what does not work as it should, for people.
 	Degraded []string
 	Lateness Lateness
@@ -63,6 +65,8 @@ type OverviewDeps struct {
 	Nodes   interface {
 		All(ctx context.Context) ([]entity.Node, error)
 	}
+	// Leader is the node that does the duties of the cluster; empty for none.
+	Leader  func(ctx context.Context) (string, error)
 	Monitor *MonitorService
 	// Lateness measures this node.
 	Lateness interface {
@@ -111,15 +115,31 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 	if o.DeadLetters.N, o.DeadLetters.AtLeast, err = s.Tallies.CountLetters(ctx, groups, limit); err != nil {
 		return o, err
 	}
+	if o.Leader, err = s.Leader(ctx); err != nil {
+		return o, err
+	}
 	nodes, err := s.Nodes.All(ctx)
 	o.Nodes = map[entity.NodeStatus]int{}
 	for _, n := range nodes {
 		o.Nodes[n.Status]++
-		if silent := o.Time.Sub(n.LastHeartbeat); n.Status == entity.NodeSuspect || n.Status == entity.NodeUp && silent > silentAfter {
-			o.Degraded = append(o.Degraded, fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)))
-		}
+		o.Degraded = append(o.Degraded, troubleOf(n, o.Time)...)
 	}
 	return o, err
+}
+
+// troubleOf says for people what is wrong with a node that is not down.
+func troubleOf(n entity.Node, now time.Time) (trouble []string) {
+	if silent := now.Sub(n.LastHeartbeat); n.Status == entity.NodeSuspect || n.Status == entity.NodeUp && silent > silentAfter {
+		trouble = append(trouble, fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)))
+	}
+	if n.Status != entity.NodeDown && entity.Skewed(n.ClockOffset) {
+		side := "behind"
+		if n.ClockOffset < 0 {
+			side = "ahead of"
+		}
+		trouble = append(trouble, fmt.Sprintf("the clock of the node %s is %s %s the database's", n.ID, n.ClockOffset.Abs().Round(100*time.Millisecond), side))
+	}
+	return trouble
 }
 
 // live counts the runs that wait, for whatever, and those that run.

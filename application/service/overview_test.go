@@ -31,7 +31,7 @@ func (punctual) Lateness() (p50, p99 time.Duration, known bool) {
 // watching is the overview over the store of a desk.
 func (d *desk) watching(tallies repository.Tallies, loops ...service.Loop) *service.OverviewService {
 	return service.NewOverviewService(service.OverviewDeps{
-		Tallies: tallies, Nodes: d.Store, Monitor: service.NewMonitorService(d.Store, healthy(loops)), Lateness: punctual{},
+		Tallies: tallies, Nodes: d.Store, Leader: func(context.Context) (string, error) { return d.ID(), nil }, Monitor: service.NewMonitorService(d.Store, healthy(loops)), Lateness: punctual{},
 		Clock: d.Time, Machine: d.Clock,
 	})
 }
@@ -87,7 +87,7 @@ func TestTheOverview(t *testing.T) {
 		require.False(d.t, o.LastHourAtLeast)
 		require.Contains(d.t, o.Degraded, "scan has not ticked for 1m0s")
 		require.Equal(d.t, service.Lateness{P50: 2 * time.Millisecond, P99: 30 * time.Millisecond, Known: true}, o.Lateness)
-		require.Equal(d.t, d.Time.Now(), o.Time)
+		require.Equal(d.t, []any{d.Time.Now(), d.ID()}, []any{o.Time, o.Leader})
 
 		o, err = s.Overview(ctx, []string{"a"})
 		require.NoError(d.t, err)
@@ -119,6 +119,22 @@ func TestTheOverviewMissesNodes(t *testing.T) {
 	require.Empty(t, o.Degraded, "a node that left is not missed")
 	d.Clock.Advance(20 * time.Second)
 	require.Equal(t, []string{"the node node-a has not been heard of for 20s"}, overview().Degraded)
+}
+
+func TestTheOverviewTellsOfClocksThatAreOff(t *testing.T) {
+	d := newDesk(t)
+	for id, offset := range map[string]time.Duration{
+		"node-a": 2500 * time.Millisecond, "node-b": -time.Hour, "node-c": time.Second, "node-d": time.Hour,
+	} {
+		_, err := d.Store.Register(t.Context(), entity.Node{ID: id, ClockOffset: offset, LastHeartbeat: d.Time.Now(), CreateTime: noon(0), UpdateTime: noon(0)})
+		require.NoError(t, err)
+	}
+	require.NoError(t, d.Store.Leave(t.Context(), "node-d", 1))
+	o, err := d.watching(d.Store).Overview(t.Context(), []string{})
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"the clock of the node node-a is 2.5s behind the database's", "the clock of the node node-b is 1h0m0s ahead of the database's",
+	}, o.Degraded)
 }
 
 // tallying counts the counts.

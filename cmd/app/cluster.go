@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock/redislock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redishint"
@@ -28,6 +29,8 @@ type cluster struct {
 	redis  *redishint.Redis
 	locks  repository.Locker
 	hub    *hints.Hub
+	// elector says whether this node does the duties of the cluster.
+	elector *lock.Elector
 }
 
 // pingTimeout bounds the first look for Redis.
@@ -78,12 +81,21 @@ func (c *cluster) join(e *Engine, d *membership.Deps, node entity.Node) {
 	}
 	d.Beacons = c.redis
 	d.Damper = &damper{
-		locks: c.locks, holder: node.ID + "#" + strconv.FormatInt(node.Epoch, 10),
+		locks: c.locks, holder: holderOf(node),
 		lasts: time.Duration(e.cfg.Engine.LeaseMs) * time.Millisecond,
 	}
 	c.hub = hints.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
 	e.Runner.Others = c.hub
 	d.Announce = c.hub.MembersChanged
+}
+
+// holderMark ends the id of a node, which has no such character, in the name it
+// holds locks by.
+const holderMark = "#"
+
+// holderOf names one life of a node as a holder of locks.
+func holderOf(node entity.Node) string {
+	return node.ID + holderMark + strconv.FormatInt(node.Epoch, 10)
 }
 
 // told tells the other nodes of a job that was changed here.

@@ -105,6 +105,9 @@ type Engine struct {
 	// planning is the planner's loop. It ends before the runner drains: a fire
 	// transaction in progress may still start runs.
 	planning sync.WaitGroup
+	// leading is the loop that stands for election.
+	leading  sync.WaitGroup
+	stopLead context.CancelFunc
 	stopPlan context.CancelFunc
 	stopRun  context.CancelFunc
 }
@@ -201,7 +204,8 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if e.ticker, err = ticker.New(); err != nil {
 		return e, err
 	}
-	duties := upkeep.NewDuties(o.Clock, e.ticker, o.Logger)
+	e.cluster.elect(e, node)
+	duties := upkeep.NewDuties(o.Clock, e.ticker, e.cluster.lead(), o.Logger)
 	e.wireServices(places, compiler, closer, o.Executor, duties)
 	return e, e.addDuties(duties)
 }
@@ -230,10 +234,10 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 	e.Nodes = service.NewNodeService(e.Store)
 	e.Monitor = service.NewMonitorService(e.Store, duties)
 	e.Overview = service.NewOverviewService(service.OverviewDeps{
-		Tallies: e.Store, Nodes: e.Store, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
+		Tallies: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
 	})
 	e.Loads = service.NewLoadService(service.LoadDeps{Jobs: e.Store, Schedules: compiler, Clock: e.Clock, Machine: e.machine})
-	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties)
+	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties, e.Clock)
 }
 
 // engineNews hands the services' news to the loops.

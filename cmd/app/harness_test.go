@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -73,6 +75,32 @@ type node struct {
 	cfg    config.Config
 	clock  *clocktest.Shifted
 	script *script
+	log    *journal
+}
+
+// journal keeps the lines of a node's log.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) Write(line []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, string(line))
+	return len(line), nil
+}
+
+// with are the lines that hold every one of the texts.
+func (j *journal) with(texts ...string) (found []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, line := range j.lines {
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
+			found = append(found, line)
+		}
+	}
+	return found
 }
 
 func newConfig(t *testing.T) config.Config {
@@ -88,9 +116,9 @@ func newConfig(t *testing.T) config.Config {
 // startNode starts an engine that is stopped at the end of the test.
 func startNode(t *testing.T, cfg config.Config, s *script) *node {
 	t.Helper()
-	n := &node{t: t, cfg: cfg, clock: clocktest.NewShifted(), script: s}
+	n := &node{t: t, cfg: cfg, clock: clocktest.NewShifted(), script: s, log: &journal{}}
 	engine, err := app.NewEngine(t.Context(), cfg, app.Options{
-		Clock: n.clock, Executor: s, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Clock: n.clock, Executor: s, Logger: slog.New(slog.NewTextHandler(n.log, nil)),
 	})
 	require.NoError(t, err)
 	n.Engine = engine

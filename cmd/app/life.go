@@ -27,6 +27,7 @@ func (e *Engine) Start() {
 	if err := e.Member.RunOnce(first); err != nil {
 		e.logger.Error("the node has not found its place among the others yet", "error", err)
 	}
+	e.stand()
 	e.planning.Go(func() { _ = e.Planner.Run(planCtx) })
 	e.ticker.Start()
 }
@@ -57,9 +58,10 @@ func (e *Engine) Ready(ctx context.Context) error {
 
 // stopLoops ends the loops; closeEdge runs when nothing runs any more.
 func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
-	// The duties go on while runs end: the node still beats, and still sees
-	// who is to be stopped.
+	// The node's own duties go on while runs end: it still beats, and still
+	// sees who is to be stopped.
 	e.stepDown(ctx)
+	e.resign()
 	e.stopPlan()
 	e.planning.Wait()
 	e.Runner.Drain(ctx, time.Duration(e.cfg.Server.ShutdownGraceSec)*time.Second)

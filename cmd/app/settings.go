@@ -49,41 +49,64 @@ const (
 	retentionInterval = time.Minute
 )
 
-// addDuties lists everything this node does at intervals.
+// duty is something that is done at intervals.
+type duty struct {
+	name     string
+	interval time.Duration
+	run      func(ctx context.Context) error
+}
+
+// addDuties lists everything that is done at intervals: by every node, and by
+// one of them (docs/cluster.md says why).
 func (e *Engine) addDuties(d *upkeep.Duties) error {
 	relay := upkeep.NewRelay(e.Store, e.Bus)
 	retention := upkeep.NewRetention(e.Store, e.Clock, upkeep.RetentionDays{
-		Executions: e.cfg.Retention.ExecutionsDays, Logs: e.cfg.Retention.LogsDays, Metrics: e.cfg.Retention.MetricsDays, Audit: e.cfg.Retention.AuditDays,
+		Executions: e.cfg.Retention.ExecutionsDays, Logs: e.cfg.Retention.LogsDays, Metrics: e.cfg.Retention.MetricsDays,
+		Audit: e.cfg.Retention.AuditDays, Nodes: e.cfg.Retention.NodesDays,
 	})
 	watch := upkeep.NewClockWatch(e.Clock, e.logger, func(time.Duration) { e.Planner.Poke() })
-	for _, duty := range []struct {
-		name     string
-		interval time.Duration
-		run      func(ctx context.Context) error
+	for _, part := range []struct {
+		add    func(name string, interval time.Duration, run func(ctx context.Context) error) error
+		duties []duty
 	}{
-		{"clock", clockInterval, watch.RunOnce},
-		{"scan", time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond, ignoreCount(e.Planner.Scan)},
-		{"heartbeat", e.beat(), e.Member.RunOnce},
-		{"reconcile", reconcileInterval, e.Runner.Reconcile},
-		{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},
-		{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
-		{"groups", groupsInterval, e.Groups.Sweep},
-		{"backfills", backfillInterval, e.backfills.RunOnce},
-		{"dispatch", dispatchInterval, e.sweepQueues},
-		{"relay", relayInterval, ignoreCount(relay.RunOnce)},
-		{"retention", retentionInterval, ignoreCount(retention.RunOnce)},
+		{d.Every, []duty{
+			{"clock", clockInterval, watch.RunOnce},
+			{"scan", time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond, e.scan},
+			{"heartbeat", e.beat(), e.Member.RunOnce},
+			{"reconcile", reconcileInterval, e.Runner.Reconcile},
+			{"dispatch", dispatchInterval, e.sweepQueues},
+		}},
+		{d.OfCluster, []duty{
+			{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},
+			{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
+			{"groups", groupsInterval, e.Groups.Sweep},
+			{"backfills", backfillInterval, e.backfills.RunOnce},
+			{"relay", relayInterval, ignoreCount(relay.RunOnce)},
+			{"retention", retentionInterval, ignoreCount(retention.RunOnce)},
+		}},
 	} {
-		if err := d.Every(duty.name, duty.interval, duty.run); err != nil {
-			return err
+		for _, duty := range part.duties {
+			if err := part.add(duty.name, duty.interval, duty.run); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+// scan looks for what is due in the partitions of this node.
+func (e *Engine) scan(ctx context.Context) error {
+	if len(e.Member.Partitions()) == 0 {
+		return upkeep.ErrIdle
+	}
+	_, err := e.Planner.Scan(ctx)
+	return err
+}
+
 // sweepQueues is done by every scheduler.
 func (e *Engine) sweepQueues(ctx context.Context) error {
 	if n := e.Member.Self(); !n.Has(entity.RoleScheduler) {
-		return nil
+		return upkeep.ErrIdle
 	}
 	return e.dispatch.RunOnce(ctx)
 }

@@ -42,12 +42,20 @@ type Node struct {
 	// the process holds, in bytes.
 	CPU    float64
 	Memory int64
-	// ClockOffset is how far the store's clock is ahead of the node's.
+	// ClockOffset is how far the store's clock is ahead of the node's, at least.
 	ClockOffset   time.Duration
 	LastHeartbeat time.Time
 	CreateTime    time.Time
 	UpdateTime    time.Time
 }
+
+// MaxClockOffset is how far a node's clock may be off the store's before people
+// are told. Fires are due by the store's clock all the same; what a node writes
+// by its own, such as its log, is off.
+const MaxClockOffset = time.Second
+
+// Skewed reports whether a clock is further off than MaxClockOffset.
+func Skewed(offset time.Duration) bool { return offset.Abs() > MaxClockOffset }
 
 // Has reports whether the node takes a role.
 func (n Node) Has(role string) bool { return slices.Contains(n.Roles, role) }

@@ -35,7 +35,8 @@ type Nodes interface {
 	NodeReader
 	// View lists the registry, by id, and the store's time of the look.
 	View(ctx context.Context) (nodes []entity.Node, now time.Time, err error)
-	// ForgetNodes removes nodes that have been DOWN since before that time and
-	// hold no runs.
+	// ForgetNodes removes nodes that are DOWN, have not beaten since that time,
+	// run nothing and have nothing waiting in their queue. One that comes back
+	// is a new one: its epochs begin at 1.
 	ForgetNodes(ctx context.Context, before time.Time) (int, error)
 }

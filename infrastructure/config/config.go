@@ -189,10 +189,12 @@ type Secrets struct {
 	FormerKeys string
 }
 
-// Retention is how long finished things are kept, in days, 1–3,650.
+// Retention is how long finished things are kept, in days, 1–3,650; for nodes,
+// how long they stay in the registry when they are down.
 type Retention struct {
 	ExecutionsDays int
 	LogsDays       int
 	MetricsDays    int
 	AuditDays      int
+	NodesDays      int
 }

@@ -116,6 +116,7 @@ func keys() []key {
 		number("retention.logsDays", 1, 3650, func(c *Config) *int { return &c.Retention.LogsDays }),
 		number("retention.metricsDays", 1, 3650, func(c *Config) *int { return &c.Retention.MetricsDays }),
 		number("retention.auditDays", 1, 3650, func(c *Config) *int { return &c.Retention.AuditDays }),
+		number("retention.nodesDays", 1, 3650, func(c *Config) *int { return &c.Retention.NodesDays }),
 	}
 }
 

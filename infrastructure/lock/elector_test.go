@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
@@ -148,6 +150,83 @@ func TestALeaseThatWasNotTakenMeanwhileIsTakenUp(t *testing.T) {
 	a.leads(t, true)
 	next, _ := a.Lease()
 	require.Greater(t, next.Token, first.Token, "it had run out at the server, so this is another lease")
+}
+
+// The lead is told with the moment it began, which a renewal does not move.
+func TestALeaderKnowsSinceWhenItLeads(t *testing.T) {
+	c, a, b := election(t)
+	_, ok := a.Since()
+	require.False(t, ok)
+	c.Advance(time.Minute)
+	a.run(t)
+	a.leads(t, true)
+	since := func(p *poll, want time.Duration) {
+		t.Helper()
+		got, ok := p.Since()
+		require.True(t, ok)
+		require.Equal(t, want, got)
+	}
+	since(a, time.Minute)
+	c.Advance(term / 3)
+	a.waitFor(t, "renew")
+	since(a, time.Minute)
+	b.run(t)
+	a.stop()
+	c.Advance(term / 3)
+	b.waitFor(t, "lock")
+	b.leads(t, true)
+	since(b, time.Minute+term/3*2)
+	_, ok = a.Since()
+	require.False(t, ok)
+}
+
+// An outage is two lines of the log, however long it lasts.
+func TestAnOutageOfTheLocksIsToldOnce(t *testing.T) {
+	c, a, _ := election(t)
+	lines := make(chan string, 100)
+	a.Elector = lock.NewElector(a.locks, c, slog.New(slog.NewTextHandler(lineWriter(lines), nil)), "retention", "a#1", term)
+	a.locks.fail(errAway)
+	a.run(t)
+	for range 9 {
+		c.Advance(term / 3)
+		a.waitFor(t, "lock")
+	}
+	a.locks.fail(nil)
+	c.Advance(term / 3)
+	a.waitFor(t, "lock")
+	a.leads(t, true)
+	a.stop()
+	require.Contains(t, <-lines, "do not answer")
+	again := <-lines
+	require.Contains(t, again, "answer again")
+	require.Contains(t, again, "after=1m40s")
+	require.Contains(t, <-lines, "this node leads")
+	require.Empty(t, lines)
+}
+
+// lineWriter hands on the lines of a log.
+type lineWriter chan string
+
+func (l lineWriter) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+// mute is a locker that says nothing until it is given up.
+type mute struct{ repository.Locker }
+
+func (mute) TryLock(ctx context.Context, _, _ string, _ time.Duration) (repository.Lease, bool, error) {
+	<-ctx.Done()
+	return repository.Lease{}, false, ctx.Err()
+}
+
+func TestALockerThatSaysNothingIsAskedAgain(t *testing.T) {
+	locks := &counted{Locker: mute{}, told: make(chan string, 100)}
+	p := &poll{Elector: lock.NewElector(locks, clock.NewSystem(), silent(), "retention", "a#1", 30*time.Millisecond), locks: locks}
+	p.run(t)
+	p.waitFor(t, "lock")
+	p.waitFor(t, "lock")
+	require.ErrorIs(t, p.IsLeader(t.Context()), lock.ErrNotLeader)
 }
 
 func TestGocronAsksTheElector(t *testing.T) {

@@ -87,13 +87,15 @@ type node struct{}
 
 func (node) Running() (running, total int) { return 3, 8 }
 func (node) Held() int                     { return 17 }
+func (node) Leads() bool                   { return true }
+func (node) Offset() time.Duration         { return -2500 * time.Millisecond }
 func (node) Ages() map[string]time.Duration {
 	return map[string]time.Duration{"scan": 1500 * time.Millisecond}
 }
 
 func TestGaugesAreReadWhenAsked(t *testing.T) {
 	m := metrics.New()
-	m.Watch(queue{entity.ClaimReadyPrefix: 5, entity.ClaimParkedPrefix: 6, entity.ClaimUnplacedPrefix: 2, entity.ClaimQueuedPrefix: 1_000_000}, node{}, node{}, node{})
+	m.Watch(queue{entity.ClaimReadyPrefix: 5, entity.ClaimParkedPrefix: 6, entity.ClaimUnplacedPrefix: 2, entity.ClaimQueuedPrefix: 1_000_000}, node{}, node{}, node{}, node{})
 	got := scrape(t, m)
 	for name, want := range map[string]string{
 		`ps_queue_depth{state="ready"}`:    "5",
@@ -104,6 +106,8 @@ func TestGaugesAreReadWhenAsked(t *testing.T) {
 		`ps_slots`:                         "8",
 		`ps_due_soon`:                      "17",
 		`ps_loop_age_seconds{loop="scan"}`: "1.5",
+		`ps_duties_leader`:                 "1",
+		`ps_clock_offset_seconds`:          "-2.5",
 	} {
 		require.Equal(t, want, got[name], name)
 	}
@@ -112,7 +116,7 @@ func TestGaugesAreReadWhenAsked(t *testing.T) {
 // A store that is away takes its own gauges out of a scrape, not the others.
 func TestAScrapeOutlivesTheStore(t *testing.T) {
 	m := metrics.New()
-	m.Watch(queue(nil), node{}, node{}, node{})
+	m.Watch(queue(nil), node{}, node{}, node{}, node{})
 	got := scrape(t, m)
 	require.NotContains(t, got, `ps_queue_depth{state="ready"}`)
 	require.Equal(t, "3", got["ps_running"])

@@ -25,9 +25,16 @@ type Plans interface {
 	Held() int
 }
 
-// Loops tells the ages of the duties' last good ticks.
+// Loops tells the ages of the last good ticks of the duties that are this
+// node's, and whether those of the cluster are.
 type Loops interface {
 	Ages() map[string]time.Duration
+	Leads() bool
+}
+
+// Clock tells how far the store's clock is ahead.
+type Clock interface {
+	Offset() time.Duration
 }
 
 // countLimit bounds the counting of a queue at a scrape; a longer queue reads
@@ -38,14 +45,16 @@ const countLimit = 100_000
 const scrapeTimeout = 2 * time.Second
 
 // Watch adds the gauges that are read when Prometheus asks.
-func (m *MetricsCollector) Watch(q Queue, runs Runs, plans Plans, loops Loops) {
+func (m *MetricsCollector) Watch(q Queue, runs Runs, plans Plans, loops Loops, clock Clock) {
 	m.registry.MustRegister(&gauges{
-		queue: q, runs: runs, plans: plans, loops: loops,
+		queue: q, runs: runs, plans: plans, loops: loops, clock: clock,
 		depth:   prometheus.NewDesc("ps_queue_depth", "Waiting executions, by what they wait for; at most 100000.", []string{"state"}, nil),
 		running: prometheus.NewDesc("ps_running", "Runs on this node.", nil, nil),
 		slots:   prometheus.NewDesc("ps_slots", "Slots of this node.", nil, nil),
 		held:    prometheus.NewDesc("ps_due_soon", "Jobs held in memory because they are due soon.", nil, nil),
 		age:     prometheus.NewDesc("ps_loop_age_seconds", "Time since the last good tick of a duty.", []string{"loop"}, nil),
+		leads:   prometheus.NewDesc("ps_duties_leader", "1 on the node that does the duties of the cluster, else 0.", nil, nil),
+		offset:  prometheus.NewDesc("ps_clock_offset_seconds", "How far the clock of the store is ahead of this node's, as far as that is certain. Alert beyond 1 and -1.", nil, nil),
 	})
 }
 
@@ -54,13 +63,14 @@ type gauges struct {
 	runs  Runs
 	plans Plans
 	loops Loops
+	clock Clock
 
-	depth, running, slots, held, age *prometheus.Desc
+	depth, running, slots, held, age, leads, offset *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.depth, g.running, g.slots, g.held, g.age} {
+	for _, d := range []*prometheus.Desc{g.depth, g.running, g.slots, g.held, g.age, g.leads, g.offset} {
 		ch <- d
 	}
 }
@@ -90,6 +100,12 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(g.running, float64(running))
 	gauge(g.slots, float64(total))
 	gauge(g.held, float64(g.plans.Held()))
+	leads := 0.0
+	if g.loops.Leads() {
+		leads = 1
+	}
+	gauge(g.leads, leads)
+	gauge(g.offset, g.clock.Offset().Seconds())
 	for name, age := range g.loops.Ages() {
 		gauge(g.age, age.Seconds(), name)
 	}

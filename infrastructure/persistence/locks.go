@@ -123,6 +123,18 @@ func (r *Locks) ReleaseMany(ctx context.Context, names []string, holder string) 
 	})
 }
 
+// Holder is who has the lock at the moment, empty for nobody. It is for people
+// to look at: the answer may be wrong before it arrives.
+func (r *Locks) Holder(ctx context.Context, name string) (string, error) {
+	now, at := r.s.read.now()
+	found, err := collect(ctx, r.s.read, "lock.holder", "SELECT node_id FROM scheduler_job_lock WHERE id = ? AND expire_time > "+now,
+		append([]any{lockID(name)}, at...), scanText)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
+}
+
 // change runs a transaction that knows the store's time. What became of a lost
 // commit is not looked up: the lease ends by itself.
 func (r *Locks) change(ctx context.Context, name string, fn func(ctx context.Context, c *conn, now time.Time) error) error {

@@ -57,6 +57,16 @@ func requireReadable(t *testing.T, s *persistence.Store) {
 	}
 	require.Equal(t, "node-1#7", read("SELECT node_id FROM scheduler_job_lock WHERE lock_key = 'retention'"))
 	require.Equal(t, persistence.StampText(lease.Until), read("SELECT expire_time FROM scheduler_job_lock WHERE lock_key = 'retention'"))
+	holder := func(name string) string {
+		holder, err := s.Locks.Holder(t.Context(), name)
+		require.NoError(t, err)
+		return holder
+	}
+	require.Equal(t, []string{"node-1#7", ""}, []string{holder("retention"), holder("nobody asked for it")})
+	ok, err = s.Locks.Unlock(t.Context(), lease)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Empty(t, holder("retention"))
 	require.Equal(t, "1", read("SELECT COUNT(*) FROM scheduler_job_lock WHERE lock_key LIKE 'sha256:%' AND node_id = 'node-1#7'"))
 }
 

@@ -88,11 +88,14 @@ func (r *Nodes) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	return nodes, now, err
 }
 
-// ForgetNodes implements repository.Nodes.
+// ForgetNodes implements repository.Nodes. What a node runs and what waits for
+// it is told by the claim keys, see entity.ClaimKey and entity.Queue.
 func (r *Nodes) ForgetNodes(ctx context.Context, before time.Time) (n int, err error) {
 	err = r.s.change(ctx, repository.LaneRetention, "node-forget", func(ctx context.Context, c *conn) error {
 		found, err := c.exec(ctx, "node.forget", "DELETE FROM scheduler_node_registry WHERE status = 'DOWN' AND last_heartbeat < ?"+
-			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key = CONCAT('R', scheduler_node_registry.id))", text(before))
+			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key = CONCAT('R', scheduler_node_registry.id))"+
+			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key > CONCAT('W', scheduler_node_registry.id, '!')"+
+			" AND claim_key < CONCAT('W', scheduler_node_registry.id, '\"'))", text(before))
 		n = int(found)
 		return err
 	})

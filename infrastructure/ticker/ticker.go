@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
+	"github.com/google/uuid"
 )
 
 // Ticker calls functions at intervals. Make it with New; stop it with Stop.
@@ -33,15 +34,23 @@ func New() (*Ticker, error) {
 
 // Every adds a duty. It runs one call at a time: a tick that comes while the
 // former call is still at work is left out. The first call follows Start at
-// once.
-func (t *Ticker) Every(name string, interval time.Duration, run func(ctx context.Context)) error {
-	_, err := t.scheduler.NewJob(
-		gocron.DurationJob(interval),
-		gocron.NewTask(func() { run(t.ctx) }),
+// once. A tick for which may returns an error is left out as well; may must not
+// wait, and nil lets every tick pass.
+//
+// A gocron.Elector's IsLeader is such a may. It is not given to gocron as its
+// elector: the scheduler of a node that does not lead would remember every tick
+// that was left out, for ever (v2.21.2).
+func (t *Ticker) Every(name string, interval time.Duration, may func(ctx context.Context) error, run func(ctx context.Context)) error {
+	options := []gocron.JobOption{
 		gocron.WithName(name),
 		gocron.WithSingletonMode(gocron.LimitModeReschedule),
 		gocron.WithStartAt(gocron.WithStartImmediately()),
-	)
+	}
+	if may != nil {
+		options = append(options, gocron.WithEventListeners(
+			gocron.BeforeJobRunsSkipIfBeforeFuncErrors(func(uuid.UUID, string) error { return may(t.ctx) })))
+	}
+	_, err := t.scheduler.NewJob(gocron.DurationJob(interval), gocron.NewTask(func() { run(t.ctx) }), options...)
 	if err != nil {
 		return fmt.Errorf("add the duty %s: %w", name, err)
 	}

@@ -17,7 +17,7 @@ func TestDutiesTickOneCallAtATimeUntilStop(t *testing.T) {
 	require.NoError(t, err)
 	calls := make(chan struct{})
 	busy := make(chan struct{}, 1)
-	require.NoError(t, tick.Every("count", 5*time.Millisecond, func(ctx context.Context) {
+	require.NoError(t, tick.Every("count", 5*time.Millisecond, nil, func(ctx context.Context) {
 		select {
 		case busy <- struct{}{}:
 		default:

@@ -60,6 +60,9 @@ type Overview struct {
 		Down     int `json:"down"`
 		Draining int `json:"draining"`
 	} `json:"nodes"`
+	// Leader is the node that does the duties of the cluster; null while there is
+	// none.
+	Leader     *string    `json:"leader" extensions:"x-nullable"`
 	Degraded   []string   `json:"degraded"`
 	LatenessMs LatenessMs `json:"latenessMs"`
 }
@@ -96,6 +99,9 @@ func FromOverview(o service.Overview) Overview {
 	}
 	v.Nodes.Up, v.Nodes.Suspect = o.Nodes[entity.NodeUp], o.Nodes[entity.NodeSuspect]
 	v.Nodes.Down, v.Nodes.Draining = o.Nodes[entity.NodeDown], o.Nodes[entity.NodeDraining]
+	if o.Leader != "" {
+		v.Leader = &o.Leader
+	}
 	if o.Lateness.Known {
 		p50, p99 := milliseconds(o.Lateness.P50), milliseconds(o.Lateness.P99)
 		v.LatenessMs = LatenessMs{P50: &p50, P99: &p99}

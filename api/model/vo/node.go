@@ -21,8 +21,10 @@ type Node struct {
 	Version string  `json:"version"`
 	// Partitions are those of the jobs that the node plans.
 	Partitions []int `json:"partitions"`
-	// ClockOffsetMs is how far the store's clock is ahead of the node's.
+	// ClockOffsetMs is how far the store's clock is ahead of the node's, as far
+	// as that is certain; ClockSkewed that this is more than a second, either way.
 	ClockOffsetMs int64 `json:"clockOffsetMs"`
+	ClockSkewed   bool  `json:"clockSkewed"`
 	LastHeartbeat Time  `json:"lastHeartbeat" format:"date-time" extensions:"x-nullable"`
 }
 
@@ -31,6 +33,6 @@ func FromNode(n entity.Node, partitions []int) Node {
 	return Node{
 		ID: n.ID, IP: n.IP, Port: n.Port, Status: n.Status, Epoch: n.Epoch, Roles: whole(n.Roles), Labels: labels(n.Labels),
 		Weight: n.Weight, Slots: n.Slots, Running: n.Running, CPU: n.CPU, Memory: n.Memory, Version: n.Version,
-		Partitions: whole(partitions), ClockOffsetMs: n.ClockOffset.Milliseconds(), LastHeartbeat: Time(n.LastHeartbeat),
+		Partitions: whole(partitions), ClockOffsetMs: n.ClockOffset.Milliseconds(), ClockSkewed: entity.Skewed(n.ClockOffset), LastHeartbeat: Time(n.LastHeartbeat),
 	}
 }

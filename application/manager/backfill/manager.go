@@ -77,6 +77,7 @@ func (m *Manager) RunOnce(ctx context.Context) error {
 	m.looked.Store(int64(now))
 	active, err := m.Backfills.ActiveBackfills(ctx, maxActive)
 	if err != nil {
+		m.awake.Store(true) // a look that was put off would pass for one that went well
 		return fmt.Errorf("find active backfills: %w", err)
 	}
 	var errs []error

@@ -97,9 +97,21 @@ func TestTheTroubleOfOneBackfillHoldsNoOtherUp(t *testing.T) {
 	require.Len(t, b.Rows(t, two.JobID), 1)
 	b.turns(1)
 	require.Len(t, b.Rows(t, one.JobID), 1)
+}
+
+// While the store is away no turn looks as if it had gone well.
+func TestAnOutageIsNotPutOff(t *testing.T) {
+	b := newBench(t)
 	b.asked.fail = errors.New("away")
-	b.Clock.Advance(time.Second)
-	require.ErrorContains(t, b.m.RunOnce(t.Context()), "find active backfills: away")
+	for range 10 {
+		require.ErrorContains(t, b.m.RunOnce(t.Context()), "find active backfills: away")
+		b.Clock.Advance(500 * time.Millisecond)
+	}
+	b.asked.fail = nil
+	b.turns(1)
+	require.Equal(t, 11, b.asked.active)
+	b.turns(4)
+	require.Equal(t, 11, b.asked.active, "nothing is active")
 }
 
 // Times that ran are passed over in one turn, however many.

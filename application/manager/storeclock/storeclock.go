@@ -22,6 +22,8 @@ type Clock struct {
 	// offset is what to add to the local wall time, in nanoseconds, the error
 	// bound already taken off.
 	offset atomic.Int64
+	// sure is how far the store's clock is ahead at least, in nanoseconds.
+	sure atomic.Int64
 	// seen holds wall minus monotonic at the last check, to notice jumps.
 	seen atomic.Int64
 }
@@ -43,7 +45,8 @@ func (c *Clock) Now() time.Time {
 }
 
 // Measure asks the store for its time. The answer belongs to some moment
-// between question and answer, so the error bound is half the round trip.
+// between question and answer, so that the clocks differ by what they differed
+// at either, or by something between.
 func (c *Clock) Measure(ctx context.Context) error {
 	asked, began := c.local.Now(), c.local.Monotonic()
 	store, err := c.source.StoreTime(ctx)
@@ -51,13 +54,15 @@ func (c *Clock) Measure(ctx context.Context) error {
 		return fmt.Errorf("measure the store's clock: %w", err)
 	}
 	trip := c.local.Monotonic() - began
-	offset := store.Sub(asked.Add(trip/2)) - trip/2
-	c.offset.Store(int64(offset))
+	least, most := store.Sub(asked)-trip, store.Sub(asked)
+	c.offset.Store(int64(least))
+	c.sure.Store(int64(max(least, 0) + min(most, 0)))
 	return nil
 }
 
-// Offset is the correction in use.
-func (c *Clock) Offset() time.Duration { return time.Duration(c.offset.Load()) }
+// Offset is how far the store's clock is ahead of the machine's, as far as that
+// is certain: nothing of it is owed to a slow answer.
+func (c *Clock) Offset() time.Duration { return time.Duration(c.sure.Load()) }
 
 // Jumped reports by how much the local wall clock has moved against monotonic
 // time since the last call, when that is more than JumpThreshold; else zero.

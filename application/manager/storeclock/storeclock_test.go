@@ -52,6 +52,23 @@ func TestMeasureKeepsTheOffsetWhenTheStoreIsAway(t *testing.T) {
 	require.Equal(t, time.Minute, c.Offset())
 }
 
+// What a slow answer leaves open is not laid to the clock.
+func TestTheOffsetIsWhatIsCertain(t *testing.T) {
+	for _, c := range []struct{ skew, trip, want time.Duration }{
+		{0, 0, 0},
+		{0, 3 * time.Second, 0},
+		{time.Second, 3 * time.Second, 0},
+		{5 * time.Second, 3 * time.Second, 3500 * time.Millisecond},
+		{-5 * time.Second, 3 * time.Second, -3500 * time.Millisecond},
+		{time.Hour, 2 * time.Millisecond, time.Hour - time.Millisecond},
+	} {
+		local := clocktest.NewManual(start)
+		clock := storeclock.New(local, &distantStore{local: local, skew: c.skew, trip: c.trip})
+		require.NoError(t, clock.Measure(t.Context()))
+		require.Equal(t, c.want, clock.Offset(), "%+v", c)
+	}
+}
+
 func TestJumpedTellsAJumpFromTimeThatPassed(t *testing.T) {
 	local := clocktest.NewManual(start)
 	c := storeclock.New(local, &distantStore{local: local})

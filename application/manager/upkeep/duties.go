@@ -1,12 +1,13 @@
-// Package upkeep holds what a node does at intervals, beside firing and
-// running: it beats its heart, measures the store's clock, publishes the
-// outbox and deletes what is old. Each duty has a name, and its last good tick
-// can be read, because a loop that has silently stopped looks healthy from
-// outside.
+// Package upkeep holds what is done at intervals, beside firing and running:
+// each node beats its heart and measures the store's clock, and one of them
+// publishes the outbox and deletes what is old. Each duty has a name, and its
+// last good tick can be read, because a loop that has silently stopped looks
+// healthy from outside.
 package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -18,15 +19,31 @@ import (
 )
 
 // Ticker calls a function at intervals, one call at a time, until it is
-// stopped; the call in progress is finished.
+// stopped; the call in progress is finished. A tick for which may, unless it is
+// nil, returns an error is left out.
 type Ticker interface {
-	Every(name string, interval time.Duration, run func(ctx context.Context)) error
+	Every(name string, interval time.Duration, may func(ctx context.Context) error, run func(ctx context.Context)) error
 }
+
+// Lead tells whether this node does the duties of the cluster. It answers from
+// memory.
+type Lead interface {
+	// IsLeader is nil when it does.
+	IsLeader(ctx context.Context) error
+	// Since is from when on it has, in monotonic time; ok is false when it
+	// does not.
+	Since() (since time.Duration, ok bool)
+}
+
+// ErrIdle is what a duty returns that has found out nothing, because there was
+// nothing to do for it: neither that it works, nor that it fails.
+var ErrIdle = errors.New("nothing to do")
 
 // Duties watches the duties of a node. Safe for concurrent use.
 type Duties struct {
 	clock  clock.Clock
 	ticker Ticker
+	lead   Lead
 	logger *slog.Logger
 
 	mu    sync.Mutex
@@ -35,23 +52,51 @@ type Duties struct {
 
 type loop struct {
 	interval time.Duration
-	last     time.Duration
-	failing  bool
+	// lead is nil for a duty of every node.
+	lead Lead
+	// last is the last good tick, and failed the first of those that fail now,
+	// in monotonic time.
+	last, failed time.Duration
+	failing      bool
 }
 
-// NewDuties returns a watch over nothing yet.
-func NewDuties(c clock.Clock, t Ticker, l *slog.Logger) *Duties {
-	return &Duties{clock: c, ticker: t, logger: l, loops: map[string]*loop{}}
+// good is the last good tick, or the moment from which on there should be one;
+// ok is false when the duty is not this node's at present.
+func (l *loop) good() (at time.Duration, ok bool) {
+	if l.lead == nil {
+		return l.last, true
+	}
+	since, ok := l.lead.Since()
+	return max(l.last, since), ok
 }
 
-// Every adds a duty. Its errors are logged when they begin and when they end;
-// a panic is an error like any other.
+// NewDuties returns a watch over nothing yet. A nil lead means that there are
+// no other nodes.
+func NewDuties(c clock.Clock, t Ticker, lead Lead, l *slog.Logger) *Duties {
+	return &Duties{clock: c, ticker: t, lead: lead, logger: l, loops: map[string]*loop{}}
+}
+
+// Every adds a duty of each node. It is logged when its errors begin and when
+// it works again; a panic is an error like any other.
 func (d *Duties) Every(name string, interval time.Duration, run func(ctx context.Context) error) error {
-	l := &loop{interval: interval, last: d.clock.Monotonic()}
+	return d.add(name, &loop{interval: interval, last: d.clock.Monotonic()}, nil, run)
+}
+
+// OfCluster adds a duty that the leading node does. It is asked for the lead
+// before each tick and not stopped when it loses it: two may be at work for a
+// while, and must do no harm.
+func (d *Duties) OfCluster(name string, interval time.Duration, run func(ctx context.Context) error) error {
+	if d.lead == nil {
+		return d.Every(name, interval, run)
+	}
+	return d.add(name, &loop{interval: interval, lead: d.lead}, d.lead.IsLeader, run)
+}
+
+func (d *Duties) add(name string, l *loop, may, run func(ctx context.Context) error) error {
 	d.mu.Lock()
 	d.loops[name] = l
 	d.mu.Unlock()
-	err := d.ticker.Every(name, interval, func(ctx context.Context) { d.tick(ctx, name, l, run) })
+	err := d.ticker.Every(name, l.interval, may, func(ctx context.Context) { d.tick(ctx, name, l, run) })
 	if err != nil {
 		return fmt.Errorf("schedule the duty %s: %w", name, err)
 	}
@@ -62,14 +107,19 @@ func (d *Duties) tick(ctx context.Context, name string, l *loop, run func(ctx co
 	err := guarded(ctx, run)
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	now := d.clock.Monotonic()
 	switch {
 	case err == nil:
 		if l.failing {
-			d.logger.Info("a duty works again", "duty", name)
+			d.logger.Info("a duty works again", "duty", name, "after", (now - l.failed).String())
 		}
-		l.failing, l.last = false, d.clock.Monotonic()
+		l.failing, l.last = false, now
+	case errors.Is(err, ErrIdle):
+		if !l.failing {
+			l.last = now
+		}
 	case !l.failing && ctx.Err() == nil:
-		l.failing = true
+		l.failing, l.failed = true, now
 		d.logger.Error("a duty fails; it goes on trying", "duty", name, "error", err)
 	}
 }
@@ -90,28 +140,34 @@ const (
 	stallFloor = 15 * time.Second
 )
 
-// Loops implements service.Loops.
+// Loops implements service.Loops: the duties that are this node's at present.
 func (d *Duties) Loops() []service.Loop {
 	now := d.clock.Monotonic()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := make([]service.Loop, 0, len(d.loops))
 	for name, l := range d.loops {
-		out = append(out, service.Loop{
-			Name: name, Age: now - l.last, Limit: max(graceTicks*l.interval, stallFloor),
-		})
+		if at, ok := l.good(); ok {
+			out = append(out, service.Loop{Name: name, Age: now - at, Limit: max(graceTicks*l.interval, stallFloor)})
+		}
 	}
 	return out
 }
 
-// Ages is the time since the last good tick of each duty.
+// Ages is the time since the last good tick of each of the Loops.
 func (d *Duties) Ages() map[string]time.Duration {
-	now := d.clock.Monotonic()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	ages := make(map[string]time.Duration, len(d.loops))
-	for name, l := range d.loops {
-		ages[name] = now - l.last
+	ages := map[string]time.Duration{}
+	for _, l := range d.Loops() {
+		ages[l.Name] = l.Age
 	}
 	return ages
+}
+
+// Leads reports whether this node does the duties of the cluster.
+func (d *Duties) Leads() bool {
+	if d.lead == nil {
+		return true
+	}
+	_, ok := d.lead.Since()
+	return ok
 }

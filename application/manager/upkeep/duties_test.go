@@ -25,8 +25,12 @@ type handTicker struct {
 	runs map[string]func(ctx context.Context)
 }
 
-func (h *handTicker) Every(name string, _ time.Duration, run func(ctx context.Context)) error {
-	h.runs[name] = run
+func (h *handTicker) Every(name string, _ time.Duration, may func(ctx context.Context) error, run func(ctx context.Context)) error {
+	h.runs[name] = func(ctx context.Context) {
+		if may == nil || may(ctx) == nil {
+			run(ctx)
+		}
+	}
 	return h.err
 }
 
@@ -35,7 +39,7 @@ func newTicker() *handTicker { return &handTicker{runs: map[string]func(ctx cont
 func TestADutyThatFailsIsToldOnceAndAgainWhenItWorks(t *testing.T) {
 	var log bytes.Buffer
 	clock, ticker := clocktest.NewManual(noon), newTicker()
-	d := upkeep.NewDuties(clock, ticker, slog.New(slog.NewTextHandler(&log, nil)))
+	d := upkeep.NewDuties(clock, ticker, nil, slog.New(slog.NewTextHandler(&log, nil)))
 	var fail func() error
 	require.NoError(t, d.Every("scan", time.Second, func(context.Context) error { return fail() }))
 	tick := func(f func() error) string {
@@ -49,8 +53,14 @@ func TestADutyThatFailsIsToldOnceAndAgainWhenItWorks(t *testing.T) {
 	require.Contains(t, tick(func() error { return errors.New("disk full") }), "disk full")
 	require.Empty(t, tick(func() error { return errors.New("disk full") }), "not every second")
 	require.Equal(t, 2*time.Second, d.Ages()["scan"], "a failed tick is none")
-	require.Contains(t, tick(func() error { return nil }), "works again")
+	require.Empty(t, tick(func() error { return upkeep.ErrIdle }), "that says nothing")
+	require.Equal(t, 3*time.Second, d.Ages()["scan"])
+	again := tick(func() error { return nil })
+	require.Contains(t, again, "works again")
+	require.Contains(t, again, "after=3s")
 	require.Zero(t, d.Ages()["scan"])
+	require.Empty(t, tick(func() error { return upkeep.ErrIdle }))
+	require.Zero(t, d.Ages()["scan"], "it is well")
 	require.Contains(t, tick(func() error { panic("nil map") }), "nil map", "a panic ends the tick and nothing else")
 	require.Contains(t, tick(func() error { return nil }), "works again")
 }
@@ -58,7 +68,7 @@ func TestADutyThatFailsIsToldOnceAndAgainWhenItWorks(t *testing.T) {
 func TestADutyThatTheStopCutOffDoesNotComplain(t *testing.T) {
 	var log bytes.Buffer
 	ticker := newTicker()
-	d := upkeep.NewDuties(clocktest.NewManual(noon), ticker, slog.New(slog.NewTextHandler(&log, nil)))
+	d := upkeep.NewDuties(clocktest.NewManual(noon), ticker, nil, slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, d.Every("scan", time.Second, func(ctx context.Context) error { return ctx.Err() }))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -69,7 +79,7 @@ func TestADutyThatTheStopCutOffDoesNotComplain(t *testing.T) {
 // A loop counts as stalled after five intervals, and not before 15 s.
 func TestDutiesTellTheirAgesAndLimits(t *testing.T) {
 	clock, ticker := clocktest.NewManual(noon), newTicker()
-	d := upkeep.NewDuties(clock, ticker, slog.New(slog.DiscardHandler))
+	d := upkeep.NewDuties(clock, ticker, nil, slog.New(slog.DiscardHandler))
 	nothing := func(context.Context) error { return nil }
 	require.NoError(t, d.Every("scan", time.Second, nothing))
 	require.NoError(t, d.Every("retention", time.Minute, nothing))
@@ -84,4 +94,72 @@ func TestDutiesTellTheirAgesAndLimits(t *testing.T) {
 	}, loops)
 	ticker.err = errors.New("no such interval")
 	require.ErrorContains(t, d.Every("never", 0, nothing), "never")
+}
+
+// lead is what the test says about who leads.
+type lead struct {
+	since time.Duration
+	leads bool
+}
+
+func (l *lead) IsLeader(context.Context) error {
+	if !l.leads {
+		return errors.New("another node leads")
+	}
+	return nil
+}
+
+func (l *lead) Since() (time.Duration, bool) { return l.since, l.leads }
+
+// A duty of the cluster is done by who leads, and nobody else is stalled.
+func TestTheLeaderDoesTheDutiesOfTheCluster(t *testing.T) {
+	clock, ticker, l := clocktest.NewManual(noon), newTicker(), &lead{}
+	d := upkeep.NewDuties(clock, ticker, l, slog.New(slog.DiscardHandler))
+	done, fail := 0, error(nil)
+	require.NoError(t, d.OfCluster("relay", time.Second, func(context.Context) error { done++; return fail }))
+	require.NoError(t, d.Every("scan", time.Second, func(context.Context) error { return nil }))
+	tick := func() {
+		for _, run := range ticker.runs {
+			run(t.Context())
+		}
+	}
+	loops := func(at time.Duration) map[string]time.Duration {
+		clock.Advance(at - clock.Monotonic())
+		return d.Ages()
+	}
+	tick()
+	require.Zero(t, done)
+	require.Equal(t, map[string]time.Duration{"scan": time.Hour}, loops(time.Hour))
+	require.False(t, d.Leads())
+
+	l.leads, l.since = true, time.Hour-time.Second
+	require.True(t, d.Leads())
+	require.Equal(t, map[string]time.Duration{"scan": time.Hour, "relay": time.Second}, loops(time.Hour), "it counts from the moment it leads")
+	tick()
+	require.Equal(t, 1, done)
+	require.Equal(t, 2*time.Second, loops(time.Hour + 2*time.Second)["relay"])
+	fail = errors.New("away")
+	tick()
+	require.Equal(t, 2*time.Second, loops(time.Hour + 2*time.Second)["relay"])
+
+	l.leads = false
+	tick()
+	require.Equal(t, 2, done)
+	require.NotContains(t, loops(2*time.Hour), "relay")
+	l.leads, l.since, fail = true, 2*time.Hour, nil
+	require.Zero(t, loops(2 * time.Hour)["relay"], "the time of others does not count")
+	tick()
+	require.Equal(t, 3, done)
+}
+
+func TestWhoIsAloneLeads(t *testing.T) {
+	clock, ticker := clocktest.NewManual(noon), newTicker()
+	d := upkeep.NewDuties(clock, ticker, nil, slog.New(slog.DiscardHandler))
+	done := 0
+	require.NoError(t, d.OfCluster("relay", time.Second, func(context.Context) error { done++; return nil }))
+	clock.Advance(time.Minute)
+	require.Equal(t, time.Minute, d.Ages()["relay"])
+	ticker.runs["relay"](t.Context())
+	require.Equal(t, 1, done)
+	require.True(t, d.Leads())
 }

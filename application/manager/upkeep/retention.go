@@ -14,6 +14,8 @@ type RetentionDays struct {
 	Logs       int
 	Metrics    int
 	Audit      int
+	// Nodes counts from the last beat of a node that is DOWN.
+	Nodes int
 }
 
 // purgeBatch is the number of rows deleted by one transaction: small, so that
@@ -28,15 +30,22 @@ type StoreClock interface {
 	Now() time.Time
 }
 
+// OldRows is what Retention deletes from.
+type OldRows interface {
+	repository.Retention
+	// ForgetNodes: see repository.Nodes.
+	ForgetNodes(ctx context.Context, before time.Time) (int, error)
+}
+
 // Retention deletes old rows in small batches by primary key.
 type Retention struct {
-	store repository.Retention
+	store OldRows
 	clock StoreClock
 	days  RetentionDays
 }
 
 // NewRetention wires the parts.
-func NewRetention(store repository.Retention, clock StoreClock, days RetentionDays) *Retention {
+func NewRetention(store OldRows, clock StoreClock, days RetentionDays) *Retention {
 	return &Retention{store: store, clock: clock, days: days}
 }
 
@@ -53,6 +62,9 @@ func (r *Retention) RunOnce(ctx context.Context) (int, error) {
 		{"logs", r.days.Logs, r.store.PurgeLogs},
 		{"other records", r.days.Metrics, r.store.PurgeOthers},
 		{"audit entries", r.days.Audit, r.store.PurgeAudit},
+		{"nodes", r.days.Nodes, func(ctx context.Context, before time.Time, _ int) (int, error) {
+			return r.store.ForgetNodes(ctx, before)
+		}},
 	} {
 		if part.days <= 0 {
 			continue

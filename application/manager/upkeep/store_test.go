@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,16 +102,21 @@ func (p *purger) PurgeBackfills(_ context.Context, before time.Time, limit int) 
 	return p.purge("backfills", before, limit)
 }
 
+func (p *purger) ForgetNodes(_ context.Context, before time.Time) (int, error) {
+	return p.purge("nodes", before, 1)
+}
+
 func TestRetentionDeletesInSmallBatchesAndGoesOnNextTime(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	p := &purger{left: map[string]int{"executions": 10_500, "logs": 450}, before: map[string]time.Time{}}
-	r := upkeep.NewRetention(p, n.Time, upkeep.RetentionDays{Executions: 30, Logs: 7})
+	r := upkeep.NewRetention(p, n.Time, upkeep.RetentionDays{Executions: 30, Logs: 7, Nodes: 3})
 	gone, err := r.RunOnce(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 10_450, gone, "a tick is bounded")
 	require.Equal(t, 500, p.left["executions"])
 	require.Equal(t, map[string]time.Time{
 		"executions": enginetest.Noon.AddDate(0, 0, -30), "backfills": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
+		"nodes": enginetest.Noon.AddDate(0, 0, -3),
 	}, p.before, "zero days keep for ever")
 	gone, err = r.RunOnce(t.Context())
 	require.NoError(t, err)
@@ -150,14 +156,14 @@ func TestRetentionSparesLiveRuns(t *testing.T) {
 
 // measured is a clock whose jumps and measurements the test makes.
 type measured struct {
-	jump time.Duration
-	err  error
-	asks int
+	jump, offset time.Duration
+	err          error
+	asks         int
 }
 
 func (m *measured) Measure(context.Context) error { m.asks++; return m.err }
 func (m *measured) Jumped() time.Duration         { return m.jump }
-func (m *measured) Offset() time.Duration         { return 0 }
+func (m *measured) Offset() time.Duration         { return m.offset }
 
 // Rule 13: a jump is an event, and makes the planner look at the clock again.
 func TestAJumpOfTheClockIsToldOnceItWasMeasured(t *testing.T) {
@@ -174,4 +180,36 @@ func TestAJumpOfTheClockIsToldOnceItWasMeasured(t *testing.T) {
 	clock.jump, clock.err = 0, errors.New("the store is away")
 	require.ErrorContains(t, w.RunOnce(t.Context()), "the store is away")
 	require.Equal(t, 3, clock.asks)
+}
+
+func TestAClockThatIsOffIsToldOncePerChange(t *testing.T) {
+	var log bytes.Buffer
+	clock := &measured{}
+	w := upkeep.NewClockWatch(clock, slog.New(slog.NewTextHandler(&log, nil)), nil)
+	for _, c := range []struct {
+		offset time.Duration
+		want   string // "": nothing is said
+	}{
+		{0, ""},
+		{time.Second, ""},
+		{-1001 * time.Millisecond, "store_offset=-1.001s"},
+		{-1100 * time.Millisecond, ""},
+		{-900 * time.Millisecond, ""}, // neither wrong enough nor right
+		{-1002 * time.Millisecond, ""},
+		{-2500 * time.Millisecond, "store_offset=-2.5s"},
+		{3 * time.Second, "store_offset=3s"},
+		{500 * time.Millisecond, "again"},
+		{0, ""},
+		{time.Hour, "store_offset=1h0m0s"},
+	} {
+		log.Reset()
+		clock.offset = c.offset
+		require.NoError(t, w.RunOnce(t.Context()))
+		if c.want == "" {
+			require.Empty(t, log.String(), c.offset)
+		} else {
+			require.Contains(t, log.String(), c.want)
+			require.Equal(t, c.want != "again", strings.Contains(log.String(), "WARN"))
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package persistencetest
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
 
@@ -134,22 +132,6 @@ func testMarks(t *testing.T, open Opener) {
 	}
 	require.NoError(t, s.Leave(t.Context(), "n1", n.Epoch))
 	require.True(t, fault.Is(s.Drain(t.Context(), "n1", true), fault.KindConflict))
-
-	run := startedOn(runOf(jobID(1), noon), "n1", n.Epoch)
-	add(t, s, []*entity.Job{plannedJob(1, noon)}, run)
-	_, err = s.Register(t.Context(), entity.Node{ID: "n3"})
-	require.NoError(t, err)
-	gone, err := s.ForgetNodes(t.Context(), time.Now().Add(time.Hour))
-	require.NoError(t, err)
-	require.Zero(t, gone, "it still holds a run, and the other is up")
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		_, err := tx.Executions.Finish(ctx, []repository.Finish{finishOf(run)})
-		return err
-	})
-	gone, err = s.ForgetNodes(t.Context(), time.Now().Add(time.Hour))
-	require.NoError(t, err)
-	require.Equal(t, 1, gone)
-	require.Empty(t, statusOf(t, s, "n1"))
 }
 
 func testUsers(t *testing.T, open Opener) {

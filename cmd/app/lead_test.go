@@ -1,0 +1,205 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
+)
+
+// clusterDuties are those of one node, nodeDuties those of every node.
+var (
+	clusterDuties = []string{"backfills", "deadlines", "groups", "places", "relay", "retention"}
+	nodeDuties    = []string{"clock", "scan", "heartbeat", "reconcile", "dispatch"}
+)
+
+// mailbox notes the events that a node relays.
+type mailbox struct {
+	mu  sync.Mutex
+	ids []string
+}
+
+func (m *mailbox) take(_ context.Context, events []entity.Event) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range events {
+		m.ids = append(m.ids, e.ID)
+	}
+	return nil
+}
+
+func (m *mailbox) seen() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.ids)
+}
+
+// dutiesOf are those of the cluster's duties that the node is answerable for.
+func dutiesOf(n *node) (names []string) {
+	n.t.Helper()
+	rec := httptest.NewRecorder()
+	n.Metrics.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	for _, name := range clusterDuties {
+		if strings.Contains(rec.Body.String(), fmt.Sprintf("ps_loop_age_seconds{loop=%q}", name)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// shown is who leads according to the overview.
+func (n *node) shown() string {
+	n.t.Helper()
+	o, err := n.Overview.Overview(n.t.Context(), nil)
+	require.NoError(n.t, err)
+	return o.Leader
+}
+
+func TestOneNodeDoesTheDutiesOfTheCluster(t *testing.T) {
+	for name, change := range map[string]func(cfg *config.Config){
+		"with Redis":              func(*config.Config) {},
+		"the store alone decides": func(cfg *config.Config) { cfg.Redis = redistest.Gone(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfgs := peers(t, allRoles, allRoles)
+			if cfgs == nil {
+				return
+			}
+			change(&cfgs[0])
+			change(&cfgs[1])
+			fails := func(context.Context, entity.Run) entity.Outcome { return entity.Failed(entity.ReasonError, "no") }
+			first := startNode(t, cfgs[0], &script{reply: fails})
+			first.await("the first leads", func() bool { return slices.Equal(clusterDuties, dutiesOf(first)) })
+			second := startNode(t, cfgs[1], &script{reply: fails})
+			defer second.stop()
+			var one, two mailbox
+			first.Bus.Subscribe(one.take)
+			second.Bus.Subscribe(two.take)
+			job := first.create(job("fails", every(100*time.Millisecond)))
+			first.await("failures are told", func() bool { return len(one.seen()) > 20 })
+			require.Empty(t, two.seen(), "by one node")
+			require.Empty(t, dutiesOf(second), "and nobody misses them on the other")
+			require.Equal(t, []string{"node-a", "node-a"}, []string{first.shown(), second.shown()})
+			require.NoError(t, second.Ready(t.Context()))
+
+			first.stop()
+			second.await("the other goes on", func() bool { return len(two.seen()) > 10 })
+			require.Equal(t, clusterDuties, dutiesOf(second))
+			require.Equal(t, "node-b", second.shown())
+			_, err := second.Jobs.Pause(t.Context(), job.ID)
+			require.NoError(t, err)
+			second.await("every failure is told", func() bool {
+				rows := second.rows(job.ID)
+				live := slices.ContainsFunc(rows, func(r *entity.Execution) bool { return !r.Status.Final() })
+				return !live && len(slices.Compact(slices.Sorted(slices.Values(slices.Concat(one.seen(), two.seen()))))) >= len(rows)
+			})
+		})
+	}
+}
+
+// A leader that dies, or is cut off, gives nothing back: its lease has to end.
+func TestALeaderThatIsCutOffIsReplaced(t *testing.T) {
+	cfgs := peers(t, allRoles, allRoles)
+	if cfgs == nil {
+		return
+	}
+	way := lay(t, &cfgs[0])
+	first := startNode(t, cfgs[0], &script{})
+	defer first.stop()
+	first.await("the first leads", func() bool { return len(dutiesOf(first)) > 0 })
+	second := startNode(t, cfgs[1], &script{})
+	defer second.stop()
+	way.set(true)
+	cut := second.clock.Monotonic()
+	second.await("the second leads", func() bool {
+		if len(dutiesOf(second)) == 0 {
+			return false
+		}
+		require.Empty(t, dutiesOf(first), "one at a time")
+		return true
+	})
+	lease := time.Duration(cfgs[0].Engine.LeaseMs) * time.Millisecond
+	require.Less(t, second.clock.Monotonic()-cut, 2*lease, "a lease, and what a busy machine adds")
+	require.Equal(t, "node-b", second.shown())
+	way.set(false)
+	first.await("the first is back", func() bool { return first.Ready(t.Context()) == nil })
+	require.Empty(t, dutiesOf(first))
+	require.Equal(t, "node-b", first.shown())
+}
+
+// An outage of the store leaves nobody in the lead, is told once by each duty,
+// and ends by itself.
+func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
+	cfgs := peers(t, allRoles, allRoles)
+	if cfgs == nil {
+		return
+	}
+	var nodes []*node
+	var ways []*wire
+	for i := range cfgs {
+		ways = append(ways, lay(t, &cfgs[i]))
+		nodes = append(nodes, startNode(t, cfgs[i], &script{}))
+	}
+	defer nodes[0].stop()
+	defer nodes[1].stop()
+	leaders := func() (count int) {
+		for _, n := range nodes {
+			if len(dutiesOf(n)) > 0 {
+				count++
+			}
+		}
+		return count
+	}
+	nodes[0].await("one leads, and both plan", func() bool {
+		return leaders() == 1 && len(nodes[0].Member.Partitions()) < entity.Partitions && len(nodes[1].Member.Partitions()) > 0
+	})
+	for _, w := range ways {
+		w.set(true)
+	}
+	nodes[0].await("nobody leads", func() bool { return leaders() == 0 })
+	cut := nodes[0].clock.Monotonic()
+	nodes[0].await("each duty could fail more than once", func() bool { return nodes[0].clock.Monotonic()-cut > 6*time.Second })
+	for _, w := range ways {
+		w.set(false)
+	}
+	nodes[0].await("one leads again", func() bool { return leaders() == 1 })
+	for _, n := range nodes {
+		for _, duty := range nodeDuties {
+			n.await(duty+" works again", func() bool { return len(n.log.with("a duty works again", "duty="+duty)) > 0 })
+		}
+		for _, duty := range slices.Concat(nodeDuties, clusterDuties) {
+			require.LessOrEqual(t, len(n.log.with("a duty fails", "duty="+duty)), 1, duty)
+			require.LessOrEqual(t, len(n.log.with("a duty works again", "duty="+duty)), 1, duty)
+		}
+	}
+}
+
+// Who does not plan does not stand; who is alone leads.
+func TestWhoStandsForElection(t *testing.T) {
+	alone := startNode(t, newConfig(t), &script{})
+	require.Equal(t, clusterDuties, dutiesOf(alone))
+	require.Equal(t, "node-1", alone.shown())
+	alone.stop()
+	cfgs := peers(t, "api,executor", "scheduler")
+	if cfgs == nil {
+		return
+	}
+	worker := startNode(t, cfgs[0], &script{})
+	defer worker.stop()
+	planner := startNode(t, cfgs[1], &script{})
+	planner.await("it leads", func() bool { return worker.shown() == "node-b" })
+	planner.stop()
+	require.Empty(t, worker.shown(), "given back at once")
+	require.Empty(t, dutiesOf(worker))
+}
