@@ -74,6 +74,11 @@ type ExecutionWriter interface {
 	Note(ctx context.Context, notes []Note) error
 	// Lock locks and returns the rows by id, in id order; missing ones are left out.
 	Lock(ctx context.Context, ids []string) ([]*entity.Execution, error)
+	// LiveOf locks and returns the runs of a job that are not final, in id order.
+	LiveOf(ctx context.Context, jobID string) ([]*entity.Execution, error)
+	// Requeue writes the claim keys and update times of locked rows that wait,
+	// many in one statement.
+	Requeue(ctx context.Context, rows []*entity.Execution) error
 	// Update writes every mutable column of a locked row if its status and
 	// token are still those given; else fault.KindConflict, code stale_token.
 	Update(ctx context.Context, row *entity.Execution, from entity.Status, token int64) error

@@ -48,7 +48,7 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 		}
 		remaining[f.JobID] = append(remaining[f.JobID], f)
 	}
-	if err := deleteFires(ctx, tx, gone); err != nil {
+	if err := leave(ctx, tx, jobs, gone); err != nil {
 		return e, err
 	}
 	touched := map[string]bool{}
@@ -74,10 +74,34 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 			return e, fmt.Errorf("update live fires: %w", err)
 		}
 	}
-	return e, nil
+	return e, p.OpenFor(ctx, tx, now, &e, among(jobs, touched)...)
+}
+
+// leave gives up what fires hold that are over. What a deleted job was bound by
+// is not known, so its places are looked for.
+func leave(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, gone []entity.LiveFire) error {
+	limited := slices.DeleteFunc(slices.Clone(gone), func(f entity.LiveFire) bool {
+		return jobs[f.JobID] != nil && !jobs[f.JobID].Limited
+	})
+	if len(limited) > 0 {
+		if err := tx.Groups.Release(ctx, limited); err != nil {
+			return fmt.Errorf("give up places of groups: %w", err)
+		}
+	}
+	return deleteFires(ctx, tx, gone)
+}
+
+func among(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
+	var out []*entity.Job
+	for id := range ids {
+		out = append(out, jobs[id])
+	}
+	return out
 }
 
 // Promote lets queued fires of a locked job start as far as its limit allows.
+// One that needs no places any more, because of an edit, gives all of them up:
+// left behind, they would count when the next edit makes it need them again.
 func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job) (Effect, error) {
 	var e Effect
 	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
@@ -85,10 +109,17 @@ func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, j
 		return e, fmt.Errorf("read live fires: %w", err)
 	}
 	promoted, err := p.promote(ctx, tx, now, job, live, &e)
-	if err != nil || len(promoted) == 0 {
+	switch {
+	case err != nil:
 		return e, err
+	case !job.Coordinated():
+		return e, deleteFires(ctx, tx, live)
+	case len(promoted) > 0:
+		if err := tx.LiveFires.Update(ctx, promoted); err != nil {
+			return e, fmt.Errorf("update live fires: %w", err)
+		}
 	}
-	return e, tx.LiveFires.Update(ctx, promoted)
+	return e, p.OpenFor(ctx, tx, now, &e, job)
 }
 
 func (p *Places) promote(ctx context.Context, tx repository.Tx, now time.Time,

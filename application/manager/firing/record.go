@@ -43,6 +43,9 @@ func (m *JobManager) record(ctx context.Context, tx repository.Tx, items []*item
 			return fmt.Errorf("advance %d jobs: %w", len(admitted), err)
 		}
 	}
+	if err := m.Places.OpenFor(ctx, tx, now, &res.effect, jobsOf(coordinated)...); err != nil {
+		return err
+	}
 	return addEvents(ctx, tx, res, now)
 }
 
@@ -97,6 +100,9 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 	if err != nil {
 		return nil, fmt.Errorf("lock %d due jobs: %w", len(ids), err)
 	}
+	if err := coordination.LockGroups(ctx, tx, jobsOf(items)); err != nil {
+		return nil, err
+	}
 	live, err := m.liveFires(ctx, tx, ids)
 	if err != nil {
 		return nil, err
@@ -133,6 +139,14 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 		return nil, fmt.Errorf("insert %d live fires: %w", len(a.LiveFires), err)
 	}
 	return moves, nil
+}
+
+func jobsOf(items []*item) []*entity.Job {
+	jobs := make([]*entity.Job, len(items))
+	for i, it := range items {
+		jobs[i] = &it.job
+	}
+	return jobs
 }
 
 func (m *JobManager) liveFires(ctx context.Context, tx repository.Tx, ids []string) (map[string][]entity.LiveFire, error) {
