@@ -202,10 +202,11 @@ func fireExtra(ctx context.Context, store repository.Store, places *coordination
 		if job == nil {
 			return fault.NotFound("job", jobID)
 		}
-		live, err := tx.LiveFires.OfJobs(ctx, []string{jobID})
+		fires, err := coordination.Live(ctx, tx, job)
 		if err != nil {
 			return err
 		}
+		live := fires[jobID]
 		now := clock.Now()
 		if err := places.Admit(ctx, tx, now, job, &live, fire, &a); err != nil {
 			return err

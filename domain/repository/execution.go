@@ -136,6 +136,8 @@ type ClaimReader interface {
 type LiveFireWriter interface {
 	// OfJobs returns the live fires of the jobs, ordered by job id and Seq.
 	OfJobs(ctx context.Context, jobIDs []string) ([]entity.LiveFire, error)
+	// Some returns those of the fires that are live; only their keys are read.
+	Some(ctx context.Context, fires []entity.LiveFire) ([]entity.LiveFire, error)
 	Insert(ctx context.Context, fires []entity.LiveFire) error
 	// Update writes Active and Remaining.
 	Update(ctx context.Context, fires []entity.LiveFire) error

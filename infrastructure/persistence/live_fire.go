@@ -38,6 +38,27 @@ func (w *liveFireWriter) OfJobs(ctx context.Context, jobIDs []string) ([]entity.
 	return out, nil
 }
 
+// Some implements repository.LiveFireWriter.
+func (w *liveFireWriter) Some(ctx context.Context, fires []entity.LiveFire) ([]entity.LiveFire, error) {
+	var out []entity.LiveFire
+	for _, part := range chunks(byKey(fires), w.c.d.maxRows) {
+		args := make([]any, 0, len(part)*2)
+		for _, f := range part {
+			args = append(args, f.JobID, f.FireKey)
+		}
+		values := tuples(2, len(part))
+		if w.c.d.lite() {
+			values = "VALUES " + values
+		}
+		found, err := collect(ctx, w.c, "live-fire.some", selectLiveFires+" WHERE (job_id, fire_key) IN ("+values+")", args, scanLiveFire)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
 // byKey is the order in which live fires are written.
 func byKey(fires []entity.LiveFire) []entity.LiveFire {
 	fires = slices.Clone(fires)

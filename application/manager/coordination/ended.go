@@ -21,16 +21,13 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 ) (Effect, error) {
 	var e Effect
 	finals := map[fireID]int{}
-	var ids []string
 	for _, row := range ended {
 		finals[fireID{row.JobID, row.FireKey}]++
-		ids = append(ids, row.JobID)
 	}
-	if len(ids) == 0 {
+	if len(finals) == 0 {
 		return e, nil
 	}
-	slices.Sort(ids)
-	live, err := tx.LiveFires.OfJobs(ctx, slices.Compact(ids))
+	live, err := concerned(ctx, tx, jobs, finals)
 	if err != nil {
 		return e, fmt.Errorf("read live fires: %w", err)
 	}
@@ -75,6 +72,50 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 		}
 	}
 	return e, p.OpenFor(ctx, tx, now, &e, among(jobs, touched)...)
+}
+
+// concerned are the live fires that the ends of some have to do with: all those
+// of jobs that let the next one start, else only those that end. The others may
+// be many thousands, which wait for their group.
+func concerned(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, finals map[fireID]int) ([]entity.LiveFire, error) {
+	var bounded []string
+	var alone []entity.LiveFire
+	for id := range finals {
+		if job := jobs[id.job]; job != nil && job.FireLimit() > 0 {
+			bounded = append(bounded, id.job)
+		} else {
+			alone = append(alone, entity.LiveFire{JobID: id.job, FireKey: id.key})
+		}
+	}
+	live, err := tx.LiveFires.OfJobs(ctx, bounded)
+	if err != nil {
+		return nil, err
+	}
+	some, err := tx.LiveFires.Some(ctx, alone)
+	return append(live, some...), err
+}
+
+// Live are the live fires of those of the locked jobs that admit by them; a job
+// without a limit of its own admits every fire.
+func Live(ctx context.Context, tx repository.Tx, jobs ...*entity.Job) (map[string][]entity.LiveFire, error) {
+	var bounded []string
+	for _, job := range jobs {
+		if job.FireLimit() > 0 {
+			bounded = append(bounded, job.ID)
+		}
+	}
+	if len(bounded) == 0 {
+		return nil, nil
+	}
+	fires, err := tx.LiveFires.OfJobs(ctx, bounded)
+	if err != nil {
+		return nil, fmt.Errorf("read live fires: %w", err)
+	}
+	live := make(map[string][]entity.LiveFire, len(bounded))
+	for _, f := range fires {
+		live[f.JobID] = append(live[f.JobID], f)
+	}
+	return live, nil
 }
 
 // leave gives up what fires hold that are over. What a deleted job was bound by

@@ -103,7 +103,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 	if err := coordination.LockGroups(ctx, tx, jobsOf(items)); err != nil {
 		return nil, err
 	}
-	live, err := m.liveFires(ctx, tx, ids)
+	live, err := coordination.Live(ctx, tx, jobsOf(items)...)
 	if err != nil {
 		return nil, err
 	}
@@ -147,21 +147,6 @@ func jobsOf(items []*item) []*entity.Job {
 		jobs[i] = &it.job
 	}
 	return jobs
-}
-
-func (m *JobManager) liveFires(ctx context.Context, tx repository.Tx, ids []string) (map[string][]entity.LiveFire, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	fires, err := tx.LiveFires.OfJobs(ctx, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read live fires: %w", err)
-	}
-	byJob := make(map[string][]entity.LiveFire, len(ids))
-	for _, f := range fires {
-		byJob[f.JobID] = append(byJob[f.JobID], f)
-	}
-	return byJob, nil
 }
 
 // addEvents writes the outbox rows of everything that is final already.
