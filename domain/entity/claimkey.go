@@ -69,6 +69,30 @@ func (k ClaimKey) Delayed() bool {
 // Grouped reports whether the run waits for a place in its group.
 func (k ClaimKey) Grouped() bool { return strings.HasPrefix(string(k), ClaimGroupPrefix) }
 
+// Wait is what a run waits for.
+type Wait string
+
+// What runs wait for: a place of their group or their job, a moment, a node that
+// is fit, or a free slot where they were sent.
+const (
+	WaitGroup Wait = "GROUP"
+	WaitJob   Wait = "JOB"
+	WaitTime  Wait = "TIME"
+	WaitNode  Wait = "NODE"
+	WaitSlot  Wait = "SLOT"
+)
+
+// WaitsFor is what the run waits for; empty when it does not wait.
+func (k ClaimKey) WaitsFor() Wait {
+	if k == "" {
+		return ""
+	}
+	return map[ClaimKey]Wait{
+		ClaimGroupPrefix: WaitGroup, ClaimQueuedPrefix: WaitJob, ClaimParkedPrefix: WaitTime,
+		ClaimUnplacedPrefix: WaitNode, ClaimReadyPrefix: WaitSlot,
+	}[k[:1]]
+}
+
 // Queue is where the run waits that may start now; empty when it may not.
 func (k ClaimKey) Queue() Queue {
 	at := len(k) - placeLen
