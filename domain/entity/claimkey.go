@@ -75,6 +75,7 @@ type Wait string
 // What runs wait for: a place of their group or their job, a moment, a node that
 // is fit, or a free slot where they were sent.
 const (
+	WaitNone  Wait = ""
 	WaitGroup Wait = "GROUP"
 	WaitJob   Wait = "JOB"
 	WaitTime  Wait = "TIME"
@@ -82,10 +83,10 @@ const (
 	WaitSlot  Wait = "SLOT"
 )
 
-// WaitsFor is what the run waits for; empty when it does not wait.
+// WaitsFor is what the run waits for; WaitNone when it does not wait.
 func (k ClaimKey) WaitsFor() Wait {
 	if k == "" {
-		return ""
+		return WaitNone
 	}
 	return map[ClaimKey]Wait{
 		ClaimGroupPrefix: WaitGroup, ClaimQueuedPrefix: WaitJob, ClaimParkedPrefix: WaitTime,
