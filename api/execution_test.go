@@ -26,7 +26,7 @@ func TestExecutionHasTheContractsNames(t *testing.T) {
 	e := newEdge(t)
 	e.executions.rows = []*entity.Execution{finishedRun()}
 	require.JSONEq(t, `{"id":"e1","jobId":"j1","jobName":"name of j1","fireKey":"2026-11-20T12:00:00.000Z","scheduledTime":"2026-11-20T12:00:00.000Z",
-		"trigger":"SCHEDULE","shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
+		"trigger":"SCHEDULE","shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
 		"startTime":"2026-11-20T12:00:00.007Z","endTime":"2026-11-20T12:00:01.000Z","durationMs":993,"latenessMs":7,"progress":40,"errorMessage":"exit 1",
 		"result":"r","retryOf":null,"jobVersion":3,"skipFrom":null,"skipTo":null,"skipCount":0,"createTime":"2026-11-20T12:00:00.000Z",
 		"updateTime":"2026-11-20T12:00:01.000Z"}`, e.call("GET", "/api/v1/executions/e1", "").want(200).body)

@@ -23,6 +23,8 @@ type followers struct{}
 
 func (followers) FollowGroup(context.Context, string) error { return nil }
 
+func (followers) OpenGroup(context.Context, string) error { return nil }
+
 func (m *memoryGroups) ListGroups(_ context.Context, names []string, _ repository.Page) ([]entity.Group, string, error) {
 	var out []entity.Group
 	for _, name := range slices.Sorted(maps.Keys(m.rows)) {
@@ -71,7 +73,7 @@ func (m *memoryGroups) HoldGroup(ctx context.Context, name string, paused bool, 
 	return g, err
 }
 
-func (m *memoryGroups) SettleGroup(_ context.Context, name string, _ bool) error {
+func (m *memoryGroups) SettleGroup(_ context.Context, name string, _ int) error {
 	g := m.rows[name]
 	g.Settled = true
 	m.rows[name] = g
@@ -80,7 +82,7 @@ func (m *memoryGroups) SettleGroup(_ context.Context, name string, _ bool) error
 
 func (m *memoryGroups) UnsettledGroups(context.Context) ([]entity.Group, error) { return nil, nil }
 
-func (m *memoryGroups) Strays(context.Context, string, bool, string, int) ([]string, error) {
+func (m *memoryGroups) Strays(context.Context, entity.Group, string, int) ([]string, error) {
 	return nil, nil
 }
 

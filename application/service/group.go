@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -23,8 +24,11 @@ const (
 
 // JobHolder makes a job follow its group.
 type JobHolder interface {
-	// FollowGroup pauses or resumes a job as its group says.
+	// FollowGroup pauses or resumes a job as its group says, and binds it by the
+	// group's limit or frees it.
 	FollowGroup(ctx context.Context, id string) error
+	// OpenGroup gives the free places of a group to the fires that wait for them.
+	OpenGroup(ctx context.Context, name string) error
 }
 
 // GroupService manages groups of jobs. Pausing a group is a wish in its row:
@@ -69,8 +73,10 @@ func (s *GroupService) Create(ctx context.Context, name string, maxConcurrency i
 	return s.groups.Group(ctx, name)
 }
 
-// Limit changes the bound on the runs of a group. version is what the caller
-// has read; 0 is not given.
+// Limit changes the bound on the fires of a group that run at once. What runs
+// goes on. A first limit, or none any more, is told to the jobs like a pause;
+// Settled of what it returns says whether all of them know. version is what the
+// caller has read; 0 is not given.
 func (s *GroupService) Limit(ctx context.Context, name string, maxConcurrency, version int) (entity.Group, error) {
 	g, err := s.Get(ctx, name)
 	if err != nil {
@@ -80,7 +86,13 @@ func (s *GroupService) Limit(ctx context.Context, name string, maxConcurrency, v
 	if err := fault.Invalid(validation.Group(g)); err != nil {
 		return g, err
 	}
-	return s.groups.LimitGroup(ctx, name, maxConcurrency, version, s.clock.Now())
+	if g, err = s.groups.LimitGroup(ctx, name, maxConcurrency, version, s.clock.Now()); err != nil {
+		return g, err
+	}
+	if err := s.jobs.OpenGroup(ctx, name); err != nil { // the sweep does it again
+		s.logger.Warn("what waits for a group was not let go after an edit of its limit", "group", name, "error", err)
+	}
+	return s.settleSoon(ctx, g)
 }
 
 // Delete removes a group that has no jobs.
@@ -96,8 +108,16 @@ func (s *GroupService) Delete(ctx context.Context, name string) error {
 // of them have.
 func (s *GroupService) Hold(ctx context.Context, name string, paused bool) (entity.Group, error) {
 	g, err := s.groups.HoldGroup(ctx, name, paused, s.clock.Now())
-	if err != nil || g.Settled {
+	if err != nil {
 		return g, err
+	}
+	return s.settleSoon(ctx, g)
+}
+
+// settleSoon waits a little for the jobs to follow.
+func (s *GroupService) settleSoon(ctx context.Context, g entity.Group) (entity.Group, error) {
+	if g.Settled {
+		return g, nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, sweepNow)
 	defer cancel()
@@ -107,7 +127,7 @@ func (s *GroupService) Hold(ctx context.Context, name string, paused bool) (enti
 		}
 		return g, err
 	}
-	return s.groups.Group(ctx, name)
+	return s.groups.Group(ctx, g.Name)
 }
 
 // Sweep makes the jobs follow of groups whose pause or resume was cut short.
@@ -126,12 +146,12 @@ func (s *GroupService) Sweep(ctx context.Context) error {
 func (s *GroupService) settle(ctx context.Context, g entity.Group) error {
 	after := ""
 	for {
-		ids, err := s.groups.Strays(ctx, g.Name, g.Paused, after, sweepPage)
+		ids, err := s.groups.Strays(ctx, g, after, sweepPage)
 		if err != nil {
 			return fmt.Errorf("find the jobs of group %q: %w", g.Name, err)
 		}
 		if len(ids) == 0 {
-			return s.groups.SettleGroup(ctx, g.Name, g.Paused)
+			return s.groups.SettleGroup(ctx, g.Name, g.Version)
 		}
 		for _, id := range ids {
 			if err := s.jobs.FollowGroup(ctx, id); err != nil {
@@ -147,7 +167,7 @@ func (s *GroupService) settle(ctx context.Context, g entity.Group) error {
 
 // FollowGroup implements JobHolder.
 func (s *JobService) FollowGroup(ctx context.Context, id string) error {
-	_, err := s.change(ctx, id, "job.group", func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
+	_, err := s.change(ctx, id, "job.group", func(old *entity.Job) []string { return []string{old.Group} }, func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
 		next, err := s.follow(ctx, tx, old, now)
 		if err == nil && next == old {
 			return nil, errAsItShould
@@ -163,17 +183,37 @@ func (s *JobService) FollowGroup(ctx context.Context, id string) error {
 // errAsItShould ends a change that is none.
 var errAsItShould = errors.New("the job follows its group")
 
-// follow returns the job as its group wants it: paused when the group is, and
-// planned again when nothing but the group held it. One that cannot be planned
-// again stays paused, by itself.
-func (s *JobService) follow(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time) (*entity.Job, error) {
-	enabled := job.Status == entity.JobEnabled
-	if !enabled && (job.Status != entity.JobPaused || job.PausedBy != entity.PausedByGroup) {
-		return job, nil
+// OpenGroup implements JobHolder.
+func (s *JobService) OpenGroup(ctx context.Context, name string) error {
+	for {
+		var effect coordination.Effect
+		err := s.Store.Write(ctx, repository.LaneAPI, "group.open", func(ctx context.Context, tx repository.Tx) error {
+			effect = coordination.Effect{}
+			return s.Places.Open(ctx, tx, s.Clock.Now(), &effect, name)
+		})
+		if err != nil || effect.Ready+effect.Away == 0 {
+			return err
+		}
+		s.Engine.Notice(effect)
 	}
-	held, err := tx.Groups.Held(ctx, job.Group)
-	if err != nil || held != enabled {
+}
+
+// follow returns the job as its group wants it: bound by its limit, paused when
+// the group is, and planned again when nothing but the group held it. One that
+// cannot be planned again stays paused, by itself.
+func (s *JobService) follow(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time) (*entity.Job, error) {
+	terms, err := tx.Groups.Terms(ctx, job.Group)
+	if err != nil {
 		return job, err
+	}
+	if job.Limited != terms.Limited {
+		bound := *job
+		bound.Limited = terms.Limited
+		job = &bound
+	}
+	enabled, held := job.Status == entity.JobEnabled, terms.Paused
+	if !enabled && (job.Status != entity.JobPaused || job.PausedBy != entity.PausedByGroup) || held != enabled {
+		return job, nil
 	}
 	next := *job
 	if held {

@@ -157,7 +157,12 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 	if err := s.validateEdit(ctx, id, job, now); err != nil {
 		return nil, err
 	}
-	return s.change(ctx, id, "job.replaced", func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
+	return s.change(ctx, id, "job.replaced", func(old *entity.Job) []string {
+		if job.Group == old.Group {
+			return nil
+		}
+		return []string{old.Group, job.Group}
+	}, func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
 		if ifMatch != 0 && ifMatch != old.Version {
 			return nil, fault.New(fault.KindPrecondition, "version_mismatch",
 				fmt.Sprintf("the job is at version %d, not %d: read it again", old.Version, ifMatch))
@@ -210,7 +215,7 @@ func replacement(old, job *entity.Job) *entity.Job {
 	next.CreateTime = old.CreateTime
 	next.Status, next.PausedAt, next.PausedBy = old.Status, old.PausedAt, old.PausedBy
 	next.NextFireTime, next.DueTime, next.LastFireTime = old.NextFireTime, old.DueTime, old.LastFireTime
-	next.FenceSeq, next.Version = old.FenceSeq, old.Version
+	next.FenceSeq, next.Limited, next.Version = old.FenceSeq, old.Limited, old.Version
 	next.Schedule.Anchor = old.Schedule.Anchor
 	return &next
 }
@@ -250,13 +255,21 @@ func (s *JobService) keepCursor(job *entity.Job) error {
 // edit computes the new state of a locked and settled job.
 type edit func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error)
 
-// change is the frame of every edit: lock, settle, edit, store, tell.
-func (s *JobService) change(ctx context.Context, id, what string, fn edit) (*entity.Job, error) {
+// change is the frame of every edit: lock, settle, edit, store, tell. groups are
+// those by which the edit may bind the job, or no longer; nil is none.
+func (s *JobService) change(ctx context.Context, id, what string, groups func(old *entity.Job) []string, fn edit) (*entity.Job, error) {
 	var changed *entity.Job
 	var effect coordination.Effect
 	err := s.Store.Write(ctx, repository.LaneAPI, what, func(ctx context.Context, tx repository.Tx) error {
 		old, err := tx.Jobs.LockFull(ctx, id)
 		if err != nil {
+			return err
+		}
+		var binding []string
+		if groups != nil {
+			binding = groups(old)
+		}
+		if err := coordination.LockGroups(ctx, tx, []*entity.Job{old}, binding...); err != nil {
 			return err
 		}
 		now := s.Clock.Now()
@@ -268,7 +281,15 @@ func (s *JobService) change(ctx context.Context, id, what string, fn edit) (*ent
 			return err
 		}
 		next.Version, next.UpdateTime = old.Version+1, now
+		if next.Group != old.Group || next.Limited != old.Limited {
+			if err := s.Places.Rehome(ctx, tx, now, next, &effect); err != nil {
+				return err
+			}
+		}
 		if err := tx.Jobs.Update(ctx, next, false); err != nil {
+			return err
+		}
+		if err := s.Places.OpenFor(ctx, tx, now, &effect, old); err != nil {
 			return err
 		}
 		if err := s.openPlaces(ctx, tx, next, now, &effect); err != nil {

@@ -20,7 +20,7 @@ func (s *JobService) Pause(ctx context.Context, id string) (*entity.Job, error) 
 	if err != nil || job.Status == entity.JobPaused && job.PausedBy == entity.PausedByUser {
 		return job, err
 	}
-	return s.change(ctx, id, "job.paused", func(_ context.Context, _ repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
+	return s.change(ctx, id, "job.paused", nil, func(_ context.Context, _ repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
 		if old.Status != entity.JobEnabled && old.Status != entity.JobPaused {
 			return nil, fault.Conflict("not_enabled", "the job is %s; only an enabled job can be paused", old.Status)
 		}
@@ -40,15 +40,15 @@ func (s *JobService) Resume(ctx context.Context, id string) (*entity.Job, error)
 	if err != nil || job.Status == entity.JobEnabled {
 		return job, err
 	}
-	return s.change(ctx, id, "job.resumed", func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
+	return s.change(ctx, id, "job.resumed", nil, func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
 		if old.Status == entity.JobFinished {
 			return nil, fault.Conflict("finished", "the job has fired for the last time; give it a new schedule instead")
 		}
-		held, err := tx.Groups.Held(ctx, old.Group)
+		terms, err := tx.Groups.Terms(ctx, old.Group)
 		if err != nil {
 			return nil, err
 		}
-		if held {
+		if terms.Paused {
 			return nil, fault.Conflict("group_paused", "the group %s, or every job, is paused; resume that instead", old.Group)
 		}
 		return s.resumed(old, now)
@@ -94,11 +94,17 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 			return fault.New(fault.KindPrecondition, "version_mismatch",
 				fmt.Sprintf("the job is at version %d, not %d: read it again", job.Version, ifMatch))
 		}
+		if err := coordination.LockGroups(ctx, tx, []*entity.Job{job}); err != nil {
+			return err
+		}
 		now := s.Clock.Now()
 		if effect, err = s.settler.Settle(ctx, tx, job, now); err != nil {
 			return err
 		}
 		if err := s.cancelWaiting(ctx, tx, job, now); err != nil {
+			return err
+		}
+		if err := s.Places.OpenFor(ctx, tx, now, &effect, job); err != nil {
 			return err
 		}
 		job.Version++
@@ -196,10 +202,11 @@ func fireExtra(ctx context.Context, store repository.Store, places *coordination
 		if job == nil {
 			return fault.NotFound("job", jobID)
 		}
-		live, err := tx.LiveFires.OfJobs(ctx, []string{jobID})
+		fires, err := coordination.Live(ctx, tx, job)
 		if err != nil {
 			return err
 		}
+		live := fires[jobID]
 		now := clock.Now()
 		if err := places.Admit(ctx, tx, now, job, &live, fire, &a); err != nil {
 			return err

@@ -150,7 +150,7 @@ func (s *OverviewService) live(ctx context.Context, groups []string, limit int) 
 	}{
 		{entity.ClaimReadyPrefix, "Y", &waiting}, // also those without a node
 		{entity.ClaimParkedPrefix, "C", &waiting},
-		{entity.ClaimQueuedPrefix, "R", &waiting},
+		{entity.ClaimGroupPrefix, "R", &waiting}, // for their groups or their jobs
 		{entity.ClaimRunningPrefix, "S", &running},
 	} {
 		n, cut, err := s.Tallies.CountClaims(ctx, part.lo, part.hi, groups, limit)

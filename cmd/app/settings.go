@@ -42,6 +42,7 @@ const (
 	reconcileInterval = 3 * time.Second
 	deadlineInterval  = 2 * time.Second
 	placesInterval    = 10 * time.Second
+	limitsInterval    = 5 * time.Second
 	groupsInterval    = 3 * time.Second
 	backfillInterval  = 500 * time.Millisecond
 	dispatchInterval  = 500 * time.Millisecond
@@ -79,6 +80,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 		{d.OfCluster, []duty{
 			{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},
 			{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
+			{"limits", limitsInterval, ignoreCount(e.Runner.SweepLimits)},
 			{"groups", groupsInterval, e.Groups.Sweep},
 			{"backfills", backfillInterval, e.backfills.RunOnce},
 			{"relay", relayInterval, ignoreCount(relay.RunOnce)},

@@ -14,6 +14,8 @@ import (
 //
 //	<queue><10-priority><fair ms, hex>   may start now, see Queue
 //	B<ms, hex>                           may start at that moment (back-off, delay)
+//	B<ms, hex>!                          the same, and needs a place in its group then
+//	G<hash>!<10-priority><fair ms, hex>  waits for a place in its group, see GroupQueue
 //	Q<job id>:<seq, hex>                 waits for a live fire of its job to end
 //	R<node id>                           runs on that node
 type ClaimKey string
@@ -25,6 +27,7 @@ const (
 	ClaimReadyPrefix    = "W"
 	ClaimUnplacedPrefix = "X"
 	ClaimParkedPrefix   = "B"
+	ClaimGroupPrefix    = "G"
 	ClaimQueuedPrefix   = "Q"
 	ClaimRunningPrefix  = "R"
 )
@@ -40,6 +43,10 @@ func ParkedKey(until time.Time) ClaimKey {
 	return ClaimKey(fmt.Sprintf("%s%012x", ClaimParkedPrefix, max(until.UnixMilli(), 0)))
 }
 
+// DelayedKey is ParkedKey for a run that needs a place in its group when its
+// moment has come, and takes none before.
+func DelayedKey(until time.Time) ClaimKey { return ParkedKey(until) + nameEnd }
+
 // QueuedKey marks a run that waits for its job; seq keeps the order of fires.
 func QueuedKey(jobID string, seq int64) ClaimKey {
 	return ClaimKey(fmt.Sprintf("%s%s:%012x", ClaimQueuedPrefix, jobID, seq))
@@ -54,6 +61,39 @@ func (k ClaimKey) Ready() bool { return strings.HasPrefix(string(k.Queue()), Cla
 // Queued reports whether the run waits for its job.
 func (k ClaimKey) Queued() bool { return k != "" && k[:1] == ClaimQueuedPrefix }
 
+// Delayed reports whether the run needs a place in its group at its moment.
+func (k ClaimKey) Delayed() bool {
+	return strings.HasPrefix(string(k), ClaimParkedPrefix) && strings.HasSuffix(string(k), nameEnd)
+}
+
+// Grouped reports whether the run waits for a place in its group.
+func (k ClaimKey) Grouped() bool { return strings.HasPrefix(string(k), ClaimGroupPrefix) }
+
+// Wait is what a run waits for.
+type Wait string
+
+// What runs wait for: a place of their group or their job, a moment, a node that
+// is fit, or a free slot where they were sent.
+const (
+	WaitNone  Wait = ""
+	WaitGroup Wait = "GROUP"
+	WaitJob   Wait = "JOB"
+	WaitTime  Wait = "TIME"
+	WaitNode  Wait = "NODE"
+	WaitSlot  Wait = "SLOT"
+)
+
+// WaitsFor is what the run waits for; WaitNone when it does not wait.
+func (k ClaimKey) WaitsFor() Wait {
+	if k == "" {
+		return WaitNone
+	}
+	return map[ClaimKey]Wait{
+		ClaimGroupPrefix: WaitGroup, ClaimQueuedPrefix: WaitJob, ClaimParkedPrefix: WaitTime,
+		ClaimUnplacedPrefix: WaitNode, ClaimReadyPrefix: WaitSlot,
+	}[k[:1]]
+}
+
 // Queue is where the run waits that may start now; empty when it may not.
 func (k ClaimKey) Queue() Queue {
 	at := len(k) - placeLen
@@ -63,10 +103,10 @@ func (k ClaimKey) Queue() Queue {
 	return Queue(k[:at])
 }
 
-// Place is the order of the run among those of all queues: priority, then
-// fair time. It is empty for runs that are in none.
+// Place is the order of the run among those of all queues, that of its group
+// included: priority, then fair time. It is empty for runs that are in none.
 func (k ClaimKey) Place() string {
-	if k.Queue() == "" {
+	if k.Queue() == "" && !k.Grouped() {
 		return ""
 	}
 	return string(k[len(k)-placeLen:])
@@ -88,7 +128,7 @@ func (k ClaimKey) ParkedUntil() (time.Time, bool) {
 	if len(k) < 2 || k[:1] != ClaimParkedPrefix {
 		return time.Time{}, false
 	}
-	return moment(k[1:])
+	return moment(ClaimKey(strings.TrimSuffix(string(k[1:]), nameEnd)))
 }
 
 func moment(hex ClaimKey) (time.Time, bool) {

@@ -67,3 +67,31 @@ func TestKindsOfClaimKeys(t *testing.T) {
 	}
 	require.Less(t, entity.QueuedKey("a", 2), entity.QueuedKey("b", 1), "a job's waiters stand together")
 }
+
+func TestKeysOfGroupsWithALimit(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	delayed := entity.DelayedKey(at)
+	until, parked := delayed.ParkedUntil()
+	require.True(t, parked && delayed.Delayed() && until.Equal(at))
+	require.False(t, entity.ParkedKey(at).Delayed())
+	require.Less(t, delayed, entity.ParkedKey(at.Add(time.Millisecond)), "within what has come due")
+	waits := entity.GroupQueue("billing").Key(7, at)
+	require.True(t, waits.Grouped() && !waits.Ready() && !waits.Queued())
+	require.Empty(t, waits.Queue(), "nobody takes from it")
+	require.Equal(t, entity.ReadyKey(7, at), waits.In(entity.CommonQueue), "priority and fair time are kept")
+	require.NotEqual(t, waits, entity.GroupQueue("Billing").Key(7, at))
+	require.LessOrEqual(t, len(waits), 64)
+	require.Greater(t, waits, entity.ClaimKey("C"))
+	require.Less(t, waits, entity.ClaimKey(entity.ClaimQueuedPrefix))
+}
+
+func TestAKeyTellsWhatTheRunWaitsFor(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for key, want := range map[entity.ClaimKey]entity.Wait{
+		"": "", entity.RunningKey("n1"): "", entity.ReadyKey(5, at): entity.WaitSlot, entity.NodeQueue("n1").Key(5, at): entity.WaitSlot,
+		entity.UnplacedQueue(nil).Key(5, at): entity.WaitNode, entity.ParkedKey(at): entity.WaitTime, entity.DelayedKey(at): entity.WaitTime,
+		entity.QueuedKey("j", 1): entity.WaitJob, entity.GroupQueue("g").Key(5, at): entity.WaitGroup,
+	} {
+		require.Equal(t, want, key.WaitsFor(), key)
+	}
+}

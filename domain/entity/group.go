@@ -9,11 +9,13 @@ const AllJobs = ""
 // it comes into being with its first job.
 type Group struct {
 	Name string
-	// MaxConcurrency bounds the runs of all its jobs; 0 is unlimited.
+	// MaxConcurrency bounds the fires of all its jobs that run at once; 0 is
+	// unlimited.
 	MaxConcurrency int
 	// Paused holds every job of the group, also those that join it later.
 	Paused bool
-	// Settled: all jobs follow Paused. Until then they are being changed.
+	// Settled: all jobs follow Paused, and know whether there is a limit. Until
+	// then they are being changed.
 	Settled    bool
 	Version    int
 	CreateTime time.Time
@@ -30,3 +32,15 @@ const (
 	PausedByUser  PauseCause = ""
 	PausedByGroup PauseCause = "GROUP"
 )
+
+// GroupPlace is the place that a fire holds in its group, from before its first
+// run may start until its last run is over. A group has as many as its limit.
+type GroupPlace struct {
+	Group   string
+	JobID   string
+	FireKey string
+	// ExecutionID is a run of a fire that was there before its job was bound by
+	// a limit: who ends it may not know of the place, which is empty once the run
+	// is final. It is not set for other fires.
+	ExecutionID string
+}

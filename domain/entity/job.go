@@ -61,6 +61,9 @@ type Job struct {
 	// FenceSeq is the job-wide fencing number given to the latest fire of a
 	// coordinated job (engine rule 21). It never falls.
 	FenceSeq int64
+	// Limited: the job's group bounds the fires of all its jobs. It changes with
+	// Version alone, so that whoever knows the version knows it.
+	Limited bool
 	// Version counts edits of the definition and of the status by people;
 	// a fire never changes it (engine rule 4).
 	Version    int
@@ -77,12 +80,12 @@ func PartitionOf(jobID string) int {
 
 // Coordinated reports whether adding or finishing a run of the job must lock
 // the job first: every policy but unlimited PARALLEL, FIXED_DELAY, more than
-// one shard (engine rule 16), and ROUND_ROBIN, whose turn is the number of the
-// fire that is given under the lock.
+// one shard (engine rule 16), a group with a limit, and ROUND_ROBIN, whose turn
+// is the number of the fire that is given under the lock.
 func (j *Job) Coordinated() bool {
 	return j.Overlap != OverlapParallel || j.MaxConcurrency > 0 ||
 		j.Schedule.Kind == schedule.FixedDelay || j.ShardCount > 1 || j.Broadcast ||
-		j.Routing.Strategy == RouteRoundRobin
+		j.Routing.Strategy == RouteRoundRobin || j.Limited
 }
 
 // FireLimit is the number of fires that may be live at once; 0 is unlimited.

@@ -52,6 +52,14 @@ func UnplacedQueue(labels map[string]string) Queue {
 	return Queue(ClaimUnplacedPrefix + labelHash(labels) + nameEnd)
 }
 
+// GroupQueue is that of runs which wait for a place in their group. Nobody takes
+// from it; who frees a place lets the first go on (docs/limits.md).
+func GroupQueue(group string) Queue {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(group))
+	return Queue(fmt.Sprintf("%s%016x%s", ClaimGroupPrefix, h.Sum64(), nameEnd))
+}
+
 // Key orders the runs of a queue: priority 10 first, and within one priority by
 // fair time (see package fairness).
 func (q Queue) Key(priority int, fair time.Time) ClaimKey {

@@ -74,6 +74,11 @@ type ExecutionWriter interface {
 	Note(ctx context.Context, notes []Note) error
 	// Lock locks and returns the rows by id, in id order; missing ones are left out.
 	Lock(ctx context.Context, ids []string) ([]*entity.Execution, error)
+	// LiveOf locks and returns the runs of a job that are not final, in id order.
+	LiveOf(ctx context.Context, jobID string) ([]*entity.Execution, error)
+	// Requeue writes the claim keys and update times of locked rows that wait,
+	// many in one statement.
+	Requeue(ctx context.Context, rows []*entity.Execution) error
 	// Update writes every mutable column of a locked row if its status and
 	// token are still those given; else fault.KindConflict, code stale_token.
 	Update(ctx context.Context, row *entity.Execution, from entity.Status, token int64) error
@@ -131,6 +136,8 @@ type ClaimReader interface {
 type LiveFireWriter interface {
 	// OfJobs returns the live fires of the jobs, ordered by job id and Seq.
 	OfJobs(ctx context.Context, jobIDs []string) ([]entity.LiveFire, error)
+	// Some returns those of the fires that are live; only their keys are read.
+	Some(ctx context.Context, fires []entity.LiveFire) ([]entity.LiveFire, error)
 	Insert(ctx context.Context, fires []entity.LiveFire) error
 	// Update writes Active and Remaining.
 	Update(ctx context.Context, fires []entity.LiveFire) error

@@ -7,11 +7,35 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// GroupWriter is what a change of a job asks of its group.
+// GroupTerms are what a group asks of its jobs.
+type GroupTerms struct {
+	// Paused: the group, or all jobs, are paused.
+	Paused bool
+	// Limited: the fires of the group that run at once are bounded.
+	Limited bool
+}
+
+// GroupWriter is what a change of a job asks of its group, and the places of
+// groups that have a limit. Groups are locked after jobs and before executions;
+// places are taken by who holds the lock of the group.
 type GroupWriter interface {
-	// Held reports whether the group, or all jobs, are paused. The answer holds
-	// until the transaction ends.
-	Held(ctx context.Context, group string) (bool, error)
+	// Terms are those of the group; they hold until the transaction ends. A group
+	// that has no row gets one.
+	Terms(ctx context.Context, group string) (GroupTerms, error)
+	// Lock locks the groups in the order of their names and returns the limits of
+	// those that exist; 0 is none.
+	Lock(ctx context.Context, names []string) (limits map[string]int, err error)
+	// CountPlaces is how many places of the group are held.
+	CountPlaces(ctx context.Context, group string) (int, error)
+	// Take adds places; one that the fire holds already stays.
+	Take(ctx context.Context, places []entity.GroupPlace) error
+	// Release gives up the places of the fires, where they hold any.
+	Release(ctx context.Context, fires []entity.LiveFire) error
+	// ReleaseJob gives up the places of all fires of a job.
+	ReleaseJob(ctx context.Context, jobID string) error
+	// Next are the first runs that wait for a place in the group, strictly by
+	// priority, then fair time, locked.
+	Next(ctx context.Context, group string, limit int) ([]*entity.Execution, error)
 }
 
 // Groups keeps the settings of groups. A group whose jobs exist has a row.
@@ -23,19 +47,21 @@ type Groups interface {
 	Group(ctx context.Context, name string) (entity.Group, error)
 	// AddGroup adds a group; a taken name is fault.KindConflict.
 	AddGroup(ctx context.Context, g entity.Group) error
-	// LimitGroup sets the bound; version, where it is not 0, must be the
+	// LimitGroup sets the bound, and marks the group as not settled when it had
+	// none before or has none now; version, where it is not 0, must be the
 	// present one, else it is fault.KindConflict.
 	LimitGroup(ctx context.Context, name string, maxConcurrency, version int, at time.Time) (entity.Group, error)
 	// HoldGroup sets Paused, and marks the group as not settled when that is
 	// a change.
 	HoldGroup(ctx context.Context, name string, paused bool, at time.Time) (entity.Group, error)
-	// SettleGroup marks a group as settled if Paused is still that.
-	SettleGroup(ctx context.Context, name string, paused bool) error
+	// SettleGroup marks a group as settled if it is still at that version.
+	SettleGroup(ctx context.Context, name string, version int) error
 	// UnsettledGroups are those that some jobs do not follow yet.
 	UnsettledGroups(ctx context.Context) ([]entity.Group, error)
 	// Strays are jobs, by id from after on, that must be paused because the
-	// group is, or resumed because neither it nor all jobs are.
-	Strays(ctx context.Context, group string, paused bool, after string, limit int) (ids []string, err error)
+	// group is, or resumed because neither it nor all jobs are, or do not know
+	// whether the group has a limit.
+	Strays(ctx context.Context, g entity.Group, after string, limit int) (ids []string, err error)
 	// DropGroup removes a group; one that has jobs is fault.KindConflict.
 	DropGroup(ctx context.Context, name string) error
 }

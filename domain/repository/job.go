@@ -44,6 +44,9 @@ type JobWriter interface {
 	// LockFull locks one row and returns all of it; a missing or deleted job
 	// is fault.KindNotFound.
 	LockFull(ctx context.Context, id string) (*entity.Job, error)
+	// Read returns those of the jobs that exist, in no particular order, as they
+	// are needed to run, without a lock.
+	Read(ctx context.Context, ids []string) ([]*entity.Job, error)
 	// Insert adds a job and keeps its definition as version 1. A taken
 	// (group, name) is fault.KindConflict with code name_taken.
 	Insert(ctx context.Context, jobs ...*entity.Job) error
@@ -119,6 +122,10 @@ type JobPlanReader interface {
 	// Unarmed returns ids of ENABLED FIXED_DELAY jobs without a next time and
 	// without a live fire (engine rule 7).
 	Unarmed(ctx context.Context, limit int) ([]string, error)
+	// RoomyGroups are the groups with a limit that have a free place, by name.
+	RoomyGroups(ctx context.Context) ([]string, error)
+	// EmptyPlaces are places of groups whose fire is over.
+	EmptyPlaces(ctx context.Context, limit int) ([]entity.GroupPlace, error)
 }
 
 // ScheduleQuery asks for a page of jobs that fire by themselves.

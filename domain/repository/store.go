@@ -42,8 +42,8 @@ type Store interface {
 }
 
 // Tx is one write transaction. It is used by one goroutine and is void after
-// fn has returned. Lock order everywhere: jobs by id, then executions by id
-// (engine rules 8 and 16).
+// fn has returned. Lock order everywhere: jobs by id, then groups by name, then
+// executions by id (engine rules 8 and 16).
 type Tx struct {
 	Jobs       JobWriter
 	Executions ExecutionWriter

@@ -89,6 +89,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		{"ready", entity.ClaimReadyPrefix, entity.ClaimUnplacedPrefix},
 		{"unplaced", entity.ClaimUnplacedPrefix, "Y"},
 		{"parked", entity.ClaimParkedPrefix, "C"},
+		{"grouped", entity.ClaimGroupPrefix, "H"},
 		{"queued", entity.ClaimQueuedPrefix, "R"},
 	} {
 		n, err := g.queue.CountRange(ctx, repository.ClaimRange{Lo: part.lo, Hi: part.hi, Limit: countLimit})

@@ -2,6 +2,7 @@ package persistence
 
 import (
 	"context"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -19,6 +20,44 @@ func (w *executionWriter) Lock(ctx context.Context, ids []string) ([]*entity.Exe
 		out = append(out, rows...)
 	}
 	return out, nil
+}
+
+// LiveOf implements repository.ExecutionWriter. It searches what is live and not
+// the job's history, which may be millions of runs.
+func (w *executionWriter) LiveOf(ctx context.Context, jobID string) ([]*entity.Execution, error) {
+	ids, err := collect(ctx, w.c, "execution.live-of", "SELECT id FROM scheduler_job_execution"+w.c.d.byClaim+
+		" WHERE claim_key >= '' AND claim_key < '~' AND job_id = ?", []any{jobID}, scanText)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := w.Lock(ctx, ids)
+	return slices.DeleteFunc(rows, func(e *entity.Execution) bool { return e.Status.Final() }), err
+}
+
+// Requeue implements repository.ExecutionWriter.
+func (w *executionWriter) Requeue(ctx context.Context, rows []*entity.Execution) error {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b *entity.Execution) int { return compare(a.ID, b.ID) })
+	for _, part := range chunks(rows, w.c.d.maxRows) {
+		if w.c.d.lite() {
+			err := w.c.execEach(ctx, "execution.requeue", len(part), func(i int) (string, []any) {
+				return "UPDATE scheduler_job_execution SET claim_key = ?, update_time = ? WHERE id = ? AND status = 'WAITING'",
+					[]any{string(part[i].Claim), text(part[i].UpdateTime), part[i].ID}
+			}, func(int, int64) error { return nil })
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		v := newValueTable(len(part), func(i int) any { return part[i].ID })
+		query, args := v.update(w.c.d, "scheduler_job_execution",
+			"t.claim_key = "+v.expr(asIs, func(i int) any { return string(part[i].Claim) })+
+				", t.update_time = "+v.expr(asTime, func(i int) any { return text(part[i].UpdateTime) }), "t.status = 'WAITING'")
+		if _, err := w.c.exec(ctx, "execution.requeue", query, args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Update implements repository.ExecutionWriter.

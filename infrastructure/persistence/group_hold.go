@@ -2,6 +2,8 @@ package persistence
 
 import (
 	"context"
+	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -11,21 +13,28 @@ import (
 // groupWriter implements repository.GroupWriter.
 type groupWriter struct{ c *conn }
 
-// Held implements repository.GroupWriter. The rows are locked for reading, so
-// that a pause of the group comes before the change or after it, and in the
-// second case finds the changed job.
-func (w *groupWriter) Held(ctx context.Context, group string) (bool, error) {
-	found, err := collect(ctx, w.c, "group.held",
-		"SELECT paused FROM scheduler_job_group WHERE name IN ('', ?) ORDER BY name"+w.c.d.forShare, []any{group}, scanInt)
-	if err != nil {
-		return false, err
-	}
-	for _, paused := range found {
-		if paused != 0 {
-			return true, nil
+// Terms implements repository.GroupWriter. The rows are locked for reading, so
+// that a pause or a limit of the group comes before the change or after it, and
+// in the second case finds the changed job.
+func (w *groupWriter) Terms(ctx context.Context, group string) (terms repository.GroupTerms, err error) {
+	for range 2 {
+		terms = repository.GroupTerms{}
+		found, err := collect(ctx, w.c, "group.terms", "SELECT name, paused, max_concurrency FROM scheduler_job_group WHERE name IN ('', ?) ORDER BY name"+w.c.d.forShare,
+			[]any{group}, func(rows *sql.Rows) (name string, err error) {
+				var paused, limit int
+				err = rows.Scan(&name, &paused, &limit)
+				terms.Paused = terms.Paused || paused != 0
+				terms.Limited = terms.Limited || name == group && limit > 0
+				return name, err
+			})
+		if err != nil || slices.Contains(found, group) {
+			return terms, err
+		}
+		if err := w.c.ensureGroup(ctx, group, w.c.clock.Now()); err != nil {
+			return terms, err
 		}
 	}
-	return false, nil
+	return terms, nil
 }
 
 // HoldGroup implements repository.Groups.
@@ -44,9 +53,9 @@ func (r *Groups) HoldGroup(ctx context.Context, name string, paused bool, at tim
 }
 
 // SettleGroup implements repository.Groups.
-func (r *Groups) SettleGroup(ctx context.Context, name string, paused bool) error {
+func (r *Groups) SettleGroup(ctx context.Context, name string, version int) error {
 	return r.s.change(ctx, repository.LaneAPI, "group-settle", func(ctx context.Context, c *conn) error {
-		_, err := c.exec(ctx, "group.settle", "UPDATE scheduler_job_group SET settled = 1 WHERE name = ? AND paused = ?", name, flag(paused))
+		_, err := c.exec(ctx, "group.settle", "UPDATE scheduler_job_group SET settled = 1 WHERE name = ? AND version = ?", name, version)
 		return err
 	})
 }
@@ -59,19 +68,18 @@ func (r *Groups) UnsettledGroups(ctx context.Context) ([]entity.Group, error) {
 }
 
 // Strays implements repository.Groups.
-func (r *Groups) Strays(ctx context.Context, group string, paused bool, after string, limit int) ([]string, error) {
-	query := "SELECT id FROM scheduler_job_definition WHERE deleted = 0 AND id > ?"
-	args := []any{after}
-	if group != entity.AllJobs {
-		query += " AND group_name = ?"
-		args = append(args, group)
-	}
-	if paused {
-		query += " AND status = 'ENABLED'"
-	} else {
-		query += " AND status = 'PAUSED' AND paused_by = 'GROUP' AND group_name NOT IN (SELECT name FROM scheduler_job_group WHERE paused = 1)" +
+func (r *Groups) Strays(ctx context.Context, g entity.Group, after string, limit int) ([]string, error) {
+	stray := "status = 'ENABLED'"
+	if !g.Paused {
+		stray = "status = 'PAUSED' AND paused_by = 'GROUP' AND group_name NOT IN (SELECT name FROM scheduler_job_group WHERE paused = 1)" +
 			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_group WHERE name = '' AND paused = 1)"
 	}
+	args := []any{after}
+	if g.Name != entity.AllJobs {
+		stray = "group_name = ? AND (" + stray + " OR limited <> ?)"
+		args = append(args, g.Name, flag(g.MaxConcurrency > 0))
+	}
+	query := "SELECT id FROM scheduler_job_definition WHERE deleted = 0 AND id > ? AND " + stray
 	return collect(ctx, r.s.read, "group.strays", query+" ORDER BY id LIMIT ?", append(args, limit), scanText)
 }
 

@@ -96,8 +96,9 @@ func (r *Groups) AddGroup(ctx context.Context, g entity.Group) error {
 func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, version int, at time.Time) (g entity.Group, err error) {
 	err = r.s.change(ctx, repository.LaneAPI, "group-limit", func(ctx context.Context, c *conn) error {
 		n, err := c.exec(ctx, "group.limit",
-			"UPDATE scheduler_job_group SET max_concurrency = ?, version = version + 1, update_time = ? WHERE name = ? AND (? = 0 OR version = ?)",
-			maxConcurrency, text(at), name, version, version)
+			`UPDATE scheduler_job_group SET settled = CASE WHEN (max_concurrency > 0) <> ? THEN 0 ELSE settled END,
+			max_concurrency = ?, version = version + 1, update_time = ? WHERE name = ? AND (? = 0 OR version = ?)`,
+			flag(maxConcurrency > 0), maxConcurrency, text(at), name, version, version)
 		if err != nil {
 			return err
 		}
@@ -141,10 +142,14 @@ func (c *conn) ensureGroups(ctx context.Context, jobs ...*entity.Job) error {
 		if len(found) > 0 {
 			continue
 		}
-		row := groupRow{Name: name, Settled: true, Version: 1, CreateTime: stamp(t)}
-		if err := c.gorm(ctx, "group.ensure").Clauses(clause.OnConflict{DoNothing: true}).Create(&row).Error; err != nil {
+		if err := c.ensureGroup(ctx, name, t); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (c *conn) ensureGroup(ctx context.Context, name string, at time.Time) error {
+	row := groupRow{Name: name, Settled: true, Version: 1, CreateTime: stamp(at)}
+	return c.gorm(ctx, "group.ensure").Clauses(clause.OnConflict{DoNothing: true}).Create(&row).Error
 }

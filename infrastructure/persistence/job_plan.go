@@ -14,7 +14,7 @@ const planColumns = `id, name, job_type, COALESCE(job_class, ''), COALESCE(cron_
 	COALESCE(retry_policy, ''), status, next_fire_time, last_fire_time, create_time, update_time, version, group_name,
 	schedule_kind, dialect, interval_ms, run_at, time_zone, start_at, end_at, jitter_ms, dst_gap, dst_overlap, anchor_time,
 	misfire_policy, misfire_threshold_sec, misfire_window_sec, misfire_max_fires, start_deadline_sec, overlap_policy,
-	max_concurrency, max_queued, shard_count, broadcast, COALESCE(routing, ''), on_node_loss, due_time, partition_id, paused_at, paused_by, fence_seq`
+	max_concurrency, max_queued, shard_count, broadcast, COALESCE(routing, ''), on_node_loss, due_time, partition_id, paused_at, paused_by, fence_seq, limited`
 
 func scanPlan(rows *sql.Rows) (*entity.Job, error) {
 	var r jobRow
@@ -22,7 +22,7 @@ func scanPlan(rows *sql.Rows) (*entity.Job, error) {
 		&r.RetryPolicy, &r.Status, &r.NextFireTime, &r.LastFireTime, &r.CreateTime, &r.UpdateTime, &r.Version, &r.GroupName,
 		&r.ScheduleKind, &r.Dialect, &r.IntervalMs, &r.RunAt, &r.TimeZone, &r.StartAt, &r.EndAt, &r.JitterMs, &r.DstGap, &r.DstOverlap, &r.AnchorTime,
 		&r.MisfirePolicy, &r.MisfireThresholdSec, &r.MisfireWindowSec, &r.MisfireMaxFires, &r.StartDeadlineSec, &r.OverlapPolicy,
-		&r.MaxConcurrency, &r.MaxQueued, &r.ShardCount, &r.Broadcast, &r.Routing, &r.OnNodeLoss, &r.DueTime, &r.PartitionID, &r.PausedAt, &r.PausedBy, &r.FenceSeq)
+		&r.MaxConcurrency, &r.MaxQueued, &r.ShardCount, &r.Broadcast, &r.Routing, &r.OnNodeLoss, &r.DueTime, &r.PartitionID, &r.PausedAt, &r.PausedBy, &r.FenceSeq, &r.Limited)
 	if err != nil {
 		return nil, err
 	}

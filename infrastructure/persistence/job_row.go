@@ -63,6 +63,7 @@ type jobRow struct {
 	PausedAt    stamp
 	PausedBy    string
 	FenceSeq    int64
+	Limited     bool
 	// NameKey is the unique key of (group, name), byte for byte; it is NULL
 	// for deleted jobs, whose names are free again.
 	NameKey []byte
@@ -116,7 +117,7 @@ func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
 		StartDeadlineSec: j.StartDeadlineSec, OverlapPolicy: string(j.Overlap),
 		MaxConcurrency: j.MaxConcurrency, MaxQueued: j.MaxQueued, ShardCount: j.ShardCount, Broadcast: j.Broadcast,
 		Routing: string(routing), OnNodeLoss: string(j.OnNodeLoss),
-		PartitionID: j.Partition, PausedAt: stamp(j.PausedAt), PausedBy: string(j.PausedBy), FenceSeq: j.FenceSeq,
+		PartitionID: j.Partition, PausedAt: stamp(j.PausedAt), PausedBy: string(j.PausedBy), FenceSeq: j.FenceSeq, Limited: j.Limited,
 		NameSearch: strings.ToLower(j.Name),
 	}
 	r.setSchedule(j.Schedule)
@@ -152,7 +153,7 @@ func (r *jobRow) entity() (*entity.Job, error) {
 		ShardCount: r.ShardCount, Broadcast: r.Broadcast, OnNodeLoss: entity.OnNodeLoss(r.OnNodeLoss),
 		Status:       entity.JobStatus(r.Status),
 		NextFireTime: r.NextFireTime.time(), DueTime: r.DueTime.time(), LastFireTime: r.LastFireTime.time(),
-		PausedAt: r.PausedAt.time(), PausedBy: entity.PauseCause(r.PausedBy), Partition: r.PartitionID, FenceSeq: r.FenceSeq,
+		PausedAt: r.PausedAt.time(), PausedBy: entity.PauseCause(r.PausedBy), Partition: r.PartitionID, FenceSeq: r.FenceSeq, Limited: r.Limited,
 		Version: r.Version, CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
 		Schedule: r.schedule(),
 	}

@@ -68,6 +68,11 @@ func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error
 	return row.entity()
 }
 
+// Read implements repository.JobWriter.
+func (w *jobWriter) Read(ctx context.Context, ids []string) ([]*entity.Job, error) {
+	return w.c.plans(ctx, "job.read", sorted(ids), "deleted = 0")
+}
+
 // jobInsertRows bounds the rows of one INSERT: 50 columns each, and SQLite
 // takes at most 32,766 arguments.
 const jobInsertRows = 200

@@ -38,6 +38,27 @@ func (w *liveFireWriter) OfJobs(ctx context.Context, jobIDs []string) ([]entity.
 	return out, nil
 }
 
+// Some implements repository.LiveFireWriter.
+func (w *liveFireWriter) Some(ctx context.Context, fires []entity.LiveFire) ([]entity.LiveFire, error) {
+	var out []entity.LiveFire
+	for _, part := range chunks(byKey(fires), w.c.d.maxRows) {
+		args := make([]any, 0, len(part)*2)
+		for _, f := range part {
+			args = append(args, f.JobID, f.FireKey)
+		}
+		values := tuples(2, len(part))
+		if w.c.d.lite() {
+			values = "VALUES " + values
+		}
+		found, err := collect(ctx, w.c, "live-fire.some", selectLiveFires+" WHERE (job_id, fire_key) IN ("+values+")", args, scanLiveFire)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
 // byKey is the order in which live fires are written.
 func byKey(fires []entity.LiveFire) []entity.LiveFire {
 	fires = slices.Clone(fires)
@@ -100,20 +121,25 @@ func (w *liveFireWriter) upsert(ctx context.Context, fires []entity.LiveFire) er
 
 // Delete implements repository.LiveFireWriter.
 func (w *liveFireWriter) Delete(ctx context.Context, fires []entity.LiveFire) error {
-	if w.c.d.lite() {
+	return w.c.deleteFires(ctx, "live-fire.delete", "scheduler_live_fire", fires)
+}
+
+// deleteFires deletes what a table holds of the fires.
+func (c *conn) deleteFires(ctx context.Context, name, table string, fires []entity.LiveFire) error {
+	if c.d.lite() {
 		for _, f := range fires {
-			if _, err := w.c.exec(ctx, "live-fire.delete", "DELETE FROM scheduler_live_fire WHERE job_id = ? AND fire_key = ?", f.JobID, f.FireKey); err != nil {
+			if _, err := c.exec(ctx, name, "DELETE FROM "+table+" WHERE job_id = ? AND fire_key = ?", f.JobID, f.FireKey); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	for _, part := range chunks(byKey(fires), w.c.d.maxRows) {
+	for _, part := range chunks(byKey(fires), c.d.maxRows) {
 		args := make([]any, 0, len(part)*2)
 		for _, f := range part {
 			args = append(args, f.JobID, f.FireKey)
 		}
-		_, err := w.c.exec(ctx, "live-fire.delete", "DELETE FROM scheduler_live_fire WHERE (job_id, fire_key) IN ("+tuples(2, len(part))+")", args...)
+		_, err := c.exec(ctx, name, "DELETE FROM "+table+" WHERE (job_id, fire_key) IN ("+tuples(2, len(part))+")", args...)
 		if err != nil {
 			return err
 		}

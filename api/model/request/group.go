@@ -23,7 +23,7 @@ type GroupChange struct {
 
 // GroupSettings documents what both have in common.
 type GroupSettings struct {
-	// MaxConcurrency is how many runs of its jobs there may be at once; 0 is any number.
+	// MaxConcurrency is how many fires of its jobs may run at once; 0 is any number.
 	MaxConcurrency int       `json:"maxConcurrency,omitempty" minimum:"0" maximum:"10000"`
 	Version        int       `json:"version,omitempty"`
 	Paused         bool      `json:"paused,omitempty" readonly:"true"`

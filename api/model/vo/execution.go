@@ -17,12 +17,14 @@ type Execution struct {
 	ShardTotal    int            `json:"shardTotal"`
 	Status        entity.Status  `json:"status"`
 	Reason        entity.Reason  `json:"reason"`
-	NodeID        string         `json:"nodeId"`
-	Attempt       int            `json:"attempt"`
-	RetryCount    int            `json:"retryCount"`
-	Priority      int            `json:"priority"`
-	StartTime     Time           `json:"startTime" format:"date-time" extensions:"x-nullable"`
-	EndTime       Time           `json:"endTime" format:"date-time" extensions:"x-nullable"`
+	// WaitsFor is what a WAITING run waits for, and empty for others.
+	WaitsFor   entity.Wait `json:"waitsFor"`
+	NodeID     string      `json:"nodeId"`
+	Attempt    int         `json:"attempt"`
+	RetryCount int         `json:"retryCount"`
+	Priority   int         `json:"priority"`
+	StartTime  Time        `json:"startTime" format:"date-time" extensions:"x-nullable"`
+	EndTime    Time        `json:"endTime" format:"date-time" extensions:"x-nullable"`
 	// DurationMs is null until the run has ended, LatenessMs until it started.
 	DurationMs   *int64  `json:"durationMs" extensions:"x-nullable"`
 	LatenessMs   *int64  `json:"latenessMs" extensions:"x-nullable"`
@@ -43,7 +45,7 @@ type Execution struct {
 func FromExecution(e *entity.Execution, names map[string]string) Execution {
 	v := Execution{
 		ID: e.ID, JobID: e.JobID, JobName: names[e.JobID], FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime), Trigger: e.Trigger,
-		ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status, Reason: e.Reason, NodeID: e.NodeID,
+		ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status, Reason: e.Reason, WaitsFor: e.Claim.WaitsFor(), NodeID: e.NodeID,
 		Attempt: e.Attempt, RetryCount: e.RetryCount, Priority: e.Priority, StartTime: Time(e.StartTime), EndTime: Time(e.EndTime),
 		Progress: e.Progress, ErrorMessage: e.ErrorMessage, Result: e.Result, RetryOf: optional(e.RetryOf), JobVersion: e.JobVersion,
 		SkipFrom: Time(e.SkipFrom), SkipTo: Time(e.SkipTo), SkipCount: e.SkipCount, CreateTime: Time(e.CreateTime), UpdateTime: Time(e.UpdateTime),

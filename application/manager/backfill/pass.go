@@ -65,10 +65,11 @@ func (p *pass) decide(ctx context.Context, times []time.Time) (int, error) {
 	}
 	past := Read(fires)
 	p.b.Open = past.open(p.b.Open)
-	live, err := p.tx.LiveFires.OfJobs(ctx, []string{p.job.ID})
+	places, err := coordination.Live(ctx, p.tx, p.job)
 	if err != nil {
-		return 0, fmt.Errorf("read live fires: %w", err)
+		return 0, err
 	}
+	live := places[p.job.ID]
 	for i, at := range times {
 		if p.planned(at) {
 			return i, nil

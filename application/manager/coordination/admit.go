@@ -20,7 +20,8 @@ type Admission struct {
 // Admit decides what becomes of one new fire of a job and adds its rows to a.
 // live are the job's live fires, kept up to date over several calls;
 // job.FenceSeq grows with each fire that gets or waits for a place. Rows of
-// earlier fires that REPLACE ends are written at once.
+// earlier fires that REPLACE ends are written at once. Who has stored the rows
+// calls OpenFor.
 func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
 	live *[]entity.LiveFire, f Fire, a *Admission,
 ) error {
@@ -50,7 +51,7 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 	if err := p.supersede(ctx, tx, now, live, d.Supersede, &a.Effect); err != nil {
 		return err
 	}
-	if err := p.replace(ctx, tx, now, live, d.Replace, &a.Effect); err != nil {
+	if err := p.replace(ctx, tx, now, job, live, d.Replace, &a.Effect); err != nil {
 		return err
 	}
 	active := d.Verdict == overlap.Start
@@ -105,7 +106,7 @@ func (p *Places) supersede(ctx context.Context, tx repository.Tx, now time.Time,
 
 // replace asks the runs of active fires to stop; what has not started ends
 // here, and a fire of which nothing runs leaves its place at once.
-func (p *Places) replace(ctx context.Context, tx repository.Tx, now time.Time,
+func (p *Places) replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
 	live *[]entity.LiveFire, fires []entity.LiveFire, e *Effect,
 ) error {
 	var ended, shrunk []entity.LiveFire
@@ -126,6 +127,11 @@ func (p *Places) replace(ctx context.Context, tx repository.Tx, now time.Time,
 	if len(shrunk) > 0 {
 		if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
 			return fmt.Errorf("shrink replaced fires: %w", err)
+		}
+	}
+	if job.Limited && len(ended) > 0 {
+		if err := tx.Groups.Release(ctx, ended); err != nil {
+			return fmt.Errorf("give up the places of replaced fires: %w", err)
 		}
 	}
 	return deleteFires(ctx, tx, ended)

@@ -21,16 +21,13 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 ) (Effect, error) {
 	var e Effect
 	finals := map[fireID]int{}
-	var ids []string
 	for _, row := range ended {
 		finals[fireID{row.JobID, row.FireKey}]++
-		ids = append(ids, row.JobID)
 	}
-	if len(ids) == 0 {
+	if len(finals) == 0 {
 		return e, nil
 	}
-	slices.Sort(ids)
-	live, err := tx.LiveFires.OfJobs(ctx, slices.Compact(ids))
+	live, err := concerned(ctx, tx, jobs, finals)
 	if err != nil {
 		return e, fmt.Errorf("read live fires: %w", err)
 	}
@@ -48,7 +45,7 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 		}
 		remaining[f.JobID] = append(remaining[f.JobID], f)
 	}
-	if err := deleteFires(ctx, tx, gone); err != nil {
+	if err := leave(ctx, tx, jobs, gone); err != nil {
 		return e, err
 	}
 	touched := map[string]bool{}
@@ -74,10 +71,78 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 			return e, fmt.Errorf("update live fires: %w", err)
 		}
 	}
-	return e, nil
+	return e, p.OpenFor(ctx, tx, now, &e, among(jobs, touched)...)
+}
+
+// concerned are the live fires that the ends of some have to do with: all those
+// of jobs that let the next one start, else only those that end. The others may
+// be many thousands, which wait for their group.
+func concerned(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, finals map[fireID]int) ([]entity.LiveFire, error) {
+	var bounded []string
+	var alone []entity.LiveFire
+	for id := range finals {
+		if job := jobs[id.job]; job != nil && job.FireLimit() > 0 {
+			bounded = append(bounded, id.job)
+		} else {
+			alone = append(alone, entity.LiveFire{JobID: id.job, FireKey: id.key})
+		}
+	}
+	live, err := tx.LiveFires.OfJobs(ctx, bounded)
+	if err != nil {
+		return nil, err
+	}
+	some, err := tx.LiveFires.Some(ctx, alone)
+	return append(live, some...), err
+}
+
+// Live are the live fires of those of the locked jobs that admit by them; a job
+// without a limit of its own admits every fire.
+func Live(ctx context.Context, tx repository.Tx, jobs ...*entity.Job) (map[string][]entity.LiveFire, error) {
+	var bounded []string
+	for _, job := range jobs {
+		if job.FireLimit() > 0 {
+			bounded = append(bounded, job.ID)
+		}
+	}
+	if len(bounded) == 0 {
+		return nil, nil
+	}
+	fires, err := tx.LiveFires.OfJobs(ctx, bounded)
+	if err != nil {
+		return nil, fmt.Errorf("read live fires: %w", err)
+	}
+	live := make(map[string][]entity.LiveFire, len(bounded))
+	for _, f := range fires {
+		live[f.JobID] = append(live[f.JobID], f)
+	}
+	return live, nil
+}
+
+// leave gives up what fires hold that are over. What a deleted job was bound by
+// is not known, so its places are looked for.
+func leave(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, gone []entity.LiveFire) error {
+	limited := slices.DeleteFunc(slices.Clone(gone), func(f entity.LiveFire) bool {
+		return jobs[f.JobID] != nil && !jobs[f.JobID].Limited
+	})
+	if len(limited) > 0 {
+		if err := tx.Groups.Release(ctx, limited); err != nil {
+			return fmt.Errorf("give up places of groups: %w", err)
+		}
+	}
+	return deleteFires(ctx, tx, gone)
+}
+
+func among(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
+	var out []*entity.Job
+	for id := range ids {
+		out = append(out, jobs[id])
+	}
+	return out
 }
 
 // Promote lets queued fires of a locked job start as far as its limit allows.
+// One that needs no places any more, because of an edit, gives all of them up:
+// left behind, they would count when the next edit makes it need them again.
 func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job) (Effect, error) {
 	var e Effect
 	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
@@ -85,10 +150,17 @@ func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, j
 		return e, fmt.Errorf("read live fires: %w", err)
 	}
 	promoted, err := p.promote(ctx, tx, now, job, live, &e)
-	if err != nil || len(promoted) == 0 {
+	switch {
+	case err != nil:
 		return e, err
+	case !job.Coordinated():
+		return e, deleteFires(ctx, tx, live)
+	case len(promoted) > 0:
+		if err := tx.LiveFires.Update(ctx, promoted); err != nil {
+			return e, fmt.Errorf("update live fires: %w", err)
+		}
 	}
-	return e, tx.LiveFires.Update(ctx, promoted)
+	return e, p.OpenFor(ctx, tx, now, &e, job)
 }
 
 func (p *Places) promote(ctx context.Context, tx repository.Tx, now time.Time,

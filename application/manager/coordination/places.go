@@ -3,6 +3,7 @@ package coordination
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -42,9 +43,18 @@ func NewPlaces(schedules Compiler, fair FairTimes, defs Definitions, router Rout
 	return &Places{schedules: schedules, fair: fair, defs: defs, router: router}
 }
 
-// Lock locks the jobs in id order and returns the current definition of each
-// that exists. Ids may repeat.
-func (p *Places) Lock(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
+// Lock locks the jobs in id order, then the groups of those that are bound by a
+// limit and the groups given, by name, and returns the current definition of
+// each job that exists. Ids may repeat.
+func (p *Places) Lock(ctx context.Context, tx repository.Tx, ids []string, groups ...string) (map[string]*entity.Job, error) {
+	jobs, err := p.lockJobs(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return jobs, LockGroups(ctx, tx, slices.Collect(maps.Values(jobs)), groups...)
+}
+
+func (p *Places) lockJobs(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)

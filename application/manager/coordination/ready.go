@@ -50,14 +50,21 @@ func (p *Places) PrepareIDs(ctx context.Context, ids ...string) {
 }
 
 // MakeReady gives a waiting row its place in the claim index: at once when it
-// is due, else at its moment. fire is the number of its fire within the job.
+// is due, else at its moment. fire is the number of its fire within the job. Of
+// a job whose group has a limit it waits for a place there, see Open.
 func (p *Places) MakeReady(job *entity.Job, row *entity.Execution, fire int64, now time.Time, e *Effect) {
-	if row.DueTime.After(now) {
+	switch {
+	case row.DueTime.After(now):
 		row.Claim = entity.ParkedKey(row.DueTime)
+		if job.Limited {
+			row.Claim = entity.DelayedKey(row.DueTime)
+		}
 		e.park(row.DueTime)
-		return
+	case job.Limited:
+		row.Claim = entity.GroupQueue(job.Group).Key(row.Priority, p.fair.Fair(row.JobID, row.DueTime, now))
+	default:
+		p.enqueue(job, row, fire, row.DueTime, now, e)
 	}
-	p.enqueue(job, row, fire, row.DueTime, now, e)
 }
 
 // enqueue puts a run into the queue of those who may take it. since is from

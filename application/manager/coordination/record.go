@@ -31,8 +31,8 @@ func (p *Places) Record(ctx context.Context, tx repository.Tx, now time.Time, jo
 			return err
 		}
 	}
-	if len(a.Effect.Closed) == 0 {
-		return nil
+	if err := p.OpenFor(ctx, tx, now, &a.Effect, job); err != nil || len(a.Effect.Closed) == 0 {
+		return err
 	}
 	events := make([]entity.Event, len(a.Effect.Closed))
 	for i, row := range a.Effect.Closed {

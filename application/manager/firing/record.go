@@ -43,6 +43,9 @@ func (m *JobManager) record(ctx context.Context, tx repository.Tx, items []*item
 			return fmt.Errorf("advance %d jobs: %w", len(admitted), err)
 		}
 	}
+	if err := m.Places.OpenFor(ctx, tx, now, &res.effect, jobsOf(coordinated)...); err != nil {
+		return err
+	}
 	return addEvents(ctx, tx, res, now)
 }
 
@@ -97,7 +100,10 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 	if err != nil {
 		return nil, fmt.Errorf("lock %d due jobs: %w", len(ids), err)
 	}
-	live, err := m.liveFires(ctx, tx, ids)
+	if err := coordination.LockGroups(ctx, tx, jobsOf(items)); err != nil {
+		return nil, err
+	}
+	live, err := coordination.Live(ctx, tx, jobsOf(items)...)
 	if err != nil {
 		return nil, err
 	}
@@ -135,19 +141,12 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 	return moves, nil
 }
 
-func (m *JobManager) liveFires(ctx context.Context, tx repository.Tx, ids []string) (map[string][]entity.LiveFire, error) {
-	if len(ids) == 0 {
-		return nil, nil
+func jobsOf(items []*item) []*entity.Job {
+	jobs := make([]*entity.Job, len(items))
+	for i, it := range items {
+		jobs[i] = &it.job
 	}
-	fires, err := tx.LiveFires.OfJobs(ctx, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read live fires: %w", err)
-	}
-	byJob := make(map[string][]entity.LiveFire, len(ids))
-	for _, f := range fires {
-		byJob[f.JobID] = append(byJob[f.JobID], f)
-	}
-	return byJob, nil
+	return jobs
 }
 
 // addEvents writes the outbox rows of everything that is final already.

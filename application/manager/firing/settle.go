@@ -57,10 +57,11 @@ func (s Settler) settleDue(ctx context.Context, tx repository.Tx, job *entity.Jo
 	if err != nil {
 		return fmt.Errorf("compile the schedule of job %s: %w", job.ID, err)
 	}
-	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
+	places, err := coordination.Live(ctx, tx, job)
 	if err != nil {
-		return fmt.Errorf("read live fires: %w", err)
+		return err
 	}
+	live := places[job.ID]
 	var a coordination.Admission
 	plan := Decide(job, sched, now, settleLimit)
 	if plan.Skip != nil {

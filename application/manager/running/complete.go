@@ -252,7 +252,9 @@ type completion struct {
 	manager *TaskManager
 	items   []*finished
 	// jobs are current definitions; those of coordinated jobs are locked.
-	jobs    map[string]*entity.Job
+	jobs map[string]*entity.Job
+	// groups are those whose limits bound the runs when they started; locked.
+	groups  []string
 	now     time.Time
 	refused []*finished
 	done    []decided

@@ -56,8 +56,11 @@ func (c *completion) lockJobs(ctx context.Context, tx repository.Tx) error {
 		if f.run.Job.Coordinated() {
 			ids = append(ids, f.run.Job.ID)
 		}
+		if f.run.Job.Limited { // should the job be gone, its group is still to be opened
+			c.groups = append(c.groups, f.run.Job.Group)
+		}
 	}
-	locked, err := c.manager.Places.Lock(ctx, tx, ids)
+	locked, err := c.manager.Places.Lock(ctx, tx, ids, c.groups...)
 	if err != nil {
 		return fmt.Errorf("lock the jobs of ended runs: %w", err)
 	}
@@ -239,7 +242,10 @@ func (c *completion) givePlacesOn(ctx context.Context, tx repository.Tx, finals 
 		return fmt.Errorf("give places on: %w", err)
 	}
 	c.effect.Add(effect)
-	return nil
+	if !slices.ContainsFunc(ended, func(row *entity.Execution) bool { return c.jobs[row.JobID] == nil }) {
+		return nil
+	}
+	return c.manager.Places.Open(ctx, tx, c.now, &c.effect, c.groups...)
 }
 
 // addRecords writes dead letters and the events of every final state other

@@ -62,7 +62,7 @@ func (t *TaskManager) Unpark(ctx context.Context) (next time.Time, err error) {
 			return time.Time{}, err
 		}
 		if len(rows) > 0 {
-			if err := t.makeReady(ctx, rows, now); err != nil {
+			if err := t.unpark(ctx, rows, now); err != nil {
 				return time.Time{}, err
 			}
 		}
@@ -76,6 +76,23 @@ func (t *TaskManager) Unpark(ctx context.Context) (next time.Time, err error) {
 	}
 	next, _ = first.ParkedUntil()
 	return next, nil
+}
+
+func (t *TaskManager) unpark(ctx context.Context, rows []*entity.Execution, now time.Time) error {
+	var delayed, ready []*entity.Execution
+	for _, row := range rows {
+		if row.Claim.Delayed() {
+			delayed = append(delayed, row)
+		} else {
+			ready = append(ready, row)
+		}
+	}
+	if len(ready) > 0 {
+		if err := t.makeReady(ctx, ready, now); err != nil {
+			return err
+		}
+	}
+	return t.makeWait(ctx, delayed, now)
 }
 
 func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, now time.Time) error {
@@ -98,7 +115,7 @@ func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, n
 		_, effect, err = t.Places.Enqueue(ctx, tx, now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
 			until, parked := row.Claim.ParkedUntil()
 			row.UpdateTime = until
-			return until, parked && !until.After(now)
+			return until, parked && !row.Claim.Delayed() && !until.After(now)
 		})
 		return err
 	})
@@ -179,20 +196,31 @@ func (t *TaskManager) SweepPlaces(ctx context.Context) (int, error) {
 	slices.Sort(ids)
 	touched := 0
 	for _, id := range slices.Compact(ids) {
-		var effect coordination.Effect
-		err := t.Store.Write(ctx, repository.LaneComplete, "repair", func(ctx context.Context, tx repository.Tx) error {
-			effect = coordination.Effect{}
-			return t.repair(ctx, tx, id, &effect)
+		helped, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *coordination.Effect) error {
+			return t.repair(ctx, tx, id, effect)
 		})
 		if err != nil {
 			return touched, fmt.Errorf("repair the places of job %s: %w", id, err)
 		}
-		if len(effect.Rearmed) > 0 || effect.Ready+effect.Away > 0 {
+		if helped {
 			touched++
 		}
-		t.Notice(effect)
 	}
 	return touched, nil
+}
+
+// mend runs one repair in a transaction and tells what it let go.
+func (t *TaskManager) mend(ctx context.Context, repair func(ctx context.Context, tx repository.Tx, effect *coordination.Effect) error) (helped bool, err error) {
+	var effect coordination.Effect
+	err = t.Store.Write(ctx, repository.LaneComplete, "repair", func(ctx context.Context, tx repository.Tx) error {
+		effect = coordination.Effect{}
+		return repair(ctx, tx, &effect)
+	})
+	if err != nil {
+		return false, err
+	}
+	t.Notice(effect)
+	return len(effect.Rearmed) > 0 || effect.Ready+effect.Away > 0, nil
 }
 
 func (t *TaskManager) repair(ctx context.Context, tx repository.Tx, id string, effect *coordination.Effect) error {

@@ -87,7 +87,8 @@ func groupSettings(t *testing.T, s *persistence.Store) {
 func held(t *testing.T, s *persistence.Store, group string) (held bool) {
 	t.Helper()
 	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
-		held, err = tx.Groups.Held(ctx, group)
+		terms, err := tx.Groups.Terms(ctx, group)
+		held = terms.Paused
 		return err
 	})
 	return held
@@ -98,7 +99,7 @@ func heldGroup(t *testing.T, s *persistence.Store) {
 	byGroup.Status, byGroup.PausedBy, byUser.Status = entity.JobPaused, entity.PausedByGroup, entity.JobPaused
 	add(t, s, []*entity.Job{grouped(1, "a"), grouped(2, "b"), grouped(3, "a"), byGroup, byUser})
 	strays := func(group string, paused bool, after string) []string {
-		ids, err := s.Strays(t.Context(), group, paused, after, 2)
+		ids, err := s.Strays(t.Context(), entity.Group{Name: group, Paused: paused}, after, 2)
 		require.NoError(t, err)
 		return ids
 	}
@@ -119,11 +120,11 @@ func heldGroup(t *testing.T, s *persistence.Store) {
 	open, err := s.UnsettledGroups(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []entity.Group{g}, open)
-	require.NoError(t, s.SettleGroup(t.Context(), "a", false))
+	require.NoError(t, s.SettleGroup(t.Context(), "a", g.Version-1))
 	open, err = s.UnsettledGroups(t.Context())
 	require.NoError(t, err)
 	require.Len(t, open, 1, "settled for what is not wanted any more")
-	require.NoError(t, s.SettleGroup(t.Context(), "a", true))
+	require.NoError(t, s.SettleGroup(t.Context(), "a", g.Version))
 	again, err := s.HoldGroup(t.Context(), "a", true, noon.Add(time.Hour))
 	require.NoError(t, err)
 	require.True(t, again.Settled, "nothing changed")
@@ -150,7 +151,7 @@ func pauseAfterChange(t *testing.T, s *persistence.Store) {
 	add(t, s, []*entity.Job{grouped(1, "a")})
 	asked, paused := make(chan struct{}), make(chan error, 1)
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		if _, err := tx.Groups.Held(ctx, "a"); err != nil {
+		if _, err := tx.Groups.Terms(ctx, "a"); err != nil {
 			return err
 		}
 		go func() {
@@ -167,7 +168,7 @@ func pauseAfterChange(t *testing.T, s *persistence.Store) {
 		return tx.Jobs.Insert(ctx, grouped(2, "a"))
 	})
 	require.NoError(t, <-paused)
-	ids, err := s.Strays(t.Context(), "a", true, "", 10)
+	ids, err := s.Strays(t.Context(), entity.Group{Name: "a", Paused: true}, "", 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{jobID(1), jobID(2)}, ids)
 }

@@ -33,6 +33,7 @@ func Run(t *testing.T, open Opener) {
 		{"marks of nodes", testMarks},
 		{"users", testUsers},
 		{"groups", testGroups},
+		{"places of groups", testPlaces},
 		{"backfills", testBackfills},
 		{"secrets", testSecrets},
 		{"access", testAccess},

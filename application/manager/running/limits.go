@@ -1,0 +1,119 @@
+package running
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// makeWait lets delayed runs whose moment has come wait for a place in their
+// group.
+func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, now time.Time) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
+	for i, row := range rows {
+		ids[i], jobIDs[i] = row.ID, row.JobID
+	}
+	slices.Sort(ids)
+	var effect coordination.Effect
+	err := t.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
+		jobs, err := t.Places.Lock(ctx, tx, jobIDs)
+		if err != nil {
+			return err
+		}
+		held, err := tx.Executions.Lock(ctx, ids)
+		if err != nil {
+			return err
+		}
+		effect, err = t.Places.Due(ctx, tx, now, jobs, held)
+		return err
+	})
+	if err == nil {
+		t.Notice(effect)
+	}
+	return err
+}
+
+// SweepLimits repairs what a lost transaction could have left of the limits of
+// groups: places whose fire is over, and free places for which fires wait. It
+// returns how many of either it found.
+func (t *TaskManager) SweepLimits(ctx context.Context) (int, error) {
+	places, err := t.Plans.EmptyPlaces(ctx, sweepLimit)
+	if err != nil {
+		return 0, err
+	}
+	found := 0
+	for _, place := range places {
+		helped, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *coordination.Effect) error {
+			return t.empty(ctx, tx, place, effect)
+		})
+		if err != nil {
+			return found, fmt.Errorf("give up a place of the group %s: %w", place.Group, err)
+		}
+		if helped {
+			found++
+		}
+	}
+	groups, err := t.Plans.RoomyGroups(ctx)
+	if err != nil {
+		return found, err
+	}
+	for _, group := range groups {
+		lo, hi := entity.GroupQueue(group).Range()
+		first, err := t.Claims.First(ctx, lo, hi)
+		if err != nil {
+			return found, err
+		}
+		if first == "" {
+			continue
+		}
+		helped, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *coordination.Effect) error {
+			if _, err := t.Places.Lock(ctx, tx, nil, group); err != nil {
+				return err
+			}
+			return t.Places.Open(ctx, tx, t.StoreClock.Now(), effect, group)
+		})
+		if err != nil {
+			return found, fmt.Errorf("give places of the group %s: %w", group, err)
+		}
+		if helped {
+			found++
+		}
+	}
+	return found, nil
+}
+
+// empty gives up the place of a fire that is over, unless it is not.
+func (t *TaskManager) empty(ctx context.Context, tx repository.Tx, place entity.GroupPlace, effect *coordination.Effect) error {
+	jobs, err := t.Places.Lock(ctx, tx, []string{place.JobID}, place.Group)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.LiveFires.RowsOf(ctx, place.JobID, place.FireKey)
+	if err != nil || len(rows) > 0 {
+		return err
+	}
+	fire := []entity.LiveFire{{JobID: place.JobID, FireKey: place.FireKey}}
+	if err := tx.Groups.Release(ctx, fire); err != nil {
+		return err
+	}
+	if err := tx.LiveFires.Delete(ctx, fire); err != nil {
+		return err
+	}
+	now := t.StoreClock.Now()
+	if job := jobs[place.JobID]; job != nil {
+		promoted, err := t.Places.Promote(ctx, tx, now, job)
+		if err != nil {
+			return err
+		}
+		effect.Add(promoted)
+	}
+	return t.Places.Open(ctx, tx, now, effect, place.Group)
+}

@@ -1,0 +1,140 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+// wait makes n runs of a job wait, in transactions of 500.
+func (d *desk) wait(jobID string, n int) {
+	d.t.Helper()
+	for n > 0 {
+		part := min(n, 500)
+		n -= part
+		d.Write(d.t, func(ctx context.Context, tx repository.Tx) error {
+			jobs, err := d.Places.Lock(ctx, tx, []string{jobID})
+			if err != nil {
+				return err
+			}
+			live, err := tx.LiveFires.OfJobs(ctx, []string{jobID})
+			if err != nil {
+				return err
+			}
+			var a coordination.Admission
+			now := d.Time.Now()
+			for range part {
+				fire, err := coordination.ExtraFire(entity.TriggerManual, now, now, "")
+				if err != nil {
+					return err
+				}
+				if err := d.Places.Admit(ctx, tx, now, jobs[jobID], &live, fire, &a); err != nil {
+					return err
+				}
+			}
+			return d.Places.Record(ctx, tx, now, jobs[jobID], &a)
+		})
+	}
+}
+
+// starts notes in which order jobs start, over several nodes.
+type starts struct {
+	mu  sync.Mutex
+	ids []string
+}
+
+func (s *starts) play(_ context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids = append(s.ids, run.Job.ID)
+	return entity.Succeeded("")
+}
+
+func (s *starts) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.ids)
+}
+
+// span is where the first and last start of a job stand, from 1.
+func (s *starts) span(id string) (first, last int) {
+	for i, other := range s.ids {
+		if other != id {
+			continue
+		}
+		if first == 0 {
+			first = i + 1
+		}
+		last = i + 1
+	}
+	return first, last
+}
+
+// Engine rule 15, over two nodes: what comes after a flood of one job does not
+// wait behind all of it, and what is more urgent waits behind none of it. The
+// same holds for what waits for a place in a group.
+func TestAFloodOfOneJobDoesNotStarveTheOthers(t *testing.T) {
+	for _, limit := range []int{0, 8} {
+		t.Run(fmt.Sprintf("group limit %d", limit), func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, cfg persistence.Config) { flood(t, cfg, limit) })
+		})
+	}
+}
+
+func flood(t *testing.T, cfg persistence.Config, limit int) {
+	const many, few, urgentOnes = 5000, 20, 20
+	n := enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{Slots: 16, BatchSize: 16})
+	var desks []*desk
+	for _, node := range n.Join(t, enginetest.Options{Slots: 16, BatchSize: 16}) {
+		desks = append(desks, deskOn(t, node))
+	}
+	d := desks[0]
+	grouped(d, limit)
+	a, b := d.in("g", "a", nil), d.in("g", "b", nil)
+	urgent := d.in("g", "urgent", func(j *entity.Job) { j.Priority = 6 })
+	for _, d := range desks {
+		d.wait(a.ID, many/len(desks))
+	}
+	d.Clock.Advance(time.Second)
+	d.wait(b.ID, few)
+	d.wait(urgent.ID, urgentOnes)
+
+	var s starts
+	began := time.Now()
+	for _, d := range desks {
+		d.Script.Reply(s.play)
+		d.Start(t)
+	}
+	last := 0
+	require.Eventually(t, func() bool {
+		_, last = s.spanLocked(b.ID)
+		return s.count() >= many/10 && last > 0
+	}, 60*time.Second, 5*time.Millisecond)
+	took := time.Since(began)
+	for _, d := range desks {
+		d.Runner.Suspend(true)
+	}
+	firstB, lastB := s.spanLocked(b.ID)
+	_, lastUrgent := s.spanLocked(urgent.ID)
+	t.Logf("%d waiting runs of A, then %d of B and %d more urgent ones, on two nodes of 16 slots: B's are starts %d to %d, the last urgent one is start %d; %d starts in %s",
+		many, few, urgentOnes, firstB, lastB, lastUrgent, s.count(), took.Round(time.Millisecond))
+	require.Less(t, lastB, 300, "among the first few hundred")
+	require.LessOrEqual(t, lastUrgent, urgentOnes+2*16+limit, "before all others, but for what was claimed at the same moment")
+}
+
+func (s *starts) spanLocked(id string) (first, last int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.span(id)
+}

@@ -1,0 +1,171 @@
+package persistencetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testPlaces(t *testing.T, open Opener) {
+	t.Run("take, count, release", func(t *testing.T) { placeLife(t, open(t, nil)) })
+	t.Run("places whose fire is over", func(t *testing.T) { emptyPlaces(t, open(t, nil)) })
+	t.Run("what waits for a group", func(t *testing.T) { waitingForGroup(t, open(t, nil)) })
+	t.Run("the lock of a group", func(t *testing.T) { groupLock(t, open(t, nil)) })
+	t.Run("jobs that do not know of a limit", func(t *testing.T) { limitStrays(t, open(t, nil)) })
+}
+
+func placeOf(group string, job int, fire string) entity.GroupPlace {
+	return entity.GroupPlace{Group: group, JobID: jobID(job), FireKey: fire}
+}
+
+func fireOf(job int, fire string) entity.LiveFire {
+	return entity.LiveFire{JobID: jobID(job), FireKey: fire, Active: true, Remaining: 1, CreateTime: noon}
+}
+
+func take(t *testing.T, s *persistence.Store, places ...entity.GroupPlace) {
+	t.Helper()
+	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.Take(ctx, places) })
+}
+
+func placeLife(t *testing.T, s *persistence.Store) {
+	count := func(group string) (n int) {
+		write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+			n, err = tx.Groups.CountPlaces(ctx, group)
+			return err
+		})
+		return n
+	}
+	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "a", MaxConcurrency: 3, CreateTime: noon}))
+	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "日本", MaxConcurrency: 1, CreateTime: noon}))
+	take(t, s, placeOf("a", 1, "x"), placeOf("a", 1, "y"), placeOf("日本", 2, "x"))
+	take(t, s, placeOf("a", 1, "x"))
+	require.Equal(t, []int{2, 1, 0}, []int{count("a"), count("日本"), count("b")}, "one place a fire")
+	roomy, err := s.RoomyGroups(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"a"}, roomy)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Groups.Release(ctx, []entity.LiveFire{fireOf(1, "x"), fireOf(1, "unknown"), fireOf(2, "x")})
+	})
+	require.Equal(t, []int{1, 0}, []int{count("a"), count("日本")})
+	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.ReleaseJob(ctx, jobID(1)) })
+	require.Zero(t, count("a"))
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		limits, err := tx.Groups.Lock(ctx, []string{"日本", "a", "unknown", "a"})
+		require.Equal(t, map[string]int{"a": 3, "日本": 1}, limits)
+		return err
+	})
+}
+
+func emptyPlaces(t *testing.T, s *persistence.Store) {
+	over, runs := runOf(jobID(1), noon), runOf(jobID(1), noon.Add(time.Minute))
+	over.Status, over.Claim, over.EndTime = entity.StatusSuccess, "", noon
+	add(t, s, nil, over, runs)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.LiveFires.Insert(ctx, []entity.LiveFire{fireOf(1, over.FireKey), fireOf(1, runs.FireKey), fireOf(2, "known")})
+	})
+	adopted, going := placeOf("a", 1, over.FireKey), placeOf("a", 1, runs.FireKey)
+	adopted.ExecutionID, going.ExecutionID = over.ID, runs.ID
+	take(t, s, adopted, going, placeOf("a", 2, "known"), placeOf("a", 3, "no fire"))
+	empty, err := s.EmptyPlaces(t.Context(), 10)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []entity.GroupPlace{adopted, placeOf("a", 3, "no fire")}, empty)
+}
+
+func waitingForGroup(t *testing.T, s *persistence.Store) {
+	queue := entity.GroupQueue("a")
+	rows := []*entity.Execution{runOf(jobID(1), noon), runOf(jobID(1), noon.Add(time.Second)), runOf(jobID(2), noon), runOf(jobID(3), noon)}
+	rows[0].Claim, rows[1].Claim, rows[2].Claim = queue.Key(5, noon), queue.Key(9, noon.Add(time.Hour)), queue.Key(5, noon.Add(-time.Second))
+	rows[3].Claim = entity.GroupQueue("b").Key(10, noon)
+	add(t, s, nil, rows...)
+	next := func(limit int) (ids []string) {
+		write(t, s, func(ctx context.Context, tx repository.Tx) error {
+			found, err := tx.Groups.Next(ctx, "a", limit)
+			for _, row := range found {
+				ids = append(ids, row.ID)
+			}
+			return err
+		})
+		return ids
+	}
+	require.Equal(t, []string{rows[1].ID, rows[2].ID, rows[0].ID}, next(10), "by priority, then fair time")
+	require.Equal(t, []string{rows[1].ID, rows[2].ID}, next(2))
+	require.Empty(t, claim(t, s, "n1", 10, noon), "nobody takes them")
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		live, err := tx.Executions.LiveOf(ctx, jobID(1))
+		require.Len(t, live, 2)
+		for _, row := range live {
+			row.Claim, row.UpdateTime = row.Claim.In(entity.CommonQueue), noon.Add(time.Hour)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Executions.Requeue(ctx, live)
+	})
+	require.Equal(t, []string{rows[2].ID}, next(10))
+	require.Len(t, claim(t, s, "n1", 10, noon), 2)
+}
+
+// Who holds the lock of a group keeps edits of its limit and changes of its jobs
+// waiting.
+func groupLock(t *testing.T, s *persistence.Store) {
+	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "a", MaxConcurrency: 1, CreateTime: noon}))
+	edited := make(chan error, 1)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		if _, err := tx.Groups.Lock(ctx, []string{"a"}); err != nil {
+			return err
+		}
+		go func() {
+			_, err := s.LimitGroup(context.WithoutCancel(ctx), "a", 2, 0, noon)
+			edited <- err
+		}()
+		select {
+		case <-edited:
+			require.Fail(t, "the limit changed under the lock")
+		case <-time.After(50 * time.Millisecond):
+		}
+		return nil
+	})
+	require.NoError(t, <-edited)
+}
+
+func limitStrays(t *testing.T, s *persistence.Store) {
+	knows := grouped(2, "a")
+	knows.Limited = true
+	add(t, s, []*entity.Job{grouped(1, "a"), knows, grouped(3, "b")})
+	g, err := s.LimitGroup(t.Context(), "a", 4, 0, noon)
+	require.NoError(t, err)
+	require.False(t, g.Settled, "a first limit")
+	strays := func(g entity.Group) []string {
+		ids, err := s.Strays(t.Context(), g, "", 10)
+		require.NoError(t, err)
+		return ids
+	}
+	require.Equal(t, []string{jobID(1)}, strays(g))
+	require.NoError(t, s.SettleGroup(t.Context(), "a", g.Version))
+	g, err = s.LimitGroup(t.Context(), "a", 5, 0, noon)
+	require.NoError(t, err)
+	require.True(t, g.Settled, "another limit")
+	g, err = s.LimitGroup(t.Context(), "a", 0, 0, noon)
+	require.NoError(t, err)
+	require.False(t, g.Settled, "none any more")
+	require.Equal(t, []string{jobID(2)}, strays(g))
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		for _, group := range []string{"a", "new"} {
+			terms, err := tx.Groups.Terms(ctx, group)
+			require.NoError(t, err)
+			require.Equal(t, repository.GroupTerms{}, terms)
+		}
+		read, err := tx.Jobs.Read(ctx, []string{jobID(2), jobID(9)})
+		require.Len(t, read, 1)
+		require.True(t, read[0].Limited)
+		return err
+	})
+	_, err = s.Group(t.Context(), "new")
+	require.NoError(t, err, "asking makes the row that a limit would be set in")
+}
