@@ -3,6 +3,7 @@ package persistencetest
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -168,11 +169,16 @@ func audit(t *testing.T, s *persistence.Store) {
 // auditTogether: entries share commits, and one that is refused, or whose call
 // gave up, takes no other along.
 func auditTogether(t *testing.T, open Opener) {
-	var commits atomic.Int64
+	var commits, called atomic.Int64
+	var slow atomic.Bool
 	s := open(t, func(c *persistence.Config) {
 		c.Observe = func(statement string, _ time.Duration, _ error) {
-			if statement == "tx.audit-add" {
-				commits.Add(1)
+			if statement != "tx.audit-add" {
+				return
+			}
+			commits.Add(1)
+			for slow.Load() && called.Load() < 100 {
+				runtime.Gosched() // this commit lasts until all have called
 			}
 		}
 	})
@@ -223,8 +229,10 @@ func auditTogether(t *testing.T, open Opener) {
 		}
 	}
 	before := commits.Load()
+	slow.Store(true)
 	for n := range 100 {
 		wg.Go(func() {
+			called.Add(1)
 			errs[n] = s.AddAudit(t.Context(), entry(1000+n))
 		})
 	}
