@@ -69,7 +69,7 @@ func untilStopped(ctx context.Context, _ entity.Run) entity.Outcome {
 // node is an engine under test.
 type node struct {
 	*app.Engine
-	t      *testing.T
+	t      testing.TB
 	cfg    config.Config
 	clock  *clocktest.Shifted
 	script *script
@@ -86,7 +86,7 @@ func newConfig(t *testing.T) config.Config {
 }
 
 // startNode starts an engine that is stopped at the end of the test.
-func startNode(t *testing.T, cfg config.Config, s *script) *node {
+func startNode(t testing.TB, cfg config.Config, s *script) *node {
 	t.Helper()
 	n := &node{t: t, cfg: cfg, clock: clocktest.NewShifted(), script: s}
 	engine, err := app.NewEngine(t.Context(), cfg, app.Options{
