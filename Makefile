@@ -35,6 +35,12 @@ help: ## list the targets
 run: build ## build, then run the standalone server with the example jobs
 	exec $(BINARY) server --apply configs/examples
 
+# CLUSTER_SECONDS=n stops by itself, CLUSTER_PORT=n fixes the ports; see test/services/cluster.
+.PHONY: cluster
+cluster: build ## three nodes with the example jobs, beside a private MariaDB and Redis
+	@$(SERVICES)/install mysql redis
+	@SMALL=1 FAST=1 BINARY=$(CURDIR)/$(BINARY) $(SERVICES)/with mysql redis -- $(SERVICES)/cluster
+
 .PHONY: build
 build: ## build bin/platform-scheduler, static and stripped
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BINARY) ./cmd/platform-scheduler
