@@ -31,6 +31,8 @@ type script struct {
 	mu    sync.Mutex
 	seen  []entity.Run
 	reply func(ctx context.Context, run entity.Run) entity.Outcome
+	// progress is what each run tells when it begins, if not 0.
+	progress int
 }
 
 func (s *script) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
@@ -39,6 +41,9 @@ func (s *script) Run(ctx context.Context, run entity.Run, rep entity.Reporter) e
 	reply := s.reply
 	s.mu.Unlock()
 	rep.Log(entity.LogStdout, "attempt begins")
+	if s.progress > 0 {
+		rep.Progress(s.progress)
+	}
 	if reply == nil {
 		return entity.Succeeded("done")
 	}

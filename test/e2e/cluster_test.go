@@ -102,7 +102,8 @@ func TestMakeClusterRunsThreeNodesAndGoesOnWithoutOne(t *testing.T) {
 	require.Len(t, jobs.Items, len(examples), "each is made once, although three nodes apply them")
 
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	for range s.lines { //nolint:revive // until everything that could print has ended
+	for line := range s.lines { // until everything that could print has ended
+		s.all = append(s.all, line)
 	}
 	require.ErrorContains(t, cmd.Wait(), "exit status 130")
 	for _, pid := range pids {
