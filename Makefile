@@ -53,9 +53,9 @@ check: ## the quick inner loop: format, vet, short tests, no servers
 	go test -short $(PACKAGES)
 
 .PHONY: test
-test: ## vet and all tests with the race detector, beside a private MariaDB and Redis
+test: ## vet and all tests with the race detector, beside a private MariaDB and Redis of each kind
 	@$(SERVICES)/install mysql redis race shell || $(SERVICES)/install mysql redis
-	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis -- test/services/gotest $(PACKAGES)
+	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis sentinel rediscluster -- test/services/gotest $(PACKAGES)
 
 .PHONY: crash
 crash: build ## kill nodes and servers under load for CRASH_ROUNDS rounds (100)
