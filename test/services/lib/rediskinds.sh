@@ -30,9 +30,12 @@ ask_redis() {
   )
 }
 
+# redis_says NAME COMMAND TEXT: whether the answer holds the text.
+redis_says() { case "$(ask_redis "$1" "$2")" in *"$3"*) ;; *) return 1 ;; esac }
+
 sentinel_ports() { draw_port sentinel-master && draw_port sentinel; }
 
-sentinel_probe() { ask_redis sentinel "SENTINEL GET-MASTER-ADDR-BY-NAME $SENTINEL_MASTER" | grep -q "^$(port_of sentinel-master)"; }
+sentinel_probe() { redis_says sentinel "SENTINEL GET-MASTER-ADDR-BY-NAME $SENTINEL_MASTER" "$(port_of sentinel-master)"; }
 
 sentinel_up() {
   if ! running sentinel-master; then
@@ -57,7 +60,7 @@ sentinel_exports() {
 
 rediscluster_ports() { draw_port rediscluster-1 && draw_port rediscluster-2 && draw_port rediscluster-3; }
 
-rediscluster_probe() { ask_redis "$1" 'CLUSTER INFO' | grep -q '^cluster_state:ok'; }
+rediscluster_probe() { redis_says "$1" 'CLUSTER INFO' cluster_state:ok; }
 
 rediscluster_up() {
   local n name
@@ -71,7 +74,7 @@ rediscluster_up() {
   # A map that is there already stays as it is.
   for n in 1 2 3; do
     name=rediscluster-$n
-    if ask_redis "$name" 'CLUSTER INFO' | grep -q '^cluster_slots_assigned:0'; then
+    if redis_says "$name" 'CLUSTER INFO' cluster_slots_assigned:0; then
       ask_redis "$name" "CLUSTER ADDSLOTS $(seq -s ' ' $(((n - 1) * 16384 / 3)) $((n * 16384 / 3 - 1)))" >/dev/null
       ask_redis rediscluster-1 "CLUSTER MEET 127.0.0.1 $(port_of "$name")" >/dev/null
     fi
