@@ -35,6 +35,12 @@ help: ## list the targets
 run: build ## build, then run the standalone server with the example jobs
 	exec $(BINARY) server --apply configs/examples
 
+# CLUSTER_SECONDS=n stops by itself, CLUSTER_PORT=n fixes the ports; see test/services/cluster.
+.PHONY: cluster
+cluster: build ## three nodes with the example jobs, beside a private MariaDB and Redis
+	@$(SERVICES)/install mysql redis
+	@SMALL=1 FAST=1 BINARY=$(CURDIR)/$(BINARY) $(SERVICES)/with mysql redis -- $(SERVICES)/cluster
+
 .PHONY: build
 build: ## build bin/platform-scheduler, static and stripped
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BINARY) ./cmd/platform-scheduler
@@ -47,9 +53,9 @@ check: ## the quick inner loop: format, vet, short tests, no servers
 	go test -short $(PACKAGES)
 
 .PHONY: test
-test: ## vet and all tests with the race detector, beside a private MariaDB and Redis
+test: ## vet and all tests with the race detector, beside a private MariaDB and Redis of each kind
 	@$(SERVICES)/install mysql redis race shell || $(SERVICES)/install mysql redis
-	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis -- test/services/gotest $(PACKAGES)
+	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis sentinel rediscluster -- test/services/gotest $(PACKAGES)
 
 .PHONY: crash
 crash: build ## kill nodes and servers under load for CRASH_ROUNDS rounds (100)

@@ -140,13 +140,17 @@ type damper struct {
 
 func lockName(partition int) string { return "partition-" + strconv.Itoa(partition) }
 
-// Claim implements membership.Damper.
-func (d *damper) Claim(ctx context.Context, partitions []int) ([]int, error) {
+func lockNames(partitions []int) []string {
 	names := make([]string, len(partitions))
 	for i, p := range partitions {
 		names[i] = lockName(p)
 	}
-	granted, err := d.locks.ClaimMany(ctx, names, d.holder, d.lasts)
+	return names
+}
+
+// Claim implements membership.Damper.
+func (d *damper) Claim(ctx context.Context, partitions []int) ([]int, error) {
+	granted, err := d.locks.ClaimMany(ctx, lockNames(partitions), d.holder, d.lasts)
 	if err != nil {
 		return nil, fmt.Errorf("claim partitions: %w", err)
 	}
@@ -154,10 +158,6 @@ func (d *damper) Claim(ctx context.Context, partitions []int) ([]int, error) {
 }
 
 // Release implements membership.Damper.
-func (d *damper) Release(ctx context.Context) error {
-	names := make([]string, entity.Partitions)
-	for p := range names {
-		names[p] = lockName(p)
-	}
-	return d.locks.ReleaseMany(ctx, names, d.holder)
+func (d *damper) Release(ctx context.Context, partitions []int) error {
+	return d.locks.ReleaseMany(ctx, lockNames(partitions), d.holder)
 }

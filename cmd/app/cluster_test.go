@@ -16,7 +16,7 @@ import (
 
 // peers are configurations of nodes on one MariaDB, or nil where there is none
 // to test with.
-func peers(t *testing.T, roles ...string) []config.Config {
+func peers(t testing.TB, roles ...string) []config.Config {
 	t.Helper()
 	if !dbtest.HasMySQL(t) || !redistest.HasRedis(t) {
 		return nil
@@ -48,6 +48,21 @@ func nodesOf(rows []*entity.Execution) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// settled waits until the nodes have divided the partitions among them.
+func settled(nodes []*node) {
+	nodes[0].t.Helper()
+	nodes[0].await("the partitions are divided", func() bool {
+		sum := 0
+		for _, n := range nodes {
+			if len(n.Member.Nodes()) != len(nodes) {
+				return false
+			}
+			sum += len(n.Member.Partitions())
+		}
+		return sum == entity.Partitions
+	})
 }
 
 func TestThreeNodesShareTheWorkAndSurviveOne(t *testing.T) {

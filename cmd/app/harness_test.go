@@ -33,6 +33,8 @@ type script struct {
 	mu    sync.Mutex
 	seen  []entity.Run
 	reply func(ctx context.Context, run entity.Run) entity.Outcome
+	// progress is what each run tells when it begins, if not 0.
+	progress int
 }
 
 func (s *script) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
@@ -41,6 +43,9 @@ func (s *script) Run(ctx context.Context, run entity.Run, rep entity.Reporter) e
 	reply := s.reply
 	s.mu.Unlock()
 	rep.Log(entity.LogStdout, "attempt begins")
+	if s.progress > 0 {
+		rep.Progress(s.progress)
+	}
 	if reply == nil {
 		return entity.Succeeded("done")
 	}
@@ -71,7 +76,7 @@ func untilStopped(ctx context.Context, _ entity.Run) entity.Outcome {
 // node is an engine under test.
 type node struct {
 	*app.Engine
-	t      *testing.T
+	t      testing.TB
 	cfg    config.Config
 	clock  *clocktest.Shifted
 	script *script
@@ -114,7 +119,7 @@ func newConfig(t *testing.T) config.Config {
 }
 
 // startNode starts an engine that is stopped at the end of the test.
-func startNode(t *testing.T, cfg config.Config, s *script) *node {
+func startNode(t testing.TB, cfg config.Config, s *script) *node {
 	t.Helper()
 	n := &node{t: t, cfg: cfg, clock: clocktest.NewShifted(), script: s, log: &journal{}}
 	engine, err := app.NewEngine(t.Context(), cfg, app.Options{

@@ -51,6 +51,17 @@ func ping(t *testing.T, cfg config.Redis) error {
 	return err
 }
 
+func TestEveryKindOfRedisAnswers(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, cfg config.Redis) {
+		require.NoError(t, ping(t, cfg))
+		if cfg.MasterName == "" {
+			return
+		}
+		cfg.MasterName = "another"
+		require.ErrorContains(t, ping(t, cfg), "redis.masterName (another)")
+	})
+}
+
 func TestPingNamesTheSettingToMend(t *testing.T) {
 	gone := redistest.Gone(t)
 	gone.Password = canary

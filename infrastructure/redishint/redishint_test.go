@@ -9,26 +9,25 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redishint"
 )
 
-func open(t *testing.T) *redishint.Redis {
-	t.Helper()
-	return redishint.New(redistest.Open(t, redistest.Config()), "ps-test-"+uuid.NewString())
-}
+func TestMessagesReachEverySubscriber(t *testing.T) { redistest.Each(t, messagesReachEverySubscriber) }
 
-func TestMessagesReachEverySubscriber(t *testing.T) {
-	if !redistest.HasRedis(t) {
-		return
-	}
-	r := open(t)
+// Each subscriber has a connection of its own, in a cluster perhaps to another
+// node than the one that was told.
+func messagesReachEverySubscriber(t *testing.T, cfg config.Redis) {
+	space := "ps-test-" + uuid.NewString()
+	r := redishint.New(redistest.Open(t, cfg), space)
 	ctx, cancel := context.WithCancel(t.Context())
 	got := make([]chan string, 2)
 	done := make(chan error, 2)
 	for i := range got {
 		got[i] = make(chan string, 100)
-		go func() { done <- r.Subscribe(ctx, func(m []byte) { got[i] <- string(m) }) }()
+		sub := redishint.New(redistest.Open(t, cfg), space)
+		go func() { done <- sub.Subscribe(ctx, func(m []byte) { got[i] <- string(m) }) }()
 	}
 	// A subscription takes a moment; whoever missed the first hears a later one.
 	for i, c := range got {
@@ -48,11 +47,10 @@ func TestMessagesReachEverySubscriber(t *testing.T) {
 	}
 }
 
-func TestBeaconsGoOut(t *testing.T) {
-	if !redistest.HasRedis(t) {
-		return
-	}
-	r := open(t)
+func TestBeaconsGoOut(t *testing.T) { redistest.Each(t, beaconsGoOut) }
+
+func beaconsGoOut(t *testing.T, cfg config.Redis) {
+	r := redishint.New(redistest.Open(t, cfg), "ps-test-"+uuid.NewString())
 	lit := func() string {
 		names, err := r.Lit(t.Context())
 		require.NoError(t, err)

@@ -95,10 +95,11 @@ func TestARangeStandsForManyFires(t *testing.T) {
 func TestEffectsAddUp(t *testing.T) {
 	a, b, c := &entity.Execution{ID: "a"}, &entity.Execution{ID: "b"}, &entity.Job{ID: "c"}
 	var e coordination.Effect
-	e.Add(coordination.Effect{Ready: 2, ParkedUntil: noon.Add(time.Hour), Stopping: []*entity.Execution{a}})
-	e.Add(coordination.Effect{Ready: 1, ParkedUntil: noon, Closed: []*entity.Execution{b}, Rearmed: []*entity.Job{c}})
+	e.Add(coordination.Effect{Ready: 2, Shared: true, ParkedUntil: noon.Add(time.Hour), Stopping: []*entity.Execution{a}})
+	e.Add(coordination.Effect{Ready: 1, Away: 2, Nodes: []string{"x", "y"}, ParkedUntil: noon, Closed: []*entity.Execution{b}, Rearmed: []*entity.Job{c}})
+	e.Add(coordination.Effect{Away: 1, Nodes: []string{"y"}})
 	e.Add(coordination.Effect{})
 	require.Equal(t, coordination.Effect{
-		Ready: 3, ParkedUntil: noon, Stopping: []*entity.Execution{a}, Closed: []*entity.Execution{b}, Rearmed: []*entity.Job{c},
+		Ready: 3, Away: 3, Shared: true, Nodes: []string{"x", "y"}, ParkedUntil: noon, Stopping: []*entity.Execution{a}, Closed: []*entity.Execution{b}, Rearmed: []*entity.Job{c},
 	}, e, "the earliest moment is the one to wake for")
 }

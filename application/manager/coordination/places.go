@@ -86,6 +86,10 @@ type Effect struct {
 	// Ready counts runs that this node may now claim, Away those that others may.
 	Ready int
 	Away  int
+	// Shared: some of them wait where several nodes take from.
+	Shared bool
+	// Nodes are the others in whose queues some of them wait, each once.
+	Nodes []string
 	// ParkedUntil is the earliest moment at which a parked run may start.
 	ParkedUntil time.Time
 	// Rearmed are jobs whose next fire time was set.
@@ -100,10 +104,20 @@ type Effect struct {
 func (e *Effect) Add(o Effect) {
 	e.Ready += o.Ready
 	e.Away += o.Away
+	e.Shared = e.Shared || o.Shared
+	for _, id := range o.Nodes {
+		e.tell(id)
+	}
 	e.park(o.ParkedUntil)
 	e.Rearmed = append(e.Rearmed, o.Rearmed...)
 	e.Stopping = append(e.Stopping, o.Stopping...)
 	e.Closed = append(e.Closed, o.Closed...)
+}
+
+func (e *Effect) tell(nodeID string) {
+	if !slices.Contains(e.Nodes, nodeID) {
+		e.Nodes = append(e.Nodes, nodeID)
+	}
 }
 
 func (e *Effect) park(until time.Time) {

@@ -79,11 +79,18 @@ func (p *Places) took(job *entity.Job, at Placement, now time.Time, e *Effect) {
 	if p.router != nil && job != nil {
 		p.router.Took(job, at, now)
 	}
-	switch {
-	case at.Away:
+	if at.Queue.Unplaced() {
+		return
+	}
+	if at.Away {
 		e.Away++
-	case !at.Queue.Unplaced():
+	} else {
 		e.Ready++
+	}
+	if id, ok := at.Queue.Node(); !ok {
+		e.Shared = true
+	} else if at.Away {
+		e.tell(id)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,23 +38,26 @@ type Listener interface {
 
 // message is the news of a moment. It is small: ids beyond maxIDs are left out.
 type message struct {
-	From    string   `json:"from"`
-	Jobs    []string `json:"jobs,omitempty"`
-	Stop    []string `json:"stop,omitempty"`
+	From string   `json:"from"`
+	Jobs []string `json:"jobs,omitempty"`
+	Stop []string `json:"stop,omitempty"`
+	// Ready: runs wait that any node may take. Nodes: runs wait for these alone.
 	Ready   bool     `json:"ready,omitempty"`
+	Nodes   []string `json:"nodes,omitempty"`
 	Members bool     `json:"members,omitempty"`
 }
 
 func (m *message) empty() bool {
-	return len(m.Jobs) == 0 && len(m.Stop) == 0 && !m.Ready && !m.Members
+	return len(m.Jobs) == 0 && len(m.Stop) == 0 && !m.Ready && len(m.Nodes) == 0 && !m.Members
 }
 
 const (
 	// maxIDs bounds the ids of one message. A storm of changes is found by the
 	// scans anyway.
 	maxIDs = 200
-	// gather is how long news are collected before they are sent: thousands of
-	// fires a second must not become as many messages.
+	// gather is the least time between two messages, in which news are collected:
+	// thousands of fires a second must not become as many. What comes after a
+	// pause is sent at once.
 	gather = 5 * time.Millisecond
 	// publishBound keeps a slow broker from holding up the next news.
 	publishBound = time.Second
@@ -85,11 +89,16 @@ func (h *Hub) JobChanged(jobID string) { h.add(func(m *message) { m.Jobs = appen
 
 // Notice tells what a transaction of this node did.
 func (h *Hub) Notice(e coordination.Effect) {
-	if e.Ready == 0 && len(e.Rearmed) == 0 && len(e.Stopping) == 0 {
+	if !e.Shared && len(e.Nodes) == 0 && len(e.Rearmed) == 0 && len(e.Stopping) == 0 {
 		return
 	}
 	h.add(func(m *message) {
-		m.Ready = m.Ready || e.Ready > 0
+		m.Ready = m.Ready || e.Shared
+		for _, id := range e.Nodes {
+			if !slices.Contains(m.Nodes, id) {
+				m.Nodes = appendID(m.Nodes, id)
+			}
+		}
 		for _, job := range e.Rearmed {
 			m.Jobs = appendID(m.Jobs, job.ID)
 		}
@@ -138,12 +147,6 @@ func (h *Hub) send(ctx context.Context) {
 			return
 		case <-h.news:
 		}
-		timer.Reset(gather)
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C():
-		}
 		err := h.flush(ctx)
 		if err != nil && !failing {
 			h.logger.Warn("hints do not reach the other nodes; they will find the news by themselves, later", "error", err)
@@ -152,6 +155,12 @@ func (h *Hub) send(ctx context.Context) {
 			h.logger.Info("hints reach the other nodes again")
 		}
 		failing = err != nil
+		timer.Reset(gather)
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C():
+		}
 	}
 }
 
@@ -195,7 +204,7 @@ func (h *Hub) take(ctx context.Context, body []byte) {
 	if err := json.Unmarshal(body, &m); err != nil || m.From == h.node {
 		return
 	}
-	if m.Ready {
+	if m.Ready || slices.Contains(m.Nodes, h.node) {
 		h.listener.RunsReady()
 	}
 	for _, act := range []func() error{

@@ -121,7 +121,7 @@ func TestTheOthersHearTheNewsAndTheTellerDoesNot(t *testing.T) {
 	_, other := join(t, a, "b")
 	teller.JobChanged("job-1")
 	teller.Notice(coordination.Effect{
-		Ready: 3, Rearmed: []*entity.Job{{ID: "job-2"}}, Stopping: []*entity.Execution{{ID: "run-1"}},
+		Ready: 3, Shared: true, Rearmed: []*entity.Job{{ID: "job-2"}}, Stopping: []*entity.Execution{{ID: "run-1"}},
 	})
 	teller.MembersChanged()
 	require.Eventually(t, func() bool {
@@ -131,12 +131,33 @@ func TestTheOthersHearTheNewsAndTheTellerDoesNot(t *testing.T) {
 	require.Equal(t, "[] [] 0 0", own.heard())
 }
 
+// A run in the queue of one node is news for that node alone.
+func TestOnlyTheNodeThatGotWorkIsWoken(t *testing.T) {
+	a := &air{}
+	teller, _ := join(t, a, "a")
+	_, named := join(t, a, "b")
+	_, other := join(t, a, "c")
+	for range 1000 {
+		teller.Notice(coordination.Effect{Away: 1, Nodes: []string{"b"}})
+		teller.Notice(coordination.Effect{Ready: 1}) // in the teller's own queue
+	}
+	teller.JobChanged("last")
+	for _, e := range []*ears{named, other} {
+		require.Eventually(t, func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.jobs) == 1 }, 5*time.Second, time.Millisecond)
+	}
+	require.Equal(t, "[last] [] 0 0", other.heard())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	require.Less(t, a.sent, 100)
+	require.NotEqual(t, "[last] [] 0 0", named.heard())
+}
+
 func TestManyNewsAreFewMessages(t *testing.T) {
 	a := &air{}
 	teller, _ := join(t, a, "a")
 	_, other := join(t, a, "b")
 	for i := range 10_000 {
-		teller.Notice(coordination.Effect{Ready: 1, Rearmed: []*entity.Job{{ID: fmt.Sprint(i)}}})
+		teller.Notice(coordination.Effect{Ready: 1, Shared: true, Rearmed: []*entity.Job{{ID: fmt.Sprint(i)}}})
 	}
 	require.Eventually(t, func() bool { other.mu.Lock(); defer other.mu.Unlock(); return other.ready > 0 }, 5*time.Second, time.Millisecond)
 	a.mu.Lock()

@@ -34,10 +34,24 @@ func (m *Member) damped(ctx context.Context, owned []int) []int {
 	})
 }
 
-// release lets the others have the partitions at once.
-func (m *Member) release(ctx context.Context) error {
-	if m.Damper == nil {
+// handOver lets the others have at once what is this node's no more, and tells
+// them; otherwise they would wait for the end of its claim.
+func (m *Member) handOver(ctx context.Context, former, mine []int) {
+	left := slices.DeleteFunc(slices.Clone(former), func(p int) bool { return slices.Contains(mine, p) })
+	if m.Damper == nil || len(left) == 0 {
+		return
+	}
+	if err := m.release(ctx, left); err != nil {
+		m.Logger.Debug("the partitions could not be handed over; the others take them when the claim ends", "error", err)
+		return
+	}
+	m.announce()
+}
+
+// release gives partitions free.
+func (m *Member) release(ctx context.Context, partitions []int) error {
+	if m.Damper == nil || len(partitions) == 0 {
 		return nil
 	}
-	return m.Damper.Release(ctx)
+	return m.Damper.Release(ctx, partitions)
 }

@@ -66,8 +66,8 @@ type Damper interface {
 	// Claim takes and keeps the partitions, and returns those that nobody else
 	// holds.
 	Claim(ctx context.Context, partitions []int) (granted []int, err error)
-	// Release gives all of them free.
-	Release(ctx context.Context) error
+	// Release gives those free that the node holds.
+	Release(ctx context.Context, partitions []int) error
 }
 
 // Gauge reads what the node carries, for the registry.
@@ -266,14 +266,16 @@ func (m *Member) divide(ctx context.Context, nodes []entity.Node) error {
 		mine = append(mine, m.damped(ctx, partition.Owned(m.node.ID, partition.Contest(nodes)))...)
 	}
 	m.mu.Lock()
-	changed, news := !slices.Equal(mine, m.mine), !slices.EqualFunc(nodes, m.view, sameState)
+	former, news := m.mine, !slices.EqualFunc(nodes, m.view, sameState)
 	m.view, m.mine = nodes, mine
 	m.mu.Unlock()
 	m.heed(nodes, news)
+	changed := !slices.Equal(mine, former)
 	if !changed {
 		return nil
 	}
 	m.Logger.Info("the partitions were divided anew", "mine", len(mine), "schedulers", len(liveness.Schedulers(nodes)))
+	m.handOver(ctx, former, mine)
 	return m.Planner.Rebalanced(ctx)
 }
 
@@ -300,10 +302,11 @@ func (m *Member) heed(nodes []entity.Node, news bool) {
 func (m *Member) StepDown(ctx context.Context) error {
 	m.mu.Lock()
 	m.node.Roles = slices.DeleteFunc(slices.Clone(m.node.Roles), func(r string) bool { return r == entity.RoleScheduler })
+	former := m.mine
 	m.mine = []int{}
 	m.mu.Unlock()
 	defer m.announce()
-	return errors.Join(m.Beat(ctx), m.release(ctx))
+	return errors.Join(m.Beat(ctx), m.release(ctx, former))
 }
 
 // Beat renews the lease and does nothing else, for a node that is on its way

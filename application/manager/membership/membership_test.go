@@ -304,7 +304,7 @@ type gate struct {
 	withheld []int
 	err      error
 	claimed  int
-	released int
+	released []int
 }
 
 func (g *gate) Claim(_ context.Context, partitions []int) ([]int, error) {
@@ -312,7 +312,10 @@ func (g *gate) Claim(_ context.Context, partitions []int) ([]int, error) {
 	return slices.DeleteFunc(slices.Clone(partitions), func(p int) bool { return slices.Contains(g.withheld, p) }), g.err
 }
 
-func (g *gate) Release(context.Context) error { g.released++; return nil }
+func (g *gate) Release(_ context.Context, partitions []int) error {
+	g.released = append(g.released, partitions...)
+	return g.err
+}
 
 func TestADamperHoldsPartitionsBackForAWhile(t *testing.T) {
 	c, g := newCluster(t), &gate{withheld: []int{3, 200}}
@@ -328,12 +331,29 @@ func TestADamperHoldsPartitionsBackForAWhile(t *testing.T) {
 	c.pass(1, a)
 	require.Len(t, a.Partitions(), entity.Partitions, "two leases are enough")
 	require.NoError(t, a.StepDown(t.Context()))
-	require.Equal(t, 1, g.released)
+	require.Len(t, g.released, entity.Partitions)
 
 	g = &gate{withheld: []int{1}, err: errAway}
 	b := c.join("b", func(d *membership.Deps) { d.Damper = g })
 	require.Len(t, b.Partitions(), g.claimed, "without Redis nothing is held back")
 	require.NotZero(t, g.claimed)
+}
+
+// A node that others have joined lets go of what is theirs now, and says so.
+func TestPartitionsThatMoveAreHandedOverAtOnce(t *testing.T) {
+	c, g := newCluster(t), &gate{}
+	told := 0
+	a := c.join("a", func(d *membership.Deps) { d.Damper, d.Announce = g, func() { told++ } })
+	require.Empty(t, g.released)
+	before := told
+	b := c.join("b", nil)
+	a.beat()
+	slices.Sort(g.released)
+	require.Equal(t, b.Partitions(), g.released)
+	require.NotEmpty(t, g.released)
+	require.Equal(t, before+1, told)
+	a.beat()
+	require.Equal(t, before+1, told, "once")
 }
 
 // What the registry says of this node and of the others is passed on.

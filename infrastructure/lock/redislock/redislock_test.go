@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock/locktest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock/redislock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
@@ -23,13 +24,12 @@ func space(t testing.TB, client redis.UniversalClient) (name string, forget func
 	return name, forget
 }
 
-func TestRedisKeepsTheContractOfLocks(t *testing.T) {
-	if !redistest.HasRedis(t) {
-		return
-	}
-	client := redistest.Open(t, redistest.Config())
+func TestRedisKeepsTheContractOfLocks(t *testing.T) { redistest.Each(t, keepsTheContract) }
+
+func keepsTheContract(t *testing.T, cfg config.Redis) {
+	client := redistest.Open(t, cfg)
 	name, forget := space(t, client)
-	one, two := redislock.New(client, name), redislock.New(redistest.Open(t, redistest.Config()), name)
+	one, two := redislock.New(client, name), redislock.New(redistest.Open(t, cfg), name)
 	locktest.Run(t, locktest.Subject{
 		One: one, Two: two, Pass: time.Sleep, Empty: func(t *testing.T) { forget(t) },
 		Away: redislock.New(redistest.Open(t, redistest.Gone(t)), name),

@@ -22,19 +22,45 @@ const (
 	envAddr    = "PS_TEST_REDIS_ADDR"
 	envMaster  = "PS_TEST_REDIS_MASTER"
 	envRequire = "PS_TEST_REQUIRE_SERVICES"
+
+	// What Each runs on besides: a Sentinel with the name of its master, and nodes
+	// of a cluster.
+	envSentinel       = "PS_TEST_REDIS_SENTINEL_ADDR"
+	envSentinelMaster = "PS_TEST_REDIS_SENTINEL_MASTER"
+	envCluster        = "PS_TEST_REDIS_CLUSTER_ADDRS"
 )
 
 // HasRedis reports whether a server is given. Where services are required, its
 // absence fails the test.
 func HasRedis(t testing.TB) bool {
 	t.Helper()
-	if os.Getenv(envAddr) != "" {
+	return has(t, envAddr)
+}
+
+func has(t testing.TB, name string) bool {
+	t.Helper()
+	if os.Getenv(name) != "" {
 		return true
 	}
 	if os.Getenv(envRequire) == "1" {
-		require.Fail(t, "no Redis server", "%s is not set and %s=1", envAddr, envRequire)
+		require.Fail(t, "no Redis server", "%s is not set and %s=1", name, envRequire)
 	}
 	return false
+}
+
+// Each runs a test on every kind of Redis that is given: one server, a master
+// behind a Sentinel, a cluster.
+func Each(t *testing.T, test func(t *testing.T, cfg config.Redis)) {
+	t.Helper()
+	for _, kind := range []struct{ name, env, master string }{
+		{"server", envAddr, os.Getenv(envMaster)}, {"sentinel", envSentinel, os.Getenv(envSentinelMaster)}, {"cluster", envCluster, ""},
+	} {
+		if has(t, kind.env) {
+			t.Run(kind.name, func(t *testing.T) {
+				test(t, config.Redis{Addrs: strings.Split(os.Getenv(kind.env), ","), MasterName: kind.master})
+			})
+		}
+	}
 }
 
 // Config is the configuration of the server.

@@ -44,7 +44,7 @@ port_of() { cat "$DIR/run/$1.port"; }
 
 command_line() {
   if [ -d /proc/self ]; then
-    tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null || true
+    tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" || true
   else
     ps -p "$1" -o args= 2>/dev/null || true
   fi

@@ -1,0 +1,66 @@
+package dispatch_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// told notes what the other nodes would hear.
+type told struct {
+	mu  sync.Mutex
+	sum coordination.Effect
+}
+
+func (o *told) Notice(e coordination.Effect) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sum.Add(coordination.Effect{Ready: e.Ready, Away: e.Away, Shared: e.Shared, Nodes: e.Nodes})
+}
+
+// Whoever may take a run hears of it, and nobody else.
+func TestAHintNamesTheNodesThatGotWork(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(j *entity.Job)
+		want   coordination.Effect
+	}{
+		"any":              {by(entity.RouteAny), coordination.Effect{Ready: 1, Shared: true}},
+		"own queue":        {by(entity.RouteFirst), coordination.Effect{Ready: 1}},
+		"another's queue":  {by(entity.RouteLast), coordination.Effect{Away: 1, Nodes: []string{"node-3"}}},
+		"labels":           {labelled("gpu", "yes"), coordination.Effect{Away: 1, Shared: true}},
+		"nobody":           {labelled("gpu", "no"), coordination.Effect{}},
+		"broadcast shards": {func(j *entity.Job) { j.Broadcast = true }, coordination.Effect{Ready: 1, Away: 2, Nodes: []string{"node-2", "node-3"}}},
+		"shards, by turns": {func(j *entity.Job) {
+			by(entity.RouteRoundRobin)(j)
+			j.ShardCount = 6
+		}, coordination.Effect{Ready: 2, Away: 4, Nodes: []string{"node-2", "node-3"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cl := newCluster(t, enginetest.Options{}, enginetest.Options{Labels: map[string]string{"gpu": "yes"}}, enginetest.Options{})
+			heard := &told{}
+			cl.nodes[0].Runner.Others = heard
+			cl.nodes[0].Trigger(t, cl.job(c.change).ID)
+			require.ElementsMatch(t, c.want.Nodes, heard.sum.Nodes)
+			c.want.Nodes, heard.sum.Nodes = nil, nil
+			require.Equal(t, c.want, heard.sum)
+		})
+	}
+}
+
+// What the sweep moves is told to those who get it.
+func TestAHintFollowsWhatIsMoved(t *testing.T) {
+	cl := three(t)
+	job := cl.job(by(entity.RouteLast))
+	cl.nodes[0].Trigger(t, job.ID)
+	heard := &told{}
+	cl.nodes[0].Runner.Others = heard
+	cl.nodes[2].Die(t)
+	enginetest.Beat(t, cl.nodes[:2]...)
+	require.Equal(t, 1, cl.nodes[0].Sweep(t))
+	require.Equal(t, coordination.Effect{Away: 1, Nodes: []string{"node-2"}}, heard.sum)
+}

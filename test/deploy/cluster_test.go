@@ -1,0 +1,111 @@
+package deploy_test
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+)
+
+// composed is what is read of a compose file.
+type composed struct {
+	Services map[string]struct {
+		Image       string
+		Build       struct{ Context, Dockerfile string }
+		Environment map[string]string
+		Ports       []string
+		Volumes     []string
+		Healthcheck struct{ Test []string }
+		DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
+		CapDrop     []string                              `yaml:"cap_drop"`
+	}
+	Volumes map[string]any
+}
+
+// required are variables without which compose refuses to start; made are good
+// values of them.
+var required = regexp.MustCompile(`\$\{([A-Z_]+):\?[^}]+\}`)
+
+func made(name string) string {
+	if name == "SECRETS_KEY" {
+		return base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
+	}
+	return "made-for-" + name
+}
+
+func cluster(t *testing.T) composed {
+	t.Helper()
+	var file composed
+	require.NoError(t, yaml.Unmarshal([]byte(read(t, "compose.cluster.yaml")), &file))
+	return file
+}
+
+// Each node is configured as the product understands it, as one of a cluster,
+// under an id of its own.
+func TestTheNodesOfTheClusterFileAreConfigured(t *testing.T) {
+	file, ids := cluster(t), map[string]bool{}
+	for name, s := range file.Services {
+		if s.Build.Dockerfile == "" {
+			continue
+		}
+		require.FileExists(t, filepath.Join("..", "..", "deploy", s.Build.Context, s.Build.Dockerfile))
+		require.Equal(t, []string{"ALL"}, s.CapDrop)
+		var environ []string
+		for key, value := range s.Environment {
+			environ = append(environ, key+"="+required.ReplaceAllStringFunc(value, func(v string) string {
+				return made(required.FindStringSubmatch(v)[1])
+			}))
+		}
+		cfg, warnings, err := config.Load(config.Options{Environ: append(environ, "PS_SERVER_ADDR=:8080")})
+		require.NoError(t, err, name)
+		require.Empty(t, warnings, name)
+		require.Equal(t, config.ProfileCluster, cfg.Profile, name)
+		require.Equal(t, []string{"redis:6379"}, cfg.Redis.Addrs)
+		require.Contains(t, cfg.Store.DSN, "made-for-DB_PASSWORD@tcp(mariadb:3306)")
+		if strings.HasPrefix(name, "node-") {
+			require.Equal(t, name, cfg.Node.ID)
+			require.Len(t, cfg.Server.Roles, 3)
+			ids[cfg.Node.ID] = true
+		} else {
+			require.Equal(t, []string{config.RoleExecutor}, cfg.Server.Roles, "split roles")
+			require.Empty(t, s.Ports)
+		}
+		for _, port := range s.Ports {
+			require.True(t, strings.HasPrefix(port, "127.0.0.1:"), port)
+		}
+	}
+	require.Len(t, ids, 3)
+}
+
+func TestTheClusterFileHoldsTogether(t *testing.T) {
+	file := cluster(t)
+	require.Equal(t, "mariadb:10.11", file.Services["mariadb"].Image)
+	require.Equal(t, "redis:7", file.Services["redis"].Image)
+	for name, s := range file.Services {
+		for other, how := range s.DependsOn {
+			require.Contains(t, file.Services, other, name)
+			require.Equal(t, "service_healthy", how.Condition)
+			require.True(t, file.Services[other].Build.Dockerfile != "" || len(file.Services[other].Healthcheck.Test) > 0, "%s tells how it is", other)
+		}
+		for _, v := range s.Volumes {
+			if volume, _, named := strings.Cut(v, ":"); named {
+				require.Contains(t, file.Volumes, volume)
+			}
+		}
+		for key, value := range s.Environment {
+			if regexp.MustCompile(`PASSWORD|DSN|SECRETS|AUTH`).MatchString(key) && key != "MARIADB_RANDOM_ROOT_PASSWORD" {
+				require.Regexp(t, required, value, "%s of %s has no default", key, name)
+			}
+		}
+	}
+	ignored, err := os.ReadFile("../../.gitignore")
+	require.NoError(t, err)
+	require.Contains(t, string(ignored), "/deploy/cluster.env", "what holds the passwords is not committed")
+}
