@@ -138,6 +138,9 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 		return err
 	}
 	s.orm, err = gorm.Open(dialector, ormConfig())
+	if err == nil {
+		err = heedPatience(s.orm)
+	}
 	if err != nil {
 		return fmt.Errorf("open %s: %w", cfg.Driver, err)
 	}
