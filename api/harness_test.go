@@ -132,10 +132,10 @@ func (f *fakeCalls) Complete(_ context.Context, c entity.IdempotentCall) error {
 	return nil
 }
 
-func (f *fakeCalls) Abandon(_ context.Context, scope, key string) error {
+func (f *fakeCalls) Abandon(_ context.Context, c entity.IdempotentCall) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.calls, scope+"|"+key)
+	delete(f.calls, c.Scope+"|"+c.Key)
 	return nil
 }
 

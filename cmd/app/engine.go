@@ -80,6 +80,7 @@ type Engine struct {
 	Overview   *service.OverviewService
 	Loads      *service.LoadService
 	Nodes      *service.NodeService
+	Calls      *service.CallKeeper
 	Metrics    *metrics.MetricsCollector
 	Bus        *mq.Bus
 	Clock      *storeclock.Clock
@@ -228,6 +229,7 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 		Closer: closer, Engine: news, Clock: e.Clock,
 	})
 	e.Nodes = service.NewNodeService(e.Store)
+	e.Calls = service.NewCallKeeper(e.Store, e.machine)
 	e.Monitor = service.NewMonitorService(e.Store, duties)
 	e.Overview = service.NewOverviewService(service.OverviewDeps{
 		Tallies: e.Store, Nodes: e.Store, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,

@@ -45,6 +45,7 @@ const (
 	groupsInterval    = 3 * time.Second
 	backfillInterval  = 500 * time.Millisecond
 	dispatchInterval  = 500 * time.Millisecond
+	callsInterval     = time.Second
 	relayInterval     = time.Second
 	retentionInterval = time.Minute
 )
@@ -70,6 +71,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 		{"groups", groupsInterval, e.Groups.Sweep},
 		{"backfills", backfillInterval, e.backfills.RunOnce},
 		{"dispatch", dispatchInterval, e.sweepQueues},
+		{"calls", callsInterval, e.Calls.RunOnce},
 		{"relay", relayInterval, ignoreCount(relay.RunOnce)},
 		{"retention", retentionInterval, ignoreCount(retention.RunOnce)},
 	} {

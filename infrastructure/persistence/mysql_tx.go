@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -54,7 +53,7 @@ func (t *mysqlTx) Commit(ctx context.Context) error {
 		_ = t.Close()
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
-		err = fmt.Errorf("%w: %v", errNoAnswer, err) //nolint:errorlint // see errNoAnswer
+		err = errNoAnswer
 	}
 	t.drop()
 	return err
