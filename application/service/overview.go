@@ -21,6 +21,8 @@ const (
 	jobCountLife = 5 * time.Second
 	// jobCounts bounds the counts that are kept, one for each set of groups.
 	jobCounts = 64
+	// partNode is the part of troubles that other nodes have.
+	partNode = "node"
 	// silentAfter is when a node that is UP is missed; it should have been
 	// heard of five times by then.
 	silentAfter = 15 * time.Second
@@ -39,8 +41,9 @@ type Overview struct {
 	// DeadLetters are those that wait for a person.
 	DeadLetters Count
 	Nodes       map[entity.NodeStatus]int
-	// Degraded says what does not work as it should, for people.
-	Degraded []string
+	// Degraded is what does not work as it should, on the node that answers and
+	// in the registry.
+	Degraded []Trouble
 	Lateness Lateness
 }
 
@@ -97,7 +100,7 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 	if groups != nil {
 		limit = boundRows
 	}
-	o = Overview{Time: s.Clock.Now(), Degraded: s.Monitor.Trouble(ctx)}
+	o = Overview{Time: s.Clock.Now(), Degraded: s.Monitor.Degraded(ctx)}
 	o.Lateness.P50, o.Lateness.P99, o.Lateness.Known = s.Lateness.Lateness()
 	if o.Jobs, err = s.countJobs(ctx, groups); err != nil {
 		return o, err
@@ -116,7 +119,9 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 	for _, n := range nodes {
 		o.Nodes[n.Status]++
 		if silent := o.Time.Sub(n.LastHeartbeat); n.Status == entity.NodeSuspect || n.Status == entity.NodeUp && silent > silentAfter {
-			o.Degraded = append(o.Degraded, fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)))
+			o.Degraded = append(o.Degraded, Trouble{
+				Part: partNode, Reason: fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)), Since: n.LastHeartbeat,
+			})
 		}
 	}
 	return o, err

@@ -48,7 +48,9 @@ type Options struct {
 	Processes Processes
 	// Observer is told of ended runs; may be nil.
 	Observer running.Observer
-	Logger   *slog.Logger
+	// Waiting is told for what the start waits; may be nil.
+	Waiting *Waiting
+	Logger  *slog.Logger
 }
 
 // Executor runs attempts and checks the executor's part of definitions.
@@ -101,8 +103,10 @@ type Engine struct {
 	backfills *backfill.Manager
 	dispatch  *dispatch.Manager
 	lost      chan struct{}
-	stopping  atomic.Bool
-	loops     sync.WaitGroup
+	// stopped is since when the node is on its way down, nil before.
+	stopped atomic.Pointer[time.Time]
+	waiting *Waiting
+	loops   sync.WaitGroup
 	// planning is the planner's loop. It ends before the runner drains: a fire
 	// transaction in progress may still start runs.
 	planning sync.WaitGroup
@@ -121,8 +125,11 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if o.Clock == nil {
 		o.Clock = clock.NewSystem()
 	}
+	if o.Waiting == nil {
+		o.Waiting = &Waiting{}
+	}
 	e = &Engine{
-		cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
+		waiting: o.Waiting, cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
 		lost: make(chan struct{}),
 	}
 	defer func() {
@@ -133,7 +140,11 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if e.folder, err = openDataFolder(cfg.DataDir); err != nil {
 		return e, err
 	}
-	if e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics)); err != nil {
+	err = e.patiently(ctx, "the store", func(ctx context.Context) (err error) {
+		e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics))
+		return err
+	}, persistence.Waitable)
+	if err != nil {
 		return e, err
 	}
 	if err = e.openCluster(ctx, cfg); err != nil {
@@ -230,12 +241,12 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 	})
 	e.Nodes = service.NewNodeService(e.Store)
 	e.Calls = service.NewCallKeeper(e.Store, e.machine)
-	e.Monitor = service.NewMonitorService(e.Store, duties)
+	e.Monitor = service.NewMonitorService(e.Store, duties, e.machine, e.parts()...)
 	e.Overview = service.NewOverviewService(service.OverviewDeps{
 		Tallies: e.Store, Nodes: e.Store, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
 	})
 	e.Loads = service.NewLoadService(service.LoadDeps{Jobs: e.Store, Schedules: compiler, Clock: e.Clock, Machine: e.machine})
-	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties)
+	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties, e.degraded)
 }
 
 // engineNews hands the services' news to the loops.

@@ -12,8 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
-// router makes the REST edge of this node.
-func (s *Server) router(o Options, c clock.Clock) (http.Handler, error) {
+// newRouter makes the REST edge of this node.
+func (s *Server) newRouter(o Options, c clock.Clock) (http.Handler, error) {
 	return api.NewRouter(api.Deps{
 		Jobs: s.Jobs, Executions: s.Executions, Auth: s.Auth, Monitor: s.Engine, Calls: s.Calls, Reports: o.Reports, Peers: s.peers(), Nodes: s.Nodes, Secrets: s.Secrets, Users: s.Users, Tokens: s.Tokens, Groups: s.Groups, Backfills: s.Backfills, Audit: s.Audit,
 		Definitions: s.Definitions, Overview: s.Overview, Loads: s.Loads,

@@ -39,6 +39,7 @@ func nodeOf(cfg config.Config, now time.Time) entity.Node {
 // The intervals of the duties.
 const (
 	clockInterval     = 2 * time.Second
+	healthInterval    = time.Second
 	reconcileInterval = 3 * time.Second
 	deadlineInterval  = 2 * time.Second
 	placesInterval    = 10 * time.Second
@@ -65,6 +66,8 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 		{"clock", clockInterval, watch.RunOnce},
 		{"scan", time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond, ignoreCount(e.Planner.Scan)},
 		{"heartbeat", e.beat(), e.Member.RunOnce},
+		{"beacon", e.beat(), e.Member.Shine},
+		{"health", healthInterval, e.Monitor.Watch},
 		{"reconcile", reconcileInterval, e.Runner.Reconcile},
 		{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},
 		{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
