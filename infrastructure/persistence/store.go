@@ -121,8 +121,12 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer func() { _ = m.Close() }()
-	if err := m.prepare(ctx, cfg.AutoMigrate); err != nil {
+	ahead, err := m.prepare(ctx, cfg.AutoMigrate)
+	if err != nil {
 		return err
+	}
+	if ahead {
+		s.log.Warn("the store's schema is newer than this program, and serves it: other nodes run a newer version")
 	}
 	if err := m.refuseUnfinished(ctx, cfg.Driver); err != nil {
 		return err
