@@ -39,7 +39,7 @@ func beginMySQL(ctx context.Context, pool *sql.DB) (transaction, error) {
 // that is gone does not cut it off.
 func (t *mysqlTx) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		_ = t.Rollback()
+		t.drop()
 		return err
 	}
 	bounded, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})

@@ -94,7 +94,9 @@ type core struct {
 }
 
 // Open opens the store, checks that it answers, and checks or migrates its
-// schema. A store with a schema newer than this program is refused. Close
+// schema. A store with a newer schema is refused unless that serves this
+// program. The error is an OpenError where a setting may be wrong; see Waitable
+// too. Close
 // must be called on what is returned.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Clock == nil {

@@ -23,8 +23,9 @@ const (
 	rest = 2 * time.Second
 )
 
-// ErrResting: Redis did not answer a moment ago and is not asked now.
-var ErrResting = errors.New("Redis did not answer a moment ago")
+// ErrResting is the end of calls that are not made, because Redis did not answer
+// a moment ago.
+var ErrResting = errors.New("no call was made, as Redis did not answer a moment ago")
 
 // Guard bounds the calls of a client and knows from them how Redis is: nothing
 // is asked for that alone. Safe for concurrent use.

@@ -18,7 +18,7 @@ import (
 const bound = 3 * time.Second
 
 // calls is one of every kind that needs the store; JOB is the id of a job.
-var calls = []string{ //nolint:gochecknoglobals // a table
+var calls = []string{
 	`POST /auth/login {"username":"admin","password":"` + adminPassword + `"}`,
 	"GET /auth/me", "GET /jobs", "GET /jobs/JOB", "POST /jobs/JOB/pause", "POST /jobs/JOB/resume", "POST /jobs/JOB/trigger", "GET /jobs/JOB/versions",
 	"GET /jobs/JOB/fires", "GET /jobs/JOB/next-fire-times", `POST /jobs {"name":"new","jobType":"CUSTOM","jobClass":"noop"}`, "DELETE /jobs/JOB",

@@ -122,7 +122,7 @@ type Member struct {
 	withheld map[int]time.Duration
 
 	// reached is when the store was last reached, for Shine, in monotonic ns; away
-	// is true from a beat in vain to the next good one.
+	// is true from a beat in vain to the next good one, and before the first.
 	reached atomic.Int64
 	away    atomic.Bool
 
@@ -135,10 +135,12 @@ type Member struct {
 // New returns the member for a node that is registered under its epoch.
 func New(d Deps, node entity.Node, terms liveness.Terms) *Member {
 	now := d.Clock.Monotonic()
-	return &Member{
+	m := &Member{
 		Deps: d, terms: terms, watch: liveness.NewWatch(terms), node: node, mine: []int{},
 		lease: now + terms.Lease, seen: now, reaps: map[string]reaping{}, withheld: map[int]time.Duration{},
 	}
+	m.away.Store(true)
+	return m
 }
 
 // Partitions implements firing.Owner; never nil.

@@ -15,8 +15,7 @@ import (
 // called at every beat, apart from RunOnce: whoever keeps the beacons must not
 // delay the beats. It never fails, as nobody depends on beacons alone.
 func (m *Member) Shine(ctx context.Context) error {
-	reached := time.Duration(m.reached.Load())
-	if m.Beacons == nil || reached == 0 || m.away.Load() || m.Clock.Monotonic()-reached > 2*m.terms.Beat {
+	if m.Beacons == nil || m.away.Load() || m.Clock.Monotonic()-time.Duration(m.reached.Load()) > 2*m.terms.Beat {
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, m.terms.Lease)
@@ -27,7 +26,8 @@ func (m *Member) Shine(ctx context.Context) error {
 	return nil
 }
 
-// Away reports that the last beat did not reach the store.
+// Away reports that the last beat did not reach the store, or that there was
+// none yet.
 func (m *Member) Away() bool { return m.away.Load() }
 
 // Standing says what is wrong with this node's place among the others; an
