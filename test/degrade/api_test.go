@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
 	"github.com/platform-scheduler/platform-scheduler/test/fault"
 )
@@ -101,14 +102,31 @@ func TestAKeyWhoseCallWasCutCanBeUsedAgain(t *testing.T) {
 	if !hasServices(t) {
 		return
 	}
-	dsn, store := behind(t)
+	cfg := dbtest.MySQL(t)
+	dsn, store := through(t, cfg.DSN)
 	n := start(t, settings(t, dsn, strings.Join(redistest.Config().Addrs, ","), nil))
 	job := n.job("one", "")
 	trigger := func() answer {
 		return n.call("POST", "/api/v1/jobs/"+job+"/trigger", "", "Idempotency-Key", "key-1")
 	}
+	// The call begins, waits for a locked table, and then the store is silent: it
+	// can neither end nor be noted as ended.
+	direct := dbtest.Raw(t, cfg)
+	beside, err := direct.Conn(t.Context())
+	require.NoError(t, err)
+	defer beside.Close()
+	_, err = beside.ExecContext(t.Context(), "LOCK TABLES scheduler_job_execution WRITE")
+	require.NoError(t, err)
+	cut := make(chan answer, 1)
+	go func() { cut <- trigger() }()
+	require.Eventually(t, func() bool {
+		begun := 0
+		return direct.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM scheduler_idempotency_key").Scan(&begun) == nil && begun == 1
+	}, patience, 5*time.Millisecond)
 	store.Set(fault.BlackHole)
-	require.Equal(t, 503, trigger().status)
+	require.Equal(t, 503, (<-cut).status)
+	_, err = beside.ExecContext(t.Context(), "UNLOCK TABLES")
+	require.NoError(t, err)
 	store.Set(fault.Pass)
 	var a answer
 	require.Eventually(t, func() bool { a = trigger(); return a.status == 202 }, patience, 100*time.Millisecond, "%s", a.body)

@@ -36,7 +36,13 @@ func hasServices(t *testing.T) bool { return dbtest.HasMySQL(t) && redistest.Has
 // behind gives the DSN of a scratch database behind a proxy.
 func behind(t *testing.T) (dsn string, p *fault.Proxy) {
 	t.Helper()
-	parsed, err := mysql.ParseDSN(dbtest.MySQL(t).DSN)
+	return through(t, dbtest.MySQL(t).DSN)
+}
+
+// through puts a proxy before a database.
+func through(t *testing.T, direct string) (dsn string, p *fault.Proxy) {
+	t.Helper()
+	parsed, err := mysql.ParseDSN(direct)
 	require.NoError(t, err)
 	p = proxy(t, parsed.Addr)
 	parsed.Addr = p.Addr()
