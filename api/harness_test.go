@@ -99,10 +99,10 @@ func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Princip
 	return entity.Principal{User: entity.User{ID: "id-of-" + string(role), Name: string(role), Role: role, Rights: entity.Rights{Groups: f.groups[token]}}}, nil
 }
 
-// fakeMonitor is ready unless it holds an error.
-type fakeMonitor struct{ err error }
+// fakeMonitor is ready unless it holds what blocks.
+type fakeMonitor struct{ degraded []service.Trouble }
 
-func (f *fakeMonitor) Ready(context.Context) error { return f.err }
+func (f *fakeMonitor) Degraded(context.Context) []service.Trouble { return f.degraded }
 
 // fakeCalls keeps answers in memory, as the store does.
 type fakeCalls struct {
@@ -132,10 +132,10 @@ func (f *fakeCalls) Complete(_ context.Context, c entity.IdempotentCall) error {
 	return nil
 }
 
-func (f *fakeCalls) Abandon(_ context.Context, scope, key string) error {
+func (f *fakeCalls) Abandon(_ context.Context, c entity.IdempotentCall) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.calls, scope+"|"+key)
+	delete(f.calls, c.Scope+"|"+c.Key)
 	return nil
 }
 

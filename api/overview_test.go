@@ -83,11 +83,12 @@ func TestTheOverviewIsShown(t *testing.T) {
 		},
 		Nodes:    map[entity.NodeStatus]int{entity.NodeUp: 14, entity.NodeSuspect: 15, entity.NodeDown: 16, entity.NodeDraining: 17},
 		Leader:   "node-1",
-		Degraded: []string{"scan has not ticked for 1m0s"}, Lateness: service.Lateness{P50: 1234567 * time.Nanosecond, P99: time.Second, Known: true},
+		Degraded: []service.Trouble{{Part: "duty", Reason: "scan has not ticked for 1m0s", Since: now}}, Lateness: service.Lateness{P50: 1234567 * time.Nanosecond, P99: time.Second, Known: true},
 	}
 	require.JSONEq(t, `{"time":"2026-11-20T12:00:00.000Z","jobs":{"created":1,"enabled":2,"paused":3,"finished":4},
 		"executions":{"waiting":5,"running":6,"lastHour":{"success":8,"failed":9,"timeout":10,"cancelled":11,"skipped":12,"dead":13}},
 		"deadLetters":7,"nodes":{"up":14,"suspect":15,"down":16,"draining":17},"leader":"node-1","degraded":["scan has not ticked for 1m0s"],
+		"degradedParts":[{"part":"duty","reason":"scan has not ticked for 1m0s","since":"2026-11-20T12:00:00.000Z"}],
 		"latenessMs":{"p50":1.23,"p99":1000}}`, e.call("GET", path, "").want(200).body)
 	require.Nil(t, e.ahead.groups, "an admin sees all")
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -67,10 +68,21 @@ type Deps struct {
 	// ProbesOnly leaves out everything under /api but the reports about runs,
 	// on nodes without that role.
 	ProbesOnly bool
+	// RequestTimeout is how long an ordinary call may work, and any call waits
+	// for one answer of the store; 0 is middleware.RequestTimeout, and more is cut
+	// to it.
+	RequestTimeout time.Duration
 	// TrustedProxies are networks whose X-Forwarded-For and -Proto are believed.
 	TrustedProxies []string
 	// PublicURL is where browsers find the console; empty is what they ask for.
 	PublicURL string
+}
+
+func (d Deps) patience() time.Duration {
+	if d.RequestTimeout <= 0 {
+		return middleware.RequestTimeout
+	}
+	return min(d.RequestTimeout, middleware.RequestTimeout)
 }
 
 // scope judges objects by the groups of their jobs.
@@ -107,7 +119,7 @@ func NewRouter(d Deps) (*Router, error) {
 func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Router, error) {
 	all := make([]Wide, len(table), len(table)+len(more))
 	for i, r := range table {
-		all[i] = Wide{r, middleware.MaxBody, middleware.RequestTimeout}
+		all[i] = Wide{r, middleware.MaxBody, d.timeOf(r)}
 	}
 	all = append(all, more...)
 	gin.SetMode(gin.ReleaseMode)
@@ -129,7 +141,7 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Ro
 			return nil, fmt.Errorf("the route %s %s does not say what its parameter names", r.Method, r.Path)
 		}
 		chain := []gin.HandlerFunc{
-			middleware.Limits(r.Body), middleware.Deadline(r.Time), middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), guard.Require(r.Permission),
+			middleware.Limits(r.Body), middleware.Deadline(r.Time, d.patience()), middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), guard.Require(r.Permission),
 			d.scope().Check(r.Object, r.Permission),
 		}
 		if r.Idempotent {

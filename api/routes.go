@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api/controller"
@@ -31,8 +32,8 @@ type Wide struct {
 	Route
 	// Body bounds the body, in bytes; a whole number of MiB.
 	Body int64
-	// Time is how long a call may work. It is less than WriteTimeout unless the
-	// controller moves the deadlines of its writes; 0 is for streams, which
+	// Time is how long a call may work in all, while the store answers (see
+	// Deps.RequestTimeout). It is less than WriteTimeout unless the controller moves the deadlines of its writes; 0 is for streams, which
 	// see to it themselves.
 	Time time.Duration
 }
@@ -43,6 +44,16 @@ const (
 	importTime = 50 * time.Second
 	exportTime = 10 * time.Minute
 )
+
+// timeOf is how long an ordinary call may work: RequestTimeout, but for those
+// that treat many objects, and the count of planned fires with the wait for its
+// turn. These too end when the store does not answer one question in time.
+func (d Deps) timeOf(r Route) time.Duration {
+	if strings.HasPrefix(r.Path, "/api/v1/bulk/") || r.Path == "/api/v1/schedules/load" {
+		return middleware.RequestTimeout
+	}
+	return d.patience()
+}
 
 // wide is the routes that take, give or work for more than others.
 func wide(d Deps) []Wide {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
@@ -89,12 +90,14 @@ func TestProbes(t *testing.T) {
 	require.Equal(t, "up 1\n", e.call("GET", "/metrics", "").want(200).body)
 	require.Equal(t, "1.2.3", e.call("GET", "/version", "").want(200).json()["version"])
 
-	e.monitor.err = errors.New("the store is away")
+	e.monitor.degraded = []service.Trouble{{Part: "redis", Reason: "Redis is away", Since: now}}
+	require.JSONEq(t, `{"status":"ready","degraded":[{"part":"redis","reason":"Redis is away","since":"2026-11-20T12:00:00.000Z"}]}`,
+		e.call("GET", "/readyz", "").want(200).body)
+	e.monitor.degraded = append(e.monitor.degraded, service.Trouble{Part: "store", Reason: "the store is away", Since: now, Blocks: true})
 	a := e.call("GET", "/readyz", "")
 	a.wantCode(503, "not_ready")
-	require.Equal(t, "the store is away", a.json()["detail"])
-	e.monitor.err = fault.Unavailable(errors.New("dial canary"))
-	require.NotContains(t, e.call("GET", "/readyz", "").want(503).body, "canary")
+	require.Equal(t, []any{"not ready: the store is away", "1"}, []any{a.json()["detail"], a.header.Get("Retry-After")})
+	require.Len(t, a.json()["degraded"], 2)
 	e.call("GET", "/healthz", "").want(200)
 }
 

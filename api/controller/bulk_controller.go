@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
 	"golang.org/x/sync/errgroup"
@@ -20,7 +21,8 @@ import (
 )
 
 // BulkController serves /bulk: one action on many objects, each with a result
-// of its own. What fails for one does not stop the others.
+// of its own. What fails for one does not stop the others, but for a store that
+// does not answer: then what has not begun does not begin.
 type BulkController struct {
 	jobs    JobService
 	runs    ExecutionService
@@ -211,11 +213,18 @@ func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.P
 	ctx := c.Request.Context()
 	var workers errgroup.Group
 	workers.SetLimit(bulkWorkers)
+	var silent atomic.Pointer[error] // of a store that let somebody wait in vain
 	for i, id := range ids {
 		workers.Go(func() error {
 			made, err := []string(nil), refused[id]
+			if waited := silent.Load(); err == nil && waited != nil {
+				err = *waited
+			}
 			if err == nil {
 				made, err = do(ctx, id)
+			}
+			if fault.Is(err, fault.KindUnavailable) && errors.Is(err, context.DeadlineExceeded) {
+				silent.Store(&err)
 			}
 			items[i] = itemOf(id, made, err)
 			return nil

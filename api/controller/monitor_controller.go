@@ -2,20 +2,22 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/problem"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // MonitorService knows the state of this node.
 type MonitorService interface {
-	// Ready returns nil, or an error whose text says for people what is
-	// degraded; probes need no sign-in, so that it must not hold secrets.
-	Ready(ctx context.Context) error
+	// Degraded is what does not work as it should. Probes need no sign-in, so
+	// that no reason may hold secrets.
+	Degraded(ctx context.Context) []service.Trouble
 }
 
 // JobMonitorController serves probes, metrics and the version.
@@ -46,23 +48,19 @@ func (m *JobMonitorController) Healthz(c *gin.Context) error {
 //	@Summary Tell whether the node can do its work
 //	@Tags server
 //	@Success 200 {object} vo.Health
-//	@Failure 503 {object} problem.Problem "not ready; the detail says why"
+//	@Failure 503 {object} vo.NotReady "not ready; the detail says why"
 //	@Router /readyz [get]
 //	@Router /readyz [head]
 func (m *JobMonitorController) Readyz(c *gin.Context) error {
-	err := m.monitor.Ready(c.Request.Context())
+	found := m.monitor.Degraded(c.Request.Context())
+	err := service.NotReady(found)
 	if err == nil {
-		return reply(c, http.StatusOK, vo.Health{Status: "ready"})
+		return reply(c, http.StatusOK, vo.Health{Status: "ready", Degraded: vo.FromTroubles(found)})
 	}
-	detail := err.Error()
-	var known *fault.Error
-	if errors.As(err, &known) {
-		// Its cause, such as a driver's error, stays inside.
-		detail = known.Message
-	}
-	f := fault.New(fault.KindUnavailable, "not_ready", detail)
-	f.RetryAfterSec = 1
-	return f
+	p := vo.NotReady{Problem: problem.New(http.StatusServiceUnavailable, "not_ready", err.Error()), Degraded: vo.FromTroubles(found)}
+	p.RequestID = middleware.RequestIDOf(c)
+	c.Header("Retry-After", "1")
+	return replyAs(c, problem.ContentType, p.Status, p)
 }
 
 // Metrics answers GET /metrics for Prometheus.

@@ -19,11 +19,15 @@ import (
 // reply sends a success. The value is encoded before anything is written, so
 // that a failure still becomes a problem.
 func reply(c *gin.Context, status int, v any) error {
+	return replyAs(c, "application/json", status, v)
+}
+
+func replyAs(c *gin.Context, contentType string, status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	c.Header("Content-Type", "application/json")
+	c.Header("Content-Type", contentType)
 	c.Header("Content-Length", strconv.Itoa(len(body)))
 	c.Status(status)
 	// A caller who is gone is no failure of ours.

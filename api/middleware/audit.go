@@ -39,6 +39,9 @@ func Audit(p permission.Permission, signIn bool, auditor Auditor, log *slog.Logg
 		if errors.As(errorOf(c), &f) {
 			e.Code = f.Code
 		}
+		if status == http.StatusServiceUnavailable {
+			c.Writer.Flush() // the store may let this entry wait too, and the caller has waited enough
+		}
 		// Also when the caller is gone: what was done is done.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), keepTimeout)
 		defer cancel()

@@ -13,14 +13,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 const (
 	// MaxBody bounds the body of a request, in bytes, where its route does not
 	// say otherwise.
 	MaxBody = 1 << 20
-	// RequestTimeout is how long a call may work; it is shorter than the
-	// server's write time-out, so that the caller still gets an answer.
+	// RequestTimeout is how long a call may work at most; it is shorter than
+	// the server's write time-out, so that the caller still gets an answer.
 	RequestTimeout = 30 * time.Second
 )
 
@@ -61,15 +62,15 @@ func Limits(maxBody int64) gin.HandlerFunc {
 	}
 }
 
-// Deadline bounds how long a call may work; 0 is for streams, which have bounds
-// of their own.
-func Deadline(limit time.Duration) gin.HandlerFunc {
+// Deadline bounds how long a call may work, and how long it waits for one
+// answer of the store. A limit of 0 is for streams, which have bounds of their
+// own.
+func Deadline(limit, patience time.Duration) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if limit == 0 {
-			c.Next()
-			return
+		ctx, cancel := repository.WithPatience(c.Request.Context(), patience), context.CancelFunc(func() {})
+		if limit > 0 {
+			ctx, cancel = context.WithTimeout(ctx, limit)
 		}
-		ctx, cancel := context.WithTimeout(c.Request.Context(), limit)
 		defer cancel()
 		c.Request = c.Request.WithContext(ctx)
 		c.Next()

@@ -134,7 +134,7 @@ func keep(c *gin.Context, calls repository.IdempotentCalls, call entity.Idempote
 		call.Status, call.Body = status, string(kept)
 		return calls.Complete(ctx, call)
 	case status < http.StatusInternalServerError, fault.Is(errorOf(c), fault.KindUnavailable):
-		return calls.Abandon(ctx, call.Scope, call.Key)
+		return calls.Abandon(ctx, call)
 	default:
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -247,13 +248,51 @@ func (d duties) Loops() []service.Loop { return d }
 
 func TestANodeIsReadyWhileItsStoreAnswersAndItsDutiesTick(t *testing.T) {
 	healthy := duties{{Name: "scan", Age: time.Second, Limit: 15 * time.Second}}
-	require.NoError(t, service.NewMonitorService(pings{}, healthy).Ready(t.Context()))
-	err := service.NewMonitorService(pings{errors.New("secret dsn")}, append(healthy,
-		service.Loop{Name: "heartbeat", Age: 20 * time.Second, Limit: 15 * time.Second})).Ready(t.Context())
+	c := clocktest.NewManual(noon(0))
+	require.Empty(t, service.NewMonitorService(pings{}, healthy, c).Degraded(t.Context()))
+	err := service.NotReady(service.NewMonitorService(pings{errors.New("secret dsn")}, append(healthy,
+		service.Loop{Name: "heartbeat", Age: 20 * time.Second, Limit: 15 * time.Second}), c).Degraded(t.Context()))
 	require.ErrorContains(t, err, "the store does not answer")
 	require.ErrorContains(t, err, "heartbeat has not ticked for 20s")
 	require.NotContains(t, err.Error(), "secret")
 	require.NotContains(t, err.Error(), "scan")
+}
+
+func TestTroublesAreDatedFromWhenTheyWereNoticed(t *testing.T) {
+	c := clocktest.NewManual(noon(0))
+	reason := ""
+	part := service.Part{Name: "redis", Check: func() (string, bool) { return reason, false }}
+	m := service.NewMonitorService(pings{}, duties{{Name: "scan", Age: time.Minute, Limit: time.Second}}, c, part)
+	reason = "away"
+	require.NoError(t, m.Watch(t.Context()))
+	c.Advance(10 * time.Second)
+	reason = "still away"
+	found := m.Degraded(t.Context())
+	require.Equal(t, []service.Trouble{
+		{Part: service.PartDuty, Reason: "scan has not ticked for 1m0s", Since: noon(-50 * time.Second), Blocks: true},
+		{Part: "redis", Reason: "still away", Since: noon(0)},
+	}, found)
+	require.NoError(t, service.NotReady(found[1:]), "what does not block is shown only")
+	reason = ""
+	require.NoError(t, m.Watch(t.Context()))
+	reason = "away again"
+	require.Equal(t, noon(10*time.Second), m.Degraded(t.Context())[1].Since)
+}
+
+// hanging is a store that does not answer as long as it is waited for.
+type hanging struct{}
+
+func (hanging) Ping(ctx context.Context) error {
+	_, bounded := ctx.Deadline()
+	if !bounded {
+		return nil
+	}
+	return fault.Unavailable(context.DeadlineExceeded)
+}
+
+func TestAProbeDoesNotWaitForTheStoreForLong(t *testing.T) {
+	found := service.NewMonitorService(hanging{}, duties{}, clocktest.NewManual(noon(0))).Degraded(context.Background())
+	require.ErrorContains(t, service.NotReady(found), "the store does not answer")
 }
 
 func TestADeadLetterThatIsGivenUpIsGone(t *testing.T) {

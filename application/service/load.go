@@ -79,14 +79,12 @@ func (s *LoadService) Load(ctx context.Context, q LoadQuery) (Load, error) {
 	case <-ctx.Done():
 		return Load{}, ctx.Err()
 	}
-	bounded, cancel := context.WithTimeout(ctx, loadTime)
-	defer cancel()
 	c := counting{LoadService: s, until: s.Machine.Monotonic() + loadTime, fires: schedule.NewLoad(q.From, q.Minutes, loadSteps)}
-	complete, err := c.all(bounded, q)
-	if err != nil && (ctx.Err() != nil || bounded.Err() == nil) {
+	complete, err := c.all(ctx, q)
+	if err != nil {
 		return Load{}, err
 	}
-	return Load{From: q.From.Truncate(time.Minute), Fires: c.fires.Fires(), Jobs: c.jobs, Complete: complete && err == nil}, nil
+	return Load{From: q.From.Truncate(time.Minute), Fires: c.fires.Fires(), Jobs: c.jobs, Complete: complete}, nil
 }
 
 // counting is one count.

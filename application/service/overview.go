@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,8 @@ const (
 	jobCountLife = 5 * time.Second
 	// jobCounts bounds the counts that are kept, one for each set of groups.
 	jobCounts = 64
+	// partNode is the part of troubles that other nodes have.
+	partNode = "node"
 	// silentAfter is when a node that is UP is missed; it should have been
 	// heard of five times by then.
 	silentAfter = 15 * time.Second
@@ -41,8 +44,9 @@ type Overview struct {
 	Nodes       map[entity.NodeStatus]int
 	// Leader is the node that does the duties of the cluster; empty for none.
 	Leader string
-	// Degraded says what does not work as it should, for people.
-	Degraded []string
+	// Degraded is what does not work as it should, on the node that answers and
+	// in the registry.
+	Degraded []Trouble
 	Lateness Lateness
 }
 
@@ -101,7 +105,7 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 	if groups != nil {
 		limit = boundRows
 	}
-	o = Overview{Time: s.Clock.Now(), Degraded: s.Monitor.Trouble(ctx)}
+	o = Overview{Time: s.Clock.Now(), Degraded: s.Monitor.Degraded(ctx)}
 	o.Lateness.P50, o.Lateness.P99, o.Lateness.Known = s.Lateness.Lateness()
 	if o.Jobs, err = s.countJobs(ctx, groups); err != nil {
 		return o, err
@@ -118,6 +122,8 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 	if o.Leader, err = s.Leader(ctx); err != nil {
 		return o, err
 	}
+	// The registry tells of every node's clock, of this one's too.
+	o.Degraded = slices.DeleteFunc(o.Degraded, func(t Trouble) bool { return t.Part == PartClock })
 	nodes, err := s.Nodes.All(ctx)
 	o.Nodes = map[entity.NodeStatus]int{}
 	for _, n := range nodes {
@@ -127,19 +133,26 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 	return o, err
 }
 
-// troubleOf says for people what is wrong with a node that is not down.
-func troubleOf(n entity.Node, now time.Time) (trouble []string) {
+// troubleOf is what the registry tells of a node that is not down.
+func troubleOf(n entity.Node, now time.Time) (found []Trouble) {
 	if silent := now.Sub(n.LastHeartbeat); n.Status == entity.NodeSuspect || n.Status == entity.NodeUp && silent > silentAfter {
-		trouble = append(trouble, fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)))
+		found = append(found, Trouble{
+			Part: partNode, Reason: fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)), Since: n.LastHeartbeat,
+		})
 	}
 	if n.Status != entity.NodeDown && entity.Skewed(n.ClockOffset) {
-		side := "behind"
-		if n.ClockOffset < 0 {
-			side = "ahead of"
-		}
-		trouble = append(trouble, fmt.Sprintf("the clock of the node %s is %s %s the database's", n.ID, n.ClockOffset.Abs().Round(100*time.Millisecond), side))
+		found = append(found, Trouble{Part: PartClock, Reason: SkewReason(n.ID, n.ClockOffset), Since: n.LastHeartbeat})
 	}
-	return trouble
+	return found
+}
+
+// SkewReason says for people how far the clock of a node is off.
+func SkewReason(node string, offset time.Duration) string {
+	side := "behind"
+	if offset < 0 {
+		side = "ahead of"
+	}
+	return fmt.Sprintf("the clock of the node %s is %s %s the database's", node, offset.Abs().Round(100*time.Millisecond), side)
 }
 
 // live counts the runs that wait, for whatever, and those that run.

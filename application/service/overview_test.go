@@ -31,7 +31,7 @@ func (punctual) Lateness() (p50, p99 time.Duration, known bool) {
 // watching is the overview over the store of a desk.
 func (d *desk) watching(tallies repository.Tallies, loops ...service.Loop) *service.OverviewService {
 	return service.NewOverviewService(service.OverviewDeps{
-		Tallies: tallies, Nodes: d.Store, Leader: func(context.Context) (string, error) { return d.ID(), nil }, Monitor: service.NewMonitorService(d.Store, healthy(loops)), Lateness: punctual{},
+		Tallies: tallies, Nodes: d.Store, Leader: func(context.Context) (string, error) { return d.ID(), nil }, Monitor: service.NewMonitorService(d.Store, healthy(loops), d.Clock), Lateness: punctual{},
 		Clock: d.Time, Machine: d.Clock,
 	})
 }
@@ -85,7 +85,7 @@ func TestTheOverview(t *testing.T) {
 			entity.StatusWaiting: 3, entity.StatusRunning: 1, entity.StatusSuccess: 1, entity.StatusDead: 1, entity.StatusTimeout: 1,
 		}, o.LastHour)
 		require.False(d.t, o.LastHourAtLeast)
-		require.Contains(d.t, o.Degraded, "scan has not ticked for 1m0s")
+		require.Equal(d.t, "scan has not ticked for 1m0s", o.Degraded[0].Reason)
 		require.Equal(d.t, service.Lateness{P50: 2 * time.Millisecond, P99: 30 * time.Millisecond, Known: true}, o.Lateness)
 		require.Equal(d.t, []any{d.Time.Now(), d.ID()}, []any{o.Time, o.Leader})
 
@@ -118,7 +118,7 @@ func TestTheOverviewMissesNodes(t *testing.T) {
 	require.Equal(t, map[entity.NodeStatus]int{entity.NodeUp: 1, entity.NodeDown: 2}, o.Nodes)
 	require.Empty(t, o.Degraded, "a node that left is not missed")
 	d.Clock.Advance(20 * time.Second)
-	require.Equal(t, []string{"the node node-a has not been heard of for 20s"}, overview().Degraded)
+	require.Equal(t, "the node node-a has not been heard of for 20s", overview().Degraded[0].Reason)
 }
 
 func TestTheOverviewTellsOfClocksThatAreOff(t *testing.T) {
@@ -132,9 +132,14 @@ func TestTheOverviewTellsOfClocksThatAreOff(t *testing.T) {
 	require.NoError(t, d.Store.Leave(t.Context(), "node-d", 1))
 	o, err := d.watching(d.Store).Overview(t.Context(), []string{})
 	require.NoError(t, err)
+	reasons := make([]string, len(o.Degraded))
+	for i, trouble := range o.Degraded {
+		require.Equal(t, service.PartClock, trouble.Part)
+		reasons[i] = trouble.Reason
+	}
 	require.Equal(t, []string{
 		"the clock of the node node-a is 2.5s behind the database's", "the clock of the node node-b is 1h0m0s ahead of the database's",
-	}, o.Degraded)
+	}, reasons)
 }
 
 // tallying counts the counts.

@@ -26,6 +26,7 @@ import (
 // of it may be away.
 type cluster struct {
 	client redis.UniversalClient
+	guard  *redisconn.Guard
 	redis  *redishint.Redis
 	locks  repository.Locker
 	hub    *hints.Hub
@@ -37,7 +38,8 @@ type cluster struct {
 const pingTimeout = 3 * time.Second
 
 // openCluster connects to Redis, where the profile has one. One that does not
-// answer is told, and not waited for: the cluster is right without it.
+// serve is told, and not waited for unless the settings say so: the cluster is
+// right without it.
 func (e *Engine) openCluster(ctx context.Context, cfg config.Config) error {
 	if cfg.Profile != config.ProfileCluster {
 		return nil
@@ -46,14 +48,23 @@ func (e *Engine) openCluster(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, pingTimeout)
-	defer cancel()
-	if err := redisconn.Ping(bounded, client, cfg.Redis); err != nil {
-		e.logger.Warn("Redis does not answer: hints between the nodes are lost until it does, and each finds the news by itself", "error", err)
-	}
 	space := keySpace(cfg)
-	e.cluster = &cluster{client: client, redis: redishint.New(client, space), locks: redislock.New(client, space)}
-	return nil
+	e.cluster = &cluster{
+		client: client, guard: redisconn.Watch(client, cfg.Redis, e.machine, e.logger),
+		redis: redishint.New(client, space), locks: redislock.New(client, space),
+	}
+	ping := func(ctx context.Context) error {
+		bounded, cancel := context.WithTimeout(ctx, pingTimeout)
+		defer cancel()
+		err := redisconn.Ping(bounded, client, cfg.Redis)
+		e.cluster.guard.Note(err)
+		return err
+	}
+	if !cfg.Redis.Required {
+		_ = ping(ctx) // the guard tells
+		return nil
+	}
+	return e.patiently(ctx, "Redis", ping, func(err error) bool { return !redisconn.Mistaken(err) })
 }
 
 // keySpace tells installations apart that share a Redis: by the setting, or by

@@ -48,7 +48,9 @@ type Options struct {
 	Processes Processes
 	// Observer is told of ended runs; may be nil.
 	Observer running.Observer
-	Logger   *slog.Logger
+	// Waiting is told for what the start waits; may be nil.
+	Waiting *Waiting
+	Logger  *slog.Logger
 }
 
 // Executor runs attempts and checks the executor's part of definitions.
@@ -80,6 +82,7 @@ type Engine struct {
 	Overview   *service.OverviewService
 	Loads      *service.LoadService
 	Nodes      *service.NodeService
+	Calls      *service.CallKeeper
 	Metrics    *metrics.MetricsCollector
 	Bus        *mq.Bus
 	Clock      *storeclock.Clock
@@ -100,8 +103,10 @@ type Engine struct {
 	backfills *backfill.Manager
 	dispatch  *dispatch.Manager
 	lost      chan struct{}
-	stopping  atomic.Bool
-	loops     sync.WaitGroup
+	// stopped is since when the node is on its way down, nil before.
+	stopped atomic.Pointer[time.Time]
+	waiting *Waiting
+	loops   sync.WaitGroup
 	// planning is the planner's loop. It ends before the runner drains: a fire
 	// transaction in progress may still start runs.
 	planning sync.WaitGroup
@@ -123,8 +128,11 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if o.Clock == nil {
 		o.Clock = clock.NewSystem()
 	}
+	if o.Waiting == nil {
+		o.Waiting = &Waiting{}
+	}
 	e = &Engine{
-		cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
+		waiting: o.Waiting, cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
 		lost: make(chan struct{}),
 	}
 	defer func() {
@@ -135,7 +143,11 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if e.folder, err = openDataFolder(cfg.DataDir); err != nil {
 		return e, err
 	}
-	if e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics)); err != nil {
+	err = e.patiently(ctx, "the store", func(ctx context.Context) (err error) {
+		e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics))
+		return err
+	}, persistence.Waitable)
+	if err != nil {
 		return e, err
 	}
 	if err = e.openCluster(ctx, cfg); err != nil {
@@ -232,12 +244,13 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 		Closer: closer, Engine: news, Clock: e.Clock,
 	})
 	e.Nodes = service.NewNodeService(e.Store)
-	e.Monitor = service.NewMonitorService(e.Store, duties)
+	e.Calls = service.NewCallKeeper(e.Store, e.machine)
+	e.Monitor = service.NewMonitorService(e.Store, duties, e.machine, e.parts()...)
 	e.Overview = service.NewOverviewService(service.OverviewDeps{
 		Tallies: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
 	})
 	e.Loads = service.NewLoadService(service.LoadDeps{Jobs: e.Store, Schedules: compiler, Clock: e.Clock, Machine: e.machine})
-	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties, e.Clock)
+	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties, e.Clock, e.degraded)
 }
 
 // engineNews hands the services' news to the loops.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
@@ -20,8 +21,8 @@ import (
 
 // clusterDuties are those of one node, nodeDuties those of every node.
 var (
-	clusterDuties = []string{"backfills", "deadlines", "groups", "places", "relay", "retention"}
-	nodeDuties    = []string{"clock", "scan", "heartbeat", "reconcile", "dispatch"}
+	clusterDuties = []string{"backfills", "deadlines", "groups", "limits", "places", "relay", "retention"}
+	nodeDuties    = []string{"clock", "scan", "heartbeat", "beacon", "health", "calls", "reconcile", "dispatch"}
 )
 
 // mailbox notes the events that a node relays.
@@ -91,7 +92,7 @@ func TestOneNodeDoesTheDutiesOfTheCluster(t *testing.T) {
 			require.Empty(t, two.seen(), "by one node")
 			require.Empty(t, dutiesOf(second), "and nobody misses them on the other")
 			require.Equal(t, []string{"node-a", "node-a"}, []string{first.shown(), second.shown()})
-			require.NoError(t, second.Ready(t.Context()))
+			require.NoError(t, service.NotReady(second.Degraded(t.Context())))
 
 			first.stop()
 			second.await("the other goes on", func() bool { return len(two.seen()) > 10 })
@@ -133,7 +134,7 @@ func TestALeaderThatIsCutOffIsReplaced(t *testing.T) {
 	require.Less(t, second.clock.Monotonic()-cut, 2*lease, "a lease, and what a busy machine adds")
 	require.Equal(t, "node-b", second.shown())
 	way.set(false)
-	first.await("the first is back", func() bool { return first.Ready(t.Context()) == nil })
+	first.await("the first is back", func() bool { return service.NotReady(first.Degraded(t.Context())) == nil })
 	require.Empty(t, dutiesOf(first))
 	require.Equal(t, "node-b", first.shown())
 }

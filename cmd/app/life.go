@@ -43,17 +43,15 @@ const storeBound = 10 * time.Second
 // came to and leaves the registry. When ctx ends first, Stop gives up; what is
 // left is recovered at the next start.
 func (e *Engine) Stop(ctx context.Context) error {
-	e.stopping.Store(true)
+	e.goingDown()
 	stopped := e.stopLoops(ctx, func() error { return nil })
 	return errors.Join(stopped, e.close())
 }
 
-// Ready is nil while the node serves and is not on its way down.
-func (e *Engine) Ready(ctx context.Context) error {
-	if e.stopping.Load() {
-		return errors.New("not ready: the node is stopping")
-	}
-	return e.Monitor.Ready(ctx)
+// goingDown makes the node unready.
+func (e *Engine) goingDown() {
+	now := e.machine.Now()
+	e.stopped.Store(&now)
 }
 
 // stopLoops ends the loops; closeEdge runs when nothing runs any more.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -11,14 +12,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
-// router makes the REST edge of this node.
-func (s *Server) router(o Options, c clock.Clock) (http.Handler, error) {
+// newRouter makes the REST edge of this node.
+func (s *Server) newRouter(o Options, c clock.Clock) (http.Handler, error) {
 	return api.NewRouter(api.Deps{
-		Jobs: s.Jobs, Executions: s.Executions, Auth: s.Auth, Monitor: s.Engine, Calls: s.Store, Reports: o.Reports, Peers: s.peers(), Nodes: s.Nodes, Secrets: s.Secrets, Users: s.Users, Tokens: s.Tokens, Groups: s.Groups, Backfills: s.Backfills, Audit: s.Audit,
+		Jobs: s.Jobs, Executions: s.Executions, Auth: s.Auth, Monitor: s.Engine, Calls: s.Calls, Reports: o.Reports, Peers: s.peers(), Nodes: s.Nodes, Secrets: s.Secrets, Users: s.Users, Tokens: s.Tokens, Groups: s.Groups, Backfills: s.Backfills, Audit: s.Audit,
 		Definitions: s.Definitions, Overview: s.Overview, Loads: s.Loads,
 		Checker: o.Executor, Clock: c, Logger: o.Logger, Metrics: s.Metrics.Handler(),
 		Version:        vo.Version{Version: Version(), GoVersion: runtime.Version()},
 		ProbesOnly:     !slices.Contains(s.cfg.Server.Roles, config.RoleAPI),
+		RequestTimeout: time.Duration(s.cfg.Server.RequestTimeoutSec) * time.Second,
 		TimeZone:       s.cfg.Server.TimeZone,
 		TrustedProxies: s.cfg.Server.TrustedProxies,
 		PublicURL:      s.cfg.Server.PublicURL,

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
@@ -29,7 +30,10 @@ type Server struct {
 	Audit  *service.AuditService
 
 	http     *http.Server
+	edge     *edge
+	router   http.Handler
 	listener net.Listener
+	serving  sync.WaitGroup
 	failed   chan error
 	// password is what was made up for the first admin, with its file.
 	passwordFile string
@@ -41,8 +45,8 @@ const passwordFile = "initial-admin-password"
 // hashers bounds the passwords hashed at once, 19 MiB each.
 const hashers = 2
 
-// NewServer opens the store, wires the parts and takes the port. Nothing is
-// served before Start.
+// NewServer takes the port, opens the store and wires the parts. Until Start
+// the port says only that the node starts, and for what it waits.
 func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, err error) {
 	s = &Server{failed: make(chan error, 1)}
 	// The port first: a busy one must leave no trace in the store.
@@ -50,12 +54,22 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	if s.listener, err = lc.Listen(ctx, "tcp", cfg.Server.Addr); err != nil {
 		return nil, fmt.Errorf("the address %s cannot be taken: %w; stop what uses it, or choose another one with server.addr (PS_SERVER_ADDR)", cfg.Server.Addr, err)
 	}
-	listener := s.listener
+	if o.Waiting == nil {
+		o.Waiting = &Waiting{}
+	}
+	s.edge = newEdge(o.Waiting)
+	s.http = api.NewServer(cfg.Server.Addr, s.edge, o.Logger)
+	opened := s
 	defer func() {
 		if err != nil {
-			_ = listener.Close()
+			_ = opened.http.Close()
+			_ = opened.listener.Close()
+			opened.serving.Wait()
 		}
 	}()
+	if err = s.serve(cfg.Server.TLS); err != nil {
+		return nil, err
+	}
 	if s.Engine, err = NewEngine(ctx, cfg, o); err != nil {
 		return nil, err
 	}
@@ -76,11 +90,9 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	if err = s.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}
-	handler, err := s.router(o, c)
-	if err != nil {
+	if s.router, err = s.newRouter(o, c); err != nil {
 		return nil, err
 	}
-	s.http = api.NewServer(cfg.Server.Addr, handler, o.Logger)
 	return s, nil
 }
 
@@ -132,23 +144,34 @@ func (s *Server) URL() string {
 	return scheme + "://" + s.listener.Addr().String()
 }
 
-// Start begins to fire, to run and to serve. It returns at once; Failed tells
-// when serving ends by itself.
-func (s *Server) Start() error {
+// serve begins to answer on the port.
+func (s *Server) serve(t config.TLS) error {
 	l := s.listener
-	if t := s.cfg.Server.TLS; t.CertFile != "" {
+	if t.CertFile != "" {
 		cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
 		if err != nil {
 			return fmt.Errorf("load the certificate (server.tls): %w", err)
 		}
 		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
 	}
-	s.Engine.Start()
-	s.loops.Go(func() {
+	s.serving.Go(func() {
 		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- err
 		}
 	})
+	return nil
+}
+
+// Start begins to fire, to run and to serve the API. It returns at once, with
+// an error if serving has ended already; Failed tells when it ends later.
+func (s *Server) Start() error {
+	select {
+	case err := <-s.failed:
+		return err
+	default:
+	}
+	s.Engine.Start()
+	s.edge.open(s.router)
 	return nil
 }
 
@@ -161,7 +184,7 @@ const closeBound = 5 * time.Second
 // Stop ends the node in order (engine rule 28): unready first, then no new
 // fires, then the runs, then the API, then the store.
 func (s *Server) Stop(ctx context.Context) error {
-	s.stopping.Store(true)
+	s.goingDown()
 	stopped := s.Engine.stopLoops(ctx, func() error {
 		closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeBound)
 		defer cancel()
@@ -172,5 +195,6 @@ func (s *Server) Stop(ctx context.Context) error {
 		}
 		return err
 	})
+	s.serving.Wait()
 	return errors.Join(stopped, s.Engine.close())
 }

@@ -39,6 +39,7 @@ func nodeOf(cfg config.Config, now time.Time) entity.Node {
 // The intervals of the duties.
 const (
 	clockInterval     = 2 * time.Second
+	healthInterval    = time.Second
 	reconcileInterval = 3 * time.Second
 	deadlineInterval  = 2 * time.Second
 	placesInterval    = 10 * time.Second
@@ -46,6 +47,7 @@ const (
 	groupsInterval    = 3 * time.Second
 	backfillInterval  = 500 * time.Millisecond
 	dispatchInterval  = 500 * time.Millisecond
+	callsInterval     = time.Second
 	relayInterval     = time.Second
 	retentionInterval = time.Minute
 )
@@ -74,6 +76,9 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 			{"clock", clockInterval, watch.RunOnce},
 			{"scan", time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond, e.scan},
 			{"heartbeat", e.beat(), e.Member.RunOnce},
+			{"beacon", e.beat(), e.Member.Shine},
+			{"health", healthInterval, e.Monitor.Watch},
+			{"calls", callsInterval, e.Calls.RunOnce},
 			{"reconcile", reconcileInterval, e.Runner.Reconcile},
 			{"dispatch", dispatchInterval, e.sweepQueues},
 		}},

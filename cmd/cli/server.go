@@ -72,8 +72,8 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 		options.Observer = show.Observe
 		defer show.Close()
 	}
-	server, err := app.NewServer(ctx, cfg, options)
-	if err != nil {
+	server, err := startable(ctx, signals, func(ctx context.Context) (*app.Server, error) { return app.NewServer(ctx, cfg, options) })
+	if err != nil || server == nil {
 		return err
 	}
 	if err := server.Start(); err != nil {
@@ -108,6 +108,33 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 	}
 	logger.Info("stopped")
 	return err
+}
+
+// startable makes a server, which may wait for its services. A signal ends that
+// wait: then there is neither server nor error.
+func startable(ctx context.Context, signals chan os.Signal, open func(ctx context.Context) (*app.Server, error)) (*app.Server, error) {
+	starting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over, heard := make(chan struct{}), make(chan os.Signal, 1)
+	go func() {
+		defer close(heard)
+		select {
+		case sig := <-signals:
+			heard <- sig
+			cancel()
+		case <-over:
+		}
+	}()
+	server, err := open(starting)
+	close(over)
+	sig, stopped := <-heard
+	switch {
+	case stopped && err != nil:
+		return nil, nil
+	case stopped:
+		signals <- sig // the server is there: it is stopped in order
+	}
+	return server, err
 }
 
 // tellManager tells the service manager that started this process, if one did.

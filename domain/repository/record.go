@@ -96,10 +96,11 @@ type IdempotentCalls interface {
 	// Begin records the call as in progress, or returns the one that is there
 	// (ok false). Calls older than ttl are forgotten first.
 	Begin(ctx context.Context, c entity.IdempotentCall, ttl time.Duration) (existing entity.IdempotentCall, ok bool, err error)
-	// Complete keeps the answer.
+	// Complete keeps the answer of this call, told from others under its key by
+	// its time of creation.
 	Complete(ctx context.Context, c entity.IdempotentCall) error
-	// Abandon forgets a call that ended without an answer worth keeping.
-	Abandon(ctx context.Context, scope, key string) error
+	// Abandon forgets this call, which ended without an answer worth keeping.
+	Abandon(ctx context.Context, c entity.IdempotentCall) error
 }
 
 // Retention deletes old rows in small batches by primary key. Each method

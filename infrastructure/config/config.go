@@ -55,6 +55,12 @@ type Server struct {
 	ShutdownGraceSec int
 	// TimeZone is the IANA zone of jobs that name none.
 	TimeZone string
+	// RequestTimeoutSec is how long an ordinary call of the API may work, and
+	// any call waits for one answer of the store, 1–30 s.
+	RequestTimeoutSec int
+	// StartWaitSec is how long a start waits for a store, and for a required
+	// Redis, that does not answer, 0–86,400 s; 0 is not at all.
+	StartWaitSec int
 }
 
 // TLS names the certificate of the server; both files or none.
@@ -98,6 +104,8 @@ type Redis struct {
 	MasterName string
 	DB         int
 	TLS        bool
+	// Required makes a start fail without Redis; else it goes on and shows it.
+	Required bool
 	// KeyPrefix tells installations apart that share a Redis; empty: the name
 	// of the database.
 	KeyPrefix string

@@ -12,8 +12,8 @@ func Defaults(profile string) Config {
 		Server: Server{
 			Addr:             "127.0.0.1:8080",
 			Roles:            []string{RoleAPI, RoleScheduler, RoleExecutor},
-			ShutdownGraceSec: 30,
-			TimeZone:         "UTC",
+			ShutdownGraceSec: 30, RequestTimeoutSec: 5,
+			TimeZone: "UTC",
 		},
 		Log:    Log{Level: "info"},
 		Node:   Node{Labels: map[string]string{}, Weight: 1},
@@ -29,6 +29,7 @@ func Defaults(profile string) Config {
 	}
 	if profile == ProfileCluster {
 		c.Server.Addr = ":8080"
+		c.Server.StartWaitSec = 60
 		c.Store.Driver = DriverMySQL
 		c.Executor.HTTP.AllowPrivate = false
 		c.Engine.BeatMs, c.Engine.LeaseMs = 1000, 6000

@@ -95,7 +95,7 @@ func (node) Ages() map[string]time.Duration {
 
 func TestGaugesAreReadWhenAsked(t *testing.T) {
 	m := metrics.New()
-	m.Watch(queue{entity.ClaimReadyPrefix: 5, entity.ClaimParkedPrefix: 6, entity.ClaimUnplacedPrefix: 2, entity.ClaimQueuedPrefix: 1_000_000}, node{}, node{}, node{}, node{})
+	m.Watch(queue{entity.ClaimReadyPrefix: 5, entity.ClaimParkedPrefix: 6, entity.ClaimUnplacedPrefix: 2, entity.ClaimQueuedPrefix: 1_000_000}, node{}, node{}, node{}, node{}, func() []string { return []string{"redis", "duty", "duty"} })
 	got := scrape(t, m)
 	for name, want := range map[string]string{
 		`ps_queue_depth{state="ready"}`:    "5",
@@ -108,6 +108,8 @@ func TestGaugesAreReadWhenAsked(t *testing.T) {
 		`ps_loop_age_seconds{loop="scan"}`: "1.5",
 		`ps_duties_leader`:                 "1",
 		`ps_clock_offset_seconds`:          "-2.5",
+		`ps_degraded{part="duty"}`:         "1",
+		`ps_degraded{part="redis"}`:        "1",
 	} {
 		require.Equal(t, want, got[name], name)
 	}
@@ -116,7 +118,7 @@ func TestGaugesAreReadWhenAsked(t *testing.T) {
 // A store that is away takes its own gauges out of a scrape, not the others.
 func TestAScrapeOutlivesTheStore(t *testing.T) {
 	m := metrics.New()
-	m.Watch(queue(nil), node{}, node{}, node{}, node{})
+	m.Watch(queue(nil), node{}, node{}, node{}, node{}, func() []string { return nil })
 	got := scrape(t, m)
 	require.NotContains(t, got, `ps_queue_depth{state="ready"}`)
 	require.Equal(t, "3", got["ps_running"])

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,9 +46,12 @@ const countLimit = 100_000
 const scrapeTimeout = 2 * time.Second
 
 // Watch adds the gauges that are read when Prometheus asks.
-func (m *MetricsCollector) Watch(q Queue, runs Runs, plans Plans, loops Loops, clock Clock) {
+//
+// degraded names the parts that do not work as they should.
+func (m *MetricsCollector) Watch(q Queue, runs Runs, plans Plans, loops Loops, clock Clock, degraded func() []string) {
 	m.registry.MustRegister(&gauges{
-		queue: q, runs: runs, plans: plans, loops: loops, clock: clock,
+		queue: q, runs: runs, plans: plans, loops: loops, clock: clock, degraded: degraded,
+		trouble: prometheus.NewDesc("ps_degraded", "1 for each part that does not work as it should, see /readyz.", []string{"part"}, nil),
 		depth:   prometheus.NewDesc("ps_queue_depth", "Waiting executions, by what they wait for; at most 100000.", []string{"state"}, nil),
 		running: prometheus.NewDesc("ps_running", "Runs on this node.", nil, nil),
 		slots:   prometheus.NewDesc("ps_slots", "Slots of this node.", nil, nil),
@@ -65,12 +69,14 @@ type gauges struct {
 	loops Loops
 	clock Clock
 
-	depth, running, slots, held, age, leads, offset *prometheus.Desc
+	degraded func() []string
+
+	depth, running, slots, held, age, leads, offset, trouble *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.depth, g.running, g.slots, g.held, g.age, g.leads, g.offset} {
+	for _, d := range []*prometheus.Desc{g.depth, g.running, g.slots, g.held, g.age, g.leads, g.offset, g.trouble} {
 		ch <- d
 	}
 }
@@ -107,6 +113,11 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(g.leads, leads)
 	gauge(g.offset, g.clock.Offset().Seconds())
+	parts := g.degraded()
+	slices.Sort(parts)
+	for _, part := range slices.Compact(parts) {
+		gauge(g.trouble, 1, part)
+	}
 	for name, age := range g.loops.Ages() {
 		gauge(g.age, age.Seconds(), name)
 	}

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // Observer is told of every statement by name, with its duration and error.
@@ -100,6 +101,8 @@ func collect[T any](ctx context.Context, c *conn, name, query string, args []any
 	if c.void != nil {
 		return nil, c.void
 	}
+	ctx, cancel := repository.Patient(ctx)
+	defer cancel()
 	start := c.clock.Monotonic()
 	out, err := readAll(ctx, c, query, args, scan)
 	if err != nil && c.tx == "" && c.d.kind(err) == kindBroken && ctx.Err() == nil {
@@ -164,4 +167,25 @@ func (n *named) QueryContext(ctx context.Context, query string, args ...any) (*s
 	start := n.clock.Monotonic()
 	rows, err := n.ConnPool.QueryContext(ctx, query, args...)
 	return rows, n.done(n.name, start, err)
+}
+
+// heedPatience bounds what GORM reads, see repository.Patient: its rows are
+// read after QueryContext has returned. What GORM writes is inside of
+// transactions, which are bounded as a whole.
+func heedPatience(orm *gorm.DB) error {
+	const key = "ps:patience"
+	reads := orm.Callback().Query()
+	err := reads.Before("*").Register(key+":begin", func(db *gorm.DB) {
+		ctx, cancel := repository.Patient(db.Statement.Context)
+		db.Statement.Context = ctx
+		db.InstanceSet(key, cancel)
+	})
+	if err != nil {
+		return err
+	}
+	return reads.After("*").Register(key+":end", func(db *gorm.DB) {
+		if cancel, ok := db.InstanceGet(key); ok {
+			cancel.(context.CancelFunc)()
+		}
+	})
 }

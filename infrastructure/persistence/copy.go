@@ -42,7 +42,11 @@ func Copy(ctx context.Context, from, to Config, progress func(Copied)) (r CopyRe
 		return r, err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	if err := source.prepare(ctx, false); err != nil {
+	ahead, err := source.prepare(ctx, false)
+	if err == nil && ahead {
+		err = errors.New("its schema is newer than this program; copy it with the program that made it")
+	}
+	if err != nil {
 		return r, fmt.Errorf("the store to copy: %w", err)
 	}
 	target, err := OpenMigrator(ctx, to)
@@ -115,7 +119,7 @@ func (c *copier) run(ctx context.Context) error {
 
 // plan lists the tables, which must be the same on both sides.
 func (c *copier) plan(ctx context.Context) error {
-	names, err := texts(ctx, c.from, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'scheduler|_%' ESCAPE '|' AND name <> ? ORDER BY name", schemaTable)
+	names, err := texts(ctx, c.from, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'scheduler|_%' ESCAPE '|' AND name NOT IN (?, ?) ORDER BY name", schemaTable, compatTable)
 	if err != nil {
 		return fmt.Errorf("list the tables: %w", err)
 	}

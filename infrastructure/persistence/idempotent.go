@@ -69,17 +69,18 @@ func (r *IdempotentCalls) begin(ctx context.Context, c entity.IdempotentCall, tt
 // Complete implements repository.IdempotentCalls.
 func (r *IdempotentCalls) Complete(ctx context.Context, c entity.IdempotentCall) error {
 	return r.s.change(ctx, repository.LaneAPI, "idempotency-complete", func(ctx context.Context, tx *conn) error {
-		_, err := tx.exec(ctx, "idempotency.complete", "UPDATE scheduler_idempotency_key SET status = ?, body = ? WHERE scope = ? AND idem_key = ?",
-			c.Status, c.Body, c.Scope, c.Key)
+		_, err := tx.exec(ctx, "idempotency.complete", "UPDATE scheduler_idempotency_key SET status = ?, body = ? WHERE scope = ? AND idem_key = ? AND create_time = ?",
+			c.Status, c.Body, c.Scope, c.Key, stampText(c.CreateTime))
 		return err
 	})
 }
 
 // Abandon implements repository.IdempotentCalls. Only a call in progress is
 // forgotten; a kept answer stays.
-func (r *IdempotentCalls) Abandon(ctx context.Context, scope, key string) error {
+func (r *IdempotentCalls) Abandon(ctx context.Context, c entity.IdempotentCall) error {
 	return r.s.change(ctx, repository.LaneAPI, "idempotency-abandon", func(ctx context.Context, tx *conn) error {
-		_, err := tx.exec(ctx, "idempotency.abandon", "DELETE FROM scheduler_idempotency_key WHERE scope = ? AND idem_key = ? AND status = 0", scope, key)
+		_, err := tx.exec(ctx, "idempotency.abandon", "DELETE FROM scheduler_idempotency_key WHERE scope = ? AND idem_key = ? AND status = 0 AND create_time = ?",
+			c.Scope, c.Key, stampText(c.CreateTime))
 		return err
 	})
 }

@@ -37,6 +37,7 @@ type Migration struct {
 // Migrator changes the schema. It is used by one goroutine.
 type Migrator struct {
 	db       *sql.DB
+	dialect  goose.Dialect
 	provider *goose.Provider
 	// guard keeps other processes out while work runs.
 	guard func(ctx context.Context, work func() error) error
@@ -45,16 +46,15 @@ type Migrator struct {
 // OpenMigrator connects to the store of cfg without looking at its schema.
 func OpenMigrator(ctx context.Context, cfg Config) (*Migrator, error) {
 	m := &Migrator{}
-	var dialect goose.Dialect
 	var files fs.FS
 	var err error
 	switch cfg.Driver {
 	case driverMySQL:
 		m.db, _, err = connectMySQL(ctx, cfg.DSN, 2, func(c *mysql.Config) { c.ParseTime = true }) // goose reads times
-		dialect, m.guard = goose.DialectMySQL, m.mysqlGuard
+		m.dialect, m.guard = goose.DialectMySQL, m.mysqlGuard
 		files, _ = fs.Sub(migrations.MySQL, "mysql") // the directory is embedded
 	case driverSQLite:
-		dialect = goose.DialectSQLite3
+		m.dialect = goose.DialectSQLite3
 		m.guard = func(ctx context.Context, work func() error) error { return liteGuard(ctx, cfg.Path, work) }
 		// Guarded too: of two that make the same new file, one would find it locked.
 		err = m.guard(ctx, func() (err error) {
@@ -68,7 +68,7 @@ func OpenMigrator(ctx context.Context, cfg Config) (*Migrator, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.provider, err = goose.NewProvider(dialect, m.db, files, goose.WithTableName(schemaTable),
+	m.provider, err = goose.NewProvider(m.dialect, m.db, files, goose.WithTableName(schemaTable),
 		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 	if err != nil {
 		_ = m.db.Close()
@@ -81,22 +81,26 @@ func OpenMigrator(ctx context.Context, cfg Config) (*Migrator, error) {
 func (m *Migrator) Close() error { return m.db.Close() }
 
 // prepare brings the schema to this program's version, or checks that it is.
-func (m *Migrator) prepare(ctx context.Context, auto bool) error {
+// ahead is true for a newer schema that serves this program.
+func (m *Migrator) prepare(ctx context.Context, auto bool) (ahead bool, err error) {
 	if auto {
-		_, err := m.Up(ctx)
-		return err
+		if _, err := m.Up(ctx); err != nil {
+			return false, err
+		}
 	}
-	return m.guard(ctx, func() error { // reading the version may create its table
+	err = m.guard(ctx, func() error { // reading the version may create its table
 		current, target, err := m.versions(ctx)
-		if err != nil || current == target {
+		if ahead = current > target; err != nil || current >= target {
 			return err
 		}
-		return fmt.Errorf("the store's schema is version %d and this program needs %d; run `platform-scheduler migrate up`, or set store.autoMigrate", current, target)
+		return &OpenError{Remedy: fmt.Sprintf("the store's schema is version %d and this program needs %d; run `platform-scheduler migrate up`, or set store.autoMigrate (PS_STORE_AUTO_MIGRATE)", current, target)}
 	})
+	return ahead, err
 }
 
-// versions returns the schema's version and this program's. A schema that is
-// newer is an error: an old program must not write into tables it does not know.
+// versions returns the schema's version and this program's. A newer schema that
+// does not serve this program is an error: an old program must not write into
+// tables it does not know.
 func (m *Migrator) versions(ctx context.Context) (current, target int64, err error) {
 	sources := m.provider.ListSources()
 	target = sources[len(sources)-1].Version
@@ -105,7 +109,7 @@ func (m *Migrator) versions(ctx context.Context) (current, target int64, err err
 		return 0, 0, fmt.Errorf("read the schema's version: %w", err)
 	}
 	if current > target {
-		return 0, 0, fmt.Errorf("the store's schema is version %d, newer than this program, which knows up to %d; run a newer platform-scheduler, or restore a backup made before the upgrade", current, target)
+		return current, target, m.served(ctx, current, target)
 	}
 	return current, target, nil
 }
@@ -114,7 +118,8 @@ func (m *Migrator) versions(ctx context.Context) (current, target int64, err err
 // those it applied.
 func (m *Migrator) Up(ctx context.Context) (applied []Migration, err error) {
 	err = m.guard(ctx, func() error {
-		if _, _, err := m.versions(ctx); err != nil {
+		current, target, err := m.versions(ctx)
+		if err != nil || current > target {
 			return err
 		}
 		results, err := m.provider.Up(ctx)
@@ -124,7 +129,7 @@ func (m *Migrator) Up(ctx context.Context) (applied []Migration, err error) {
 		for _, r := range results {
 			applied = append(applied, Migration{Version: r.Source.Version, Name: r.Source.Path})
 		}
-		return nil
+		return m.declare(ctx)
 	})
 	return applied, err
 }
@@ -132,6 +137,13 @@ func (m *Migrator) Up(ctx context.Context) (applied []Migration, err error) {
 // Down undoes the latest step, and with it the rows of its table.
 func (m *Migrator) Down(ctx context.Context) (undone Migration, err error) {
 	err = m.guard(ctx, func() error {
+		current, target, err := m.versions(ctx)
+		if err == nil && current > target {
+			err = fmt.Errorf("the latest step is version %d, which this program does not know; undo it with the program that made it", current)
+		}
+		if err != nil {
+			return err
+		}
 		r, err := m.provider.Down(ctx)
 		if err != nil {
 			return fmt.Errorf("undo a migration: %w", err)

@@ -3,7 +3,6 @@ package persistence
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,17 +23,19 @@ const (
 	// (MariaDB). No transaction of ours waits for anything but the store.
 	idleInTransactionSec = 10
 	mysqlMaxConns        = 16
-	sqlMode              = "STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+	// probeBound is how long the first look at a server may take.
+	probeBound = 5 * time.Second
+	sqlMode    = "STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 )
 
 // mysqlConfig reads the DSN and sets what must not be left to it.
 func mysqlConfig(dsn string) (*mysql.Config, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("read store.dsn: %w", err)
+		return nil, dsnError(err)
 	}
 	if cfg.DBName == "" {
-		return nil, errors.New("store.dsn names no database; write user:password@tcp(host:port)/database")
+		return nil, mistaken("store.dsn (PS_STORE_DSN) names no database; write user:password@tcp(host:port)/database")
 	}
 	if err := cfg.Apply(mysql.Charset("utf8mb4", "utf8mb4_bin")); err != nil {
 		return nil, fmt.Errorf("read store.dsn: %w", err)
@@ -118,10 +119,12 @@ func connectMySQL(ctx context.Context, dsn string, maxConns int, adjust func(*my
 		return nil, nil, fmt.Errorf("read store.dsn: %w", err)
 	}
 	probe := sql.OpenDB(plain)
-	vars, err := mysqlVariables(ctx, probe)
+	bounded, cancel := context.WithTimeout(ctx, probeBound)
+	defer cancel()
+	vars, err := mysqlVariables(bounded, probe)
 	_ = probe.Close()
 	if err != nil {
-		return nil, nil, newMySQLDialect().away(err)
+		return nil, nil, connectError(cfg, err)
 	}
 	mysqlSession(cfg, vars)
 	connector, err := mysql.NewConnector(cfg)

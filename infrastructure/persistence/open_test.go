@@ -17,18 +17,69 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
-func TestANewerSchemaIsRefused(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
-		s := dbtest.Open(t, cfg)
-		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
-			_, err := persistence.Exec(ctx, tx, "INSERT INTO scheduler_schema_version (version_id, is_applied) VALUES (99999, 1)")
+// newer makes the schema one of a release to come, which serves programs from a
+// version on; nothing is said of that where oldest is 0.
+func newer(t *testing.T, cfg persistence.Config, oldest int) {
+	t.Helper()
+	s := dbtest.Open(t, cfg)
+	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+		if _, err := persistence.Exec(ctx, tx, "INSERT INTO scheduler_schema_version (version_id, is_applied) VALUES (99999, 1)"); err != nil {
 			return err
-		}))
+		}
+		if oldest == 0 {
+			_, err := persistence.Exec(ctx, tx, "DELETE FROM scheduler_schema_compat")
+			return err
+		}
+		_, err := persistence.Exec(ctx, tx, "UPDATE scheduler_schema_compat SET min_version = ?", oldest)
+		return err
+	}))
+}
+
+func TestANewerSchemaIsRefusedUnlessItServesThisProgram(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		for _, oldest := range []int{99999, 0} {
+			newer(t, cfg, oldest)
+			for _, auto := range []bool{true, false} {
+				cfg.AutoMigrate = auto
+				_, err := persistence.Open(t.Context(), cfg)
+				require.ErrorContains(t, err, "version 99999, newer than this program")
+				require.False(t, persistence.Waitable(err))
+			}
+			require.NoError(t, pretend(t, cfg))
+			cfg.AutoMigrate = true
+		}
+	})
+}
+
+// pretend takes the release to come back.
+func pretend(t *testing.T, cfg persistence.Config) error {
+	t.Helper()
+	driver, dsn := "mysql", cfg.DSN
+	if cfg.Path != "" {
+		driver, dsn = "sqlite", cfg.Path
+	}
+	db, err := sql.Open(driver, dsn)
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), "DELETE FROM scheduler_schema_version WHERE version_id = 99999")
+	return err
+}
+
+func TestANewerSchemaThatServesThisProgramIsServed(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		newer(t, cfg, 31)
 		for _, auto := range []bool{true, false} {
 			cfg.AutoMigrate = auto
-			_, err := persistence.Open(t.Context(), cfg)
-			require.ErrorContains(t, err, "version 99999, newer than this program")
+			require.NoError(t, dbtest.Open(t, cfg).Ping(t.Context()))
 		}
+		m, err := persistence.OpenMigrator(t.Context(), cfg)
+		require.NoError(t, err)
+		defer m.Close()
+		applied, err := m.Up(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, applied)
+		_, err = m.Down(t.Context())
+		require.ErrorContains(t, err, "undo it with the program that made it")
 	})
 }
 
@@ -46,6 +97,7 @@ func TestAnOlderSchemaIsRefusedWithoutAutoMigrate(t *testing.T) {
 		cfg.AutoMigrate = false
 		_, err = persistence.Open(t.Context(), cfg)
 		require.ErrorContains(t, err, "migrate up")
+		require.True(t, persistence.Waitable(err), "somebody else may do it")
 		applied, err := m.Up(t.Context())
 		require.NoError(t, err)
 		require.Len(t, applied, 1)
@@ -136,8 +188,8 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 	for want, cfg := range map[string]persistence.Config{
 		"store.driver":      {Driver: "postgres"},
 		"store.synchronous": {Driver: "sqlite", Path: filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF", AutoMigrate: true},
-		"read store.dsn":    {Driver: "mysql", DSN: "::"},
-		"names no database": {Driver: "mysql", DSN: "u:p@tcp(127.0.0.1:1)/"},
+		"store.dsn (PS_STORE_DSN) is not of the form": {Driver: "mysql", DSN: "::"},
+		"names no database":                           {Driver: "mysql", DSN: "u:p@tcp(127.0.0.1:1)/"},
 	} {
 		_, err := persistence.Open(t.Context(), cfg)
 		require.ErrorContains(t, err, want)

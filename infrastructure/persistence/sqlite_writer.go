@@ -150,8 +150,9 @@ func (t *liteTx) statement(ctx context.Context, query string) (*sql.Stmt, error)
 	return t.w.prepare(query)
 }
 
-// Commit makes the transaction durable, as far as synchronous says.
-func (t *liteTx) Commit() error { return t.end("COMMIT") }
+// Commit makes the transaction durable, as far as synchronous says. A caller
+// whose time is over does not cut it off.
+func (t *liteTx) Commit(context.Context) error { return t.end("COMMIT") }
 
 // Rollback undoes the transaction.
 func (t *liteTx) Rollback() error { return t.end("ROLLBACK") }

@@ -94,7 +94,9 @@ type core struct {
 }
 
 // Open opens the store, checks that it answers, and checks or migrates its
-// schema. A store with a schema newer than this program is refused. Close
+// schema. A store with a newer schema is refused unless that serves this
+// program. The error is an OpenError where a setting may be wrong; see Waitable
+// too. Close
 // must be called on what is returned.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Clock == nil {
@@ -121,8 +123,12 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer func() { _ = m.Close() }()
-	if err := m.prepare(ctx, cfg.AutoMigrate); err != nil {
+	ahead, err := m.prepare(ctx, cfg.AutoMigrate)
+	if err != nil {
 		return err
+	}
+	if ahead {
+		s.log.Warn("the store's schema is newer than this program, and serves it: other nodes run a newer version")
 	}
 	if err := m.refuseUnfinished(ctx, cfg.Driver); err != nil {
 		return err
@@ -138,6 +144,9 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 		return err
 	}
 	s.orm, err = gorm.Open(dialector, ormConfig())
+	if err == nil {
+		err = heedPatience(s.orm)
+	}
 	if err != nil {
 		return fmt.Errorf("open %s: %w", cfg.Driver, err)
 	}

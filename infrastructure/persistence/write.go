@@ -34,7 +34,8 @@ var errCareful = errors.New("some rows are not held any more")
 // transaction is one open write transaction; Commit and Rollback end it.
 type transaction interface {
 	gorm.ConnPool
-	Commit() error
+	// Commit heeds the deadline of ctx. After its error the outcome may be unknown.
+	Commit(ctx context.Context) error
 	Rollback() error
 }
 
@@ -55,6 +56,8 @@ func (s *core) Write(ctx context.Context, lane repository.Lane, name string, fn 
 
 // change runs fn in a transaction, again where that can help.
 func (s *core) change(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, c *conn) error) error {
+	ctx, cancel := repository.Patient(ctx)
+	defer cancel()
 	start := s.clock.Monotonic()
 	careful, lost, broken := false, 0, 0
 	for {
@@ -117,7 +120,7 @@ func (s *core) attempt(ctx context.Context, lane repository.Lane, name string, c
 	}
 	_ = failpoint.Hit(name, "before-commit")
 	open = false
-	err = tx.Commit()
+	err = tx.Commit(ctx)
 	if s.observe != nil {
 		s.observe("tx."+name, s.clock.Monotonic()-start, err)
 	}
@@ -158,5 +161,5 @@ func (s *core) begin(ctx context.Context, lane repository.Lane) (transaction, er
 	if s.writer != nil {
 		return s.writer.begin(ctx, lane)
 	}
-	return s.pool.BeginTx(ctx, nil) // the sessions are READ COMMITTED, see mysqlSession
+	return beginMySQL(ctx, s.pool)
 }

@@ -69,19 +69,85 @@ func options(cfg config.Redis) *redis.UniversalOptions {
 	return o
 }
 
-// Ping asks Redis for an answer. The error names the setting to mend, and no
-// password.
+// Ping asks Redis for an answer, and whether it is of the kind that the
+// settings describe. The error names the setting to mend, and no password; see
+// Mistaken.
 func Ping(ctx context.Context, client redis.UniversalClient, cfg config.Redis) error {
 	err := client.Ping(ctx).Err()
 	if err == nil {
+		err = kindOf(ctx, client, cfg)
+	}
+	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", remedy(cfg, err), err)
+	return &Error{Remedy: remedy(cfg, err), Err: err}
 }
 
-// remedy says which setting is likely wrong.
+// Error is why Redis cannot be used.
+type Error struct {
+	// Remedy is one line that names the settings to look at, and holds no secret.
+	Remedy string
+	Err    error
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Remedy + ": " + e.Err.Error() }
+
+// Unwrap implements the interface of package errors.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Mistaken reports errors of Ping that no waiting mends: the settings are wrong.
+func Mistaken(err error) bool {
+	var answer redis.Error
+	var record tls.RecordHeaderError
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &record) || errors.As(err, &certificate) || errors.Is(err, errIsCluster) || errors.Is(err, errIsSentinel) || errors.Is(err, errIsReplica) {
+		return true
+	}
+	if !errors.As(err, &answer) {
+		return false
+	}
+	for _, passing := range []string{"LOADING", "MASTERDOWN", "CLUSTERDOWN", "BUSY", "ERR max number of clients", "MISCONF", "OOM"} {
+		if redis.HasErrorPrefix(err, passing) {
+			return false
+		}
+	}
+	return true
+}
+
+// What one server may turn out to be.
+var (
+	errIsCluster  = errors.New("the server is a node of a cluster")
+	errIsSentinel = errors.New("the server is a sentinel")
+	errIsReplica  = errors.New("the server is a replica and takes no writes")
+)
+
+// kindOf asks a single server what it is. One that does not let us ask is
+// believed.
+func kindOf(ctx context.Context, client redis.UniversalClient, cfg config.Redis) error {
+	if _, single := client.(*redis.Client); !single || cfg.MasterName != "" {
+		return nil
+	}
+	info, err := client.Info(ctx).Result()
+	var refused redis.Error
+	switch {
+	case errors.As(err, &refused):
+		return nil
+	case err != nil:
+		return err
+	case strings.Contains(info, "redis_mode:sentinel"):
+		return errIsSentinel
+	case strings.Contains(info, "cluster_enabled:1"):
+		return errIsCluster
+	case strings.Contains(info, "role:slave"):
+		return errIsReplica
+	}
+	return nil
+}
+
+// remedy says which setting is likely wrong, and the variable that sets it.
 func remedy(cfg config.Redis, err error) string {
-	where := fmt.Sprintf("redis.addrs (%s)", strings.Join(cfg.Addrs, ", "))
+	where := fmt.Sprintf("redis.addrs (PS_REDIS_ADDRS: %s)", strings.Join(cfg.Addrs, ", "))
 	starts := func(prefixes ...string) bool {
 		for _, p := range prefixes {
 			if redis.HasErrorPrefix(err, p) {
@@ -93,19 +159,27 @@ func remedy(cfg config.Redis, err error) string {
 	var record tls.RecordHeaderError
 	var certificate *tls.CertificateVerificationError
 	switch {
+	case errors.Is(err, errIsCluster), starts("SELECT is not allowed", "MOVED", "CROSSSLOT"):
+		return "Redis is a cluster; name several of its nodes in " + where + " and set redis.db (PS_REDIS_DB) to 0"
+	case errors.Is(err, errIsSentinel):
+		return "the server is a sentinel; name its master in redis.masterName (PS_REDIS_MASTER_NAME), or a Redis in " + where
+	case errors.Is(err, errIsReplica), starts("READONLY"):
+		return "the server is a replica; name its primary, or sentinels with redis.masterName (PS_REDIS_MASTER_NAME), in " + where
+	case starts("This instance has cluster support disabled", "ERR This instance has cluster support disabled"):
+		return "Redis is no cluster; name one server, or sentinels with redis.masterName (PS_REDIS_MASTER_NAME), in " + where
 	case starts("NOAUTH", "WRONGPASS", "NOPERM", "AUTH", "invalid password", "Client sent AUTH"):
-		return "Redis refuses the sign-in; check redis.username and redis.password"
+		return "Redis refuses the sign-in; check redis.username (PS_REDIS_USERNAME) and redis.password (PS_REDIS_PASSWORD)"
 	case starts("DB index"):
-		return fmt.Sprintf("Redis has no database %d; check redis.db", cfg.DB)
+		return fmt.Sprintf("Redis has no database %d; check redis.db (PS_REDIS_DB)", cfg.DB)
 	case starts("CLUSTERDOWN"):
-		return "the Redis cluster is incomplete; check its nodes, and that redis.addrs names the right ones"
-	case starts("SELECT is not allowed"):
-		return "Redis is a cluster; set redis.db to 0 and name several of its nodes in redis.addrs"
+		return "the Redis cluster is incomplete; check its nodes, and that they are those of " + where
+	case starts("LOADING", "MISCONF", "OOM", "MASTERDOWN"):
+		return "Redis is there and does not serve yet, see its log; " + where
 	case errors.As(err, &record), errors.As(err, &certificate):
-		return "Redis was reached without agreement on TLS; check redis.tls and the server's certificate, " + where
+		return "Redis was reached without agreement on TLS; check redis.tls (PS_REDIS_TLS) and the server's certificate, " + where
 	case cfg.MasterName != "":
-		return fmt.Sprintf("no sentinel names a master that answers; check redis.masterName (%s) and that %s are sentinels", cfg.MasterName, where)
+		return fmt.Sprintf("no sentinel names a master that answers; check redis.masterName (PS_REDIS_MASTER_NAME: %s) and that the sentinels are those of %s", cfg.MasterName, where)
 	default:
-		return "Redis does not answer; check " + where + " and redis.tls"
+		return "Redis does not answer; check " + where + " and redis.tls (PS_REDIS_TLS)"
 	}
 }

@@ -67,20 +67,20 @@ func TestPingNamesTheSettingToMend(t *testing.T) {
 	gone.Password = canary
 	start := time.Now()
 	err := ping(t, gone)
-	require.ErrorContains(t, err, "redis.addrs ("+gone.Addrs[0]+")")
+	require.ErrorContains(t, err, "redis.addrs (PS_REDIS_ADDRS: "+gone.Addrs[0]+")")
 	require.Less(t, time.Since(start), 2*time.Second, "an outage is told at once")
 	gone.MasterName = "mymaster"
-	require.ErrorContains(t, ping(t, gone), "redis.masterName (mymaster)")
+	require.ErrorContains(t, ping(t, gone), "redis.masterName (PS_REDIS_MASTER_NAME: mymaster)")
 
 	if !redistest.HasRedis(t) {
 		return
 	}
 	require.NoError(t, ping(t, redistest.Config()))
 	for setting, change := range map[string]func(c *config.Redis){
-		"redis.username and redis.password": func(c *config.Redis) { c.Username, c.Password = "nobody", canary },
-		"redis.db":                          func(c *config.Redis) { c.DB = 99_999 },
-		"redis.tls":                         func(c *config.Redis) { c.TLS = true },
-		"redis.masterName":                  func(c *config.Redis) { c.MasterName = "mymaster" },
+		"redis.username (PS_REDIS_USERNAME) and redis.password": func(c *config.Redis) { c.Username, c.Password = "nobody", canary },
+		"redis.db":         func(c *config.Redis) { c.DB = 99_999 },
+		"redis.tls":        func(c *config.Redis) { c.TLS = true },
+		"redis.masterName": func(c *config.Redis) { c.MasterName = "mymaster" },
 	} {
 		wrong := redistest.Config()
 		change(&wrong)

@@ -19,6 +19,9 @@ type Redis struct {
 	beacons string
 }
 
+// subscribeBound is how long Redis may take to confirm a subscription.
+const subscribeBound = 2 * time.Second
+
 // New keeps to keys of that space, which tells installations apart that share
 // a Redis.
 func New(client redis.UniversalClient, space string) *Redis {
@@ -38,7 +41,7 @@ func (r *Redis) Publish(ctx context.Context, message []byte) error {
 func (r *Redis) Subscribe(ctx context.Context, take func(message []byte)) error {
 	sub := r.client.Subscribe(ctx, r.channel)
 	defer func() { _ = sub.Close() }()
-	if _, err := sub.Receive(ctx); err != nil {
+	if _, err := sub.ReceiveTimeout(ctx, subscribeBound); err != nil {
 		return fmt.Errorf("subscribe to hints: %w", err)
 	}
 	messages := sub.Channel()

@@ -1,5 +1,7 @@
 package vo
 
+import "github.com/platform-scheduler/platform-scheduler/api/problem"
+
 // Executions names the runs that a call made.
 type Executions struct {
 	ExecutionIDs []string `json:"executionIds"`
@@ -32,8 +34,17 @@ type Version struct {
 	GoVersion string `json:"goVersion"`
 }
 
-// Health answers the probes. Detail says what is degraded.
+// Health answers the probes.
 type Health struct {
 	Status string `json:"status"`
 	Detail string `json:"detail,omitempty"`
+	// Degraded is what does not work as it should although the node is ready.
+	Degraded []Degraded `json:"degraded,omitempty"`
+}
+
+// NotReady is the problem of a node that cannot do its work.
+type NotReady struct {
+	problem.Problem
+	// Degraded is everything that does not work as it should.
+	Degraded []Degraded `json:"degraded"`
 }

@@ -62,9 +62,32 @@ type Overview struct {
 	} `json:"nodes"`
 	// Leader is the node that does the duties of the cluster; null while there is
 	// none.
-	Leader     *string    `json:"leader" extensions:"x-nullable"`
-	Degraded   []string   `json:"degraded"`
-	LatenessMs LatenessMs `json:"latenessMs"`
+	Leader *string `json:"leader" extensions:"x-nullable"`
+	// Degraded says for people what does not work as it should; DegradedParts is
+	// the same for programs.
+	Degraded      []string   `json:"degraded"`
+	DegradedParts []Degraded `json:"degradedParts"`
+	LatenessMs    LatenessMs `json:"latenessMs"`
+}
+
+// Degraded is a part that does not work as it should.
+type Degraded struct {
+	// Part is stable: store, duty, redis, membership, drain, clock, versions, node
+	// or stop.
+	Part string `json:"part"`
+	// Reason is for people.
+	Reason string `json:"reason"`
+	// Since is when it was noticed first.
+	Since Time `json:"since" format:"date-time"`
+}
+
+// FromTroubles makes the view of what is wrong; never nil.
+func FromTroubles(troubles []service.Trouble) []Degraded {
+	out := make([]Degraded, len(troubles))
+	for i, t := range troubles {
+		out[i] = Degraded{Part: t.Part, Reason: t.Reason, Since: Time(t.Since)}
+	}
+	return out
 }
 
 // LastHour is what became of the runs of the last hour that have ended;
@@ -87,7 +110,10 @@ type LatenessMs struct {
 
 // FromOverview makes the view of an overview.
 func FromOverview(o service.Overview) Overview {
-	v := Overview{Time: Time(o.Time), Degraded: whole(o.Degraded), DeadLetters: o.DeadLetters.N, DeadLettersAtLeast: o.DeadLetters.AtLeast}
+	v := Overview{Time: Time(o.Time), Degraded: []string{}, DegradedParts: FromTroubles(o.Degraded), DeadLetters: o.DeadLetters.N, DeadLettersAtLeast: o.DeadLetters.AtLeast}
+	for _, t := range o.Degraded {
+		v.Degraded = append(v.Degraded, t.Reason)
+	}
 	v.Jobs.Created, v.Jobs.Enabled = o.Jobs[entity.JobCreated], o.Jobs[entity.JobEnabled]
 	v.Jobs.Paused, v.Jobs.Finished = o.Jobs[entity.JobPaused], o.Jobs[entity.JobFinished]
 	v.Executions.Waiting, v.Executions.WaitingAtLeast = o.Waiting.N, o.Waiting.AtLeast

@@ -13,7 +13,10 @@ func (m *Member) damped(ctx context.Context, owned []int) []int {
 	if m.Damper == nil {
 		return owned
 	}
-	granted, err := m.Damper.Claim(ctx, owned)
+	// A damper that is slow must not delay the beats.
+	bounded, cancel := context.WithTimeout(ctx, m.terms.Beat/2)
+	defer cancel()
+	granted, err := m.Damper.Claim(bounded, owned)
 	if err != nil {
 		m.Logger.Debug("the partitions could not be claimed; they are scanned all the same", "error", err)
 		return owned

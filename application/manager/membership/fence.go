@@ -50,7 +50,7 @@ func (m *Member) refused(ctx context.Context) error {
 // store either; when somebody does, or nobody can be asked, its runs may be
 // given to others any moment, and it stops them.
 func (m *Member) storeAway(ctx context.Context) {
-	if m.Beacons == nil || m.fenced || m.Clock.Monotonic() < m.lease {
+	if m.Beacons == nil || m.fenced.Load() || m.Clock.Monotonic() < m.lease {
 		return
 	}
 	why := "its lease ran out, and nobody can be asked whether others reach the store"
@@ -69,10 +69,10 @@ func (m *Member) storeAway(ctx context.Context) {
 
 // fence stops the work. It is begun again at the next beat if it was not done.
 func (m *Member) fence(ctx context.Context, why string) error {
-	if !m.fenced {
+	if !m.fenced.Load() {
 		m.Logger.Error("this node stops its work", "node", m.node.ID, "why", why)
 	}
-	m.fenced = true
+	m.fenced.Store(true)
 	m.mu.Lock()
 	m.mine = []int{}
 	m.mu.Unlock()
@@ -85,7 +85,7 @@ func (m *Member) fence(ctx context.Context, why string) error {
 }
 
 func (m *Member) unfence(epoch int64) {
-	m.fenced = false
+	m.fenced.Store(false)
 	m.Logger.Info("this node works again", "node", m.node.ID, "epoch", epoch)
 	m.Worker.Adopt(epoch)
 }

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -112,13 +113,18 @@ type Member struct {
 	// lease is until when the last beat is good, and seen when the store was
 	// last reached, by the monotonic clock.
 	lease, seen time.Duration
-	fenced      bool
+	fenced      atomic.Bool
 	known       bool
 	lost        bool
 	reaps       map[string]reaping
 	// withheld is since when a partition is claimed in vain, by the monotonic
 	// clock.
 	withheld map[int]time.Duration
+
+	// reached is when the store was last reached, for Shine, in monotonic ns; away
+	// is true from a beat in vain to the next good one, and before the first.
+	reached atomic.Int64
+	away    atomic.Bool
 
 	mu   sync.Mutex
 	node entity.Node
@@ -129,10 +135,12 @@ type Member struct {
 // New returns the member for a node that is registered under its epoch.
 func New(d Deps, node entity.Node, terms liveness.Terms) *Member {
 	now := d.Clock.Monotonic()
-	return &Member{
+	m := &Member{
 		Deps: d, terms: terms, watch: liveness.NewWatch(terms), node: node, mine: []int{},
 		lease: now + terms.Lease, seen: now, reaps: map[string]reaping{}, withheld: map[int]time.Duration{},
 	}
+	m.away.Store(true)
+	return m
 }
 
 // Partitions implements firing.Owner; never nil.
@@ -165,6 +173,7 @@ func (m *Member) RunOnce(ctx context.Context) error {
 	}
 	began := m.Clock.Monotonic()
 	ok, err := m.beat(ctx)
+	m.away.Store(err != nil)
 	if err != nil {
 		m.storeAway(ctx)
 		return fmt.Errorf("beat: %w", err)
@@ -179,8 +188,8 @@ func (m *Member) RunOnce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look at the registry: %w", err)
 	}
-	m.lookedAround(ctx, now)
-	if m.fenced {
+	m.lookedAround(now)
+	if m.fenced.Load() {
 		m.unfence(m.Self().Epoch)
 	}
 	for _, v := range m.watch.Judge(now, nodes, m.node.ID) {
@@ -217,18 +226,13 @@ func (m *Member) present() entity.Node {
 
 // lookedAround notes that the store was reached at that time of its own, and
 // whether it had not been for long.
-func (m *Member) lookedAround(ctx context.Context, now time.Time) {
+func (m *Member) lookedAround(now time.Time) {
 	at := m.Clock.Monotonic()
 	if at-m.seen > m.terms.SuspectAfter() {
 		m.watch.Blind(now)
 	}
 	m.seen = at
-	if m.Beacons == nil {
-		return
-	}
-	if err := m.Beacons.Light(ctx, m.node.ID, m.terms.Lease); err != nil {
-		m.Logger.Debug("the beacon could not be lit", "error", err)
-	}
+	m.reached.Store(int64(at))
 }
 
 func (m *Member) mark(ctx context.Context, v liveness.Verdict) error {
@@ -262,7 +266,7 @@ func replaced(nodes []entity.Node, v liveness.Verdict) []entity.Node {
 // divide works out which partitions are this node's.
 func (m *Member) divide(ctx context.Context, nodes []entity.Node) error {
 	mine := []int{}
-	if !m.fenced {
+	if !m.fenced.Load() {
 		mine = append(mine, m.damped(ctx, partition.Owned(m.node.ID, partition.Contest(nodes)))...)
 	}
 	m.mu.Lock()

@@ -210,7 +210,7 @@ func testIdempotency(t *testing.T, open Opener) {
 	answered := c
 	answered.Status, answered.Body = 201, `{"id":"😀"}`
 	require.NoError(t, s.Complete(t.Context(), answered))
-	require.NoError(t, s.Abandon(t.Context(), c.Scope, c.Key), "an answer is not forgotten")
+	require.NoError(t, s.Abandon(t.Context(), c), "an answer is not forgotten")
 	existing, ok, err := s.Begin(t.Context(), c, time.Hour)
 	require.NoError(t, err)
 	require.False(t, ok)
@@ -225,7 +225,13 @@ func testIdempotency(t *testing.T, open Opener) {
 	_, ok, err = s.Begin(t.Context(), later, time.Hour)
 	require.NoError(t, err)
 	require.True(t, ok, "the old answer is forgotten")
-	require.NoError(t, s.Abandon(t.Context(), c.Scope, c.Key))
+	require.NoError(t, s.Abandon(t.Context(), c))
+	require.NoError(t, s.Complete(t.Context(), answered))
+	existing, ok, err = s.Begin(t.Context(), later, time.Hour)
+	require.NoError(t, err)
+	require.False(t, ok, "what is told late of a former call under the key does not touch this one")
+	require.Equal(t, later, existing)
+	require.NoError(t, s.Abandon(t.Context(), later))
 	_, ok, err = s.Begin(t.Context(), later, time.Hour)
 	require.NoError(t, err)
 	require.True(t, ok, "an abandoned call may be made again")

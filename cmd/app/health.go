@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// parts are what may fail on this node besides the store and the duties.
+func (e *Engine) parts() []service.Part {
+	return []service.Part{
+		{Name: "redis", Check: e.cluster.trouble},
+		{Name: "membership", Check: func() (string, bool) { return e.Member.Standing() }},
+		{Name: "drain", Check: func() (string, bool) { return e.Member.Draining() }},
+		{Name: service.PartClock, Check: e.skew},
+		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
+	}
+}
+
+// trouble says that Redis is away; a node without one misses nothing.
+func (c *cluster) trouble() (reason string, blocks bool) {
+	if c == nil {
+		return "", false
+	}
+	if why, _ := c.guard.Away(); why == "" {
+		return "", false
+	}
+	return "Redis does not serve: hints and dampers are off, and work of other nodes is found by the sweeps, up to a second later", false
+}
+
+func (e *Engine) skew() (reason string, blocks bool) {
+	if offset := e.Clock.Offset(); entity.Skewed(offset) {
+		reason = service.SkewReason(e.Member.Self().ID, offset)
+	}
+	return reason, false
+}
+
+// Degraded implements controller.MonitorService.
+func (e *Engine) Degraded(ctx context.Context) []service.Trouble {
+	found := e.Monitor.Degraded(ctx)
+	if since := e.stopped.Load(); since != nil {
+		found = append(found, service.Trouble{Part: "stop", Reason: "the node is stopping", Since: *since, Blocks: true})
+	}
+	return found
+}
+
+// degraded are the parts that are known to be in trouble, for metrics.
+func (e *Engine) degraded() []string {
+	var names []string
+	if e.Member.Away() {
+		names = append(names, service.PartStore)
+	}
+	for _, t := range e.Monitor.Known() {
+		names = append(names, t.Part)
+	}
+	return names
+}
