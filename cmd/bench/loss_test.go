@@ -1,0 +1,85 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// on is an entry at a node, so many ms after noon.
+func on(node uint8, job uint32, attempt uint8, ms int64, long bool) sighting {
+	s := at(job, 0, attempt, ms)
+	s.node, s.long = node, long
+	return s
+}
+
+func TestGapsAreOfTheVictimsPartitions(t *testing.T) {
+	lost := loss{victim: 1, at: noon.UnixMicro() + 1_000_000}
+	lost.owned.add(5)
+	lost.owned.add(6)
+	lost.owned.add(9) // without jobs
+	ofJobs := []int{5, 6, 7}
+	require.Equal(t, 2, lost.partitions(ofJobs))
+	entries := []sighting{
+		on(2, 0, 1, 900, false),  // before the loss
+		on(1, 0, 1, 1100, false), // the victim's last words
+		on(2, 2, 1, 1200, false), // a partition of another
+		on(2, 0, 2, 1300, false), // a retry
+		on(3, 0, 1, 4000, false),
+		on(2, 0, 1, 3000, false),
+	}
+	require.Equal(t, []float64{2000}, lost.gaps(entries, ofJobs), "the other partition has no fire yet")
+	got := lost.gaps(append(entries, on(3, 1, 1, 1500, false)), ofJobs)
+	slices.Sort(got)
+	require.Equal(t, []float64{500, 2000}, got)
+}
+
+func TestRunsOfTheVictimAreThoseThatSurelyLasted(t *testing.T) {
+	lost := loss{victim: 1, at: noon.UnixMicro() + 10_000_000}
+	entries := []sighting{
+		on(1, 0, 1, 9500, true),
+		on(1, 1, 2, 9600, true),
+		on(1, 2, 1, 9700, false), // ended at once
+		on(1, 3, 1, 8000, true),  // may have ended
+		on(2, 4, 1, 9500, true),  // of another
+	}
+	require.Len(t, lost.held(entries), 2)
+	require.Empty(t, lost.again(entries))
+	entries = append(entries, on(2, 1, 2, 10_100, true), on(3, 0, 2, 12_000, true), on(3, 0, 3, 13_000, true))
+	require.Equal(t, []float64{2000}, lost.again(entries), "a run begins again with its next attempt")
+}
+
+func TestRecoveryIsTheFirstFireAndTheLastLateOne(t *testing.T) {
+	o := outage{gone: noon.UnixMicro(), back: noon.UnixMicro() + 2_000_000}
+	entries := []sighting{at(0, 0, 1, 100), at(0, 0, 1, 2500), at(0, 1, 1, 3000), at(0, 1, 2, 9000), at(0, 6, 1, 100)}
+	first, backlog := o.recovery(entries)
+	require.Equal(t, []float64{500, 2000}, []float64{first, backlog})
+	first, backlog = o.recovery(nil)
+	require.Equal(t, []float64{0, 0}, []float64{first, backlog})
+}
+
+// started is a start of a job of that priority; its record was made before it.
+func started(node uint8, priority, ms, waited int) sighting {
+	return sighting{node: node, job: uint32(priority - 1), at: noon.Add(time.Duration(ms) * time.Millisecond).UnixMicro(), waited: uint32(waited)}
+}
+
+func TestInversionsAreStartsBeforeOnesThatHadWaited(t *testing.T) {
+	for name, c := range map[string]struct {
+		starts []sighting
+		want   float64
+	}{
+		"in order":                      {[]sighting{started(1, 9, 300, 300), started(1, 2, 400, 400)}, 0},
+		"before one that waited":        {[]sighting{started(1, 2, 300, 300), started(1, 9, 400, 400)}, 50},
+		"before one that waited little": {[]sighting{started(1, 2, 300, 300), started(1, 9, 400, 250)}, 0},
+		"before one of the same":        {[]sighting{started(1, 9, 300, 300), started(1, 9, 400, 400)}, 0},
+		"before one of another node":    {[]sighting{started(1, 2, 300, 300), started(2, 9, 400, 400)}, 100},
+	} {
+		// One batch of each node comes before.
+		r := Result{BatchSize: 1, PerNode: []NodeFigures{{}, {}}}
+		r.inversions(append([]sighting{started(1, 10, 0, 0), started(2, 10, 0, 0)}, c.starts...))
+		require.NotNil(t, r.PerNode[0].InvertedPercent, name)
+		require.InDelta(t, c.want, *r.PerNode[0].InvertedPercent, 0.001, name)
+	}
+}
