@@ -38,11 +38,11 @@ func TestTheObserverTellsEveryEntry(t *testing.T) {
 	enter := func(name string, attempt int) entity.Status {
 		return o.Run(t.Context(), entity.Run{
 			Job:       &entity.Job{Name: name, Class: jobClass},
-			Execution: &entity.Execution{ScheduledTime: noon, CreateTime: noon.Add(time.Millisecond), Attempt: attempt},
+			Execution: &entity.Execution{ScheduledTime: noon, CreateTime: noon.Add(time.Millisecond), UpdateTime: noon.Add(2 * time.Millisecond), Attempt: attempt},
 		}, nil).Status
 	}
 	require.Equal(t, entity.StatusSuccess, enter("bench 41", 2))
-	require.Equal(t, []sighting{{nominal: noon.UnixMilli(), at: noon.UnixMicro() + 3000, job: 41, waited: 2, attempt: 2}}, seen)
+	require.Equal(t, []sighting{{nominal: noon.UnixMilli(), at: noon.UnixMicro() + 3000, job: 41, age: 2, held: 1, attempt: 2}}, seen)
 	require.Equal(t, entity.StatusFailed, enter("somebody else's", 1))
 	require.Len(t, seen, 1)
 }

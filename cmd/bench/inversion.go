@@ -15,12 +15,13 @@ func priorityOf(job uint32) int { return 1 + int(job%priorities) }
 // patience is how long a run may wait without being passed over.
 const patience = 200 * time.Millisecond
 
-// inversions adds for each node the share of starts that came before one of a
-// run of higher priority which had waited, as a record, for more than patience.
-// What a node starts first, one batch, is left out: nothing had waited then.
+// inversions adds for each node the share of starts at whose moment a run of
+// higher priority, recorded for more than patience, had been taken by no node
+// yet. Runs of one batch are taken together, and their order means nothing; a
+// direct start never waits. What a node starts first, one batch, is left out.
 func (r *Result) inversions(starts []sighting) {
 	starts = slices.Clone(starts)
-	slices.SortFunc(starts, func(a, b sighting) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(starts, func(a, b sighting) int { return cmp.Compare(a.taken(), b.taken()) })
 	w := newWaiters(starts)
 	counted, inverted, passed := map[uint8]int{}, map[uint8]int{}, map[uint8]int{}
 	for _, s := range starts {
@@ -53,19 +54,25 @@ func share(part, of int) *float64 {
 	return &percent
 }
 
+// taken is when a node took the run, recorded when its record was made, in µs
+// since the epoch.
+func (s sighting) taken() int64 { return s.at - int64(s.held)*1000 }
+
+func (s sighting) recorded() int64 { return s.at - int64(s.age)*1000 }
+
 // waiters tells who waited at a moment, by priority.
 type waiters [priorities + 1]struct {
-	// at are the starts in order, and since the earliest record among those
-	// that start then or later.
-	at, since []int64
+	// taken are the moments in order, and since the earliest record among those
+	// that are taken then or later.
+	taken, since []int64
 }
 
-// newWaiters takes starts in their order.
+// newWaiters takes starts in the order in which they were taken.
 func newWaiters(starts []sighting) *waiters {
 	w := &waiters{}
 	for _, s := range starts {
 		q := &w[priorityOf(s.job)]
-		q.at, q.since = append(q.at, s.at), append(q.since, s.at-int64(s.waited)*1000)
+		q.taken, q.since = append(q.taken, s.taken()), append(q.since, s.recorded())
 	}
 	for p := range w {
 		since := w[p].since
@@ -77,12 +84,12 @@ func newWaiters(starts []sighting) *waiters {
 }
 
 // passedOver reports whether a run of higher priority had waited too long, and
-// had not started, when s did.
+// was not taken, when s started.
 func (w *waiters) passedOver(s sighting) bool {
 	for p := priorityOf(s.job) + 1; p <= priorities; p++ {
 		q := &w[p]
-		next, _ := slices.BinarySearch(q.at, s.at+1)
-		if next < len(q.at) && q.since[next] < s.at-patience.Microseconds() {
+		next, _ := slices.BinarySearch(q.taken, s.at+1)
+		if next < len(q.taken) && q.since[next] < s.at-patience.Microseconds() {
 			return true
 		}
 	}

@@ -94,8 +94,18 @@ func TestTheRecordsOfTheStoreAreChecked(t *testing.T) {
 	}
 }
 
+func TestAFormerAttemptMayBeEnteredLate(t *testing.T) {
+	l := everySecond(1)
+	zombie, again := at(0, 0, 1, 20_000), at(0, 0, 2, 9000)
+	l.see(again, zombie)
+	rows := []row{{fire{0, noon.UnixMilli()}, entity.StatusSuccess, again.at}}
+	require.Equal(t, &Rows{Rows: 1, Retried: 1, Superseded: 1}, l.check(rows, noon.Add(time.Second)))
+	rows[0].start = zombie.at
+	require.Equal(t, 1, l.check(rows, noon.Add(time.Second)).Stale, "its result must not stand")
+}
+
 func TestRecordsSurviveTheWay(t *testing.T) {
-	want := sighting{nominal: noon.UnixMilli(), at: noon.UnixMicro() + 7, job: 70_000, waited: 1234, attempt: 3, node: 2, long: true}
+	want := sighting{nominal: noon.UnixMilli(), at: noon.UnixMicro() + 7, job: 70_000, age: 1234, held: 12, attempt: 3, node: 2, long: true}
 	here := place{epoch: 5}
 	here.add(0)
 	here.add(255)

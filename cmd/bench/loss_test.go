@@ -60,9 +60,12 @@ func TestRecoveryIsTheFirstFireAndTheLastLateOne(t *testing.T) {
 	require.Equal(t, []float64{0, 0}, []float64{first, backlog})
 }
 
-// started is a start of a job of that priority; its record was made before it.
-func started(node uint8, priority, ms, waited int) sighting {
-	return sighting{node: node, job: uint32(priority - 1), at: noon.Add(time.Duration(ms) * time.Millisecond).UnixMicro(), waited: uint32(waited)}
+// started is a start of a job of that priority, in ms after noon, and for how
+// long it had been recorded and taken.
+func started(node uint8, priority, ms, age, held int) sighting {
+	return sighting{
+		node: node, job: uint32(priority - 1), at: noon.Add(time.Duration(ms) * time.Millisecond).UnixMicro(), age: uint32(age), held: uint32(held),
+	}
 }
 
 func TestInversionsAreStartsBeforeOnesThatHadWaited(t *testing.T) {
@@ -70,15 +73,17 @@ func TestInversionsAreStartsBeforeOnesThatHadWaited(t *testing.T) {
 		starts []sighting
 		want   float64
 	}{
-		"in order":                      {[]sighting{started(1, 9, 300, 300), started(1, 2, 400, 400)}, 0},
-		"before one that waited":        {[]sighting{started(1, 2, 300, 300), started(1, 9, 400, 400)}, 50},
-		"before one that waited little": {[]sighting{started(1, 2, 300, 300), started(1, 9, 400, 250)}, 0},
-		"before one of the same":        {[]sighting{started(1, 9, 300, 300), started(1, 9, 400, 400)}, 0},
-		"before one of another node":    {[]sighting{started(1, 2, 300, 300), started(2, 9, 400, 400)}, 100},
+		"in order":                                       {[]sighting{started(1, 9, 300, 300, 0), started(1, 2, 400, 400, 0)}, 0},
+		"before one that waited":                         {[]sighting{started(1, 2, 300, 300, 0), started(1, 9, 400, 400, 0)}, 50},
+		"before one that waited little":                  {[]sighting{started(1, 2, 300, 300, 0), started(1, 9, 400, 250, 0)}, 0},
+		"before one of the same":                         {[]sighting{started(1, 9, 300, 300, 0), started(1, 9, 400, 400, 0)}, 0},
+		"before one of another node":                     {[]sighting{started(1, 2, 300, 300, 0), started(2, 9, 400, 400, 0)}, 100},
+		"before one of its batch":                        {[]sighting{started(1, 2, 300, 300, 20), started(1, 9, 302, 302, 22)}, 0},
+		"before one that is recorded, and taken at once": {[]sighting{started(1, 2, 300, 300, 0), started(1, 9, 800, 700, 700)}, 0},
 	} {
 		// One batch of each node comes before.
 		r := Result{BatchSize: 1, PerNode: []NodeFigures{{}, {}}}
-		r.inversions(append([]sighting{started(1, 10, 0, 0), started(2, 10, 0, 0)}, c.starts...))
+		r.inversions(append([]sighting{started(1, 10, 0, 0, 0), started(2, 10, 0, 0, 0)}, c.starts...))
 		require.NotNil(t, r.PerNode[0].InvertedPercent, name)
 		require.InDelta(t, c.want, *r.PerNode[0].InvertedPercent, 0.001, name)
 	}

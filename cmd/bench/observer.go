@@ -59,7 +59,7 @@ func (o *observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	long := run.Job.Class == longClass
 	o.see(sighting{
 		nominal: e.ScheduledTime.UnixMilli(), at: at.UnixMicro(), job: uint32(job),
-		waited: clip(at.Sub(e.CreateTime).Milliseconds()), attempt: uint8(min(e.Attempt, 255)), long: long,
+		age: clip(at.Sub(e.CreateTime).Milliseconds()), held: clip(at.Sub(e.UpdateTime).Milliseconds()), attempt: uint8(min(e.Attempt, 255)), long: long,
 	})
 	if long && o.bench.sleep(ctx, longSpan) != nil {
 		return entity.Failed(entity.ReasonShutdown, "the node stops")

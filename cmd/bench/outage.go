@@ -84,7 +84,7 @@ func (l *load) outage(ctx context.Context) (outage, error) {
 		default:
 		}
 		if err := l.b.sleep(bounded, knockEvery); err != nil {
-			return o, err
+			return o, fmt.Errorf("wait for the store to come back: %w", err)
 		}
 	}
 	if o.gone == 0 {

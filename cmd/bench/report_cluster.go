@@ -30,7 +30,7 @@ func (r Result) clusterRows(row printer) {
 	}
 	if s := r.Rows; s != nil {
 		row("records", "%d; %d missing, %d twice, %d without success, %d with a late result", s.Rows, s.Missing, s.Twice, s.Unfinished, s.Stale)
-		row("fires with a second attempt", "%d", s.Retried)
+		row("fires with a second attempt", "%d; the first entered after it: %d", s.Retried, s.Superseded)
 	}
 }
 

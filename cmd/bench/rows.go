@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -26,8 +28,12 @@ type Rows struct {
 	Unfinished int `json:"unfinished"`
 	// Stale hold the result of an attempt that had been lost and retried.
 	Stale int `json:"stale"`
-	// Retried are fires of which more than one attempt was entered.
-	Retried int `json:"retried"`
+	// Retried are fires of which more than one attempt was entered, Superseded
+	// those of which a former attempt was entered after a later one: by a node
+	// that was frozen on the way there and does not know yet. Its result is
+	// refused, and targets refuse it by the fencing token.
+	Retried    int `json:"retried"`
+	Superseded int `json:"superseded"`
 }
 
 // check compares records with the plan up to a moment, and with the entries.
@@ -35,9 +41,14 @@ func (l *ledger) check(rows []row, until time.Time) *Rows {
 	out := &Rows{Retried: l.retried()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	attempts := map[fire][]int64{}
+	entries := map[fire][]sighting{}
 	for _, s := range l.starts {
-		attempts[fire{s.job, s.nominal}] = append(attempts[fire{s.job, s.nominal}], s.at)
+		entries[fire{s.job, s.nominal}] = append(entries[fire{s.job, s.nominal}], s)
+	}
+	for _, of := range entries {
+		if superseded(of) {
+			out.Superseded++
+		}
 	}
 	times := map[fire]int{}
 	for _, r := range rows {
@@ -51,7 +62,7 @@ func (l *ledger) check(rows []row, until time.Time) *Rows {
 			out.Twice++
 		case r.status != entity.StatusSuccess:
 			out.Unfinished++
-		case stale(r.start, attempts[r.fire]):
+		case stale(r.start, entries[r.fire]):
 			out.Stale++
 		}
 	}
@@ -63,19 +74,27 @@ func (l *ledger) check(rows []row, until time.Time) *Rows {
 	return out
 }
 
-// stale reports whether a record of that start is not one of the latest entry,
-// but nearer to a former one.
-func stale(start int64, entries []int64) bool {
-	var last int64
-	for _, at := range entries {
-		last = max(last, at)
+// last is the entry of the highest attempt.
+func last(entries []sighting) sighting {
+	return slices.MaxFunc(entries, func(a, b sighting) int { return cmp.Compare(a.attempt, b.attempt) })
+}
+
+// superseded reports whether the entry of the highest attempt is not the latest.
+func superseded(entries []sighting) bool {
+	of := last(entries)
+	return slices.ContainsFunc(entries, func(s sighting) bool { return s.at > of.at && s.attempt < of.attempt })
+}
+
+// stale reports whether a record of that start is nearer to the entry of a
+// former attempt than to that of the last.
+func stale(start int64, entries []sighting) bool {
+	if len(entries) == 0 {
+		return false
 	}
-	for _, at := range entries {
-		if at != last && distance(start, at) < distance(start, last) {
-			return true
-		}
-	}
-	return false
+	of := last(entries)
+	return slices.ContainsFunc(entries, func(s sighting) bool {
+		return s.attempt < of.attempt && distance(start, s.at) < distance(start, of.at)
+	})
 }
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }

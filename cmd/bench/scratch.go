@@ -49,6 +49,7 @@ func openScratch(ctx context.Context, cfg config.Config) (*scratch, error) {
 	}
 	server := s.dsn.Clone()
 	server.DBName = ""
+	server.Logger = &mysql.NopLogger{} // what fails comes back as an error
 	connector, err := mysql.NewConnector(server)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read store.dsn: %w", err), s.drop(ctx))

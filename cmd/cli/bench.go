@@ -68,7 +68,7 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 			// The first Ctrl-C ends the bench in order, the second at once.
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			defer context.AfterFunc(ctx, stop)()
+			context.AfterFunc(ctx, stop)
 			r, err := bench.Run(ctx, cfg, o)
 			if err != nil {
 				return err
