@@ -10,7 +10,10 @@ import (
 
 // NodeFigures are those of one process of a cluster.
 type NodeFigures struct {
-	Node       string  `json:"node"`
+	Node string `json:"node"`
+	// Restarted: it was another process at the beginning, and its processor's
+	// time is not known.
+	Restarted  bool    `json:"restarted,omitempty"`
 	CPUPercent float64 `json:"cpuPercent"`
 	RSSMb      float64 `json:"rssMb"`
 	// Starts are handler entries seen there.
@@ -46,8 +49,7 @@ func (b *bench) meter(r rig) (*meter, error) {
 }
 
 // read ends the span. In a cluster the figures are those of the nodes, summed,
-// and this process only watches. A node that was another process at the
-// beginning is left out of the processor's time.
+// and this process only watches.
 func (m *meter) read(r *Result) {
 	defer m.profile()
 	own, wall := m.b.percentSince(m.self), m.b.clock.Monotonic()-m.self.wall
@@ -58,8 +60,8 @@ func (m *meter) read(r *Result) {
 	}
 	r.ObserverPercent = own
 	for i, p := range now {
-		f := NodeFigures{Node: p.name, RSSMb: rssMb(p.pid)}
-		if p.pid == m.nodes[i].pid {
+		f := NodeFigures{Node: p.name, RSSMb: rssMb(p.pid), Restarted: p.pid != m.nodes[i].pid}
+		if !f.Restarted {
 			f.CPUPercent = 100 * float64(cpuOf(p.pid)-m.cpu[i]) / float64(wall)
 		}
 		r.CPUPercent += f.CPUPercent

@@ -37,7 +37,11 @@ func (r Result) clusterRows(row printer) {
 // nodeRows prints what each process has used.
 func (r Result) nodeRows(row printer) {
 	for _, n := range r.PerNode {
-		row(n.Node, "%.1f %% of one core, %.0f MiB", n.CPUPercent, n.RSSMb)
+		if n.Restarted {
+			row(n.Node, "restarted, %.0f MiB", n.RSSMb)
+		} else {
+			row(n.Node, "%.1f %% of one core, %.0f MiB", n.CPUPercent, n.RSSMb)
+		}
 		if n.Starts > 0 {
 			row("  starts", "%d", n.Starts)
 		}

@@ -142,6 +142,7 @@ func (b benchSettings) into(flags map[string]string, o bench.Options) {
 func (s *session) benchNodeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: bench.NodeCommand, Short: "Run a node for a bench", Hidden: true, Args: usageArgs(cobra.NoArgs),
+		Example: "  platform-scheduler bench-node < settings.json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
