@@ -95,7 +95,7 @@ bench-cluster: build ## the benches of three nodes, on a durable private MariaDB
 	@folder=$$(mktemp -d "$$PWD/.cache/bench.XXXXXX"); services="env -u MYSQL_DSN $(SERVICES)/services"; \
 	trap '$$services down "$$folder"; rm -rf "$$folder"' EXIT; \
 	eval "$$($$services up "$$folder" mysql redis)"; export PS_TEST_MYSQL_DSN="$$MYSQL_DSN" PS_TEST_REDIS_ADDR="$$REDIS_ADDR"; \
-	$(CLUSTER_BENCH) run restart-store --restart-command "$$services kill $$folder mysql && $$services up $$folder mysql >/dev/null"
+	$(CLUSTER_BENCH) run restart-store --restart-command "$$services kill $$folder mysql; until $$services up $$folder mysql >/dev/null; do sleep 0.1; done"
 
 .PHONY: lint
 lint: ## golangci-lint with the house's rules; its first build takes a minute or two

@@ -102,7 +102,7 @@ type Result struct {
 	LastStartMs         float64            `json:"lastStartMs,omitempty"`
 	ReadyMs             float64            `json:"readyMs,omitempty"`
 	History             int                `json:"history,omitempty"`
-	InvertedPercent     *float64           `json:"invertedPercent,omitempty"`
+	Inversions          *Inversions        `json:"inversions,omitempty"`
 	CPUPercent          float64            `json:"cpuPercent"`
 	RSSMb               float64            `json:"rssMb"`
 	ObserverPercent     float64            `json:"observerPercent,omitempty"`
@@ -167,9 +167,7 @@ func Run(ctx context.Context, cfg config.Config, o Options) (r Result, err error
 		return r, err
 	}
 	defer func() {
-		if dropErr := s.drop(context.WithoutCancel(ctx)); err == nil {
-			err = dropErr
-		}
+		err = errors.Join(err, s.drop(context.WithoutCancel(ctx)))
 	}()
 	b := &bench{Options: o, scratch: s, clock: clock.NewSystem()}
 	measure := map[string]func(context.Context) (Result, error){

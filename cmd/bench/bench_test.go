@@ -42,7 +42,7 @@ func TestTheObserverTellsEveryEntry(t *testing.T) {
 		}, nil).Status
 	}
 	require.Equal(t, entity.StatusSuccess, enter("bench 41", 2))
-	require.Equal(t, []sighting{{nominal: noon.UnixMilli(), at: noon.UnixMicro() + 3000, job: 41, age: 2, held: 1, attempt: 2}}, seen)
+	require.Equal(t, []sighting{{nominal: noon.UnixMilli(), at: noon.UnixMicro() + 3000, job: 41, recorded: 1, taken: 2, attempt: 2}}, seen)
 	require.Equal(t, entity.StatusFailed, enter("somebody else's", 1))
 	require.Len(t, seen, 1)
 }

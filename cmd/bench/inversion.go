@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -15,64 +16,114 @@ func priorityOf(job uint32) int { return 1 + int(job%priorities) }
 // patience is how long a run may wait without being passed over.
 const patience = 200 * time.Millisecond
 
-// inversions adds for each node the share of starts at whose moment a run of
-// higher priority, recorded for more than patience, had been taken by no node
-// yet. Runs of one batch are taken together, and their order means nothing; a
-// direct start never waits. What a node starts first, one batch, is left out.
+// Inversions are starts at whose moment a run of higher priority had waited for
+// more than patience, and had been taken by no node yet. Runs of one batch are
+// taken together, and their order means nothing; a direct start never waits.
+type Inversions struct {
+	// Percent counts a run as waiting since its record was made, which is before
+	// its transaction was committed: it is too high where commits are slow.
+	Percent float64 `json:"percent"`
+	// SurePercent counts it since another run of the transaction had started: it
+	// misses what none of a transaction's runs did before.
+	SurePercent float64 `json:"surePercent"`
+	// DuePercent counts it since it was due, also while nobody had recorded it:
+	// fires are recorded in the order in which they are due, whatever their
+	// priority.
+	DuePercent float64 `json:"duePercent"`
+	Starts     int     `json:"starts"`
+	// Waited are starts of runs that were taken later than patience after they
+	// were recorded: without any, nobody could be passed over.
+	Waited int `json:"waited"`
+
+	inverted, sure, due int
+}
+
+// String tells them to people.
+func (i *Inversions) String() string {
+	return fmt.Sprintf("%.2f %% of %d by record, %.2f %% surely, %.2f %% by due time; %d of them had waited",
+		i.Percent, i.Starts, i.SurePercent, i.DuePercent, i.Waited)
+}
+
+func (i *Inversions) add(o *Inversions) {
+	i.Starts, i.Waited = i.Starts+o.Starts, i.Waited+o.Waited
+	i.inverted, i.sure, i.due = i.inverted+o.inverted, i.sure+o.sure, i.due+o.due
+}
+
+func (i *Inversions) finish() {
+	percent := func(part int) float64 { return 100 * float64(part) / float64(i.Starts) }
+	i.Percent, i.SurePercent, i.DuePercent = percent(i.inverted), percent(i.sure), percent(i.due)
+}
+
+// inversions adds those of all, and of each node. What a node starts first, one
+// batch, is left out.
 func (r *Result) inversions(starts []sighting) {
 	starts = slices.Clone(starts)
-	slices.SortFunc(starts, func(a, b sighting) int { return cmp.Compare(a.taken(), b.taken()) })
-	w := newWaiters(starts)
-	counted, inverted, passed := map[uint8]int{}, map[uint8]int{}, map[uint8]int{}
+	slices.SortFunc(starts, func(a, b sighting) int { return cmp.Compare(a.takenAt(), b.takenAt()) })
+	committed := map[int64]int64{}
+	for _, s := range starts {
+		if at, ok := committed[s.recordedAt()]; !ok || s.at < at {
+			committed[s.recordedAt()] = s.at
+		}
+	}
+	recorded := newWaiters(starts, sighting.recordedAt)
+	surely := newWaiters(starts, func(s sighting) int64 { return committed[s.recordedAt()] })
+	due := newWaiters(starts, func(s sighting) int64 { return s.nominal * 1000 })
+	counted, passed := map[uint8]*Inversions{}, map[uint8]int{}
 	for _, s := range starts {
 		if passed[s.node]++; passed[s.node] <= r.BatchSize {
 			continue
 		}
-		counted[s.node]++
-		if w.passedOver(s) {
-			inverted[s.node]++
+		n := counted[s.node]
+		if n == nil {
+			n = &Inversions{}
+			counted[s.node] = n
 		}
+		n.add(&Inversions{
+			Starts: 1, Waited: one(s.takenAt()-s.recordedAt() > patience.Microseconds()),
+			inverted: one(recorded.passedOver(s)), sure: one(surely.passedOver(s)), due: one(due.passedOver(s)),
+		})
 	}
-	if len(r.PerNode) == 0 {
-		r.InvertedPercent = share(inverted[0], counted[0])
-		return
-	}
-	all, of := 0, 0
 	for i := range r.PerNode {
 		n := uint8(i + 1)
-		r.PerNode[i].Starts, r.PerNode[i].InvertedPercent = passed[n], share(inverted[n], counted[n])
-		all, of = all+inverted[n], of+counted[n]
+		r.PerNode[i].Starts, r.PerNode[i].Inversions = passed[n], counted[n]
 	}
-	r.InvertedPercent = share(all, of)
+	if len(counted) == 0 {
+		return
+	}
+	r.Inversions = &Inversions{}
+	for _, n := range counted {
+		n.finish()
+		r.Inversions.add(n)
+	}
+	r.Inversions.finish()
 }
 
-func share(part, of int) *float64 {
-	if of == 0 {
-		return nil
+func one(yes bool) int {
+	if yes {
+		return 1
 	}
-	percent := 100 * float64(part) / float64(of)
-	return &percent
+	return 0
 }
 
-// taken is when a node took the run, recorded when its record was made, in µs
-// since the epoch.
-func (s sighting) taken() int64 { return s.at - int64(s.held)*1000 }
+// takenAt is when a node took the run, recordedAt when its record was made, in
+// µs since the epoch.
+func (s sighting) takenAt() int64 { return (s.nominal + int64(s.taken)) * 1000 }
 
-func (s sighting) recorded() int64 { return s.at - int64(s.age)*1000 }
+func (s sighting) recordedAt() int64 { return (s.nominal + int64(s.recorded)) * 1000 }
 
 // waiters tells who waited at a moment, by priority.
 type waiters [priorities + 1]struct {
-	// taken are the moments in order, and since the earliest record among those
-	// that are taken then or later.
+	// taken are the moments in order, and since the earliest begin of a wait
+	// among those that are taken then or later.
 	taken, since []int64
 }
 
 // newWaiters takes starts in the order in which they were taken.
-func newWaiters(starts []sighting) *waiters {
+func newWaiters(starts []sighting, begin func(s sighting) int64) *waiters {
 	w := &waiters{}
 	for _, s := range starts {
 		q := &w[priorityOf(s.job)]
-		q.taken, q.since = append(q.taken, s.taken()), append(q.since, s.recorded())
+		q.taken, q.since = append(q.taken, s.takenAt()), append(q.since, begin(s))
 	}
 	for p := range w {
 		since := w[p].since

@@ -105,7 +105,7 @@ func TestAFormerAttemptMayBeEnteredLate(t *testing.T) {
 }
 
 func TestRecordsSurviveTheWay(t *testing.T) {
-	want := sighting{nominal: noon.UnixMilli(), at: noon.UnixMicro() + 7, job: 70_000, age: 1234, held: 12, attempt: 3, node: 2, long: true}
+	want := sighting{nominal: noon.UnixMilli(), at: noon.UnixMicro() + 7, job: 70_000, recorded: 1234, taken: 12_345, attempt: 3, node: 2, long: true}
 	here := place{epoch: 5}
 	here.add(0)
 	here.add(255)

@@ -60,31 +60,44 @@ func TestRecoveryIsTheFirstFireAndTheLastLateOne(t *testing.T) {
 	require.Equal(t, []float64{0, 0}, []float64{first, backlog})
 }
 
-// started is a start of a job of that priority, in ms after noon, and for how
-// long it had been recorded and taken.
-func started(node uint8, priority, ms, age, held int) sighting {
+// started is a start of a job of that priority, and when it had been recorded
+// and taken, all in ms after noon.
+func started(node uint8, priority, recorded, taken, at int) sighting {
 	return sighting{
-		node: node, job: uint32(priority - 1), at: noon.Add(time.Duration(ms) * time.Millisecond).UnixMicro(), age: uint32(age), held: uint32(held),
+		node: node, job: uint32(priority - 1), nominal: noon.UnixMilli(), recorded: uint32(recorded), taken: uint32(taken),
+		at: noon.Add(time.Duration(at) * time.Millisecond).UnixMicro(),
 	}
+}
+
+func TestAWaitThatNobodyRecordedCountsByDueTime(t *testing.T) {
+	r := Result{BatchSize: 1}
+	r.inversions([]sighting{started(0, 10, 0, 0, 0), started(0, 2, 5, 300, 300), started(0, 9, 700, 700, 700)})
+	require.InDelta(t, 50, r.Inversions.DuePercent, 0.001)
+	require.Zero(t, r.Inversions.Percent)
 }
 
 func TestInversionsAreStartsBeforeOnesThatHadWaited(t *testing.T) {
 	for name, c := range map[string]struct {
-		starts []sighting
-		want   float64
+		starts  []sighting
+		percent float64
+		sure    float64
 	}{
-		"in order":                                       {[]sighting{started(1, 9, 300, 300, 0), started(1, 2, 400, 400, 0)}, 0},
-		"before one that waited":                         {[]sighting{started(1, 2, 300, 300, 0), started(1, 9, 400, 400, 0)}, 50},
-		"before one that waited little":                  {[]sighting{started(1, 2, 300, 300, 0), started(1, 9, 400, 250, 0)}, 0},
-		"before one of the same":                         {[]sighting{started(1, 9, 300, 300, 0), started(1, 9, 400, 400, 0)}, 0},
-		"before one of another node":                     {[]sighting{started(1, 2, 300, 300, 0), started(2, 9, 400, 400, 0)}, 100},
-		"before one of its batch":                        {[]sighting{started(1, 2, 300, 300, 20), started(1, 9, 302, 302, 22)}, 0},
-		"before one that is recorded, and taken at once": {[]sighting{started(1, 2, 300, 300, 0), started(1, 9, 800, 700, 700)}, 0},
+		"in order":                        {[]sighting{started(1, 9, 5, 300, 300), started(1, 2, 5, 400, 400)}, 0, 0},
+		"before one that waited":          {[]sighting{started(1, 2, 5, 300, 300), started(1, 9, 5, 400, 400)}, 50, 0},
+		"before one of a committed batch": {[]sighting{started(1, 2, 0, 300, 300), started(1, 9, 0, 400, 400)}, 50, 50},
+		"before one that waited little":   {[]sighting{started(1, 2, 5, 300, 300), started(1, 9, 150, 400, 400)}, 0, 0},
+		"before one of the same":          {[]sighting{started(1, 9, 0, 300, 300), started(1, 9, 0, 400, 400)}, 0, 0},
+		"before one of another node":      {[]sighting{started(1, 2, 0, 300, 300), started(2, 9, 0, 400, 400)}, 100, 100},
+		"before one of its batch":         {[]sighting{started(1, 2, 0, 280, 300), started(1, 9, 0, 280, 302)}, 0, 0},
+		"before one that nobody recorded": {[]sighting{started(1, 2, 5, 300, 300), started(1, 9, 700, 700, 700)}, 0, 0},
+		"before a direct start":           {[]sighting{started(1, 2, 5, 300, 900), started(1, 9, 600, 600, 950)}, 0, 0},
 	} {
 		// One batch of each node comes before.
 		r := Result{BatchSize: 1, PerNode: []NodeFigures{{}, {}}}
 		r.inversions(append([]sighting{started(1, 10, 0, 0, 0), started(2, 10, 0, 0, 0)}, c.starts...))
-		require.NotNil(t, r.PerNode[0].InvertedPercent, name)
-		require.InDelta(t, c.want, *r.PerNode[0].InvertedPercent, 0.001, name)
+		require.NotNil(t, r.PerNode[0].Inversions, name)
+		require.InDelta(t, c.percent, r.PerNode[0].Inversions.Percent, 0.001, name)
+		require.GreaterOrEqual(t, r.PerNode[0].Inversions.DuePercent, c.percent, name)
+		require.InDelta(t, c.sure, r.PerNode[0].Inversions.SurePercent, 0.001, name)
 	}
 }

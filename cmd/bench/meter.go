@@ -19,9 +19,8 @@ type NodeFigures struct {
 	// Starts are handler entries seen there.
 	Starts  int     `json:"starts,omitempty"`
 	ReadyMs float64 `json:"readyMs,omitempty"`
-	// InvertedPercent is the share of starts before a run of higher priority
-	// that had waited; see Inversion.
-	InvertedPercent  *float64           `json:"invertedPercent,omitempty"`
+	// Inversions are those among its starts.
+	Inversions       *Inversions        `json:"inversions,omitempty"`
 	QueriesPerSecond map[string]float64 `json:"queriesPerSecond,omitempty"`
 }
 

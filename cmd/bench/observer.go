@@ -59,7 +59,8 @@ func (o *observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	long := run.Job.Class == longClass
 	o.see(sighting{
 		nominal: e.ScheduledTime.UnixMilli(), at: at.UnixMicro(), job: uint32(job),
-		age: clip(at.Sub(e.CreateTime).Milliseconds()), held: clip(at.Sub(e.UpdateTime).Milliseconds()), attempt: uint8(min(e.Attempt, 255)), long: long,
+		recorded: clip(e.CreateTime.Sub(e.ScheduledTime).Milliseconds()), taken: clip(e.UpdateTime.Sub(e.ScheduledTime).Milliseconds()),
+		attempt: uint8(min(e.Attempt, 255)), long: long,
 	})
 	if long && o.bench.sleep(ctx, longSpan) != nil {
 		return entity.Failed(entity.ReasonShutdown, "the node stops")

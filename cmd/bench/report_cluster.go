@@ -5,8 +5,8 @@ func (r Result) clusterRows(row printer) {
 	if p := r.Probe; p != nil {
 		row("a page of jobs meanwhile", "%s of %d, %d failed", p.Ms, p.Calls, p.Errors)
 	}
-	if r.InvertedPercent != nil {
-		row("starts before a higher priority", "%.2f %%", *r.InvertedPercent)
+	if i := r.Inversions; i != nil {
+		row("starts before a higher priority", "%s", i)
 	}
 	if f := r.Failover; f != nil {
 		how := "killed"
@@ -45,8 +45,8 @@ func (r Result) nodeRows(row printer) {
 		if n.Starts > 0 {
 			row("  starts", "%d", n.Starts)
 		}
-		if n.InvertedPercent != nil {
-			row("  before a higher priority", "%.2f %%", *n.InvertedPercent)
+		if n.Inversions != nil {
+			row("  before a higher priority", "%s", n.Inversions)
 		}
 		if n.ReadyMs > 0 {
 			row("  ready after", "%.0f ms", n.ReadyMs)

@@ -115,8 +115,9 @@ func scratchName() (string, error) {
 func (s *scratch) drop(ctx context.Context) error {
 	errs := []error{s.forget(ctx)}
 	for _, name := range s.made {
-		_, err := s.server.ExecContext(ctx, "DROP DATABASE IF EXISTS "+name)
-		errs = append(errs, err)
+		if _, err := s.server.ExecContext(ctx, "DROP DATABASE IF EXISTS "+name); err != nil {
+			errs = append(errs, fmt.Errorf("remove the scratch database %s: %w", name, err))
+		}
 	}
 	if s.server != nil {
 		errs = append(errs, s.server.Close())

@@ -14,10 +14,10 @@ type sighting struct {
 	// nominal is the fire's time in ms, at the entry in µs since the epoch.
 	nominal, at int64
 	job         uint32
-	// age is that of the run's record at the entry, held the part of it since
-	// a node took the run, both in ms; a direct start is taken as it is recorded.
-	age, held uint32
-	attempt   uint8
+	// recorded and taken are when the run's record was made, and when a node
+	// took it, in ms after the nominal time; a direct start is both at once.
+	recorded, taken uint32
+	attempt         uint8
 	// node is the number of the process, 0 where there is one.
 	node uint8
 	long bool
@@ -69,15 +69,15 @@ func (s sighting) record() (r record) {
 	binary.LittleEndian.PutUint32(r[4:], s.job)
 	binary.LittleEndian.PutUint64(r[8:], uint64(s.nominal))
 	binary.LittleEndian.PutUint64(r[16:], uint64(s.at))
-	binary.LittleEndian.PutUint32(r[24:], s.age)
-	binary.LittleEndian.PutUint32(r[28:], s.held)
+	binary.LittleEndian.PutUint32(r[24:], s.recorded)
+	binary.LittleEndian.PutUint32(r[28:], s.taken)
 	return r
 }
 
 func (r *record) sighting(node uint8) sighting {
 	return sighting{
 		nominal: int64(binary.LittleEndian.Uint64(r[8:])), at: int64(binary.LittleEndian.Uint64(r[16:])),
-		job: binary.LittleEndian.Uint32(r[4:]), age: binary.LittleEndian.Uint32(r[24:]), held: binary.LittleEndian.Uint32(r[28:]),
+		job: binary.LittleEndian.Uint32(r[4:]), recorded: binary.LittleEndian.Uint32(r[24:]), taken: binary.LittleEndian.Uint32(r[28:]),
 		attempt: r[1], node: node, long: r[2] == 1,
 	}
 }
