@@ -81,6 +81,38 @@ func TestAKilledNodeIsTakenOver(t *testing.T) {
 	require.Equal(t, r.Planned, r.Rows.Rows)
 }
 
+func TestAFrozenNodeIsTakenOverAndItsResultsDoNotStand(t *testing.T) {
+	r, ok := several(t, Options{Name: "failover", Freeze: true, Rounds: 1, Rate: 100})
+	if !ok {
+		return
+	}
+	require.NotNil(t, r.Failover.Gap)
+	require.Zero(t, r.Rows.Stale)
+}
+
+func TestARollingRestartLosesNothing(t *testing.T) {
+	r, ok := several(t, Options{Name: "rolling", Nodes: 2, Rounds: 1, Rate: 50})
+	if !ok {
+		return
+	}
+	require.Equal(t, 2, r.Rolling.Restarts)
+	require.Positive(t, r.Rolling.Stop.Max)
+	require.Equal(t, r.Planned, r.Rows.Rows)
+	for _, n := range r.PerNode {
+		require.True(t, n.Restarted)
+	}
+}
+
+func TestLatenessOfTwoNodesBesideSleepersAndHistory(t *testing.T) {
+	r, ok := several(t, Options{Name: "lateness", Nodes: 2, Rate: 50, Jobs: 200, History: 300})
+	if !ok {
+		return
+	}
+	require.Equal(t, []int{2, 200, 300}, []int{r.Nodes, r.Jobs, r.History})
+	require.NotNil(t, r.LatenessMs)
+	require.Positive(t, r.Planned)
+}
+
 func TestABenchThatIsGivenUpLeavesNothing(t *testing.T) {
 	cfg, ok := shared(t)
 	if !ok {

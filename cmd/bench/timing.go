@@ -66,11 +66,7 @@ func (b *bench) firing(ctx context.Context, s rig, l *ledger, jobs int) (begin t
 	if err := b.past(ctx, s, []string{"00000000-0000-7000-8000-000000000001"}); err != nil {
 		return begin, err
 	}
-	lead := warmUp
-	if Clustered(b.Name, b.Nodes) {
-		lead = clusterLead
-	}
-	begin = s.now().Truncate(time.Second).Add(lead + time.Duration(jobs)*loadTime)
+	begin = s.now().Truncate(time.Second).Add(b.lead(warmUp) + time.Duration(jobs)*loadTime)
 	b.note("loading %d jobs, each once a second", jobs)
 	return begin, b.steady(ctx, s, l, jobs, begin, func(int, *entity.Job) {})
 }
@@ -78,13 +74,21 @@ func (b *bench) firing(ctx context.Context, s rig, l *ledger, jobs int) (begin t
 const (
 	// stampedeLead is the time between the start of the engine and the instant.
 	stampedeLead = 5 * time.Second
-	// clusterLead is the same where nodes have to start and to share the jobs.
-	clusterLead = 15 * time.Second
 	// loadTime is the time that loading a job takes at most.
 	loadTime = time.Millisecond
 	// stampedeBound is how long the runs of the instant may take.
 	stampedeBound = 2 * time.Minute
 )
+
+// lead is the time between the loading of jobs and the moment from which on
+// they fire; nodes have to start meanwhile, and to share the partitions, which
+// takes them a lease.
+func (b *bench) lead(alone time.Duration) time.Duration {
+	if !Clustered(b.Name, b.Nodes) {
+		return alone
+	}
+	return stampedeLead + 2*time.Duration(b.scratch.cfg.Engine.LeaseMs)*time.Millisecond
+}
 
 // stampede lets many jobs of all priorities come due at the same instant;
 // times count from it. Meanwhile the API is asked.
@@ -100,12 +104,8 @@ func (b *bench) stampede(ctx context.Context) (Result, error) {
 	}
 	defer s.close(ctx)
 	b.note("loading %d jobs that come due at one instant", jobs)
-	lead := stampedeLead
-	if Clustered(b.Name, b.Nodes) {
-		lead = clusterLead
-	}
 	// Loading takes a known time a job at most; the instant lies beyond it.
-	instant := s.now().Truncate(time.Second).Add(lead + time.Duration(jobs)*loadTime)
+	instant := s.now().Truncate(time.Second).Add(b.lead(stampedeLead) + time.Duration(jobs)*loadTime)
 	err = b.load(ctx, s, 0, jobs, func(i int, j *entity.Job) {
 		j.NextFireTime, j.Priority = instant, priorityOf(uint32(i))
 		l.plan(i, instant, 0)

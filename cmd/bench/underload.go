@@ -45,6 +45,10 @@ func (b *bench) underLoad(ctx context.Context, disturb func(ctx context.Context,
 	if err := l.start(ctx); err != nil {
 		return r, err
 	}
+	if joined := l.now(); joined.After(l.measured) {
+		l.measured = joined
+	}
+	l.measured = l.measured.Add(warmUp)
 	if err := b.sleep(ctx, l.measured.Sub(l.now())); err != nil {
 		return r, err
 	}
@@ -64,7 +68,7 @@ func (b *bench) underLoad(ctx context.Context, disturb func(ctx context.Context,
 func (l *load) fill(ctx context.Context) error {
 	b := l.b
 	begin := l.now().Truncate(time.Second).Add(settled + time.Duration(b.Rate)*loadTime)
-	l.measured = begin.Add(clusterLead)
+	l.measured = begin
 	b.note("loading %d jobs, each once a second; each %dth runs for %s", b.Rate, longEvery, longSpan)
 	var failed error
 	err := b.steady(ctx, l, l.ledger, b.Rate, begin, func(i int, j *entity.Job) {
