@@ -23,6 +23,9 @@ FAULT_ARGS   ?=
 MATRIX_ROUNDS ?= 200
 BENCHES      ?= throughput lateness stampede
 BENCH_ARGS   ?=
+# run NAME FLAGS…: a bench on the servers that PS_TEST_… names.
+CLUSTER_BENCH = run() { printf "\n== %s\n" "$$*"; \
+	PS_STORE_DRIVER=mysql PS_STORE_DSN="$$PS_TEST_MYSQL_DSN" $(BINARY) bench "$$@" --redis "$$PS_TEST_REDIS_ADDR" $(BENCH_ARGS); };
 
 # Named, because gofmt looks into every directory it is given: node_modules is none of ours.
 GO_SOURCES = $(wildcard *.go api application cmd domain infrastructure sdk sql test web/*.go docs/*.go)
@@ -86,6 +89,19 @@ bench: build ## throughput, lateness and stampede, on SQLite and on a durable pr
 		printf "\n== %s, MariaDB\n" "$$bench"; \
 		PS_STORE_DRIVER=mysql PS_STORE_DSN="$$PS_TEST_MYSQL_DSN" $(BINARY) bench "$$bench" $(BENCH_ARGS); \
 	done'
+
+# The store of the last bench is another one, because it is killed.
+.PHONY: bench-cluster
+bench-cluster: build ## the benches of three nodes, on a durable private MariaDB and Redis
+	@$(SERVICES)/install mysql redis
+	@$(SERVICES)/with mysql redis -- bash -euc '$(CLUSTER_BENCH) \
+		run throughput --nodes 3 --coordinated=false; run lateness --nodes 3 --rate 300; run lateness --nodes 3 --rate 1000; \
+		run stampede --nodes 1 --jobs 100000; run stampede --nodes 3 --jobs 100000; run idle --nodes 3 --jobs 1000000; \
+		run failover; run failover --freeze; run rolling'
+	@folder=$$(mktemp -d "$$PWD/.cache/bench.XXXXXX"); services="env -u MYSQL_DSN $(SERVICES)/services"; \
+	trap '$$services down "$$folder"; rm -rf "$$folder"' EXIT; \
+	eval "$$($$services up "$$folder" mysql redis)"; export PS_TEST_MYSQL_DSN="$$MYSQL_DSN" PS_TEST_REDIS_ADDR="$$REDIS_ADDR"; \
+	$(CLUSTER_BENCH) run restart-store --restart-command "$$services kill $$folder mysql; until $$services up $$folder mysql >/dev/null; do sleep 0.1; done"
 
 .PHONY: lint
 lint: ## golangci-lint with the house's rules; its first build takes a minute or two

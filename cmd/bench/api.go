@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -38,37 +39,34 @@ type API struct {
 
 // api calls a server at a steady rate while its engine fires.
 func (b *bench) api(ctx context.Context) (Result, error) {
-	watch := newObserver(b.Fires * int((b.Duration + 2*warmUp).Seconds()))
+	l := newLedger(b.Fires * int((b.Duration + 2*warmUp).Seconds()))
+	watch := &observer{bench: b, see: l.see}
 	s, cfg, err := b.serve(ctx, watch)
 	if err != nil {
 		return Result{}, err
 	}
 	b.note("loading %d jobs, each once a second, %d to be changed, and %d runs of the past", b.Fires, callTargets, pastRuns)
 	begin := s.Clock.Now().Truncate(time.Second).Add(2 * warmUp)
-	specs, m := make(map[string]time.Time, b.Fires), &mix{}
-	err = b.load(ctx, s.Engine, b.Fires+callTargets, func(i int, j *entity.Job) {
-		if i >= b.Fires {
-			j.Class, j.NextFireTime = callClass, begin.Add(24*time.Hour)
-			m.free = append(m.free, &target{id: j.ID, name: j.Name, version: 1})
-			return
-		}
-		j.Schedule.IntervalMs = time.Second.Milliseconds()
-		j.Schedule.StartTime = begin.Add(time.Duration(i) * time.Second / time.Duration(b.Fires)).Truncate(time.Millisecond)
-		j.NextFireTime = j.Schedule.StartTime
-		specs[j.ID] = j.NextFireTime
-		m.firing = append(m.firing, j.ID)
+	m := &mix{}
+	err = b.steady(ctx, s.Store, l, b.Fires, begin, func(_ int, j *entity.Job) { m.firing = append(m.firing, j.ID) })
+	if err != nil {
+		return Result{}, err
+	}
+	err = b.load(ctx, s.Store, b.Fires, b.Fires+callTargets, func(_ int, j *entity.Job) {
+		j.Class, j.NextFireTime = callClass, begin.Add(24*time.Hour)
+		m.free = append(m.free, &target{id: j.ID, name: j.Name, version: 1})
 	})
 	if err != nil {
 		return Result{}, err
 	}
-	if err := loadPast(ctx, s.Store, m.firing, begin.Add(-time.Hour)); err != nil {
+	if err := loadPast(ctx, s.Store, pastRuns, m.firing, begin.Add(-time.Hour)); err != nil {
 		return Result{}, err
 	}
-	r := b.result(s.Engine, cfg, b.Fires+callTargets)
+	r := b.result(s.Store.Info(), cfg, b.Fires+callTargets)
 	if err := s.Start(); err != nil {
 		return r, err
 	}
-	if m.client, err = signIn(ctx, s, callers); err != nil {
+	if m.client, err = signIn(ctx, s.URL(), callers); err != nil {
 		return r, err
 	}
 	if err := m.seed(ctx); err != nil {
@@ -86,7 +84,7 @@ func (b *bench) api(ctx context.Context) (Result, error) {
 	}
 	used := b.usage()
 	r.API = b.summarizeCalls(b.call(ctx, m, b.Duration))
-	r.CPUPercent, r.RSSMb = b.percentSince(used), rssMb()
+	r.CPUPercent, r.RSSMb = b.percentSince(used), rssMb(os.Getpid())
 	done()
 	end := s.Clock.Now()
 	m.client.HTTP.CloseIdleConnections()
@@ -95,10 +93,8 @@ func (b *bench) api(ctx context.Context) (Result, error) {
 	if err := s.Stop(stopCtx); err != nil {
 		return r, err
 	}
-	r.Planned, r.Lost = b.account(specs, begin, end.Add(-time.Second), watch)
-	r.Doubled = watch.doubled()
-	watch.forgetBefore(measured)
-	r.LatenessMs = watch.lateness()
+	r.count(l.account(end.Add(-time.Second)))
+	r.LatenessMs = l.lateness(measured)
 	return r, ctx.Err()
 }
 
@@ -171,22 +167,17 @@ func (b *bench) summarizeCalls(all []called) *API {
 	return a
 }
 
-// writer is a store that takes transactions.
-type writer interface {
-	Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error
-}
-
-// loadPast inserts ended runs of jobs, the last of them at a moment; one in
-// fifty has failed.
-func loadPast(ctx context.Context, s writer, jobs []string, last time.Time) error {
-	numbers := make([]int, pastRuns)
+// loadPast inserts so many ended runs of jobs, the last of them at a moment; one
+// in fifty has failed.
+func loadPast(ctx context.Context, s writer, many int, jobs []string, last time.Time) error {
+	numbers := make([]int, many)
 	for i := range numbers {
 		numbers[i] = i
 	}
 	for part := range slices.Chunk(numbers, 10*loadBatch) {
 		runs := make([]*entity.Execution, len(part))
 		for i, n := range part {
-			at, job := last.Add(time.Duration(n-pastRuns)*5*time.Millisecond), jobs[n%len(jobs)]
+			at, job := last.Add(time.Duration(n-many)*5*time.Millisecond), jobs[n%len(jobs)]
 			key := identity.FireKey(at)
 			runs[i] = &entity.Execution{
 				ID: identity.ExecutionID(at, job, key, 0), JobID: job, FireKey: key, ScheduledTime: at, DueTime: at,

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -32,28 +31,20 @@ func TestPercentilesAreNearestRank(t *testing.T) {
 	require.Nil(t, summarize(nil))
 }
 
-func TestTheObserverCountsLostAndDoubled(t *testing.T) {
-	o := newObserver(4)
-	o.clock = storeclock.New(clocktest.NewManual(noon.Add(3*time.Millisecond)), nil)
-	enter := func(job string, second int) {
-		at := noon.Add(time.Duration(second) * time.Second)
-		run := entity.Run{Job: &entity.Job{}, Execution: &entity.Execution{JobID: job, ScheduledTime: at, DueTime: at}}
-		require.Equal(t, entity.StatusSuccess, o.Run(t.Context(), run, nil).Status)
+func TestTheObserverTellsEveryEntry(t *testing.T) {
+	var seen []sighting
+	now := clocktest.NewManual(noon.Add(3 * time.Millisecond))
+	o := &observer{bench: &bench{clock: now}, now: now.Now, see: func(some ...sighting) { seen = append(seen, some...) }}
+	enter := func(name string, attempt int) entity.Status {
+		return o.Run(t.Context(), entity.Run{
+			Job:       &entity.Job{Name: name, Class: jobClass},
+			Execution: &entity.Execution{ScheduledTime: noon, CreateTime: noon.Add(time.Millisecond), UpdateTime: noon.Add(2 * time.Millisecond), Attempt: attempt},
+		}, nil).Status
 	}
-	enter("a", 0)
-	enter("b", 0)
-	require.Zero(t, o.doubled())
-	enter("a", 0)
-	require.Equal(t, 1, o.doubled())
-	require.Equal(t, 2, o.distinct())
-	require.True(t, o.saw("b", noon))
-	require.False(t, o.saw("b", noon.Add(time.Second)))
-
-	b := &bench{}
-	planned, lost := b.account(map[string]time.Time{"a": noon, "c": noon}, noon, noon.Add(2*time.Second), o)
-	require.Equal(t, 4, planned)
-	require.Equal(t, 3, lost, "only the first fire of a was seen")
-	require.InDelta(t, 3, o.lastAfter(noon), 0.001)
+	require.Equal(t, entity.StatusSuccess, enter("bench 41", 2))
+	require.Equal(t, []sighting{{nominal: noon.UnixMilli(), at: noon.UnixMicro() + 3000, job: 41, recorded: 1, taken: 2, attempt: 2}}, seen)
+	require.Equal(t, entity.StatusFailed, enter("somebody else's", 1))
+	require.Len(t, seen, 1)
 }
 
 // counter is a Reporter that counts lines.

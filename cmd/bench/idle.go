@@ -2,11 +2,14 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -15,90 +18,164 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
-// idle loads many jobs of which none is due, starts the real server as a
-// process of its own, and measures what it takes to do nothing.
+// idle loads many jobs of which none is due, starts the real server as one or
+// several processes of their own, and measures what it takes to do nothing.
 func (b *bench) idle(ctx context.Context) (Result, error) {
-	watch := newObserver(0)
-	e, cfg, err := b.start(ctx, watch)
+	next := b.scratch.next
+	if Clustered(b.Name, b.Nodes) {
+		next = b.scratch.nextShared
+	}
+	cfg, err := next(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	watch.clock = e.Clock
+	store, err := b.openStore(ctx, cfg)
+	if err != nil {
+		return Result{}, err
+	}
 	b.note("loading %d jobs of which none is due", b.Jobs)
-	far := e.Clock.Now().Truncate(time.Millisecond).Add(24 * time.Hour)
-	err = b.load(ctx, e, b.Jobs, func(i int, j *entity.Job) { j.NextFireTime = far.Add(time.Duration(i) * time.Millisecond) })
-	if err != nil {
-		return Result{}, err
-	}
-	r := b.result(e, cfg, b.Jobs)
-	e.Start()
-	if err := stop(ctx, e); err != nil {
+	r := b.result(store.Info(), cfg, b.Jobs)
+	r.Nodes = b.Nodes
+	if err := errors.Join(b.sleepers(ctx, store, 0, b.Jobs), store.Close()); err != nil {
 		return r, err
 	}
-	return r, b.watchServer(ctx, cfg, &r)
+	return r, b.watchServers(ctx, cfg, &r)
 }
 
 // readyBound is how long a server may take to be ready.
 const readyBound = 2 * time.Minute
 
-// watchServer runs this binary as a server over the loaded store.
-func (b *bench) watchServer(ctx context.Context, cfg config.Config, r *Result) error {
+// server is this binary as a server over the loaded store.
+type server struct {
+	id, url string
+	process *exec.Cmd
+	began   time.Duration
+	readyMs float64
+	before  figures
+}
+
+// watchServers runs servers and looks what they do.
+func (b *bench) watchServers(ctx context.Context, cfg config.Config, r *Result) error {
+	var all []*server
+	defer func() {
+		for _, s := range all {
+			_ = s.process.Process.Signal(syscall.SIGTERM)
+		}
+		for _, s := range all {
+			_ = s.process.Wait()
+		}
+	}()
+	for i := range b.Nodes {
+		s, err := b.startServer(ctx, cfg, i)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+	}
+	for _, s := range all {
+		if err := b.awaitReady(ctx, s); err != nil {
+			return err
+		}
+		r.ReadyMs = max(r.ReadyMs, s.readyMs)
+	}
+	b.note("ready after %.0f ms; watching for %s what is done to do nothing", r.ReadyMs, b.Duration)
+	// Several need some beats to share the partitions, and look again.
+	if err := b.sleep(ctx, time.Duration(2*b.Nodes)*time.Second); err != nil {
+		return err
+	}
+	for _, s := range all {
+		var err error
+		if s.before, err = processFigures(ctx, s.url+"/metrics"); err != nil {
+			return err
+		}
+	}
+	at := b.clock.Monotonic()
+	if err := b.sleep(ctx, b.Duration); err != nil {
+		return err
+	}
+	for _, s := range all {
+		after, err := processFigures(ctx, s.url+"/metrics")
+		if err != nil {
+			return err
+		}
+		r.addServer(s, after, (b.clock.Monotonic() - at).Seconds())
+	}
+	return nil
+}
+
+// addServer adds what a server has used.
+func (r *Result) addServer(s *server, after figures, seconds float64) {
+	f := NodeFigures{
+		Node: s.id, CPUPercent: 100 * (after.cpu - s.before.cpu) / seconds, RSSMb: after.rss / (1 << 20), ReadyMs: s.readyMs,
+		QueriesPerSecond: map[string]float64{},
+	}
+	for name, n := range after.queries {
+		if d := n - s.before.queries[name]; d > 0 && !strings.HasPrefix(name, "tx.") {
+			f.QueriesPerSecond[name] = d / seconds
+		}
+	}
+	r.CPUPercent, r.RSSMb = r.CPUPercent+f.CPUPercent, r.RSSMb+f.RSSMb
+	if r.Nodes == 1 {
+		r.QueriesPerSecond = f.QueriesPerSecond
+		return
+	}
+	r.PerNode = append(r.PerNode, f)
+}
+
+// startServer starts a server that has the store, but no folder, port or name,
+// in common with others.
+func (b *bench) startServer(ctx context.Context, cfg config.Config, i int) (*server, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find this binary: %w", err)
+		return nil, fmt.Errorf("find this binary: %w", err)
 	}
-	const addr = "127.0.0.1:39517"
-	server := exec.CommandContext(ctx, self, "server")
-	server.Env = append(os.Environ(), "PS_DATA_DIR="+cfg.DataDir, "PS_SERVER_ADDR="+addr, "PS_LOG_LEVEL=error",
-		"PS_STORE_DRIVER="+cfg.Store.Driver, "PS_STORE_DSN="+cfg.Store.DSN, "PS_NODE_ID="+cfg.Node.ID)
-	server.Stdout, server.Stderr = io.Discard, b.Progress
-	server.Cancel = func() error { return server.Process.Signal(syscall.SIGTERM) }
-	began := b.clock.Monotonic()
-	if err := server.Start(); err != nil {
-		return fmt.Errorf("start the server: %w", err)
+	addr, err := freeAddr(ctx)
+	if err != nil {
+		return nil, err
 	}
-	defer func() {
-		_ = server.Process.Signal(syscall.SIGTERM)
-		_ = server.Wait()
-	}()
-	for !answers(ctx, "http://"+addr+"/readyz") {
-		if b.clock.Monotonic()-began > readyBound {
+	s := &server{id: cfg.Node.ID, url: "http://" + addr, began: b.clock.Monotonic()}
+	folder := cfg.DataDir
+	if b.Nodes > 1 {
+		s.id = "bench-" + strconv.Itoa(i+1)
+		folder += "/" + s.id
+	}
+	s.process = exec.CommandContext(ctx, self, "server")
+	s.process.Env = append(os.Environ(), "PS_DATA_DIR="+folder, "PS_SERVER_ADDR="+addr, "PS_LOG_LEVEL=error", "PS_PROFILE="+cfg.Profile,
+		"PS_STORE_DRIVER="+cfg.Store.Driver, "PS_STORE_DSN="+cfg.Store.DSN, "PS_NODE_ID="+s.id, "PS_AUTH_INITIAL_ADMIN_PASSWORD="+benchPassword,
+		"PS_REDIS_ADDRS="+strings.Join(cfg.Redis.Addrs, ","), "PS_REDIS_KEY_PREFIX="+cfg.Redis.KeyPrefix)
+	s.process.Stdout, s.process.Stderr = io.Discard, b.Progress
+	s.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	s.process.Cancel = func() error { return s.process.Process.Signal(syscall.SIGTERM) }
+	if err := s.process.Start(); err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	return s, nil
+}
+
+// freeAddr is an address of this machine that nobody listens on.
+func freeAddr(ctx context.Context) (string, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", freePort)
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), nil
+}
+
+func (b *bench) awaitReady(ctx context.Context, s *server) error {
+	for !answers(ctx, s.url+"/readyz") {
+		if b.clock.Monotonic()-s.began > readyBound {
 			return fmt.Errorf("the server was not ready within %s", readyBound)
 		}
 		if err := b.sleep(ctx, 5*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	r.ReadyMs = float64((b.clock.Monotonic() - began).Microseconds()) / 1000
-	b.note("ready after %.0f ms; watching it do nothing for %s", r.ReadyMs, b.Duration)
-	if err := b.sleep(ctx, 2*time.Second); err != nil {
-		return err
-	}
-	before, err := processFigures(ctx, "http://"+addr+"/metrics")
-	if err != nil {
-		return err
-	}
-	at := b.clock.Monotonic()
-	if err := b.sleep(ctx, b.Duration); err != nil {
-		return err
-	}
-	after, err := processFigures(ctx, "http://"+addr+"/metrics")
-	if err != nil {
-		return err
-	}
-	seconds := (b.clock.Monotonic() - at).Seconds()
-	r.CPUPercent = 100 * (after.cpu - before.cpu) / seconds
-	r.RSSMb = after.rss / (1 << 20)
-	r.QueriesPerSecond = map[string]float64{}
-	for name, n := range after.queries {
-		if d := n - before.queries[name]; d > 0 && !strings.HasPrefix(name, "tx.") {
-			r.QueriesPerSecond[name] = d / seconds
-		}
-	}
+	s.readyMs = float64((b.clock.Monotonic() - s.began).Microseconds()) / 1000
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -28,34 +27,58 @@ func benchJob(now time.Time) entity.Job {
 	return *j
 }
 
-// load inserts n jobs straight into the store, as if they had been created
-// long ago; shape gives each its due time, and may change it otherwise.
-func (b *bench) load(ctx context.Context, e *app.Engine, n int, shape func(i int, j *entity.Job)) error {
-	now := e.Clock.Now().Truncate(time.Millisecond)
-	for from := 0; from < n; from += loadBatch {
+// writer is a store that takes transactions.
+type writer interface {
+	Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error
+}
+
+// load inserts jobs with the numbers from–to straight into the store, as if
+// they had been created long ago; shape gives each its due time, and may change
+// it otherwise.
+func (b *bench) load(ctx context.Context, s writer, from, to int, shape func(i int, j *entity.Job)) error {
+	now := b.clock.Now().Truncate(time.Millisecond)
+	for first := from; first < to; first += loadBatch {
 		jobs := make([]*entity.Job, 0, loadBatch)
-		for i := from; i < min(from+loadBatch, n); i++ {
+		for i := first; i < min(first+loadBatch, to); i++ {
 			id, err := uuid.NewV7()
 			if err != nil {
 				return fmt.Errorf("make a job id: %w", err)
 			}
-			j := template(now)
+			j := benchJob(now)
 			j.ID = id.String()
-			j.Name = fmt.Sprintf("bench %d", i)
-			j.Partition = entity.PartitionOf(j.ID)
+			j.Name = fmt.Sprintf("%s%d", jobPrefix, i)
 			shape(i, &j)
+			j.Partition = entity.PartitionOf(j.ID)
 			j.DueTime = j.NextFireTime
 			jobs = append(jobs, &j)
 		}
-		err := e.Store.Write(ctx, repository.LaneAPI, "bench.load", func(ctx context.Context, tx repository.Tx) error {
+		err := s.Write(ctx, repository.LaneAPI, "bench.load", func(ctx context.Context, tx repository.Tx) error {
 			return tx.Jobs.Insert(ctx, jobs...)
 		})
 		if err != nil {
 			return fmt.Errorf("load jobs: %w", err)
 		}
-		if from > 0 && from%100_000 == 0 {
-			b.note("  %d of %d jobs are in the store", from, n)
+		if done := first - from; done > 0 && done%100_000 == 0 {
+			b.note("  %d of %d jobs are in the store", done, to-from)
 		}
 	}
 	return nil
+}
+
+// steady loads jobs 0–n that fire once a second each, spread evenly over the
+// second, and plans them. shape may change them.
+func (b *bench) steady(ctx context.Context, s writer, l *ledger, n int, begin time.Time, shape func(i int, j *entity.Job)) error {
+	return b.load(ctx, s, 0, n, func(i int, j *entity.Job) {
+		j.Schedule.IntervalMs = time.Second.Milliseconds()
+		j.Schedule.StartTime = begin.Add(time.Duration(i) * time.Second / time.Duration(n)).Truncate(time.Millisecond)
+		j.NextFireTime = j.Schedule.StartTime
+		l.plan(i, j.NextFireTime, time.Second)
+		shape(i, j)
+	})
+}
+
+// sleepers loads jobs with the numbers from–to of which none is due.
+func (b *bench) sleepers(ctx context.Context, s writer, from, to int) error {
+	far := b.clock.Now().Truncate(time.Millisecond).Add(24 * time.Hour)
+	return b.load(ctx, s, from, to, func(i int, j *entity.Job) { j.NextFireTime = far.Add(time.Duration(i) * time.Millisecond) })
 }

@@ -21,15 +21,13 @@ func mkdir(path string) error { return os.MkdirAll(path, 0o700) }
 // without the engine: check and advance, insert; finish. The difference to shape F
 // is what our schema costs, the difference to the product what the engine does.
 func (b *bench) ownTable(ctx context.Context) (float64, error) {
-	watch := newObserver(0)
-	e, cfg, err := b.start(ctx, watch)
+	e, cfg, err := b.open(ctx, &observer{bench: b})
 	if err != nil {
 		return 0, err
 	}
-	watch.clock = e.Clock
 	var jobs []ownJob
 	far := e.Clock.Now().Truncate(time.Millisecond).Add(time.Hour)
-	err = b.load(ctx, e, ceilingJobs, func(_ int, j *entity.Job) {
+	err = b.load(ctx, e.Store, 0, ceilingJobs, func(_ int, j *entity.Job) {
 		j.NextFireTime = far
 		jobs = append(jobs, ownJob{j.ID, far})
 	})
@@ -61,8 +59,7 @@ func (b *bench) ownTable(ctx context.Context) (float64, error) {
 			return 0, err
 		}
 	}
-	e.Start()
-	return rate, stop(ctx, e)
+	return rate, e.Close()
 }
 
 // ownJob is a job and where its cursor stands.

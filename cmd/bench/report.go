@@ -15,6 +15,20 @@ func (r Result) WriteJSON(w io.Writer) error {
 	return json.NewEncoder(w).Encode(r)
 }
 
+// printer prints a line of the table.
+type printer func(name, format string, args ...any)
+
+func queryRows(row printer, perSecond map[string]float64) {
+	total := 0.0
+	for _, name := range slices.Sorted(maps.Keys(perSecond)) {
+		row("  "+name, "%.2f/s", perSecond[name])
+		total += perSecond[name]
+	}
+	if total > 0 {
+		row("queries", "%.1f/s", total)
+	}
+}
+
 // WriteTable prints the result for people.
 func (r Result) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
@@ -23,7 +37,10 @@ func (r Result) WriteTable(w io.Writer) error {
 	}
 	_, _ = fmt.Fprintf(t, "%s\n", r.Name)
 	row("store", "%s (%s)", r.Store, strings.Join(r.Durability, ", "))
-	row("jobs, slots, batch", "%d, %d, %d", r.Jobs, r.Slots, r.BatchSize)
+	row("nodes, jobs, slots, batch", "%d, %d, %d, %d", r.Nodes, r.Jobs, r.Slots, r.BatchSize)
+	if r.History > 0 {
+		row("runs of the past", "%d", r.History)
+	}
 	if r.ExecutionsPerSecond > 0 {
 		row("executions", "%.0f/s", r.ExecutionsPerSecond)
 	}
@@ -54,6 +71,7 @@ func (r Result) WriteTable(w io.Writer) error {
 		row("delay of a line", "%s", t.DelayMs)
 		row("  of the fast log", "%s", t.TorrentDelayMs)
 	}
+	r.clusterRows(row)
 	if r.LastStartMs > 0 {
 		row("last start", "%.0f ms after the instant", r.LastStartMs)
 	}
@@ -63,14 +81,10 @@ func (r Result) WriteTable(w io.Writer) error {
 	if r.Planned > 0 {
 		row("planned, lost, doubled", "%d, %d, %d", r.Planned, r.Lost, r.Doubled)
 	}
-	row("this process", "%.1f %% of one core, %.0f MiB", r.CPUPercent, r.RSSMb)
-	total := 0.0
-	for _, name := range slices.Sorted(maps.Keys(r.QueriesPerSecond)) {
-		row("  "+name, "%.2f/s", r.QueriesPerSecond[name])
-		total += r.QueriesPerSecond[name]
+	if len(r.PerNode) == 0 {
+		row("this process", "%.1f %% of one core, %.0f MiB", r.CPUPercent, r.RSSMb)
+		queryRows(row, r.QueriesPerSecond)
 	}
-	if total > 0 {
-		row("queries", "%.1f/s", total)
-	}
+	r.nodeRows(row)
 	return t.Flush()
 }

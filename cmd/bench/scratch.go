@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn"
 )
 
 // scratch makes databases for one bench and removes them. It never opens the
@@ -22,6 +25,8 @@ type scratch struct {
 	server *sql.DB
 	dsn    *mysql.Config
 	made   []string
+	// spaces are the key prefixes that nodes have used in Redis.
+	spaces []string
 }
 
 // databasePrefix begins the names of the databases that a bench makes.
@@ -44,6 +49,7 @@ func openScratch(ctx context.Context, cfg config.Config) (*scratch, error) {
 	}
 	server := s.dsn.Clone()
 	server.DBName = ""
+	server.Logger = &mysql.NopLogger{} // what fails comes back as an error
 	connector, err := mysql.NewConnector(server)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read store.dsn: %w", err), s.drop(ctx))
@@ -69,6 +75,23 @@ func (s *scratch) next(ctx context.Context) (config.Config, error) {
 	return cfg, s.create(ctx, name, &cfg)
 }
 
+// nextShared is next for several nodes, with keys of its own in Redis.
+func (s *scratch) nextShared(ctx context.Context) (config.Config, error) {
+	if s.server == nil || s.cfg.Profile != config.ProfileCluster || len(s.cfg.Redis.Addrs) == 0 {
+		return s.cfg, errNoCluster
+	}
+	cfg, err := s.next(ctx)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Redis.KeyPrefix = strings.ReplaceAll(cfg.Node.ID, "_", "-")
+	s.spaces = append(s.spaces, cfg.Redis.KeyPrefix)
+	return cfg, mkdir(cfg.DataDir)
+}
+
+// database is the name of the scratch database that was made last.
+func (s *scratch) database() string { return s.made[len(s.made)-1] }
+
 func (s *scratch) create(ctx context.Context, name string, cfg *config.Config) error {
 	if _, err := s.server.ExecContext(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
 		return fmt.Errorf("make the scratch database %s: %w; the bench never uses a database that holds data, so its user must be allowed to create %s%%", name, err, databasePrefix)
@@ -90,13 +113,47 @@ func scratchName() (string, error) {
 
 // drop removes everything that next made.
 func (s *scratch) drop(ctx context.Context) error {
-	var errs []error
+	errs := []error{s.forget(ctx)}
 	for _, name := range s.made {
-		_, err := s.server.ExecContext(ctx, "DROP DATABASE IF EXISTS "+name)
-		errs = append(errs, err)
+		if _, err := s.server.ExecContext(ctx, "DROP DATABASE IF EXISTS "+name); err != nil {
+			errs = append(errs, fmt.Errorf("remove the scratch database %s: %w", name, err))
+		}
 	}
 	if s.server != nil {
 		errs = append(errs, s.server.Close())
 	}
 	return errors.Join(append(errs, os.RemoveAll(s.folder))...)
+}
+
+// forget takes the keys of the nodes away, which lie under ps:PREFIX in braces.
+func (s *scratch) forget(ctx context.Context) error {
+	if len(s.spaces) == 0 {
+		return nil
+	}
+	c, err := redisconn.Open(s.cfg.Redis)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	each := func(ctx context.Context, node *redis.Client) error {
+		for _, space := range s.spaces {
+			keys := node.Scan(ctx, 0, "*ps:"+space+":*", 1000).Iterator()
+			for keys.Next(ctx) {
+				if err := node.Del(ctx, keys.Val()).Err(); err != nil {
+					return err
+				}
+			}
+			if err := keys.Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	switch c := c.(type) {
+	case *redis.ClusterClient:
+		return c.ForEachMaster(ctx, each)
+	case *redis.Client:
+		return each(ctx, c)
+	}
+	return nil
 }

@@ -14,30 +14,51 @@ import (
 // benchPassword is the admin's in a scratch store, which is gone afterwards.
 const benchPassword = "scratch store of a bench"
 
+// open makes an engine on a fresh scratch store.
+func (b *bench) open(ctx context.Context, watch *observer) (*app.Engine, config.Config, error) {
+	cfg, err := b.scratch.next(ctx)
+	if err != nil {
+		return nil, cfg, err
+	}
+	e, err := app.NewEngine(ctx, cfg, b.options(watch))
+	if err != nil {
+		return nil, cfg, err
+	}
+	watch.now = e.Clock.Now
+	return e, cfg, nil
+}
+
 // serve opens a whole server on a fresh scratch store and a free port of this
-// machine, and signs in. Nothing is answered but the sign-in before Start.
+// machine. Nothing is answered before Start.
 func (b *bench) serve(ctx context.Context, watch *observer) (*app.Server, config.Config, error) {
 	cfg, err := b.scratch.next(ctx)
 	if err != nil {
 		return nil, cfg, err
 	}
-	cfg.Server.Addr = "127.0.0.1:0"
+	cfg.Server.Addr = freePort
 	cfg.Auth.InitialAdminPassword = benchPassword
-	s, err := app.NewServer(ctx, cfg, app.Options{
-		Clock: b.clock, Executor: watch, Observer: watch.stored,
-		Logger: slog.New(slog.NewTextHandler(b.Progress, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
+	s, err := app.NewServer(ctx, cfg, b.options(watch))
 	if err != nil {
 		return nil, cfg, err
 	}
-	watch.clock = s.Clock
+	watch.now = s.Clock.Now
 	return s, cfg, nil
+}
+
+// freePort lets the system choose.
+const freePort = "127.0.0.1:0"
+
+func (b *bench) options(watch *observer) app.Options {
+	return app.Options{
+		Clock: b.clock, Executor: watch, Observer: watch.stored,
+		Logger: slog.New(slog.NewTextHandler(b.Progress, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
 }
 
 // signIn gives a client of a started server that keeps up to conns
 // connections.
-func signIn(ctx context.Context, s *app.Server, conns int) (*client.Client, error) {
-	c := &client.Client{Server: s.URL(), HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: conns, MaxConnsPerHost: conns}}}
+func signIn(ctx context.Context, url string, conns int) (*client.Client, error) {
+	c := &client.Client{Server: url, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: conns, MaxConnsPerHost: conns}}}
 	var answer struct {
 		Token string `json:"token"`
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -81,15 +82,14 @@ func (b *bench) tail(ctx context.Context) (Result, error) {
 	torrents := int((b.Duration + torrentSpan - 1) / torrentSpan)
 	runs := b.Tails + torrents
 	news := &newsroom{b: b, begun: make(chan string, runs), gate: make(chan struct{}), parts: map[string]part{}, said: map[string]int{}}
-	watch := newObserver(runs)
-	watch.bench, watch.newsroom = b, news
+	watch := &observer{bench: b, newsroom: news}
 	s, cfg, err := b.serve(ctx, watch)
 	if err != nil {
 		return Result{}, err
 	}
 	now := s.Clock.Now().Truncate(time.Millisecond)
 	torrent := map[string]bool{}
-	err = b.load(ctx, s.Engine, runs, func(i int, j *entity.Job) {
+	err = b.load(ctx, s.Store, 0, runs, func(i int, j *entity.Job) {
 		j.Class, j.NextFireTime = tailClass, now.Add(-time.Minute)
 		if i < b.Tails {
 			every := time.Second / time.Duration(b.Rate)
@@ -104,11 +104,11 @@ func (b *bench) tail(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := b.result(s.Engine, cfg, runs)
+	r := b.result(s.Store.Info(), cfg, runs)
 	if err := s.Start(); err != nil {
 		return r, err
 	}
-	c, err := signIn(ctx, s, 0)
+	c, err := signIn(ctx, s.URL(), 0)
 	if err != nil {
 		return r, err
 	}
@@ -125,7 +125,7 @@ func (b *bench) tail(ctx context.Context) (Result, error) {
 	used, at := b.usage(), b.clock.Monotonic()
 	close(news.gate)
 	followers.wait.Wait()
-	r.CPUPercent, r.RSSMb = b.percentSince(used), rssMb()
+	r.CPUPercent, r.RSSMb = b.percentSince(used), rssMb(os.Getpid())
 	done()
 	r.Tail, r.Planned, r.Lost, r.Doubled, err = followers.sum(news)
 	if err != nil {

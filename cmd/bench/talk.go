@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -70,16 +71,14 @@ func (g *gossip) run(ctx context.Context, b *bench, rep entity.Reporter) entity.
 func (b *bench) talk(ctx context.Context) (Result, error) {
 	pairs := max(3, int(b.Duration/(2*talkSpan)))
 	jobs := assumedRate * int((warmUp+time.Duration(2*pairs)*talkSpan)/time.Second)
-	watch := newObserver(jobs)
-	watch.bench, watch.gossip = b, newGossip()
-	e, cfg, err := b.start(ctx, watch)
+	watch := &observer{bench: b, see: func(...sighting) {}, gossip: newGossip()}
+	e, cfg, err := b.open(ctx, watch)
 	if err != nil {
 		return Result{}, err
 	}
-	watch.clock = e.Clock
 	b.note("loading %d jobs, one fire each, and %d that talk", jobs, talkers)
 	now := e.Clock.Now().Truncate(time.Millisecond)
-	err = b.load(ctx, e, jobs+talkers, func(i int, j *entity.Job) {
+	err = b.load(ctx, e.Store, 0, jobs+talkers, func(i int, j *entity.Job) {
 		if i < talkers {
 			j.Class, j.NextFireTime = talkClass, now.Add(-time.Minute)
 			return
@@ -89,7 +88,7 @@ func (b *bench) talk(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := b.result(e, cfg, jobs+talkers)
+	r := b.result(e.Store.Info(), cfg, jobs+talkers)
 	e.Start()
 	if err := b.sleep(ctx, warmUp); err != nil {
 		return r, err
@@ -101,7 +100,7 @@ func (b *bench) talk(ctx context.Context) (Result, error) {
 	if r.Talk, err = b.pairs(ctx, watch, pairs); err != nil {
 		return r, err
 	}
-	r.CPUPercent, r.RSSMb = b.percentSince(used), rssMb()
+	r.CPUPercent, r.RSSMb = b.percentSince(used), rssMb(os.Getpid())
 	if int(watch.completed.Load()) >= jobs {
 		return r, fmt.Errorf("the load of %d jobs ended before the last pair", jobs)
 	}

@@ -71,45 +71,67 @@ func (b *bench) throughput(ctx context.Context) (Result, error) {
 // flatOut measures one kind of job.
 func (b *bench) flatOut(ctx context.Context, rate int, kind string, change func(j *entity.Job)) (Result, error) {
 	jobs := max(minJobs, int(expectedShare*float64(rate)*(b.Duration+warmUp).Seconds()))
-	watch := newObserver(jobs)
-	e, cfg, err := b.start(ctx, watch)
+	l := newLedger(jobs)
+	s, err := b.rig(ctx, l, shape{})
 	if err != nil {
 		return Result{}, err
 	}
-	watch.clock = e.Clock
+	defer s.close(ctx)
 	b.note("loading %d %s jobs, one fire each", jobs, kind)
-	now := e.Clock.Now().Truncate(time.Millisecond)
-	err = b.load(ctx, e, jobs, func(i int, j *entity.Job) {
-		j.NextFireTime = now.Add(time.Duration(i) * time.Second / time.Duration(jobs))
+	now := s.now().Truncate(time.Millisecond)
+	var some []string
+	err = b.load(ctx, s, 0, jobs, func(i int, j *entity.Job) {
+		j.NextFireTime = now.Add(time.Duration(i) * time.Second / time.Duration(jobs)).Truncate(time.Millisecond)
+		l.plan(i, j.NextFireTime, 0)
+		if i < minJobs {
+			some = append(some, j.ID)
+		}
 		change(j)
 	})
 	if err != nil {
 		return Result{}, err
 	}
-	r := b.result(e, cfg, jobs)
+	if err := b.past(ctx, s, some); err != nil {
+		return Result{}, err
+	}
+	r := s.describe(jobs)
 	b.note("running flat out for %s after %s of warm-up", b.Duration, warmUp)
-	e.Start()
+	if err := s.start(ctx); err != nil {
+		return r, err
+	}
 	if err := b.sleep(ctx, warmUp); err != nil {
 		return r, err
 	}
-	done, err := b.profile()
+	m, err := b.meter(s)
 	if err != nil {
 		return r, err
 	}
-	used, from, at := b.usage(), watch.completed.Load(), b.clock.Monotonic()
-	for b.clock.Monotonic()-at < b.Duration && int(watch.completed.Load()) < jobs {
+	from, at := s.ended(), b.clock.Monotonic()
+	for b.clock.Monotonic()-at < b.Duration && int(s.ended()) < jobs {
 		if err := b.sleep(ctx, 20*time.Millisecond); err != nil {
 			return r, err
 		}
 	}
 	took := b.clock.Monotonic() - at
-	r.ExecutionsPerSecond = float64(watch.completed.Load()-from) / took.Seconds()
-	r.CPUPercent, r.RSSMb = b.percentSince(used), rssMb()
-	done()
+	r.ExecutionsPerSecond = float64(s.ended()-from) / took.Seconds()
+	m.read(&r)
 	b.note("%s: %.0f executions/s over %s; letting the rest finish", kind, r.ExecutionsPerSecond, took.Round(time.Millisecond))
-	b.awaitAll(ctx, watch, jobs)
-	r.Planned, r.Lost, r.Doubled = jobs, jobs-watch.distinct(), watch.doubled()
-	return r, stop(ctx, e)
+	b.awaitAll(ctx, s, jobs)
+	if err := s.stop(ctx); err != nil {
+		return r, err
+	}
+	r.History = b.History
+	r.count(l.account(now.Add(time.Hour)))
+	return r, ctx.Err()
+}
+
+// past loads the runs of the past that were asked for.
+func (b *bench) past(ctx context.Context, s writer, jobs []string) error {
+	if b.History == 0 {
+		return nil
+	}
+	b.note("loading %d runs of the past", b.History)
+	return loadPast(ctx, s, b.History, jobs, b.clock.Now().Add(-time.Hour))
 }
 
 // drainBound is how long the rest of a load may take.
@@ -117,11 +139,11 @@ const drainBound = 10 * time.Minute
 
 // awaitAll waits until every end is stored, or until nothing has ended for a
 // while: what is missing then is lost.
-func (b *bench) awaitAll(ctx context.Context, watch *observer, jobs int) {
+func (b *bench) awaitAll(ctx context.Context, s rig, jobs int) {
 	last, since := int64(-1), b.clock.Monotonic()
 	until := since + drainBound
 	for b.clock.Monotonic() < until {
-		n := watch.completed.Load()
+		n := s.ended()
 		if int(n) >= jobs || b.sleep(ctx, 50*time.Millisecond) != nil {
 			return
 		}

@@ -33,9 +33,9 @@ func (b *bench) percentSince(then usage) float64 {
 	return 100 * float64(now.cpu-then.cpu) / float64(now.wall-then.wall)
 }
 
-// rssMb is the resident memory of this process in MiB; 0 where it cannot be read.
-func rssMb() float64 {
-	raw, err := os.ReadFile("/proc/self/statm")
+// rssMb is the resident memory of a process in MiB; 0 where it cannot be read.
+func rssMb(pid int) float64 {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	if err != nil {
 		return 0
 	}

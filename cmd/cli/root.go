@@ -81,7 +81,7 @@ func (s *session) rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
 	root.PersistentFlags().StringVar(&s.file, "config", "", "YAML configuration `FILE` (PS_CONFIG)")
-	root.AddCommand(s.serverCommand(), s.healthCommand(), s.migrateCommand(), s.configCommand(), s.benchCommand(), s.versionCommand())
+	root.AddCommand(s.serverCommand(), s.healthCommand(), s.migrateCommand(), s.configCommand(), s.benchCommand(), s.benchNodeCommand(), s.versionCommand())
 	root.AddCommand(s.remoteCommands()...)
 	return root
 }
