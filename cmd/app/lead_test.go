@@ -19,10 +19,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
 )
 
-// clusterDuties are those of one node, nodeDuties those of every node.
+// clusterDuties are those of one node, nodeDuties those of every node that ask the store.
 var (
 	clusterDuties = []string{"backfills", "deadlines", "groups", "limits", "places", "relay", "retention"}
-	nodeDuties    = []string{"clock", "scan", "heartbeat", "beacon", "health", "calls", "reconcile", "dispatch"}
+	nodeDuties    = []string{"clock", "scan", "heartbeat", "reconcile", "dispatch"}
 )
 
 // mailbox notes the events that a node relays.

@@ -15,9 +15,11 @@ import (
 )
 
 // shared is the configuration of nodes of a cluster with a short lease; ok is
-// false where there are no servers to test with.
+// false where there are no servers to test with. Tests of clusters mostly wait,
+// and do so side by side.
 func shared(t *testing.T) (cfg config.Config, ok bool) {
 	t.Helper()
+	t.Parallel()
 	if !dbtest.HasMySQL(t) || !redistest.HasRedis(t) {
 		return cfg, false
 	}

@@ -58,7 +58,7 @@ func TestEveryKindOfRedisAnswers(t *testing.T) {
 			return
 		}
 		cfg.MasterName = "another"
-		require.ErrorContains(t, ping(t, cfg), "redis.masterName (another)")
+		require.ErrorContains(t, ping(t, cfg), "redis.masterName (PS_REDIS_MASTER_NAME: another)")
 	})
 }
 

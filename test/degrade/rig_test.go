@@ -157,6 +157,9 @@ func (n *node) call(method, path, body string, pairs ...string) (a answer) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		req.Header.Set(pairs[i], pairs[i+1])
 	}
+	// Each on a connection of its own, as probes come: on a kept one it would
+	// wait until the audit row of the call before is stored or given up.
+	req.Close = true
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return answer{err: err}
