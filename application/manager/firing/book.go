@@ -1,7 +1,6 @@
 package firing
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -41,8 +40,8 @@ type book struct {
 	mu    sync.Mutex
 	wheel *timingwheel.Wheel[*hint]
 	held  map[string]*hint
-	fresh []*hint
-	late  []*hint
+	fresh queue
+	late  queue
 	buf   []*hint
 	// changed is closed and replaced when an earlier hint arrives.
 	changed chan struct{}
@@ -137,8 +136,8 @@ func (b *book) keep(partitions []int) {
 			delete(b.held, id)
 		}
 	}
-	for _, queue := range []*[]*hint{&b.fresh, &b.late} {
-		*queue = slices.DeleteFunc(*queue, func(h *hint) bool {
+	for _, due := range []*queue{&b.fresh, &b.late} {
+		due.drop(func(h *hint) bool {
 			if owned[h.job.Partition] {
 				return false
 			}
@@ -173,9 +172,9 @@ func (b *book) expire(now time.Time) {
 	for _, h := range b.buf {
 		h.state = inQueue
 		if h.job.DueTime.Before(border) {
-			b.late = append(b.late, h)
+			b.late.add(h)
 		} else {
-			b.fresh = append(b.fresh, h)
+			b.fresh.add(h)
 		}
 	}
 	clear(b.buf)
@@ -186,35 +185,24 @@ func (b *book) due(now time.Time) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expire(now)
-	return len(b.fresh) + len(b.late)
+	return b.fresh.size + b.late.size
 }
 
-// take hands out up to limit hints that are due, on-time ones first.
+// take hands out up to limit hints that are due, on-time ones first, and of
+// each kind the most urgent.
 func (b *book) take(now time.Time, limit int) []*hint {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expire(now)
-	reserved := min(len(b.late), max(limit/lateShare, 1))
-	fromFresh := min(len(b.fresh), max(limit-reserved, 0))
-	fromLate := min(len(b.late), limit-fromFresh)
-	out := make([]*hint, 0, fromFresh+fromLate)
-	out, b.fresh = move(out, b.fresh, fromFresh)
-	out, b.late = move(out, b.late, fromLate)
+	reserved := min(b.late.size, max(limit/lateShare, 1))
+	fromFresh := min(b.fresh.size, max(limit-reserved, 0))
+	fromLate := min(b.late.size, limit-fromFresh)
+	out := b.fresh.take(make([]*hint, 0, fromFresh+fromLate), fromFresh)
+	out = b.late.take(out, fromLate)
 	for _, h := range out {
 		h.state = inFire
 	}
 	return out
-}
-
-// move appends the first n of queue to out and returns both; an emptied queue
-// keeps its memory.
-func move(out, queue []*hint, n int) (taken, rest []*hint) {
-	out = append(out, queue[:n]...)
-	clear(queue[:n])
-	if n == len(queue) {
-		return out, queue[:0]
-	}
-	return out, queue[n:]
 }
 
 // next is when the earliest hint comes due, and a channel that closes when an

@@ -83,6 +83,26 @@ func TestHintsAreTakenInTheOrderOfTheirDueTimes(t *testing.T) {
 	require.Empty(t, b.take(noon.Add(time.Minute), 9))
 }
 
+// Rule 15: what is most urgent goes first, whatever order it came due in, and
+// what is not waits in the order in which it did.
+func TestTheMostUrgentIsTakenFirst(t *testing.T) {
+	b := bookWith()
+	for i, priority := range []int{5, 1, 10, 5, 10} {
+		job := dueJob(fmt.Sprintf("%d-of-%d", i, priority), noon.Add(time.Duration(i)*time.Millisecond))
+		job.Priority = priority
+		b.offer(job, nil)
+	}
+	at := noon.Add(time.Second)
+	require.Equal(t, []string{"2-of-10", "4-of-10", "0-of-5"}, idsOf(b.take(at, 3)))
+	urgent := dueJob("later-of-10", at)
+	urgent.Priority = 10
+	b.offer(urgent, nil)
+	b.due(at)
+	b.keep(nil)
+	require.Equal(t, []string{"later-of-10", "3-of-5", "1-of-1"}, idsOf(b.take(at, 9)))
+	require.Zero(t, b.due(at))
+}
+
 // Rule 12: hints are replaced by what is newer, and left alone while they are
 // being fired: that transaction says what comes next.
 func TestAHintIsHeldOnceForEachJob(t *testing.T) {

@@ -56,7 +56,13 @@ func (t *TaskManager) settle(items []*finished) {
 			timer.Reset(min(50*time.Millisecond<<min(failures-1, 7), 5*time.Second))
 			<-timer.C()
 		}
+		if failures == 0 {
+			t.storing.Add(1)
+		}
 		err := batch.Bisect(left, t.store, t.storeReduced)
+		if failures == 0 {
+			t.storing.Add(-1)
+		}
 		left = unstored(left)
 		if err != nil && (failures == 0 || failures%20 == 0) {
 			t.Logger.Error("ends of runs could not be stored; they are held and sent again",

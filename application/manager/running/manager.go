@@ -144,6 +144,9 @@ type TaskManager struct {
 	carried map[entity.Queue]bool
 
 	results chan *finished
+	// storing is how many completers send a batch for the first time; one that
+	// failed says nothing about when its slots will be free.
+	storing atomic.Int32
 	wake    chan struct{}
 	parked  chan time.Time
 
@@ -246,8 +249,11 @@ func (t *TaskManager) Suspend(draining bool) {
 
 // Room implements firing.Starter.
 func (t *TaskManager) Room(ctx context.Context, patience time.Duration) int {
-	return t.slots.room(ctx, t.Clock, patience)
+	return t.slots.room(ctx, t.Clock, patience, t.ending)
 }
+
+// ending reports whether ends of runs are on their way to the store.
+func (t *TaskManager) ending() bool { return len(t.results) > 0 || t.storing.Load() > 0 }
 
 // Reserve implements firing.Starter.
 func (t *TaskManager) Reserve(n int) int { return t.slots.reserve(n) }

@@ -81,18 +81,29 @@ func (s *slots) announce() {
 	s.freed = make(chan struct{})
 }
 
+// maxPatience bounds how long fires wait for ends that the store is about to
+// take, before they are recorded as WAITING and other nodes may take them.
+const maxPatience = 2 * time.Second
+
 // room is how many direct starts are possible. Where all slots are taken, or
 // waiting runs go first, it waits up to patience for that to end: a batch of
 // short runs frees its slots within one completion transaction, and recording
 // a fire as WAITING costs a third write and makes its successors wait as well.
-// When a wait was in vain, the next ones do not wait until something changed.
-func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration) int {
-	until := c.Monotonic() + patience
+// A slow store takes longer for that: while ending says that ends are on their
+// way to it, patience begins again, up to maxPatience in all. When a wait was in
+// vain, the next ones do not wait until something changed.
+func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration, ending func() bool) int {
+	began := c.Monotonic()
+	until := began + patience
 	for {
 		s.mu.Lock()
 		n, stuck, changed := s.open(), s.closed() || s.hopeless, s.freed
 		s.mu.Unlock()
 		left := until - c.Monotonic()
+		if left <= 0 && ending() {
+			until = min(until+patience, began+maxPatience)
+			left = until - c.Monotonic()
+		}
 		if n > 0 || stuck || left <= 0 || ctx.Err() != nil {
 			return n
 		}
@@ -101,7 +112,9 @@ func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration)
 		case <-ctx.Done():
 		case <-changed:
 		case <-timer.C():
-			s.giveUp()
+			if !ending() || until >= began+maxPatience {
+				s.giveUp()
+			}
 		}
 		timer.Stop()
 	}

@@ -108,20 +108,20 @@ func TestAFreeSlotIsNotWaitedFor(t *testing.T) {
 func TestRoomIsWhatDirectStartsMayTake(t *testing.T) {
 	c := clocktest.NewManual(slotsBegin)
 	s := newSlots(2)
-	require.Equal(t, 2, s.room(t.Context(), c, time.Second))
+	require.Equal(t, 2, s.room(t.Context(), c, time.Second, never))
 	s.reserve(2)
-	require.Zero(t, s.room(t.Context(), c, 0), "without patience")
-	require.Zero(t, s.room(t.Context(), c, -1))
+	require.Zero(t, s.room(t.Context(), c, 0, never), "without patience")
+	require.Zero(t, s.room(t.Context(), c, -1, never))
 	s.release(2)
 	s.drain()
-	require.Zero(t, s.room(t.Context(), c, time.Hour), "nothing will start any more")
+	require.Zero(t, s.room(t.Context(), c, time.Hour, never), "nothing will start any more")
 }
 
 // waitForRoom asks for room on another goroutine, and returns when it waits.
 func waitForRoom(ctx context.Context, t *testing.T, s *slots, c *watchedClock, patience time.Duration) <-chan int {
 	t.Helper()
 	got := make(chan int, 1)
-	go func() { got <- s.room(ctx, c, patience) }()
+	go func() { got <- s.room(ctx, c, patience, never) }()
 	<-c.waiting
 	return got
 }
@@ -155,13 +155,35 @@ func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
 	got := waitForRoom(t.Context(), t, s, c, time.Second)
 	c.Advance(time.Second)
 	require.Zero(t, <-got)
-	require.Zero(t, s.room(t.Context(), c, time.Hour), "hopeless")
+	require.Zero(t, s.room(t.Context(), c, time.Hour, never), "hopeless")
 	s.release(1)
 	s.reserve(1)
 	got = waitForRoom(t.Context(), t, s, c, time.Second)
 	s.release(1)
 	require.Equal(t, 1, <-got)
 }
+
+// While ends are on their way to a slow store, patience begins again, up to a
+// bound: then fires are recorded as WAITING after all.
+func TestRoomWaitsForEndsOnTheirWay(t *testing.T) {
+	const patience = maxPatience / 4
+	c := newWatchedClock()
+	s := newSlots(1)
+	s.reserve(1)
+	got := make(chan int, 1)
+	go func() { got <- s.room(t.Context(), c, patience, func() bool { return true }) }()
+	for range maxPatience/patience - 1 {
+		<-c.waiting
+		c.Advance(patience)
+	}
+	<-c.waiting
+	require.Empty(t, got)
+	c.Advance(patience)
+	require.Zero(t, <-got)
+	require.True(t, s.hopeless)
+}
+
+func never() bool { return false }
 
 func TestRoomIsNotWaitedForBeyondTheContext(t *testing.T) {
 	c := newWatchedClock()
