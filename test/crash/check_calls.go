@@ -5,7 +5,7 @@ import "slices"
 // eachCall checks what the targets saw, call by call, and jobs whose runs
 // follow one another.
 func (c *checker) eachCall() {
-	byJob := map[string][]Call{}
+	byJob, byGroup := map[string][]Call{}, map[string][]Call{}
 	for _, call := range c.h.Calls {
 		j := c.jobs[call.Job]
 		if planned := c.rows[call.Execution]; planned.Trigger == "SCHEDULE" && call.Start.Before(planned.ScheduledTime.Add(-slop)) {
@@ -13,6 +13,7 @@ func (c *checker) eachCall() {
 		}
 		if call.Answer != AnswerRefused { // what had no effect
 			byJob[call.Job] = append(byJob[call.Job], call)
+			byGroup[j.Group] = append(byGroup[j.Group], call)
 		} else if !c.excused(call, call.Start) {
 			c.violate(RuleTokenFell, "%s: attempt %d of %s came with the old token %d", j.Name, call.Attempt, call.Execution, call.Token)
 		}
@@ -22,18 +23,23 @@ func (c *checker) eachCall() {
 		case j.OneAtATime:
 			c.exclusive(j, calls)
 		case j.AtMost > 0:
-			c.limited(j, calls)
+			c.limited(j.Name, j.AtMost, calls)
+		}
+	}
+	for group, calls := range byGroup {
+		if most := c.jobs[calls[0].Job].GroupAtMost; most > 0 {
+			c.limited("the group "+group, most, calls)
 		}
 	}
 }
 
 // limited checks how many calls there are at once, at the begin of each.
-func (c *checker) limited(j Job, calls []Call) {
+func (c *checker) limited(name string, most int, calls []Call) {
 	var open []Call
 	for _, call := range calls {
 		open = slices.DeleteFunc(open, func(o Call) bool { return o.End.Before(call.Start.Add(slop)) || c.excused(o, call.Start) })
-		if open = append(open, call); len(open) > j.AtMost {
-			c.violate(RuleLimit, "%s: %d calls at once at %s, the last one of %s", j.Name, len(open), call.Start.Format(clockTime), call.Execution)
+		if open = append(open, call); len(open) > most {
+			c.violate(RuleLimit, "%s: %d calls at once at %s, the last one of %s", name, len(open), call.Start.Format(clockTime), call.Execution)
 		}
 	}
 }

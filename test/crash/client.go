@@ -91,6 +91,11 @@ func (c *Client) Create(ctx context.Context, definition map[string]any) (v JobVi
 	return v, c.call(ctx, http.MethodPost, "/api/v1/jobs", "", definition, &v)
 }
 
+// CreateGroup adds a group that bounds how many fires of its jobs run at once.
+func (c *Client) CreateGroup(ctx context.Context, name string, maxConcurrency int) error {
+	return c.call(ctx, http.MethodPost, "/api/v1/groups", "", map[string]any{"name": name, "maxConcurrency": maxConcurrency}, nil)
+}
+
 // Pause stops the planning of a job and returns its state.
 func (c *Client) Pause(ctx context.Context, id string) (v JobView, err error) {
 	return v, c.call(ctx, http.MethodPost, "/api/v1/jobs/"+id+"/pause", "", nil, &v)

@@ -84,6 +84,11 @@ func clusterSeeds() []seeded {
 		{crash.RuleTwoAttempts, "a run taken from a node that was well", func(h *crash.History) { h.Cluster.Faults[1].Node = "c" }},
 		{crash.RuleOverlap, "a run taken after a hiccup", func(h *crash.History) { h.Cluster.Faults[1].Until = at(21_000) }},
 		{crash.RuleLimit, "a third call beside two", func(h *crash.History) { h.Calls[len(h.Calls)-1].Start = at(30_600) }},
+		{crash.RuleLimit, "a third call in a group beside two", func(h *crash.History) {
+			j := &h.Jobs[len(h.Jobs)-1]
+			j.AtMost, j.Group, j.GroupAtMost = 0, "g", 2
+			h.Calls[len(h.Calls)-1].Start = at(30_600)
+		}},
 		{crash.RuleLogs, "a line that is lost", func(h *crash.History) { o := &h.Cluster.Outputs[0]; o.Lines = o.Lines[:3] }},
 		{crash.RuleLogs, "a line of another attempt", func(h *crash.History) { h.Cluster.Outputs[0].Lines[0].Attempt = 2 }},
 		{crash.RuleTwin, "two processes under one id", func(h *crash.History) { h.Cluster.Twins[0].Accepted = true }},

@@ -28,6 +28,10 @@ type Job struct {
 	OnceOnly bool
 	// AtMost is how many of its runs may be called at one time; 0: any number.
 	AtMost int
+	// Group bounds how many runs of all its jobs may be called at one time, to
+	// GroupAtMost; empty: none.
+	Group       string
+	GroupAtMost int
 	// Lines: each of its attempts puts out the same lines.
 	Lines bool
 }

@@ -50,6 +50,8 @@ func kinds(target string) []definition {
 	return []definition{
 		{Job{Name: "cron, parallel", Step: grid, Called: true}, map[string]any{"jobData": call(target, "ms=20"), "schedule": second}},
 		{Job{Name: "cron, at most two", Step: grid, Called: true, AtMost: 2}, map[string]any{"jobData": call(target, "ms=900"), "schedule": second, "maxConcurrency": 2}},
+		{Job{Name: "limited with another", Step: grid, Called: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "ms=700"), "schedule": second}},
+		{Job{Name: "limited, serial", Step: grid, Called: true, OneAtATime: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "fence&ms=500"), "schedule": second, "overlapPolicy": "SERIAL"}},
 		{Job{Name: "serial", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=300"), "schedule": second, "overlapPolicy": "SERIAL"}},
 		{Job{Name: "discard", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "DISCARD"}},
 		{Job{Name: "replace", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "REPLACE"}},
@@ -94,6 +96,9 @@ func workload(target string, now time.Time, size Size) []definition {
 		for _, d := range kinds(target) {
 			if i > 0 {
 				d.job.Name = fmt.Sprintf("%s, %d", d.job.Name, i+1)
+				if d.job.Group != "" {
+					d.job.Group = fmt.Sprintf("%s %d", d.job.Group, i+1)
+				}
 			}
 			list = append(list, d)
 		}
@@ -119,6 +124,9 @@ func workload(target string, now time.Time, size Size) []definition {
 	return list
 }
 
+// limitedGroup is the group of jobs that share a limit.
+const limitedGroup = "limited"
+
 // handJob is the job that is triggered.
 const handJob = "by hand"
 
@@ -136,7 +144,17 @@ func ByHand(jobs []Job) string {
 func CreateAll(ctx context.Context, c *Client, target string, size Size) ([]Job, error) {
 	list := workload(target, time.Now(), size)
 	jobs := make([]Job, 0, len(list))
+	groups := map[string]bool{"": true}
 	for _, d := range list {
+		if g := d.job.Group; !groups[g] {
+			if err := c.CreateGroup(ctx, g, d.job.GroupAtMost); err != nil {
+				return nil, fmt.Errorf("create the group %q: %w", g, err)
+			}
+			groups[g] = true
+		}
+		if d.job.Group != "" {
+			d.body["group"] = d.job.Group
+		}
 		d.body["name"] = d.job.Name
 		switch {
 		case d.body["jobType"] != nil:
