@@ -1,6 +1,8 @@
 package app
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -49,12 +51,16 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 	if err != nil {
 		return nil, fmt.Errorf("find the program that helps with commands: %w", err)
 	}
-	folder, err := filepath.Abs(workFolder(cfg, account))
+	name, err := nameOnMachine(cfg)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := filepath.Abs(workFolder(cfg, account, name))
 	if err != nil {
 		return nil, fmt.Errorf("find the folder of commands: %w", err)
 	}
 	launcher, err := supervise.New(c, logger, supervise.Config{
-		Argv: []string{binary, HelperCommand}, NodeID: cfg.Node.ID, Epoch: c.Now().UnixNano(), Lease: commandLease, Alone: true, Groups: true,
+		Argv: []string{binary, HelperCommand}, NodeID: name, Epoch: c.Now().UnixNano(), Lease: commandLease, Alone: true, Groups: true,
 	})
 	if err != nil {
 		return nil, err
@@ -67,11 +73,23 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 	}, nil
 }
 
+// nameOnMachine tells the processes and folders of this node from those of a
+// node of another installation that has the same id: by its data folder, which
+// one process at a time works in, and which a later life of the node has again.
+func nameOnMachine(cfg config.Config) (string, error) {
+	data, err := filepath.Abs(cfg.DataDir)
+	if err != nil {
+		return "", fmt.Errorf("find the data folder: %w", err)
+	}
+	sum := sha256.Sum256([]byte(data))
+	return cfg.Node.ID + "." + hex.EncodeToString(sum[:4]), nil
+}
+
 // workFolder is where the folders of runs are made. Another user cannot enter
 // the data folder, which is the server's alone.
-func workFolder(cfg config.Config, account command.Account) string {
+func workFolder(cfg config.Config, account command.Account, name string) string {
 	if account.Change {
-		return filepath.Join(os.TempDir(), "platform-scheduler-"+cfg.Node.ID)
+		return filepath.Join(os.TempDir(), "platform-scheduler-"+name)
 	}
 	return filepath.Join(cfg.DataDir, "work")
 }

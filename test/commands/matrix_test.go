@@ -150,7 +150,10 @@ func newMatrix(t *testing.T, binary, player string, i int) *commands.Matrix {
 	t.Cleanup(func() {
 		m.Node.Kill()
 		require.Eventually(t, func() bool { return len(commands.Alive(ledger)) == 0 }, 20*time.Second, 10*time.Millisecond)
-		_ = os.RemoveAll(filepath.Join(os.TempDir(), "platform-scheduler-"+id))
+		folders, _ := filepath.Glob(filepath.Join(os.TempDir(), "platform-scheduler-"+id+".*"))
+		for _, folder := range folders {
+			_ = os.RemoveAll(folder)
+		}
 	})
 	require.NoError(t, m.Client.Login(t.Context(), password))
 	require.NoError(t, m.Prepare(t.Context()))

@@ -97,7 +97,7 @@ func workload(target string, now time.Time, size Size) []definition {
 			if i > 0 {
 				d.job.Name = fmt.Sprintf("%s, %d", d.job.Name, i+1)
 				if d.job.Group != "" {
-					d.job.Group = fmt.Sprintf("%s %d", d.job.Group, i+1)
+					d.job.Group = fmt.Sprintf("%s-%d", d.job.Group, i+1)
 				}
 			}
 			list = append(list, d)

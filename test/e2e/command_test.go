@@ -47,7 +47,11 @@ func startBinaryWith(t *testing.T, env ...string) *binary {
 	t.Cleanup(func() {
 		b.kill()
 		// Where another user runs the commands, their folders are not in the data folder.
-		require.NoError(t, os.RemoveAll(filepath.Join(os.TempDir(), "platform-scheduler-"+b.node)))
+		folders, err := filepath.Glob(filepath.Join(os.TempDir(), "platform-scheduler-"+b.node+".*"))
+		require.NoError(t, err)
+		for _, folder := range folders {
+			require.NoError(t, os.RemoveAll(folder))
+		}
 	})
 	password, err := os.ReadFile(filepath.Join(b.dir, "initial-admin-password"))
 	require.NoError(t, err)

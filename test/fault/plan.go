@@ -18,22 +18,23 @@ type Kind string
 
 // The kinds. Those of a node name it; the others touch all of them.
 const (
-	Kill         Kind = "kill -9 a node"
-	KillAt       Kind = "kill -9 a node inside a transaction"
-	Freeze       Kind = "freeze a node"
-	Restart      Kind = "stop a node gracefully"
-	Twin         Kind = "start a second process under a node's id"
-	CutStore     Kind = "cut a node from the store"
-	HoleStore    Kind = "black hole between a node and the store"
-	HalfStore    Kind = "half-open connections to the store"
-	SlowStore    Kind = "slow way to the store"
-	LostReply    Kind = "commit applied, reply lost"
-	StoreAway    Kind = "store away for all"
-	StoreCrash   Kind = "kill -9 the store"
-	CutHints     Kind = "cut a node from Redis"
-	SlowHints    Kind = "slow way to Redis"
-	HintsAway    Kind = "Redis away for all"
-	HintsEmptied Kind = "Redis emptied"
+	Kill          Kind = "kill -9 a node"
+	KillAt        Kind = "kill -9 a node inside a transaction"
+	Freeze        Kind = "freeze a node"
+	Restart       Kind = "stop a node gracefully"
+	Twin          Kind = "start a second process under a node's id"
+	CutStore      Kind = "cut a node from the store"
+	HoleStore     Kind = "black hole between a node and the store"
+	HalfStore     Kind = "half-open connections to the store"
+	SlowStore     Kind = "slow way to the store"
+	LostReply     Kind = "commit applied, reply lost"
+	StoreAway     Kind = "store away for all"
+	StoreCrash    Kind = "kill -9 the store"
+	StoreReadOnly Kind = "store read-only"
+	CutHints      Kind = "cut a node from Redis"
+	SlowHints     Kind = "slow way to Redis"
+	HintsAway     Kind = "Redis away for all"
+	HintsEmptied  Kind = "Redis emptied"
 )
 
 // family says what a kind takes: two faults of one family on one node would
@@ -50,16 +51,16 @@ func (k Kind) family() string {
 
 // ofAll reports a kind that touches all nodes.
 func (k Kind) ofAll() bool {
-	return slices.Contains([]Kind{StoreAway, StoreCrash, HintsAway, HintsEmptied}, k)
+	return slices.Contains([]Kind{StoreAway, StoreCrash, StoreReadOnly, HintsAway, HintsEmptied}, k)
 }
 
 // Kinds lists what can be done; long adds what takes long (a twin is refused
-// after five seconds) or needs a store that may be killed, hints what needs a
+// after five seconds) or needs a store of its own, hints what needs a
 // Redis.
 func Kinds(long, hints bool) []Kind {
 	all := []Kind{Kill, KillAt, Freeze, Restart, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway}
 	if long {
-		all = append(all, StoreCrash, Twin)
+		all = append(all, StoreCrash, StoreReadOnly, Twin)
 	}
 	if hints {
 		all = append(all, CutHints, SlowHints, HintsAway, HintsEmptied)

@@ -2,6 +2,8 @@ package fault
 
 import (
 	"context"
+	"crypto/rand"
+	"database/sql"
 	"fmt"
 	"net"
 	"os"
@@ -9,13 +11,18 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // Server is a private server that may be killed, run by test/services.
 type Server struct {
 	script, dir string
 	names       []string
-	// DSN is the store's, Redis the address of the hints, if asked for.
+	// admin may do everything there.
+	admin string
+	// DSN is the store's, for an account that may do what it likes with that
+	// database and nothing else; Redis the address of the hints, if asked for.
 	DSN, Redis string
 }
 
@@ -25,7 +32,41 @@ var exported = regexp.MustCompile(`(?m)^export (\w+)='(.*)'$`)
 // folder of the sources.
 func StartServer(ctx context.Context, root, dir string, more ...string) (*Server, error) {
 	s := &Server{script: filepath.Join(root, "test/services/services"), dir: dir, names: append([]string{"mysql"}, more...)}
-	return s, s.Up(ctx)
+	if err := s.Up(ctx); err != nil {
+		return s, err
+	}
+	return s, s.addAccount(ctx)
+}
+
+// addAccount makes the account of the nodes: an admin's writes pass when the
+// store is read-only.
+func (s *Server) addAccount(ctx context.Context) error {
+	cfg, err := mysql.ParseDSN(s.admin)
+	if err != nil {
+		return err
+	}
+	cfg.User, cfg.Passwd = "node", rand.Text()
+	s.DSN = cfg.FormatDSN()
+	return s.command(ctx, "CREATE USER 'node'@'%' IDENTIFIED BY '"+cfg.Passwd+"'", "GRANT ALL ON `"+cfg.DBName+"`.* TO 'node'@'%'")
+}
+
+// ReadOnly lets the store refuse all writes, or take them again.
+func (s *Server) ReadOnly(ctx context.Context, on bool) error {
+	return s.command(ctx, "SET GLOBAL read_only = "+map[bool]string{true: "ON", false: "OFF"}[on])
+}
+
+func (s *Server) command(ctx context.Context, statements ...string) error {
+	db, err := sql.Open("mysql", s.admin)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Up starts what does not run, with its former data.
@@ -34,7 +75,7 @@ func (s *Server) Up(ctx context.Context) error {
 	for _, m := range exported.FindAllStringSubmatch(out, -1) {
 		switch m[1] {
 		case "MYSQL_DSN":
-			s.DSN = m[2]
+			s.admin = m[2]
 		case "REDIS_ADDR":
 			s.Redis = m[2]
 		}

@@ -88,6 +88,12 @@ func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 		}
 		sleep(ctx, b.For)
 		return s.server.Up(ctx)
+	case StoreReadOnly:
+		if err := s.server.ReadOnly(ctx, true); err != nil {
+			return err
+		}
+		sleep(ctx, b.For)
+		return s.server.ReadOnly(context.WithoutCancel(ctx), false)
 	case LostReply:
 		members[0].Store.DropReplies(3)
 		sleep(ctx, b.For)

@@ -23,6 +23,7 @@ type Config struct {
 	Epoch     int64
 	Lease     time.Duration
 	Alone     bool
+	Groups    bool
 }
 
 // Launcher starts nothing on this system.
@@ -33,6 +34,9 @@ func New(clock.Clock, *slog.Logger, Config) (*Launcher, error) { return nil, err
 
 // Sweep finds nothing.
 func (l *Launcher) Sweep() int { return 0 }
+
+// Holds says that nothing does.
+func (l *Launcher) Holds() (ending, memory, processes string) { return "", "", "" }
 
 // Start implements command.Starter.
 func (l *Launcher) Start(context.Context, command.Order) (command.Process, error) {
