@@ -50,8 +50,8 @@ func kinds(target string) []definition {
 	return []definition{
 		{Job{Name: "cron, parallel", Step: grid, Called: true}, map[string]any{"jobData": call(target, "ms=20"), "schedule": second}},
 		{Job{Name: "cron, at most two", Step: grid, Called: true, AtMost: 2}, map[string]any{"jobData": call(target, "ms=900"), "schedule": second, "maxConcurrency": 2}},
-		{Job{Name: "limited with another", Step: grid, Called: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "ms=700"), "schedule": second}},
-		{Job{Name: "limited, serial", Step: grid, Called: true, OneAtATime: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "fence&ms=500"), "schedule": second, "overlapPolicy": "SERIAL"}},
+		{Job{Name: "limited with another", Step: 2 * grid, Called: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "ms=700"), "schedule": every(2, nil)}},
+		{Job{Name: "limited, serial", Step: 2 * grid, Called: true, OneAtATime: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "fence&ms=500"), "schedule": every(2, nil), "overlapPolicy": "SERIAL"}},
 		{Job{Name: "serial", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=300"), "schedule": second, "overlapPolicy": "SERIAL"}},
 		{Job{Name: "discard", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "DISCARD"}},
 		{Job{Name: "replace", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "REPLACE"}},
