@@ -66,9 +66,11 @@ type ExecutionWriter interface {
 	// several queues, rows that others took at the same moment are not made up
 	// for: fewer than Limit do not say that there are no more.
 	Claim(ctx context.Context, r ClaimRequest) ([]*entity.Execution, error)
-	// Finish applies what still holds and returns the ids that did not, because
-	// the row is not RUNNING under this node, epoch and token.
-	Finish(ctx context.Context, rows []Finish) (refused []string, err error)
+	// Finish applies what still holds and returns the places in rows of what did
+	// not, in ascending order, because the row is not RUNNING under this node,
+	// epoch and token. Places and not ids: after a node's lapse several attempts
+	// of one run may end in one batch, of which one holds.
+	Finish(ctx context.Context, rows []Finish) (refused []int, err error)
 	// Note stores progress and checkpoint of rows that are RUNNING under this
 	// node, epoch and token, and leaves others alone.
 	Note(ctx context.Context, notes []Note) error

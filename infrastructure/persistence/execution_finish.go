@@ -10,16 +10,23 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 )
 
+// placedFinish is a completion and its place in the caller's list.
+type placedFinish struct {
+	repository.Finish
+	place int
+}
+
 // Finish implements repository.ExecutionWriter.
-func (w *executionWriter) Finish(ctx context.Context, rows []repository.Finish) (refused []string, err error) {
-	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, func(a, b repository.Finish) int { return compare(a.ID, b.ID) })
-	now := stampText(w.c.clock.Now())
-	for i := range rows {
-		if err := checkFinish(&rows[i]); err != nil {
+func (w *executionWriter) Finish(ctx context.Context, finishes []repository.Finish) (refused []int, err error) {
+	rows := make([]placedFinish, len(finishes))
+	for i := range finishes {
+		if err := checkFinish(&finishes[i]); err != nil {
 			return nil, err
 		}
+		rows[i] = placedFinish{finishes[i], i}
 	}
+	slices.SortStableFunc(rows, func(a, b placedFinish) int { return compare(a.ID, b.ID) })
+	now := stampText(w.c.clock.Now())
 	for _, part := range chunks(rows, w.c.d.maxRows) {
 		if w.c.d.lite() {
 			no, err := w.c.finishLite(ctx, part, now)
@@ -30,7 +37,7 @@ func (w *executionWriter) Finish(ctx context.Context, rows []repository.Finish) 
 			continue
 		}
 		if w.c.careful {
-			var no []string
+			var no []int
 			if part, no, err = w.c.stillHeld(ctx, part); err != nil {
 				return nil, err
 			}
@@ -41,6 +48,7 @@ func (w *executionWriter) Finish(ctx context.Context, rows []repository.Finish) 
 		}
 	}
 	_ = failpoint.Hit(w.c.tx, "finished")
+	slices.Sort(refused)
 	return refused, nil
 }
 
@@ -57,7 +65,7 @@ func checkFinish(f *repository.Finish) error {
 // finishLite writes row by row with a prepared statement. A plain success,
 // which most ends are, has one of its own with fewer arguments: in this driver
 // an argument costs as much as the column it fills.
-func (c *conn) finishLite(ctx context.Context, rows []repository.Finish, now string) (refused []string, err error) {
+func (c *conn) finishLite(ctx context.Context, rows []placedFinish, now string) (refused []int, err error) {
 	err = c.execEach(ctx, "execution.finish", len(rows), func(i int) (string, []any) {
 		f := &rows[i]
 		if f.Status == entity.StatusSuccess && f.Reason == "" && f.ErrorMessage == "" && f.Progress == 100 {
@@ -73,7 +81,7 @@ func (c *conn) finishLite(ctx context.Context, rows []repository.Finish, now str
 		}
 	}, func(i int, found int64) error {
 		if found == 0 {
-			refused = append(refused, rows[i].ID)
+			refused = append(refused, rows[i].place)
 		}
 		return nil
 	})
@@ -90,7 +98,7 @@ const (
 
 // finishMySQL writes many rows in one statement, which tells only how many it
 // found. A number that does not fit ends the transaction with errCareful.
-func (c *conn) finishMySQL(ctx context.Context, rows []repository.Finish, now string) error {
+func (c *conn) finishMySQL(ctx context.Context, rows []placedFinish, now string) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -119,7 +127,7 @@ func (c *conn) finishMySQL(ctx context.Context, rows []repository.Finish, now st
 }
 
 // stillHeld locks the rows and keeps those that are still the caller's.
-func (c *conn) stillHeld(ctx context.Context, rows []repository.Finish) (held []repository.Finish, refused []string, err error) {
+func (c *conn) stillHeld(ctx context.Context, rows []placedFinish) (held []placedFinish, refused []int, err error) {
 	ids := make([]string, len(rows))
 	for i := range rows {
 		ids[i] = rows[i].ID
@@ -145,7 +153,7 @@ func (c *conn) stillHeld(ctx context.Context, rows []repository.Finish) (held []
 			held = append(held, f)
 			delete(holders, f.ID) // a second completion of the same row is refused
 		} else {
-			refused = append(refused, f.ID)
+			refused = append(refused, f.place)
 		}
 	}
 	return held, refused, nil

@@ -170,7 +170,7 @@ func (p poisoned) Insert(ctx context.Context, rows []*entity.Execution) error {
 }
 
 // Finish implements repository.ExecutionWriter.
-func (p poisoned) Finish(ctx context.Context, rows []repository.Finish) ([]string, error) {
+func (p poisoned) Finish(ctx context.Context, rows []repository.Finish) ([]int, error) {
 	for _, row := range rows {
 		if p.match(row.ID) && row.Result != "" {
 			return nil, errPoison

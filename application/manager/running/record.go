@@ -205,8 +205,8 @@ func (c *completion) writeFinals(ctx context.Context, tx repository.Tx, finals [
 		return finals, nil
 	}
 	taken := finals[:0]
-	for _, d := range finals {
-		if slices.Contains(refused, d.row.ID) {
+	for i, d := range finals {
+		if slices.Contains(refused, i) {
 			c.refused = append(c.refused, d.item)
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 
 func testFinishing(t *testing.T, open Opener) {
 	t.Run("a completion writes what it says", func(t *testing.T) { finishWrites(t, open(t, nil)) })
+	t.Run("several attempts of one run", func(t *testing.T) { finishAttempts(t, open(t, nil)) })
 	t.Run("texts of all kinds in one batch", func(t *testing.T) { finishUnlike(t, open(t, nil)) })
 	t.Run("a batch refuses row by row", func(t *testing.T) { finishRefuses(t, open(t, nil)) })
 	t.Run("what else the transaction did survives a refusal", func(t *testing.T) { finishAmongOthers(t, open(t, nil)) })
@@ -24,10 +25,14 @@ func testFinishing(t *testing.T, open Opener) {
 
 func finish(t *testing.T, s *persistence.Store, rows ...repository.Finish) (refused []string) {
 	t.Helper()
+	var places []int
 	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
-		refused, err = tx.Executions.Finish(ctx, rows)
+		places, err = tx.Executions.Finish(ctx, rows)
 		return err
 	})
+	for _, i := range places {
+		refused = append(refused, rows[i].ID)
+	}
 	return refused
 }
 
@@ -113,7 +118,7 @@ func finishAmongOthers(t *testing.T, s *persistence.Store) {
 	add(t, s, nil, a, b)
 	require.Empty(t, finish(t, s, finishOf(b)))
 	runs := 0
-	var refused []string
+	var refused []int
 	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
 		runs++
 		if err := tx.Executions.Insert(ctx, []*entity.Execution{runOf(jobID(3), noon)}); err != nil {
@@ -122,10 +127,28 @@ func finishAmongOthers(t *testing.T, s *persistence.Store) {
 		refused, err = tx.Executions.Finish(ctx, []repository.Finish{finishOf(a), finishOf(b)})
 		return err
 	})
-	require.Equal(t, []string{b.ID}, refused)
+	require.Equal(t, []int{1}, refused)
 	require.LessOrEqual(t, runs, 2)
 	require.Equal(t, entity.StatusSuccess, get(t, s, a.ID).Status)
 	require.Equal(t, entity.StatusWaiting, get(t, s, runOf(jobID(3), noon).ID).Status)
+}
+
+// finishAttempts ends several attempts of one run in one batch: the one that
+// holds is taken, and told from the others.
+func finishAttempts(t *testing.T, s *persistence.Store) {
+	e := startedOn(runOf(jobID(1), noon), "n1", 1)
+	e.Token, e.Attempt = 2, 2
+	add(t, s, nil, e)
+	former, again := finishOf(e), finishOf(e)
+	former.Token, former.Status, former.Reason = 1, entity.StatusFailed, entity.ReasonExitCode
+	again.Result = "said twice"
+	var refused []int
+	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+		refused, err = tx.Executions.Finish(ctx, []repository.Finish{former, finishOf(e), again, former})
+		return err
+	})
+	require.Equal(t, []int{0, 2, 3}, refused)
+	require.Equal(t, "done", get(t, s, e.ID).Result)
 }
 
 // finishUnlike ends runs whose texts differ in length, kind and alphabet, so
