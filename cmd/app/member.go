@@ -7,6 +7,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
@@ -59,7 +60,7 @@ func (e *Engine) takeID(ctx context.Context, id string) error {
 	if before.Status == entity.NodeDown || before.ID == "" || now.Sub(before.LastHeartbeat) > lease {
 		return nil // nobody beats under it
 	}
-	if err := e.sleep(ctx, 2*e.beat()+e.beat()/2); err != nil {
+	if err := clock.Sleep(ctx, e.machine, 2*e.beat()+e.beat()/2); err != nil {
 		return err
 	}
 	after, _, err := e.lastBeat(ctx, id)
@@ -88,15 +89,4 @@ func (e *Engine) lastBeat(ctx context.Context, id string) (n entity.Node, now ti
 		}
 	}
 	return entity.Node{}, now, nil
-}
-
-func (e *Engine) sleep(ctx context.Context, d time.Duration) error {
-	t := e.machine.NewTimer(max(d, 0))
-	defer t.Stop()
-	select {
-	case <-t.C():
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

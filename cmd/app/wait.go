@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
 // retryPause is the time between two tries of a start that waits.
@@ -35,7 +36,7 @@ func (e *Engine) patiently(ctx context.Context, what string, try func(ctx contex
 		}
 		e.waiting.what.Store(&what)
 		e.logger.Warn("the start waits for "+what, "why", err, "gives_up_in", left.Round(time.Second).String())
-		if err := e.sleep(ctx, retryPause); err != nil {
+		if err := clock.Sleep(ctx, e.machine, retryPause); err != nil {
 			return err
 		}
 	}

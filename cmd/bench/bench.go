@@ -204,17 +204,7 @@ func stop(ctx context.Context, e *app.Engine) error {
 
 // sleep waits by the bench's clock.
 func (b *bench) sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := b.clock.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C():
-		return nil
-	}
+	return clock.Sleep(ctx, b.clock, d)
 }
 
 var _ app.Executor = (*observer)(nil)

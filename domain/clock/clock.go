@@ -3,7 +3,10 @@
 // be told apart from time that passes.
 package clock
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Clock gives wall time, which may jump, and monotonic time, which may not.
 // Implementations are safe for concurrent use.
@@ -26,6 +29,22 @@ type Timer interface {
 	Stop() bool
 	// Reset arms the timer again for d from now.
 	Reset(d time.Duration)
+}
+
+// Sleep waits for d of monotonic time, not at all when d is not positive, or
+// returns the error of ctx when that ends first.
+func Sleep(ctx context.Context, c Clock, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := c.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // System is the machine's clock.

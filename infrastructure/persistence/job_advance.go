@@ -49,10 +49,7 @@ func (c *conn) advance(ctx context.Context, moves []repository.JobAdvance) error
 		})
 	}
 	v := newValueTable(len(moves), func(i int) any { return moves[i].ID })
-	set := "t.next_fire_time = " + v.expr(asTime, func(i int) any { return text(moves[i].NextFireTime) }) +
-		", t.due_time = " + v.expr(asTime, func(i int) any { return dueText(moves[i]) }) +
-		", t.last_fire_time = COALESCE(" + v.expr(asTime, func(i int) any { return text(moves[i].LastFireTime) }) + ", t.last_fire_time)" +
-		", t.status = " + v.expr(asIs, func(i int) any { return string(moves[i].Status) }) +
+	set := v.cursor(func(i int) repository.JobAdvance { return moves[i] }) +
 		", t.fence_seq = " + v.expr(asIs, func(i int) any { return moves[i].FenceSeq })
 	query, args := v.update(c.d, "scheduler_job_definition", set, "t.deleted = 0")
 	n, err := c.exec(ctx, "job.advance", query, args...)
@@ -63,6 +60,14 @@ func (c *conn) advance(ctx context.Context, moves []repository.JobAdvance) error
 		return fmt.Errorf("job.advance: %d of %d jobs are gone although they were locked", int64(len(moves))-n, len(moves))
 	}
 	return nil
+}
+
+// cursor renders the assignments of what both advance and Move write.
+func (t *valueTable) cursor(of func(i int) repository.JobAdvance) string {
+	return "t.next_fire_time = " + t.expr(asTime, func(i int) any { return text(of(i).NextFireTime) }) +
+		", t.due_time = " + t.expr(asTime, func(i int) any { return dueText(of(i)) }) +
+		", t.last_fire_time = COALESCE(" + t.expr(asTime, func(i int) any { return text(of(i).LastFireTime) }) + ", t.last_fire_time)" +
+		", t.status = " + t.expr(asIs, func(i int) any { return string(of(i).Status) })
 }
 
 func checkAdvance(m *repository.JobAdvance) error {

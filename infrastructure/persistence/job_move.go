@@ -58,10 +58,7 @@ func (c *conn) moveLite(ctx context.Context, moves []repository.JobMove, moved m
 func (c *conn) moveMySQL(ctx context.Context, moves []repository.JobMove, moved map[string]bool) error {
 	for _, part := range chunks(moves, c.d.maxRows) {
 		v := newValueTable(len(part), func(i int) any { return part[i].ID })
-		set := "t.next_fire_time = " + v.expr(asTime, func(i int) any { return text(part[i].NextFireTime) }) +
-			", t.due_time = " + v.expr(asTime, func(i int) any { return dueText(part[i].JobAdvance) }) +
-			", t.last_fire_time = COALESCE(" + v.expr(asTime, func(i int) any { return text(part[i].LastFireTime) }) + ", t.last_fire_time)" +
-			", t.status = " + v.expr(asIs, func(i int) any { return string(part[i].Status) })
+		set := v.cursor(func(i int) repository.JobAdvance { return part[i].JobAdvance })
 		where := "t.deleted = 0 AND t.status = 'ENABLED' AND t.next_fire_time = " + v.expr(asTime, func(i int) any { return text(part[i].From) }) +
 			" AND t.version = " + v.expr(asIs, func(i int) any { return part[i].Version })
 		query, args := v.update(c.d, "scheduler_job_definition", set, where)

@@ -133,7 +133,5 @@ func (m *rowMatrix) selected() (string, []any) {
 			args = append(args, row[col])
 		}
 	}
-	mark := "(" + marks(len(own)) + ")"
-	return insertRuns + strings.Join(names, ", ") + ") SELECT " + strings.Join(from, ", ") +
-		" FROM (WITH x(" + strings.Join(list, ",") + ") AS (VALUES " + strings.Repeat(mark+",", len(m.rows)-1) + mark + ") SELECT * FROM x) v", args
+	return insertRuns + strings.Join(names, ", ") + ") SELECT " + strings.Join(from, ", ") + " FROM " + valuesList(list, marks(len(own)), len(m.rows)), args
 }

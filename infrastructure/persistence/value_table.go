@@ -69,18 +69,23 @@ func (t *valueTable) derived(d *dialect) (string, []any) {
 			casts[c] += " AS " + names[c]
 		}
 	}
-	row := marks(len(t.cols))
-	begin, between, end := "(SELECT ", " UNION ALL SELECT "+row, ") v"
-	if d.valuesLists {
-		begin, between, end = "(WITH x("+strings.Join(names, ",")+") AS (VALUES (", "),("+row, ")) SELECT * FROM x) v"
-	}
 	args := make([]any, 0, t.rows*len(t.cols)+len(t.constants))
 	for i := range t.rows {
 		for _, col := range t.cols {
 			args = append(args, col.values[i])
 		}
 	}
-	return begin + strings.Join(casts, ", ") + strings.Repeat(between, t.rows-1) + end, args
+	first := strings.Join(casts, ", ")
+	if d.valuesLists {
+		return valuesList(names, first, t.rows), args
+	}
+	return "(SELECT " + first + strings.Repeat(" UNION ALL SELECT "+marks(len(t.cols)), t.rows-1) + ") v", args
+}
+
+// valuesList renders a list of values as the table v, where the store can; first
+// is the first of its rows, and may say of which types they are.
+func valuesList(names []string, first string, rows int) string {
+	return "(WITH x(" + strings.Join(names, ",") + ") AS (VALUES (" + first + strings.Repeat("),("+marks(len(names)), rows-1) + ")) SELECT * FROM x) v"
 }
 
 // update renders "UPDATE v JOIN table SET … WHERE …". The order of the join is

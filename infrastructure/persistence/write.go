@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
@@ -146,14 +147,7 @@ func (s *core) commitError(name string, err error) error {
 // pause waits a little, longer each time and never the same for two.
 func (s *core) pause(ctx context.Context, n int) error {
 	limit := min(5*time.Millisecond<<min(n, 8), 500*time.Millisecond)
-	t := s.clock.NewTimer(time.Duration(rand.Int64N(int64(limit))) + time.Millisecond)
-	defer t.Stop()
-	select {
-	case <-t.C():
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return clock.Sleep(ctx, s.clock, time.Duration(rand.Int64N(int64(limit)))+time.Millisecond)
 }
 
 // begin opens a transaction in the lane.

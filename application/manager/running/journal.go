@@ -75,7 +75,7 @@ func (j *journal) append(t entity.LogType, line string, now time.Time) {
 	j.seq++
 	j.bytes += len(line) + 1
 	number := int64(max(j.exec.Attempt-1, 0))*linesPerAttempt + j.seq
-	if n := len(j.chunks); n > 0 && j.chunks[n-1].Type == t && len(j.chunks[n-1].Content)+len(line) < chunkBytes {
+	if n := len(j.chunks); n > 0 && takes(&j.chunks[n-1], t, line) {
 		c := &j.chunks[n-1]
 		c.Content += "\n" + line
 		c.SeqTo = number
@@ -85,6 +85,13 @@ func (j *journal) append(t entity.LogType, line string, now time.Time) {
 		JobID: j.exec.JobID, ExecutionID: j.exec.ID, Attempt: j.exec.Attempt,
 		Type: t, SeqFrom: number, SeqTo: number, Content: line, CreateTime: now,
 	})
+}
+
+// takes reports whether a line may be appended to a chunk. One that was given to
+// the store before, without an answer, may be there already under its id, and
+// the store would not take more lines under that.
+func takes(c *entity.LogChunk, t entity.LogType, line string) bool {
+	return c.ID == "" && c.Type == t && len(c.Content)+len(line) < chunkBytes
 }
 
 // Progress implements entity.Reporter.

@@ -46,6 +46,33 @@ func TestAFencedNodeStopsAndStartsNothing(t *testing.T) {
 	require.EqualValues(t, 2, done.Epoch)
 }
 
+// A node that was declared dead and comes back may claim what it lost before the
+// report of its own first attempt is refused: that report must not take the
+// second attempt for its own.
+func TestALateReportLeavesALaterAttemptOfTheRunAlone(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	ends := []chan struct{}{make(chan struct{}), make(chan struct{})}
+	n.Script.Reply(func(_ context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
+		<-ends[min(run.Execution.Attempt, len(ends))-1]
+		return entity.Succeeded("")
+	})
+	row := waitingRun(t, n, n.Add(t, enginetest.Job("long", nil)).ID)
+	n.Runner.RunsReady()
+	n.Script.Await(t, 1)
+	changeRow(t, n, row.ID, func(r *entity.Execution) { r.Status, r.NodeID, r.Claim = entity.StatusWaiting, "", row.Claim })
+	n.Runner.Adopt(2)
+	n.Script.Await(t, 2)
+
+	close(ends[0])
+	require.Eventually(t, func() bool { return len(linesOf(t, n, row.ID, entity.LogEvidence)) == 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { running, _ := n.Runner.Running(); return running == 1 }, 20*time.Second, time.Millisecond)
+	reconcile(t, n, 3)
+	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status, "the second attempt is known to run here")
+	close(ends[1])
+	done := n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	require.Equal(t, 2, done.Attempt)
+}
+
 func TestAFenceWaitsForWhatDoesNotStop(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	deaf := make(chan struct{})

@@ -99,22 +99,22 @@ func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration,
 		s.mu.Lock()
 		n, stuck, changed := s.open(), s.closed() || s.hopeless, s.freed
 		s.mu.Unlock()
-		left := until - c.Monotonic()
-		if left <= 0 && ending() {
-			until = min(until+patience, began+maxPatience)
-			left = until - c.Monotonic()
-		}
-		if n > 0 || stuck || left <= 0 || ctx.Err() != nil {
+		if n > 0 || stuck || patience <= 0 || ctx.Err() != nil {
 			return n
 		}
-		timer := c.NewTimer(left)
+		now := c.Monotonic()
+		if now >= until && ending() {
+			until = min(until+patience, began+maxPatience)
+		}
+		if now >= until {
+			s.giveUp()
+			return n
+		}
+		timer := c.NewTimer(until - now)
 		select {
 		case <-ctx.Done():
 		case <-changed:
 		case <-timer.C():
-			if !ending() || until >= began+maxPatience {
-				s.giveUp()
-			}
 		}
 		timer.Stop()
 	}

@@ -121,16 +121,21 @@ func (t *TaskManager) stop(id string, cause error, reason entity.Reason) {
 	}
 }
 
-// done forgets runs whose end was stored or refused, and frees their slots.
+// done forgets attempts whose end was stored or refused, and frees their slots.
+// A later attempt of the same run may be at work here already: a fenced node
+// comes back and claims what it had lost before its own late report is refused.
 func (t *TaskManager) done(items []*finished) {
 	freed := 0
 	t.mu.Lock()
 	for _, f := range items {
+		e := f.run.Execution
 		if f.slot {
-			delete(t.runs, f.run.Execution.ID)
+			if a := t.runs[e.ID]; a != nil && a.run.Execution.Token == e.Token {
+				delete(t.runs, e.ID)
+			}
 			freed++
-		} else {
-			delete(t.recovering, f.run.Execution.ID)
+		} else if t.recovering[e.ID] == e.Token {
+			delete(t.recovering, e.ID)
 		}
 	}
 	t.mu.Unlock()

@@ -180,38 +180,45 @@ func TestTheSweepFreesAForgottenQueuedRun(t *testing.T) {
 	require.False(t, n.Row(t, second.ID).Claim.Queued())
 }
 
-// What a run says can be read while it runs, and a failed flush loses nothing.
+// What a run says can be read while it runs, and a failed flush loses nothing,
+// whether the store took it or not.
 func TestLogsOfARunningRunAreFlushedInOrder(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
-	said, release := make(chan string), make(chan struct{})
-	n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
-		for line := range said {
-			rep.Log(entity.LogStdout, line)
-			release <- struct{}{}
-		}
-		return entity.Succeeded("")
-	})
-	row := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
-	say := func(line string) { said <- line; <-release }
-	say("one")
-	require.NoError(t, n.Runner.FlushLogs(t.Context()))
-	require.Equal(t, "one", linesOf(t, n, row.ID, entity.LogStdout)[0].Content)
-	say("two")
-	n.Faults.Next("logs", enginetest.Refused)
-	require.Error(t, n.Runner.FlushLogs(t.Context()))
-	say("three")
-	require.NoError(t, n.Runner.FlushLogs(t.Context()))
-	say("four")
-	close(said)
-	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
-	var text []string
-	last := int64(0)
-	for _, chunk := range linesOf(t, n, row.ID, entity.LogStdout) {
-		require.Equal(t, last+1, chunk.SeqFrom, "line numbers have no gap")
-		last = chunk.SeqTo
-		text = append(text, strings.Split(chunk.Content, "\n")...)
+	for name, fault := range map[string]enginetest.Fault{
+		"refused": enginetest.Refused, "stored, its answer lost": enginetest.LostReply, "not stored, and no answer": enginetest.LostCommit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := startedNode(t, enginetest.Options{})
+			said, release := make(chan string), make(chan struct{})
+			n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+				for line := range said {
+					rep.Log(entity.LogStdout, line)
+					release <- struct{}{}
+				}
+				return entity.Succeeded("")
+			})
+			row := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
+			say := func(line string) { said <- line; <-release }
+			say("one")
+			require.NoError(t, n.Runner.FlushLogs(t.Context()))
+			require.Equal(t, "one", linesOf(t, n, row.ID, entity.LogStdout)[0].Content)
+			say("two")
+			n.Faults.Next("logs", fault)
+			require.Error(t, n.Runner.FlushLogs(t.Context()))
+			say("three")
+			require.NoError(t, n.Runner.FlushLogs(t.Context()))
+			say("four")
+			close(said)
+			n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+			var text []string
+			last := int64(0)
+			for _, chunk := range linesOf(t, n, row.ID, entity.LogStdout) {
+				require.Equal(t, last+1, chunk.SeqFrom, "line numbers have no gap")
+				last = chunk.SeqTo
+				text = append(text, strings.Split(chunk.Content, "\n")...)
+			}
+			require.Equal(t, []string{"one", "two", "three", "four"}, text)
+		})
 	}
-	require.Equal(t, []string{"one", "two", "three", "four"}, text)
 }
 
 // A run's checkpoint outlives its node, and what was said before a failed flush
