@@ -98,12 +98,10 @@ func (t *TaskManager) store(items []*finished) error {
 	t.Places.Prepare(ctx, promoting...)
 	var c completion
 	err = t.Store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
-		c.restoreLogs() // a deadlock makes the store run this again
 		c = completion{manager: t, items: items, jobs: definitions, now: t.StoreClock.Now()}
 		return c.record(ctx, tx)
 	})
 	if err != nil {
-		c.restoreLogs()
 		if errors.Is(err, repository.ErrCommitUnknown) {
 			for _, f := range items {
 				f.unanswered = true
@@ -111,6 +109,7 @@ func (t *TaskManager) store(items []*finished) error {
 		}
 		return err
 	}
+	dropStored(c.logs)
 	t.settled(slices.DeleteFunc(slices.Clone(items), func(f *finished) bool { return slices.Contains(c.refused, f) }))
 	t.Notice(c.effect)
 	t.Metrics.CompleteBatch(len(items), t.Clock.Monotonic()-began)
@@ -265,7 +264,7 @@ type completion struct {
 	refused []*finished
 	done    []decided
 	effect  coordination.Effect
-	logs    []takenLogs
+	logs    []offeredLogs
 }
 
 // decided is an end that was applied to its row.
@@ -276,14 +275,15 @@ type decided struct {
 	retried bool
 }
 
-type takenLogs struct {
+// offeredLogs are the lines of one journal in a transaction.
+type offeredLogs struct {
 	from   *journal
 	chunks []entity.LogChunk
 }
 
-func (c *completion) restoreLogs() {
-	for _, l := range c.logs {
-		l.from.restore(l.chunks)
+// dropStored drops the lines of a transaction that is committed.
+func dropStored(logs []offeredLogs) {
+	for _, l := range logs {
+		l.from.stored(l.chunks)
 	}
-	c.logs = nil
 }

@@ -62,7 +62,7 @@ type flush struct {
 	bytes  int
 	chunks []entity.LogChunk
 	notes  []repository.Note
-	logs   []takenLogs
+	logs   []offeredLogs
 	noted  []*journal
 }
 
@@ -71,17 +71,17 @@ func (f *flush) add(j *journal) {
 		f.notes, f.noted = append(f.notes, note), append(f.noted, j)
 		f.bytes += len(note.Checkpoint)
 	}
-	chunks := j.take()
+	chunks := j.offer()
 	if len(chunks) == 0 {
 		return
 	}
-	f.logs, f.chunks = append(f.logs, takenLogs{j, chunks}), append(f.chunks, chunks...)
+	f.logs, f.chunks = append(f.logs, offeredLogs{j, chunks}), append(f.chunks, chunks...)
 	for i := range chunks {
 		f.bytes += len(chunks[i].Content)
 	}
 }
 
-// store writes it all in one transaction, or gives it back.
+// store writes it all in one transaction; what fails is offered again.
 func (f *flush) store(ctx context.Context, s repository.Store) error {
 	if len(f.chunks)+len(f.notes) == 0 {
 		return nil
@@ -96,8 +96,8 @@ func (f *flush) store(ctx context.Context, s repository.Store) error {
 		for _, j := range f.noted {
 			j.untold()
 		}
-		taken := completion{logs: f.logs}
-		taken.restoreLogs()
+		return err
 	}
-	return err
+	dropStored(f.logs)
+	return nil
 }

@@ -1,6 +1,7 @@
 package running
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -141,25 +142,26 @@ func (j *journal) untold() {
 	j.told = true
 }
 
-// take hands out the chunks that are not stored yet. A caller that fails to
-// store them gives them back with restore.
-func (j *journal) take() []entity.LogChunk {
+// offer hands out the chunks that are not known to be stored. They stay until
+// stored is called: a run may end while a flush of its lines is still under way,
+// and its end takes them along as well, under the same ids.
+func (j *journal) offer() []entity.LogChunk {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	chunks := j.chunks
-	j.chunks = nil
-	for i := range chunks {
-		if chunks[i].ID == "" {
-			chunks[i].ID = newID()
+	for i := range j.chunks {
+		if j.chunks[i].ID == "" {
+			j.chunks[i].ID = newID()
 		}
 	}
-	return chunks
+	return slices.Clone(j.chunks)
 }
 
-func (j *journal) restore(chunks []entity.LogChunk) {
+// stored drops chunks that were offered and that the store has taken.
+func (j *journal) stored(offered []entity.LogChunk) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.chunks = append(chunks, j.chunks...)
+	last := offered[len(offered)-1].SeqTo
+	j.chunks = slices.DeleteFunc(j.chunks, func(c entity.LogChunk) bool { return c.SeqTo <= last })
 }
 
 // discard drops what is not stored, when the store refuses it for good.

@@ -34,7 +34,7 @@ func TestAJournalKeepsTheOrderOfWhatWasSaid(t *testing.T) {
 	j.Log(entity.LogStdout, "two\nthree")
 	j.Log(entity.LogStderr, "four")
 	j.Log(entity.LogStdout, "")
-	chunks := j.take()
+	chunks := j.offer()
 	require.Len(t, chunks, 3, "a chunk is of one kind")
 	require.Equal(t, []string{"1 STDOUT one", "2 STDOUT two", "3 STDOUT three", "4 STDERR four", "5 STDOUT "}, lines(chunks))
 	for _, c := range chunks {
@@ -42,10 +42,14 @@ func TestAJournalKeepsTheOrderOfWhatWasSaid(t *testing.T) {
 		require.Equal(t, "e", c.ExecutionID)
 		require.Equal(t, c.SeqTo-c.SeqFrom+1, int64(strings.Count(c.Content, "\n")+1))
 	}
-	require.Empty(t, j.take(), "each line is handed out once")
 	j.Log(entity.LogStdout, "six")
-	j.restore(chunks)
-	require.Equal(t, []string{"1 STDOUT one", "2 STDOUT two", "3 STDOUT three", "4 STDERR four", "5 STDOUT ", "6 STDOUT six"}, lines(j.take()))
+	again := j.offer()
+	require.Equal(t, chunks, again[:3], "what was offered stays as it was, with its ids")
+	require.Equal(t, []string{"6 STDOUT six"}, lines(again[3:]))
+	j.stored(chunks)
+	require.Equal(t, again[3:], j.offer())
+	j.stored(again)
+	require.Empty(t, j.offer())
 }
 
 // The numbers of a later attempt are above those of all former ones.
@@ -53,7 +57,7 @@ func TestLineNumbersGrowOverAttempts(t *testing.T) {
 	for attempt, want := range map[int]int64{0: 1, 1: 1, 2: 1_000_001, 3: 2_000_001} {
 		j := journalOf(attempt, 1<<20)
 		j.Log(entity.LogSystem, "x")
-		require.Equal(t, want, j.take()[0].SeqFrom, "attempt %d", attempt)
+		require.Equal(t, want, j.offer()[0].SeqFrom, "attempt %d", attempt)
 	}
 }
 
@@ -62,13 +66,13 @@ func TestAFullJournalSaysThatItWasCut(t *testing.T) {
 	j.Log(entity.LogStdout, "0123456789")
 	j.Log(entity.LogStdout, "0123456789")
 	j.Log(entity.LogStdout, "short")
-	chunks := j.take()
+	chunks := j.offer()
 	require.Len(t, chunks, 2)
 	require.Equal(t, "0123456789", chunks[0].Content)
 	require.True(t, chunks[1].Truncated)
 	require.Equal(t, entity.LogSystem, chunks[1].Type)
 	j.Log(entity.LogStdout, "never")
-	require.Empty(t, j.take(), "one mark is enough")
+	require.Len(t, j.offer(), 2, "one mark is enough")
 }
 
 func TestLongOutputIsCutIntoChunksAndLongLinesShort(t *testing.T) {
@@ -76,7 +80,7 @@ func TestLongOutputIsCutIntoChunksAndLongLinesShort(t *testing.T) {
 	for range 10 {
 		j.Log(entity.LogStdout, strings.Repeat("x", 20<<10))
 	}
-	chunks := j.take()
+	chunks := j.offer()
 	require.Greater(t, len(chunks), 2)
 	for _, c := range chunks {
 		require.LessOrEqual(t, len(c.Content), chunkBytes)
@@ -90,7 +94,7 @@ func TestLongOutputIsCutIntoChunksAndLongLinesShort(t *testing.T) {
 func TestWhatIsSaidCannotHarmATerminal(t *testing.T) {
 	j := journalOf(1, 1<<20)
 	j.Log(entity.LogStdout, "a\x1b[2Jb\x00c\xffd")
-	content := j.take()[0].Content
+	content := j.offer()[0].Content
 	require.NotContains(t, content, "\x1b")
 	require.NotContains(t, content, "\x00")
 	require.True(t, strings.HasPrefix(content, "a") && strings.HasSuffix(content, "d"))
@@ -124,7 +128,7 @@ func TestAnEndCarriesProgressAndCheckpoint(t *testing.T) {
 			require.Equal(t, c.checkpoint, o.Checkpoint)
 			require.True(t, j.ended())
 			j.Log(entity.LogStdout, "too late")
-			require.Empty(t, j.take())
+			require.Empty(t, j.offer())
 		})
 	}
 	j := journalOf(1, 100)

@@ -285,8 +285,8 @@ func (c *completion) addLogs(ctx context.Context, tx repository.Tx) error {
 		if f.log == nil {
 			continue
 		}
-		if chunks := f.log.take(); len(chunks) > 0 {
-			c.logs = append(c.logs, takenLogs{f.log, chunks})
+		if chunks := f.log.offer(); len(chunks) > 0 {
+			c.logs = append(c.logs, offeredLogs{f.log, chunks})
 			all = append(all, chunks...)
 		}
 	}

@@ -221,6 +221,35 @@ func TestLogsOfARunningRunAreFlushedInOrder(t *testing.T) {
 	}
 }
 
+// A run may end while a flush of its lines is under way, which then fails.
+func TestLinesOfAFlushThatFailsAfterTheEndAreNotLost(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	said, end := make(chan struct{}), make(chan struct{})
+	n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+		rep.Log(entity.LogStdout, "one")
+		close(said)
+		<-end
+		rep.Log(entity.LogStdout, "two")
+		return entity.Succeeded("")
+	})
+	row := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
+	<-said
+	n.Faults.Next("logs", enginetest.Refused)
+	n.Faults.Before(func(name string) {
+		if name == "logs" {
+			close(end)
+			n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+		}
+	})
+	require.Error(t, n.Runner.FlushLogs(t.Context()))
+	n.Faults.Before(nil)
+	var text []string
+	for _, chunk := range linesOf(t, n, row.ID, entity.LogStdout) {
+		text = append(text, chunk.Content)
+	}
+	require.Equal(t, []string{"one", "two"}, text)
+}
+
 // A run's checkpoint outlives its node, and what was said before a failed flush
 // is said again.
 func TestTheCheckpointOfARunningRunIsKept(t *testing.T) {
