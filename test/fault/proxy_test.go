@@ -119,6 +119,18 @@ func TestABlackHoleGoesOnWhereItStopped(t *testing.T) {
 	fresh.mustHear(t, "three")
 }
 
+// What a node holds is counted at the node.
+func TestConnectionsThatANodeHasDroppedDoNotCount(t *testing.T) {
+	p, _ := newProxy(t)
+	p.Set(fault.BlackHole)
+	c := dial(t, p)
+	dial(t, p)
+	c.say("one")
+	require.Equal(t, 2, fault.OpenTo(p.Addr()))
+	require.NoError(t, c.Close())
+	require.Equal(t, 1, fault.OpenTo(p.Addr()))
+}
+
 func TestASlowProxyDelays(t *testing.T) {
 	p, _ := newProxy(t)
 	p.Delay = 150 * time.Millisecond

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -117,7 +116,7 @@ func (w *watch) sight(ctx context.Context, c *crash.Client) error {
 // hold notes what the processes hold; one that has just ended holds nothing.
 func (w *watch) hold() {
 	for _, m := range w.rig.Members {
-		x := crash.Holding{Node: m.ID, At: time.Now(), Connections: m.Store.Links()}
+		x := crash.Holding{Node: m.ID, At: time.Now(), Connections: OpenTo(m.Store.Addr())}
 		proc := "/proc/" + strconv.FormatInt(m.pid.Load(), 10)
 		if files, err := os.ReadDir(filepath.Join(proc, "fd")); err == nil {
 			x.Descriptors = len(files)
@@ -127,16 +126,6 @@ func (w *watch) hold() {
 		w.holdings = append(w.holdings, x)
 		w.mu.Unlock()
 	}
-}
-
-// resident is the memory of a process in bytes; 0 when it cannot be read.
-func resident(proc string) int64 {
-	text, err := os.ReadFile(filepath.Join(proc, "statm"))
-	if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {
-		pages, _ := strconv.ParseInt(fields[1], 10, 64)
-		return pages * int64(os.Getpagesize())
-	}
-	return 0
 }
 
 // awaitMembers waits until all nodes are up in the registry, and notes it.
