@@ -157,5 +157,5 @@ kill_hard() {
   [ -n "$pid$id" ] || fail "$name does not run below $DIR"
   if [ -n "$pid" ]; then kill -KILL "$pid" 2>/dev/null || true; fi
   if [ -n "$id" ]; then docker kill "$id" >/dev/null 2>&1 || true; fi
-  await_end "$name" 10 || fail "$name outlived kill -9"
+  await_end "$name" 30 || fail "$name outlived kill -9"
 }
