@@ -120,6 +120,11 @@ type Engine struct {
 // fireWorkers is how many fire transactions are prepared at once.
 const fireWorkers = 2
 
+// lingerForEnds is how long ends of runs wait for others while nothing presses.
+// Three nodes that fire 1,000 runs a second on one store: p50 of the lateness
+// 10 ms without, 5.8 ms with 10, 4.4 ms with 20, 4.6 ms with 25 ms.
+const lingerForEnds = 20 * time.Millisecond
+
 // cachedJobs bounds the definitions kept in memory.
 const cachedJobs = 20_000
 
@@ -190,7 +195,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		Observer: o.Observer, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
 		NodeID: node.ID, Epoch: node.Epoch, Labels: cfg.Node.Labels, Slots: cfg.Executor.Slots,
-		Completers: parallel, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
+		Completers: parallel, Linger: lingerForEnds, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
 	})
 	closer := &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock}
 	e.dispatch = dispatch.New(dispatch.Deps{

@@ -20,27 +20,6 @@ const (
 	maxMessage = 4 << 10
 )
 
-// completeLoop stores ends in batches: whatever has ended while the former
-// batch was being stored. It ends when the results are closed and stored.
-func (t *TaskManager) completeLoop() {
-	for first := range t.results {
-		items := append(make([]*finished, 0, t.cfg.BatchSize), first)
-	drain:
-		for len(items) < t.cfg.BatchSize {
-			select {
-			case f, ok := <-t.results:
-				if !ok {
-					break drain
-				}
-				items = append(items, f)
-			default:
-				break drain
-			}
-		}
-		t.settle(items)
-	}
-}
-
 // settle stores the ends, however long that takes: results are held, with
 // their slots, until the store has taken or refused them (engine rule 23).
 func (t *TaskManager) settle(items []*finished) {

@@ -83,6 +83,9 @@ type Config struct {
 	Idle bool
 	// Completers is how many completion transactions run at once. Default 1.
 	Completers int
+	// Linger is how long a completer waits for more ends to store together, while
+	// nothing presses. Zero: it does not.
+	Linger time.Duration
 	// BatchSize is the most completions or claims of one transaction. Default 500.
 	BatchSize int
 	// LogLimit is the most bytes kept of one attempt's log. Default 1 MiB.
@@ -143,7 +146,8 @@ type TaskManager struct {
 	// sets: whether this node may take from them.
 	carried map[entity.Queue]bool
 
-	results chan *finished
+	results   chan *finished
+	gathering sync.Mutex
 	// storing is how many completers send a batch for the first time; one that
 	// failed says nothing about when its slots will be free.
 	storing atomic.Int32

@@ -193,6 +193,13 @@ func (s *slots) drain() {
 	s.draining = true
 }
 
+// plenty: nobody waits for a slot, nor will soon.
+func (s *slots) plenty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open() >= s.total/2
+}
+
 // used is how many slots are taken.
 func (s *slots) used() int {
 	s.mu.Lock()
