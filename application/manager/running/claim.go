@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -17,6 +18,7 @@ const claimSweep = time.Second
 func (t *TaskManager) claimLoop(ctx context.Context) {
 	timer := t.Clock.NewTimer(0)
 	defer timer.Stop()
+	trouble := outage.New("claim", t.Clock, t.Logger)
 	for {
 		select {
 		case <-ctx.Done():
@@ -24,24 +26,21 @@ func (t *TaskManager) claimLoop(ctx context.Context) {
 		case <-t.wake:
 		case <-timer.C():
 		}
-		t.claimAll(ctx)
+		err := t.claimAll(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		trouble.Note(err)
 		timer.Reset(claimSweep)
 	}
 }
 
 // claimAll claims until nothing is ready, waiting for slots where they are short.
-func (t *TaskManager) claimAll(ctx context.Context) {
+func (t *TaskManager) claimAll(ctx context.Context) error {
 	for ctx.Err() == nil {
 		more, err := t.claimOnce(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			t.Logger.Error("waiting runs could not be claimed", "error", err)
-			return
-		}
-		if !more {
-			return
+		if err != nil || !more {
+			return err
 		}
 		full := t.slots.full()
 		if full == nil {
@@ -52,6 +51,7 @@ func (t *TaskManager) claimAll(ctx context.Context) {
 		case <-full:
 		}
 	}
+	return ctx.Err()
 }
 
 // claimOnce takes one batch of ready runs; more says that others may be ready.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -14,15 +15,18 @@ const flushInterval = 500 * time.Millisecond
 func (t *TaskManager) flushLoop(ctx context.Context) {
 	timer := t.Clock.NewTimer(flushInterval)
 	defer timer.Stop()
+	trouble := outage.New("flush-logs", t.Clock, t.Logger)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C():
 		}
-		if err := t.FlushLogs(ctx); err != nil {
-			t.Logger.Error("logs of running jobs could not be stored; they are kept", "error", err)
+		err := t.FlushLogs(ctx)
+		if ctx.Err() != nil {
+			return
 		}
+		trouble.Note(err)
 		timer.Reset(flushInterval)
 	}
 }

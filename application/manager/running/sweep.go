@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -23,6 +24,7 @@ const unparkSweep = 5 * time.Second
 func (t *TaskManager) unparkLoop(ctx context.Context) {
 	timer := t.Clock.NewTimer(0)
 	defer timer.Stop()
+	trouble := outage.New("unpark", t.Clock, t.Logger)
 	var next time.Time
 	for {
 		select {
@@ -36,12 +38,12 @@ func (t *TaskManager) unparkLoop(ctx context.Context) {
 		case <-timer.C():
 			var err error
 			if next, err = t.Unpark(ctx); err != nil {
-				if ctx.Err() != nil {
-					return
-				}
-				t.Logger.Error("parked runs could not be made ready", "error", err)
 				next = t.StoreClock.Now().Add(time.Second)
 			}
+			if ctx.Err() != nil {
+				return
+			}
+			trouble.Note(err)
 		}
 		wait := unparkSweep
 		if !next.IsZero() {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
@@ -54,10 +55,9 @@ type loop struct {
 	interval time.Duration
 	// lead is nil for a duty of every node.
 	lead Lead
-	// last is the last good tick, and failed the first of those that fail now,
-	// in monotonic time.
-	last, failed time.Duration
-	failing      bool
+	// last is the last good tick, in monotonic time.
+	last   time.Duration
+	outage *outage.Log
 }
 
 // good is the last good tick, or the moment from which on there should be one;
@@ -93,6 +93,7 @@ func (d *Duties) OfCluster(name string, interval time.Duration, run func(ctx con
 }
 
 func (d *Duties) add(name string, l *loop, may, run func(ctx context.Context) error) error {
+	l.outage = outage.New(name, d.clock, d.logger)
 	d.mu.Lock()
 	d.loops[name] = l
 	d.mu.Unlock()
@@ -107,20 +108,16 @@ func (d *Duties) tick(ctx context.Context, name string, l *loop, run func(ctx co
 	err := guarded(ctx, run)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := d.clock.Monotonic()
 	switch {
 	case err == nil:
-		if l.failing {
-			d.logger.Info("a duty works again", "duty", name, "after", (now - l.failed).String())
-		}
-		l.failing, l.last = false, now
+		l.outage.Note(nil)
+		l.last = d.clock.Monotonic()
 	case errors.Is(err, ErrIdle):
-		if !l.failing {
-			l.last = now
+		if !l.outage.Lasts() {
+			l.last = d.clock.Monotonic()
 		}
-	case !l.failing && ctx.Err() == nil:
-		l.failing, l.failed = true, now
-		d.logger.Error("a duty fails; it goes on trying", "duty", name, "error", err)
+	case ctx.Err() == nil:
+		l.outage.Note(err)
 	}
 }
 
