@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 )
 
 // The tokens of the signed-in users of the harness.
@@ -164,14 +164,14 @@ type edge struct {
 	clock            *clocktest.Manual
 	// probesOnly: it is not the documented API that is served.
 	probesOnly bool
-	log        *lockedLog
+	log        *logtest.Book
 }
 
 func newEdge(t *testing.T) *edge {
 	t.Helper()
 	e := &edge{
 		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, nodes: newRegistry(), monitor: &fakeMonitor{}, backfills: &fakeBackfills{}, ahead: &fakeAhead{}, mu: &sync.Mutex{}, named: &namedJobs{},
-		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &lockedLog{},
+		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &logtest.Book{},
 	}
 	var err error
 	e.reports, err = report.NewRegistry()
@@ -208,31 +208,6 @@ func (e *edge) deps() api.Deps {
 		}),
 		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",
 	}
-}
-
-// lockedLog is a log that a server writes while a test reads it.
-type lockedLog struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-// Reset forgets what was logged.
-func (l *lockedLog) Reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.b.Reset()
-}
-
-func (l *lockedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // answer is a response, read.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,6 +20,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 )
 
 // patience bounds the wait for something that must happen.
@@ -80,32 +79,7 @@ type node struct {
 	cfg    config.Config
 	clock  *clocktest.Shifted
 	script *script
-	log    *journal
-}
-
-// journal keeps the lines of a node's log.
-type journal struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (j *journal) Write(line []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.lines = append(j.lines, string(line))
-	return len(line), nil
-}
-
-// with are the lines that hold every one of the texts.
-func (j *journal) with(texts ...string) (found []string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, line := range j.lines {
-		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
-			found = append(found, line)
-		}
-	}
-	return found
+	log    *logtest.Book
 }
 
 func newConfig(t *testing.T) config.Config {
@@ -121,7 +95,7 @@ func newConfig(t *testing.T) config.Config {
 // startNode starts an engine that is stopped at the end of the test.
 func startNode(t testing.TB, cfg config.Config, s *script) *node {
 	t.Helper()
-	n := &node{t: t, cfg: cfg, clock: clocktest.NewShifted(), script: s, log: &journal{}}
+	n := &node{t: t, cfg: cfg, clock: clocktest.NewShifted(), script: s, log: &logtest.Book{}}
 	engine, err := app.NewEngine(t.Context(), cfg, app.Options{
 		Clock: n.clock, Executor: s, Logger: slog.New(slog.NewTextHandler(n.log, nil)),
 	})

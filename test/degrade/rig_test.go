@@ -3,14 +3,12 @@
 package degrade_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +18,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
 	"github.com/platform-scheduler/platform-scheduler/test/fault"
@@ -72,24 +71,6 @@ func settings(t *testing.T, dsn, redis string, more map[string]string) config.Co
 	return cfg
 }
 
-// logBook keeps what a node logs.
-type logBook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logBook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logBook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // open makes a node that is not started.
 func open(ctx context.Context, t *testing.T, cfg config.Config, log io.Writer) (*app.Server, error) {
 	t.Helper()
@@ -105,13 +86,13 @@ func open(ctx context.Context, t *testing.T, cfg config.Config, log io.Writer) (
 type node struct {
 	*app.Server
 	t     *testing.T
-	log   *logBook
+	log   *logtest.Book
 	token string
 }
 
 func start(t *testing.T, cfg config.Config) *node {
 	t.Helper()
-	n := &node{t: t, log: &logBook{}}
+	n := &node{t: t, log: &logtest.Book{}}
 	var err error
 	n.Server, err = open(t.Context(), t, cfg, n.log)
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
@@ -86,7 +87,7 @@ func (b beginning) fails(t *testing.T, dsn, redis string) {
 	if b.most == 0 {
 		b.most = 4 * time.Second
 	}
-	log := &logBook{}
+	log := &logtest.Book{}
 	began := time.Now()
 	_, err := open(t.Context(), t, settings(t, dsn, redis, b.more), log)
 	require.Error(t, err)
@@ -136,7 +137,7 @@ func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
 	redis.Set(fault.Cut)
 	listen := redistest.Gone(t).Addrs[0] // a free port
 	cfg := settings(t, dsn, redis.Addr(), map[string]string{"server.addr": listen, "server.startWaitSec": "60", "redis.required": "true"})
-	log := &logBook{}
+	log := &logtest.Book{}
 	type opened struct {
 		s   *app.Server
 		err error

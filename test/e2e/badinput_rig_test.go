@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -13,7 +12,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +21,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
@@ -37,27 +36,9 @@ type rig struct {
 	*server
 	db     *sql.DB
 	sqlite bool
-	log    *logBook
+	log    *logtest.Book
 	// ids stand in the place of the names that paths of cases hold.
 	ids *strings.Replacer
-}
-
-// logBook keeps what the server logs.
-type logBook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logBook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logBook) lines() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Split(strings.TrimSpace(l.text.String()), "\n")
 }
 
 // newRig starts a server on a store and makes what cases refer to.
@@ -74,7 +55,7 @@ func newRig(t *testing.T, store persistence.Config) *rig {
 	}
 	cfg, _, err := config.Load(config.Options{Flags: flags})
 	require.NoError(t, err)
-	r := &rig{sqlite: driver == "sqlite", log: &logBook{}}
+	r := &rig{sqlite: driver == "sqlite", log: &logtest.Book{}}
 	machine := clock.NewSystem()
 	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Served: true, Handlers: map[string]sdk.Handler{
 		anything: sdk.HandlerFunc(func(context.Context, *sdk.Run) error { return nil }),
@@ -245,7 +226,7 @@ func (r *rig) unchanged(before map[string]string) {
 // every line is one that it wrote.
 func (r *rig) blameless() {
 	r.t.Helper()
-	for _, line := range r.log.lines() {
+	for _, line := range strings.Split(strings.TrimSpace(r.log.String()), "\n") {
 		require.True(r.t, strings.HasPrefix(line, "time="), "a forged line: %q", line)
 		require.NotContains(r.t, line, "level=ERROR")
 		require.NotContains(r.t, line, "\x1b")
