@@ -52,18 +52,18 @@ func (e *Engine) takeID(ctx context.Context, id string) error {
 	if e.cfg.Profile != config.ProfileCluster || held != nil && !conflict {
 		return held
 	}
-	before, now, err := e.lastBeat(ctx, id)
+	before, err := e.lastBeat(ctx, id)
 	if err != nil {
 		return err
 	}
-	lease := time.Duration(e.cfg.Engine.LeaseMs) * time.Millisecond
-	if before.Status == entity.NodeDown || before.ID == "" || now.Sub(before.LastHeartbeat) > lease {
-		return nil // nobody beats under it
+	// An old beat alone proves nothing: while the store was away nobody could beat.
+	if before.Status == entity.NodeDown || before.ID == "" {
+		return nil
 	}
 	if err := clock.Sleep(ctx, e.machine, 2*e.beat()+e.beat()/2); err != nil {
 		return err
 	}
-	after, _, err := e.lastBeat(ctx, id)
+	after, err := e.lastBeat(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -76,17 +76,16 @@ func (e *Engine) takeID(ctx context.Context, id string) error {
 	return nil
 }
 
-// lastBeat is the row of a node, and the store's time; without a row the node
-// has no id.
-func (e *Engine) lastBeat(ctx context.Context, id string) (n entity.Node, now time.Time, err error) {
-	nodes, now, err := e.Store.View(ctx)
+// lastBeat is the row of a node; without one the node has no id.
+func (e *Engine) lastBeat(ctx context.Context, id string) (entity.Node, error) {
+	nodes, _, err := e.Store.View(ctx)
 	if err != nil {
-		return n, now, fmt.Errorf("look for the node %s in the registry: %w", id, err)
+		return entity.Node{}, fmt.Errorf("look for the node %s in the registry: %w", id, err)
 	}
 	for _, n := range nodes {
 		if n.ID == id {
-			return n, now, nil
+			return n, nil
 		}
 	}
-	return entity.Node{}, now, nil
+	return entity.Node{}, nil
 }

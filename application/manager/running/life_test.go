@@ -46,6 +46,20 @@ func TestAFencedNodeStopsAndStartsNothing(t *testing.T) {
 	require.EqualValues(t, 2, done.Epoch)
 }
 
+// A fire or a claim that was under way when the node was fenced may be committed
+// after it works again: its rows are those of the former epoch, and lost.
+func TestARunOfAFormerEpochDoesNotStart(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("late", func(j *entity.Job) { j.OnNodeLoss = entity.NodeLossFail }))
+	n.Script.Reply(untilStopped)
+	row := lostRun(t, n, job.ID, nil)
+	require.NoError(t, n.Runner.Fence(t.Context()))
+	n.Runner.Adopt(2)
+	eventually(t, n, "a slot is free", func() bool { return n.Runner.Reserve(1) == 1 })
+	n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
+	require.Equal(t, entity.ReasonNodeLost, n.AwaitStatus(t, row.ID, entity.StatusFailed).Reason)
+}
+
 // A node that was declared dead and comes back may claim what it lost before the
 // report of its own first attempt is refused: that report must not take the
 // second attempt for its own.

@@ -43,13 +43,15 @@ func (t *TaskManager) Start(runs []entity.Run) {
 	t.executing.Add(int64(len(runs)))
 	started := make([]*active, len(runs))
 	t.mu.Lock()
-	fenced := t.slots.isFenced()
+	fenced, epoch := t.slots.isFenced(), t.epoch.Load()
 	for i, run := range runs {
 		a := &active{run: run}
 		a.ctx, a.cancel = context.WithCancelCause(t.base)
 		a.log = newJournal(run.Execution, t.cfg.LogLimit, t.StoreClock)
 		t.runs[run.Execution.ID] = a
-		if fenced { // a claim was under way when the fence went up
+		// A transaction was under way when the fence went up, and may have been
+		// committed only after it came down: its runs count as lost by now.
+		if fenced || run.Execution.Epoch < epoch {
 			a.cancel(entity.ErrStopLost)
 		}
 		started[i] = a
