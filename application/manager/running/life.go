@@ -49,11 +49,7 @@ func (t *TaskManager) Reap(ctx context.Context, nodeID string, epoch int64) (hel
 		return 0, fmt.Errorf("read the runs held by %s: %w", nodeID, err)
 	}
 	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool { return row.Epoch > epoch })
-	ids := make([]string, len(rows))
-	for i, row := range rows {
-		ids[i] = row.ID
-	}
-	return len(ids), t.recover(ctx, nodeID, ids)
+	return len(rows), t.recover(ctx, rows)
 }
 
 // RunsReady is told that runs wait that this node may claim.

@@ -125,6 +125,23 @@ func TestTheRunsOfADeadNodeAreReaped(t *testing.T) {
 	require.Zero(t, held)
 }
 
+// The dead node may be back while its runs are reaped: what it runs by then is
+// another attempt than the one that was lost.
+func TestTheNextAttemptOfANodeThatCameBackIsNotReaped(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("lost", nil))
+	row := lostRun(t, n, job.ID, func(row *entity.Execution) {
+		row.NodeID, row.Epoch, row.Claim = "node-2", 3, entity.RunningKey("node-2")
+	})
+	n.Runner.Executions = readAfter{n.Store.Executions, func() {
+		changeRow(t, n, row.ID, func(row *entity.Execution) { row.Epoch, row.Token, row.Attempt = 4, 2, 2 })
+	}}
+	held, err := n.Runner.Reap(t.Context(), "node-2", 3)
+	require.NoError(t, err)
+	require.Equal(t, 1, held)
+	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
+}
+
 func TestAStopThatWasAskedElsewhereIsFollowed(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	n.Script.Reply(untilStopped)

@@ -138,7 +138,7 @@ type TaskManager struct {
 
 	mu      sync.Mutex
 	runs    map[string]*active
-	suspect map[string]int // rows seen RUNNING for us that we do not run
+	suspect map[string]suspicion // rows seen RUNNING for us that we do not run
 	// recovering holds the tokens of lost attempts whose end is being stored.
 	recovering map[string]int64
 
@@ -170,7 +170,7 @@ func New(deps Deps, cfg Config) *TaskManager {
 	base, stop := context.WithCancelCause(context.Background())
 	t := &TaskManager{
 		Deps: deps, cfg: cfg, slots: newSlots(cfg.Slots),
-		runs: map[string]*active{}, suspect: map[string]int{}, recovering: map[string]int64{}, carried: map[entity.Queue]bool{},
+		runs: map[string]*active{}, suspect: map[string]suspicion{}, recovering: map[string]int64{}, carried: map[entity.Queue]bool{},
 		results: make(chan *finished, cfg.Slots+cfg.BatchSize),
 		wake:    make(chan struct{}, 1),
 		quiet:   make(chan struct{}, 1),

@@ -12,6 +12,12 @@ import (
 // an end and its commit, one look may see a difference that is none.
 const looksUntilLost = 2
 
+// suspicion is of an attempt that the store says runs here, and that does not.
+type suspicion struct {
+	token int64
+	looks int
+}
+
 // Reconcile compares the rows that the store says run on this node with what
 // really runs (engine rule 9): rows of a former life, and rows unknown here at
 // two looks, count as lost; runs whose row is final or in other hands are
@@ -22,23 +28,27 @@ func (t *TaskManager) Reconcile(ctx context.Context) error {
 		return fmt.Errorf("read the runs held by this node: %w", err)
 	}
 	held := make(map[string]*entity.Execution, len(rows))
-	var lost []string
+	var lost []*entity.Execution
 	epoch := t.epoch.Load()
 	t.mu.Lock()
-	suspects := map[string]int{}
+	suspects := map[string]suspicion{}
 	for _, row := range rows {
 		held[row.ID] = row
 		switch a := t.runs[row.ID]; {
 		case row.Epoch < epoch:
-			lost = append(lost, row.ID)
+			lost = append(lost, row)
 		case row.Epoch > epoch:
 			// A newer life of this node id holds it; this process is the zombie.
 		case a == nil || a.run.Execution.Token != row.Token:
-			suspects[row.ID] = t.suspect[row.ID] + 1
-			if suspects[row.ID] >= looksUntilLost {
-				lost = append(lost, row.ID)
-				delete(suspects, row.ID)
+			s := suspicion{token: row.Token, looks: 1}
+			if former := t.suspect[row.ID]; former.token == row.Token {
+				s.looks += former.looks
 			}
+			if s.looks >= looksUntilLost {
+				lost = append(lost, row)
+				continue
+			}
+			suspects[row.ID] = s
 		case row.CancelRequested:
 			if a.stopReason == entity.ReasonNone {
 				a.stopReason = row.Reason
@@ -57,13 +67,19 @@ func (t *TaskManager) Reconcile(ctx context.Context) error {
 		}
 	}
 	t.mu.Unlock()
-	return t.recover(ctx, t.cfg.NodeID, lost)
+	return t.recover(ctx, lost)
 }
 
-// recover ends attempts of a node that is gone, or has no memory of them.
-func (t *TaskManager) recover(ctx context.Context, nodeID string, ids []string) error {
-	if len(ids) == 0 {
+// recover ends attempts of a node that is gone, or has no memory of them. Each is
+// known by its token: until it is read in full, the node may be back and at work
+// on the next attempt.
+func (t *TaskManager) recover(ctx context.Context, lost []*entity.Execution) error {
+	if len(lost) == 0 {
 		return nil
+	}
+	ids, tokens := make([]string, len(lost)), make(map[string]int64, len(lost))
+	for i, row := range lost {
+		ids[i], tokens[row.ID] = row.ID, row.Token
 	}
 	rows, err := t.Executions.ByIDs(ctx, ids)
 	if err != nil {
@@ -78,7 +94,7 @@ func (t *TaskManager) recover(ctx context.Context, nodeID string, ids []string) 
 		return fmt.Errorf("load the jobs of lost runs: %w", err)
 	}
 	for _, row := range rows {
-		if row.Status != entity.StatusRunning || row.NodeID != nodeID || t.runsHere(row) || !t.beginRecovery(row) {
+		if row.Status != entity.StatusRunning || row.Token != tokens[row.ID] || t.runsHere(row) || !t.beginRecovery(row) {
 			continue
 		}
 		job := jobs[row.JobID]

@@ -110,6 +110,19 @@ func TestARowUnknownTwiceIsLost(t *testing.T) {
 	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }), "its end is on its way once")
 }
 
+// Two looks at two attempts of one run are one look at each.
+func TestLooksAtDifferentAttemptsDoNotAddUp(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	row := lostRun(t, n, n.Add(t, enginetest.Job("unknown", nil)).ID, nil)
+	reconcile(t, n, 1)
+	changeRow(t, n, row.ID, func(row *entity.Execution) { row.Token, row.Attempt = 2, 2 })
+	lost := func(c *enginetest.Counts) int { return c.Lost }
+	reconcile(t, n, 1)
+	require.Zero(t, n.Counts.Of(lost))
+	reconcile(t, n, 1)
+	require.Equal(t, 1, n.Counts.Of(lost))
+}
+
 // What is held by a later life of this node id is not for this process to judge.
 func TestARowOfALaterLifeIsLeftAlone(t *testing.T) {
 	n := startedNode(t, enginetest.Options{Epoch: 2})
