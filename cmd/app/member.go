@@ -78,7 +78,7 @@ func (e *Engine) takeID(ctx context.Context, id string) error {
 
 // lastBeat is the row of a node; without one the node has no id.
 func (e *Engine) lastBeat(ctx context.Context, id string) (entity.Node, error) {
-	nodes, _, err := e.Store.View(ctx)
+	nodes, err := e.Store.All(ctx)
 	if err != nil {
 		return entity.Node{}, fmt.Errorf("look for the node %s in the registry: %w", id, err)
 	}

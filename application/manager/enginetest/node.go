@@ -40,7 +40,6 @@ type Options struct {
 	Weight    int
 	BatchSize int
 	LogLimit  int
-	Linger    time.Duration
 	PlanLimit int
 	MaxHeld   int
 	// Clock is shared by the nodes of one test; a new one at Noon when nil.
@@ -115,7 +114,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Fair: fair, Executor: n.Script, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts,
 		Random: func() float64 { return 0.5 }, Logger: logger,
 	}, running.Config{
-		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Slots: o.Slots, BatchSize: o.BatchSize, LogLimit: o.LogLimit, Linger: o.Linger,
+		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Slots: o.Slots, BatchSize: o.BatchSize, LogLimit: o.LogLimit,
 	})
 	n.Planner = firing.New(firing.Deps{
 		Store: n.Faults, Plans: store, Executions: store.Executions, Places: n.Places, Definitions: n.Jobs,
