@@ -1,5 +1,7 @@
 package entity
 
+import "time"
+
 // Run is what an executor is given: one claimed attempt and the definition it
 // runs by. Both are read only.
 type Run struct {
@@ -8,6 +10,9 @@ type Run struct {
 	// Secrets are those that the definition names, opened for this attempt
 	// alone. They are never stored, logged or reported.
 	Secrets map[string]string
+	// Deadline is when the attempt runs out of time, by the store's clock; zero:
+	// its job sets no limit.
+	Deadline time.Time
 }
 
 // Reporter takes what an attempt says while it runs. It is safe for concurrent

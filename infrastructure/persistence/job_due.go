@@ -43,5 +43,5 @@ func (c *conn) plans(ctx context.Context, name string, ids []string, condition s
 		}
 		jobs = append(jobs, more...)
 	}
-	return jobs, nil
+	return jobs, c.addOwners(ctx, jobs)
 }

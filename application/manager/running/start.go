@@ -90,6 +90,7 @@ func (t *TaskManager) execute(a *active) {
 	}()
 	ctx, stop := a.ctx, context.CancelFunc(func() {})
 	if d := a.run.Job.Timeout(); d > 0 {
+		a.run.Deadline = start.Add(d)
 		ctx, stop = context.WithTimeoutCause(ctx, d, entity.ErrStopTimeout)
 	}
 	defer stop()

@@ -67,7 +67,7 @@ func (m moment) write(at time.Time, zone *time.Location) (string, error) {
 	}
 	switch m.format {
 	case "":
-		return at.UTC().Format("2006-01-02T15:04:05.000Z07:00"), nil
+		return at.UTC().Format(layout), nil
 	case epochMs:
 		return strconv.FormatInt(at.UnixMilli(), 10), nil
 	case epochSec:

@@ -14,15 +14,16 @@ import (
 )
 
 func run(zone, params string) entity.Run {
-	job := &entity.Job{ID: "job-1", Name: `a "b"`}
+	job := &entity.Job{ID: "job-1", Name: `a "b"`, Group: "billing", Owner: "ann"}
 	job.Schedule.TimeZone = zone
 	return entity.Run{
 		Job: job,
 		Execution: &entity.Execution{
-			ID: "x-1", RootID: "x-0", Attempt: 2, ShardIndex: 1, ShardTotal: 3, Params: params,
+			ID: "x-1", RootID: "x-0", Checkpoint: `row "7"`, Attempt: 2, ShardIndex: 1, ShardTotal: 3, Params: params,
 			ScheduledTime: time.Date(2026, 3, 31, 22, 5, 9, 7_000_000, time.UTC),
 		},
-		Secrets: map[string]string{"db.key": "s3cr&t"},
+		Secrets:  map[string]string{"db.key": "s3cr&t"},
+		Deadline: time.Date(2026, 3, 31, 22, 6, 0, 0, time.UTC),
 	}
 }
 
@@ -33,6 +34,10 @@ func TestExpandPutsValuesIntoTexts(t *testing.T) {
 		"plain $ {x} $x }":        "plain $ {x} $x }",
 		"${executionId}/${jobId}": "x-1/job-1",
 		"${jobName}":              `a "b"`,
+		"${group}/${owner}":       "billing/ann",
+		"${deadline}":             "2026-03-31T22:06:00.000Z",
+		"${checkpoint}":           `row "7"`,
+		"<${params}>":             `<{"day":"x y","n":7,"o":{"a":[1]},"nil":null,"big":12345678901234567890}>`,
 		"${attempt} ${shardIndex}/${shardTotal} ${idempotencyKey}": "2 1/3 x-0",
 		"$${HOME} ${attempt}":      "${HOME} 2",
 		"$$${attempt}":             "$${attempt}",
@@ -96,7 +101,8 @@ func TestExpandRefusesWhatHasNoValue(t *testing.T) {
 		"${HOME}":                   "Write $${ for the text ${",
 		"${ attempt}":               "is no placeholder",
 		"${shardIndex, shardTotal}": "is no placeholder",
-		"${params}":                 "is no placeholder",
+		"${params:-x}":              "is no placeholder",
+		"${checkpoint:-x}":          "is no placeholder",
 		"${params.}":                "1 to 50 letters",
 		"${params.a b}":             "1 to 50 letters",
 		"${params.b}":               "was not given the parameter b",
@@ -163,6 +169,44 @@ func TestEscapesKeepAValueInItsPlace(t *testing.T) {
 	text, err = placeholder.Expand("k=${params.v}", values, placeholder.Body("k=${params.v}"))
 	require.NoError(t, err)
 	require.Equal(t, "k="+evil, text)
+}
+
+// A body may hold the parameters as the object that they are; every other value
+// stays inside its text.
+func TestParametersStandInABodyAsJSON(t *testing.T) {
+	for params, c := range map[string]struct{ body, want string }{
+		`{"a":"x\"y"}`: {
+			`{"who": "a \\ \"${owner}\"", "all": ${params}, "text": "${params}", "list": [${params}], "last": "${checkpoint}"}`,
+			`{"who": "a \\ \"ann\"", "all": {"a":"x\"y"}, "text": "{\"a\":\"x\\\"y\"}", "list": [{"a":"x\"y"}], "last": "row \"7\""}`,
+		},
+		"": {`${params}`, `{}`},
+	} {
+		got, err := placeholder.Expand(c.body, placeholder.Of(run("UTC", params)), placeholder.Body(c.body))
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+		require.True(t, json.Valid([]byte(got)))
+	}
+	form := "p=${params}&c=${checkpoint}"
+	got, err := placeholder.Expand(form, placeholder.Of(run("UTC", `{"a":1}`)), placeholder.Body(form))
+	require.NoError(t, err)
+	require.Equal(t, `p={"a":1}&c=row "7"`, got, "what is no JSON is left as it is")
+}
+
+func TestARunWithoutALimitHasNoDeadline(t *testing.T) {
+	r := run("UTC", "")
+	r.Deadline, r.Execution.Checkpoint = time.Time{}, ""
+	got, err := placeholder.Expand("<${deadline}${checkpoint}>", placeholder.Of(r), placeholder.Raw)
+	require.NoError(t, err)
+	require.Equal(t, "<>", got)
+}
+
+// A definition is checked with samples where the values are not known yet.
+func TestSamplesAreJSONWhereValuesAre(t *testing.T) {
+	body := `{"all": ${params}, "last": "${checkpoint}", "until": "${deadline}"}`
+	got, err := placeholder.Expand(body, placeholder.Samples(&entity.Job{}), placeholder.Body(body))
+	require.NoError(t, err)
+	require.True(t, json.Valid([]byte(got)), got)
+	require.Contains(t, got, placeholder.Sample)
 }
 
 func TestSecretNamesAreThoseOfTheTexts(t *testing.T) {

@@ -9,16 +9,21 @@ import (
 const (
 	paramPrefix  = "params."
 	secretPrefix = "secret."
+	// allParams are the parameters of the run as one JSON object.
+	allParams = "params"
 )
 
 // plain are the placeholders without a name of their own.
-var plain = []string{"scheduledTime", "executionId", "jobId", "jobName", "attempt", "shardIndex", "shardTotal", "idempotencyKey"}
+var plain = []string{
+	"scheduledTime", "executionId", "jobId", "jobName", "group", "owner", "attempt", "shardIndex", "shardTotal", "idempotencyKey",
+	"deadline", "checkpoint", allParams,
+}
 
 // reference is one placeholder: ${name}, ${params.NAME:-default},
 // ${scheduledTime-1d:yyyy-MM-dd}.
 type reference struct {
 	name string
-	// key is the NAME of params and secret.
+	// key is the NAME of a parameter or a secret.
 	key string
 	// fallback stands for a parameter that was not given.
 	fallback *string
@@ -32,7 +37,7 @@ func parseReference(text string) (*reference, error) {
 		m, err := parseMoment(text[len("scheduledTime"):])
 		return &reference{name: "scheduledTime", moment: m}, err
 	case strings.HasPrefix(text, paramPrefix):
-		ref := &reference{name: "params"}
+		ref := &reference{name: "param"}
 		key, fallback, given := strings.Cut(text[len(paramPrefix):], ":-")
 		if given {
 			ref.fallback = &fallback

@@ -101,7 +101,7 @@ func Expand(text string, v *Values, escape Escape) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(escape(b.Len(), value))
+		b.WriteString(escape(b.String(), value))
 	}
 	return b.String(), nil
 }

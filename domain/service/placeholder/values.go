@@ -1,6 +1,7 @@
 package placeholder
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -10,6 +11,9 @@ import (
 
 // Sample stands for what is not known yet when a definition is checked.
 const Sample = "placeholder-sample"
+
+// layout is how times are written without a format, as everywhere in the API.
+const layout = "2006-01-02T15:04:05.000Z07:00"
 
 // Values are what placeholders stand for. They belong to one goroutine.
 type Values struct {
@@ -43,6 +47,10 @@ func (v *Values) of(ref *reference) (string, error) {
 		return job.ID, nil
 	case "jobName":
 		return job.Name, nil
+	case "group":
+		return job.Group, nil
+	case "owner":
+		return job.Owner, nil
 	case "attempt":
 		return strconv.Itoa(x.Attempt), nil
 	case "shardIndex":
@@ -51,11 +59,31 @@ func (v *Values) of(ref *reference) (string, error) {
 		return strconv.Itoa(max(x.ShardTotal, 1)), nil
 	case "idempotencyKey":
 		return x.IdempotencyKey(), nil
-	case "params":
+	case "deadline":
+		return v.deadline(), nil
+	case "checkpoint":
+		return v.checkpoint(), nil
+	case allParams:
+		return cmp.Or(x.Params, "{}"), nil
+	case "param":
 		return v.param(ref)
 	default:
 		return v.secret(ref.key)
 	}
+}
+
+func (v *Values) deadline() string {
+	if v.run.Deadline.IsZero() && !v.sample {
+		return ""
+	}
+	return v.run.Deadline.UTC().Format(layout)
+}
+
+func (v *Values) checkpoint() string {
+	if v.sample {
+		return Sample
+	}
+	return v.run.Execution.Checkpoint
 }
 
 func (v *Values) secret(name string) (string, error) {

@@ -18,6 +18,7 @@ import (
 func testPlanning(t *testing.T, open Opener) {
 	t.Run("due jobs in order, page by page", func(t *testing.T) { dueInOrder(t, open(t, nil)) })
 	t.Run("due jobs of owned partitions", func(t *testing.T) { dueByPartition(t, open(t, nil)) })
+	t.Run("owners where they are named", func(t *testing.T) { ownersWhereNamed(t, open(t, nil)) })
 	t.Run("unarmed jobs", func(t *testing.T) { unarmed(t, open(t, nil)) })
 	t.Run("schedules of enabled jobs, page by page", func(t *testing.T) { enabledSchedules(t, open(t, nil)) })
 }

@@ -1,0 +1,39 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// ownerMark is the placeholder of the owner in job data.
+const ownerMark = "${owner}"
+
+// addOwners reads the owners of the jobs whose data names them. Planning and
+// running need no others, so that nobody pays for the column.
+func (c *conn) addOwners(ctx context.Context, jobs []*entity.Job) error {
+	named := map[string]*entity.Job{}
+	var ids []string
+	for _, j := range jobs {
+		if strings.Contains(j.Data, ownerMark) {
+			named[j.ID], ids = j, append(ids, j.ID)
+		}
+	}
+	for _, part := range chunks(ids, c.d.maxRows) {
+		in, args := c.d.in("id", part)
+		_, err := collect(ctx, c, "job.owners", "SELECT id, owner FROM scheduler_job_definition"+c.d.byPrimary+" WHERE "+in, args,
+			func(rows *sql.Rows) (id string, err error) {
+				var owner sql.NullString
+				if err = rows.Scan(&id, &owner); err == nil && named[id] != nil {
+					named[id].Owner = owner.String
+				}
+				return id, err
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
