@@ -34,6 +34,12 @@ type RunInfo struct {
 	JobData json.RawMessage
 	// Checkpoint is what the attempt before this one kept last.
 	Checkpoint string
+	// Deadline is when the attempt runs out of time, in UTC; zero where its job
+	// sets no limit.
+	Deadline time.Time
+	// TraceParent is the value of a traceparent header (W3C Trace Context). The
+	// trace is the run, the span the attempt.
+	TraceParent string
 }
 
 // Sink takes what a handler says while it runs. It is safe for concurrent use.
@@ -99,6 +105,14 @@ func (r *Run) FencingToken() int64 { return r.info.FencingToken }
 
 // IdempotencyKey is the same over all attempts and replays of the work.
 func (r *Run) IdempotencyKey() string { return r.info.IdempotencyKey }
+
+// Deadline is when the attempt runs out of time, in UTC; ok is false where its
+// job sets no limit. The context of the handler ends then.
+func (r *Run) Deadline() (at time.Time, ok bool) { return r.info.Deadline, !r.info.Deadline.IsZero() }
+
+// TraceParent goes into the header traceparent of calls that the handler makes,
+// so that what they cause belongs to the run's trace (W3C Trace Context).
+func (r *Run) TraceParent() string { return r.info.TraceParent }
 
 // Params is the JSON object given with a trigger, or nil. Do not change it.
 func (r *Run) Params() json.RawMessage { return r.info.Params }

@@ -48,6 +48,7 @@ func TestRunTellsWhatItRuns(t *testing.T) {
 		ExecutionID: "e1", JobID: "j1", JobName: "settle", ScheduledTime: at, Attempt: 2,
 		ShardIndex: 3, ShardTotal: 8, FencingToken: 77, IdempotencyKey: "root",
 		Params: json.RawMessage(`{"a":1}`), JobData: json.RawMessage(`{"b":2}`), Checkpoint: "row 5",
+		Deadline: at.Add(time.Minute), TraceParent: "00-1-2-01",
 	}, nil)
 	require.Equal(t, "e1", run.ExecutionID())
 	require.Equal(t, "j1", run.JobID())
@@ -61,6 +62,12 @@ func TestRunTellsWhatItRuns(t *testing.T) {
 	require.JSONEq(t, `{"a":1}`, string(run.Params()))
 	require.JSONEq(t, `{"b":2}`, string(run.JobData()))
 	require.Equal(t, "row 5", run.LastCheckpoint())
+	deadline, ok := run.Deadline()
+	require.True(t, ok)
+	require.Equal(t, at.Add(time.Minute), deadline)
+	require.Equal(t, "00-1-2-01", run.TraceParent())
+	_, ok = sdk.NewRun(sdk.RunInfo{}, nil).Deadline()
+	require.False(t, ok, "most jobs have no limit")
 }
 
 func TestRunWithoutASinkDiscards(t *testing.T) {

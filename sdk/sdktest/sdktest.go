@@ -111,6 +111,7 @@ func fill(info *sdk.RunInfo) {
 	set(&info.IdempotencyKey, info.ExecutionID)
 	info.Attempt, info.ShardTotal = max(info.Attempt, 1), max(info.ShardTotal, 1)
 	info.FencingToken = max(info.FencingToken, 1)
+	set(&info.TraceParent, "00-00000000000000000000000000000001-0000000000000001-01")
 	if info.ScheduledTime.IsZero() {
 		info.ScheduledTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	}

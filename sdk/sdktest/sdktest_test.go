@@ -96,6 +96,7 @@ func TestARunHasWhatRealRunsHave(t *testing.T) {
 		require.NotEmpty(t, run.JobName())
 		require.Equal(t, []any{1, 0, 1, int64(1)}, []any{run.Attempt(), run.ShardIndex(), run.ShardTotal(), run.FencingToken()})
 		require.Equal(t, 2026, run.ScheduledTime().Year())
+		require.Regexp(t, `^00-[0-9a-f]{32}-[0-9a-f]{16}-01$`, run.TraceParent())
 		return nil
 	}), sdktest.Attempt{})
 	require.True(t, r.Succeeded())

@@ -62,11 +62,13 @@ func TestAProcessFindsWhoItIsAndNothingOfTheServer(t *testing.T) {
 		"SCHEDULER_SCHEDULED_TIME": "2026-11-20T12:00:00.000Z", "SCHEDULER_ATTEMPT": "2", "SCHEDULER_SHARD_INDEX": "1",
 		"SCHEDULER_SHARD_TOTAL": "3", "SCHEDULER_FENCING_TOKEN": "5", "SCHEDULER_IDEMPOTENCY_KEY": "exec-1",
 		"SCHEDULER_PARAMS": `{"day":1}`, "SCHEDULER_CHECKPOINT": "row 7", "SCHEDULER_TIMEOUT_SEC": "7",
+		"SCHEDULER_DEADLINE": "", "SCHEDULER_TRACEPARENT": env["TRACEPARENT"],
 	} {
 		require.Equal(t, want, env[name], name)
 	}
 	require.True(t, strings.HasPrefix(env["HOME"], b.folder))
 	require.Equal(t, env["HOME"], env["TMPDIR"])
+	require.Regexp(t, `^00-[0-9a-f]{32}-[0-9a-f]{16}-01$`, env["TRACEPARENT"])
 }
 
 // Each attempt has a folder of its own, which nobody else can read and which

@@ -18,6 +18,9 @@ const basePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 // runPrefix begins the names that tell a process which run it is.
 const runPrefix = "SCHEDULER_"
 
+// timeLayout is RFC 3339 in UTC with milliseconds, as everywhere in the API.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
 // loaders are names that make a program load or run code that its definition
 // does not show: of the dynamic linker, of shells and of interpreters.
 var loaders = []string{
@@ -82,13 +85,15 @@ func environment(run entity.Run, d definition, folder string, account Account) [
 	env := map[string]string{
 		"PATH": basePath, "LANG": "C.UTF-8", "HOME": folder, "TMPDIR": folder, "USER": account.Name, "LOGNAME": account.Name, "SHELL": "/bin/sh",
 	}
+	env["TRACEPARENT"] = x.TraceParent() // as tools for traces expect it
 	maps.Copy(env, d.env)
 	for name, value := range map[string]string{
 		"EXECUTION_ID": x.ID, "JOB_ID": run.Job.ID, "JOB_NAME": run.Job.Name,
-		"SCHEDULED_TIME": x.ScheduledTime.UTC().Format("2006-01-02T15:04:05.000Z"),
+		"SCHEDULED_TIME": x.ScheduledTime.UTC().Format(timeLayout),
 		"ATTEMPT":        strconv.Itoa(x.Attempt), "SHARD_INDEX": strconv.Itoa(x.ShardIndex), "SHARD_TOTAL": strconv.Itoa(max(x.ShardTotal, 1)),
 		"FENCING_TOKEN": strconv.FormatInt(x.FencingToken(), 10), "IDEMPOTENCY_KEY": x.IdempotencyKey(),
-		"PARAMS": x.Params, "CHECKPOINT": x.Checkpoint, "TIMEOUT_SEC": strconv.FormatInt(int64(run.Job.Timeout()/time.Second), 10),
+		"PARAMS": x.Params, "CHECKPOINT": x.Checkpoint, "DEADLINE": deadline(run), "TRACEPARENT": x.TraceParent(),
+		"TIMEOUT_SEC": strconv.FormatInt(int64(run.Job.Timeout()/time.Second), 10),
 	} {
 		env[runPrefix+name] = strings.ReplaceAll(value, "\x00", "")
 	}
@@ -97,4 +102,12 @@ func environment(run entity.Run, d definition, folder string, account Account) [
 		out = append(out, name+"="+env[name])
 	}
 	return out
+}
+
+// deadline is empty for a run that may take as long as it likes.
+func deadline(run entity.Run) string {
+	if run.Deadline.IsZero() {
+		return ""
+	}
+	return run.Deadline.UTC().Format(timeLayout)
 }

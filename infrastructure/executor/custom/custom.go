@@ -152,6 +152,7 @@ func newRun(run entity.Run, data string, rep entity.Reporter) *sdk.Run {
 		ShardIndex: x.ShardIndex, ShardTotal: max(x.ShardTotal, 1),
 		FencingToken: x.FencingToken(), IdempotencyKey: x.IdempotencyKey(),
 		Params: raw(x.Params), JobData: raw(data), Checkpoint: x.Checkpoint,
+		Deadline: run.Deadline.UTC(), TraceParent: x.TraceParent(),
 	}, sink{rep})
 }
 

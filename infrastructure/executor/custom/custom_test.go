@@ -79,6 +79,7 @@ func TestRunTellsTheHandlerWhatItRuns(t *testing.T) {
 	run.Execution.ShardIndex, run.Execution.ShardTotal, run.Execution.Attempt = 2, 3, 4
 	run.Execution.Token, run.Execution.JobFence, run.Execution.RootID = 5, 6, "root"
 	run.Execution.Params, run.Execution.Checkpoint = `{"limit":1}`, "row 7"
+	run.Deadline = run.Execution.ScheduledTime.Add(time.Minute)
 	rep := &executortest.Recorder{}
 
 	require.Equal(t, entity.Succeeded("42 rows"), registry.Run(t.Context(), run, rep))
@@ -94,6 +95,9 @@ func TestRunTellsTheHandlerWhatItRuns(t *testing.T) {
 	require.JSONEq(t, `{"limit":1}`, string(seen.Params()))
 	require.JSONEq(t, `{"table":"t"}`, string(seen.JobData()))
 	require.Equal(t, "row 9", seen.LastCheckpoint())
+	deadline, _ := seen.Deadline()
+	require.Equal(t, run.Deadline, deadline)
+	require.Equal(t, run.Execution.TraceParent(), seen.TraceParent())
 	require.Equal(t, []executortest.Line{
 		{Type: entity.LogStdout, Text: "a line"}, {Type: entity.LogStdout, Text: "level=WARN msg=careful n=1"},
 	}, rep.Lines())

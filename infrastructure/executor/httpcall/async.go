@@ -11,13 +11,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
 )
 
-// What the target of an asynchronous call is given beside the run's identity:
-// the token of the attempt, and where below the server's address it reports.
-const (
-	tokenHeader  = runPrefix + "Run-Token"
-	reportHeader = runPrefix + "Report-Path"
-)
-
 func reportPath(executionID string) string { return "/api/v1/executions/" + executionID + "/report" }
 
 // WithReports enables asynchronous calls: their targets report to reports. It

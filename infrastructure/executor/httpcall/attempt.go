@@ -112,10 +112,10 @@ func (a *attempt) request(ctx context.Context, run entity.Run) (*http.Request, e
 	if a.call.body != "" && request.Header.Get("Content-Type") == "" {
 		request.Header.Set("Content-Type", contentType(a.call.body))
 	}
-	identify(request.Header, run.Execution, run.Job.ID)
+	identify(request.Header, run)
 	if a.token != "" {
 		request.Header.Set(tokenHeader, a.token)
-		request.Header.Set(reportHeader, reportPath(run.Execution.ID))
+		request.Header.Set(reportPathHeader, reportPath(run.Execution.ID))
 	}
 	return request, nil
 }

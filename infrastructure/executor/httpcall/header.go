@@ -4,11 +4,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
@@ -42,7 +39,7 @@ func checkHeaders(r *jobdata.Reader, headers map[string]string) http.Header {
 		r.Fault("headers", "too_many", "shorten it to at most %d headers; it has %d", maxHeaders, len(headers))
 		return nil
 	}
-	h := make(http.Header, len(headers)+9)
+	h := make(http.Header, len(headers)+13)
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		canonical, value := http.CanonicalHeaderKey(name), headers[name]
 		switch {
@@ -75,17 +72,4 @@ func isToken(s string) bool {
 		}
 	}
 	return true
-}
-
-// identify tells the target which run calls it.
-func identify(h http.Header, x *entity.Execution, jobID string) {
-	set := func(name, value string) { h[runPrefix+name] = []string{value} }
-	set("Execution-Id", x.ID)
-	set("Job-Id", jobID)
-	set("Scheduled-Time", x.ScheduledTime.UTC().Truncate(time.Millisecond).Format(millis))
-	set("Attempt", strconv.Itoa(x.Attempt))
-	set("Shard-Index", strconv.Itoa(x.ShardIndex))
-	set("Shard-Total", strconv.Itoa(max(x.ShardTotal, 1)))
-	set("Fencing-Token", strconv.FormatInt(x.FencingToken(), 10))
-	set("Idempotency-Key", x.IdempotencyKey())
 }

@@ -80,13 +80,16 @@ func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []fault
 // limit of the job, or DefaultTimeout, spans the whole attempt: resolving,
 // connecting, redirects and reading the answer.
 func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
-	c, faults := x.read(run.Job, placeholder.Of(run))
-	if len(faults) > 0 {
-		return entity.Failed(entity.ReasonInvalid, fault.Invalid(faults).Error())
-	}
 	limit := run.Job.Timeout()
 	if limit <= 0 {
 		limit = DefaultTimeout
+	}
+	if run.Deadline.IsZero() {
+		run.Deadline = x.clock.Now().Add(limit)
+	}
+	c, faults := x.read(run.Job, placeholder.Of(run))
+	if len(faults) > 0 {
+		return entity.Failed(entity.ReasonInvalid, fault.Invalid(faults).Error())
 	}
 	began := x.clock.Monotonic()
 	limited, stop := x.within(ctx, limit)

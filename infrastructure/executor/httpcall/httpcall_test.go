@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -91,6 +92,7 @@ func TestRunSendsTheRequestOfTheDefinition(t *testing.T) {
 	})
 	run.Execution.ShardIndex, run.Execution.ShardTotal, run.Execution.Attempt = 2, 3, 4
 	run.Execution.Token, run.Execution.JobFence, run.Execution.RootID = 5, 6, "root"
+	run.Deadline = run.Execution.ScheduledTime.Add(30 * time.Second)
 	outcome := httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run, &executortest.Recorder{})
 
 	require.Equal(t, entity.Succeeded("done"), outcome)
@@ -105,6 +107,8 @@ func TestRunSendsTheRequestOfTheDefinition(t *testing.T) {
 		"X-Scheduler-Scheduled-Time": "2026-03-01T02:00:00.000Z", "X-Scheduler-Attempt": "4",
 		"X-Scheduler-Shard-Index": "2", "X-Scheduler-Shard-Total": "3",
 		"X-Scheduler-Fencing-Token": fmt.Sprint(6<<16 | 5), "X-Scheduler-Idempotency-Key": "root",
+		"X-Scheduler-Job-Name": "settle orders", "X-Scheduler-Deadline": "2026-03-01T02:00:30.000Z",
+		"Traceparent": run.Execution.TraceParent(),
 	}
 	for name, value := range want {
 		require.Equal(t, []string{value}, got.Header[name], name)

@@ -37,7 +37,9 @@ func (a *attempt) redirect(next *http.Request, made []*http.Request) error {
 	// The address of the hop before may hold secrets in its query.
 	next.Header.Del("Referer")
 	if left(made, next) {
-		next.Header.Del(tokenHeader)
+		for _, name := range confidential {
+			next.Header.Del(name)
+		}
 		for name := range next.Header {
 			if !portable[name] && !strings.HasPrefix(name, runPrefix) {
 				next.Header.Del(name)
