@@ -13,12 +13,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
+var exitOne = 1
+
 func finishedRun() *entity.Execution {
 	return &entity.Execution{
 		ID: "e1", JobID: "j1", FireKey: "2026-11-20T12:00:00.000Z", ScheduledTime: now, DueTime: now, Trigger: entity.TriggerSchedule, ShardTotal: 1,
 		JobVersion: 3, Priority: 5, Status: entity.StatusFailed, Reason: entity.ReasonExitCode, NodeID: "n1", Attempt: 2, RetryCount: 1,
 		StartTime: now.Add(7 * time.Millisecond), EndTime: now.Add(time.Second), Duration: 993 * time.Millisecond, Progress: 40,
-		ErrorMessage: "exit 1", Result: "r", RootID: "e1", CreateTime: now, UpdateTime: now.Add(time.Second),
+		ErrorMessage: "exit 1", Result: "r", RootID: "e1", Epoch: 7, Token: 2, Checkpoint: "row 7", ExitCode: &exitOne, CreateTime: now, UpdateTime: now.Add(time.Second),
 	}
 }
 
@@ -26,7 +28,8 @@ func TestExecutionHasTheContractsNames(t *testing.T) {
 	e := newEdge(t)
 	e.executions.rows = []*entity.Execution{finishedRun()}
 	require.JSONEq(t, `{"id":"e1","jobId":"j1","jobName":"name of j1","fireKey":"2026-11-20T12:00:00.000Z","scheduledTime":"2026-11-20T12:00:00.000Z",
-		"trigger":"SCHEDULE","shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
+		"trigger":"SCHEDULE","triggeredBy":"schedule","triggeredByToken":null,"epoch":7,"fencingToken":2,
+		"params":null,"checkpoint":"row 7","output":{"exitCode":1,"text":"r"},"shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
 		"startTime":"2026-11-20T12:00:00.007Z","endTime":"2026-11-20T12:00:01.000Z","durationMs":993,"latenessMs":7,"progress":40,"errorMessage":"exit 1",
 		"result":"r","retryOf":null,"jobVersion":3,"skipFrom":null,"skipTo":null,"skipCount":0,"createTime":"2026-11-20T12:00:00.000Z",
 		"updateTime":"2026-11-20T12:00:01.000Z"}`, e.call("GET", "/api/v1/executions/e1", "").want(200).body)
@@ -37,6 +40,52 @@ func TestExecutionHasTheContractsNames(t *testing.T) {
 	require.Nil(t, m["startTime"])
 	require.Nil(t, m["durationMs"])
 	require.Nil(t, m["latenessMs"])
+}
+
+func TestAnExecutionSaysWithWhatAndByWhomItWasTriggered(t *testing.T) {
+	e := newEdge(t)
+	run := &entity.Execution{ID: "e1", JobID: "j1", Trigger: entity.TriggerManual, Status: entity.StatusWaiting, ScheduledTime: now, CreateTime: now, UpdateTime: now}
+	e.executions.rows = []*entity.Execution{run}
+	get := func() map[string]any {
+		e.t.Helper()
+		return e.call("GET", "/api/v1/executions/e1", "").want(200).json()
+	}
+	run.Params, run.TriggeredBy = `{"day":"2026-03-01"}`, entity.Actor{User: "ann", Token: "ci"}
+	m := get()
+	require.Equal(t, []any{map[string]any{"day": "2026-03-01"}, "ann", "ci"}, []any{m["params"], m["triggeredBy"], m["triggeredByToken"]})
+	list := e.call("GET", "/api/v1/executions", "").want(200).json()["items"].([]any)[0].(map[string]any)
+	require.Equal(t, "ann", list["triggeredBy"])
+	for _, long := range []string{"params", "checkpoint", "output"} {
+		require.NotContains(t, list, long, "a page of 200 is no place for texts of 64 KiB")
+	}
+	run.TriggeredBy = entity.Actor{}
+	require.Empty(t, get()["triggeredBy"], "runs of a former release do not say")
+	run.Trigger = entity.TriggerMisfire
+	require.Equal(t, "schedule", get()["triggeredBy"])
+}
+
+func TestTheOutputOfARunIsJSON(t *testing.T) {
+	e := newEdge(t)
+	run := finishedRun()
+	e.executions.rows = []*entity.Execution{run}
+	code := 3
+	for _, c := range []struct {
+		result string
+		code   *int
+		want   any
+	}{
+		{"", nil, nil},
+		{`{"rows": 2}`, nil, map[string]any{"rows": 2.0}},
+		{"[1, 2]", nil, []any{1.0, 2.0}},
+		{"7", nil, 7.0},
+		{"7 parcels", nil, map[string]any{"text": "7 parcels"}},
+		{`{"rows": 2}`, &code, map[string]any{"exitCode": 3.0, "text": `{"rows": 2}`}},
+		{"", &code, map[string]any{"exitCode": 3.0, "text": ""}},
+	} {
+		run.Result, run.ExitCode = c.result, c.code
+		m := e.call("GET", "/api/v1/executions/e1", "").want(200).json()
+		require.Equal(t, []any{c.want, c.result}, []any{m["output"], m["result"]})
+	}
 }
 
 func TestListExecutions(t *testing.T) {
@@ -60,6 +109,12 @@ func TestCancelRetryReplay(t *testing.T) {
 	e.call("POST", "/api/v1/executions/e1/cancel", "").want(202)
 	require.Equal(t, "retry-1", e.call("POST", "/api/v1/executions/e1/retry", "").want(202).json()["executionId"])
 	require.Equal(t, []any{"replay-2-of-e1"}, e.call("POST", "/api/v1/dead-letters/e1/replay", "").want(202).json()["executionIds"])
+	require.Equal(t, "admin", e.executions.by.User)
+	e.executions.by = entity.Actor{}
+	e.call("POST", "/api/v1/bulk/executions/retry", `{"ids":["e1"]}`, "Authorization", "Bearer "+operatorToken).want(200)
+	require.Equal(t, "operator", e.executions.by.User)
+	e.call("POST", "/api/v1/jobs/j1/trigger", `{}`).want(202)
+	require.Equal(t, "admin", e.jobs.trigger.By.User)
 	e.executions.err = fault.Conflict("final", "the run is over")
 	for _, path := range []string{"executions/e1/cancel", "executions/e1/retry", "dead-letters/e1/replay"} {
 		e.call("POST", "/api/v1/"+path, "").wantCode(409, "final")
@@ -68,8 +123,8 @@ func TestCancelRetryReplay(t *testing.T) {
 
 func TestAttemptsAndDeadLetters(t *testing.T) {
 	e := newEdge(t)
-	e.executions.attempts = []entity.Attempt{{Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonError, NodeID: "n", StartTime: now, EndTime: now.Add(time.Second), ErrorMessage: "x"}}
-	require.JSONEq(t, `{"items":[{"attempt":1,"status":"FAILED","reason":"ERROR","nodeId":"n","startTime":"2026-11-20T12:00:00.000Z","endTime":"2026-11-20T12:00:01.000Z","errorMessage":"x","result":""}],
+	e.executions.attempts = []entity.Attempt{{Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonError, NodeID: "n", StartTime: now, EndTime: now.Add(time.Second), ErrorMessage: "x", Progress: 30, ExitCode: &exitOne}}
+	require.JSONEq(t, `{"items":[{"attempt":1,"status":"FAILED","reason":"ERROR","nodeId":"n","startTime":"2026-11-20T12:00:00.000Z","endTime":"2026-11-20T12:00:01.000Z","errorMessage":"x","result":"","progress":30,"output":{"exitCode":1,"text":""}}],
 		"nextCursor":null}`, e.call("GET", "/api/v1/executions/e1/attempts", "").want(200).body)
 
 	e.executions.letters = []entity.DeadLetter{{ExecutionID: "e1", JobID: "j1", Reason: entity.ReasonError, Message: "m", CreateTime: now}}

@@ -200,6 +200,7 @@ type fakeExecutions struct {
 	letterFilter repository.DeadLetterFilter
 	endless      int
 	retries      int
+	by           entity.Actor
 	names        []string
 }
 
@@ -234,17 +235,19 @@ func (f *fakeExecutions) Logs(_ context.Context, p repository.LogPage) ([]entity
 
 func (f *fakeExecutions) Cancel(context.Context, string) error { return f.err }
 
-func (f *fakeExecutions) Retry(context.Context, string) (string, error) {
+func (f *fakeExecutions) Retry(_ context.Context, _ string, by entity.Actor) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.retries++
+	f.by = by
 	return fmt.Sprint("retry-", f.retries), f.err
 }
 
-func (f *fakeExecutions) Replay(_ context.Context, id string) (string, error) {
+func (f *fakeExecutions) Replay(_ context.Context, id string, by entity.Actor) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.retries++
+	f.by = by
 	return fmt.Sprint("replay-", f.retries, "-of-", id), f.err
 }
 

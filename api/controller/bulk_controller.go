@@ -98,8 +98,9 @@ func (b *BulkController) DeleteJobs(c *gin.Context) error {
 //	@Success 200 {object} vo.Bulk "what became of each"
 //	@Router /api/v1/bulk/jobs/trigger [post]
 func (b *BulkController) TriggerJobs(c *gin.Context) error {
+	by := middleware.ActorOf(c)
 	return b.byID(c, middleware.Job, permission.JobRun, func(ctx context.Context, id string) ([]string, error) {
-		return b.jobs.Trigger(ctx, id, service.Trigger{Source: entity.TriggerManual})
+		return b.jobs.Trigger(ctx, id, service.Trigger{Source: entity.TriggerManual, By: by})
 	})
 }
 
@@ -128,8 +129,9 @@ func (b *BulkController) CancelExecutions(c *gin.Context) error {
 //	@Success 200 {object} vo.Bulk "what became of each"
 //	@Router /api/v1/bulk/executions/retry [post]
 func (b *BulkController) RetryExecutions(c *gin.Context) error {
+	by := middleware.ActorOf(c)
 	return b.byID(c, middleware.Execution, permission.ExecutionWrite, func(ctx context.Context, id string) ([]string, error) {
-		made, err := b.runs.Retry(ctx, id)
+		made, err := b.runs.Retry(ctx, id, by)
 		return []string{made}, err
 	})
 }
@@ -144,8 +146,9 @@ func (b *BulkController) RetryExecutions(c *gin.Context) error {
 //	@Success 200 {object} vo.Bulk "what became of each"
 //	@Router /api/v1/bulk/dead-letters/replay [post]
 func (b *BulkController) ReplayLetters(c *gin.Context) error {
+	by := middleware.ActorOf(c)
 	return b.byCause(c, func(ctx context.Context, id string) ([]string, error) {
-		made, err := b.letters.Replay(ctx, id)
+		made, err := b.letters.Replay(ctx, id, by)
 		return []string{made}, err
 	})
 }

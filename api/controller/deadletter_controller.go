@@ -18,7 +18,7 @@ type DeadLetterService interface {
 	DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) (letters []entity.DeadLetter, next string, err error)
 	// DeadLetterCauses counts those that wait, by job and reason.
 	DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter) ([]repository.DeadLetterCause, error)
-	Replay(ctx context.Context, executionID string) (newID string, err error)
+	Replay(ctx context.Context, executionID string, by entity.Actor) (newID string, err error)
 	Discard(ctx context.Context, executionID string) error
 	Names(ctx context.Context, jobIDs []string) (map[string]string, error)
 }
@@ -105,7 +105,7 @@ func (d *DeadLetterController) Causes(c *gin.Context) error {
 //	@Failure 409 {object} problem.Problem "replayed before, or a call with the same key is in progress"
 //	@Router /api/v1/dead-letters/{id}/replay [post]
 func (d *DeadLetterController) Replay(c *gin.Context) error {
-	id, err := d.letters.Replay(c.Request.Context(), c.Param("id"))
+	id, err := d.letters.Replay(c.Request.Context(), c.Param("id"), middleware.ActorOf(c))
 	if err != nil {
 		return err
 	}

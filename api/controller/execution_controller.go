@@ -23,7 +23,7 @@ type ExecutionService interface {
 	Attempts(ctx context.Context, id string) ([]entity.Attempt, error)
 	Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error)
 	Cancel(ctx context.Context, id string) error
-	Retry(ctx context.Context, id string) (newID string, err error)
+	Retry(ctx context.Context, id string, by entity.Actor) (newID string, err error)
 	// Names maps job ids to names, of deleted jobs too.
 	Names(ctx context.Context, jobIDs []string) (map[string]string, error)
 }
@@ -85,7 +85,7 @@ func (e *JobExecutionController) List(c *gin.Context) error {
 //	@Summary Show one execution
 //	@Tags executions
 //	@Param id path string true "id of the execution"
-//	@Success 200 {object} vo.Execution
+//	@Success 200 {object} vo.ExecutionDetail
 //	@Router /api/v1/executions/{id} [get]
 func (e *JobExecutionController) Get(c *gin.Context) error {
 	row, err := e.executions.Get(c.Request.Context(), c.Param("id"))
@@ -96,12 +96,12 @@ func (e *JobExecutionController) Get(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FromExecution(row, names))
+	return reply(c, http.StatusOK, vo.FromExecutionDetail(row, names))
 }
 
 // Attempts answers GET /executions/{id}/attempts.
 //
-//	@Summary List the former attempts of an execution
+//	@Summary List the attempts of an execution, the latest one last
 //	@Tags executions
 //	@Param id path string true "id of the execution"
 //	@Success 200 {object} vo.Page[vo.Attempt]
@@ -172,7 +172,7 @@ func (e *JobExecutionController) Cancel(c *gin.Context) error {
 //	@Failure 409 {object} problem.Problem "it is not final, or stands for a range of skipped fires, or a call with the same key is in progress"
 //	@Router /api/v1/executions/{id}/retry [post]
 func (e *JobExecutionController) Retry(c *gin.Context) error {
-	id, err := e.executions.Retry(c.Request.Context(), c.Param("id"))
+	id, err := e.executions.Retry(c.Request.Context(), c.Param("id"), middleware.ActorOf(c))
 	if err != nil {
 		return err
 	}

@@ -240,7 +240,7 @@ func (j *JobController) Trigger(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	t.Source = entity.TriggerManual
+	t.Source, t.By = entity.TriggerManual, middleware.ActorOf(c)
 	ids, err := j.jobs.Trigger(c.Request.Context(), c.Param("id"), t)
 	if err != nil {
 		return err

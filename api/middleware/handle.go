@@ -74,6 +74,12 @@ func UserOf(c *gin.Context) (entity.User, bool) {
 	return who.User, ok
 }
 
+// ActorOf is who calls, by name; nobody on public routes.
+func ActorOf(c *gin.Context) entity.Actor {
+	who, _ := CallerOf(c)
+	return who.Actor()
+}
+
 // TokenOf is the token that the user came with.
 func TokenOf(c *gin.Context) string { return c.GetString(keyToken) }
 

@@ -67,6 +67,7 @@ func TestATokenStandsForItsOwner(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, bob.ID, who.User.ID)
 	require.Equal(t, []any{made.ID, []string{"job:read"}}, []any{who.TokenID, who.Scopes})
+	require.Equal(t, entity.Actor{User: who.User.Name, Token: made.Name}, who.Actor())
 
 	used := func() time.Time {
 		tokens, _, err := h.tokens.List(t.Context(), bob.ID, repository.Page{})

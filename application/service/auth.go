@@ -177,7 +177,7 @@ func (s *AuthService) owner(ctx context.Context, token string) (p entity.Princip
 		// For people to see which tokens nobody uses: no reason to refuse a call.
 		_ = s.tokens.UseToken(ctx, t.ID, now)
 	}
-	return entity.Principal{TokenID: t.ID, Scopes: t.Scopes}, t.UserID, nil
+	return entity.Principal{TokenID: t.ID, TokenName: t.Name, Scopes: t.Scopes}, t.UserID, nil
 }
 
 // ChangePassword replaces the password of a user who knows the old one, and

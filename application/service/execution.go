@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
@@ -41,12 +42,20 @@ func (s *ExecutionService) List(ctx context.Context, f repository.ExecutionFilte
 	return s.Executions.List(ctx, f, p)
 }
 
-// Attempts are the former attempts of a run.
+// Attempts are those of a run, the latest one last.
 func (s *ExecutionService) Attempts(ctx context.Context, id string) ([]entity.Attempt, error) {
-	if _, err := s.Executions.Get(ctx, id); err != nil {
+	row, err := s.Executions.Get(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	return s.Executions.Attempts(ctx, id)
+	attempts, err := s.Executions.Attempts(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if latest, ok := row.LatestAttempt(); ok && !slices.ContainsFunc(attempts, func(a entity.Attempt) bool { return a.Attempt == latest.Attempt }) {
+		attempts = append(attempts, latest)
+	}
+	return attempts, nil
 }
 
 // Logs returns a page of a run's log.
@@ -141,12 +150,12 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 
 // Retry repeats a final run by hand: a new row, the original stays (engine
 // rule 19). It returns the new run's id.
-func (s *ExecutionService) Retry(ctx context.Context, id string) (string, error) {
+func (s *ExecutionService) Retry(ctx context.Context, id string, by entity.Actor) (string, error) {
 	row, err := s.Executions.Get(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	return s.repeat(ctx, row, nil)
+	return s.repeat(ctx, row, by, nil)
 }
 
 // DeadLetters lists runs whose retries are used up.
@@ -164,7 +173,7 @@ func (s *ExecutionService) DeadLetterCauses(ctx context.Context, f repository.De
 }
 
 // Replay repeats a dead letter, once.
-func (s *ExecutionService) Replay(ctx context.Context, executionID string) (string, error) {
+func (s *ExecutionService) Replay(ctx context.Context, executionID string, by entity.Actor) (string, error) {
 	if _, err := s.Records.DeadLetter(ctx, executionID); err != nil {
 		return "", err
 	}
@@ -172,7 +181,7 @@ func (s *ExecutionService) Replay(ctx context.Context, executionID string) (stri
 	if err != nil {
 		return "", err
 	}
-	return s.repeat(ctx, row, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+	return s.repeat(ctx, row, by, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
 		return tx.Records.MarkReplayed(ctx, executionID, rows[0].ID)
 	})
 }
@@ -185,7 +194,7 @@ func (s *ExecutionService) Discard(ctx context.Context, executionID string) erro
 	})
 }
 
-func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution,
+func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by entity.Actor,
 	also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
 ) (string, error) {
 	if !row.Status.Final() {
@@ -199,6 +208,7 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution,
 	if err != nil {
 		return "", fmt.Errorf("make a fire: %w", err)
 	}
+	fire.By = by
 	fire.RetryOf, fire.RootID = row.ID, row.IdempotencyKey()
 	fire.OnlyShard, fire.ShardTotal, fire.OnlyNode = row.ShardIndex, max(row.ShardTotal, 1), row.NodeID
 	ids, err := fireExtra(ctx, s.Store, s.Places, s.Engine, s.Clock, row.JobID, fire, also)

@@ -81,11 +81,11 @@ func TestARepetitionIsANewRun(t *testing.T) {
 			job := d.create(enginetest.Job("again", func(j *entity.Job) { j.ShardCount = 3 }))
 			ids, err := d.Jobs.Trigger(t.Context(), job.ID, service.Trigger{Source: entity.TriggerAPI, Params: `{"a":1}`, ScheduledTime: noon(-time.Hour)})
 			require.NoError(t, err)
-			_, err = d.Executions.Retry(t.Context(), ids[1])
+			_, err = d.Executions.Retry(t.Context(), ids[1], entity.Actor{})
 			requireCode(t, err, fault.KindConflict, "not_final")
 			d.finish(ids[1], c.status, c.reason)
 			original := d.Row(t, ids[1])
-			again, err := d.Executions.Retry(t.Context(), ids[1])
+			again, err := d.Executions.Retry(t.Context(), ids[1], entity.Actor{})
 			require.NoError(t, err)
 			row := d.Row(t, again)
 			require.Equal(t, entity.TriggerRetry, row.Trigger)
@@ -95,7 +95,7 @@ func TestARepetitionIsANewRun(t *testing.T) {
 			require.Equal(t, []any{`{"a":1}`, noon(-time.Hour)}, []any{row.Params, row.ScheduledTime})
 			require.Equal(t, original, d.Row(t, ids[1]))
 			d.finish(again, entity.StatusFailed, entity.ReasonError)
-			third, err := d.Executions.Retry(t.Context(), again)
+			third, err := d.Executions.Retry(t.Context(), again, entity.Actor{})
 			require.NoError(t, err)
 			require.Equal(t, original.IdempotencyKey(), d.Row(t, third).IdempotencyKey())
 			require.Equal(t, again, d.Row(t, third).RetryOf)
@@ -111,9 +111,9 @@ func TestWhatStandsForManyFiresCannotBeRepeated(t *testing.T) {
 	d.Clock.Advance(time.Minute)
 	_, err = d.Jobs.Resume(t.Context(), job.ID)
 	require.NoError(t, err)
-	_, err = d.Executions.Retry(t.Context(), d.rows(job.ID)[0].ID)
+	_, err = d.Executions.Retry(t.Context(), d.rows(job.ID)[0].ID, entity.Actor{})
 	requireCode(t, err, fault.KindConflict, "range")
-	_, err = d.Executions.Retry(t.Context(), "nobody")
+	_, err = d.Executions.Retry(t.Context(), "nobody", entity.Actor{})
 	requireCode(t, err, fault.KindNotFound, "not_found")
 }
 
@@ -123,7 +123,7 @@ func TestARunOfADeletedJobCannotBeRepeated(t *testing.T) {
 	id := d.trigger(job.ID)[0]
 	d.finish(id, entity.StatusFailed, entity.ReasonError)
 	require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
-	_, err := d.Executions.Retry(t.Context(), id)
+	_, err := d.Executions.Retry(t.Context(), id, entity.Actor{})
 	requireCode(t, err, fault.KindNotFound, "not_found")
 }
 
@@ -146,7 +146,7 @@ func TestADeadLetterIsReplayedOnce(t *testing.T) {
 		answers := make(chan error, 4)
 		for range 4 {
 			go func() {
-				_, err := d.Executions.Replay(context.Background(), id)
+				_, err := d.Executions.Replay(context.Background(), id, entity.Actor{})
 				answers <- err
 			}()
 		}
@@ -174,7 +174,7 @@ func TestOnlyDeadLettersAreReplayed(t *testing.T) {
 	d := newDesk(t)
 	job := d.create(enginetest.Job("lives", nil))
 	id := d.trigger(job.ID)[0]
-	_, err := d.Executions.Replay(t.Context(), id)
+	_, err := d.Executions.Replay(t.Context(), id, entity.Actor{})
 	requireCode(t, err, fault.KindNotFound, "not_found")
 	require.Len(t, d.rows(job.ID), 1)
 }
@@ -301,7 +301,7 @@ func TestADeadLetterThatIsGivenUpIsGone(t *testing.T) {
 		id := deadRun(d, job.ID)
 		require.NoError(d.t, d.Executions.Discard(d.t.Context(), id))
 		requireKind(d.t, fault.KindNotFound, d.Executions.Discard(d.t.Context(), id))
-		_, err := d.Executions.Replay(d.t.Context(), id)
+		_, err := d.Executions.Replay(d.t.Context(), id, entity.Actor{})
 		requireKind(d.t, fault.KindNotFound, err)
 		requireKind(d.t, fault.KindNotFound, d.Executions.Discard(d.t.Context(), "caf\u00e9"))
 	})

@@ -182,6 +182,7 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 	if err != nil {
 		return nil, fmt.Errorf("make a fire: %w", err)
 	}
+	fire.By = t.By
 	return fireExtra(ctx, s.Store, s.Places, s.Engine, s.Clock, id, fire, nil)
 }
 

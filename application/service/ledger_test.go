@@ -142,10 +142,10 @@ func TestRepetitionsStandWithTheirFire(t *testing.T) {
 	d.after(10 * time.Second)
 	row := d.rows(job.ID)[0]
 	d.finish(row.ID, entity.StatusFailed, entity.ReasonError)
-	first, err := d.Executions.Retry(t.Context(), row.ID)
+	first, err := d.Executions.Retry(t.Context(), row.ID, entity.Actor{})
 	require.NoError(t, err)
 	d.finish(first, entity.StatusFailed, entity.ReasonError)
-	second, err := d.Executions.Retry(t.Context(), first)
+	second, err := d.Executions.Retry(t.Context(), first, entity.Actor{})
 	require.NoError(t, err)
 	entries, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, To: noon(11 * time.Second)})
 	require.Equal(t, []told{{10, "FAILED"}}, tell(entries), "the original stays what it was")

@@ -16,8 +16,9 @@ type Trigger struct {
 	ScheduledTime time.Time
 	// DelaySec puts the start off, 0–MaxDelaySec.
 	DelaySec int
-	// Source is MANUAL or API.
+	// Source is MANUAL or API, By who asks.
 	Source entity.Trigger
+	By     entity.Actor
 }
 
 // LedgerQuery asks for the fires of a job in [From, To). Zero bounds mean the

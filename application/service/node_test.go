@@ -57,14 +57,14 @@ func TestARepeatedBroadcastRunStaysOnItsNode(t *testing.T) {
 	require.Len(t, ids, 2)
 	for i, id := range ids {
 		d.finish(id, entity.StatusFailed, entity.ReasonError)
-		again, err := d.Executions.Retry(t.Context(), id)
+		again, err := d.Executions.Retry(t.Context(), id, entity.Actor{})
 		require.NoError(t, err)
 		row := d.Row(t, again)
 		require.Equal(t, []any{d.Row(t, id).NodeID, i, 2}, []any{row.NodeID, row.ShardIndex, row.ShardTotal})
 		d.finish(again, entity.StatusFailed, entity.ReasonError)
 	}
 	require.NoError(t, d.Store.Leave(t.Context(), "node-2", 1))
-	again, err := d.Executions.Retry(t.Context(), ids[1])
+	again, err := d.Executions.Retry(t.Context(), ids[1], entity.Actor{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, states([]*entity.Execution{d.Row(t, again)}))
 }
@@ -79,7 +79,7 @@ func TestABroadcastToNobodyIsRepeatedToAll(t *testing.T) {
 	ids := d.trigger(j.ID)
 	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, states(d.rows(j.ID)))
 	d.replace(j.ID, func(j *entity.Job) { j.Routing.Labels = nil })
-	_, err := d.Executions.Retry(t.Context(), ids[0])
+	_, err := d.Executions.Retry(t.Context(), ids[0], entity.Actor{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"SKIPPED(NO_NODE)", "WAITING", "WAITING"}, states(d.rows(j.ID)))
 }

@@ -117,7 +117,10 @@ func TestRetriesEndInADeadLetterThatCanBeReplayed(t *testing.T) {
 	require.Equal(t, 2, dead.RetryCount)
 	attempts, err := n.Executions.Attempts(t.Context(), id)
 	require.NoError(t, err)
-	require.Len(t, attempts, 2, "the former attempts are kept")
+	require.Len(t, attempts, 3, "the former attempts are kept, and the latest one is told of")
+	for i, a := range attempts {
+		require.Equal(t, []any{i + 1, entity.StatusFailed, dead.NodeID}, []any{a.Attempt, a.Status, a.NodeID})
+	}
 	var tokens []int64
 	for _, run := range s.runs() {
 		tokens = append(tokens, run.Execution.Token)
@@ -129,13 +132,13 @@ func TestRetriesEndInADeadLetterThatCanBeReplayed(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, letters, 1)
 	good.Store(true)
-	replay, err := n.Executions.Replay(t.Context(), id)
+	replay, err := n.Executions.Replay(t.Context(), id, entity.Actor{})
 	require.NoError(t, err)
 	again := n.awaitStatus(replay, entity.StatusSuccess)
 	require.Equal(t, id, again.RetryOf)
 	require.Equal(t, id, again.IdempotencyKey())
 	require.Equal(t, entity.StatusDead, n.row(id).Status, "the original stays")
-	_, err = n.Executions.Replay(t.Context(), id)
+	_, err = n.Executions.Replay(t.Context(), id, entity.Actor{})
 	require.True(t, fault.Is(err, fault.KindConflict), "a letter is replayed once: %v", err)
 }
 

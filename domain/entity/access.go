@@ -5,11 +5,24 @@ import "time"
 // Principal is who calls: a user, by a session or by an API token.
 type Principal struct {
 	User User
-	// TokenID names the API token; empty for a session.
-	TokenID string
+	// TokenID and TokenName are those of the API token; empty for a session.
+	TokenID   string
+	TokenName string
 	// Scopes narrow what the user may do; nil does not.
 	Scopes []string
 }
+
+// Actor is how runs and histories name who did something. The zero value is
+// nobody: the schedule did it.
+type Actor struct {
+	// User is the name of the user, Token that of the API token that spoke for
+	// the user, if one did.
+	User  string
+	Token string
+}
+
+// Actor is who calls, by name.
+func (p Principal) Actor() Actor { return Actor{User: p.User.Name, Token: p.TokenName} }
 
 // Token is an API token; only its hash is kept.
 type Token struct {

@@ -65,6 +65,9 @@ type Execution struct {
 	Priority   int
 	// Params is the JSON object given with a trigger, or empty.
 	Params string
+	// TriggeredBy is who asked for the run; nobody for what the schedule fires.
+	// Only readers of executions know it, the engine does not.
+	TriggeredBy Actor
 
 	Status Status
 	Reason Reason
@@ -94,6 +97,9 @@ type Execution struct {
 	Checkpoint   string
 	ErrorMessage string
 	Result       string
+	// ExitCode is that of a command that reported no result of its own, so that
+	// Result is its output; nil for all others. Only readers of executions know it.
+	ExitCode *int
 
 	// RetryOf is the run that this one repeats by hand; RootID the first of
 	// that chain, which is the idempotency key handed to targets.

@@ -17,6 +17,8 @@ type Outcome struct {
 	RetryAfter time.Duration
 	Progress   int
 	Checkpoint string
+	// ExitCode is that of a command whose result is its output.
+	ExitCode *int
 }
 
 // Succeeded is the plain good end.

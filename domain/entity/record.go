@@ -41,6 +41,28 @@ type Attempt struct {
 	EndTime      time.Time
 	ErrorMessage string
 	Result       string
+	Progress     int
+	// ExitCode is as that of an Execution.
+	ExitCode *int
+}
+
+// LatestAttempt is the one that the row itself tells of; false when none has
+// begun.
+func (e *Execution) LatestAttempt() (a Attempt, ok bool) {
+	if e.Attempt == 0 {
+		return a, false
+	}
+	a = Attempt{
+		ExecutionID: e.ID, Attempt: e.Attempt, Status: e.Status, Reason: e.Reason, NodeID: e.NodeID, StartTime: e.StartTime, EndTime: e.EndTime,
+		ErrorMessage: e.ErrorMessage, Result: e.Result, Progress: e.Progress, ExitCode: e.ExitCode,
+	}
+	if a.Status == StatusDead { // of the run: the attempt itself failed, or ran out of time
+		a.Status = StatusFailed
+		if a.Reason == ReasonTimeout {
+			a.Status = StatusTimeout
+		}
+	}
+	return a, true
 }
 
 // DeadLetter points to a run whose retries are used up and that waits for a

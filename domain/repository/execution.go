@@ -32,6 +32,8 @@ type Finish struct {
 	Progress     int
 	ErrorMessage string
 	Result       string
+	// ExitCode is that of a command whose result is its output, else nil.
+	ExitCode *int
 }
 
 // Note is what a run says of itself while it runs, conditional on the holder.

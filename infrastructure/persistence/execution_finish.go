@@ -68,6 +68,13 @@ func checkFinish(f *repository.Finish) error {
 func (c *conn) finishLite(ctx context.Context, rows []placedFinish, now string) (refused []int, err error) {
 	err = c.execEach(ctx, "execution.finish", len(rows), func(i int) (string, []any) {
 		f := &rows[i]
+		if f.ExitCode != nil {
+			return liteFinishCode, []any{
+				text(f.StartTime), text(f.EndTime), f.Duration.Milliseconds(), textOrNull(f.Result), now,
+				*f.ExitCode, string(f.Status), textOrNull(f.Reason), f.Progress, textOrNull(f.ErrorMessage),
+				f.ID, f.NodeID, f.Epoch, f.Token,
+			}
+		}
 		if f.Status == entity.StatusSuccess && f.Reason == "" && f.ErrorMessage == "" && f.Progress == 100 {
 			return liteSucceed, []any{
 				text(f.StartTime), text(f.EndTime), f.Duration.Milliseconds(), textOrNull(f.Result), now,
@@ -93,7 +100,10 @@ const (
 		update_time = ?, claim_key = NULL, `
 	stillRunning = " WHERE id = ? AND status = 'RUNNING' AND node_id = ? AND epoch = ? AND token = ?"
 	liteSucceed  = liteTimes + "status = 'SUCCESS', reason = NULL, progress = 100, error_message = NULL" + stillRunning
-	liteFinish   = liteTimes + "status = ?, reason = ?, progress = ?, error_message = ?" + stillRunning
+	liteFinish   = liteTimes + liteState + stillRunning
+	// Only commands have an exit code.
+	liteFinishCode = liteTimes + "exit_code = ?, " + liteState + stillRunning
+	liteState      = "status = ?, reason = ?, progress = ?, error_message = ?"
 )
 
 // finishMySQL writes many rows in one statement, which tells only how many it
@@ -112,6 +122,9 @@ func (c *conn) finishMySQL(ctx context.Context, rows []placedFinish, now string)
 		", t.error_message = " + v.expr(asIs, func(i int) any { return textOrNull(rows[i].ErrorMessage) }) +
 		", t.result = " + v.expr(asIs, func(i int) any { return textOrNull(rows[i].Result) }) +
 		", t.update_time = " + v.expr(asTime, func(int) any { return now }) + ", t.claim_key = NULL"
+	if slices.ContainsFunc(rows, func(f placedFinish) bool { return f.ExitCode != nil }) {
+		set += ", t.exit_code = " + v.expr(asInt, func(i int) any { return codeOrNull(rows[i].ExitCode) })
+	}
 	where := "t.status = 'RUNNING' AND t.node_id = " + v.expr(asIs, func(i int) any { return rows[i].NodeID }) +
 		" AND t.epoch = " + v.expr(asIs, func(i int) any { return rows[i].Epoch }) +
 		" AND t.token = " + v.expr(asIs, func(i int) any { return rows[i].Token })

@@ -37,6 +37,7 @@ var optionalColumns = [...]struct {
 	{"start_deadline", func(e *entity.Execution) any { return text(e.StartDeadline) }},
 	{"job_fence", func(e *entity.Execution) any { return orNull(e.JobFence) }},
 	{"params", func(e *entity.Execution) any { return textOrNull(e.Params) }},
+	{"triggered_by", func(e *entity.Execution) any { return actorText(e.TriggeredBy) }},
 	{"end_time", func(e *entity.Execution) any { return text(e.EndTime) }},
 	{"duration", func(e *entity.Execution) any { return orNull(e.Duration.Milliseconds()) }},
 	{"error_message", func(e *entity.Execution) any { return textOrNull(e.ErrorMessage) }},

@@ -54,7 +54,7 @@ func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo,
 func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter, ids condition, n int) ([]*entity.Execution, error) {
 	where, args := joinConditions(ids, equals("job_id", f.JobID), equals("status", string(f.Status)), equals("node_id", f.NodeID),
 		equals("trigger_type", string(f.Trigger)), r.c.d.ofGroups("job_id", f.Groups))
-	return collect(ctx, r.c, "execution.list", selectExecutions+where+" ORDER BY id DESC LIMIT ?", append(args, n), scanExecution)
+	return collect(ctx, r.c, "execution.list", selectViews+where+" ORDER BY id DESC LIMIT ?", append(args, n), scanView)
 }
 
 // fewLive is how many runs of a state the claim index is asked for. When there

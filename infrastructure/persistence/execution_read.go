@@ -18,7 +18,7 @@ func (r *Executions) Get(ctx context.Context, id string) (*entity.Execution, err
 	if !plain(id) {
 		return nil, fault.NotFound("execution", id)
 	}
-	rows, err := collect(ctx, r.c, "execution.get", selectExecutions+" WHERE id = ?", []any{id}, scanExecution)
+	rows, err := collect(ctx, r.c, "execution.get", selectViews+" WHERE id = ?", []any{id}, scanView)
 	if err != nil {
 		return nil, err
 	}
@@ -60,11 +60,12 @@ func (r *Executions) Attempts(ctx context.Context, executionID string) ([]entity
 		return nil, nil
 	}
 	return collect(ctx, r.c, "execution.attempts", `SELECT execution_id, attempt, status, COALESCE(reason, ''), node_id, start_time, end_time,
-		COALESCE(error_message, ''), COALESCE(result, '') FROM scheduler_execution_attempt WHERE execution_id = ? ORDER BY attempt`,
+		COALESCE(error_message, ''), COALESCE(result, ''), COALESCE(progress, 0), exit_code FROM scheduler_execution_attempt WHERE execution_id = ? ORDER BY attempt`,
 		[]any{executionID}, func(rows *sql.Rows) (a entity.Attempt, err error) {
 			var start, end stamp
-			err = rows.Scan(&a.ExecutionID, &a.Attempt, &a.Status, &a.Reason, &a.NodeID, &start, &end, &a.ErrorMessage, &a.Result)
-			a.StartTime, a.EndTime = start.time(), end.time()
+			var code sql.NullInt64
+			err = rows.Scan(&a.ExecutionID, &a.Attempt, &a.Status, &a.Reason, &a.NodeID, &start, &end, &a.ErrorMessage, &a.Result, &a.Progress, &code)
+			a.StartTime, a.EndTime, a.ExitCode = start.time(), end.time(), readCode(code)
 			return a, err
 		})
 }

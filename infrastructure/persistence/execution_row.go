@@ -19,20 +19,69 @@ const executionColumns = `id, job_id, node_id, shard_id, status, start_time, end
 	job_fence, attempt, node_losses, claim_key, start_deadline, cancel_requested, progress, checkpoint, retry_of, root_id,
 	skip_from, skip_to, skip_count, skip_at_least`
 
+// viewColumns are what people are shown beyond executionColumns. The engine
+// reads none of them.
+const viewColumns = "triggered_by, exit_code"
+
 const selectExecutions = "SELECT " + executionColumns + " FROM scheduler_job_execution"
 
 // maxTextBytes is what a TEXT column holds.
 const maxTextBytes = 65535
 
-func scanExecution(rows *sql.Rows) (*entity.Execution, error) {
+// selectViews reads runs for people, with scanView.
+const selectViews = "SELECT " + executionColumns + ", " + viewColumns + " FROM scheduler_job_execution"
+
+func scanView(rows *sql.Rows) (*entity.Execution, error) {
+	var by sql.NullString
+	var code sql.NullInt64
+	e, err := scanColumns(rows, &by, &code)
+	if err == nil {
+		e.TriggeredBy, e.ExitCode = readActor(by.String), readCode(code)
+	}
+	return e, err
+}
+
+// actorText is the column of who triggered a run: the user, and on a second
+// line the token. Names have no line breaks.
+func actorText(a entity.Actor) any {
+	if a.Token != "" {
+		return a.User + "\n" + a.Token
+	}
+	return textOrNull(a.User)
+}
+
+func readActor(s string) (a entity.Actor) {
+	a.User, a.Token, _ = strings.Cut(s, "\n")
+	return a
+}
+
+func readCode(n sql.NullInt64) *int {
+	if !n.Valid {
+		return nil
+	}
+	code := int(n.Int64)
+	return &code
+}
+
+func codeOrNull(code *int) any {
+	if code == nil {
+		return nil
+	}
+	return *code
+}
+
+func scanExecution(rows *sql.Rows) (*entity.Execution, error) { return scanColumns(rows) }
+
+// scanColumns reads executionColumns, and what stands behind them into more.
+func scanColumns(rows *sql.Rows, more ...any) (*entity.Execution, error) {
 	e := &entity.Execution{}
 	var start, end, created, updated, scheduled, due, deadline, skipFrom, skipTo stamp
 	var shard, message, result, params, reason, claim, checkpoint, retryOf, root sql.NullString
 	var duration, fence, losses, cancel, progress, skips, atLeast sql.NullInt64
-	err := rows.Scan(&e.ID, &e.JobID, &e.NodeID, &shard, &e.Status, &start, &end, &duration, &e.RetryCount, &message, &result,
+	err := rows.Scan(append([]any{&e.ID, &e.JobID, &e.NodeID, &shard, &e.Status, &start, &end, &duration, &e.RetryCount, &message, &result,
 		&created, &updated, &e.FireKey, &scheduled, &due, &e.Trigger, &e.JobVersion, &e.Priority, &params, &reason, &e.Epoch, &e.Token,
 		&fence, &e.Attempt, &losses, &claim, &deadline, &cancel, &progress, &checkpoint, &retryOf, &root,
-		&skipFrom, &skipTo, &skips, &atLeast)
+		&skipFrom, &skipTo, &skips, &atLeast}, more...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +167,9 @@ func checkExecution(e *entity.Execution) error {
 	if err := checkTexts(e.ID, e.ErrorMessage, e.Result, e.Params, e.Checkpoint); err != nil {
 		return err
 	}
+	if err := checkActor(e.ID, e.TriggeredBy); err != nil {
+		return err
+	}
 	for _, t := range [...]time.Time{e.ScheduledTime, e.DueTime, e.StartTime, e.EndTime, e.StartDeadline, e.SkipFrom, e.SkipTo, e.CreateTime, e.UpdateTime} {
 		if !storable(t) {
 			return poison(e.ID, "a time is outside the years 1000 to 9999")
@@ -125,6 +177,19 @@ func checkExecution(e *entity.Execution) error {
 	}
 	if e.Priority < -128 || e.Priority > 127 {
 		return poison(e.ID, "priority %d is out of range", e.Priority)
+	}
+	return nil
+}
+
+// maxActor is the width of the column of who triggered a run, in characters.
+const maxActor = 255
+
+func checkActor(id string, a entity.Actor) error {
+	if a == (entity.Actor{}) {
+		return nil
+	}
+	if utf8.RuneCountInString(a.User)+utf8.RuneCountInString(a.Token) >= maxActor || !utf8.ValidString(a.User+a.Token) || strings.Contains(a.User+a.Token, "\n") {
+		return poison(id, "triggered_by must be names of at most %d characters together", maxActor-1)
 	}
 	return nil
 }

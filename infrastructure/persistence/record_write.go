@@ -41,10 +41,10 @@ func (w *recordWriter) AddAttempts(ctx context.Context, attempts []entity.Attemp
 		}
 	}
 	return insert(ctx, w.c, "attempt.insert",
-		"scheduler_execution_attempt (execution_id, attempt, status, reason, node_id, start_time, end_time, error_message, result)", 9, w.c.d.onDuplicateKeep("attempt"),
+		"scheduler_execution_attempt (execution_id, attempt, status, reason, node_id, start_time, end_time, error_message, result, progress, exit_code)", 11, w.c.d.onDuplicateKeep("attempt"),
 		attempts, func(args []any, a entity.Attempt) []any {
 			return append(args, a.ExecutionID, a.Attempt, string(a.Status), textOrNull(a.Reason), a.NodeID, text(a.StartTime), text(a.EndTime),
-				textOrNull(a.ErrorMessage), textOrNull(a.Result))
+				textOrNull(a.ErrorMessage), textOrNull(a.Result), orNull(a.Progress), codeOrNull(a.ExitCode))
 		})
 }
 

@@ -24,6 +24,7 @@ type valueColumn struct {
 const (
 	asID   = "CAST(? AS CHAR(50) CHARACTER SET ascii) COLLATE ascii_bin"
 	asTime = "CAST(? AS DATETIME(3))"
+	asInt  = "CAST(? AS SIGNED)"
 	asIs   = "?"
 )
 

@@ -141,7 +141,7 @@ func (c *Client) Latest(ctx context.Context) ([]Row, error) {
 	return page.Items, err
 }
 
-// Attempts reads the former attempts of a run.
+// Attempts reads the attempts of a run that have ended.
 func (c *Client) Attempts(ctx context.Context, id string) ([]Attempt, error) {
 	var page struct{ Items []Attempt }
 	err := c.call(ctx, http.MethodGet, "/api/v1/executions/"+id+"/attempts", "", nil, &page)

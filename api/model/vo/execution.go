@@ -1,6 +1,8 @@
 package vo
 
 import (
+	"encoding/json"
+
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -13,18 +15,26 @@ type Execution struct {
 	FireKey       string         `json:"fireKey"`
 	ScheduledTime Time           `json:"scheduledTime" format:"date-time"`
 	Trigger       entity.Trigger `json:"trigger"`
-	ShardIndex    int            `json:"shardIndex"`
-	ShardTotal    int            `json:"shardTotal"`
-	Status        entity.Status  `json:"status"`
-	Reason        entity.Reason  `json:"reason"`
+	// TriggeredBy is the user who asked for the run, or "schedule";
+	// TriggeredByToken is the API token that spoke for the user.
+	TriggeredBy      string        `json:"triggeredBy"`
+	TriggeredByToken *string       `json:"triggeredByToken" extensions:"x-nullable"`
+	ShardIndex       int           `json:"shardIndex"`
+	ShardTotal       int           `json:"shardTotal"`
+	Status           entity.Status `json:"status"`
+	Reason           entity.Reason `json:"reason"`
 	// WaitsFor is what a WAITING run waits for, and empty for others.
 	WaitsFor   entity.Wait `json:"waitsFor"`
 	NodeID     string      `json:"nodeId"`
 	Attempt    int         `json:"attempt"`
 	RetryCount int         `json:"retryCount"`
-	Priority   int         `json:"priority"`
-	StartTime  Time        `json:"startTime" format:"date-time" extensions:"x-nullable"`
-	EndTime    Time        `json:"endTime" format:"date-time" extensions:"x-nullable"`
+	// Epoch is the life of the node that holds or held the run; FencingToken is
+	// what the attempt was given, and grows with each.
+	Epoch        int64 `json:"epoch"`
+	FencingToken int64 `json:"fencingToken"`
+	Priority     int   `json:"priority"`
+	StartTime    Time  `json:"startTime" format:"date-time" extensions:"x-nullable"`
+	EndTime      Time  `json:"endTime" format:"date-time" extensions:"x-nullable"`
 	// DurationMs is null until the run has ended, LatenessMs until it started.
 	DurationMs   *int64  `json:"durationMs" extensions:"x-nullable"`
 	LatenessMs   *int64  `json:"latenessMs" extensions:"x-nullable"`
@@ -49,6 +59,7 @@ func FromExecution(e *entity.Execution, names map[string]string) Execution {
 		Attempt: e.Attempt, RetryCount: e.RetryCount, Priority: e.Priority, StartTime: Time(e.StartTime), EndTime: Time(e.EndTime),
 		Progress: e.Progress, ErrorMessage: e.ErrorMessage, Result: e.Result, RetryOf: optional(e.RetryOf), JobVersion: e.JobVersion,
 		SkipFrom: Time(e.SkipFrom), SkipTo: Time(e.SkipTo), SkipCount: e.SkipCount, CreateTime: Time(e.CreateTime), UpdateTime: Time(e.UpdateTime),
+		TriggeredBy: triggeredBy(e), TriggeredByToken: optional(e.TriggeredBy.Token), Epoch: e.Epoch, FencingToken: e.FencingToken(),
 	}
 	if !e.StartTime.IsZero() {
 		late := e.Lateness().Milliseconds()
@@ -61,16 +72,75 @@ func FromExecution(e *entity.Execution, names map[string]string) Execution {
 	return v
 }
 
-// Attempt is a former attempt of a run.
+// bySchedule is who triggered what the schedule fires.
+const bySchedule = "schedule"
+
+// triggeredBy is empty for runs of which it is not known any more.
+func triggeredBy(e *entity.Execution) string {
+	if e.TriggeredBy.User == "" && (e.Trigger == entity.TriggerSchedule || e.Trigger == entity.TriggerMisfire) {
+		return bySchedule
+	}
+	return e.TriggeredBy.User
+}
+
+// ExecutionDetail is one run with the texts that lists leave out for their size.
+type ExecutionDetail struct {
+	Execution
+	// Params are those given with the trigger, Checkpoint what the latest attempt
+	// kept last.
+	Params     json.RawMessage `json:"params" swaggertype:"object" extensions:"x-nullable"`
+	Checkpoint string          `json:"checkpoint"`
+	// Output is what the run returned, as JSON: the result where that is JSON,
+	// else {"text": …}; of a command that reported none {"exitCode", "text"}.
+	Output any `json:"output" extensions:"x-nullable"`
+}
+
+// FromExecutionDetail makes the view of a run with all its texts.
+func FromExecutionDetail(e *entity.Execution, names map[string]string) ExecutionDetail {
+	return ExecutionDetail{
+		Execution: FromExecution(e, names), Params: rawOrNull(e.Params), Checkpoint: e.Checkpoint, Output: output(e.Result, e.ExitCode),
+	}
+}
+
+func rawOrNull(text string) json.RawMessage {
+	if text == "" || !json.Valid([]byte(text)) {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(text)
+}
+
+// output makes JSON of what an attempt returned. A text always marshals.
+func output(result string, exitCode *int) json.RawMessage {
+	var out []byte
+	switch {
+	case exitCode != nil:
+		out, _ = json.Marshal(struct {
+			ExitCode int    `json:"exitCode"`
+			Text     string `json:"text"`
+		}{*exitCode, result})
+	case result == "" || json.Valid([]byte(result)):
+		return rawOrNull(result)
+	default:
+		out, _ = json.Marshal(struct {
+			Text string `json:"text"`
+		}{result})
+	}
+	return out
+}
+
+// Attempt is an attempt of a run.
 type Attempt struct {
 	Attempt      int           `json:"attempt"`
 	Status       entity.Status `json:"status"`
 	Reason       entity.Reason `json:"reason"`
 	NodeID       string        `json:"nodeId"`
-	StartTime    Time          `json:"startTime" format:"date-time"`
-	EndTime      Time          `json:"endTime" format:"date-time"`
+	StartTime    Time          `json:"startTime" format:"date-time" extensions:"x-nullable"`
+	EndTime      Time          `json:"endTime" format:"date-time" extensions:"x-nullable"`
 	ErrorMessage string        `json:"errorMessage"`
+	Progress     int           `json:"progress"`
 	Result       string        `json:"result"`
+	// Output is as that of the run.
+	Output any `json:"output" extensions:"x-nullable"`
 }
 
 // FromAttempts makes the view of attempts.
@@ -79,7 +149,8 @@ func FromAttempts(attempts []entity.Attempt) []Attempt {
 	for i, a := range attempts {
 		out[i] = Attempt{
 			Attempt: a.Attempt, Status: a.Status, Reason: a.Reason, NodeID: a.NodeID,
-			StartTime: Time(a.StartTime), EndTime: Time(a.EndTime), ErrorMessage: a.ErrorMessage, Result: a.Result,
+			StartTime: Time(a.StartTime), EndTime: Time(a.EndTime), ErrorMessage: a.ErrorMessage, Progress: a.Progress, Result: a.Result,
+			Output: output(a.Result, a.ExitCode),
 		}
 	}
 	return out

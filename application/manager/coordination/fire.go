@@ -22,6 +22,8 @@ type Fire struct {
 	Due     time.Time
 	Trigger entity.Trigger
 	Params  string
+	// By is who asked for the fire.
+	By      entity.Actor
 	RetryOf string
 	RootID  string
 	// OnlyShard restricts the fire to one shard of ShardTotal; used when one
@@ -93,7 +95,7 @@ func (f Fire) Rows(job *entity.Job, now time.Time) ([]*entity.Execution, error) 
 		block[i] = entity.Execution{
 			ID: id, JobID: job.ID, FireKey: f.Key, ScheduledTime: f.Nominal, DueTime: f.Due,
 			Trigger: f.Trigger, ShardIndex: first + i, ShardTotal: total, JobVersion: job.Version,
-			Priority: job.Priority, Params: f.Params, Status: entity.StatusWaiting,
+			Priority: job.Priority, Params: f.Params, TriggeredBy: f.By, Status: entity.StatusWaiting,
 			StartDeadline: deadline, RetryOf: f.RetryOf, RootID: f.RootID,
 			CreateTime: now, UpdateTime: now,
 		}
@@ -122,7 +124,7 @@ func (f Fire) Skipped(job *entity.Job, now time.Time, reason entity.Reason) (*en
 	return &entity.Execution{
 		ID: id, JobID: job.ID, FireKey: f.Key, ScheduledTime: f.Nominal, DueTime: f.Due,
 		Trigger: f.Trigger, ShardIndex: max(f.OnlyShard, 0), ShardTotal: max(1, job.ShardCount),
-		JobVersion: job.Version, Priority: job.Priority, Params: f.Params,
+		JobVersion: job.Version, Priority: job.Priority, Params: f.Params, TriggeredBy: f.By,
 		Status: entity.StatusSkipped, Reason: reason, EndTime: now,
 		RetryOf: f.RetryOf, RootID: f.RootID, CreateTime: now, UpdateTime: now,
 	}, nil

@@ -178,7 +178,7 @@ func attemptOf(d decided) entity.Attempt {
 	return entity.Attempt{
 		ExecutionID: d.row.ID, Attempt: f.run.Execution.Attempt, Status: f.outcome.Status, Reason: f.outcome.Reason,
 		NodeID: f.run.Execution.NodeID, StartTime: f.start, EndTime: f.end,
-		ErrorMessage: f.outcome.Message, Result: f.outcome.Result,
+		ErrorMessage: f.outcome.Message, Result: f.outcome.Result, Progress: f.outcome.Progress, ExitCode: f.outcome.ExitCode,
 	}
 }
 
@@ -195,6 +195,7 @@ func (c *completion) writeFinals(ctx context.Context, tx repository.Tx, finals [
 			ID: mine.ID, NodeID: mine.NodeID, Epoch: mine.Epoch, Token: mine.Token,
 			Status: d.row.Status, Reason: d.row.Reason, StartTime: d.row.StartTime, EndTime: d.row.EndTime,
 			Duration: d.row.Duration, Progress: d.row.Progress, ErrorMessage: d.row.ErrorMessage, Result: d.row.Result,
+			ExitCode: d.item.outcome.ExitCode,
 		}
 	}
 	refused, err := tx.Executions.Finish(ctx, writes)

@@ -267,8 +267,10 @@ func outcome(exit Exit, told bool, err error, d definition, out, errs *stream) e
 		return o
 	case !slices.Contains(d.success, exit.Code):
 		o := entity.Failed(entity.ReasonExitCode, fmt.Sprintf("ended with exit code %d%s", exit.Code, said))
-		o.Result = tail
+		o.Result, o.ExitCode = tail, &exit.Code
 		return o
 	}
-	return entity.Succeeded(tail)
+	o := entity.Succeeded(tail)
+	o.ExitCode = &exit.Code
+	return o
 }

@@ -41,12 +41,21 @@ func fullRun(at time.Time) *entity.Execution {
 
 func everyExecutionField(t *testing.T, s *persistence.Store) {
 	e := fullRun(noon)
+	e.TriggeredBy = entity.Actor{User: "ann 😀", Token: "ci / nightly"}
 	add(t, s, nil, e)
 	require.Equal(t, e, get(t, s, e.ID))
+	list, _, err := s.Executions.List(t.Context(), repository.ExecutionFilter{}, repository.Page{})
+	require.NoError(t, err)
+	require.Equal(t, []*entity.Execution{e}, list)
+	read, err := s.Executions.ByIDs(t.Context(), []string{e.ID})
+	require.NoError(t, err)
+	e.TriggeredBy = entity.Actor{}
+	require.Equal(t, []*entity.Execution{e}, read, "the engine has no use for it")
 }
 
 func mixedBatch(t *testing.T, s *persistence.Store) {
 	plain, full := runOf(jobID(2), noon), fullRun(noon.Add(time.Second))
+	full.TriggeredBy.User = "ann"
 	add(t, s, nil, full, plain)
 	require.Equal(t, full, get(t, s, full.ID))
 	require.Equal(t, plain, get(t, s, plain.ID))
@@ -72,6 +81,8 @@ func poisonRows(t *testing.T, s *persistence.Store) {
 		"empty job id":     func(e *entity.Execution) { e.JobID = "" },
 		"endless result":   func(e *entity.Execution) { e.Result = strings.Repeat("r", 65536) },
 		"endless message":  func(e *entity.Execution) { e.ErrorMessage = strings.Repeat("ä", 32768) },
+		"endless user":     func(e *entity.Execution) { e.TriggeredBy.User = strings.Repeat("u", 255) },
+		"user of two rows": func(e *entity.Execution) { e.TriggeredBy.User = "u\nv" },
 		"broken text":      func(e *entity.Execution) { e.Result = "\xff" },
 		"year 10000":       func(e *entity.Execution) { e.DueTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) },
 		"year 999":         func(e *entity.Execution) { e.StartTime = time.Date(999, 1, 1, 0, 0, 0, 0, time.UTC) },

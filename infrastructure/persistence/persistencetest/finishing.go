@@ -20,6 +20,7 @@ func testFinishing(t *testing.T, open Opener) {
 	t.Run("a batch refuses row by row", func(t *testing.T) { finishRefuses(t, open(t, nil)) })
 	t.Run("what else the transaction did survives a refusal", func(t *testing.T) { finishAmongOthers(t, open(t, nil)) })
 	t.Run("a note is kept where its run still runs", func(t *testing.T) { notes(t, open(t, nil)) })
+	t.Run("exit codes of commands", func(t *testing.T) { finishCodes(t, open(t, nil)) })
 	t.Run("a poison completion is named", func(t *testing.T) { finishPoison(t, open(t, nil)) })
 }
 
@@ -195,4 +196,23 @@ func finishPoison(t *testing.T, s *persistence.Store) {
 		require.ErrorAs(t, err, &poison, name)
 	}
 	require.Equal(t, e, get(t, s, e.ID))
+}
+
+// Only the ends of commands write a code, also in one batch with others.
+func finishCodes(t *testing.T, s *persistence.Store) {
+	var runs []*entity.Execution
+	var ends []repository.Finish
+	codes := []*int{nil, new(int), new(int), nil}
+	*codes[2] = 137
+	for n, code := range codes {
+		run := startedOn(runOf(jobID(n), noon), "n1", 2)
+		end := finishOf(run)
+		end.ExitCode = code
+		runs, ends = append(runs, run), append(ends, end)
+	}
+	add(t, s, nil, runs...)
+	require.Empty(t, finish(t, s, ends...))
+	for n, run := range runs {
+		require.Equal(t, codes[n], get(t, s, run.ID).ExitCode)
+	}
 }

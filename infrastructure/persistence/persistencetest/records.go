@@ -29,7 +29,7 @@ func attempts(t *testing.T, s *persistence.Store) {
 	attempt := func(n int) entity.Attempt {
 		return entity.Attempt{
 			ExecutionID: run, Attempt: n, Status: entity.StatusFailed, Reason: entity.ReasonTimeout, NodeID: "n1",
-			StartTime: noon, EndTime: noon.Add(time.Second), ErrorMessage: "no 😀", Result: "half",
+			StartTime: noon, EndTime: noon.Add(time.Second), ErrorMessage: "no 😀", Result: "half", Progress: 40, ExitCode: new(int),
 		}
 	}
 	all := []entity.Attempt{attempt(2), attempt(1), {ExecutionID: run, Attempt: 3, Status: entity.StatusFailed}}
