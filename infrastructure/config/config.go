@@ -3,6 +3,8 @@
 // so that reading, checking and showing never disagree.
 package config
 
+//go:generate go test -count=1 -run ^TestTheReferenceOfSettingsIsCurrent$ . -update
+
 // The profiles.
 const (
 	ProfileStandalone = "standalone"

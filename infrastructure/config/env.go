@@ -5,6 +5,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/spelling"
 )
 
 const (
@@ -34,7 +37,7 @@ func readEnviron(environ []string, problems *Problems) (values map[string]any, w
 		}
 		if key == "" {
 			if !foreign(rest) {
-				warnings = append(warnings, fmt.Sprintf("the variable %s is not a key of the configuration and is ignored", name))
+				warnings = append(warnings, fmt.Sprintf("the variable %s is not a key of the configuration and is ignored%s", name, meantVariable(rest)))
 			}
 			continue
 		}
@@ -53,6 +56,40 @@ func readEnviron(environ []string, problems *Problems) (values map[string]any, w
 		values[key], from[key] = value, name
 	}
 	return values, warnings
+}
+
+// meantVariable names the variable of the key that is spelt nearly like that.
+func meantVariable(rest string) string {
+	var names []string
+	byPlain := map[string]string{}
+	for _, k := range keys() {
+		names = append(names, plain(k.name))
+		byPlain[plain(k.name)] = variable(k.name)
+	}
+	near := spelling.Nearest(rest, names)
+	if near == "" {
+		return ""
+	}
+	return "; did you mean " + byPlain[near] + "?"
+}
+
+// variable is the name of a key in the environment, as it is written in texts.
+func variable(name string) string {
+	var b strings.Builder
+	before := '.'
+	for _, c := range name {
+		switch {
+		case c == '.':
+			b.WriteByte('_')
+		case unicode.IsUpper(c) && unicode.IsLower(before):
+			b.WriteByte('_')
+			b.WriteRune(c)
+		default:
+			b.WriteRune(unicode.ToUpper(c))
+		}
+		before = c
+	}
+	return envPrefix + b.String()
 }
 
 // foreign are variables that other parts of the product read.

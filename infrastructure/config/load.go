@@ -12,6 +12,8 @@ import (
 	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/spelling"
 )
 
 // delimiter joins the parts of a key inside koanf. It is not a dot, so that a
@@ -58,6 +60,9 @@ func Load(o Options) (c Config, warnings []string, err error) {
 		if err := k.assign(&c, v); err != nil {
 			problems.add(k.name, err.Error())
 		}
+	}
+	if given["store.driver"] == nil && c.Store.DSN != "" {
+		c.Store.Driver = DriverMySQL // nothing else is named by a DSN
 	}
 	if given["executor.command.enabled"] == nil {
 		// Commands run as the server's user: only who is on this machine may
@@ -120,14 +125,34 @@ func isSection(path string) bool {
 	return slices.ContainsFunc(keys(), func(k key) bool { return strings.HasPrefix(k.name, path+".") })
 }
 
-// suggest names the key that differs in case or separators only.
+// suggest names the key that was probably meant: one that differs in case or
+// separators only, or is spelt nearly so.
 func suggest(name string) string {
+	var names []string
 	for _, k := range keys() {
 		if plain(k.name) == plain(name) {
 			return "; did you mean " + k.name + "?"
 		}
+		names = append(names, k.name)
+	}
+	// A wrong name of a section is that of no key.
+	names = append(names, sections(names)...)
+	if near := spelling.Nearest(name, names); near != "" {
+		return "; did you mean " + near + "?"
 	}
 	return ""
+}
+
+// sections are the names that keys stand below.
+func sections(names []string) (out []string) {
+	for _, name := range names {
+		for i, c := range name {
+			if c == '.' && !slices.Contains(out, name[:i]) {
+				out = append(out, name[:i])
+			}
+		}
+	}
+	return out
 }
 
 func flagValues(flags map[string]string, problems *Problems) map[string]any {

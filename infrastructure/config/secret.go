@@ -91,6 +91,12 @@ func (c *Config) Masked() map[string]any {
 
 // MaskedYAML is Masked as the text of a configuration file.
 func (c *Config) MaskedYAML() (string, error) {
+	raw, err := yaml.Marshal(c.MaskedTree())
+	return string(raw), err
+}
+
+// MaskedTree is Masked with the keys of a section inside of it, as in a file.
+func (c *Config) MaskedTree() map[string]any {
 	tree := map[string]any{}
 	for name, v := range c.Masked() {
 		at := tree
@@ -105,6 +111,5 @@ func (c *Config) MaskedYAML() (string, error) {
 		}
 		at[parts[len(parts)-1]] = v
 	}
-	raw, err := yaml.Marshal(tree)
-	return string(raw), err
+	return tree
 }

@@ -102,6 +102,9 @@ func (c *Config) checkStore(p *Problems) {
 	if c.Profile == ProfileCluster && c.Store.Driver != DriverMySQL {
 		p.add("store.driver", "must be mysql in the cluster profile: nodes cannot share a SQLite file")
 	}
+	if c.Store.Driver == DriverSQLite && c.Store.DSN != "" {
+		p.add("store.dsn", "names a MySQL or MariaDB, and store.driver is sqlite; leave one of them out")
+	}
 	if c.Store.Driver == DriverMySQL && c.Store.DSN == "" {
 		p.add("store.dsn", "is required for mysql, for example user:password@tcp(host:3306)/scheduler")
 	}

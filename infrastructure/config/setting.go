@@ -1,0 +1,101 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Setting is a key of the configuration as people must know it.
+type Setting struct {
+	Name string
+	// Variable is its name in the environment; a secret may also be read from the
+	// file that Variable with _FILE behind it names.
+	Variable string
+	Secret   bool
+	// Takes says what values there are, with bounds and unit.
+	Takes string
+	// Standalone and Cluster are its defaults, as they are written in a file, or
+	// words where they depend on something. Empty is none.
+	Standalone, Cluster string
+	// Value is the default of a standalone server as it is written in a file.
+	Value   any
+	Meaning string
+	// Idle keys are read and checked, and do nothing yet.
+	Idle bool
+}
+
+// Settings are all keys, in the order in which they are shown.
+func Settings() []Setting {
+	standalone, cluster := Defaults(ProfileStandalone), Defaults(ProfileCluster)
+	standalone.Executor.Command.Enabled = loopback(standalone.Server.Addr)
+	var out []Setting
+	for _, k := range keys() {
+		m := meanings[k.name]
+		s := Setting{
+			Name: k.name, Variable: variable(k.name), Secret: k.secret, Takes: k.takes(m.unit), Meaning: m.text, Idle: m.idle,
+			Value: k.show(&standalone), Standalone: m.standalone, Cluster: m.cluster,
+		}
+		if s.Standalone == "" {
+			s.Standalone = written(k.show(&standalone))
+		}
+		if s.Cluster == "" {
+			s.Cluster = written(k.show(&cluster))
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// IdleKeys are the keys of c that were set and do nothing yet.
+func (c *Config) IdleKeys() (names []string) {
+	unset := Defaults(c.Profile)
+	for _, k := range keys() {
+		if meanings[k.name].idle && fmt.Sprint(k.show(c)) != fmt.Sprint(k.show(&unset)) {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
+// takes says what values a key has.
+func (k key) takes(unit string) string {
+	switch k.kind {
+	case kindNumber:
+		text := fmt.Sprintf("%d to %d", k.min, k.max)
+		if unit != "" {
+			text += " " + unit
+		}
+		return text
+	case kindSwitch:
+		return "true or false"
+	case kindList:
+		if len(k.oneOf) > 0 {
+			return "list of " + strings.Join(k.oneOf, ", ")
+		}
+		return "list"
+	case kindLabels:
+		return "names and texts"
+	}
+	if len(k.oneOf) > 0 {
+		return strings.Join(k.oneOf, ", ")
+	}
+	return "text"
+}
+
+// written is a value as it stands in a file; "" for an empty one.
+func written(v any) string {
+	switch v := v.(type) {
+	case []string:
+		if len(v) == 0 {
+			return ""
+		}
+		return "`[" + strings.Join(v, ", ") + "]`"
+	case map[string]string:
+		return "" // no default has any
+	case string:
+		if v == "" {
+			return ""
+		}
+	}
+	return fmt.Sprintf("`%v`", v)
+}
