@@ -145,6 +145,9 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 			err = errors.Join(err, e.close())
 		}
 	}()
+	if names := cfg.IdleKeys(); len(names) > 0 {
+		e.logger.Warn(idleNote(names))
+	}
 	if e.folder, err = openDataFolder(cfg.DataDir); err != nil {
 		return e, err
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"net"
 	"strconv"
 	"time"
@@ -123,20 +122,4 @@ func ignoreCount(run func(ctx context.Context) (int, error)) func(ctx context.Co
 		_, err := run(ctx)
 		return err
 	}
-}
-
-// Migrate runs fn on the schema of the configured store, with the data folder
-// taken, so that no server runs on it meanwhile.
-func Migrate(ctx context.Context, cfg config.Config, fn func(ctx context.Context, m *persistence.Migrator) error) error {
-	folder, err := openDataFolder(cfg.DataDir)
-	if err != nil {
-		return err
-	}
-	m, err := persistence.OpenMigrator(ctx, persistence.Config{
-		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.file(DatabaseFile), Synchronous: cfg.Store.Synchronous,
-	})
-	if err != nil {
-		return errors.Join(err, folder.Close())
-	}
-	return errors.Join(fn(ctx, m), m.Close(), folder.Close())
 }

@@ -154,19 +154,6 @@ func (m *Migrator) Down(ctx context.Context) (undone Migration, err error) {
 	return undone, err
 }
 
-// Status lists all steps.
-func (m *Migrator) Status(ctx context.Context) ([]Migration, error) {
-	states, err := m.provider.Status(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the schema's version: %w", err)
-	}
-	out := make([]Migration, 0, len(states))
-	for _, st := range states {
-		out = append(out, Migration{Version: st.Source.Version, Name: st.Source.Path, AppliedAt: st.AppliedAt})
-	}
-	return out, nil
-}
-
 // mysqlGuard holds a named lock of the server, which ends with its session.
 func (m *Migrator) mysqlGuard(ctx context.Context, work func() error) (err error) {
 	conn, err := m.db.Conn(ctx)

@@ -35,10 +35,10 @@ func synchronousLevel(level string) (string, error) {
 	switch strings.ToUpper(level) {
 	case "", "FULL":
 		return "FULL", nil
-	case "NORMAL":
-		return "NORMAL", nil
+	case "NORMAL", "EXTRA":
+		return strings.ToUpper(level), nil
 	default:
-		return "", fmt.Errorf("store.synchronous is %q; it must be FULL or NORMAL", level)
+		return "", fmt.Errorf("store.synchronous is %q; it must be FULL, NORMAL or EXTRA", level)
 	}
 }
 

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+// Migrate runs fn on the schema of the configured store, with the data folder
+// taken, so that no server runs on it meanwhile.
+func Migrate(ctx context.Context, cfg config.Config, fn func(ctx context.Context, m *persistence.Migrator) error) error {
+	folder, err := openDataFolder(cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	m, err := persistence.OpenMigrator(ctx, schemaConfig(cfg))
+	if err != nil {
+		return errors.Join(err, folder.Close())
+	}
+	return errors.Join(fn(ctx, m), m.Close(), folder.Close())
+}
+
+// ReadSchema looks at the schema of the configured store. It takes nothing and
+// changes nothing, so that it may be asked beside a running server.
+func ReadSchema(ctx context.Context, cfg config.Config) (persistence.Schema, error) {
+	return persistence.ReadSchema(ctx, schemaConfig(cfg))
+}
+
+func schemaConfig(cfg config.Config) persistence.Config {
+	return persistence.Config{
+		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: filepath.Join(cfg.DataDir, DatabaseFile), Synchronous: cfg.Store.Synchronous,
+	}
+}
