@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench"
+	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
@@ -56,7 +57,7 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
   platform-scheduler bench api --rate 200 --fires 200
   platform-scheduler bench tail --tails 500 --rate 10
   platform-scheduler bench failover --rounds 5 --redis 127.0.0.1:6379`,
-		Args:      usageArgs(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
+		Args:      usage.Args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
 		ValidArgs: bench.Names(),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Name = args[0]
@@ -73,7 +74,7 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 			if err != nil {
 				return err
 			}
-			return show.print(s.out, r)
+			return show.print(s.Out, r)
 		},
 	}
 	f := c.Flags()
@@ -141,7 +142,7 @@ func (b benchSettings) into(flags map[string]string, o bench.Options) {
 // benchNodeCommand is what the benches start; it is of no use to people.
 func (s *session) benchNodeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: bench.NodeCommand, Short: "Run a node for a bench", Hidden: true, Args: usageArgs(cobra.NoArgs),
+		Use: bench.NodeCommand, Short: "Run a node for a bench", Hidden: true, Args: usage.Args(cobra.NoArgs),
 		Example: "  platform-scheduler bench-node < settings.json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)

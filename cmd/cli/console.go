@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
@@ -13,9 +14,11 @@ import (
 // further ones are left out and counted, because nobody waits for a terminal.
 const consoleBuffer = 1000
 
-// console shows people what the server does, a line for each run that ends.
+// console shows what the server does, a line for each run that ends: for people,
+// or as JSON where the log is JSON.
 type console struct {
 	out   io.Writer
+	json  bool
 	lines chan string
 	done  sync.WaitGroup
 
@@ -23,8 +26,8 @@ type console struct {
 	lost int
 }
 
-func newConsole(out io.Writer) *console {
-	c := &console{out: out, lines: make(chan string, consoleBuffer)}
+func newConsole(out io.Writer, asJSON bool) *console {
+	c := &console{out: out, json: asJSON, lines: make(chan string, consoleBuffer)}
 	c.done.Go(func() {
 		for line := range c.lines {
 			_, _ = fmt.Fprintln(out, line)
@@ -42,9 +45,14 @@ func (c *console) Close() {
 // Observe implements running.Observer.
 func (c *console) Observe(job *entity.Job, row *entity.Execution) {
 	line := runLine(job, row)
+	if c.json {
+		line = runJSON(job, row)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lost > 0 {
+	if c.lost > 0 && c.json {
+		line = said("lines left out", "count", c.lost) + "\n" + line
+	} else if c.lost > 0 {
 		line = fmt.Sprintf("(%d lines left out)\n%s", c.lost, line)
 	}
 	select {
@@ -104,8 +112,33 @@ func firstLine(s string) string {
 	return s
 }
 
+// said is a line of JSON: a message, and names with their values.
+func said(message string, pairs ...any) string {
+	fields := map[string]any{"level": "INFO", "msg": message}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if name, ok := pairs[i].(string); ok {
+			fields[name] = pairs[i+1]
+		}
+	}
+	line, err := json.Marshal(fields)
+	if err != nil {
+		return fmt.Sprintf("{\"level\":\"INFO\",\"msg\":%q}", message)
+	}
+	return string(line)
+}
+
+// runJSON is one run as a line of JSON.
+func runJSON(job *entity.Job, row *entity.Execution) string {
+	return said("a run has ended", "time", row.UpdateTime.UTC().Format("2006-01-02T15:04:05.000Z"), "execution", row.ID, "job", job.Name, "jobId", row.JobID, "status", string(row.Status),
+		"reason", string(row.Reason), "attempt", row.Attempt, "shardIndex", row.ShardIndex, "durationMs", row.Duration.Milliseconds(), "latenessMs", row.Lateness().Milliseconds(), "message", row.ErrorMessage)
+}
+
 // Welcome tells where to go from here.
 func (c *console) Welcome(url, passwordFile string, applied int) {
+	if c.json {
+		_, _ = fmt.Fprintln(c.out, said("platform-scheduler is ready", "address", url, "user", "admin", "passwordFile", passwordFile, "jobsCreated", applied))
+		return
+	}
 	_, _ = fmt.Fprintf(c.out, "\n  platform-scheduler is ready at %s\n", url)
 	_, _ = fmt.Fprintln(c.out, "  user      admin")
 	if passwordFile != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
@@ -23,13 +24,13 @@ empty MySQL or MariaDB database: every table, compared afterwards row by row.
 The SQLite file is not changed. A copy that was interrupted is started over
 when the command is run again.`,
 		Example: "  platform-scheduler migrate copy --to-driver mysql --to-dsn 'user:password@tcp(db:3306)/scheduler'\n  platform-scheduler migrate copy --config scheduler.yaml --to-dsn-file /run/secrets/dsn",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if driver != config.DriverMySQL {
-				return fmt.Errorf("%w: --to-driver is %q; it must be mysql", errUsage, driver)
+				return usage.Errorf("--to-driver is %q; it must be mysql", driver)
 			}
 			if (dsn == "") == (file == "") {
-				return fmt.Errorf("%w: give one of --to-dsn and --to-dsn-file", errUsage)
+				return usage.Errorf("give one of --to-dsn and --to-dsn-file")
 			}
 			if file != "" {
 				text, err := os.ReadFile(file)
@@ -37,6 +38,9 @@ when the command is run again.`,
 					return fmt.Errorf("read --to-dsn-file: %w", err)
 				}
 				dsn = strings.TrimSpace(string(text))
+			}
+			if err := s.Check(); err != nil {
+				return err
 			}
 			cfg, err := s.load()
 			if err != nil {
@@ -65,24 +69,35 @@ func (s *session) showCopied() func(persistence.Copied) {
 		}
 		switch {
 		case c.Verified:
-			_, _ = fmt.Fprintf(s.out, "%s: %d rows are equal\n", c.Table, c.Rows)
+			_ = s.Line("%s: %d rows are equal", c.Table, c.Rows)
 		case c.Rows > 0 && 10*c.Done/c.Rows > tenth:
 			tenth = 10 * c.Done / c.Rows
-			_, _ = fmt.Fprintf(s.out, "%s: %d of %d rows\n", c.Table, c.Done, c.Rows)
+			_ = s.Line("%s: %d of %d rows", c.Table, c.Done, c.Rows)
 		}
 	}
 }
 
+// copied is what migrate copy says for programs.
+type copied struct {
+	Rows int64 `json:"rows"`
+	// Secrets is how many are sealed by a key that is not in the store.
+	Secrets int64 `json:"secrets"`
+	// Nodes are those that were cut off while they ran jobs: one of them is to
+	// start first.
+	Nodes []string `json:"nodes"`
+}
+
 // adviseCopied says what is left to do.
 func (s *session) adviseCopied(cfg config.Config, r persistence.CopyResult) error {
-	_, err := fmt.Fprintf(s.out, "%d rows were copied and compared. Start the server with store.driver mysql and this DSN, and not on the old store again.\n", r.Rows)
+	if !s.ForPeople() {
+		return s.Value(copied{r.Rows, int64(r.Secrets), append([]string{}, r.Nodes...)})
+	}
+	err := s.Line("%d rows were copied and compared. Start the server with store.driver mysql and this DSN, and not on the old store again.", r.Rows)
 	if r.Secrets > 0 {
-		_, more := fmt.Fprintf(s.out, "%d secrets are sealed by a key that is not in the store: %s.\n", r.Secrets, app.KeyAdvice(cfg))
-		err = errors.Join(err, more)
+		err = errors.Join(err, s.Line("%d secrets are sealed by a key that is not in the store: %s.", r.Secrets, app.KeyAdvice(cfg)))
 	}
 	if len(r.Nodes) > 0 {
-		_, more := fmt.Fprintf(s.out, "The server was cut off while it ran jobs: start it first as the same node, with node.id %s, so that these runs are recovered.\n", strings.Join(r.Nodes, ", "))
-		err = errors.Join(err, more)
+		err = errors.Join(err, s.Line("The server was cut off while it ran jobs: start it first as the same node, with node.id %s, so that these runs are recovered.", strings.Join(r.Nodes, ", ")))
 	}
 	return err
 }

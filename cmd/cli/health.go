@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
@@ -24,41 +28,58 @@ func (s *session) healthCommand() *cobra.Command {
 		Long: `Ask the server of this machine, at the address of its configuration, whether it
 is ready. Exit code 0: it is; 1: it is not. Made for health checks of containers.`,
 		Example: "  platform-scheduler health",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := s.Check(); err != nil {
+				return err
+			}
 			cfg, err := s.load()
 			if err != nil {
 				return err
 			}
-			if err := askReady(c.Context(), cfg); err != nil {
+			answer, err := askReady(c.Context(), cfg)
+			if !s.ForPeople() {
+				return errors.Join(s.Raw(answer), err)
+			}
+			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(s.out, "ready")
-			return err
+			return s.Line("ready")
 		},
 	}
 }
 
-func askReady(ctx context.Context, cfg config.Config) error {
+// maxHealth bounds what is read of the answer, in bytes.
+const maxHealth = 1 << 20
+
+// askReady returns what the server answers; an error says that it is not ready.
+func askReady(ctx context.Context, cfg config.Config) (answer json.RawMessage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, healthWithin)
 	defer cancel()
 	address := readyAddress(cfg)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", address, err)
+		return nil, fmt.Errorf("ask %s: %w", address, err)
 	}
 	// The certificate is made for another name than that of this machine; what is
 	// asked here is no secret.
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}} //nolint:gosec // see above
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("the server does not answer: %w", err)
+		return nil, fmt.Errorf("the server does not answer: %w", err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", address, response.Status)
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxHealth))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer of %s: %w", address, err)
 	}
-	return nil
+	if json.Valid(text) {
+		answer = text
+	}
+	if response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s", address, response.Status)
+	}
+	return answer, err
 }
 
 // readyAddress is where the server of this machine tells whether it is ready.

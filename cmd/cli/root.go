@@ -11,6 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/output"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/access"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/documents"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/jobs"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/nodes"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/runs"
+	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
@@ -21,11 +31,12 @@ const (
 	exitUsage  = 2
 )
 
-// session is what the commands share: where to write, and what the
-// environment says.
+// session is what the commands of this machine share: where to write, and what
+// the environment says.
 type session struct {
-	out, err io.Writer
-	environ  []string
+	output.Printer
+	err     io.Writer
+	environ []string
 	// file is --config; flags are configuration keys given on the command line.
 	file  string
 	flags map[string]string
@@ -41,23 +52,23 @@ func (s *session) environment(name string) string {
 	return ""
 }
 
-// errUsage marks errors of the command line itself.
-var errUsage = errors.New("wrong usage")
-
-// Execute runs the command line and returns the exit code: 0 good, 1 failed,
-// 2 wrong usage.
+// Execute runs the command line and returns the exit code: 0 good, 1 failed, or
+// different where a comparison was asked for, 2 wrong usage.
 func Execute(args []string, out, errOut io.Writer, environ []string) int {
-	s := &session{out: out, err: errOut, environ: environ, flags: map[string]string{}}
+	s := &session{Printer: output.Printer{Out: out}, err: errOut, environ: environ, flags: map[string]string{}}
 	root := s.rootCommand()
 	root.SetArgs(args)
+	root.SetFlagErrorFunc(usage.FlagErrors(args))
 	root.SetOut(out)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(context.Background())
 	switch {
 	case err == nil:
 		return exitGood
-	case isUsage(err):
-		_, _ = fmt.Fprintf(errOut, "error: %s\nSee platform-scheduler --help.\n", strings.TrimPrefix(err.Error(), errUsage.Error()+": "))
+	case errors.Is(err, usage.ErrDifferent):
+		return exitFailed
+	case errors.Is(err, usage.ErrWrong):
+		_, _ = fmt.Fprintf(errOut, "error: %s\nSee platform-scheduler --help.\n", strings.TrimPrefix(err.Error(), usage.ErrWrong.Error()+": "))
 		return exitUsage
 	default:
 		_, _ = fmt.Fprintf(errOut, "error: %v\n", err)
@@ -65,42 +76,44 @@ func Execute(args []string, out, errOut io.Writer, environ []string) int {
 	}
 }
 
-// isUsage also knows the errors that cobra makes for unknown commands.
-func isUsage(err error) bool {
-	return errors.Is(err, errUsage) || strings.HasPrefix(err.Error(), "unknown command")
-}
-
 func (s *session) rootCommand() *cobra.Command {
-	root := &cobra.Command{
+	root := usage.Parent(&cobra.Command{
 		Use:           "platform-scheduler",
 		Short:         "A distributed job scheduler whose every planned fire has one recorded outcome",
+		Version:       app.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          usageArgs(cobra.NoArgs),
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	})
+	root.SetVersionTemplate("platform-scheduler {{.Version}}\n")
 	root.PersistentFlags().StringVar(&s.file, "config", "", "YAML configuration `FILE` (PS_CONFIG)")
-	root.AddCommand(s.serverCommand(), s.healthCommand(), s.migrateCommand(), s.configCommand(), s.benchCommand(), s.benchNodeCommand(), s.versionCommand())
-	root.AddCommand(s.remoteCommands()...)
+	root.AddCommand(s.serverCommand(), s.benchCommand(), s.benchNodeCommand())
+	for _, c := range []*cobra.Command{s.healthCommand(), s.migrateCommand(), s.configCommand(), s.versionCommand()} {
+		s.Flag(c)
+		root.AddCommand(c)
+	}
+	r := remote.New(s.Out, s.err, s.environ, clock.NewSystem())
+	for _, commands := range [][]*cobra.Command{jobs.Commands(r), runs.Commands(r), nodes.Commands(r), documents.Commands(r), access.Commands(r)} {
+		for _, c := range commands {
+			root.AddCommand(r.Flags(c))
+		}
+	}
 	return root
 }
 
-// usageArgs marks the complaint of an argument check as wrong usage.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return fmt.Errorf("%w: %w", errUsage, err)
-		}
-		return nil
-	}
+// sources are where the configuration comes from.
+func (s *session) sources() config.Options {
+	return config.Options{File: s.file, Environ: s.environ, Flags: s.flags}
 }
 
 // load reads the configuration and prints its warnings.
 func (s *session) load() (config.Config, error) {
-	cfg, warnings, err := config.Load(config.Options{File: s.file, Environ: s.environ, Flags: s.flags})
+	cfg, warnings, err := config.Load(s.sources())
+	s.warn(warnings)
+	return cfg, err
+}
+
+func (s *session) warn(warnings []string) {
 	for _, w := range warnings {
 		_, _ = fmt.Fprintln(s.err, "warning:", w)
 	}
-	return cfg, err
 }

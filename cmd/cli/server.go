@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/initproc"
@@ -28,7 +29,7 @@ func (s *session) serverCommand() *cobra.Command {
 server on 127.0.0.1:8080 with an SQLite file in ./data. The first signal stops
 it gracefully, the second one at once.`,
 		Example: "  platform-scheduler server\n  PS_SERVER_ADDR=127.0.0.1:9090 platform-scheduler server --config scheduler.yaml",
-		Args:    usageArgs(cobra.NoArgs),
+		Args:    usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if addr != "" {
 				s.flags["server.addr"] = addr
@@ -36,11 +37,12 @@ it gracefully, the second one at once.`,
 			if dataDir != "" {
 				s.flags["dataDir"] = dataDir
 			}
-			cfg, err := s.load()
+			cfg, warnings, err := config.Load(s.sources())
 			if err != nil {
+				s.warn(warnings)
 				return err
 			}
-			return s.serve(c.Context(), cfg, examples)
+			return s.serve(c.Context(), cfg, warnings, examples)
 		},
 	}
 	c.Flags().StringVar(&examples, "apply", "", "create the jobs of the YAML files in `DIR` at the first start, and show every run that ends")
@@ -52,10 +54,13 @@ it gracefully, the second one at once.`,
 // giveUp is how long a graceful stop may take beyond its grace.
 const giveUp = 20 * time.Second
 
-func (s *session) serve(ctx context.Context, cfg config.Config, examples string) error {
+func (s *session) serve(ctx context.Context, cfg config.Config, warnings []string, examples string) error {
 	logger, _, err := logging.New(s.err, cfg.Log.Format, cfg.Log.Level)
 	if err != nil {
 		return err
+	}
+	for _, w := range warnings {
+		logger.Warn(w)
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -67,7 +72,8 @@ func (s *session) serve(ctx context.Context, cfg config.Config, examples string)
 		return err
 	}
 	options := app.Options{Clock: machine, Executor: executor, Reports: executor.Reports, Processes: executor, Logger: logger}
-	show := newConsole(s.out)
+	// Who is shown examples is a person, unless JSON was asked for.
+	show := newConsole(s.Out, logging.IsJSON(s.err, cfg.Log.Format) && (examples == "" || cfg.Log.Format == logging.FormatJSON))
 	if examples != "" {
 		options.Observer = show.Observe
 		defer show.Close()

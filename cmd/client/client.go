@@ -4,10 +4,12 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,7 +27,8 @@ type Client struct {
 	// Server is the address without /api/v1.
 	Server string
 	Token  string
-	// HTTP is http.DefaultClient when nil.
+	// HTTP makes the calls; nil is the standard library's way. Its redirects are
+	// not followed.
 	HTTP *http.Client
 }
 
@@ -53,6 +56,22 @@ func (p *Problem) Error() string {
 		b.WriteString("\n  " + e.Field + ": " + e.Message)
 	}
 	return b.String()
+}
+
+// Transient reports whether a call that failed so may succeed a moment later:
+// the server starts, is away or is flooded, or the way to it is cut.
+func Transient(err error) bool {
+	var p *Problem
+	if errors.As(err, &p) {
+		switch p.Status {
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+		return false
+	}
+	var untrusted *tls.CertificateVerificationError
+	var cut net.Error
+	return !errors.As(err, &untrusted) && (errors.As(err, &cut) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
 // IsStatus reports whether err is a Problem with that status.
@@ -138,12 +157,14 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 	return request, nil
 }
 
-// do sends a request; an answer that is no success becomes a *Problem.
+// do sends a request; an answer that is no success becomes a *Problem. It
+// follows no redirect: a password or a token is for the server that was named.
 func (c *Client) do(request *http.Request) (*http.Response, error) {
-	client := c.HTTP
-	if client == nil {
-		client = http.DefaultClient
+	client := http.Client{}
+	if c.HTTP != nil {
+		client = *c.HTTP
 	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	response, err := client.Do(request)
 	if err != nil {
 		var outer *url.Error
@@ -152,10 +173,13 @@ func (c *Client) do(request *http.Request) (*http.Response, error) {
 		}
 		return nil, fmt.Errorf("call %s: %w", c.Server, err)
 	}
-	if response.StatusCode < http.StatusBadRequest {
+	if response.StatusCode < http.StatusMultipleChoices {
 		return response, nil
 	}
 	defer response.Body.Close()
+	if to := response.Header.Get("Location"); response.StatusCode < http.StatusBadRequest {
+		return nil, fmt.Errorf("%s answers with a redirect to %q, which is not followed; name the server by its own address", c.Server, to)
+	}
 	p := &Problem{}
 	data, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if json.Unmarshal(data, p) != nil || p.Status == 0 {
@@ -163,34 +187,4 @@ func (c *Client) do(request *http.Request) (*http.Response, error) {
 	}
 	p.Status = response.StatusCode
 	return nil, p
-}
-
-// Page is one page of a list.
-type Page[T any] struct {
-	Items      []T     `json:"items"`
-	NextCursor *string `json:"nextCursor"`
-}
-
-// List reads a list to its end, at most limit items; 0 is all.
-func List[T any](ctx context.Context, c *Client, path string, query url.Values, limit int) ([]T, error) {
-	var out []T
-	q := url.Values{}
-	for name, values := range query {
-		q[name] = values
-	}
-	for {
-		q.Set("limit", "200")
-		if left := limit - len(out); limit > 0 && left < 200 {
-			q.Set("limit", fmt.Sprint(left))
-		}
-		var page Page[T]
-		if err := c.Call(ctx, http.MethodGet, path, q, nil, &page); err != nil {
-			return nil, err
-		}
-		out = append(out, page.Items...)
-		if page.NextCursor == nil || limit > 0 && len(out) >= limit {
-			return out, nil
-		}
-		q.Set("cursor", *page.NextCursor)
-	}
 }

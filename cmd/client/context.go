@@ -24,6 +24,8 @@ type Context struct {
 	Token   string `yaml:"token"`
 	TokenID string `yaml:"tokenId,omitempty"`
 	User    string `yaml:"user,omitempty"`
+	// CAFile holds certificates to trust besides those of the machine.
+	CAFile string `yaml:"caFile,omitempty"`
 }
 
 // OpenContexts reads the file of contexts; one that is not there holds none. A

@@ -30,14 +30,8 @@ func New(w io.Writer, format, level string) (*slog.Logger, *slog.LevelVar, error
 		return nil, nil, fmt.Errorf("set the log level to %q: %w", level, err)
 	}
 	terminal := isTerminal(w)
-	if format == "" {
-		format = FormatJSON
-		if terminal {
-			format = FormatText
-		}
-	}
 	var inner slog.Handler
-	switch format {
+	switch chosen(w, format) {
 	case FormatText:
 		inner = tint.NewTextHandler(w, &tint.Options{Level: &l, TimeFormat: "2006-01-02T15:04:05.000Z07:00", NoColor: !terminal})
 	case FormatJSON:
@@ -46,6 +40,20 @@ func New(w io.Writer, format, level string) (*slog.Logger, *slog.LevelVar, error
 		return nil, nil, fmt.Errorf("the log format %q is neither %s nor %s", format, FormatText, FormatJSON)
 	}
 	return slog.New(NewRedactor(inner)), &l, nil
+}
+
+// IsJSON reports whether a logger that writes to w in a format writes JSON.
+func IsJSON(w io.Writer, format string) bool { return chosen(w, format) == FormatJSON }
+
+// chosen is the format; where none is named, that which suits the writer.
+func chosen(w io.Writer, format string) string {
+	switch {
+	case format != "":
+		return format
+	case isTerminal(w):
+		return FormatText
+	}
+	return FormatJSON
 }
 
 func isTerminal(w io.Writer) bool {

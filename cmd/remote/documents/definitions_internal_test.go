@@ -1,4 +1,4 @@
-package cli
+package documents
 
 import (
 	"bytes"
@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/cmd/difference"
+	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
 )
 
 // However jobs are cut into calls: each goes once, calls stay small, and where
@@ -66,15 +67,15 @@ func TestColoursAreForTerminals(t *testing.T) {
 		{Group: "g", Name: "d", Action: "UNCHANGED"},
 	}, Failed: 1}
 	var out, errOut bytes.Buffer
-	differ{out: &out, err: &errOut}.show(v)
+	report{Printer: difference.Printer{Out: &out}, err: &errOut}.show(v)
 	require.Equal(t, "+ create g/a\n~ update g/b\n    priority: 5 → 9\n- delete g/c\n= unchanged g/d\n0 created, 0 updated, 0 unchanged, 0 deleted, 1 failed\n", out.String())
 	require.Equal(t, "g/c: no\n", errOut.String())
 	out.Reset()
-	differ{out: &out, err: &errOut, colour: true}.show(v)
+	report{Printer: difference.Printer{Out: &out, Colour: true}, err: &errOut}.show(v)
 	require.Contains(t, out.String(), "\x1b[32m+ create g/a\x1b[0m\n")
 	require.Contains(t, out.String(), "priority: \x1b[31m5\x1b[0m → \x1b[32m9\x1b[0m")
 	require.Contains(t, out.String(), "\n= unchanged")
-	require.False(t, colourful(&out, ""), "a file has no colours")
+	require.False(t, terminal.Colourful(&out, ""), "a file has no colours")
 }
 
 func TestABarIsShownWhereItIsWanted(t *testing.T) {
@@ -90,14 +91,8 @@ func TestABarIsShownWhereItIsWanted(t *testing.T) {
 	require.True(t, strings.HasSuffix(out.String(), " \r"))
 }
 
-func TestEveryCommandHasAnExample(t *testing.T) {
-	s := &session{flags: map[string]string{}}
-	var walk func(c *cobra.Command)
-	walk = func(c *cobra.Command) {
-		for _, sub := range c.Commands() {
-			require.NotEmpty(t, sub.Example, sub.CommandPath())
-			walk(sub)
-		}
+func TestAGroupsFileStaysInItsFolder(t *testing.T) {
+	for group, file := range map[string]string{"pay": "pay", "a b": "a b", "../../etc/x": "%2E.%2F..%2Fetc%2Fx", ".": "%2E", "50%": "50%25"} {
+		require.Equal(t, file, fileName(group))
 	}
-	walk(s.rootCommand())
 }

@@ -1,9 +1,11 @@
-package cli
+package documents
 
 import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
 )
 
 // progressWidth is that of the bar, in characters.
@@ -18,7 +20,7 @@ type progress struct {
 // newProgress shows how far many steps are; a single one is not worth a bar.
 func newProgress(out io.Writer, total int) *progress {
 	p := &progress{total: total}
-	if _, ok := terminal(out); ok && total > 1 {
+	if _, ok := terminal.Of(out); ok && total > 1 {
 		p.out = out
 	}
 	return p

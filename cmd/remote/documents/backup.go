@@ -1,14 +1,11 @@
-package cli
+package documents
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,23 +13,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
+	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 )
 
 const notInBackup = `Not in it are: the values of secrets, of which it names those that the jobs use;
 users and tokens; whether groups are paused; runs, logs, former versions and the
 audit log. For those, back the store up.`
 
-func (r *remote) backupCommands() []*cobra.Command {
+// Commands are those of this package that stand by themselves.
+func Commands(s *remote.Session) []*cobra.Command {
 	backup := &cobra.Command{
 		Use:     "backup FILE",
 		Short:   "Keep all groups and jobs in a file",
 		Long:    "Keep the definitions of all groups and jobs in a YAML file, which restore and job\napply take.\n\n" + notInBackup,
 		Example: "  platform-scheduler backup scheduler.yaml",
-		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE:    func(c *cobra.Command, args []string) error { return r.backup(c.Context(), args[0]) },
+		Args:    usage.Args(cobra.ExactArgs(1)),
+		RunE:    func(c *cobra.Command, args []string) error { return backup(c.Context(), s, args[0]) },
 	}
-	a := &applying{remote: r}
-	var yes bool
+	a := &applying{Session: s}
 	restore := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Bring groups and jobs back from a backup",
@@ -42,10 +41,10 @@ jobs of the groups in the file are deleted.
 
 ` + notInBackup,
 		Example: "  platform-scheduler restore scheduler.yaml\n  platform-scheduler restore scheduler.yaml --yes",
-		Args:    usageArgs(cobra.ExactArgs(1)),
-		RunE:    func(c *cobra.Command, args []string) error { return a.restore(c.Context(), args[0], yes) },
+		Args:    usage.Args(cobra.ExactArgs(1)),
+		RunE:    func(c *cobra.Command, args []string) error { return a.restore(c.Context(), args[0]) },
 	}
-	restore.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	a.question.Flag(restore)
 	restore.Flags().BoolVar(&a.prune, "prune", false, "delete the other jobs of the groups in the file")
 	return []*cobra.Command{backup, restore}
 }
@@ -62,14 +61,20 @@ func secretsIn(text []byte) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func (r *remote) backup(ctx context.Context, file string) error {
-	api, err := r.client()
+// kept is what backup says for programs.
+type kept struct {
+	File string `json:"file"`
+	// Secrets are the names of those that the jobs use; their values are not kept.
+	Secrets []string `json:"secrets"`
+}
+
+func backup(ctx context.Context, s *remote.Session, file string) error {
+	api, err := s.Client()
 	if err != nil {
 		return err
 	}
-	r.output = "table" // the file is YAML
 	var text bytes.Buffer
-	if err := r.export(ctx, api, "", &text); err != nil {
+	if err := export(ctx, api, "", formatYAML, &text); err != nil {
 		return err
 	}
 	secrets := secretsIn(text.Bytes())
@@ -85,13 +90,15 @@ func (r *remote) backup(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(r.out, "kept in %s; the values of %d secrets are not in it\n", file, len(secrets))
-	return err
+	if !s.ForPeople() {
+		return s.Value(kept{file, secrets})
+	}
+	return s.Line("kept in %s; the values of %d secrets are not in it", file, len(secrets))
 }
 
-func (a *applying) restore(ctx context.Context, file string, yes bool) error {
+func (a *applying) restore(ctx context.Context, file string) error {
 	var err error
-	if a.api, err = a.client(); err != nil {
+	if a.api, err = a.Client(); err != nil {
 		return err
 	}
 	d, err := readDefinitions(file, strings.NewReader(""))
@@ -103,7 +110,8 @@ func (a *applying) restore(ctx context.Context, file string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	if !yes {
+	asks := !a.question.Answered()
+	if asks && a.ForPeople() {
 		if err := a.report(planned); err != nil {
 			return err
 		}
@@ -111,8 +119,8 @@ func (a *applying) restore(ctx context.Context, file string, yes bool) error {
 	if err := a.missingSecrets(ctx, d); err != nil {
 		return err
 	}
-	if !yes {
-		if err := a.confirm(); err != nil {
+	if asks {
+		if err := a.question.Insist(a.Err, "Go on?"); err != nil {
 			return err
 		}
 	}
@@ -136,7 +144,7 @@ func (a *applying) missingSecrets(ctx context.Context, d *definitions) error {
 	}
 	present, err := client.List[struct{ Name string }](ctx, a.api, "/secrets", nil, 0)
 	if client.IsStatus(err, 403) {
-		_, _ = fmt.Fprintf(a.err, "you may not see which secrets there are; the jobs use %s\n", strings.Join(needed, ", "))
+		_, _ = fmt.Fprintf(a.Err, "you may not see which secrets there are; the jobs use %s\n", strings.Join(needed, ", "))
 		return nil
 	}
 	if err != nil {
@@ -146,23 +154,7 @@ func (a *applying) missingSecrets(ctx context.Context, d *definitions) error {
 		needed = slices.DeleteFunc(needed, func(name string) bool { return name == s.Name })
 	}
 	if len(needed) > 0 {
-		_, _ = fmt.Fprintf(a.err, "missing secrets, without which runs fail: %s\n", strings.Join(needed, ", "))
+		_, _ = fmt.Fprintf(a.Err, "missing secrets, without which runs fail: %s\n", strings.Join(needed, ", "))
 	}
 	return nil
-}
-
-// confirm asks on the terminal.
-func (a *applying) confirm() error {
-	if _, ok := terminal(os.Stdin); !ok {
-		return fmt.Errorf("%w: there is no terminal to ask on; use --yes", errUsage)
-	}
-	_, _ = fmt.Fprint(a.err, "Go on? [y/N] ")
-	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	if err != nil {
-		return err
-	}
-	if strings.EqualFold(strings.TrimSpace(answer), "y") {
-		return nil
-	}
-	return errors.New("nothing was changed")
 }

@@ -1,0 +1,138 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
+	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
+	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
+)
+
+// secret is what the commands show of a secret; its value is never shown.
+type secret struct {
+	Name        string  `json:"name"`
+	Description string  `json:"description"`
+	Version     int     `json:"version"`
+	UpdateTime  *string `json:"updateTime"`
+}
+
+func secretCommand(s *remote.Session) *cobra.Command {
+	c := usage.Parent(&cobra.Command{
+		Use: "secret", Short: "Manage the secrets that jobs name as ${secret.NAME}",
+		Long:    "Manage the secrets that jobs name as ${secret.NAME}. A value is written and never\nread back.",
+		Example: "  platform-scheduler secret list\n  platform-scheduler secret set billing-token --value-file token.txt",
+	})
+	var pages remote.Pages
+	list := &cobra.Command{
+		Use: "list", Short: "List the secrets, without their values", Example: "  platform-scheduler secret list -o json", Args: usage.Args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return remote.List(s, c, "/secrets", nil, pages,
+				remote.Column[secret]{Name: "name", Of: func(v secret) string { return v.Name }},
+				remote.Column[secret]{Name: "version", Of: func(v secret) string { return fmt.Sprint(v.Version) }},
+				remote.Column[secret]{Name: "changed", Of: func(v secret) string { return s.Moment(v.UpdateTime) }},
+				remote.Column[secret]{Name: "description", Of: func(v secret) string { return v.Description }},
+			)
+		},
+	}
+	pages.Flags(list, 0)
+	c.AddCommand(list, secretSet(s), secretDelete(s))
+	return c
+}
+
+// secretFlags are the flags of secret set.
+type secretFlags struct {
+	valueFile, description string
+}
+
+func secretSet(s *remote.Session) *cobra.Command {
+	var f secretFlags
+	c := &cobra.Command{
+		Use: "set NAME", Short: "Make a secret, or give it another value", Args: usage.Args(cobra.ExactArgs(1)),
+		Long: `Make a secret, or give the one of that name another value. The value is read
+from a file, from standard input (-), or asked for without being shown. The end
+of its last line is not part of it. What is not given stays.`,
+		Example:           "  platform-scheduler secret set billing-token\n  platform-scheduler secret set billing-token --value-file token.txt\n  vault read -field=value secret/billing | platform-scheduler secret set billing-token --value-file -",
+		ValidArgsFunction: s.CompleteSecrets,
+		RunE:              func(c *cobra.Command, args []string) error { return f.set(s, c, args[0]) },
+	}
+	c.Flags().StringVar(&f.valueFile, "value-file", "", "read the value from `FILE`; - is standard input")
+	c.Flags().StringVar(&f.description, "description", "", "what it is for")
+	return c
+}
+
+func (f secretFlags) set(s *remote.Session, c *cobra.Command, name string) error {
+	api, err := s.Client()
+	if err != nil {
+		return err
+	}
+	value, err := f.value(s, name)
+	if err != nil {
+		return err
+	}
+	known, exists, err := findSecret(c, api, name)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"value": value, "description": known.Description}
+	if c.Flags().Changed("description") {
+		body["description"] = f.description
+	}
+	method, path, done := "POST", "/secrets", "made"
+	if exists {
+		method, path, done = "PUT", "/secrets/"+remote.Segment(name), "changed"
+		body["version"] = known.Version
+	} else {
+		body["name"] = name
+	}
+	return remote.SendBy(s, c, api, method, path, nil, body, func(v secret) error {
+		return s.Line("%s the secret %s, version %d", done, v.Name, v.Version)
+	})
+}
+
+// value reads the value of a secret.
+func (f secretFlags) value(s *remote.Session, name string) (string, error) {
+	switch f.valueFile {
+	case "":
+		return terminal.Unseen(s.Err, "value of "+name, "--value-file, where - is standard input")
+	case "-":
+		text, err := io.ReadAll(os.Stdin)
+		return strings.TrimRight(string(text), "\r\n"), err
+	}
+	return remote.Secret(f.valueFile)
+}
+
+// findSecret finds a secret by its name.
+func findSecret(c *cobra.Command, api *client.Client, name string) (found secret, exists bool, err error) {
+	secrets, err := client.List[secret](c.Context(), api, "/secrets", nil, 0)
+	for _, one := range secrets {
+		if one.Name == name {
+			return one, true, nil
+		}
+	}
+	return secret{}, false, err
+}
+
+func secretDelete(s *remote.Session) *cobra.Command {
+	var q terminal.Question
+	c := &cobra.Command{
+		Use: "delete NAME", Short: "Delete a secret; runs that name it fail from then on", Args: usage.Args(cobra.ExactArgs(1)),
+		Example: "  platform-scheduler secret delete billing-token", ValidArgsFunction: s.CompleteSecrets,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := q.Ask(s.Err, "Delete the secret %s? Runs that name it fail from then on.", args[0]); err != nil {
+				return err
+			}
+			return remote.Send(s, c, "DELETE", "/secrets/"+remote.Segment(args[0]), nil, nil, func(json.RawMessage) error {
+				return s.Line("deleted the secret %s", args[0])
+			})
+		},
+	}
+	q.Flag(c)
+	return c
+}

@@ -1,0 +1,213 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
+	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
+	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
+)
+
+// user is what the commands show of a user, and send back of one.
+type user struct {
+	ID       string `json:"id"`
+	Username string `json:"username"`
+	Role     string `json:"role"`
+	// Groups is nil for every group.
+	Groups   map[string]string `json:"groups"`
+	Commands bool              `json:"commands"`
+	Password string            `json:"password,omitempty"`
+}
+
+// rights says in one word or more where a user may act.
+func (u user) rights() string {
+	parts := []string{"all groups"}
+	if u.Groups != nil {
+		parts = nil
+		for _, g := range slices.Sorted(maps.Keys(u.Groups)) {
+			parts = append(parts, g+":"+u.Groups[g])
+		}
+	}
+	if u.Commands {
+		parts = append(parts, "commands")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// rightsFlags are the flags that say what a user may do.
+type rightsFlags struct {
+	role     string
+	groups   []string
+	commands bool
+}
+
+func (f *rightsFlags) add(c *cobra.Command, role string) {
+	c.Flags().StringVar(&f.role, "role", role, "admin, operator, viewer or disabled")
+	c.Flags().StringArrayVar(&f.groups, "group", nil, "bind the user to `GROUP:ROLE`, such as payments:operator; again for more, \"all\" for every group")
+	c.Flags().BoolVar(&f.commands, "commands", false, "give the right to define jobs that run commands")
+}
+
+// apply puts what was given on the command line into a user.
+func (f *rightsFlags) apply(c *cobra.Command, u *user) error {
+	if u.Role == "" || c.Flags().Changed("role") {
+		u.Role = f.role
+	}
+	if c.Flags().Changed("commands") {
+		u.Commands = f.commands
+	}
+	if !c.Flags().Changed("group") {
+		return nil
+	}
+	u.Groups = nil
+	for _, g := range f.groups {
+		name, role, bound := strings.Cut(g, ":")
+		switch {
+		case g == "all" && len(f.groups) == 1:
+		case !bound:
+			return usage.Errorf("--group must be GROUP:ROLE, such as payments:operator, not %q", g)
+		default:
+			if u.Groups == nil {
+				u.Groups = map[string]string{}
+			}
+			u.Groups[name] = role
+		}
+	}
+	return nil
+}
+
+func userCommand(s *remote.Session) *cobra.Command {
+	c := usage.Parent(&cobra.Command{Use: "user", Short: "Manage who may sign in (admins)", Example: "  platform-scheduler user list"})
+	var pages remote.Pages
+	list := &cobra.Command{
+		Use: "list", Short: "List the users", Example: "  platform-scheduler user list -o json", Args: usage.Args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return remote.List(s, c, "/users", nil, pages,
+				remote.Column[user]{Name: "name", Of: func(u user) string { return u.Username }},
+				remote.Column[user]{Name: "role", Of: func(u user) string { return u.Role }},
+				remote.Column[user]{Name: "rights", Of: user.rights},
+				remote.Column[user]{Name: "id", Of: func(u user) string { return u.ID }},
+			)
+		},
+	}
+	pages.Flags(list, 0)
+	c.AddCommand(list, userCreate(s), userUpdate(s), userResetPassword(s), userDelete(s))
+	return c
+}
+
+func userCreate(s *remote.Session) *cobra.Command {
+	var f rightsFlags
+	var passwordFile string
+	c := &cobra.Command{
+		Use: "create NAME", Short: "Add a user", Args: usage.Args(cobra.ExactArgs(1)),
+		Example: "  platform-scheduler user create ann --role operator --group payments:operator --password-file pw",
+		RunE: func(c *cobra.Command, args []string) error {
+			u := user{Username: args[0]}
+			err := f.apply(c, &u)
+			if err != nil {
+				return err
+			}
+			if u.Password, err = s.Password(passwordFile, args[0]); err != nil {
+				return err
+			}
+			return remote.Send(s, c, "POST", "/users", nil, u, func(made user) error {
+				return s.Line("created %s, %s (%s)", made.Username, made.Role, made.rights())
+			})
+		},
+	}
+	f.add(c, "viewer")
+	c.Flags().StringVar(&passwordFile, "password-file", "", "read the password from `FILE` instead of asking")
+	return c
+}
+
+func userUpdate(s *remote.Session) *cobra.Command {
+	var f rightsFlags
+	c := &cobra.Command{
+		Use: "update NAME", Short: "Change what a user may do, and end the sessions; what is not given stays", Args: usage.Args(cobra.ExactArgs(1)),
+		Example: "  platform-scheduler user update ann --role operator --group payments:operator --group audit:viewer --commands",
+		RunE: func(c *cobra.Command, args []string) error {
+			return withUser(s, c, args[0], func(api *client.Client, u user) error {
+				if err := f.apply(c, &u); err != nil {
+					return err
+				}
+				return put(s, c, api, u)
+			})
+		},
+	}
+	f.add(c, "viewer")
+	return c
+}
+
+func userResetPassword(s *remote.Session) *cobra.Command {
+	var passwordFile string
+	c := &cobra.Command{
+		Use: "reset-password NAME", Short: "Give a user another password and end the sessions", Args: usage.Args(cobra.ExactArgs(1)),
+		Example: "  platform-scheduler user reset-password ann",
+		RunE: func(c *cobra.Command, args []string) error {
+			return withUser(s, c, args[0], func(api *client.Client, u user) (err error) {
+				if u.Password, err = s.Password(passwordFile, "(new) "+u.Username); err != nil {
+					return err
+				}
+				return put(s, c, api, u)
+			})
+		},
+	}
+	c.Flags().StringVar(&passwordFile, "password-file", "", "read the password from `FILE` instead of asking")
+	return c
+}
+
+// put stores what was changed of a user.
+func put(s *remote.Session, c *cobra.Command, api *client.Client, u user) error {
+	return remote.SendBy(s, c, api, "PUT", "/users/"+u.ID, nil, u, func(user) error { return s.Line("changed %s", u.Username) })
+}
+
+func userDelete(s *remote.Session) *cobra.Command {
+	var q terminal.Question
+	c := &cobra.Command{
+		Use: "delete NAME", Short: "Remove a user with sessions and tokens", Example: "  platform-scheduler user delete ann", Args: usage.Args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withUser(s, c, args[0], func(api *client.Client, u user) error {
+				if err := q.Ask(s.Err, "Remove the user %s with all sessions and tokens?", u.Username); err != nil {
+					return err
+				}
+				return remote.SendBy(s, c, api, "DELETE", "/users/"+u.ID, nil, nil, func(json.RawMessage) error {
+					return s.Line("deleted %s", u.Username)
+				})
+			})
+		},
+	}
+	q.Flag(c)
+	return c
+}
+
+// withUser finds a user by name.
+func withUser(s *remote.Session, c *cobra.Command, name string, do func(api *client.Client, u user) error) error {
+	api, err := s.Client()
+	if err != nil {
+		return err
+	}
+	u, err := findUser(c, api, name)
+	if err != nil {
+		return err
+	}
+	return do(api, u)
+}
+
+func findUser(c *cobra.Command, api *client.Client, name string) (user, error) {
+	users, err := client.List[user](c.Context(), api, "/users", nil, 0)
+	if err != nil {
+		return user{}, err
+	}
+	for _, u := range users {
+		if u.Username == name || u.ID == name {
+			return u, nil
+		}
+	}
+	return user{}, fmt.Errorf("there is no user named %q", name)
+}

@@ -1,0 +1,147 @@
+package remote
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
+)
+
+// Here is the zone in which times are shown: that of this machine, or UTC with
+// --utc.
+func (s *Session) Here() *time.Location {
+	if s.utc {
+		return time.UTC
+	}
+	return s.machineZone()
+}
+
+// machineZone is the zone of this machine, by TZ where that is set.
+func (s *Session) machineZone() *time.Location {
+	if name := s.Environment("TZ"); name != "" {
+		if zone, err := time.LoadLocation(name); err == nil {
+			return zone
+		}
+	}
+	return time.Local
+}
+
+// Zone is the zone in which the planned times of a job are shown: its own, by
+// its IANA name; UTC with --utc, and that of this machine where the name is not
+// known here.
+func (s *Session) Zone(name string) *time.Location {
+	if s.utc || name == "" {
+		return s.Here()
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return s.Here()
+	}
+	return zone
+}
+
+// Moment is a time of the API as people read it, in the zone of this machine;
+// "" for none.
+func (s *Session) Moment(t *string) string { return In(s.Here(), t) }
+
+// In is a time of the API in a zone, with the zone's offset: 2026-11-22
+// 03:00:00+08:00. Milliseconds are shown where there are any.
+func In(zone *time.Location, t *string) string {
+	if t == nil || *t == "" {
+		return ""
+	}
+	at, err := time.Parse(time.RFC3339Nano, *t)
+	if err != nil {
+		return *t // as it is: better than nothing
+	}
+	layout := "2006-01-02 15:04:05Z07:00"
+	if at.Nanosecond() != 0 {
+		layout = "2006-01-02 15:04:05.000Z07:00"
+	}
+	return at.In(zone).Format(layout)
+}
+
+// Took is a number of milliseconds as people read it; "" for none.
+func Took(ms *int64) string {
+	if ms == nil {
+		return ""
+	}
+	return (time.Duration(*ms) * time.Millisecond).String()
+}
+
+// Input is a time that somebody typed.
+type Input struct {
+	// Flag is the flag's name, for messages.
+	Flag, Text string
+}
+
+// layouts are how a time without a zone may be written; those without a date
+// are of today.
+var layouts = []struct {
+	layout string
+	today  bool
+}{
+	{"2006-01-02", false}, {"2006-01-02T15:04", false}, {"2006-01-02T15:04:05", false},
+	{"2006-01-02 15:04", false}, {"2006-01-02 15:04:05", false}, {"15:04", true}, {"15:04:05", true},
+}
+
+// Time reads a time: RFC 3339 with a zone, or a date, a date and a time, or a
+// time of today, which are taken in the zone of the name, and said to be; no
+// name is the zone of this machine. It is the zero time for an empty text.
+func (s *Session) Time(in Input, zoneName string) (time.Time, error) {
+	if in.Text == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.Parse(time.RFC3339Nano, in.Text); err == nil {
+		return t, nil
+	}
+	zone := s.machineZone()
+	if zoneName != "" {
+		var err error
+		if zone, err = time.LoadLocation(zoneName); err != nil {
+			return time.Time{}, usage.Errorf("%s has no zone, and that of the job, %q, is not known here: write it with one, such as 2026-11-14T00:00:00Z", in.Flag, zoneName)
+		}
+	}
+	for _, l := range layouts {
+		t, err := time.ParseInLocation(l.layout, in.Text, zone)
+		if err != nil {
+			continue
+		}
+		if l.today {
+			now := s.Clock.Now().In(zone)
+			t = time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone)
+		}
+		s.Notef("%s is taken in the zone %s: %s", in.Flag, zone, t.Format(time.RFC3339))
+		return t, nil
+	}
+	return time.Time{}, usage.Errorf("%s must be a time such as 2026-11-14T00:00:00Z, 2026-11-14, \"2026-11-14 09:30\" or 09:30, not %q", in.Flag, in.Text)
+}
+
+// Span is a range of time that somebody typed.
+type Span struct{ from, to string }
+
+// Flags adds --from and --to to a command; whose tells in which zone times
+// without one are taken.
+func (p *Span) Flags(c *cobra.Command, whose string) {
+	c.Flags().StringVar(&p.from, "from", "", "first moment, as `TIME` such as 2026-11-14T00:00:00Z, 2026-11-14 or 09:30; without a zone it is taken in that of "+whose)
+	c.Flags().StringVar(&p.to, "to", "", "end, exclusive, as `TIME`")
+}
+
+// Sent reads both as the API takes them, as Time does; "" for what was not given.
+func (p *Span) Sent(s *Session, zoneName string) (from, to string, err error) {
+	first, err := s.Time(Input{"--from", p.from}, zoneName)
+	if err != nil {
+		return "", "", err
+	}
+	end, err := s.Time(Input{"--to", p.to}, zoneName)
+	return Sent(first), Sent(end), err
+}
+
+// Sent is a time as the API takes it; "" for the zero time.
+func Sent(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+}
