@@ -90,7 +90,7 @@ type copied struct {
 // adviseCopied says what is left to do.
 func (s *session) adviseCopied(cfg config.Config, r persistence.CopyResult) error {
 	if !s.ForPeople() {
-		return s.Value(copied{r.Rows, int64(r.Secrets), append([]string{}, r.Nodes...)})
+		return s.Value(copied{r.Rows, r.Secrets, append([]string{}, r.Nodes...)})
 	}
 	err := s.Line("%d rows were copied and compared. Start the server with store.driver mysql and this DSN, and not on the old store again.", r.Rows)
 	if r.Secrets > 0 {

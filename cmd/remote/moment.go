@@ -82,8 +82,13 @@ var layouts = []struct {
 	layout string
 	today  bool
 }{
-	{"2006-01-02", false}, {"2006-01-02T15:04", false}, {"2006-01-02T15:04:05", false},
-	{"2006-01-02 15:04", false}, {"2006-01-02 15:04:05", false}, {"15:04", true}, {"15:04:05", true},
+	{"2006-01-02", false},
+	{"2006-01-02T15:04", false},
+	{"2006-01-02T15:04:05", false},
+	{"2006-01-02 15:04", false},
+	{"2006-01-02 15:04:05", false},
+	{"15:04", true},
+	{"15:04:05", true},
 }
 
 // Time reads a time: RFC 3339 with a zone, or a date, a date and a time, or a

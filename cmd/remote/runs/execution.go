@@ -43,9 +43,6 @@ type execution struct {
 	SkipCount     int     `json:"skipCount"`
 }
 
-// final reports whether nothing more comes of the run.
-func (e execution) final() bool { return e.Status != "WAITING" && e.Status != "RUNNING" }
-
 // shard is which part of its fire the run is; "" where that is the whole.
 func (e execution) shard() string {
 	if e.ShardTotal <= 1 {

@@ -3,7 +3,7 @@ package runs
 import (
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +40,7 @@ func (w *lineWriter) print(l logLine) {
 	if w.timestamps {
 		text = w.Moment(l.Time) + " " + text
 	}
-	to := io.Writer(w.Err)
+	to := w.Err
 	if l.Stream == "STDOUT" {
 		to = w.Out
 	}
@@ -86,11 +86,11 @@ func (r *reading) run(s *remote.Session, c *cobra.Command, args []string) error 
 	if err != nil {
 		return err
 	}
-	id := ""
-	if len(args) == 1 {
-		id = args[0]
-	} else if id, err = r.latest(s, c, api); err != nil {
-		return err
+	id := strings.Join(args, "")
+	if len(args) == 0 {
+		if id, err = r.latest(s, c, api); err != nil {
+			return err
+		}
 	}
 	if r.follow {
 		return follow(s, c, api, id, r.timestamps)
