@@ -32,7 +32,7 @@ GO_SOURCES = $(wildcard *.go api application cmd domain infrastructure sdk sql t
 
 .PHONY: help
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: run
 run: build ## build, then run the standalone server with the example jobs
@@ -116,5 +116,5 @@ generate: ## write generated code and documents anew
 	go generate $(PACKAGES)
 
 .PHONY: docs
-docs: ## write api/openapi and docs/routes.md from the annotations and the routes
-	go generate ./api/openapi
+docs: ## write api/openapi and the references in docs and configs from the code
+	go generate ./api/openapi ./infrastructure/config

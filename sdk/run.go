@@ -149,8 +149,8 @@ func (r *Run) LastCheckpoint() string {
 	return r.checkpoint
 }
 
-// SetResult keeps what the run returns, for people and dependent jobs; the
-// last call counts, and it is shown whether the run succeeds or fails. Over
+// SetResult keeps what the run returns, for people and programs that ask the API;
+// the last call counts, and it is shown whether the run succeeds or fails. Over
 // 64 KiB it is cut.
 func (r *Run) SetResult(result string) {
 	r.mu.Lock()

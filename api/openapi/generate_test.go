@@ -39,8 +39,10 @@ func TestTheDocumentsAreCurrent(t *testing.T) {
 	routes := served(t)
 	doc := annotated(t)
 	require.NoError(t, complete(doc, routes))
+	forms := takeForms(doc)
 	modern, err := convert(doc)
 	require.NoError(t, err)
+	require.NoError(t, splitJobs(modern))
 	require.NoError(t, modern.Validate(t.Context()))
 	// Swagger 2.0 knows no cookies.
 	delete(doc.SecurityDefinitions, "CookieAuth")
@@ -49,8 +51,11 @@ func TestTheDocumentsAreCurrent(t *testing.T) {
 			*op.Security = (*op.Security)[:1]
 		}
 	}
+	schema, err := fileSchema(modern)
+	require.NoError(t, err)
 	for name, made := range map[string][]byte{
 		"swagger.json": indented(t, doc), "openapi.json": indented(t, modern), routesPage: []byte(page(routes)),
+		root + "/docs/jobs.md": []byte(jobsPage(t, doc, forms)), root + "/docs/job.schema.json": indented(t, schema),
 	} {
 		if *update {
 			require.NoError(t, os.WriteFile(name, made, 0o644))

@@ -98,7 +98,7 @@ func known(t entity.JobType) bool {
 
 func refusal(t entity.JobType) string {
 	if t == entity.JobCommand {
-		return "commands are not enabled on this server"
+		return "commands are not enabled on this server; set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED), and where it runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"
 	}
 	return fmt.Sprintf("jobs of type %.40q are not enabled on this server", t)
 }

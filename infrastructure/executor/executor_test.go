@@ -23,6 +23,9 @@ type scripted struct {
 	wrong []fault.Field
 }
 
+// commandsOff says what is missing, and which keys put it right.
+const commandsOff = "commands are not enabled on this server; set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED), and where it runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"
+
 func (s scripted) Run(ctx context.Context, _ entity.Run, _ entity.Reporter) entity.Outcome {
 	return s.run(ctx)
 }
@@ -46,7 +49,7 @@ func TestRunDispatchesByType(t *testing.T) {
 	require.Equal(t, "http", d.Run(t.Context(), executortest.NewRun(entity.JobHTTP, "", ""), nil).Result)
 
 	outcome := d.Run(t.Context(), executortest.NewRun(entity.JobCommand, "", ""), nil)
-	require.Equal(t, entity.Failed(entity.ReasonInvalid, "commands are not enabled on this server"), outcome)
+	require.Equal(t, entity.Failed(entity.ReasonInvalid, commandsOff), outcome)
 }
 
 func TestRunTurnsAPanicIntoAFailure(t *testing.T) {
@@ -197,7 +200,7 @@ func TestCheckAsksTheExecutorOfTheType(t *testing.T) {
 		{"data that the domain refuses", entity.Job{Type: entity.JobCustom, Data: "[]"}, nil},
 		{"type that the domain refuses", entity.Job{Type: "MAGIC", Data: "{}"}, nil},
 		{"commands", entity.Job{Type: entity.JobCommand, Data: "{}"}, []fault.Field{
-			{Field: "jobType", Code: "not_enabled", Message: "commands are not enabled on this server"},
+			{Field: "jobType", Code: "not_enabled", Message: commandsOff},
 		}},
 		{"no such executor", entity.Job{Type: entity.JobHTTP, Data: "{}"}, []fault.Field{
 			{Field: "jobType", Code: "not_enabled", Message: `jobs of type "HTTP" are not enabled on this server`},

@@ -184,3 +184,17 @@ func TestARunningServersSchemaIsReadAndItsBannerIsJSON(t *testing.T) {
 	require.Equal(t, 1, idle, "that a setting does nothing is said once")
 	require.Contains(t, string(log), `"msg":"platform-scheduler is ready"`)
 }
+
+// The jobs that are shipped as models are taken as they stand, and run.
+func TestTheShippedJobsWork(t *testing.T) {
+	b := startBinary(t)
+	s := newShell(t, b)
+	require.Contains(t, s.must("job", "apply", "-f", "../../configs/jobs"), "4 created, 0 updated, 0 unchanged, 0 deleted, 0 failed")
+	code, out, errOut := s.run("job", "trigger", "nightly export", "--wait", "--scheduled-time", "2026-11-15")
+	require.Zero(t, code, errOut)
+	require.Equal(t, "exporting 2026-11-14 of eu, attempt 1\n2\n", out)
+	require.Contains(t, s.must("job", "trigger", "free space", "--wait", "--param", "folder=/"), "/\n")
+	require.Contains(t, s.must("job", "get", "settle invoices"), "CREATED")
+	require.Regexp(t, `Next fires: +2099-12-31 22:59:00Z`, s.must("job", "get", "say goodbye", "--utc"))
+	require.Contains(t, s.must("job", "apply", "-f", "../../configs/jobs"), "4 unchanged")
+}

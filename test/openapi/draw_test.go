@@ -139,10 +139,14 @@ func (d *drawer) body(op openapitest.Operation, c *call) {
 		maps.Copy(body, example)
 	}
 	sparse := d.one(2) // the more fields, the less is accepted
-	for _, name := range slices.Sorted(maps.Keys(content.Schema.Value.Properties)) {
-		required := slices.Contains(content.Schema.Value.Required, name)
+	schema := openapitest.Variant(content.Schema.Value, body)
+	if len(schema.OneOf) > 0 {
+		schema = pick(d, schema.OneOf...).Value
+	}
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		required := slices.Contains(schema.Required, name)
 		if _, given := body[name]; required && !given || !sparse && d.one(6) || given && name == "name" {
-			body[name] = d.named(name, content.Schema.Value.Properties[name].Value, c.path)
+			body[name] = d.named(name, schema.Properties[name].Value, c.path)
 		}
 		if name == "version" && d.one(2) {
 			body[name] = d.version(c)
@@ -272,6 +276,8 @@ func (d *drawer) value(s *openapi3.Schema, path string) any {
 	switch {
 	case len(s.AllOf) > 0:
 		return d.value(s.AllOf[0].Value, path)
+	case len(s.OneOf) > 0:
+		return d.value(pick(d, s.OneOf...).Value, path)
 	case len(s.Enum) > 0:
 		return pick(d, s.Enum...)
 	case s.Type.Is("boolean"):

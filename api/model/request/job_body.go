@@ -24,81 +24,122 @@ type JobChange struct {
 // JobSettings documents what both have in common. What is absent or null is at
 // its default.
 type JobSettings struct {
-	Name        string `json:"name" maxLength:"100"`
+	// Name is unique in the group.
+	Name string `json:"name" maxLength:"100"`
+	// Description is for people.
 	Description string `json:"description,omitempty" maxLength:"2000"`
-	// Group and name of a job are unique together.
-	Group  string            `json:"group,omitempty" maxLength:"100" default:"default"`
+	// Group comes into being with its first job.
+	Group string `json:"group,omitempty" maxLength:"100" default:"default"`
+	// Labels are the user's own; nothing depends on them.
 	Labels map[string]string `json:"labels,omitempty"`
-	Owner  string            `json:"owner,omitempty" maxLength:"100"`
-	// JobType COMMAND is another name of CRON, a crontab-style command.
-	JobType string `json:"jobType" enums:"HTTP,CRON,CUSTOM,COMMAND"`
-	// JobClass is the handler of a CUSTOM job.
+	// Owner says whom to ask.
+	Owner string `json:"owner,omitempty" maxLength:"100"`
+	// JobType is what a run does: call a service (HTTP), run a command (COMMAND) or a
+	// Go handler (CUSTOM). CRON is the older name of COMMAND, which answers still
+	// use.
+	JobType string `json:"jobType" enums:"HTTP,COMMAND,CUSTOM,CRON"`
+	// JobClass is the name of the handler of a CUSTOM job.
 	JobClass string `json:"jobClass,omitempty" maxLength:"255"`
-	// JobData is what the type needs: url and method of a call, argv of a
-	// command, parameters of a handler. At most 64 KiB.
-	JobData  map[string]any `json:"jobData,omitempty"`
-	Schedule ScheduleBody   `json:"schedule,omitempty"`
-	// Priority 10 is most urgent.
+	// JobData is what the type needs: see HTTPDataBody, CommandDataBody, and for
+	// CUSTOM the handler. At most 64 KiB.
+	JobData DataForms `json:"jobData,omitempty"`
+	// Schedule is when the job fires by itself; without one it never does.
+	Schedule ScheduleBody `json:"schedule,omitempty"`
+	// Priority is that of waiting runs, 10 the most urgent.
 	Priority int `json:"priority,omitempty" minimum:"1" maximum:"10" default:"5"`
-	// TimeoutSec 0 is no limit.
-	TimeoutSec       int       `json:"timeoutSec,omitempty" minimum:"0" maximum:"604800"`
-	StartDeadlineSec int       `json:"startDeadlineSec,omitempty" minimum:"0" maximum:"604800"`
+	// TimeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+	TimeoutSec int `json:"timeoutSec,omitempty" minimum:"0" maximum:"604800" default:"0"`
+	// StartDeadlineSec gives a run up that has not started so long after it was due;
+	// 0 is never.
+	StartDeadlineSec int       `json:"startDeadlineSec,omitempty" minimum:"0" maximum:"604800" default:"0"`
 	RetryPolicy      RetryBody `json:"retryPolicy,omitempty"`
-	OverlapPolicy    string    `json:"overlapPolicy,omitempty" enums:"PARALLEL,SERIAL,DISCARD,REPLACE" default:"PARALLEL"`
-	// MaxConcurrency 0 is any number under PARALLEL.
-	MaxConcurrency int              `json:"maxConcurrency,omitempty" minimum:"0" maximum:"10000"`
-	MaxQueued      int              `json:"maxQueued,omitempty" minimum:"0" maximum:"100000" default:"100"`
-	ShardCount     int              `json:"shardCount,omitempty" minimum:"1" maximum:"1024" default:"1"`
-	Broadcast      bool             `json:"broadcast,omitempty"`
-	Routing        RoutingBody      `json:"routing,omitempty"`
-	OnNodeLoss     string           `json:"onNodeLoss,omitempty" enums:"RETRY,FAIL" default:"RETRY"`
-	ID             string           `json:"id,omitempty" readonly:"true"`
-	Status         entity.JobStatus `json:"status,omitempty" readonly:"true"`
-	NextFireTime   time.Time        `json:"nextFireTime,omitempty" format:"date-time" readonly:"true"`
-	LastFireTime   time.Time        `json:"lastFireTime,omitempty" format:"date-time" readonly:"true"`
-	CreateTime     time.Time        `json:"createTime,omitempty" format:"date-time" readonly:"true"`
-	UpdateTime     time.Time        `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
+	// OverlapPolicy is what becomes of a fire while the one before it is not over:
+	// run beside it, wait, be dropped, or take its place.
+	OverlapPolicy string `json:"overlapPolicy,omitempty" enums:"PARALLEL,SERIAL,DISCARD,REPLACE" default:"PARALLEL"`
+	// MaxConcurrency is how many fires of the job run at once under PARALLEL; 0 is
+	// any number.
+	MaxConcurrency int `json:"maxConcurrency,omitempty" minimum:"0" maximum:"10000" default:"0"`
+	// MaxQueued is how many fires may wait for those before them; a further one is
+	// SKIPPED.
+	MaxQueued int `json:"maxQueued,omitempty" minimum:"0" maximum:"100000" default:"100"`
+	// ShardCount is how many runs a fire has, each with its shardIndex.
+	ShardCount int `json:"shardCount,omitempty" minimum:"1" maximum:"1024" default:"1"`
+	// Broadcast gives a fire a run on each node that fits, instead of shardCount.
+	Broadcast bool        `json:"broadcast,omitempty" default:"false"`
+	Routing   RoutingBody `json:"routing,omitempty"`
+	// OnNodeLoss says whether a run whose node is lost or stopped is run again, or
+	// has failed.
+	OnNodeLoss   string           `json:"onNodeLoss,omitempty" enums:"RETRY,FAIL" default:"RETRY"`
+	ID           string           `json:"id,omitempty" readonly:"true"`
+	Status       entity.JobStatus `json:"status,omitempty" readonly:"true"`
+	NextFireTime time.Time        `json:"nextFireTime,omitempty" format:"date-time" readonly:"true"`
+	LastFireTime time.Time        `json:"lastFireTime,omitempty" format:"date-time" readonly:"true"`
+	CreateTime   time.Time        `json:"createTime,omitempty" format:"date-time" readonly:"true"`
+	UpdateTime   time.Time        `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
 }
 
 // ScheduleBody documents when a job fires, and what happens to missed fires.
 type ScheduleBody struct {
 	ScheduleTimes
-	MisfirePolicy       string `json:"misfirePolicy,omitempty" enums:"FIRE_ONCE,SKIP,FIRE_ALL" default:"FIRE_ONCE"`
-	MisfireThresholdSec int    `json:"misfireThresholdSec,omitempty" minimum:"0" maximum:"86400" default:"60"`
-	MisfireWindowSec    int    `json:"misfireWindowSec,omitempty" minimum:"0" maximum:"31536000" default:"86400"`
-	MisfireMaxFires     int    `json:"misfireMaxFires,omitempty" minimum:"1" maximum:"10000" default:"1000"`
+	// MisfirePolicy decides on fires that could not be fired in time: run the latest
+	// one, none, or all.
+	MisfirePolicy string `json:"misfirePolicy,omitempty" enums:"FIRE_ONCE,SKIP,FIRE_ALL" default:"FIRE_ONCE"`
+	// MisfireThresholdSec is how late a fire may be and not count as missed.
+	MisfireThresholdSec int `json:"misfireThresholdSec,omitempty" minimum:"0" maximum:"86400" default:"60"`
+	// MisfireWindowSec is how far back missed fires are run; older ones are SKIPPED.
+	MisfireWindowSec int `json:"misfireWindowSec,omitempty" minimum:"0" maximum:"31536000" default:"86400"`
+	// MisfireMaxFires is the most missed fires that FIRE_ALL runs.
+	MisfireMaxFires int `json:"misfireMaxFires,omitempty" minimum:"1" maximum:"10000" default:"1000"`
 }
 
 // ScheduleTimes documents what says when a job fires.
 type ScheduleTimes struct {
-	Kind           string    `json:"kind,omitempty" enums:"CRON,FIXED_RATE,FIXED_DELAY,ONCE,NONE" default:"CRON"`
-	CronExpression string    `json:"cronExpression,omitempty"`
-	Dialect        string    `json:"dialect,omitempty" enums:"QUARTZ,UNIX" default:"QUARTZ"`
-	IntervalMs     int64     `json:"intervalMs,omitempty" minimum:"0"`
-	At             time.Time `json:"at,omitempty" format:"date-time"`
+	// Kind is CRON where a schedule does not say it.
+	Kind string `json:"kind,omitempty" enums:"CRON,FIXED_RATE,FIXED_DELAY,ONCE,NONE" default:"CRON"`
+	// CronExpression is needed by CRON.
+	CronExpression string `json:"cronExpression,omitempty"`
+	// Dialect QUARTZ begins with the seconds, UNIX with the minutes.
+	Dialect string `json:"dialect,omitempty" enums:"QUARTZ,UNIX" default:"QUARTZ"`
+	// IntervalMs is needed by FIXED_RATE and FIXED_DELAY: 100 ms to 3,660 days.
+	IntervalMs int64 `json:"intervalMs,omitempty" minimum:"0"`
+	// At is needed by ONCE.
+	At time.Time `json:"at,omitempty" format:"date-time"`
 	// TimeZone is an IANA name; absent, it is that of the server's configuration.
-	TimeZone   string    `json:"timeZone,omitempty"`
-	StartTime  time.Time `json:"startTime,omitempty" format:"date-time"`
-	EndTime    time.Time `json:"endTime,omitempty" format:"date-time"`
-	JitterMs   int64     `json:"jitterMs,omitempty" minimum:"0"`
-	DSTGap     string    `json:"dstGap,omitempty" enums:"NEXT_VALID,SKIP" default:"NEXT_VALID"`
-	DSTOverlap string    `json:"dstOverlap,omitempty" enums:"FIRST,BOTH" default:"FIRST"`
+	TimeZone string `json:"timeZone,omitempty"`
+	// StartTime is the first moment at which the job fires.
+	StartTime time.Time `json:"startTime,omitempty" format:"date-time"`
+	// EndTime is the last moment at which the job fires.
+	EndTime time.Time `json:"endTime,omitempty" format:"date-time"`
+	// JitterMs puts each start off by a number of milliseconds that is constant for
+	// the job, so that jobs of one moment do not start at once.
+	JitterMs int64 `json:"jitterMs,omitempty" minimum:"0" default:"0"`
+	// DSTGap says what becomes of times that the change of the clocks leaves out.
+	DSTGap string `json:"dstGap,omitempty" enums:"NEXT_VALID,SKIP" default:"NEXT_VALID"`
+	// DSTOverlap says at which of two times a job fires that the change of the clocks
+	// makes of one.
+	DSTOverlap string `json:"dstOverlap,omitempty" enums:"FIRST,BOTH" default:"FIRST"`
 }
 
 // RetryBody documents how a failed run is repeated.
 type RetryBody struct {
-	MaxRetries int    `json:"maxRetries,omitempty" minimum:"0" maximum:"1000"`
-	Backoff    string `json:"backoff,omitempty" enums:"FIXED,LINEAR,EXPONENTIAL" default:"FIXED"`
-	IntervalMs int64  `json:"intervalMs,omitempty" minimum:"0" maximum:"86400000" default:"1000"`
-	// MaxIntervalMs is at least intervalMs.
-	MaxIntervalMs int64   `json:"maxIntervalMs,omitempty" minimum:"0" maximum:"86400000" default:"60000"`
-	Jitter        float64 `json:"jitter,omitempty" minimum:"0" maximum:"1" default:"0.1"`
-	// NoRetryOn names reasons that a repetition does not mend.
+	// MaxRetries 0 is none: the run is FAILED, and no dead letter.
+	MaxRetries int `json:"maxRetries,omitempty" minimum:"0" maximum:"1000" default:"0"`
+	// Backoff says how the wait grows: not, by intervalMs, or twofold.
+	Backoff string `json:"backoff,omitempty" enums:"FIXED,LINEAR,EXPONENTIAL" default:"FIXED"`
+	// IntervalMs is the first wait.
+	IntervalMs int64 `json:"intervalMs,omitempty" minimum:"0" maximum:"86400000" default:"1000"`
+	// MaxIntervalMs is the longest wait, at least intervalMs.
+	MaxIntervalMs int64 `json:"maxIntervalMs,omitempty" minimum:"0" maximum:"86400000" default:"60000"`
+	// Jitter is the share by which each wait is drawn shorter or longer.
+	Jitter float64 `json:"jitter,omitempty" minimum:"0" maximum:"1" default:"0.1"`
+	// NoRetryOn names reasons that a repetition does not mend, such as INVALID.
 	NoRetryOn []string `json:"noRetryOn,omitempty"`
 }
 
 // RoutingBody documents where a job runs.
 type RoutingBody struct {
-	Strategy string            `json:"strategy,omitempty" enums:"ANY,ROUND_ROBIN,RANDOM,WEIGHTED,LEAST_LOADED,CONSISTENT_HASH,FIRST,LAST,LFU,LRU,FAILOVER,BUSY_OVER" default:"ANY"`
-	Labels   map[string]string `json:"labels,omitempty"`
+	// Strategy chooses among the nodes that fit; ANY leaves it to whoever is free.
+	Strategy string `json:"strategy,omitempty" enums:"ANY,ROUND_ROBIN,RANDOM,WEIGHTED,LEAST_LOADED,CONSISTENT_HASH,FIRST,LAST,LFU,LRU,FAILOVER,BUSY_OVER" default:"ANY"`
+	// Labels are those that a node must carry.
+	Labels map[string]string `json:"labels,omitempty"`
 }

@@ -95,6 +95,21 @@ func (d *Document) checkContent(c Call, documented openapi3.Content) error {
 	return nil
 }
 
+// Variant is the one of several schemas that the discriminator chooses for an
+// object; the schema itself where it has none, or the object names no variant.
+func Variant(schema *openapi3.Schema, fields map[string]any) *openapi3.Schema {
+	if schema.Discriminator == nil {
+		return schema
+	}
+	name, _ := fields[schema.Discriminator.PropertyName].(string)
+	for _, one := range schema.OneOf {
+		if one.Ref == schema.Discriminator.Mapping[name].Ref && one.Ref != "" {
+			return one.Value
+		}
+	}
+	return schema
+}
+
 // dropIgnored leaves out what is accepted as it comes and not looked at: fields
 // that only the server sets.
 func dropIgnored(schema *openapi3.Schema, v any) {
@@ -105,6 +120,7 @@ func dropIgnored(schema *openapi3.Schema, v any) {
 	for _, part := range schema.AllOf {
 		dropIgnored(part.Value, v)
 	}
+	schema = Variant(schema, fields)
 	for name, p := range schema.Properties {
 		if p.Value.ReadOnly {
 			delete(fields, name)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/spelling"
 )
 
 // Path is the name of the object in the API; fields are named below it.
@@ -224,7 +225,7 @@ func (r *Reader) End() []fault.Field {
 		if unknown++; unknown > maxUnknown {
 			continue
 		}
-		r.Fault(label(name), "unknown_field", "is not a field of this kind of job")
+		r.Fault(label(name), "unknown_field", "is not a field of this kind of job; %s", r.known(name))
 	}
 	if unknown > maxUnknown {
 		r.faults = append(r.faults, fault.Field{
@@ -232,6 +233,18 @@ func (r *Reader) End() []fault.Field {
 		})
 	}
 	return r.faults
+}
+
+// known says which field was probably meant, or which ones there are.
+func (r *Reader) known(name string) string {
+	names := slices.Sorted(maps.Keys(r.taken))
+	switch near := spelling.Nearest(name, names); {
+	case near != "":
+		return "did you mean " + near + "?"
+	case len(names) == 0:
+		return "it has none"
+	}
+	return "there are " + strings.Join(names, ", ")
 }
 
 func (r *Reader) wrongType(name, want string, raw json.RawMessage) {

@@ -87,8 +87,8 @@ func TestReaderRefusesUnknownFields(t *testing.T) {
 	r := read(`{"b":1,"a":2,"known":"x"}`)
 	r.Text("known", 1)
 	require.Equal(t, []fault.Field{
-		{Field: "jobData.a", Code: "unknown_field", Message: "is not a field of this kind of job"},
-		{Field: "jobData.b", Code: "unknown_field", Message: "is not a field of this kind of job"},
+		{Field: "jobData.a", Code: "unknown_field", Message: "is not a field of this kind of job; there are known"},
+		{Field: "jobData.b", Code: "unknown_field", Message: "is not a field of this kind of job; there are known"},
 	}, r.End())
 
 	var many strings.Builder
@@ -141,4 +141,17 @@ func TestExpandReplacesTextsHoweverDeep(t *testing.T) {
 	require.Equal(t, "jobData.b[1]", faults[1].Field)
 	_, faults = jobdata.Expand(`["${attempt}"]`, values())
 	require.Equal(t, "jobData", faults[0].Field)
+}
+
+func TestAFieldThatIsNotThereIsAnsweredWithThoseThatAre(t *testing.T) {
+	r := read(`{"comand":["true"],"argv":1}`)
+	r.List("command", 9)
+	r.Text("script", 9)
+	faults := r.End()
+	require.Equal(t, []fault.Field{
+		{Field: "jobData.argv", Code: "unknown_field", Message: "is not a field of this kind of job; there are command, script"},
+		{Field: "jobData.comand", Code: "unknown_field", Message: "is not a field of this kind of job; did you mean command?"},
+	}, faults)
+	faults = read(`{"x":1}`).End()
+	require.Equal(t, "is not a field of this kind of job; it has none", faults[0].Message)
 }
