@@ -4,6 +4,7 @@ package middleware
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -98,7 +99,11 @@ func errorOf(c *gin.Context) error {
 
 // NotFound answers for addresses that are no route.
 func NotFound(c *gin.Context) {
-	Fail(c, fault.New(fault.KindNotFound, "no_such_route", "there is nothing at this address"))
+	says := "there is nothing at this address"
+	if !strings.HasPrefix(c.Request.URL.Path, "/api/") { // somebody with a browser, or who left the beginning out
+		says += "; the API stands under /api/v1, and its documentation at /swagger/index.html"
+	}
+	Fail(c, fault.New(fault.KindNotFound, "no_such_route", says))
 }
 
 // errMethod is mapped by MethodNotAllowed alone: no use case ends in it.
