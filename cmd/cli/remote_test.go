@@ -220,3 +220,20 @@ func TestWhatIsMisspeltIsAnsweredWithWhatWasMeant(t *testing.T) {
 	require.Zero(t, code)
 	require.Regexp(t, `^platform-scheduler \S+\n$`, out)
 }
+
+// What the server thinks of a definition that it takes is told beside it.
+func TestWarningsOfDefinitionsAreShown(t *testing.T) {
+	const answer = `{"dryRun":false,"groups":[],"items":[{"group":"default","name":"a","id":"1","action":"CREATE","changes":{},"error":null,` +
+		`"warnings":[{"field":"routing.labels","code":"no_node","message":"no node carries gpu=yes"}]}],"created":1,"updated":0,"unchanged":0,"deleted":0,"failed":0}`
+	api := newFakeAPI(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
+	file := filepath.Join(t.TempDir(), "job.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("name: a\njobType: CUSTOM\njobClass: noop\n"), 0o600))
+	environ := []string{"PLATFORM_SCHEDULER_SERVER=" + api.URL, "PLATFORM_SCHEDULER_TOKEN=t"}
+	code, out, errOut := run(t, environ, "job", "apply", "-f", file)
+	require.Zero(t, code)
+	require.Contains(t, out, "+ create default/a\n1 created")
+	require.Equal(t, "warning: default/a: routing.labels: no node carries gpu=yes\n", errOut)
+	code, out, _ = run(t, environ, "job", "apply", "-f", file, "-o", "json")
+	require.Zero(t, code)
+	require.Equal(t, answer+"\n", out)
+}

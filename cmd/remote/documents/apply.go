@@ -118,7 +118,15 @@ func (a *applying) askToPrune(ctx context.Context, d *definitions) error {
 // calls where there were several. raw is the very answer where one sufficed.
 type answer struct {
 	vo.Import
-	raw json.RawMessage
+	warned []warned
+	raw    json.RawMessage
+}
+
+// warned are the warnings about a job.
+type warned struct {
+	Group    string
+	Name     string
+	Warnings []struct{ Field, Message string }
 }
 
 // differs reports whether anything would change.
@@ -171,9 +179,12 @@ func (a *applying) send(ctx context.Context, c chunk, dry bool) (part answer, er
 			p.Errors[i].Field = c.inFile(p.Errors[i].Field)
 		}
 	}
-	if err == nil {
-		err = json.Unmarshal(part.raw, &part)
+	if err != nil {
+		return part, err
 	}
+	var items struct{ Items []warned }
+	err = errors.Join(json.Unmarshal(part.raw, &part.Import), json.Unmarshal(part.raw, &items))
+	part.warned = items.Items
 	return part, err
 }
 
@@ -206,6 +217,7 @@ func (c chunk) inFile(field string) string {
 func (a *answer) merge(part answer) {
 	a.Groups = append(a.Groups, part.Groups...)
 	a.Items = append(a.Items, part.Items...)
+	a.warned = append(a.warned, part.warned...)
 	a.Created += part.Created
 	a.Updated += part.Updated
 	a.Unchanged += part.Unchanged

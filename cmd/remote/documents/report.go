@@ -23,6 +23,11 @@ func (a *applying) report(v answer) error {
 	switch {
 	case a.ForPeople():
 		report{Printer: difference.Printer{Out: a.Out, Colour: terminal.Colourful(a.Out, a.Environment("NO_COLOR"))}, err: a.Err}.show(v.Import)
+		for _, item := range v.warned {
+			for _, w := range item.Warnings {
+				a.Notef("warning: %s/%s: %s: %s", item.Group, item.Name, w.Field, w.Message)
+			}
+		}
 	case v.raw != nil:
 		if err := a.Raw(v.raw); err != nil {
 			return err
