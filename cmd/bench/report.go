@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -9,11 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 )
-
-// WriteJSON prints the result as one object.
-func (r Result) WriteJSON(w io.Writer) error {
-	return json.NewEncoder(w).Encode(r)
-}
 
 // printer prints a line of the table.
 type printer func(name, format string, args ...any)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench"
+	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
@@ -28,7 +28,7 @@ var errBench = errors.New("fires were lost or doubled")
 
 func (s *session) benchCommand() *cobra.Command {
 	o := bench.Options{Progress: s.err}
-	var show benchOutput
+	var asJSON bool
 	var settings benchSettings
 	c := &cobra.Command{
 		Use:   "bench " + strings.Join(bench.Names(), "|"),
@@ -60,6 +60,12 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 		Args:      usage.Args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
 		ValidArgs: bench.Names(),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := s.Check(); err != nil {
+				return err
+			}
+			if asJSON {
+				s.Format = output.JSON
+			}
 			o.Name = args[0]
 			settings.into(s.flags, o)
 			cfg, err := s.load()
@@ -74,11 +80,11 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 			if err != nil {
 				return err
 			}
-			return show.print(s.Out, r)
+			return s.printBench(r)
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&show.json, "json", false, "print one JSON object")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object, as --output json does")
 	f.DurationVar(&o.Duration, "duration", 0, "measure for `TIME` after the warm-up (20s; api 1m, tail 30s)")
 	f.IntVar(&o.Jobs, "jobs", 0, "number of jobs of stampede (10000), idle (0) and lateness, where those beyond the rate are never due")
 	f.IntVar(&o.Rate, "rate", 0, "fires a second of lateness (1000) and of failover, rolling and restart-store (300), calls a second of api (200), lines a second of each of tail's runs (10)")
@@ -100,21 +106,17 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 	return c
 }
 
-// benchOutput is how a result is printed.
-type benchOutput struct{ json bool }
-
-func (b benchOutput) print(out io.Writer, r bench.Result) error {
-	write := r.WriteTable
-	if b.json {
-		write = r.WriteJSON
+func (s *session) printBench(r bench.Result) error {
+	var err error
+	if s.ForPeople() {
+		err = r.WriteTable(s.Out)
+	} else {
+		err = s.Value(r)
 	}
-	if err := write(out); err != nil {
-		return err
+	if err == nil && r.Lost+r.Doubled > 0 {
+		err = fmt.Errorf("%w: %d lost, %d doubled of %d", errBench, r.Lost, r.Doubled, r.Planned)
 	}
-	if r.Lost+r.Doubled > 0 {
-		return fmt.Errorf("%w: %d lost, %d doubled of %d", errBench, r.Lost, r.Doubled, r.Planned)
-	}
-	return nil
+	return err
 }
 
 // benchSettings are flags that stand for keys of the configuration.

@@ -86,8 +86,8 @@ func (s *session) rootCommand() *cobra.Command {
 	})
 	root.SetVersionTemplate("platform-scheduler {{.Version}}\n")
 	root.PersistentFlags().StringVar(&s.file, "config", "", "YAML configuration `FILE` (PS_CONFIG)")
-	root.AddCommand(s.serverCommand(), s.benchCommand(), s.benchNodeCommand())
-	for _, c := range []*cobra.Command{s.healthCommand(), s.migrateCommand(), s.configCommand(), s.versionCommand()} {
+	root.AddCommand(s.serverCommand(), s.benchNodeCommand())
+	for _, c := range []*cobra.Command{s.benchCommand(), s.healthCommand(), s.migrateCommand(), s.configCommand(), s.versionCommand()} {
 		s.Flag(c)
 		root.AddCommand(c)
 	}

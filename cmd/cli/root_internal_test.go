@@ -27,15 +27,14 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 	})
 }
 
-// What prints anything does so in every form. The server prints what happens,
-// and the benches have a form of their own.
+// What prints anything does so in every form. The server prints what happens.
 func TestEveryCommandPrintsInEveryForm(t *testing.T) {
 	everyCommand(func(c *cobra.Command) {
 		if top := c; !c.HasSubCommands() && !c.Hidden {
 			for top.Parent() != nil && top.Parent().HasParent() {
 				top = top.Parent()
 			}
-			if top.Name() == "server" || top.Name() == "bench" {
+			if top.Name() == "server" {
 				return
 			}
 			flag := c.InheritedFlags().ShorthandLookup("o")
