@@ -44,6 +44,11 @@ func TestARunIsTriggeredAndFollowed(t *testing.T) {
 	code, out, _ = s.run("execution", "logs", "--job", "pay/talk")
 	require.Zero(t, code)
 	require.Contains(t, out, " of de\n")
+	var runs struct{ Items []struct{ ID string } }
+	require.NoError(t, json.Unmarshal([]byte(s.must("execution", "list", "--limit", "1", "-o", "json")), &runs))
+	shown := s.must("execution", "get", runs.Items[0].ID)
+	require.Regexp(t, `(?m)^Asked by: +admin, with the token command line on `, shown)
+	require.Regexp(t, `(?m)^Params: +\{"code":3,"region":"de"\}$`, shown)
 	code, out, _ = s.run("job", "trigger", "talk", "-w", "-o", "json", "--param", "code=4")
 	require.Equal(t, 1, code)
 	var ended struct {

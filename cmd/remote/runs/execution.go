@@ -22,25 +22,47 @@ type execution struct {
 	JobName       string  `json:"jobName"`
 	ScheduledTime *string `json:"scheduledTime"`
 	Trigger       string  `json:"trigger"`
-	ShardIndex    int     `json:"shardIndex"`
-	ShardTotal    int     `json:"shardTotal"`
-	Status        string  `json:"status"`
-	Reason        string  `json:"reason"`
-	WaitsFor      string  `json:"waitsFor"`
-	NodeID        string  `json:"nodeId"`
-	Attempt       int     `json:"attempt"`
-	Priority      int     `json:"priority"`
-	StartTime     *string `json:"startTime"`
-	EndTime       *string `json:"endTime"`
-	DurationMs    *int64  `json:"durationMs"`
-	LatenessMs    *int64  `json:"latenessMs"`
-	Progress      int     `json:"progress"`
-	ErrorMessage  string  `json:"errorMessage"`
-	Result        string  `json:"result"`
-	RetryOf       *string `json:"retryOf"`
-	JobVersion    int     `json:"jobVersion"`
-	SkipTo        *string `json:"skipTo"`
-	SkipCount     int     `json:"skipCount"`
+	TriggeredBy   string  `json:"triggeredBy"`
+	// TriggeredByToken is the API token that spoke for the user.
+	TriggeredByToken *string `json:"triggeredByToken"`
+	ShardIndex       int     `json:"shardIndex"`
+	ShardTotal       int     `json:"shardTotal"`
+	Status           string  `json:"status"`
+	Reason           string  `json:"reason"`
+	WaitsFor         string  `json:"waitsFor"`
+	NodeID           string  `json:"nodeId"`
+	Attempt          int     `json:"attempt"`
+	Priority         int     `json:"priority"`
+	StartTime        *string `json:"startTime"`
+	EndTime          *string `json:"endTime"`
+	DurationMs       *int64  `json:"durationMs"`
+	LatenessMs       *int64  `json:"latenessMs"`
+	Progress         int     `json:"progress"`
+	ErrorMessage     string  `json:"errorMessage"`
+	Result           string  `json:"result"`
+	RetryOf          *string `json:"retryOf"`
+	JobVersion       int     `json:"jobVersion"`
+	SkipTo           *string `json:"skipTo"`
+	SkipCount        int     `json:"skipCount"`
+	// Params and Checkpoint are in the view of one run alone.
+	Params     json.RawMessage `json:"params"`
+	Checkpoint string          `json:"checkpoint"`
+}
+
+// by is who asked for the run.
+func (e execution) by() string {
+	if e.TriggeredByToken == nil {
+		return e.TriggeredBy
+	}
+	return fmt.Sprintf("%s, with the token %s", e.TriggeredBy, *e.TriggeredByToken)
+}
+
+// params are those that the run was given; "" for none.
+func (e execution) params() string {
+	if text := string(e.Params); text != "null" && text != "{}" {
+		return text
+	}
+	return ""
 }
 
 // shard is which part of its fire the run is; "" where that is the whole.
@@ -168,7 +190,7 @@ func retryCommand(s *remote.Session) *cobra.Command {
 	return c
 }
 
-// attempt is a former attempt of a run.
+// attempt is an attempt of a run.
 type attempt struct {
 	Attempt      int     `json:"attempt"`
 	Status       string  `json:"status"`
@@ -181,14 +203,14 @@ type attempt struct {
 
 func getCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "get ID", Short: "Show a run, and its former attempts", Example: "  platform-scheduler execution get 0193…\n  platform-scheduler execution get 0193… -o json", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "get ID", Short: "Show a run, and its attempts where there are several", Example: "  platform-scheduler execution get 0193…\n  platform-scheduler execution get 0193… -o json", Args: usage.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := "/executions/" + remote.Segment(args[0])
 			return remote.Get(s, c, path, nil, func(e execution) error {
 				if err := s.Fields(e.fields(s)); err != nil {
 					return err
 				}
-				return formerAttempts(s, c, path)
+				return attempts(s, c, path)
 			})
 		},
 	}
@@ -211,6 +233,8 @@ func (e execution) fields(s *remote.Session) []output.Field {
 		{Name: "Planned", Value: s.Moment(e.ScheduledTime)},
 		{Name: "Planned to", Value: optional(e.SkipCount > 0, "%s, %d fires", s.Moment(e.SkipTo), e.SkipCount)},
 		{Name: "Trigger", Value: e.Trigger},
+		{Name: "Asked by", Value: e.by()},
+		{Name: "Params", Value: e.params()},
 		{Name: "Repeats", Value: remote.Deref(e.RetryOf)},
 		{Name: "Shard", Value: e.shard()},
 		{Name: "Priority", Value: fmt.Sprint(e.Priority)},
@@ -221,20 +245,21 @@ func (e execution) fields(s *remote.Session) []output.Field {
 		{Name: "Ended", Value: s.Moment(e.EndTime)},
 		{Name: "Took", Value: remote.Took(e.DurationMs)},
 		{Name: "Progress", Value: optional(e.Progress > 0, "%d %%", e.Progress)},
+		{Name: "Checkpoint", Value: e.Checkpoint},
 		{Name: "Result", Value: e.Result},
 	}
 }
 
-func formerAttempts(s *remote.Session, c *cobra.Command, path string) error {
+func attempts(s *remote.Session, c *cobra.Command, path string) error {
 	api, err := s.Client()
 	if err != nil {
 		return err
 	}
 	var page struct{ Items []attempt }
-	if err := api.Call(c.Context(), "GET", path+"/attempts", nil, nil, &page); err != nil || len(page.Items) == 0 {
+	if err := api.Call(c.Context(), "GET", path+"/attempts", nil, nil, &page); err != nil || len(page.Items) < 2 {
 		return err
 	}
-	if err := s.Line("\nFormer attempts:"); err != nil {
+	if err := s.Line("\nAttempts:"); err != nil {
 		return err
 	}
 	var rows [][]string
