@@ -76,7 +76,7 @@ func TestUnknownAddressesAndMethodsAreProblems(t *testing.T) {
 	for path, helps := range map[string]bool{"/": true, "/jobs": true, "/api/v1/nothing": false} {
 		a := e.call("GET", path, "", "Authorization", "")
 		a.wantCode(404, "no_such_route")
-		require.Equal(t, helps, strings.Contains(string(a.body), "the API stands under /api/v1, and its documentation at /swagger/index.html"), path)
+		require.Equal(t, helps, strings.Contains(a.body, "the API stands under /api/v1, and its documentation at /swagger/index.html"), path)
 	}
 	a := e.call("PATCH", "/api/v1/jobs", "")
 	a.wantCode(405, "method_not_allowed")

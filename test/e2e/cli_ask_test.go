@@ -44,7 +44,11 @@ func TestPeopleAreAskedBeforeWhatCannotBeTakenBack(t *testing.T) {
 	s.must("user", "create", "ann", "--password-file", s.file("pw", "correct horse"))
 	s.must("group", "create", "empty")
 	for _, args := range [][]string{
-		{"job", "delete", "first"}, {"job", "pause", "--all"}, {"secret", "delete", "billing"}, {"user", "delete", "ann"}, {"group", "delete", "empty"},
+		{"job", "delete", "first"},
+		{"job", "pause", "--all"},
+		{"secret", "delete", "billing"},
+		{"user", "delete", "ann"},
+		{"group", "delete", "empty"},
 		{"job", "apply", "--prune", "-f", s.file("few.yaml", "name: third\ngroup: reports\njobType: CUSTOM\njobClass: noop\n")},
 	} {
 		for _, answer := range []string{"n\n", "\n"} {
