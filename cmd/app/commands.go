@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 )
 
@@ -28,12 +29,16 @@ const commandLease = 10 * time.Second
 type commands struct {
 	executor *command.Executor
 	launcher *supervise.Launcher
-	user     string
-	folder   string
+	account  command.Account
+	folders  *workfolder.Area
 }
+
+// errNoFolders ends the wiring of commands that would have nowhere to work.
+type errNoFolders struct{ error }
 
 // newCommands makes them where the configuration allows. It returns nil, and
 // tells why, where a server that runs as root was not told which user to use.
+// The error is errNoFolders where the node can do everything else.
 func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*commands, error) {
 	settings := cfg.Executor.Command
 	if !settings.Enabled {
@@ -55,21 +60,21 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 	if err != nil {
 		return nil, err
 	}
-	folder, err := filepath.Abs(workFolder(cfg, account, name))
+	folders, err := openFolders(cfg, account, name)
 	if err != nil {
-		return nil, fmt.Errorf("find the folder of commands: %w", err)
+		return nil, errNoFolders{err}
 	}
 	launcher, err := supervise.New(c, logger, supervise.Config{
 		Argv: []string{binary, HelperCommand}, NodeID: name, Epoch: c.Now().UnixNano(), Lease: commandLease, Alone: true, Groups: true,
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, folders.Close())
 	}
 	return &commands{
 		executor: command.New(c, launcher, command.Settings{
-			Interpreters: command.Installed(settings.Interpreters), Account: account, Folder: folder, FolderMb: settings.FolderMb, Slots: settings.Slots,
+			Interpreters: command.Installed(settings.Interpreters), Account: account, Folders: folders, FolderMb: settings.FolderMb, Slots: settings.Slots,
 		}),
-		launcher: launcher, user: account.Name, folder: folder,
+		launcher: launcher, account: account, folders: folders,
 	}, nil
 }
 
@@ -85,32 +90,38 @@ func nameOnMachine(cfg config.Config) (string, error) {
 	return cfg.Node.ID + "." + hex.EncodeToString(sum[:4]), nil
 }
 
-// workFolder is where the folders of runs are made. Another user cannot enter
-// the data folder, which is the server's alone.
-func workFolder(cfg config.Config, account command.Account, name string) string {
+// openFolders opens the place for the folders of runs. Another user cannot
+// enter the data folder, which is the server's alone.
+func openFolders(cfg config.Config, account command.Account, name string) (*workfolder.Area, error) {
 	if account.Change {
-		return filepath.Join(os.TempDir(), "platform-scheduler-"+name)
+		return workfolder.Open(os.TempDir(), "platform-scheduler-"+name+"-", account.Owner())
 	}
-	return filepath.Join(cfg.DataDir, "work")
+	base := filepath.Join(cfg.DataDir, "work")
+	if err := os.MkdirAll(base, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder for working folders: %w", err)
+	}
+	return workfolder.Open(base, "", account.Owner())
 }
 
 // isolation is what holds for the commands of this node.
 func (c *commands) isolation() metrics.Isolation {
 	ending, memory, processes := c.launcher.Holds()
-	return metrics.Isolation{User: c.user, Ending: ending, Memory: memory, Processes: processes}
+	return metrics.Isolation{User: c.account.Name, Ending: ending, Memory: memory, Processes: processes}
 }
 
 // prepare ends what a former life of this node left running. It is called when
 // the node's id is surely this process's.
-func (c *commands) prepare(logger *slog.Logger) error {
+func (c *commands) prepare(logger *slog.Logger) {
 	if n := c.launcher.Sweep(); n > 0 {
 		logger.Warn("commands of a former life of this node were ended", "processes", n)
 	}
-	return command.PrepareFolders(c.folder)
+	if err := c.folders.Clear(); err != nil {
+		logger.Warn("what commands of a former life of this node left could not be removed", "error", err)
+	}
 }
 
 func (c *commands) close() error {
-	return errors.Join(c.launcher.Close(), command.ClearFolders(c.folder))
+	return errors.Join(c.launcher.Close(), c.folders.Close())
 }
 
 // showIsolation tells people what holds for the commands of this node.

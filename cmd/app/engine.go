@@ -62,9 +62,13 @@ type Executor interface {
 // Processes are helpers of executors.
 type Processes interface {
 	// Prepare ends what a former life of the node left.
-	Prepare() error
+	Prepare()
 	// Isolation is what holds for them; ok is false when there are none.
 	Isolation() (i metrics.Isolation, ok bool)
+	// Off says why there are none on a node that should have them, or nothing.
+	Off() string
+	// Exposed: they run as the server's own user.
+	Exposed() bool
 	// Close ends the helpers, when nothing runs any more.
 	Close() error
 }
@@ -102,7 +106,9 @@ type Engine struct {
 	ticker    *ticker.Ticker
 	backfills *backfill.Manager
 	dispatch  *dispatch.Manager
-	lost      chan struct{}
+	// exposure is nil unless commands run as the server's own user.
+	exposure *service.CommandExposure
+	lost     chan struct{}
 	// stopped is since when the node is on its way down, nil before.
 	stopped atomic.Pointer[time.Time]
 	waiting *Waiting
@@ -170,10 +176,11 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return e, err
 	}
 	if o.Processes != nil {
-		if err = o.Processes.Prepare(); err != nil {
-			return e, err
-		}
+		o.Processes.Prepare()
 		e.showIsolation(o.Processes)
+		if o.Processes.Exposed() {
+			e.exposure = service.NewCommandExposure(e.Store, o.Logger)
+		}
 	}
 	if node.Epoch, err = e.Store.Register(ctx, node); err != nil {
 		return e, fmt.Errorf("enter the node %s into the registry: %w", node.ID, err)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -26,17 +27,26 @@ type Executors struct {
 
 	calls    *httpcall.Executor
 	commands *commands
-	logger   *slog.Logger
+	// off is why commands are off on a node that should run them.
+	off    string
+	logger *slog.Logger
 }
 
 // Prepare ends what a former life of this node left running. The engine calls
 // it when the node's id is surely its own.
-func (e *Executors) Prepare() error {
-	if e.commands == nil {
-		return nil
+func (e *Executors) Prepare() {
+	if e.commands != nil {
+		e.commands.prepare(e.logger)
 	}
-	return e.commands.prepare(e.logger)
 }
+
+// Off says why commands are off on a node that should run them; empty when
+// they are on, or are not asked for.
+func (e *Executors) Off() string { return e.off }
+
+// Exposed reports whether commands run as the server's own user, to whom its
+// store and its keys are open.
+func (e *Executors) Exposed() bool { return e.commands != nil && !e.commands.account.Change }
 
 // Isolation tells what holds for the commands of this node; ok is false where
 // it runs none.
@@ -93,7 +103,11 @@ func NewExecutor(cfg config.Config, o ExecutorOptions) (*Executors, error) {
 	}
 	byType := map[entity.JobType]executor.Executor{entity.JobCustom: registry, entity.JobHTTP: e.calls}
 	if o.Commands {
-		if e.commands, err = newCommands(cfg, o.Clock, o.Logger); err != nil {
+		var folders errNoFolders
+		if e.commands, err = newCommands(cfg, o.Clock, o.Logger); errors.As(err, &folders) {
+			e.off = "commands are off on this node: " + err.Error()
+			o.Logger.Error(e.off)
+		} else if err != nil {
 			return nil, err
 		}
 	}

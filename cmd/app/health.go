@@ -15,7 +15,20 @@ func (e *Engine) parts() []service.Part {
 		{Name: "drain", Check: func() (string, bool) { return e.Member.Draining() }},
 		{Name: service.PartClock, Check: e.skew},
 		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
+		{Name: service.PartCommands, Check: e.commandTrouble},
 	}
+}
+
+// commandTrouble says that commands are off though they should be on, or are on
+// and within reach of too many.
+func (e *Engine) commandTrouble() (reason string, blocks bool) {
+	if e.processes != nil && e.processes.Off() != "" {
+		return e.processes.Off(), false
+	}
+	if e.exposure != nil {
+		return e.exposure.Trouble()
+	}
+	return "", false
 }
 
 // trouble says that Redis is away; a node without one misses nothing.

@@ -49,6 +49,11 @@ const hashers = 2
 // the port says only that the node starts, and for what it waits.
 func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, err error) {
 	s = &Server{failed: make(chan error, 1)}
+	defer func() {
+		if err != nil && o.Processes != nil {
+			err = errors.Join(err, o.Processes.Close()) // where no engine was made that does it
+		}
+	}()
 	// The port first: a busy one must leave no trace in the store.
 	var lc net.ListenConfig
 	if s.listener, err = lc.Listen(ctx, "tcp", cfg.Server.Addr); err != nil {

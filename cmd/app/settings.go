@@ -49,6 +49,7 @@ const (
 	callsInterval     = time.Second
 	relayInterval     = time.Second
 	retentionInterval = time.Minute
+	exposureInterval  = time.Minute
 )
 
 // duty is something that is done at intervals.
@@ -66,6 +67,11 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 		Executions: e.cfg.Retention.ExecutionsDays, Logs: e.cfg.Retention.LogsDays, Metrics: e.cfg.Retention.MetricsDays,
 		Audit: e.cfg.Retention.AuditDays, Nodes: e.cfg.Retention.NodesDays,
 	})
+	if e.exposure != nil {
+		if err := d.Every("exposure", exposureInterval, e.exposure.RunOnce); err != nil {
+			return err
+		}
+	}
 	watch := upkeep.NewClockWatch(e.Clock, e.logger, func(time.Duration) { e.Planner.Poke() })
 	for _, part := range []struct {
 		add    func(name string, interval time.Duration, run func(ctx context.Context) error) error

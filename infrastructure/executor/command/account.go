@@ -5,7 +5,14 @@ import (
 	"os"
 	"os/user"
 	"strconv"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 )
+
+// Owner is the account as the owner of working folders.
+func (a Account) Owner() workfolder.Owner {
+	return workfolder.Owner{Name: a.Name, Change: a.Change, UID: int(a.UID), GID: int(a.GID)}
+}
 
 // FindAccount is the user that commands run as: the one named, or the server's
 // own when none is. A server that runs as root must name one; naming root is

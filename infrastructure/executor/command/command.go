@@ -17,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 )
 
 // Settings are what a node allows and where it works.
@@ -24,8 +25,8 @@ type Settings struct {
 	// Interpreters are the names that a script may ask for.
 	Interpreters []string
 	Account      Account
-	// Folder holds the working folders of runs.
-	Folder string
+	// Folders holds the working folders of runs.
+	Folders *workfolder.Area
 	// FolderMb bounds what is in one working folder, in MiB; zero: no bound.
 	FolderMb int
 	// Slots is the most processes at once.
@@ -68,18 +69,15 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	case <-ctx.Done():
 		return entity.Failed(entity.ReasonError, "stopped while it waited for one of the node's places for commands")
 	}
-	folder, err := openFolder(e.settings.Folder, run.Execution, e.settings.Account)
+	folder, err := e.settings.Folders.Make(fmt.Sprintf("%s-%d", run.Execution.ID, run.Execution.Attempt), d.script)
 	if err != nil {
 		return entity.Failed(entity.ReasonError, err.Error())
 	}
 	defer func() {
-		if err := removeFolder(folder); err != nil {
+		if err := folder.Remove(); err != nil {
 			rep.Log(entity.LogSystem, "the working folder could not be removed: "+err.Error())
 		}
 	}()
-	if err := e.writeScript(d, folder); err != nil {
-		return entity.Failed(entity.ReasonError, err.Error())
-	}
 	order, err := e.order(run, d, folder)
 	if err != nil {
 		return entity.Failed(entity.ReasonInvalid, err.Error())
@@ -89,43 +87,26 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	return e.start(bounded, order, d, rep)
 }
 
-// scriptFile is where a script stands in its run's folder.
-const scriptFile = "script"
-
-// writeScript puts the script into the run's folder, for its account.
-func (e *Executor) writeScript(d definition, folder string) error {
-	if d.script == "" {
-		return nil
-	}
-	file := filepath.Join(folder, scriptFile)
-	if err := os.WriteFile(file, []byte(d.script), 0o600); err != nil {
-		return fmt.Errorf("write the script: %w", err)
-	}
-	if a := e.settings.Account; a.Change {
-		if err := os.Chown(file, int(a.UID), int(a.GID)); err != nil {
-			return fmt.Errorf("give the script to %s: %w", a.Name, err)
-		}
-	}
-	return nil
-}
-
-// order makes the start of a process out of a definition.
-func (e *Executor) order(run entity.Run, d definition, folder string) (Order, error) {
+// order makes the start of a process out of a definition. It looks at nothing
+// that the user of the run may not see: whether there is a workingDir, and a
+// program named by its path, is found out as that user, at the start.
+func (e *Executor) order(run entity.Run, d definition, folder *workfolder.Folder) (Order, error) {
 	x := run.Execution
 	o := Order{
-		ID: fmt.Sprintf("%s:%d:%d", x.ID, x.Attempt, x.Token), Argv: d.argv, Dir: folder,
-		Env: environment(run, d, folder, e.settings.Account), Account: e.settings.Account, Limits: d.limits,
+		ID: fmt.Sprintf("%s:%d:%d", x.ID, x.Attempt, x.Token), Argv: d.argv, Dir: folder.Home(),
+		Env: environment(run, d, folder.Home(), e.settings.Account), Account: e.settings.Account, Limits: d.limits,
 	}
 	if d.workingDir != "" {
 		o.Dir = d.workingDir
-		if info, err := os.Stat(d.workingDir); err != nil || !info.IsDir() {
-			return o, fmt.Errorf("jobData.workingDir: there is no folder %s on this node", d.workingDir)
-		}
 	}
 	if d.script != "" {
-		o.Argv = []string{d.interpreter, filepath.Join(folder, scriptFile)}
+		o.Argv = []string{d.interpreter, folder.Script()}
 	}
-	program, err := find(o.Argv[0])
+	o.Path = o.Argv[0]
+	if strings.Contains(o.Path, "/") {
+		return o, nil
+	}
+	program, err := find(o.Path)
 	if err != nil {
 		return o, err
 	}
@@ -147,7 +128,11 @@ func find(name string) (string, error) {
 			return found, nil
 		}
 	}
-	return "", fmt.Errorf("the program %s is not installed on this node, or is not executable", name)
+	return "", missing(name)
+}
+
+func missing(program string) error {
+	return fmt.Errorf("the program %s is not installed on this node, or is not executable", program)
 }
 
 // Installed are those of the names that can be started on this machine.
@@ -168,7 +153,7 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, rep ent
 	if err != nil {
 		_ = out.pipe.Close()
 		_ = errs.pipe.Close()
-		return entity.Failed(entity.ReasonError, "start "+order.Argv[0]+": "+err.Error())
+		return notStarted(order, err)
 	}
 	var readers sync.WaitGroup
 	readers.Go(out.read)
@@ -185,6 +170,17 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, rep ent
 		return entity.Failed(entity.ReasonError, big.Error())
 	}
 	return outcome(exit, told, err, d, out, errs)
+}
+
+// notStarted says why there is no process.
+func notStarted(o Order, err error) entity.Outcome {
+	switch {
+	case errors.Is(err, ErrFolder):
+		return entity.Failed(entity.ReasonInvalid, fmt.Sprintf("jobData.workingDir: there is no folder %s on this node, or %s may not enter it", o.Dir, o.Account.Name))
+	case errors.Is(err, ErrProgram):
+		return entity.Failed(entity.ReasonInvalid, missing(o.Argv[0]).Error())
+	}
+	return entity.Failed(entity.ReasonError, "start "+o.Argv[0]+": "+err.Error())
 }
 
 // drain bounds the reading of what is left in the pipes.

@@ -12,6 +12,12 @@ import (
 // the helper had started was killed before the error is returned.
 var ErrHelperLost = errors.New("the helper that ran the command is gone")
 
+// What stands against the start of a process, seen as its user.
+var (
+	ErrFolder  = errors.New("the folder to work in cannot be entered")
+	ErrProgram = errors.New("the program is not there, or is not executable")
+)
+
 // Limits bound one run; zero is no limit of its own.
 type Limits struct {
 	// CPUSec is processor time of one process, in seconds.
@@ -69,7 +75,8 @@ type Process interface {
 	Wait() (Exit, error)
 }
 
-// Starter starts processes outside this one.
+// Starter starts processes outside this one. An error is ErrFolder or
+// ErrProgram where it is about these.
 type Starter interface {
 	Start(ctx context.Context, order Order) (Process, error)
 }

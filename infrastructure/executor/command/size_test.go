@@ -23,7 +23,7 @@ func sized(t *testing.T) (*bench, *clocktest.Manual) {
 	require.NoError(t, err)
 	now := clocktest.NewManual(time.Unix(1_800_000_000, 0))
 	b.Executor = command.New(now, b.starter, command.Settings{
-		Interpreters: []string{"sh"}, Account: command.Account{Name: own.Username}, Folder: b.folder, FolderMb: 1, Slots: 2, Grace: time.Hour,
+		Interpreters: []string{"sh"}, Account: command.Account{Name: own.Username}, Folders: b.folders, FolderMb: 1, Slots: 2, Grace: time.Hour,
 	})
 	return b, now
 }
@@ -48,7 +48,7 @@ func TestARunWhoseFolderGrowsTooLargeIsEnded(t *testing.T) {
 	script = strings.Replace(script, "head", "mkfifo fifo; head", 1)
 	go func() { ended <- b.run(t.Context(), script) }()
 	b.said(t, "full")
-	folder := filepath.Join(b.folder, "exec-1-2")
+	folder := b.home(t)
 	now.Advance(2 * time.Second)
 	select {
 	case o := <-ended:
@@ -72,7 +72,7 @@ func TestAFileWithHolesCountsWhatItTakes(t *testing.T) {
 	b.said(t, "made")
 	now.Advance(2 * time.Second)
 	now.Advance(2 * time.Second)
-	fifo, err := os.OpenFile(filepath.Join(b.folder, "exec-1-2", "fifo"), os.O_WRONLY, 0)
+	fifo, err := os.OpenFile(filepath.Join(b.home(t), "fifo"), os.O_WRONLY, 0)
 	require.NoError(t, err)
 	_, err = fifo.WriteString("go on\n")
 	require.NoError(t, err)
@@ -85,8 +85,7 @@ func TestAFileWithHolesCountsWhatItTakes(t *testing.T) {
 
 func TestAFolderThatCannotBeMadeFailsTheRun(t *testing.T) {
 	b := newBench(t)
-	require.NoError(t, os.RemoveAll(b.folder))
-	require.NoError(t, os.WriteFile(b.folder, nil, 0o600))
+	require.NoError(t, b.folders.Close())
 	o := b.run(t.Context(), `{"command":["true"]}`)
 	require.Equal(t, entity.StatusFailed, o.Status)
 	require.Contains(t, o.Message, "the working folder")

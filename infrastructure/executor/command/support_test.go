@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 )
 
 // direct starts processes itself, in groups of their own; it notes what it was
@@ -40,8 +42,14 @@ func (d *direct) Start(_ context.Context, o command.Order) (command.Process, err
 		Path: o.Path, Args: o.Argv, Env: o.Env, Dir: o.Dir, Stdout: o.Stdout, Stderr: o.Stderr,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}
+	if o.Account.Change {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: o.Account.UID, Gid: o.Account.GID}
+	}
+	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+		return nil, command.ErrFolder
+	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, command.ErrProgram
 	}
 	return &child{cmd: cmd, lose: d.lose}, nil
 }
@@ -69,6 +77,7 @@ func (c *child) Wait() (command.Exit, error) {
 type bench struct {
 	*command.Executor
 	starter *direct
+	folders *workfolder.Area
 	folder  string
 	rep     *executortest.Recorder
 }
@@ -77,13 +86,29 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	own, err := user.Current()
 	require.NoError(t, err)
-	b := &bench{starter: &direct{}, folder: filepath.Join(t.TempDir(), "work"), rep: &executortest.Recorder{}}
-	require.NoError(t, command.PrepareFolders(b.folder))
+	return newBenchAs(t, t.TempDir(), command.Account{Name: own.Username})
+}
+
+// newBenchAs is a bench whose commands run as an account, in folders below base.
+func newBenchAs(t *testing.T, base string, account command.Account) *bench {
+	t.Helper()
+	folders, err := workfolder.Open(base, "", account.Owner())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, folders.Close()) })
+	b := &bench{starter: &direct{}, folders: folders, folder: folders.Path(), rep: &executortest.Recorder{}}
 	b.Executor = command.New(clock.NewSystem(), b.starter, command.Settings{
-		Interpreters: []string{"sh", "missing-interpreter"}, Account: command.Account{Name: own.Username},
-		Folder: b.folder, Slots: 2, Grace: 200 * time.Millisecond,
+		Interpreters: []string{"sh", "missing-interpreter"}, Account: account, Folders: folders, Slots: 2, Grace: 200 * time.Millisecond,
 	})
 	return b
+}
+
+// home is the home of the only run.
+func (b *bench) home(t *testing.T) string {
+	t.Helper()
+	homes, err := filepath.Glob(b.folder + "/*/home")
+	require.NoError(t, err)
+	require.Len(t, homes, 1)
+	return homes[0]
 }
 
 // run runs one attempt of a definition.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 )
 
 // linkFd is the descriptor of the helper's end of the socket pair.
@@ -32,6 +33,8 @@ type helper struct {
 	lease time.Duration
 	runs  map[int]*run // by the number that the node gave
 	heard time.Duration
+	// restricted: nothing that this thread starts can gain rights any more.
+	restricted bool
 }
 
 // run is one command and what is left of it.
@@ -53,8 +56,8 @@ type run struct {
 func Main(args []string) error {
 	runtime.LockOSThread()
 	debug.SetGCPercent(50)
-	if len(args) != 1 {
-		return fmt.Errorf("the command helper is started by the server, with its lease")
+	if len(args) != 2 {
+		return fmt.Errorf("the command helper is started by the server, with its lease and its mark")
 	}
 	ms, err := strconv.Atoi(args[0])
 	if err != nil || ms <= 0 {
@@ -62,6 +65,9 @@ func Main(args []string) error {
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the reaper of what commands leave behind: %w", err)
+	}
+	if err := conceal(); err != nil {
+		return err
 	}
 	// A terminal's interrupt and a polite kill are for the node to pass on. They
 	// are caught and not ignored: what is ignored, every command would ignore too.
@@ -164,7 +170,7 @@ func (h *helper) start(p packet) {
 		err = h.fork(p.Run, o, p.files[0], p.files[1])
 	}
 	if err != nil {
-		h.tell(message{Verb: didFail, Run: p.Run, Error: err.Error()})
+		h.tell(message{Verb: didFail, Run: p.Run, Error: err.Error(), Cause: causeOf(err)})
 		return
 	}
 	h.tell(message{Verb: didStart, Run: p.Run})
@@ -180,6 +186,12 @@ func (h *helper) fork(number int, o order, stdout, stderr *os.File) error {
 		Dir: o.Dir, Env: o.Env, Files: []uintptr{null.Fd(), stdout.Fd(), stderr.Fd()},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	}
+	if !h.restricted && !rootly(o.Account) {
+		if err := restrict(); err != nil {
+			return err
+		}
+		h.restricted = true
+	}
 	if o.Account.Change {
 		attr.Sys.Credential = &syscall.Credential{Uid: o.Account.UID, Gid: o.Account.GID, Groups: o.Account.Groups}
 	}
@@ -194,10 +206,36 @@ func (h *helper) fork(number int, o order, stdout, stderr *os.File) error {
 	path, argv := limited(o)
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return refused(path, attr, err)
 	}
 	h.runs[number] = &run{number: number, pid: pid, mark: o.Mark, group: o.Group}
 	return nil
+}
+
+// rootly reports whether commands of an account run as root.
+func rootly(a command.Account) bool {
+	if a.Change {
+		return a.UID == 0
+	}
+	return os.Geteuid() == 0
+}
+
+// refused says what stands against a start: the folder or the program. The
+// kernel gives one answer for both, so that a shell is started in the folder,
+// by the same user. It ends at once, and is reaped like all that is left over.
+func refused(path string, attr *syscall.ProcAttr, err error) error {
+	errno, ok := err.(syscall.Errno) //nolint:errorlint // ForkExec returns it as it is
+	if !ok || !slices.Contains([]syscall.Errno{syscall.ENOENT, syscall.EACCES, syscall.ENOTDIR, syscall.ELOOP, syscall.ENOEXEC}, errno) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	sys := *attr.Sys
+	sys.UseCgroupFD = false
+	null := attr.Files[0]
+	probe := &syscall.ProcAttr{Dir: attr.Dir, Files: []uintptr{null, null, null}, Sys: &sys}
+	if _, err := syscall.ForkExec(shell, []string{"sh", "-c", ":"}, probe); err != nil {
+		return &startError{attr.Dir + ": " + err.Error(), command.ErrFolder}
+	}
+	return &startError{path + ": " + err.Error(), command.ErrProgram}
 }
 
 // members are the processes in the run's control group.

@@ -208,7 +208,9 @@ func (l *Launcher) born(mark string) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	argv := append(append([]string(nil), l.cfg.Argv...), strconv.FormatInt(l.cfg.Lease.Milliseconds(), 10))
+	// The mark stands among the arguments too: another life of this node that is
+	// not root may read those, and not the environment of a concealed process.
+	argv := append(slices.Clone(l.cfg.Argv), strconv.FormatInt(l.cfg.Lease.Milliseconds(), 10), helperMark+"="+mark)
 	cmd := &exec.Cmd{
 		Path: argv[0], Args: argv, Env: append([]string{"GOMAXPROCS=2", helperMark + "=" + mark}, l.cfg.Env...),
 		ExtraFiles: []*os.File{theirs}, Stderr: os.Stderr, SysProcAttr: &syscall.SysProcAttr{Setpgid: true},

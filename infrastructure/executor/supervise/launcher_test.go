@@ -133,19 +133,25 @@ func (n *node) living() (pids []int) {
 			continue
 		}
 		env, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
-		if strings.Contains(string(env), "SCHEDULER_HELPER="+n.id+"/") {
+		if strings.Contains(string(env), "SCHEDULER_HELPER="+n.id+"/") || isHelper(pid, n.id) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
+// isHelper goes by the arguments: who is not root may not read the environment
+// of a helper.
+func isHelper(pid int, id string) bool {
+	args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return strings.Contains(string(args), "\x00SCHEDULER_HELPER="+id+"/")
+}
+
 // helper is the pid of the node's helper.
 func (n *node) helper() int {
 	n.t.Helper()
 	for _, pid := range n.living() {
-		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if strings.Contains(string(env), asHelper+"=1") {
+		if isHelper(pid, n.id) {
 			return pid
 		}
 	}

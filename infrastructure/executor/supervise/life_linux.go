@@ -124,7 +124,7 @@ func (h *life) listen() {
 		case m.Verb == didStart:
 			p.begun <- nil
 		case m.Verb == didFail:
-			p.begun <- fmt.Errorf("%s", m.Error)
+			p.begun <- m.failure()
 		}
 	}
 	h.bury()

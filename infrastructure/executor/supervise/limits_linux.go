@@ -18,7 +18,9 @@ func limited(o order) (path string, argv []string) {
 		value  int64
 		format string
 	}{
-		{o.Limits.CPUSec, "ulimit -t %d"},
+		// The first limit ends it by a signal of its own, which tells it from other
+		// ends; one that is deaf to that signal is killed a second later.
+		{o.Limits.CPUSec, "ulimit -S -t %[1]d && ulimit -H -t $((%[1]d + 1))"},
 		{o.Limits.OpenFiles, "ulimit -n %d"},
 		// POSIX: in blocks of 512 bytes, also where a shell has another unit of its own.
 		{o.Limits.FileMb << 11, "ulimit -f %d"},
@@ -34,6 +36,8 @@ func limited(o order) (path string, argv []string) {
 	if len(set) == 0 {
 		return o.Path, o.Argv
 	}
-	script := strings.Join(set, " && ") + ` || { echo "the limits of this command cannot be set" >&2; exit 126; }; exec "$0" "$@"`
+	script := strings.Join(set, " && ") + ` || { echo "the limits of this command cannot be set" >&2; exit 126; }
+[ -f "$0" ] && [ -x "$0" ] || { echo "the program $0 is not installed on this node, or is not executable" >&2; exit 127; }
+exec "$0" "$@"`
 	return shell, append([]string{"sh", "-c", script, o.Path}, o.Argv[1:]...)
 }

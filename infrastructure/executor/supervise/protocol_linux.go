@@ -42,7 +42,50 @@ type message struct {
 	CPUMs  int64  `json:"cpuMs,omitempty"`
 	OOM    bool   `json:"oom,omitempty"`
 	Error  string `json:"error,omitempty"`
+	// Cause tells errors apart that mean something to the node.
+	Cause cause `json:"cause,omitempty"`
 }
+
+// cause is what an error of a start is about.
+type cause string
+
+const (
+	causeFolder  cause = "folder"
+	causeProgram cause = "program"
+)
+
+func causeOf(err error) cause {
+	switch {
+	case errors.Is(err, command.ErrFolder):
+		return causeFolder
+	case errors.Is(err, command.ErrProgram):
+		return causeProgram
+	}
+	return ""
+}
+
+// failure is the error of a start, as the node tells it.
+func (m message) failure() error {
+	switch m.Cause {
+	case causeFolder:
+		return &startError{m.Error, command.ErrFolder}
+	case causeProgram:
+		return &startError{m.Error, command.ErrProgram}
+	}
+	return errors.New(m.Error)
+}
+
+// startError says in full what kind of error a start has met.
+type startError struct {
+	text string
+	kind error
+}
+
+// Error implements error.
+func (e *startError) Error() string { return e.text }
+
+// Unwrap is the kind.
+func (e *startError) Unwrap() error { return e.kind }
 
 // order is what the helper needs of a command.Order.
 type order struct {

@@ -90,9 +90,13 @@ func (f family) alive() []int {
 	return out
 }
 
-// markOf reads a mark of a process; "" when it has none or may not be asked.
+// markOf reads a mark of a process, from its environment, or where that may not
+// be read, as of a helper, from its arguments; "" when it has none.
 func markOf(pid int, name string) string {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		data, err = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	}
 	if err != nil {
 		return ""
 	}

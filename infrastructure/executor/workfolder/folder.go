@@ -1,0 +1,127 @@
+package workfolder
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// The names in the folder of a run.
+const (
+	homeName   = "home"
+	scriptName = "script"
+)
+
+// Folder is what one run is given: a home that is its user's, and beside it a
+// script that the user can read and not replace. Both stand in a folder that
+// stays this process's own.
+type Folder struct {
+	area  *Area
+	path  string
+	name  string
+	outer *os.File
+	home  *os.File
+}
+
+// Make makes the folder of one run, with its script when that is not empty.
+// label begins its name, for people. The user of the run is let in last, when
+// everything is in place.
+func (a *Area) Make(label, script string) (*Folder, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, errors.New("make the working folder: the server is stopping")
+	}
+	f := &Folder{area: a, name: label + "." + strings.ToLower(rand.Text())}
+	var err error
+	if f.outer, err = makeFolder(a.folder, f.name); errors.Is(err, unix.ENOENT) {
+		// Somebody cleared the folder for temporary files. Its descriptor leads
+		// nowhere now, and whatever stands under its name is not ours.
+		if err = a.renew(); err == nil {
+			f.outer, err = makeFolder(a.folder, f.name)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the working folder: %w", err)
+	}
+	f.path = filepath.Join(a.base, a.name, f.name)
+	if err := f.fill(script); err != nil {
+		_ = f.home.Close()
+		return nil, errors.Join(err, removeFolder(a.folder, f.name, f.outer, !a.owner.Change), f.outer.Close())
+	}
+	return f, nil
+}
+
+// fill makes what is in the folder, and then lets its user in.
+func (f *Folder) fill(script string) (err error) {
+	if script != "" {
+		if err := f.write(script); err != nil {
+			return fmt.Errorf("write the script: %w", err)
+		}
+	}
+	if f.home, err = makeFolder(f.outer, homeName); err != nil {
+		return fmt.Errorf("make the working folder: %w", err)
+	}
+	o := f.area.owner
+	if !o.Change {
+		return nil
+	}
+	err = f.home.Chown(o.UID, o.GID)
+	if err == nil {
+		err = f.outer.Chown(-1, o.GID)
+	}
+	if err == nil {
+		err = f.outer.Chmod(0o710)
+	}
+	if err != nil {
+		return fmt.Errorf("give the working folder to %s: %w", o.Name, err)
+	}
+	return nil
+}
+
+// write makes the script. Its mode is set by descriptor, so that no mask
+// matters.
+func (f *Folder) write(script string) error {
+	fd, err := unix.Openat(int(f.outer.Fd()), scriptName, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	file := os.NewFile(uintptr(fd), scriptName)
+	mode := os.FileMode(0o400)
+	_, err = file.WriteString(script)
+	if o := f.area.owner; err == nil && o.Change {
+		mode, err = 0o440, file.Chown(-1, o.GID)
+	}
+	if err == nil {
+		err = file.Chmod(mode)
+	}
+	return errors.Join(err, file.Close())
+}
+
+// Home is the folder in which the run works and may write. No part of its path
+// can be changed by the user of the run.
+func (f *Folder) Home() string { return filepath.Join(f.path, homeName) }
+
+// Script is the file of the script.
+func (f *Folder) Script() string { return filepath.Join(f.path, scriptName) }
+
+// Remove removes the folder with everything in it, also what its user made
+// unreadable. Nothing of the run may be left.
+func (f *Folder) Remove() error {
+	defer f.outer.Close()
+	defer f.home.Close()
+	f.area.mu.Lock()
+	area, err := unix.FcntlInt(f.area.folder.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	f.area.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("open the folder of working folders: %w", err)
+	}
+	parent := os.NewFile(uintptr(area), "working folders")
+	defer parent.Close()
+	return removeFolder(parent, f.name, f.outer, !f.area.owner.Change)
+}
