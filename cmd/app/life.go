@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 )
 
 // Lost is closed when another process took this node's id over; the program
@@ -28,8 +31,20 @@ func (e *Engine) Start() {
 		e.logger.Error("the node has not found its place among the others yet", "error", err)
 	}
 	e.stand()
+	if _, on := e.isolation(); on {
+		review := service.NewDefinitionReview(e.Store.Jobs, e.checker, e.machine, e.logger)
+		e.loops.Go(func() { review.Run(runCtx) })
+	}
 	e.planning.Go(func() { _ = e.Planner.Run(planCtx) })
 	e.ticker.Start()
+}
+
+// isolation is what holds for the commands of this node, if it runs any.
+func (e *Engine) isolation() (i metrics.Isolation, ok bool) {
+	if e.processes == nil {
+		return i, false
+	}
+	return e.processes.Isolation()
 }
 
 // firstLook bounds how long a start waits for the registry.

@@ -22,6 +22,8 @@ var plain = []string{
 // reference is one placeholder: ${name}, ${params.NAME:-default},
 // ${scheduledTime-1d:yyyy-MM-dd}.
 type reference struct {
+	// text is the whole of it, as it was written.
+	text string
 	name string
 	// key is the NAME of a parameter or a secret.
 	key string

@@ -54,6 +54,7 @@ func parse(text string) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
+		ref.text = text[at : at+end+1]
 		if len(parts) >= 2*maxPlaceholders {
 			return nil, wrong("a text may hold at most %d placeholders", maxPlaceholders)
 		}
@@ -105,6 +106,26 @@ func Expand(text string, v *Values, escape Escape) (string, error) {
 	}
 	return b.String(), nil
 }
+
+// Open returns the first placeholder of a text whose value is not made by the
+// server alone: somebody else than the author of the text may choose it. It is
+// empty where there is none, and where the text is wrong.
+func Open(text string) string {
+	parts, err := parse(text)
+	if err != nil {
+		return ""
+	}
+	for _, p := range parts {
+		if p.value != nil && !slices.Contains(made, p.value.name) {
+			return p.value.text
+		}
+	}
+	return ""
+}
+
+// made are the placeholders whose values the server makes, of letters, digits
+// and what the author of the text wrote.
+var made = []string{"scheduledTime", "executionId", "jobId", "attempt", "shardIndex", "shardTotal", "idempotencyKey"}
 
 // SecretNames are the secrets that the texts of a definition name, each once
 // and in order. What is no proper placeholder names none.

@@ -61,7 +61,9 @@ func (e *Executor) Check(job *entity.Job) []fault.Field {
 func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	d, faults := parse(run.Job.Data, e.settings.Interpreters, placeholder.Of(run))
 	if len(faults) > 0 {
-		return entity.Failed(entity.ReasonInvalid, faults[0].Field+": "+faults[0].Message)
+		o := entity.Failed(entity.ReasonInvalid, faults[0].Field+": "+faults[0].Message)
+		o.NoRetry = true // another attempt would read the same
+		return o
 	}
 	select {
 	case e.slots <- struct{}{}:

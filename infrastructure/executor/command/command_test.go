@@ -203,9 +203,9 @@ func TestAnOrderNamesItsAttempt(t *testing.T) {
 // A value is never more than one argument, and never code.
 func TestPlaceholdersStandInArgumentsAndVariablesOnly(t *testing.T) {
 	b := newBench(t)
-	got := b.run(t.Context(), `{"command":["sh","-c","printf '%s|' \"$0\" \"$@\" \"$A\"","${params.day}","${secret.KEY}; id"],"env":{"A":"${scheduledTime-1d:yyyyMMdd}"}}`)
+	got := b.run(t.Context(), `{"command":["sh","-c","printf '%s|' \"$0\" \"$@\" \"$A\"","${params.day}","$(id)"],"env":{"A":"${scheduledTime-1d:yyyyMMdd} ${secret.KEY}"}}`)
 	require.Equal(t, entity.StatusSuccess, got.Status, got.Message)
-	require.Equal(t, "1|s3 cret; id|20261119|", got.Result)
+	require.Equal(t, "1|$(id)|20261119 s3 cret|", got.Result)
 
 	got = b.run(t.Context(), `{"script":"day=7; echo ${day}","interpreter":"sh"}`)
 	require.Equal(t, "7", got.Result, "a script's own variables are left alone")

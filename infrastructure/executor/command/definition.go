@@ -57,6 +57,9 @@ func parse(data string, interpreters []string, run *placeholder.Values) (definit
 			FileMb:    r.Integer("fileMb", 1, 1<<20),
 		},
 	}
+	checkCode(r, d.argv)
+	checkPath(r, d.env["PATH"])
+	checkScript(r, d.script, d.interpreter)
 	d.expand(r)
 	d.checkProgram(r, interpreters)
 	checkEnv(r, d.env)
