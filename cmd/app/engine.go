@@ -157,6 +157,9 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if e.folder, err = openDataFolder(cfg.DataDir); err != nil {
 		return e, err
 	}
+	for _, what := range e.folder.mended {
+		o.Logger.Warn(what)
+	}
 	err = e.patiently(ctx, "the store", func(ctx context.Context) (err error) {
 		e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics))
 		return err

@@ -16,6 +16,8 @@ const lockFile = "platform-scheduler.lock"
 type dataFolder struct {
 	path string
 	lock *os.File
+	// mended says which rights of others were taken away.
+	mended []string
 }
 
 // openDataFolder makes the folder where needed and takes it for this process.
@@ -23,6 +25,10 @@ type dataFolder struct {
 func openDataFolder(path string) (*dataFolder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("the data folder cannot be made: %w; choose another one with dataDir (PS_DATA_DIR)", err)
+	}
+	mended, err := secureFolder(path)
+	if err != nil {
+		return nil, err
 	}
 	name := filepath.Join(path, lockFile)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
@@ -42,7 +48,15 @@ func openDataFolder(path string) (*dataFolder, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("the data folder cannot be written: %w; mend its permissions, or choose another one with dataDir (PS_DATA_DIR)", err)
 	}
-	return &dataFolder{path: path, lock: f}, nil
+	d := &dataFolder{path: path, lock: f}
+	if d.mended, err = secureFiles(path); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	if mended != "" {
+		d.mended = append(d.mended, mended)
+	}
+	return d, nil
 }
 
 func writePid(f *os.File) error {

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -122,8 +123,12 @@ func (s *Server) ensureAdmin(ctx context.Context) error {
 // firstPassword reads the file of a start that did not get further, or makes
 // a password up and writes it.
 func firstPassword(file string) (string, error) {
-	if old, err := os.ReadFile(file); err == nil && len(strings.TrimSpace(string(old))) > 0 {
-		return strings.TrimSpace(string(old)), nil
+	old, err := readPrivate(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if password := strings.TrimSpace(string(old)); password != "" {
+		return password, nil
 	}
 	raw := make([]byte, 18)
 	if _, err := rand.Read(raw); err != nil {

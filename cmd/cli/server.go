@@ -62,6 +62,9 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 	for _, w := range warnings {
 		logger.Warn(w)
 	}
+	if err := initproc.Conceal(); err != nil {
+		return err
+	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(signals)

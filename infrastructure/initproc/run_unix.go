@@ -27,6 +27,9 @@ func Run(args, environ []string) (code int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("find this program: %w", err)
 	}
+	if err := Conceal(); err != nil { // its environment is that of the server
+		return 0, err
+	}
 	// Before the child runs: a signal that comes at once must not be lost.
 	signals := make(chan os.Signal, 32)
 	signal.Notify(signals, passedOn...)

@@ -189,6 +189,7 @@ func liteGuard(ctx context.Context, path string, work func() error) error {
 		return errNoPath
 	}
 	lock := path + "-migrate"
+	makePrivate(lock)
 	db, err := sql.Open("sqlite", fileURI(lock, url.Values{
 		"_txlock": {"exclusive"},
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", lockWaitAll.Milliseconds())},

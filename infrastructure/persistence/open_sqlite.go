@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -62,6 +63,7 @@ func connectSQLite(ctx context.Context, path string, conns int, pragmas ...strin
 	if path == "" {
 		return nil, errNoPath
 	}
+	makePrivate(path)
 	db, err := sql.Open("sqlite", liteDSN(path, pragmas...))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -73,6 +75,15 @@ func connectSQLite(ctx context.Context, path string, conns int, pragmas ...strin
 		return nil, fileError(path, err)
 	}
 	return db, nil
+}
+
+// makePrivate makes the file where there is none, for this user alone: SQLite
+// makes it by the mask of the process, and its log like the file. What stands
+// against it, SQLite will meet and tell.
+func makePrivate(path string) {
+	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		_ = f.Close()
+	}
 }
 
 // fileError says what a person can do about a file that does not open.

@@ -33,6 +33,8 @@ type Node struct {
 	Binary string
 	Addr   string
 	Env    []string
+	// Attr may make it another user's; nil: it is of this one.
+	Attr *syscall.SysProcAttr
 
 	process *exec.Cmd
 	exited  chan struct{}
@@ -64,6 +66,7 @@ func (n *Node) Start(ctx context.Context, failpoint string) (time.Duration, erro
 	n.process = exec.Command(n.Binary, "server")
 	n.process.Env = append(append(append(os.Environ(), "PS_LOG_LEVEL=warn"), n.Env...), "PS_SERVER_ADDR="+n.Addr, "PS_FAILPOINT="+failpoint)
 	n.process.Stderr = writer{n}
+	n.process.SysProcAttr = n.Attr
 	began := time.Now()
 	if err := n.process.Start(); err != nil {
 		return 0, err
