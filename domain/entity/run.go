@@ -15,12 +15,17 @@ type Run struct {
 	Deadline time.Time
 }
 
+// LogLimit is how much of what an attempt says is kept, in bytes; a line counts
+// one more than it is long.
+const LogLimit = 1 << 20
+
 // Reporter takes what an attempt says while it runs. It is safe for concurrent
 // use, never blocks for the store, and may be called after the attempt ended,
 // which does nothing.
 type Reporter interface {
 	// Log records one line. Line breaks split it, control characters are made
 	// harmless, and what is over the cap is cut with a mark.
+	// What goes beyond LogLimit is not kept, and need not be passed on.
 	Log(t LogType, line string)
 	// Progress records how far the work is, 0–100.
 	Progress(percent int)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -245,4 +246,49 @@ func built(t *testing.T) string {
 	require.NoError(t, err)
 	require.NoError(t, exec.Command("chmod", "755", binary).Run())
 	return binary
+}
+
+// cpuOf is the processor time of a process so far.
+func cpuOf(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.NoError(t, err)
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	var ticks int64
+	for _, f := range fields[11:13] {
+		n, err := strconv.ParseInt(f, 10, 64)
+		require.NoError(t, err)
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / 100
+}
+
+// Commands that talk without end cost the server next to nothing when their
+// logs are full: they are slowed down, and the end of what they say is kept.
+func TestATalkingCommandCostsTheServerLittle(t *testing.T) {
+	s := attacked(t, built(t), false)
+	talkers := []string{
+		"yes",
+		"yes $(head -c 4000 /dev/zero | tr '\\0' x)",
+		"cat /dev/zero",
+		"perl -e '$|=1; print \"y\\n\" while 1'",
+	}
+	var ends []chan execution
+	for i, talk := range talkers {
+		job, end := s.create(fmt.Sprintf("talker %d", i), script("timeout 9 "+talk+"; echo; echo the end")), make(chan execution, 1)
+		ends = append(ends, end)
+		go func() { end <- s.run(job, nil) }()
+	}
+	time.Sleep(5 * time.Second) // the logs are full
+	const watched = 3 * time.Second
+	before, began := cpuOf(t, s.Pid()), time.Now()
+	time.Sleep(watched)
+	share := 100 * float64(cpuOf(t, s.Pid())-before) / float64(time.Since(began)) / float64(len(talkers))
+	t.Logf("%.1f %% of a core for each of %d", share, len(talkers))
+	require.Less(t, share, 10.0)
+	for _, end := range ends {
+		x := <-end
+		require.Equal(t, "SUCCESS", x.Status, x.ErrorMessage)
+		require.True(t, strings.HasSuffix(x.Result, "the end"), "%.100q", x.Result)
+	}
 }

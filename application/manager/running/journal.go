@@ -29,10 +29,13 @@ type journal struct {
 	clock StoreClock
 	limit int
 
-	mu         sync.Mutex
-	seq        int64
-	bytes      int
-	chunks     []entity.LogChunk
+	mu     sync.Mutex
+	seq    int64
+	bytes  int
+	chunks []entity.LogChunk
+	// text is the content of the last chunk while lines may be appended to it:
+	// it is made a text when it is handed out, not with each line.
+	text       []byte
 	full       bool
 	closed     bool
 	progress   int
@@ -76,23 +79,32 @@ func (j *journal) append(t entity.LogType, line string, now time.Time) {
 	j.seq++
 	j.bytes += len(line) + 1
 	number := int64(max(j.exec.Attempt-1, 0))*linesPerAttempt + j.seq
-	if n := len(j.chunks); n > 0 && takes(&j.chunks[n-1], t, line) {
-		c := &j.chunks[n-1]
-		c.Content += "\n" + line
-		c.SeqTo = number
+	if j.takes(t, line) {
+		j.text = append(append(j.text, '\n'), line...)
+		j.chunks[len(j.chunks)-1].SeqTo = number
 		return
 	}
+	j.settle()
+	j.text = append(j.text[:0], line...)
 	j.chunks = append(j.chunks, entity.LogChunk{
 		JobID: j.exec.JobID, ExecutionID: j.exec.ID, Attempt: j.exec.Attempt,
-		Type: t, SeqFrom: number, SeqTo: number, Content: line, CreateTime: now,
+		Type: t, SeqFrom: number, SeqTo: number, CreateTime: now,
 	})
 }
 
-// takes reports whether a line may be appended to a chunk. One that was given to
-// the store before, without an answer, may be there already under its id, and
-// the store would not take more lines under that.
-func takes(c *entity.LogChunk, t entity.LogType, line string) bool {
-	return c.ID == "" && c.Type == t && len(c.Content)+len(line) < chunkBytes
+// takes reports whether a line may be appended to the last chunk. One that was
+// given to the store before, without an answer, may be there already under its
+// id, and the store would not take more lines under that.
+func (j *journal) takes(t entity.LogType, line string) bool {
+	n := len(j.chunks)
+	return n > 0 && j.chunks[n-1].ID == "" && j.chunks[n-1].Type == t && len(j.text)+len(line) < chunkBytes
+}
+
+// settle gives the last chunk its content.
+func (j *journal) settle() {
+	if n := len(j.chunks); n > 0 && j.chunks[n-1].ID == "" {
+		j.chunks[n-1].Content = string(j.text)
+	}
 }
 
 // Progress implements entity.Reporter.
@@ -148,6 +160,7 @@ func (j *journal) untold() {
 func (j *journal) offer() []entity.LogChunk {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.settle()
 	for i := range j.chunks {
 		if j.chunks[i].ID == "" {
 			j.chunks[i].ID = newID()

@@ -103,7 +103,7 @@ func (c Config) withDefaults() Config {
 		c.BatchSize = 500
 	}
 	if c.LogLimit <= 0 {
-		c.LogLimit = 1 << 20
+		c.LogLimit = entity.LogLimit
 	}
 	return c
 }

@@ -158,9 +158,11 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, rep ent
 		return notStarted(order, err)
 	}
 	var readers sync.WaitGroup
-	readers.Go(out.read)
-	readers.Go(errs.read)
+	over := make(chan struct{})
+	readers.Go(func() { out.read(e.clock, over) })
+	readers.Go(func() { errs.read(e.clock, over) })
 	exit, told, err := e.await(ctx, process)
+	close(over)
 	// Nothing of the run is left, so nobody holds the pipes: what is in them is
 	// read to the end. A foreign process that was given one must not hold this up.
 	deadline := e.clock.Now().Add(drain)

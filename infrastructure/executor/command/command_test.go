@@ -119,6 +119,22 @@ func TestLongLinesAreCutAndTheTailIsKept(t *testing.T) {
 	require.True(t, strings.HasSuffix(got.Result, "after"))
 }
 
+// What no log keeps is not cut into lines; the end is known all the same.
+func TestBehindTheLimitOfTheLogOnlyTheEndIsKept(t *testing.T) {
+	b := newBench(t)
+	got := b.run(t.Context(), `{"script":"yes 0123456789 | head -c 5000000; echo; yes 0123456789 | head -c 5000000 >&2; echo >&2; echo 'why  ' >&2; echo; echo the end; exit 3","interpreter":"sh"}`)
+	require.Equal(t, "ended with exit code 3: why", got.Message)
+	require.True(t, strings.HasSuffix(got.Result, "\n\nthe end"), "%q", got.Result)
+	passed := map[entity.LogType]int{}
+	for _, line := range b.rep.Lines() {
+		passed[line.Type] += len(line.Text) + 1
+	}
+	for _, kind := range []entity.LogType{entity.LogStdout, entity.LogStderr} {
+		require.Greater(t, passed[kind], entity.LogLimit, "whoever keeps the log sees that there is more")
+		require.Less(t, passed[kind], entity.LogLimit+100)
+	}
+}
+
 // stopAfterStart cancels a run once it has said something.
 func stopAfterStart(t *testing.T, b *bench, data string, cause error) entity.Outcome {
 	t.Helper()

@@ -7,16 +7,30 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// maxLine is the longest line that is passed on, in bytes; the rest of a
-// longer one is skipped, so that a stream without line breaks needs no memory.
-const maxLine = 8 << 10
-
-// maxTail is how much of the end of a stream is kept for the result.
-const maxTail = 4 << 10
+const (
+	// maxLine is the longest line that is passed on, in bytes; the rest of a
+	// longer one is skipped, so that a stream without line breaks needs no memory.
+	maxLine = 8 << 10
+	// maxTail is how much of the end of a stream is kept for the result.
+	maxTail = 4 << 10
+	// readSize is what a pipe holds, and so what one read takes at most.
+	readSize = 64 << 10
+	// pace is the least time between two reads of a stream. A command that talks
+	// without end is slowed down to some 30 MiB a second and stream, instead of
+	// keeping a core of the server busy.
+	pace = 2 * time.Millisecond
+	// slowest is the time between two looks at a stream that was talkative and
+	// has become quiet.
+	slowest = 50 * time.Millisecond
+)
 
 // stream reads one pipe of a process until its end.
 type stream struct {
@@ -27,22 +41,101 @@ type stream struct {
 	mu   sync.Mutex
 	tail []byte
 	last string
+	// drained: lines are not told apart any more.
+	drained bool
+}
+
+// paced reads a pipe no oftener than pace allows while its process runs, and
+// then at once.
+type paced struct {
+	pipe  io.Reader
+	timer clock.Timer
+	over  <-chan struct{}
+	begun bool
+}
+
+// Read implements io.Reader.
+func (p *paced) Read(buf []byte) (int, error) {
+	if p.begun {
+		select {
+		case <-p.timer.C():
+		case <-p.over:
+		}
+	}
+	n, err := p.pipe.Read(buf)
+	p.begun = true
+	p.timer.Reset(pace)
+	return n, err
 }
 
 // read passes lines on until the pipe is closed at its other end or the read
-// deadline is over.
-func (s *stream) read() {
+// deadline is over. Behind the limit of the log only the tail is kept. over is
+// closed when the process has ended.
+func (s *stream) read(c clock.Clock, over <-chan struct{}) {
 	defer s.pipe.Close()
-	r := bufio.NewReaderSize(s.pipe, 64<<10)
-	for {
+	timer := c.NewTimer(pace)
+	defer timer.Stop()
+	r := bufio.NewReaderSize(&paced{pipe: s.pipe, timer: timer, over: over}, readSize)
+	for passed := 0; passed <= entity.LogLimit; {
 		line, err := readLine(r)
 		if len(line) > 0 || err == nil {
 			s.take(line)
+			passed += len(line) + 1
 		}
 		if err != nil {
 			return
 		}
 	}
+	s.drain(r, timer, over)
+}
+
+// drain reads what nobody will see but for its end, first what is left in the
+// buffer. The poller of the runtime is woken by each write to a pipe that it
+// watches, so that this pipe is taken from it, and looked at by the clock.
+func (s *stream) drain(r *bufio.Reader, timer clock.Timer, over <-chan struct{}) {
+	s.mu.Lock()
+	s.drained = true
+	s.mu.Unlock()
+	left, _ := r.Peek(r.Buffered())
+	s.keep(left)
+	fd, err := dup(s.pipe)
+	if err != nil {
+		return // the command is told that nobody reads any more
+	}
+	defer unix.Close(fd)
+	_ = s.pipe.Close()
+	buf := make([]byte, readSize)
+	for wait, ended := pace, false; ; {
+		n, err := unix.Read(fd, buf)
+		switch {
+		case err == nil && n > 0:
+			s.keep(buf[:n])
+			wait = pace
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN) && !ended:
+			wait = min(2*wait, slowest)
+		default:
+			return // its end, or nobody is left who writes
+		}
+		timer.Reset(wait)
+		select {
+		case <-timer.C():
+		case <-over:
+			ended = true
+		}
+	}
+}
+
+// dup is another descriptor of a file, which does not wait when it is read.
+func dup(f *os.File) (fd int, err error) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	controlled := conn.Control(func(own uintptr) {
+		fd, err = unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, 0)
+	})
+	return fd, errors.Join(controlled, err)
 }
 
 // readLine reads a line without its end, at most maxLine bytes of it.
@@ -57,9 +150,6 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 			continue
 		}
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		if err != nil && len(line) > 0 && errors.Is(err, io.EOF) {
-			return line, err
-		}
 		return line, err
 	}
 }
@@ -67,20 +157,33 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 func (s *stream) take(line []byte) {
 	text := string(line)
 	s.rep.Log(s.kind, text)
+	if len(bytes.TrimSpace(line)) > 0 {
+		s.mu.Lock()
+		s.last = text
+		s.mu.Unlock()
+	}
+	s.keep(line)
+	s.keep([]byte{'\n'})
+}
+
+// keep appends to the tail.
+func (s *stream) keep(text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(bytes.TrimSpace(line)) > 0 {
-		s.last = text
-	}
-	s.tail = append(append(s.tail, line...), '\n')
-	if over := len(s.tail) - maxTail; over > 0 {
+	text = text[max(len(text)-maxTail, 0):]
+	if over := len(s.tail) + len(text) - maxTail; over > 0 {
 		s.tail = append(s.tail[:0], s.tail[over:]...)
 	}
+	s.tail = append(s.tail, text...)
 }
 
 // end is the last of what was written, and its last line that says something.
 func (s *stream) end() (tail, last string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return string(bytes.TrimSpace(s.tail)), s.last
+	kept := bytes.TrimSpace(s.tail)
+	if s.drained && len(kept) > 0 {
+		return string(kept), string(bytes.TrimSpace(kept[bytes.LastIndexByte(kept, '\n')+1:]))
+	}
+	return string(kept), s.last
 }
