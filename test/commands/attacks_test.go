@@ -292,3 +292,22 @@ func TestATalkingCommandCostsTheServerLittle(t *testing.T) {
 		require.True(t, strings.HasSuffix(x.Result, "the end"), "%.100q", x.Result)
 	}
 }
+
+// Whoever set a limit learns that it was the limit.
+func TestACommandThatIsEndedByALimitSaysSo(t *testing.T) {
+	s := attacked(t, built(t), false)
+	data := script("while :; do :; done")
+	data["cpuSec"] = 1
+	x := s.run(s.create("busy", data), nil)
+	require.Contains(t, x.ErrorMessage, "it used up its limit of 1 s of processor time for a process (jobData.cpuSec; 1.")
+	data = script("perl -e 'while (1) {}'; exit $?")
+	data["cpuSec"] = 1
+	x = s.run(s.create("a child is busy", data), nil)
+	require.Contains(t, x.ErrorMessage, "ended with exit code 152: it used up its limit of 1 s")
+	data = script(`perl -e 'push @a, "x" x $_ for 1_000_000 .. 1_000_200'`)
+	data["memoryMb"] = 64
+	x = s.run(s.create("large", data), nil)
+	require.Equal(t, "FAILED", x.Status)
+	require.Contains(t, x.ErrorMessage, "limit")
+	require.Contains(t, x.ErrorMessage, "64 MiB (jobData.memoryMb")
+}

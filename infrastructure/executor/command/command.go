@@ -239,38 +239,3 @@ func (e *Executor) await(ctx context.Context, p Process) (exit Exit, told bool, 
 	}
 	return end.exit, true, nil
 }
-
-// outcome says what an end means. What a process says after it was told to
-// stop is no verdict of its own: the cause of the stop decides then.
-func outcome(exit Exit, told bool, err error, d definition, out, errs *stream) entity.Outcome {
-	tail, _ := out.end()
-	_, said := errs.end()
-	if said != "" {
-		said = ": " + said
-	}
-	switch {
-	case errors.Is(err, ErrHelperLost):
-		return entity.Failed(entity.ReasonNodeLost, err.Error())
-	case err != nil:
-		return entity.Failed(entity.ReasonError, err.Error())
-	case told:
-		o := entity.Failed(entity.ReasonError, strings.TrimPrefix(said, ": "))
-		o.Result = tail
-		return o
-	case exit.OutOfMemory && (exit.Signal != 0 || !slices.Contains(d.success, exit.Code)):
-		o := entity.Failed(entity.ReasonError, fmt.Sprintf("it needed more memory than its limit of %d MiB (jobData.memoryMb)%s", d.limits.MemoryMb, said))
-		o.Result = tail
-		return o
-	case exit.Signal != 0:
-		o := entity.Failed(entity.ReasonError, "ended by signal "+exit.Signal.String()+said)
-		o.Result = tail
-		return o
-	case !slices.Contains(d.success, exit.Code):
-		o := entity.Failed(entity.ReasonExitCode, fmt.Sprintf("ended with exit code %d%s", exit.Code, said))
-		o.Result, o.ExitCode = tail, &exit.Code
-		return o
-	}
-	o := entity.Succeeded(tail)
-	o.ExitCode = &exit.Code
-	return o
-}

@@ -61,7 +61,11 @@ type Exit struct {
 	Code int
 	// Signal ended it when not zero; Code means nothing then.
 	Signal syscall.Signal
-	CPU    time.Duration
+	// CPU is what the process and those it waited for have used.
+	CPU time.Duration
+	// Memory is the most that was in use at once, in bytes: of the run where its
+	// control group tells, else of the largest process.
+	Memory int64
 	// OutOfMemory: the kernel ended it, or a part of it, at its memory limit.
 	OutOfMemory bool
 }

@@ -27,6 +27,8 @@ type direct struct {
 	orders []command.Order
 	fail   error
 	lose   bool
+	// exit stands for how processes end when it is not nil.
+	exit *command.Exit
 }
 
 func (d *direct) Start(_ context.Context, o command.Order) (command.Process, error) {
@@ -51,12 +53,13 @@ func (d *direct) Start(_ context.Context, o command.Order) (command.Process, err
 	if err := cmd.Start(); err != nil {
 		return nil, command.ErrProgram
 	}
-	return &child{cmd: cmd, lose: d.lose}, nil
+	return &child{cmd: cmd, lose: d.lose, exit: d.exit}, nil
 }
 
 type child struct {
 	cmd  *exec.Cmd
 	lose bool
+	exit *command.Exit
 }
 
 func (c *child) Stop(s syscall.Signal) error { return syscall.Kill(-c.cmd.Process.Pid, s) }
@@ -65,6 +68,9 @@ func (c *child) Wait() (command.Exit, error) {
 	_ = c.cmd.Wait()
 	if c.lose {
 		return command.Exit{}, command.ErrHelperLost
+	}
+	if c.exit != nil {
+		return *c.exit, nil
 	}
 	status := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() {

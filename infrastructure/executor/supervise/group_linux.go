@@ -225,6 +225,13 @@ func outOfMemory(dir string) bool {
 	return false
 }
 
+// peakMemory is the most that a group had in use at once, in bytes; 0 where the
+// kernel does not tell (before 5.19).
+func peakMemory(dir string) int64 {
+	n, _ := strconv.ParseInt(readLine(filepath.Join(dir, "memory.peak")), 10, 64)
+	return n
+}
+
 func readLine(file string) string {
 	data, _ := os.ReadFile(file) //nolint:gosec // a path of our own
 	return strings.TrimSpace(string(data))

@@ -273,6 +273,7 @@ func (h *helper) reap() {
 		if len(left) == 0 {
 			if r.group != "" {
 				r.exit.OOM = outOfMemory(r.group)
+				r.exit.Memory = max(r.exit.Memory, peakMemory(r.group))
 				removeGroup(r.group)
 			}
 			h.tell(*r.exit)
@@ -288,7 +289,7 @@ func (h *helper) ended(pid int, status syscall.WaitStatus, usage syscall.Rusage)
 		if r.pid != pid || r.exit != nil {
 			continue
 		}
-		r.exit = &message{Verb: didExit, Run: r.number, CPUMs: (usage.Utime.Nano() + usage.Stime.Nano()) / int64(time.Millisecond)}
+		r.exit = &message{Verb: didExit, Run: r.number, CPUMs: (usage.Utime.Nano() + usage.Stime.Nano()) / int64(time.Millisecond), Memory: usage.Maxrss << 10}
 		if status.Signaled() {
 			r.exit.Signal = int(status.Signal())
 		} else {

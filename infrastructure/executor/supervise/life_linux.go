@@ -250,5 +250,5 @@ func (p *process) Wait() (command.Exit, error) {
 }
 
 func exitOf(m message) command.Exit {
-	return command.Exit{Code: m.Code, Signal: syscall.Signal(m.Signal), CPU: time.Duration(m.CPUMs) * time.Millisecond, OutOfMemory: m.OOM}
+	return command.Exit{Code: m.Code, Signal: syscall.Signal(m.Signal), CPU: time.Duration(m.CPUMs) * time.Millisecond, OutOfMemory: m.OOM, Memory: m.Memory}
 }

@@ -40,6 +40,7 @@ type message struct {
 	Signal int    `json:"signal,omitempty"`
 	Code   int    `json:"code,omitempty"`
 	CPUMs  int64  `json:"cpuMs,omitempty"`
+	Memory int64  `json:"memory,omitempty"`
 	OOM    bool   `json:"oom,omitempty"`
 	Error  string `json:"error,omitempty"`
 	// Cause tells errors apart that mean something to the node.

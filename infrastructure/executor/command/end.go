@@ -1,0 +1,94 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// outcome says what an end means. What a process says after it was told to
+// stop is no verdict of its own: the cause of the stop decides then.
+func outcome(exit Exit, told bool, err error, d definition, out, errs *stream) entity.Outcome {
+	tail, _ := out.end()
+	_, said := errs.end()
+	o := entity.Failed(entity.ReasonError, "")
+	switch {
+	case errors.Is(err, ErrHelperLost):
+		return entity.Failed(entity.ReasonNodeLost, err.Error())
+	case err != nil:
+		return entity.Failed(entity.ReasonError, err.Error())
+	case told:
+		o.Message = said
+	case exit.Signal == 0 && slices.Contains(d.success, exit.Code):
+		o = entity.Succeeded(tail)
+		o.ExitCode = &exit.Code
+	default:
+		if exit.Signal == 0 {
+			o.ExitCode = &exit.Code
+		}
+		o.Message = d.limits.reached(exit, said)
+		if o.Message == "" {
+			o.Message = how(exit)
+			if exit.Signal == 0 {
+				o.Reason = entity.ReasonExitCode
+			}
+		}
+		if said != "" {
+			o.Message += ": " + said
+		}
+	}
+	o.Result = tail
+	return o
+}
+
+// how is the end of a process in words.
+func how(exit Exit) string {
+	if exit.Signal != 0 {
+		return "ended by signal " + exit.Signal.String()
+	}
+	return fmt.Sprintf("ended with exit code %d", exit.Code)
+}
+
+// reached says which limit ended a process, and how much it had used; empty
+// when none did, as far as can be told.
+func (l Limits) reached(exit Exit, said string) string {
+	switch {
+	case exit.OutOfMemory:
+		return fmt.Sprintf("it needed more memory than its limit of %d MiB (jobData.memoryMb%s)", l.MemoryMb, exit.inUse())
+	case l.CPUSec > 0 && exit.by(syscall.SIGXCPU), l.CPUSec > 0 && exit.by(syscall.SIGKILL) && exit.CPU >= time.Duration(l.CPUSec)*time.Second:
+		return fmt.Sprintf("%s: it used up its limit of %d s of processor time for a process (jobData.cpuSec; %.1f s were used in all)", how(exit), l.CPUSec, exit.CPU.Seconds())
+	case l.FileMb > 0 && exit.by(syscall.SIGXFSZ):
+		return fmt.Sprintf("%s: it wrote a file over its limit of %d MiB (jobData.fileMb)", how(exit), l.FileMb)
+	case l.MemoryMb > 0 && lacksMemory(said):
+		return fmt.Sprintf("%s: it got no more memory; its limit is %d MiB (jobData.memoryMb%s)", how(exit), l.MemoryMb, exit.inUse())
+	}
+	return ""
+}
+
+// by reports whether a signal has ended the process, or one that it waited for,
+// which shells tell by a code of 128 and the signal.
+func (e Exit) by(s syscall.Signal) bool {
+	return e.Signal == s || e.Signal == 0 && e.Code == 128+int(s)
+}
+
+func (e Exit) inUse() string {
+	if e.Memory == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; at most %d MiB were in use", e.Memory>>20)
+}
+
+// noMemory is what programs and languages say when they are refused memory.
+var noMemory = []string{"cannot allocate memory", "can't allocate memory", "memoryerror", "out of memory", "outofmemory", "bad_alloc", "memory exhausted", "enomem"}
+
+// lacksMemory reports whether a process was refused memory: where its address
+// space is limited, nobody but the process itself knows.
+func lacksMemory(said string) bool {
+	text := strings.ToLower(said)
+	return slices.ContainsFunc(noMemory, func(phrase string) bool { return strings.Contains(text, phrase) })
+}
