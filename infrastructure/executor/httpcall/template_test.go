@@ -1,6 +1,7 @@
 package httpcall_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"testing"
@@ -86,4 +87,38 @@ func TestCheckSeesWhatIsWrongAroundPlaceholders(t *testing.T) {
 		faults := x.Check(newRun(t, data{"url": url}).Job)
 		require.Equal(t, good, len(faults) == 0, "%s %v", url, faults)
 	}
+}
+
+// A value stays where it stands in a path: it does not lead elsewhere on the
+// host, however the service there reads it.
+func TestAValueDoesNotClimbOutOfAPath(t *testing.T) {
+	calls := 0
+	s := serve(t, func(http.ResponseWriter, *http.Request) { calls++ })
+	x := httpcall.New(clock.NewSystem(), open())
+	defer x.Close()
+	call := func(path, v string) entity.Outcome {
+		run := newRun(t, data{"url": s.URL + path})
+		require.Empty(t, x.Check(run.Job), "it may be good when it runs")
+		params, err := json.Marshal(map[string]string{"v": v})
+		require.NoError(t, err)
+		run.Execution.Params = string(params)
+		return x.Run(t.Context(), run, &executortest.Recorder{})
+	}
+	for _, v := range []string{
+		".", "..", "../..", "a/../../b", "..\\..", "/..", "%2e%2e", "%2E.", "..%2f..", "%252e%252e", "..;x", "..%3bx", "..\x00", "..\x00x", "..%00", "..%2f%zz", "..%5c..", "a/.", "./a",
+	} {
+		o := call("/v1/items/${params.v}/end", v)
+		require.Equal(t, []any{entity.StatusFailed, entity.ReasonInvalid}, []any{o.Status, o.Reason}, "%q", v)
+		require.Contains(t, o.Message, "jobData.url")
+	}
+	for path, v := range map[string]string{"/v1/.${params.v}/x": ".", "/v1/${params.v}./x": ".", "/v1/%2e${params.v}": "."} {
+		require.Equal(t, entity.ReasonInvalid, call(path, v).Reason, path)
+	}
+	require.Zero(t, calls, "nothing was called")
+	for _, v := range []string{"a.b", "...", ".a", "a..b", "a/b", "1.2.3", "..a", "%", "100%", "日本", "a;b"} {
+		require.Equal(t, entity.StatusSuccess, call("/v1/items/${params.v}/end", v).Status, "%q", v)
+	}
+	require.Equal(t, entity.StatusSuccess, call("/v1/items?at=${params.v}", "..").Status, "a query is no path")
+	require.NotEmpty(t, x.Check(newRun(t, data{"url": s.URL + "/v1/../${params.v}"}).Job))
+	require.Empty(t, x.Check(newRun(t, data{"url": s.URL + "/v1/../x"}).Job), "the author's own")
 }

@@ -3,6 +3,8 @@ package httpcall
 import (
 	"fmt"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,9 +43,45 @@ func checkURL(r *jobdata.Reader, text string) *url.URL {
 	case u.Fragment != "" || strings.Contains(text, "#"):
 		return wrong("invalid", "must not have a fragment (#…), which is never sent; write %23 for the character")
 	}
+	if template, _, _ := strings.Cut(r.Peek("url"), "?"); placeholder.Holds(template) && climbs(u.EscapedPath()) {
+		return wrong("invalid", "must not hold . or .. as a part of its path, also not in a value that is put into it: the call would leave the path")
+	}
 	u.RawQuery = escapeQuery(u.RawQuery)
 	return u
 }
+
+// maxDecodings is how often a path is decoded before it is judged: proxies and
+// services behind each other may each do it once.
+const maxDecodings = 4
+
+// climbs reports whether a path has a part that is . or .., in any of the ways
+// in which some service would read it as that: percent-encoded, with \ for /,
+// with a parameter behind a semicolon, or cut at a control character.
+func climbs(path string) bool {
+	for range maxDecodings {
+		parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+		if slices.ContainsFunc(parts, func(part string) bool {
+			if end := strings.IndexFunc(part, func(r rune) bool { return r == ';' || isControl(r) }); end >= 0 {
+				part = part[:end]
+			}
+			return part == "." || part == ".."
+		}) {
+			return true
+		}
+		decoded := encoded.ReplaceAllStringFunc(path, func(c string) string {
+			n, _ := strconv.ParseUint(c[1:], 16, 8)
+			return string([]byte{byte(n)})
+		})
+		if decoded == path {
+			return false
+		}
+		path = decoded
+	}
+	return false
+}
+
+// encoded finds what a lenient service decodes.
+var encoded = regexp.MustCompile("%[0-9a-fA-F]{2}")
 
 // knownAddress is a URL whose host is not known before the run, with a host in
 // its place, so that the rest can be checked when the job is saved. Of a run's
