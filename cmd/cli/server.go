@@ -69,6 +69,10 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
+	if cfg.InClear() {
+		logger.Warn("passwords and tokens come over the network in clear: set server.tls.certFile and server.tls.keyFile, or put a proxy with TLS before the server and its https address into server.publicUrl",
+			"address", cfg.Server.Addr)
+	}
 	machine := clock.NewSystem()
 	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Logger: logger, Served: true, Commands: true})
 	if err != nil {

@@ -191,6 +191,12 @@ func TestCommandsAreOffWhereOthersCanReachTheServer(t *testing.T) {
 	require.False(t, load(t, config.Options{Flags: map[string]string{"server.addr": ":8080"}}).Executor.Command.Enabled)
 	require.True(t, load(t, config.Options{Flags: map[string]string{"server.addr": "[::1]:8080"}}).Executor.Command.Enabled)
 	require.True(t, load(t, config.Options{Flags: map[string]string{"server.addr": ":8080", "executor.command.enabled": "true"}}).Executor.Command.Enabled)
+	// Calls of private networks follow the same rule.
+	for addr, allowed := range map[string]bool{":8080": false, "0.0.0.0:8080": false, "10.0.0.1:8080": false, "127.0.0.1:8080": true, "[::1]:8080": true, "localhost:80": true} {
+		require.Equal(t, allowed, load(t, config.Options{Flags: map[string]string{"server.addr": addr}}).Executor.HTTP.AllowPrivate, addr)
+	}
+	require.True(t, load(t, config.Options{Environ: []string{"PS_SERVER_ADDR=:8080", "PS_EXECUTOR_HTTP_ALLOW_PRIVATE=true"}}).Executor.HTTP.AllowPrivate)
+	require.False(t, load(t, config.Options{Environ: []string{"PS_EXECUTOR_HTTP_ALLOW_PRIVATE=false"}}).Executor.HTTP.AllowPrivate)
 }
 
 func TestMaskedHidesSecretsAndLoadsAgain(t *testing.T) {
@@ -230,4 +236,22 @@ func TestDefaultsAreValid(t *testing.T) {
 	require.NoError(t, c.Validate())
 	c.Server.Addr = "x"
 	require.Error(t, c.Validate())
+}
+
+func TestPasswordsInClearAreKnown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pem")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for _, c := range []struct {
+		flags map[string]string
+		clear bool
+	}{
+		{map[string]string{}, false},
+		{map[string]string{"server.addr": ":8080"}, true},
+		{map[string]string{"server.addr": "10.0.0.1:8080", "server.publicUrl": "http://jobs.example.com"}, true},
+		{map[string]string{"server.addr": ":8080", "server.publicUrl": "https://jobs.example.com"}, false},
+		{map[string]string{"server.addr": ":8080", "server.tls.certFile": file, "server.tls.keyFile": file}, false},
+	} {
+		loaded := load(t, config.Options{Flags: c.flags})
+		require.Equal(t, c.clear, loaded.InClear(), "%v", c.flags)
+	}
 }

@@ -1,10 +1,13 @@
 package config
 
-import "net"
+import (
+	"net"
+	"strings"
+)
 
 // Defaults is the configuration of a profile before anything is read. What
-// depends on other keys (the permission to run commands, the node's id) is
-// settled by Load.
+// depends on other keys (the permission to run commands and to call private
+// networks, the node's id) is settled by Load.
 func Defaults(profile string) Config {
 	c := Config{
 		Profile: profile,
@@ -35,6 +38,13 @@ func Defaults(profile string) Config {
 		c.Engine.BeatMs, c.Engine.LeaseMs = 1000, 6000
 	}
 	return c
+}
+
+// InClear reports whether passwords and tokens come to this server over a
+// network without TLS: it listens for other machines, has no certificate, and
+// knows of no proxy that has one.
+func (c *Config) InClear() bool {
+	return !loopback(c.Server.Addr) && c.Server.TLS.CertFile == "" && !strings.HasPrefix(strings.ToLower(c.Server.PublicURL), "https:")
 }
 
 // loopback reports whether only this machine can reach the address.

@@ -64,10 +64,14 @@ func Load(o Options) (c Config, warnings []string, err error) {
 	if given["store.driver"] == nil && c.Store.DSN != "" {
 		c.Store.Driver = DriverMySQL // nothing else is named by a DSN
 	}
+	// Commands run on this machine, and calls of private networks reach what
+	// trusts it: only who is on the machine gets that without an explicit decision.
+	own := profile == ProfileStandalone && loopback(c.Server.Addr)
 	if given["executor.command.enabled"] == nil {
-		// Commands run as the server's user: only who is on this machine may
-		// reach that without an explicit decision.
-		c.Executor.Command.Enabled = profile == ProfileStandalone && loopback(c.Server.Addr)
+		c.Executor.Command.Enabled = own
+	}
+	if given["executor.http.allowPrivate"] == nil {
+		c.Executor.HTTP.AllowPrivate = own
 	}
 	nameNode(&c)
 	problems = append(problems, c.problems()...)

@@ -17,7 +17,8 @@ import (
 // Policy says what may be called beside the public internet.
 type Policy struct {
 	// AllowPrivate permits loopback and private networks. Addresses at which
-	// clouds hand out credentials stay refused.
+	// clouds hand out credentials stay refused, and ports at which servers are
+	// administered.
 	AllowPrivate bool
 	// AllowCIDRs are networks that are permitted whatever else is said, on every
 	// port.
@@ -50,6 +51,15 @@ var ports = []uint16{
 	123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990,
 	993, 995, 1719, 1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
 	10080, 11211, 26379, 27017,
+}
+
+// control are ports at which the programs that run a private network listen,
+// and obey whoever reaches them: Docker, etcd, ZooKeeper, Nomad, CouchDB, Spark,
+// Kubernetes, Vault, Consul, Elasticsearch and the kubelet. They are refused in
+// private networks.
+var control = []uint16{
+	2181, 2375, 2376, 2377, 2379, 2380, 4001, 4243, 4646, 4647, 4648, 5984, 6066, 6443, 7077, 8200, 8201, 8300, 8301, 8302, 8500, 8501, 8502,
+	9200, 9300, 10248, 10249, 10250, 10255, 10256, 10257, 10259,
 }
 
 // Refusal is a connection that is not made. Its text names the address, the
@@ -99,6 +109,9 @@ func (g *Guard) check(target netip.AddrPort) *Refusal {
 	}
 	if slices.Contains(ports, target.Port()) {
 		return refuse("calls to port %s are not allowed, it belongs to another protocol than HTTP%s", strconv.Itoa(int(target.Port())), remedy)
+	}
+	if slices.Contains(control, target.Port()) && slices.ContainsFunc(private, func(n netip.Prefix) bool { return n.Contains(addr) }) {
+		return refuse("calls to port %s of private networks are not allowed, it belongs to the administration of servers%s", strconv.Itoa(int(target.Port())), remedy)
 	}
 	return nil
 }

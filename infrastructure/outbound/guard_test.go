@@ -54,6 +54,15 @@ func TestTheGuardJudgesAddresses(t *testing.T) {
 		{"tcp4", "10.1.2.3:22", false, false, true},
 		{"tcp4", "127.0.0.1:3306", false, false, false},
 		{"tcp4", "127.0.0.1:6379", false, false, false},
+		// Ports at which servers are administered, in private networks.
+		{"tcp4", "127.0.0.1:2375", false, false, false},
+		{"tcp4", "10.2.2.3:2379", false, false, false},
+		{"tcp4", "192.168.1.1:10250", false, false, false},
+		{"tcp6", "[fd12::1]:8500", false, false, false},
+		{"tcp6", "[::ffff:10.2.2.3]:9200", false, false, false},
+		{"tcp4", "172.17.0.1:2376", false, false, false},
+		{"tcp4", "10.1.2.3:2380", false, false, true},
+		{"tcp4", "93.184.216.34:9200", true, true, true},
 		// Other networks, and nonsense.
 		{"udp4", "93.184.216.34:443", false, false, false},
 		{"unix", "/run/docker.sock", false, false, false},
