@@ -70,6 +70,28 @@ func manyVariables() string {
 	return string(data)
 }
 
+// The variables are those of the review, by their kinds; what programs are
+// configured by may be set.
+func TestVariablesThatLoadCodeAreRefused(t *testing.T) {
+	b := newBench(t)
+	check := func(name string) int {
+		return len(b.Check(&entity.Job{Data: fmt.Sprintf(`{"command":["true"],"env":{%q:"x"}}`, name)}))
+	}
+	for _, name := range []string{
+		"GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "OPENSSL_CONF", "DOTNET_STARTUP_HOOKS", "CORECLR_PROFILER_PATH", "JDK_JAVA_OPTIONS", "CLASSPATH",
+		"LUA_INIT", "LUA_INIT_5_4", "PERL5DB", "PERLLIB", "PYTHONUSERBASE", "PYTHONBREAKPOINT", "NODE_OPTIONS", "npm_config_script_shell", "LESSOPEN",
+		"PAGER", "RSYNC_RSH", "MAKEFLAGS", "PHPRC", "R_PROFILE_USER", "ZDOTDIR", "AWKPATH", "TAR_OPTIONS", "LD_AUDIT",
+	} {
+		require.Equal(t, 1, check(name), name)
+	}
+	for _, name := range []string{
+		"GIT_AUTHOR_NAME", "GIT_DIR", "JAVA_HOME", "JAVA_OPTS", "NODE_ENV", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONDONTWRITEBYTECODE", "PGPASSWORD",
+		"AWS_ACCESS_KEY_ID", "HTTP_PROXY", "https_proxy", "SSL_CERT_FILE", "LANG", "LC_ALL", "TZ", "GOPATH", "KUBECONFIG", "DEBUG",
+	} {
+		require.Zero(t, check(name), name)
+	}
+}
+
 func TestEverythingWrongIsNamedAtOnce(t *testing.T) {
 	faults := newBench(t).Check(&entity.Job{Data: `{"script":"x","interpreter":"perl","workingDir":"x","env":{"LD_X":"1"},"extra":1}`})
 	require.Len(t, faults, 4)

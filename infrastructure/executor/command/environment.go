@@ -22,14 +22,35 @@ const runPrefix = "SCHEDULER_"
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // loaders are names that make a program load or run code that its definition
-// does not show: of the dynamic linker, of shells and of interpreters.
+// does not show: of the dynamic linker, of shells, of interpreters, and of
+// programs that start others. The list is of what is known: a list of what may
+// be set would refuse most of what commands are configured by.
 var loaders = []string{
-	"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "IFS", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH",
-	"NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PYTHONSTARTUP", "PYTHONHOME", "PYTHONPATH", "RUBYOPT", "RUBYLIB",
-	"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "HOSTALIASES", "NLSPATH", "TMPDIR", "HOME", "USER", "LOGNAME", "SHELL",
+	// The linker and the library of C.
+	"GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES", "RES_OPTIONS", "LOCALDOMAIN",
+	// Shells.
+	"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "IFS", "CDPATH", "ZDOTDIR", "FPATH", "BASH_LOADABLES_PATH",
+	// Interpreters and virtual machines.
+	"NODE_OPTIONS", "NODE_PATH", "NODE_REPL_EXTERNAL_MODULE", "BUN_OPTIONS", "DENO_DIR",
+	"PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "PERL5SHELL", "PERLIO", "PERLIO_DEBUG",
+	"PYTHONSTARTUP", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONWARNINGS", "PYTHONEXECUTABLE", "PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX",
+	"RUBYOPT", "RUBYLIB", "RUBYSHELL", "GEM_HOME", "GEM_PATH", "BUNDLE_GEMFILE",
+	"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "IBM_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "CLASSPATH",
+	"DOTNET_STARTUP_HOOKS", "DOTNET_ADDITIONAL_DEPS", "DOTNET_SHARED_STORE", "DOTNET_ROOT",
+	"LUA_INIT", "LUA_PATH", "LUA_CPATH", "PHPRC", "PHP_INI_SCAN_DIR", "R_PROFILE", "R_PROFILE_USER", "R_ENVIRON", "R_ENVIRON_USER", "R_LIBS",
+	"ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS", "ERL_LIBS", "ELIXIR_ERL_OPTIONS", "TCLLIBPATH", "JULIA_LOAD_PATH", "JULIA_DEPOT_PATH", "GUILE_LOAD_PATH",
+	"AWKPATH", "AWKLIBPATH", "GOFLAGS", "GOTOOLCHAIN", "RUSTC_WRAPPER",
+	// Libraries that load modules.
+	"OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "OPENSSL_CONF_INCLUDE", "KRB5_CONFIG", "GTK_MODULES", "QT_PLUGIN_PATH", "GIO_EXTRA_MODULES", "SASL_PATH", "TERMINFO", "TERMCAP",
+	// Programs that start others.
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
+	"SSH_ASKPASS", "SUDO_ASKPASS", "SVN_SSH", "CVS_RSH", "RSYNC_RSH", "HGRCPATH", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "LESSCLOSE", "MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES",
+	"TAR_OPTIONS", "WGETRC", "CURL_HOME", "VIMINIT", "EXINIT",
+	// What the server sets itself.
+	"TMPDIR", "HOME", "USER", "LOGNAME", "SHELL",
 }
 
-var loaderPrefixes = []string{"LD_", "DYLD_", "BASH_FUNC_", "MALLOC_"}
+var loaderPrefixes = []string{"LD_", "DYLD_", "BASH_FUNC_", "MALLOC_", "GIT_CONFIG", "CORECLR_", "COR_", "LUA_INIT_", "LUA_PATH_", "LUA_CPATH_", "NPM_CONFIG_", "npm_config_", "OCAML_"}
 
 func checkEnv(r *jobdata.Reader, env map[string]string) {
 	if len(env) > maxEnv {
