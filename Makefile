@@ -48,6 +48,13 @@ cluster: build ## three nodes with the example jobs, beside a private MariaDB an
 build: ## build bin/platform-scheduler, static and stripped
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BINARY) ./cmd/platform-scheduler
 
+# VERSION=… names a release; a dirty work tree is told by its version.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+.PHONY: image
+image: ## build the container image platform-scheduler, with its version and commit
+	docker build -f deploy/Dockerfile -t platform-scheduler --build-arg VERSION='$(VERSION)' \
+		--build-arg COMMIT="$$(git rev-parse HEAD)" --build-arg BUILD_TIME="$$(date -u +%Y-%m-%dT%H:%M:%SZ)" .
+
 .PHONY: check
 check: ## the quick inner loop: format, vet, short tests, no servers
 	@unformatted=$$(gofmt -l $(GO_SOURCES)); \

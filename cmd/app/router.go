@@ -2,12 +2,10 @@ package app
 
 import (
 	"net/http"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
-	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
@@ -18,7 +16,7 @@ func (s *Server) newRouter(o Options, c clock.Clock) (http.Handler, error) {
 		Jobs: s.Jobs, Executions: s.Executions, Auth: s.Auth, Monitor: s.Engine, Calls: s.Calls, Reports: o.Reports, Peers: s.peers(), Nodes: s.Nodes, Secrets: s.Secrets, Users: s.Users, Tokens: s.Tokens, Groups: s.Groups, Backfills: s.Backfills, Audit: s.Audit,
 		Definitions: s.Definitions, Overview: s.Overview, Loads: s.Loads,
 		Checker: o.Executor, Clock: c, Logger: o.Logger, Metrics: s.Metrics.Handler(),
-		Version:        vo.Version{Version: Version(), GoVersion: runtime.Version()},
+		Version:        Build(),
 		ProbesOnly:     !slices.Contains(s.cfg.Server.Roles, config.RoleAPI),
 		RequestTimeout: time.Duration(s.cfg.Server.RequestTimeoutSec) * time.Second,
 		TimeZone:       s.cfg.Server.TimeZone,

@@ -22,7 +22,8 @@ const delimiter = "\x1f"
 
 // Options says where the configuration comes from.
 type Options struct {
-	// File is a YAML file; empty: PS_CONFIG, or none.
+	// File is a YAML file; empty: PS_CONFIG, or none. One behind a - need not
+	// exist, as systemd has it.
 	File string
 	// Environ is os.Environ() in the product.
 	Environ []string
@@ -82,8 +83,11 @@ func Load(o Options) (c Config, warnings []string, err error) {
 }
 
 func readFile(ko *koanf.Koanf, path string, problems *Problems) {
+	path, optional := strings.CutPrefix(path, "-")
 	raw, err := os.ReadFile(path)
 	switch {
+	case optional && errors.Is(err, fs.ErrNotExist):
+		return
 	case errors.Is(err, fs.ErrNotExist):
 		problems.add("--config", fmt.Sprintf("the file %s does not exist", path))
 		return

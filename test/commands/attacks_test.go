@@ -123,6 +123,10 @@ func script(text string) map[string]any {
 // A command that runs as the server's own user reads neither the environment of
 // the server and its helper, which may hold passwords and keys, nor their memory.
 func TestACommandOfTheServersUserReadsNeitherEnvironmentNorMemory(t *testing.T) {
+	if testing.Short() {
+		t.Log("the short loop does not start servers: see make test")
+		return
+	}
 	binary := built(t)
 	s := attacked(t, binary, true)
 	helper := fmt.Sprintf("$(pgrep -P %d -f %s)", s.Pid(), app.HelperCommand)
@@ -156,6 +160,10 @@ done 2>/dev/null; echo done; id -u; cat /proc/%d/environ`, s.Pid(), helper, s.Pi
 
 // A leftover of a node that is not root is found although it is concealed.
 func TestANodeThatIsNotRootEndsWhatItsFormerLifeLeft(t *testing.T) {
+	if testing.Short() {
+		t.Log("the short loop does not start servers: see make test")
+		return
+	}
 	s := attacked(t, built(t), true)
 	job := s.create("long", script("echo up; sleep 300"))
 	var made struct{ ExecutionIDs []string }
@@ -176,6 +184,10 @@ func TestANodeThatIsNotRootEndsWhatItsFormerLifeLeft(t *testing.T) {
 
 // Nobody else reads the store, although its folder was there before.
 func TestACommandOfAnotherUserReadsNoFileOfTheStore(t *testing.T) {
+	if testing.Short() {
+		t.Log("the short loop does not start servers: see make test")
+		return
+	}
 	s := attacked(t, built(t), false)
 	entries, err := os.ReadDir(s.data)
 	require.NoError(t, err)
@@ -195,6 +207,10 @@ func TestACommandOfAnotherUserReadsNoFileOfTheStore(t *testing.T) {
 // Who may start a job, and not write it, chooses nothing of what it executes;
 // what an older version stored does not run, and comes back by no way.
 func TestAParameterIsNeverCode(t *testing.T) {
+	if testing.Short() {
+		t.Log("the short loop does not start servers: see make test")
+		return
+	}
 	s := attacked(t, built(t), false)
 	injection := map[string]any{"command": []string{"sh", "-c", "echo day ${params.day}"}}
 	body := map[string]any{"name": "inline", "jobType": "COMMAND", "jobData": injection}
@@ -266,6 +282,10 @@ func cpuOf(t *testing.T, pid int) time.Duration {
 // Commands that talk without end cost the server next to nothing when their
 // logs are full: they are slowed down, and the end of what they say is kept.
 func TestATalkingCommandCostsTheServerLittle(t *testing.T) {
+	if testing.Short() {
+		t.Log("the short loop does not start servers: see make test")
+		return
+	}
 	s := attacked(t, built(t), false)
 	talkers := []string{
 		"yes",
@@ -295,6 +315,10 @@ func TestATalkingCommandCostsTheServerLittle(t *testing.T) {
 
 // Whoever set a limit learns that it was the limit.
 func TestACommandThatIsEndedByALimitSaysSo(t *testing.T) {
+	if testing.Short() {
+		t.Log("the short loop does not start servers: see make test")
+		return
+	}
 	s := attacked(t, built(t), false)
 	data := script("while :; do :; done")
 	data["cpuSec"] = 1

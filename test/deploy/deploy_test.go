@@ -75,11 +75,10 @@ func TestTheImageRunsWithoutRoot(t *testing.T) {
 }
 
 func TestTheUnitLetsRunsEnd(t *testing.T) {
+	all := unit(t)
 	unit := map[string]string{}
-	for line := range strings.Lines(read(t, "platform-scheduler.service")) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(line, "#") {
-			unit[name] = value
-		}
+	for name, values := range all {
+		unit[name] = values[len(values)-1]
 	}
 	require.Equal(t, "notify", unit["Type"])
 	require.Equal(t, "mixed", unit["KillMode"], "a signal for the group would end commands before their runs may")
