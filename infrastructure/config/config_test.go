@@ -255,3 +255,16 @@ func TestPasswordsInClearAreKnown(t *testing.T) {
 		require.Equal(t, c.clear, loaded.InClear(), "%v", c.flags)
 	}
 }
+
+// A file behind a - may be missing, as systemd has it; what is in it counts.
+func TestAFileBehindADashMayBeMissing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	require.Equal(t, "127.0.0.1:8080", load(t, config.Options{Environ: []string{"PS_CONFIG=-" + file}}).Server.Addr)
+	_, _, err := config.Load(config.Options{Environ: []string{"PS_CONFIG=" + file}})
+	require.ErrorContains(t, err, "does not exist")
+	require.NoError(t, os.WriteFile(file, []byte("server: {addr: \"127.0.0.1:1\"}\n"), 0o600))
+	require.Equal(t, "127.0.0.1:1", load(t, config.Options{Environ: []string{"PS_CONFIG=-" + file}}).Server.Addr)
+	require.NoError(t, os.WriteFile(file, []byte("servr: {}\n"), 0o600))
+	_, _, err = config.Load(config.Options{File: "-" + file})
+	require.ErrorContains(t, err, "servr")
+}
