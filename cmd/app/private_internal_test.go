@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
 
@@ -79,8 +78,6 @@ func TestTheFilesOfTheStoreArePrivate(t *testing.T) {
 	defer unix.Umask(unix.Umask(0))
 	dir := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.Mkdir(dir, 0o755))
-	cfg := config.Defaults(config.ProfileStandalone)
-	cfg.DataDir = dir
 	look := func() {
 		d, err := openDataFolder(dir)
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 // Set by the linker where a build cannot see the repository, as that of an
 // image: -ldflags "-X …/cmd/app.version=1.2.3 -X …/cmd/app.commit=…".
 var (
-	version   string //nolint:gochecknoglobals // the linker can set nothing else
+	version   string
 	commit    string //nolint:gochecknoglobals // the linker can set nothing else
 	buildTime string //nolint:gochecknoglobals // the linker can set nothing else
 )

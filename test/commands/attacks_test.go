@@ -335,3 +335,41 @@ func TestACommandThatIsEndedByALimitSaysSo(t *testing.T) {
 	require.Contains(t, x.ErrorMessage, "limit")
 	require.Contains(t, x.ErrorMessage, "64 MiB (jobData.memoryMb")
 }
+
+// Whoever may define a command that runs as the server's own user is an admin
+// in all but name; the server says so as soon as that is a second person.
+func TestAServerSaysThatItsUserIsWithinReach(t *testing.T) {
+	if testing.Short() {
+		t.Log("the short loop does not start servers: see make test")
+		return
+	}
+	s := attacked(t, built(t), true)
+	ready := func() string {
+		res, err := http.Get("http://" + s.Addr + "/readyz")
+		require.NoError(t, err)
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.Equal(t, 200, res.StatusCode, "it works: %s", body)
+		return string(body)
+	}
+	require.NotContains(t, ready(), "commands run as the server's own user")
+	require.Equal(t, 201, s.call(http.MethodPost, "/users", map[string]any{"username": "second", "password": "correct-horse-7f3a", "role": "operator"}, nil))
+	require.Zero(t, s.Stop(), s.Stderr())
+	s.start()
+	require.Eventually(t, func() bool { return strings.Contains(ready(), "commands run as the server's own user") }, 10*time.Second, 20*time.Millisecond)
+	require.Contains(t, s.Stderr(), "executor.command.user")
+	var overview struct {
+		DegradedParts []struct{ Part, Reason string }
+	}
+	require.Equal(t, 200, s.call(http.MethodGet, "/monitor/overview", nil, &overview))
+	require.Condition(t, func() bool {
+		for _, p := range overview.DegradedParts {
+			if p.Part == "commands" {
+				return true
+			}
+		}
+		return false
+	}, "%v", overview)
+	require.Equal(t, "SUCCESS", s.run(s.create("still on", script("true")), nil).Status, "nothing is switched off")
+}

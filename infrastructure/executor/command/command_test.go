@@ -61,17 +61,32 @@ func TestAnEndByALimitNamesTheLimit(t *testing.T) {
 		reason  entity.Reason
 		message string
 	}{
-		"the soft limit": {command.Exit{Signal: syscall.SIGXCPU, CPU: 10040 * time.Millisecond}, "x", entity.ReasonError,
-			"ended by signal CPU time limit exceeded: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 10.0 s were used in all): x"},
-		"the hard limit": {command.Exit{Signal: syscall.SIGKILL, CPU: 11 * time.Second}, "x", entity.ReasonError,
-			"ended by signal killed: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 11.0 s were used in all): x"},
-		"a child's": {command.Exit{Code: 152, CPU: 12300 * time.Millisecond}, "x", entity.ReasonError,
-			"ended with exit code 152: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 12.3 s were used in all): x"},
+		"the soft limit": {
+			command.Exit{Signal: syscall.SIGXCPU, CPU: 10040 * time.Millisecond},
+			"x", entity.ReasonError,
+			"ended by signal CPU time limit exceeded: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 10.0 s were used in all): x",
+		},
+		"the hard limit": {
+			command.Exit{Signal: syscall.SIGKILL, CPU: 11 * time.Second},
+			"x", entity.ReasonError,
+			"ended by signal killed: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 11.0 s were used in all): x",
+		},
+		"a child's": {
+			command.Exit{Code: 152, CPU: 12300 * time.Millisecond},
+			"x", entity.ReasonError,
+			"ended with exit code 152: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 12.3 s were used in all): x",
+		},
 		"another kill": {command.Exit{Signal: syscall.SIGKILL, CPU: time.Second}, "x", entity.ReasonError, "ended by signal killed: x"},
-		"the group's memory": {command.Exit{Signal: syscall.SIGKILL, OutOfMemory: true, Memory: 64 << 20}, "x", entity.ReasonError,
-			"it needed more memory than its limit of 64 MiB (jobData.memoryMb; at most 64 MiB were in use): x"},
-		"the address space": {command.Exit{Code: 1, Memory: 50 << 20}, "MemoryError", entity.ReasonError,
-			"ended with exit code 1: it got no more memory; its limit is 64 MiB (jobData.memoryMb; at most 50 MiB were in use): MemoryError"},
+		"the group's memory": {
+			command.Exit{Signal: syscall.SIGKILL, OutOfMemory: true, Memory: 64 << 20},
+			"x", entity.ReasonError,
+			"it needed more memory than its limit of 64 MiB (jobData.memoryMb; at most 64 MiB were in use): x",
+		},
+		"the address space": {
+			command.Exit{Code: 1, Memory: 50 << 20},
+			"MemoryError", entity.ReasonError,
+			"ended with exit code 1: it got no more memory; its limit is 64 MiB (jobData.memoryMb; at most 50 MiB were in use): MemoryError",
+		},
 		"a file":          {command.Exit{Signal: syscall.SIGXFSZ}, "x", entity.ReasonError, "ended by signal file size limit exceeded: it wrote a file over its limit of 5 MiB (jobData.fileMb): x"},
 		"an ordinary end": {command.Exit{Code: 1, CPU: time.Hour}, "x", entity.ReasonExitCode, "ended with exit code 1: x"},
 	} {

@@ -102,7 +102,7 @@ func (s *stream) drain(r *bufio.Reader, timer clock.Timer, over <-chan struct{})
 	if err != nil {
 		return // the command is told that nobody reads any more
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	_ = s.pipe.Close()
 	buf := make([]byte, readSize)
 	for wait, ended := pace, false; ; {

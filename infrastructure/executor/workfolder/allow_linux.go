@@ -14,6 +14,6 @@ func allow(in *os.File, name string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	return os.Chmod("/proc/self/fd/"+strconv.Itoa(fd), 0o700) //nolint:gosec // a folder must be entered to be emptied
 }
