@@ -85,7 +85,7 @@ func TestASecretIsSeenByItsRunAlone(t *testing.T) {
 		}}, "7"),
 		b.trigger(map[string]any{"jobType": "HTTP", "jobData": map[string]any{"url": "http://127.0.0.1:2/${secret.CANARY}"}}, "7"),
 		b.trigger(map[string]any{"jobType": "COMMAND", "jobData": map[string]any{
-			"command": []string{"sh", "-c", script, "sh", "${secret.CANARY}"}, "env": map[string]any{"KEY": "${secret.CANARY}"},
+			"command": []string{"sh", "-c", `set -- "$KEY"; ` + script}, "env": map[string]any{"KEY": "${secret.CANARY}"},
 		}}, "7"),
 		b.trigger(map[string]any{"jobType": "CUSTOM", "jobClass": "echo", "jobData": map[string]any{"text": "<${secret.CANARY}>"}}, "7"),
 		b.trigger(map[string]any{"jobType": "CUSTOM", "jobClass": "fail", "retryPolicy": fail, "jobData": map[string]any{"message": "no ${secret.CANARY}"}}, "7"),
@@ -125,7 +125,7 @@ func TestSecretsSurviveARestartUnderANewKey(t *testing.T) {
 	b.must(201, http.MethodPost, "/api/v1/secrets", map[string]any{"name": "ROT", "value": "first value"}, nil)
 	run := func() ending {
 		return b.ends(b.trigger(map[string]any{"jobType": "COMMAND", "jobData": map[string]any{
-			"command": []string{"sh", "-c", `printf '%s' "$1" | wc -c`, "sh", "${secret.ROT}"},
+			"command": []string{"sh", "-c", `printf '%s' "$ROT" | wc -c`}, "env": map[string]any{"ROT": "${secret.ROT}"},
 		}}, ""))
 	}
 	require.Equal(t, "11", run().Result)
