@@ -171,6 +171,18 @@ func TestLongLinesAreCutAndTheTailIsKept(t *testing.T) {
 	require.True(t, strings.HasSuffix(got.Result, "after"))
 }
 
+// What has no lines is no text: the log says so, and the end is known.
+func TestALineWithoutEndEndsTheLog(t *testing.T) {
+	b := newBench(t)
+	got := b.run(t.Context(), `{"script":"head -c 20000000 /dev/zero | tr '\\0' x; echo; echo after","interpreter":"sh"}`)
+	require.Equal(t, entity.StatusSuccess, got.Status)
+	require.True(t, strings.HasSuffix(got.Result, "xx\nafter"), "%q", got.Result)
+	lines := b.rep.Lines()
+	require.Len(t, lines, 2)
+	require.Len(t, lines[0].Text, 8<<10)
+	require.Equal(t, executortest.Line{Type: entity.LogSystem, Text: "… the stdout was cut here: it holds a line of more than 16 MiB …"}, lines[1])
+}
+
 // What no log keeps is not cut into lines; the end is known all the same.
 func TestBehindTheLimitOfTheLogOnlyTheEndIsKept(t *testing.T) {
 	b := newBench(t)

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,13 +21,16 @@ const (
 	// maxLine is the longest line that is passed on, in bytes; the rest of a
 	// longer one is skipped, so that a stream without line breaks needs no memory.
 	maxLine = 8 << 10
+	// maxSkip is how much more than that a line may have: behind it there is no
+	// text, but the output of a program that writes a file.
+	maxSkip = 16 << 20
 	// maxTail is how much of the end of a stream is kept for the result.
 	maxTail = 4 << 10
 	// readSize is what a pipe holds, and so what one read takes at most.
 	readSize = 64 << 10
 	// pace is the least time between two reads of a stream. A command that talks
-	// without end is slowed down to some 30 MiB a second and stream, instead of
-	// keeping a core of the server busy.
+	// without end is slowed down, to some 30 MiB a second while its lines are kept
+	// and 500 behind that, instead of keeping a core of the server busy.
 	pace = 2 * time.Millisecond
 	// slowest is the time between two looks at a stream that was talkative and
 	// has become quiet.
@@ -82,6 +87,10 @@ func (s *stream) read(c clock.Clock, over <-chan struct{}) {
 			s.take(line)
 			passed += len(line) + 1
 		}
+		if errors.Is(err, errNoText) {
+			s.rep.Log(entity.LogSystem, fmt.Sprintf("… the %s was cut here: it holds a line of more than %d MiB …", strings.ToLower(string(s.kind)), maxSkip>>20))
+			break
+		}
 		if err != nil {
 			return
 		}
@@ -104,8 +113,11 @@ func (s *stream) drain(r *bufio.Reader, timer clock.Timer, over <-chan struct{})
 	}
 	defer func() { _ = unix.Close(fd) }()
 	_ = s.pipe.Close()
+	d := newDiscarder(fd)
+	defer d.close()
 	buf := make([]byte, readSize)
 	for wait, ended := pace, false; ; {
+		d.discard(maxTail)
 		n, err := unix.Read(fd, buf)
 		switch {
 		case err == nil && n > 0:
@@ -138,13 +150,19 @@ func dup(f *os.File) (fd int, err error) {
 	return fd, errors.Join(controlled, err)
 }
 
-// readLine reads a line without its end, at most maxLine bytes of it.
+// errNoText ends the reading of lines from what has none.
+var errNoText = errors.New("a line without an end")
+
+// readLine reads a line without its end, at most maxLine bytes of it. The error
+// is errNoText when maxSkip more do not bring its end.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
-	for {
+	for skipped := 0; ; {
 		part, err := r.ReadSlice('\n')
-		if room := maxLine - len(line); room > 0 {
-			line = append(line, part[:min(len(part), room)]...)
+		room := min(maxLine-len(line), len(part))
+		line = append(line, part[:room]...)
+		if skipped += len(part) - room; skipped > maxSkip {
+			return line, errNoText
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package command
+
+// discarder is for Linux, where commands run.
+type discarder struct{}
+
+func newDiscarder(int) *discarder { return &discarder{} }
+
+func (*discarder) discard(int) {}
+
+func (*discarder) close() {}
