@@ -65,7 +65,7 @@ var meanings = map[string]meaning{
 	"executor.command.enabled":      {text: "Run commands on this node. A server that runs as root also wants `executor.command.user`.", standalone: "true where `server.addr` is a loopback address, else false", cluster: "false"},
 	"executor.command.user":         {text: "The user that commands run as; naming another one than the server's needs a server that runs as root.", standalone: "the server's own", cluster: "the server's own"},
 	"executor.command.interpreters": {text: "What may read scripts; those that are not installed are left out."},
-	"executor.http.allowPrivate":    {text: "Let HTTP jobs call loopback and private networks."},
+	"executor.http.allowPrivate":    {text: "Let HTTP jobs call loopback and private networks.", standalone: "true where `server.addr` is a loopback address, else false", cluster: "false"},
 	"executor.http.allowCIDRs":      {text: "Networks and addresses that HTTP jobs may call whatever `executor.http.allowPrivate` says."},
 	"executor.http.maxPerHost":      {text: "The most calls of one host and port at a time, on this node."},
 	"executor.http.breakAfter":      {text: "After so many calls in a row that could not connect, calls of that host fail at once for a while; 0 is never."},

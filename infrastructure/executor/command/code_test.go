@@ -82,12 +82,12 @@ func TestAValueDoesNotChooseTheProgramsOfAScript(t *testing.T) {
 // What the server makes itself is no code: times and numbers.
 func TestWhatTheServerMakesMayStandInCode(t *testing.T) {
 	b := newBench(t)
-	for _, name := range []string{"scheduledTime:yyyy-MM-dd", "executionId", "jobId", "attempt", "shardIndex", "shardTotal", "idempotencyKey"} {
+	for _, name := range []string{"scheduledTime:yyyy-MM-dd", "deadline", "executionId", "jobId", "attempt", "shardIndex", "shardTotal", "idempotencyKey"} {
 		data := fmt.Sprintf(`{"command":["sh","-c","echo ${%s}"]}`, name)
 		require.Empty(t, b.Check(&entity.Job{Data: data}), name)
 		require.Equal(t, entity.StatusSuccess, b.run(t.Context(), data).Status)
 	}
-	for _, name := range []string{"jobName", "params.a:-x", "secret.KEY"} {
+	for _, name := range []string{"jobName", "group", "owner", "checkpoint", "params", "params.a:-x", "secret.KEY"} {
 		require.Len(t, b.Check(&entity.Job{Data: fmt.Sprintf(`{"command":["sh","-c","echo ${%s}"]}`, name)}), 1, name)
 	}
 	require.Empty(t, b.Check(&entity.Job{Data: `{"command":["sh","-c","echo $${params.a}"]}`}), "a text of the author's own")
