@@ -162,6 +162,9 @@ func waiting(rows []*entity.Execution) int {
 // reserved is lowered by the slots that were used.
 func (m *JobManager) commit(ctx context.Context, items []*item, now time.Time, reserved *int) error {
 	var res result
+	direct := directOf(items)
+	m.Starter.Expect(direct)
+	defer m.Starter.Forget(direct)
 	err := m.Store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
 		res = result{}
 		return m.record(ctx, tx, items, now, &res)
@@ -176,6 +179,15 @@ func (m *JobManager) commit(ctx context.Context, items []*item, now time.Time, r
 	}
 	m.announce(res, now, reserved)
 	return nil
+}
+
+// directOf are the rows of the items that start on this node.
+func directOf(items []*item) []*entity.Execution {
+	var rows []*entity.Execution
+	for _, it := range items {
+		rows = append(rows, it.direct...)
+	}
+	return rows
 }
 
 // announce hands the committed rows on: direct starts to the executor, hints

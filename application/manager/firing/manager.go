@@ -37,7 +37,13 @@ type Starter interface {
 	Reserve(n int) int
 	// Release gives reserved slots back.
 	Release(n int)
-	// Start runs committed direct starts; each uses one reserved slot.
+	// Expect tells of rows that are about to be committed as direct starts, so
+	// that they do not count as lost meanwhile; Forget that those of them that
+	// were not started will not be.
+	Expect(rows []*entity.Execution)
+	Forget(rows []*entity.Execution)
+	// Start runs committed direct starts that are expected; each uses one
+	// reserved slot.
 	Start(runs []entity.Run)
 	// Notice tells what a transaction made ready, parked or asked to stop.
 	Notice(e coordination.Effect)

@@ -3,6 +3,7 @@ package running
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
@@ -101,15 +102,32 @@ func (t *TaskManager) claimRows(ctx context.Context, limit int, queues []entity.
 	var rows []*entity.Execution
 	epoch := t.epoch.Load()
 	err := t.Store.Write(ctx, repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
+		t.Forget(rows) // of a try that was rolled back
 		var err error
 		rows, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
 			NodeID: t.cfg.NodeID, Epoch: epoch, Limit: limit, Now: t.StoreClock.Now(), Queues: queues,
 		})
+		if err == nil {
+			t.Expect(rows)
+		}
 		return err
 	})
-	if !errors.Is(err, repository.ErrCommitUnknown) {
-		return rows, err
+	if err == nil {
+		return rows, nil
 	}
+	if !errors.Is(err, repository.ErrCommitUnknown) {
+		t.Forget(rows)
+		return nil, err
+	}
+	mine, err := t.reread(ctx, rows, epoch)
+	t.Forget(slices.DeleteFunc(rows, func(row *entity.Execution) bool {
+		return slices.ContainsFunc(mine, func(m *entity.Execution) bool { return m.ID == row.ID })
+	}))
+	return mine, err
+}
+
+// reread returns those of the rows that the store holds as this node's.
+func (t *TaskManager) reread(ctx context.Context, rows []*entity.Execution, epoch int64) ([]*entity.Execution, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.ID
@@ -145,8 +163,9 @@ func (t *TaskManager) startClaimed(ctx context.Context, rows []*entity.Execution
 	}
 	jobs, err := t.Jobs.Load(ctx, ids)
 	if err != nil {
-		// The rows are RUNNING here but unknown to us: the reconciliation
+		// The rows are RUNNING here and will not start: the reconciliation
 		// sends them back after two looks.
+		t.Forget(rows)
 		return 0, err
 	}
 	runs := make([]entity.Run, 0, len(rows))
@@ -171,8 +190,10 @@ func (t *TaskManager) endWithoutRun(row *entity.Execution, job *entity.Job, o en
 	if start.IsZero() {
 		start = now
 	}
-	t.inFlight.Add(1)
-	defer t.inFlight.Done()
+	if !t.inFlight.enter(1) {
+		return // the node has ended: its next life, or another node, ends the row
+	}
+	defer t.inFlight.leave()
 	t.results <- &finished{
 		run: entity.Run{Job: job, Execution: row}, outcome: o,
 		start: start, end: now, took: max(now.Sub(start), 0), slot: slot,

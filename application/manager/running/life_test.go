@@ -56,6 +56,7 @@ func TestARunOfAFormerEpochDoesNotStart(t *testing.T) {
 	require.NoError(t, n.Runner.Fence(t.Context()))
 	n.Runner.Adopt(2)
 	eventually(t, n, "a slot is free", func() bool { return n.Runner.Reserve(1) == 1 })
+	n.Runner.Expect([]*entity.Execution{row})
 	n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
 	require.Equal(t, entity.ReasonNodeLost, n.AwaitStatus(t, row.ID, entity.StatusFailed).Reason)
 }

@@ -139,6 +139,9 @@ type TaskManager struct {
 	mu      sync.Mutex
 	runs    map[string]*active
 	suspect map[string]suspicion // rows seen RUNNING for us that we do not run
+	// expected holds the tokens of attempts that a transaction in progress commits
+	// to this node, see Expect.
+	expected map[string]int64
 	// recovering holds the tokens of lost attempts whose end is being stored.
 	recovering map[string]int64
 
@@ -161,7 +164,7 @@ type TaskManager struct {
 	quiet    chan struct{}
 	base     context.Context
 	stopRuns context.CancelCauseFunc
-	inFlight sync.WaitGroup
+	inFlight *inFlight
 }
 
 // New returns a manager for one life of a node.
@@ -170,7 +173,8 @@ func New(deps Deps, cfg Config) *TaskManager {
 	base, stop := context.WithCancelCause(context.Background())
 	t := &TaskManager{
 		Deps: deps, cfg: cfg, slots: newSlots(cfg.Slots),
-		runs: map[string]*active{}, suspect: map[string]suspicion{}, recovering: map[string]int64{}, carried: map[entity.Queue]bool{},
+		runs: map[string]*active{}, suspect: map[string]suspicion{}, expected: map[string]int64{}, recovering: map[string]int64{},
+		carried: map[entity.Queue]bool{}, inFlight: newInFlight(),
 		results: make(chan *finished, cfg.Slots+cfg.BatchSize),
 		wake:    make(chan struct{}, 1),
 		quiet:   make(chan struct{}, 1),
@@ -201,7 +205,7 @@ func (t *TaskManager) Run(ctx context.Context) error {
 	loops.Go(func() { t.unparkLoop(ctx) })
 	loops.Go(func() { t.flushLoop(ctx) })
 	loops.Wait()
-	t.inFlight.Wait()
+	t.inFlight.close()
 	close(t.results)
 	completers.Wait()
 	return nil
@@ -215,22 +219,17 @@ func (t *TaskManager) Drain(ctx context.Context, grace time.Duration) {
 	t.slots.drain()
 	// A claim that was committed while this began must not outlive it.
 	defer t.stopRuns(entity.ErrStopShutdown)
-	idle := make(chan struct{})
-	go func() {
-		t.inFlight.Wait()
-		close(idle)
-	}()
 	timer := t.Clock.NewTimer(grace)
 	defer timer.Stop()
 	select {
-	case <-idle:
+	case <-t.inFlight.idle():
 		return
 	case <-ctx.Done():
 	case <-timer.C():
 	}
 	t.stopRuns(entity.ErrStopShutdown)
 	select {
-	case <-idle:
+	case <-t.inFlight.idle():
 	case <-ctx.Done():
 	}
 }

@@ -39,6 +39,8 @@ func (t *TaskManager) Reconcile(ctx context.Context) error {
 			lost = append(lost, row)
 		case row.Epoch > epoch:
 			// A newer life of this node id holds it; this process is the zombie.
+		case t.expected[row.ID] == row.Token && row.Token > 0:
+			// Its transaction is committed, and who sent it does not know yet.
 		case a == nil || a.run.Execution.Token != row.Token:
 			s := suspicion{token: row.Token, looks: 1}
 			if former := t.suspect[row.ID]; former.token == row.Token {

@@ -37,12 +37,17 @@ type finished struct {
 }
 
 // Start implements firing.Starter: it runs attempts that are committed to this
-// node, each on a goroutine of its own, bounded by the slots.
+// node, each on a goroutine of its own, bounded by the slots. One that is not
+// expected any more does not start, and gives its slot back: Reconcile ends it.
 func (t *TaskManager) Start(runs []entity.Run) {
-	t.inFlight.Add(len(runs))
+	given := len(runs)
+	t.mu.Lock()
+	runs = t.takeExpected(runs)
+	if !t.inFlight.enter(len(runs)) {
+		runs = nil // the node has ended: its next life recovers them
+	}
 	t.executing.Add(int64(len(runs)))
 	started := make([]*active, len(runs))
-	t.mu.Lock()
 	fenced, epoch := t.slots.isFenced(), t.epoch.Load()
 	for i, run := range runs {
 		a := &active{run: run}
@@ -57,6 +62,7 @@ func (t *TaskManager) Start(runs []entity.Run) {
 		started[i] = a
 	}
 	t.mu.Unlock()
+	t.slots.release(given - len(runs))
 	for _, a := range started {
 		go t.execute(a)
 	}
@@ -74,7 +80,7 @@ func (t *TaskManager) ended() {
 }
 
 func (t *TaskManager) execute(a *active) {
-	defer t.inFlight.Done()
+	defer t.inFlight.leave()
 	start, began := t.StoreClock.Now(), t.Clock.Monotonic()
 	t.Metrics.Started(start.Sub(notBefore(a.run.Execution)))
 	// A handler that ends its goroutine must not take the run's end with it.
@@ -135,6 +141,9 @@ func (t *TaskManager) done(items []*finished) {
 		if f.slot {
 			if a := t.runs[e.ID]; a != nil && a.run.Execution.Token == e.Token {
 				delete(t.runs, e.ID)
+			}
+			if t.expected[e.ID] == e.Token { // it ended without a run
+				delete(t.expected, e.ID)
 			}
 			freed++
 		} else if t.recovering[e.ID] == e.Token {

@@ -1,0 +1,64 @@
+package firing_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// beforeByIDs does something before rows are read by id, and may fail the read.
+type beforeByIDs struct {
+	repository.ExecutionReader
+	do func() error
+}
+
+func (b beforeByIDs) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	if err := b.do(); err != nil {
+		return nil, err
+	}
+	return b.ExecutionReader.ByIDs(ctx, ids)
+}
+
+// While the rows of an unanswered commit are read again, which may take long,
+// they do not count as lost (engine rule 9).
+func TestAnUnansweredCommitKeepsItsRunsUntilTheyAreReadAgain(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(nil))
+	n.Planner.Executions = beforeByIDs{n.Store.Executions, func() error {
+		for range 3 {
+			require.NoError(t, n.Runner.Reconcile(t.Context()))
+		}
+		return nil
+	}}
+	n.Start(t)
+	n.Faults.Next("fire", enginetest.LostReply)
+	require.NoError(t, fireOnce(t, n))
+	row := n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
+	require.Equal(t, 1, row.Attempt)
+	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
+}
+
+// When they cannot be read, they are given up and never start here by
+// themselves: two looks later they are lost, and run again.
+func TestAnUnansweredCommitThatCannotBeReadIsGivenUp(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(nil))
+	n.Planner.Executions = beforeByIDs{n.Store.Executions, func() error { return fault.Unavailable(errors.New("away")) }}
+	n.Start(t)
+	n.Faults.Next("fire", enginetest.LostReply)
+	require.Error(t, fireOnce(t, n))
+	for range 2 {
+		require.Empty(t, n.Script.Runs())
+		require.NoError(t, n.Runner.Reconcile(t.Context()))
+	}
+	row := n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
+	require.Equal(t, 2, row.Attempt)
+	require.Len(t, n.Script.Runs(), 1)
+}
