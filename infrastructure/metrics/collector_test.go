@@ -86,6 +86,7 @@ func (q queue) CountRange(_ context.Context, r repository.ClaimRange) (int, erro
 type node struct{}
 
 func (node) Running() (running, total int) { return 3, 8 }
+func (node) HeldEnds() int                 { return 2 }
 func (node) Held() int                     { return 17 }
 func (node) Leads() bool                   { return true }
 func (node) Offset() time.Duration         { return -2500 * time.Millisecond }
@@ -104,6 +105,7 @@ func TestGaugesAreReadWhenAsked(t *testing.T) {
 		`ps_queue_depth{state="queued"}`:   "100000",
 		`ps_running`:                       "3",
 		`ps_slots`:                         "8",
+		`ps_held_ends`:                     "2",
 		`ps_due_soon`:                      "17",
 		`ps_loop_age_seconds{loop="scan"}`: "1.5",
 		`ps_duties_leader`:                 "1",

@@ -16,9 +16,11 @@ type Queue interface {
 	CountRange(ctx context.Context, r repository.ClaimRange) (int, error)
 }
 
-// Runs tells how many slots are in use.
+// Runs tells how many slots are in use, and how many ends of runs the store has
+// not taken for more than a minute.
 type Runs interface {
 	Running() (running, total int)
+	HeldEnds() int
 }
 
 // Plans tells how many jobs are held because they are due soon.
@@ -55,6 +57,7 @@ func (m *MetricsCollector) Watch(q Queue, runs Runs, plans Plans, loops Loops, c
 		depth:   prometheus.NewDesc("ps_queue_depth", "Waiting executions, by what they wait for; at most 100000.", []string{"state"}, nil),
 		running: prometheus.NewDesc("ps_running", "Runs on this node.", nil, nil),
 		slots:   prometheus.NewDesc("ps_slots", "Slots of this node.", nil, nil),
+		ends:    prometheus.NewDesc("ps_held_ends", "Ends of runs that the store has not taken for more than a minute. Alert on any.", nil, nil),
 		held:    prometheus.NewDesc("ps_due_soon", "Jobs held in memory because they are due soon.", nil, nil),
 		age:     prometheus.NewDesc("ps_loop_age_seconds", "Time since the last good tick of a duty.", []string{"loop"}, nil),
 		leads:   prometheus.NewDesc("ps_duties_leader", "1 on the node that does the duties of the cluster, else 0.", nil, nil),
@@ -71,12 +74,12 @@ type gauges struct {
 
 	degraded func() []string
 
-	depth, running, slots, held, age, leads, offset, trouble *prometheus.Desc
+	depth, running, slots, ends, held, age, leads, offset, trouble *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.depth, g.running, g.slots, g.held, g.age, g.leads, g.offset, g.trouble} {
+	for _, d := range []*prometheus.Desc{g.depth, g.running, g.slots, g.ends, g.held, g.age, g.leads, g.offset, g.trouble} {
 		ch <- d
 	}
 }
@@ -106,6 +109,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	running, total := g.runs.Running()
 	gauge(g.running, float64(running))
 	gauge(g.slots, float64(total))
+	gauge(g.ends, float64(g.runs.HeldEnds()))
 	gauge(g.held, float64(g.plans.Held()))
 	leads := 0.0
 	if g.loops.Leads() {

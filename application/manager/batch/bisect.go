@@ -2,31 +2,41 @@
 package batch
 
 import (
+	"context"
 	"errors"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Bisect runs do over items. When the store refuses a row for good
-// (*repository.PoisonError) the items are halved until the offender is alone,
-// and offender is called for it; everything else goes on (engine rule 10). Any
-// other error ends the walk and is returned. For n items and one offender do
+// Bisect runs do over items. When it fails for a reason that lasts, the items
+// are halved until the offender is alone, and offender is called for it;
+// everything else goes on (engine rule 10). An error of offender is returned
+// with those of others at the end of the walk. An error that passes ends the
+// walk, because all that follows would meet it. For n items and one offender do
 // runs at most 2·log2(n)+1 times. Order is kept.
 func Bisect[T any](items []T, do func([]T) error, offender func(T, error) error) error {
 	if len(items) == 0 {
 		return nil
 	}
 	err := do(items)
-	var poison *repository.PoisonError
-	if err == nil || !errors.As(err, &poison) {
+	if err == nil || Passes(err) {
 		return err
 	}
 	if len(items) == 1 {
 		return offender(items[0], err)
 	}
 	half := len(items) / 2
-	if err := Bisect(items[:half], do, offender); err != nil {
-		return err
+	first := Bisect(items[:half], do, offender)
+	if first != nil && Passes(first) {
+		return first
 	}
-	return Bisect(items[half:], do, offender)
+	return errors.Join(first, Bisect(items[half:], do, offender))
+}
+
+// Passes reports that an error says nothing of the rows: the store cannot be
+// reached, has not answered, or the caller's time is over.
+func Passes(err error) bool {
+	return fault.Is(err, fault.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

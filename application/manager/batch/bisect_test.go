@@ -1,13 +1,17 @@
 package batch_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -53,13 +57,51 @@ func TestOneOffenderAmongFiveHundredGoesAlone(t *testing.T) {
 	require.LessOrEqual(t, s.calls, 2*9+1)
 }
 
-func TestOtherErrorsEndTheWalk(t *testing.T) {
-	away := errors.New("store away")
-	err := batch.Bisect(numbers(4), func([]int) error { return away }, func(int, error) error {
-		t.Fatal("no row is to blame")
+// What says nothing of the rows ends the walk at once.
+func TestErrorsThatPassEndTheWalk(t *testing.T) {
+	for _, passing := range []error{
+		fault.Unavailable(errors.New("the store is away")), fmt.Errorf("commit: %w", repository.ErrCommitUnknown),
+		context.Canceled, context.DeadlineExceeded,
+	} {
+		calls := 0
+		err := batch.Bisect(numbers(4), func([]int) error { calls++; return passing }, func(int, error) error {
+			t.Fatal("no row is to blame")
+			return nil
+		})
+		require.ErrorIs(t, err, passing)
+		require.Equal(t, 1, calls)
+	}
+}
+
+// An offender is found whatever it is that fails for good, and one that cannot
+// be helped does not hold up those behind it.
+func TestAnyErrorThatLastsIsTracedToItsRow(t *testing.T) {
+	broken, helpless := errors.New("a schedule does not compile"), errors.New("cannot be helped")
+	var applied []int
+	err := batch.Bisect(numbers(8), func(items []int) error {
+		if slices.Contains(items, 2) || slices.Contains(items, 5) {
+			return broken
+		}
+		applied = append(applied, items...)
 		return nil
+	}, func(n int, err error) error {
+		require.ErrorIs(t, err, broken)
+		return fmt.Errorf("row %d: %w", n, helpless)
 	})
-	require.ErrorIs(t, err, away)
+	require.ErrorIs(t, err, helpless)
+	require.ErrorContains(t, err, "row 2")
+	require.ErrorContains(t, err, "row 5")
+	require.Equal(t, []int{0, 1, 3, 4, 6, 7}, applied)
+}
+
+// An offender that meets an outage ends the walk, too.
+func TestAnOutageWhileAnOffenderIsHelpedEndsTheWalk(t *testing.T) {
+	calls := 0
+	err := batch.Bisect(numbers(2), func([]int) error { calls++; return errRefused }, func(int, error) error {
+		return fault.Unavailable(errors.New("away"))
+	})
+	require.True(t, fault.Is(err, fault.KindUnavailable))
+	require.Equal(t, 2, calls)
 }
 
 func TestEveryItemIsAppliedOrNamedOnce(t *testing.T) {

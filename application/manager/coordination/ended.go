@@ -199,11 +199,12 @@ func (p *Places) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 	return p.Arm(ctx, tx, job, now, e)
 }
 
-// Arm gives a locked FIXED_DELAY job its next time, counted from end.
+// Arm gives a locked FIXED_DELAY job its next time, counted from end. One whose
+// schedule does not compile any more is paused.
 func (p *Places) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *Effect) error {
 	sched, err := p.schedules.Compile(job.Schedule)
 	if err != nil {
-		return fmt.Errorf("compile the schedule of job %s: %w", job.ID, err)
+		return pauseBroken(ctx, tx, job, end, err)
 	}
 	next, ok := sched.AfterDelay(end)
 	SetNext(job, sched, next, ok)

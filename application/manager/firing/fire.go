@@ -58,7 +58,7 @@ func (m *JobManager) fire(ctx context.Context, hints []*hint) error {
 	reserved := m.startDirectly(items, now)
 	err := batch.Bisect(items,
 		func(part []*item) error { return m.commit(ctx, part, now, &reserved) },
-		func(it *item, cause error) error { return m.recordPoison(ctx, it, cause, now) },
+		func(it *item, cause error) error { return m.recordOffender(ctx, it, cause, now) },
 	)
 	if reserved > 0 {
 		m.Starter.Release(reserved)

@@ -2,6 +2,7 @@ package firing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -129,6 +130,17 @@ func (m *JobManager) byID(ctx context.Context, items []*item) (map[string]*entit
 		stored[row.ID] = row
 	}
 	return stored, nil
+}
+
+// recordOffender deals with the one job of a batch that cannot be fired. What the
+// store does not refuse for its values is left as it is, and found again by the
+// next scan.
+func (m *JobManager) recordOffender(ctx context.Context, it *item, cause error, now time.Time) error {
+	var poison *repository.PoisonError
+	if !errors.As(cause, &poison) {
+		return fmt.Errorf("fire job %s: %w", it.job.ID, cause)
+	}
+	return m.recordPoison(ctx, it, cause, now)
 }
 
 // recordPoison records the fires of one job that the store refuses as

@@ -20,33 +20,37 @@ const (
 	maxMessage = 4 << 10
 )
 
-// settle stores the ends, however long that takes: results are held, with
-// their slots, until the store has taken or refused them (engine rule 23).
+// settle stores the ends, and holds them, with their slots, until the store has
+// taken or refused them (engine rule 23). While the store is away all of them
+// wait. One that cannot be stored is left to the held loop, because it must not
+// hold up others.
 func (t *TaskManager) settle(items []*finished) {
 	for _, f := range items {
 		f.outcome.Result = validation.Text(f.outcome.Result, maxResult)
 		f.outcome.Message = validation.Text(f.outcome.Message, maxMessage)
 	}
-	left := items
+	t.storing.Add(1)
+	err := batch.Bisect(items, t.store, t.storeAlone)
+	t.storing.Add(-1)
+	left := unstored(items)
+	if len(left) == 0 {
+		return
+	}
 	timer := t.Clock.NewTimer(time.Hour)
 	defer timer.Stop()
-	for failures := 0; len(left) > 0; failures++ {
-		if failures > 0 {
-			timer.Reset(min(50*time.Millisecond<<min(failures-1, 7), 5*time.Second))
-			<-timer.C()
-		}
-		if failures == 0 {
-			t.storing.Add(1)
-		}
-		err := batch.Bisect(left, t.store, t.storeReduced)
-		if failures == 0 {
-			t.storing.Add(-1)
-		}
-		left = unstored(left)
-		if err != nil && (failures == 0 || failures%20 == 0) {
+	for failures := 1; len(left) > 0; failures++ {
+		t.held.add(left, err, t.Clock.Monotonic())
+		if failures%20 == 1 {
 			t.Logger.Error("ends of runs could not be stored; they are held and sent again",
 				"runs", len(left), "error", err)
 		}
+		if left = t.held.passOn(left); len(left) == 0 {
+			return
+		}
+		timer.Reset(min(50*time.Millisecond<<min(failures-1, 7), 5*time.Second))
+		<-timer.C()
+		err = batch.Bisect(left, t.store, t.storeAlone)
+		left = unstored(left)
 	}
 }
 
@@ -64,13 +68,13 @@ func unstored(items []*finished) []*finished {
 func (t *TaskManager) store(items []*finished) error {
 	ctx := context.Background()
 	began := t.Clock.Monotonic()
-	definitions, err := t.definitionsForFailures(ctx, items)
+	definitions, err := t.definitions(ctx, items)
 	if err != nil {
 		return err
 	}
 	var promoting []*entity.Job
 	for _, f := range items {
-		if f.run.Job.Coordinated() { // its end may let another run start
+		if f.coordinated() { // its end may let another run start
 			promoting = append(promoting, f.run.Job)
 		}
 	}
@@ -105,22 +109,8 @@ func (t *TaskManager) settled(items []*finished) {
 	for _, f := range items {
 		f.stored = true
 	}
+	t.held.drop(items)
 	t.done(items)
-}
-
-// definitionsForFailures loads the current definitions of the jobs whose runs
-// did not succeed: retries follow the job as it is now (engine rule 17).
-func (t *TaskManager) definitionsForFailures(ctx context.Context, items []*finished) (map[string]*entity.Job, error) {
-	var ids []string
-	for _, f := range items {
-		if f.outcome.Status != entity.StatusSuccess {
-			ids = append(ids, f.run.Execution.JobID)
-		}
-	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return t.Jobs.Load(ctx, ids)
 }
 
 // report counts what was stored and tells the observer.
@@ -213,22 +203,6 @@ func evidenceOf(f *finished, row *entity.Execution, now time.Time) entity.LogChu
 		ID: newID(), JobID: e.JobID, ExecutionID: e.ID, Attempt: e.Attempt, Type: entity.LogEvidence,
 		SeqFrom: number, SeqTo: number, Content: text, CreateTime: now,
 	}
-}
-
-// storeReduced stores an end that the store refuses as it is, without the
-// texts that came from outside (engine rule 10).
-func (t *TaskManager) storeReduced(f *finished, cause error) error {
-	t.Logger.Error("the store refuses the end of a run; it is stored without its texts",
-		"execution", f.run.Execution.ID, "error", cause)
-	f.outcome.Result, f.outcome.Checkpoint = "", ""
-	f.outcome.Message = "the result could not be stored as it was"
-	f.log.discard()
-	err := t.store([]*finished{f})
-	var poison *repository.PoisonError
-	if errors.As(err, &poison) {
-		return poison.Err // not to be bisected again: the caller repeats later
-	}
-	return err
 }
 
 // completion is one run of the completion transaction's function.

@@ -150,6 +150,7 @@ type TaskManager struct {
 	carried map[entity.Queue]bool
 
 	results   chan *finished
+	held      *held
 	gathering sync.Mutex
 	// storing is how many completers send a batch for the first time; one that
 	// failed says nothing about when its slots will be free.
@@ -174,7 +175,7 @@ func New(deps Deps, cfg Config) *TaskManager {
 	t := &TaskManager{
 		Deps: deps, cfg: cfg, slots: newSlots(cfg.Slots),
 		runs: map[string]*active{}, suspect: map[string]suspicion{}, expected: map[string]int64{}, recovering: map[string]int64{},
-		carried: map[entity.Queue]bool{}, inFlight: newInFlight(),
+		carried: map[entity.Queue]bool{}, inFlight: newInFlight(), held: newHeld(),
 		results: make(chan *finished, cfg.Slots+cfg.BatchSize),
 		wake:    make(chan struct{}, 1),
 		quiet:   make(chan struct{}, 1),
@@ -195,7 +196,9 @@ func (t *TaskManager) SetPlanner(p Planner) { t.Planner = p }
 // Run claims, completes and sweeps until ctx ends, and then until every result
 // that is held has been stored or refused. Call Drain before ending ctx.
 func (t *TaskManager) Run(ctx context.Context) error {
-	var loops, completers sync.WaitGroup
+	var loops, completers, holding sync.WaitGroup
+	completed := make(chan struct{})
+	holding.Go(func() { t.heldLoop(completed) })
 	for range t.cfg.Completers {
 		completers.Go(func() { t.completeLoop() })
 	}
@@ -208,6 +211,8 @@ func (t *TaskManager) Run(ctx context.Context) error {
 	t.inFlight.close()
 	close(t.results)
 	completers.Wait()
+	close(completed)
+	holding.Wait()
 	return nil
 }
 

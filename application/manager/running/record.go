@@ -53,6 +53,9 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 func (c *completion) lockJobs(ctx context.Context, tx repository.Tx) error {
 	var ids []string
 	for _, f := range c.items {
+		if f.apart {
+			continue
+		}
 		if f.run.Job.Coordinated() {
 			ids = append(ids, f.run.Job.ID)
 		}
@@ -229,12 +232,12 @@ func compare(a, b string) int {
 func (c *completion) givePlacesOn(ctx context.Context, tx repository.Tx, finals []decided) error {
 	var ended []*entity.Execution
 	for _, d := range finals {
-		if d.item.run.Job.Coordinated() {
+		if d.item.coordinated() {
 			ended = append(ended, d.row)
 		}
 	}
 	for _, d := range c.done { // a retry that turned out to be cancelled
-		if d.row.Status.Final() && d.item.run.Job.Coordinated() {
+		if d.row.Status.Final() && d.item.coordinated() {
 			ended = append(ended, d.row)
 		}
 	}

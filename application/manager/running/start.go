@@ -34,7 +34,18 @@ type finished struct {
 	// stored it. stored: no more transactions are needed.
 	unanswered bool
 	stored     bool
+	// trouble is why the store did not take this end, for a reason of its own;
+	// next is when it is tried again, in monotonic time, and tries how often it was.
+	trouble error
+	next    time.Duration
+	tries   int
+	// reduced: without texts from outside. apart: without what follows from it.
+	reduced bool
+	apart   bool
 }
+
+// coordinated: its end has to do with other fires of its job.
+func (f *finished) coordinated() bool { return f.run.Job.Coordinated() && !f.apart }
 
 // Start implements firing.Starter: it runs attempts that are committed to this
 // node, each on a goroutine of its own, bounded by the slots. One that is not
