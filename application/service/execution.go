@@ -138,7 +138,7 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 		if row.CancelRequested {
 			return nil
 		}
-		row.CancelRequested, row.UpdateTime = true, s.Clock.Now()
+		row.CancelRequested, row.Reason, row.UpdateTime = true, entity.ReasonNone, s.Clock.Now()
 		asked = row
 		return tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token)
 	})

@@ -137,7 +137,7 @@ func (p *Places) replace(ctx context.Context, tx repository.Tx, now time.Time, j
 	return deleteFires(ctx, tx, ended)
 }
 
-// stopRows ends the waiting rows of a fire as SKIPPED(REPLACED) and asks the
+// stopRows ends the waiting rows of a fire because of a newer one, and asks the
 // running ones to stop.
 func (p *Places) stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire, e *Effect) error {
 	rows, err := tx.LiveFires.RowsOf(ctx, f.JobID, f.FireKey)
@@ -165,8 +165,18 @@ func (p *Places) stopRows(ctx context.Context, tx repository.Tx, now time.Time, 
 	return nil
 }
 
-// Close makes a row final without a run.
+// Close makes a waiting row final. Reason and message of it belong to its own
+// end; those of a former attempt are kept with that. What has run before was not
+// skipped: it is CANCELLED where a newer fire takes its place, else FAILED.
 func Close(row *entity.Execution, status entity.Status, reason entity.Reason, now time.Time) {
+	row.ErrorMessage, row.Result = "", ""
+	if row.Attempt > 0 && status == entity.StatusSkipped {
+		status = entity.StatusFailed
+		row.ErrorMessage = "the retry did not start before its start deadline"
+		if reason == entity.ReasonReplaced {
+			status, row.ErrorMessage = entity.StatusCancelled, ""
+		}
+	}
 	row.Status, row.Reason, row.Claim = status, reason, ""
 	row.EndTime, row.UpdateTime = now, now
 }

@@ -168,27 +168,34 @@ func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) err
 	})
 }
 
-// tookBefore reports whether the row, or the attempt kept of it, holds the end
-// from a transaction whose answer was lost.
+// tookBefore reports whether the row, or the attempt kept of it, holds this very
+// end from a transaction whose answer was lost. That the row is not RUNNING any
+// more does not say so: it may have been given up as lost and queued again.
 func (t *TaskManager) tookBefore(ctx context.Context, f *finished, row *entity.Execution) (bool, error) {
 	e := f.run.Execution
 	if !f.unanswered || row == nil {
 		return false, nil
 	}
-	if row.Token == e.Token {
-		return row.Status != entity.StatusRunning, nil
-	}
-	if row.Attempt <= e.Attempt {
-		return false, nil
+	end := f.end.Truncate(time.Millisecond)
+	if row.Token == e.Token && row.Status.Final() && row.EndTime.Equal(end) && row.NodeID == e.NodeID && mayBecome(f.outcome.Status, row.Status) {
+		return true, nil
 	}
 	attempts, err := t.Executions.Attempts(ctx, e.ID)
 	if err != nil {
 		return false, err
 	}
 	return slices.ContainsFunc(attempts, func(a entity.Attempt) bool {
-		return a.Attempt == e.Attempt && a.NodeID == e.NodeID && a.Status == f.outcome.Status &&
-			a.EndTime.Equal(f.end.Truncate(time.Millisecond))
+		return a.Attempt == e.Attempt && a.NodeID == e.NodeID && a.Status == f.outcome.Status && a.EndTime.Equal(end)
 	}), nil
+}
+
+// mayBecome reports whether a run whose attempt was reported to end so may have
+// that final state.
+func mayBecome(reported, stored entity.Status) bool {
+	if reported == entity.StatusSuccess || reported == entity.StatusCancelled {
+		return stored == reported
+	}
+	return stored != entity.StatusSuccess && stored != entity.StatusSkipped
 }
 
 func evidenceOf(f *finished, row *entity.Execution, now time.Time) entity.LogChunk {

@@ -24,7 +24,7 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 		d, decision := c.decide(f)
 		if decision.Retry {
 			d.retried = true
-			d.row = retryRow(d.row, decision, c.now)
+			d.row = retryRow(d.row, decision, c.jobs[d.row.JobID], c.now)
 			if !f.run.Job.Broadcast {
 				d.row.NodeID = ""
 			}
@@ -105,8 +105,11 @@ func (c *completion) decide(f *finished) (decided, retry.Decision) {
 }
 
 // retryRow sends a row back to WAITING. Its place among the live fires of its
-// job stays (engine rule 16), and so does the node.
-func retryRow(row *entity.Execution, d retry.Decision, now time.Time) *entity.Execution {
+// job stays (engine rule 16), and so does the node of a broadcast. What the
+// attempt came to is kept with the attempt: reason and message of the row belong
+// to the one that follows (engine rule 19). That has the job's whole span to
+// start in (engine rule 17).
+func retryRow(row *entity.Execution, d retry.Decision, job *entity.Job, now time.Time) *entity.Execution {
 	next := *row
 	next.Status = entity.StatusWaiting
 	next.Claim = entity.ParkedKey(now.Add(d.Wait))
@@ -115,10 +118,12 @@ func retryRow(row *entity.Execution, d retry.Decision, now time.Time) *entity.Ex
 	} else if row.Reason != entity.ReasonShutdown {
 		next.RetryCount++
 	}
-	if !row.StartDeadline.IsZero() {
-		next.StartDeadline = now.Add(d.Wait).Add(row.StartDeadline.Sub(row.DueTime))
+	next.StartDeadline = time.Time{}
+	if job != nil && job.StartDeadlineSec > 0 {
+		next.StartDeadline = now.Add(d.Wait).Add(time.Duration(job.StartDeadlineSec) * time.Second)
 	}
 	next.StartTime, next.EndTime, next.Duration, next.Progress = time.Time{}, time.Time{}, 0, 0
+	next.Reason, next.ErrorMessage, next.Result = entity.ReasonNone, "", ""
 	next.CancelRequested = false
 	return &next
 }
@@ -151,6 +156,8 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		if row.CancelRequested {
 			// Somebody cancelled it while the attempt was failing.
 			d.row.Status, d.row.Reason, d.row.Claim, d.row.EndTime = entity.StatusCancelled, row.Reason, "", c.now
+			d.retried = false
+			d.outcome = entity.Outcome{Status: entity.StatusCancelled, Reason: row.Reason}
 		}
 		if err := tx.Executions.Update(ctx, d.row, entity.StatusRunning, mine.Token); err != nil {
 			return fmt.Errorf("park run %s for its retry: %w", d.row.ID, err)

@@ -129,7 +129,7 @@ func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, n
 
 // SweepDeadlines ends waiting runs whose start deadline has passed (engine rule
 // 17): those for which there was no node as SKIPPED(NO_NODE), the others as
-// SKIPPED(DEADLINE). It returns how many.
+// SKIPPED(DEADLINE); as FAILED where it was a retry. It returns how many.
 func (t *TaskManager) SweepDeadlines(ctx context.Context) (int, error) {
 	now := t.StoreClock.Now()
 	closed := 0
@@ -174,8 +174,8 @@ func (t *TaskManager) skipLate(ctx context.Context, rows []*entity.Execution, re
 		return 0, err
 	}
 	t.Notice(effect)
-	for range closed {
-		t.Metrics.Ended(entity.StatusSkipped, reason, 0, false)
+	for _, row := range closed {
+		t.Metrics.Ended(row.Status, row.Reason, 0, false)
 	}
 	return len(closed), nil
 }
