@@ -204,7 +204,7 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 		return "", fault.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead", row.SkipCount)
 	}
 	now := s.Clock.Now()
-	fire, err := coordination.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, row.Params)
+	fire, err := coordination.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, now, row.Params)
 	if err != nil {
 		return "", fmt.Errorf("make a fire: %w", err)
 	}

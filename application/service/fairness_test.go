@@ -28,18 +28,20 @@ func (d *desk) wait(jobID string, n int) {
 			if err != nil {
 				return err
 			}
-			live, err := tx.LiveFires.OfJobs(ctx, []string{jobID})
+			live, err := coordination.LiveOf(ctx, tx, jobs[jobID])
 			if err != nil {
 				return err
 			}
 			var a coordination.Admission
 			now := d.Time.Now()
-			for range part {
-				fire, err := coordination.ExtraFire(entity.TriggerManual, now, now, "")
+			for i := range part {
+				// Real fires are not of one moment: their ids follow one another.
+				made := now.Add(time.Duration(i) * time.Microsecond)
+				fire, err := coordination.ExtraFire(entity.TriggerManual, now, now, made, "")
 				if err != nil {
 					return err
 				}
-				if err := d.Places.Admit(ctx, tx, now, jobs[jobID], &live, fire, &a); err != nil {
+				if err := d.Places.Admit(ctx, tx, now, jobs[jobID], live[jobID], fire, &a); err != nil {
 					return err
 				}
 			}
@@ -48,17 +50,46 @@ func (d *desk) wait(jobID string, n int) {
 	}
 }
 
-// starts notes in which order jobs start, over several nodes.
+// starts notes in which order the runs of jobs are claimed, over several nodes.
+// When their goroutines get to work is for the machine to say, which may be busy.
 type starts struct {
 	mu  sync.Mutex
 	ids []string
 }
 
-func (s *starts) play(_ context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ids = append(s.ids, run.Job.ID)
-	return entity.Succeeded("")
+// claims is the store of a node whose claims are noted once they are committed.
+type claims struct {
+	repository.Store
+	starts *starts
+}
+
+func (c claims) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+	var w claimWriter
+	err := c.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
+		w = claimWriter{ExecutionWriter: tx.Executions}
+		tx.Executions = &w
+		return fn(ctx, tx)
+	})
+	if err == nil {
+		c.starts.mu.Lock()
+		defer c.starts.mu.Unlock()
+		c.starts.ids = append(c.starts.ids, w.jobs...)
+	}
+	return err
+}
+
+// claimWriter notes the jobs of the runs that one transaction claims.
+type claimWriter struct {
+	repository.ExecutionWriter
+	jobs []string
+}
+
+func (w *claimWriter) Claim(ctx context.Context, r repository.ClaimRequest) ([]*entity.Execution, error) {
+	rows, err := w.ExecutionWriter.Claim(ctx, r)
+	for _, row := range rows {
+		w.jobs = append(w.jobs, row.JobID)
+	}
+	return rows, err
 }
 
 func (s *starts) count() int {
@@ -113,7 +144,7 @@ func flood(t *testing.T, cfg persistence.Config, limit int) {
 	var s starts
 	began := time.Now()
 	for _, d := range desks {
-		d.Script.Reply(s.play)
+		d.Runner.Store = claims{d.Runner.Store, &s}
 		d.Start(t)
 	}
 	last := 0

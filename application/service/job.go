@@ -41,6 +41,7 @@ type Engine interface {
 type JobDeps struct {
 	Store     repository.Store
 	Jobs      repository.JobReader
+	Claims    repository.ClaimReader
 	Places    *coordination.Places
 	Schedules coordination.Compiler
 	Checker   DefinitionChecker
@@ -260,6 +261,7 @@ type edit func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.
 func (s *JobService) change(ctx context.Context, id, what string, groups func(old *entity.Job) []string, fn edit) (*entity.Job, error) {
 	var changed *entity.Job
 	var effect coordination.Effect
+	more := false
 	err := s.Store.Write(ctx, repository.LaneAPI, what, func(ctx context.Context, tx repository.Tx) error {
 		old, err := tx.Jobs.LockFull(ctx, id)
 		if err != nil {
@@ -292,7 +294,7 @@ func (s *JobService) change(ctx context.Context, id, what string, groups func(ol
 		if err := s.Places.OpenFor(ctx, tx, now, &effect, old); err != nil {
 			return err
 		}
-		if err := s.openPlaces(ctx, tx, next, now, &effect); err != nil {
+		if more, err = s.openPlaces(ctx, tx, next, now, &effect); err != nil {
 			return err
 		}
 		changed = next
@@ -303,18 +305,21 @@ func (s *JobService) change(ctx context.Context, id, what string, groups func(ol
 	}
 	s.Engine.JobChanged(changed)
 	s.Engine.Notice(effect)
+	if more {
+		s.moveQueue(ctx, id)
+	}
 	return changed, nil
 }
 
 // openPlaces lets queued fires start where the edit made room, and re-arms an
-// idle FIXED_DELAY job.
-func (s *JobService) openPlaces(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *coordination.Effect) error {
-	promoted, err := s.Places.Promote(ctx, tx, now, job)
+// idle FIXED_DELAY job. more says that the queue is not done with.
+func (s *JobService) openPlaces(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *coordination.Effect) (more bool, err error) {
+	promoted, more, err := s.Places.Promote(ctx, tx, now, job)
 	if err != nil {
-		return err
+		return false, err
 	}
 	effect.Add(promoted)
-	return s.Places.ArmIfIdle(ctx, tx, job, now, effect)
+	return more, s.Places.ArmIfIdle(ctx, tx, job, now, effect)
 }
 
 // JobEventData is the data of a job's event.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -81,7 +80,9 @@ func pause(job *entity.Job, by entity.PauseCause, now time.Time) {
 }
 
 // Delete ends a job: what is due is settled, what waits is cancelled, what
-// runs may end. ifMatch zero means not given.
+// runs may end. The runs of a long queue are cancelled in steps after the
+// deletion; what a call leaves, the sweep of the places does. ifMatch zero means
+// not given.
 func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 	var effect coordination.Effect
 	var deleted *entity.Job
@@ -99,9 +100,6 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 		}
 		now := s.Clock.Now()
 		if effect, err = s.settler.Settle(ctx, tx, job, now); err != nil {
-			return err
-		}
-		if err := s.cancelWaiting(ctx, tx, job, now); err != nil {
 			return err
 		}
 		if err := s.Places.OpenFor(ctx, tx, now, &effect, job); err != nil {
@@ -123,44 +121,8 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 	gone.Status = entity.JobFinished
 	s.Engine.JobChanged(&gone)
 	s.Engine.Notice(effect)
+	s.closeWaiting(ctx, deleted)
 	return nil
-}
-
-// cancelWaiting ends the waiting runs of a coordinated job that is deleted.
-// Those of plain jobs are ended when they are claimed.
-func (s *JobService) cancelWaiting(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time) error {
-	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
-	if err != nil {
-		return err
-	}
-	var closed []*entity.Execution
-	for _, f := range live {
-		rows, err := tx.LiveFires.RowsOf(ctx, job.ID, f.FireKey)
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			if row.Status != entity.StatusWaiting {
-				continue
-			}
-			coordination.Close(row, entity.StatusCancelled, entity.ReasonDeleted, now)
-			if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {
-				return err
-			}
-			closed = append(closed, row)
-		}
-	}
-	if len(closed) == 0 {
-		return nil
-	}
-	if _, err := s.Places.Ended(ctx, tx, now, nil, closed); err != nil {
-		return err
-	}
-	events := make([]entity.Event, len(closed))
-	for i, row := range closed {
-		events[i] = event.Final(row, now)
-	}
-	return tx.Records.AddEvents(ctx, events)
 }
 
 // MaxDelaySec bounds the delay of a trigger: one year.
@@ -178,7 +140,7 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 	if nominal.IsZero() {
 		nominal = now.Add(time.Duration(t.DelaySec) * time.Second)
 	}
-	fire, err := coordination.ExtraFire(t.Source, nominal, now.Add(time.Duration(t.DelaySec)*time.Second), t.Params)
+	fire, err := coordination.ExtraFire(t.Source, nominal, now.Add(time.Duration(t.DelaySec)*time.Second), now, t.Params)
 	if err != nil {
 		return nil, fmt.Errorf("make a fire: %w", err)
 	}
@@ -203,13 +165,12 @@ func fireExtra(ctx context.Context, store repository.Store, places *coordination
 		if job == nil {
 			return fault.NotFound("job", jobID)
 		}
-		fires, err := coordination.Live(ctx, tx, job)
+		fires, err := coordination.LiveOf(ctx, tx, job)
 		if err != nil {
 			return err
 		}
-		live := fires[jobID]
 		now := clock.Now()
-		if err := places.Admit(ctx, tx, now, job, &live, fire, &a); err != nil {
+		if err := places.Admit(ctx, tx, now, job, fires[jobID], fire, &a); err != nil {
 			return err
 		}
 		if err := places.Record(ctx, tx, now, job, &a); err != nil {

@@ -145,6 +145,7 @@ func TestRepetitionsStandWithTheirFire(t *testing.T) {
 	first, err := d.Executions.Retry(t.Context(), row.ID, entity.Actor{})
 	require.NoError(t, err)
 	d.finish(first, entity.StatusFailed, entity.ReasonError)
+	d.Clock.Advance(time.Millisecond)
 	second, err := d.Executions.Retry(t.Context(), first, entity.Actor{})
 	require.NoError(t, err)
 	entries, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, To: noon(11 * time.Second)})

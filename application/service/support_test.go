@@ -83,7 +83,7 @@ func deskOn(t *testing.T, n *enginetest.Node) *desk {
 	t.Helper()
 	d := &desk{Node: n, t: t, news: &news{node: n}}
 	d.Jobs = service.NewJobService(service.JobDeps{
-		Store: n.Faults, Jobs: n.Store.Jobs, Places: n.Places, Schedules: n.Schedules, Checker: picky{},
+		Store: n.Faults, Jobs: n.Store.Jobs, Claims: n.Store, Places: n.Places, Schedules: n.Schedules, Checker: picky{},
 		Engine: d.news, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler),
 	})
 	d.Groups = service.NewGroupService(n.Store, d.Jobs, n.Time, slog.New(slog.DiscardHandler))

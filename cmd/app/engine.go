@@ -246,7 +246,7 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 ) {
 	news := engineNews{e}
 	e.Jobs = service.NewJobService(service.JobDeps{
-		Store: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler, Checker: checker,
+		Store: e.Store, Jobs: e.Store.Jobs, Claims: e.Store, Places: places, Schedules: compiler, Checker: checker,
 		Engine: news, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger,
 	})
 	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Clock, e.logger)

@@ -32,6 +32,9 @@ const (
 	ClaimRunningPrefix  = "R"
 )
 
+// ParkedEnd is the end of the keys of parked runs.
+const ParkedEnd ClaimKey = "C"
+
 // placeLen is the length of priority and fair time at the end of a key.
 const placeLen = 1 + 12
 
@@ -50,6 +53,21 @@ func DelayedKey(until time.Time) ClaimKey { return ParkedKey(until) + nameEnd }
 // QueuedKey marks a run that waits for its job; seq keeps the order of fires.
 func QueuedKey(jobID string, seq int64) ClaimKey {
 	return ClaimKey(fmt.Sprintf("%s%s:%012x", ClaimQueuedPrefix, jobID, seq))
+}
+
+// QueuedRange bounds the keys of the runs that wait for one job: lo ≤ key < hi.
+func QueuedRange(jobID string) (lo, hi ClaimKey) {
+	return ClaimKey(ClaimQueuedPrefix + jobID + ":"), ClaimKey(ClaimQueuedPrefix + jobID + ";")
+}
+
+// QueuedFire is what QueuedKey made the key of; ok is false for other keys.
+func (k ClaimKey) QueuedFire() (jobID string, seq int64, ok bool) {
+	at := strings.LastIndexByte(string(k), ':')
+	if !k.Queued() || at < 0 {
+		return "", 0, false
+	}
+	seq, err := strconv.ParseInt(string(k[at+1:]), 16, 64)
+	return string(k[1:at]), seq, err == nil
 }
 
 // RunningKey marks a run held by a node.

@@ -78,11 +78,16 @@ type ExecutionWriter interface {
 	Note(ctx context.Context, notes []Note) error
 	// Lock locks and returns the rows by id, in id order; missing ones are left out.
 	Lock(ctx context.Context, ids []string) ([]*entity.Execution, error)
+	// LockAt locks and returns the rows that stand under the claim keys.
+	LockAt(ctx context.Context, keys []entity.ClaimKey) ([]*entity.Execution, error)
 	// LiveOf locks and returns the runs of a job that are not final, in id order.
 	LiveOf(ctx context.Context, jobID string) ([]*entity.Execution, error)
 	// Requeue writes the claim keys and update times of locked rows that wait,
 	// many in one statement.
 	Requeue(ctx context.Context, rows []*entity.Execution) error
+	// Close writes the ends of locked rows that wait, as coordination.Close makes
+	// them, many in one statement.
+	Close(ctx context.Context, rows []*entity.Execution) error
 	// Update writes every mutable column of a locked row if its status and
 	// token are still those given; else fault.KindConflict, code stale_token.
 	Update(ctx context.Context, row *entity.Execution, from entity.Status, token int64) error
@@ -130,16 +135,39 @@ type ClaimReader interface {
 	First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error)
 	// Last returns the greatest claim key in [lo, hi), or "".
 	Last(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error)
+	// WaitingOf returns ids of runs of a job that wait, at most limit, in no
+	// particular order. It looks at everything that is live.
+	WaitingOf(ctx context.Context, jobID string, limit int) ([]string, error)
 	// Held returns id, job, node, status, token, attempt, epoch, and the cancel
 	// request with its reason, of the rows that run on a node, whatever their epoch.
 	Held(ctx context.Context, nodeID string) ([]*entity.Execution, error)
 }
 
+// FireCount is what counts of a job's live fires.
+type FireCount struct {
+	// Active is how many hold a place of the job.
+	Active int
+	// FirstQueued is the Seq of the first that waits for one; 0 when none does.
+	FirstQueued int64
+}
+
+// Oldest asks for the first live fires of a job, in the order of their Seq.
+type Oldest struct {
+	JobID  string
+	Active bool
+	Limit  int
+}
+
 // LiveFireWriter keeps the places of coordinated jobs, inside a transaction
-// that holds the job's lock.
+// that holds the job's lock. No question costs more where a queue is long, but
+// CountQueued.
 type LiveFireWriter interface {
-	// OfJobs returns the live fires of the jobs, ordered by job id and Seq.
-	OfJobs(ctx context.Context, jobIDs []string) ([]entity.LiveFire, error)
+	// Count counts the live fires of jobs that exist.
+	Count(ctx context.Context, jobIDs []string) (map[string]FireCount, error)
+	// CountQueued counts the fires of a job that wait for a place, at most limit.
+	CountQueued(ctx context.Context, jobID string, limit int) (int, error)
+	// Oldest returns what is asked of each job, in that order.
+	Oldest(ctx context.Context, asked []Oldest) ([]entity.LiveFire, error)
 	// Some returns those of the fires that are live; only their keys are read.
 	Some(ctx context.Context, fires []entity.LiveFire) ([]entity.LiveFire, error)
 	Insert(ctx context.Context, fires []entity.LiveFire) error
@@ -148,5 +176,5 @@ type LiveFireWriter interface {
 	Delete(ctx context.Context, fires []entity.LiveFire) error
 	// RowsOf returns the executions that are not final of one live fire, in id
 	// order, locked.
-	RowsOf(ctx context.Context, jobID, fireKey string) ([]*entity.Execution, error)
+	RowsOf(ctx context.Context, f entity.LiveFire) ([]*entity.Execution, error)
 }

@@ -120,8 +120,16 @@ type JobPlanReader interface {
 	// particular order. Descriptions, labels and owners are not filled in.
 	ForPlanning(ctx context.Context, ids []string) ([]*entity.Job, error)
 	// Unarmed returns ids of ENABLED FIXED_DELAY jobs without a next time and
-	// without a live fire (engine rule 7).
-	Unarmed(ctx context.Context, limit int) ([]string, error)
+	// without a live fire (engine rule 7), by id from after on.
+	Unarmed(ctx context.Context, after string, limit int) ([]string, error)
+	// LiveFires returns live fires that began before a moment, by job and key
+	// from after on.
+	LiveFires(ctx context.Context, after entity.LiveFire, before time.Time, limit int) ([]entity.LiveFire, error)
+	// RowsOf counts the executions that are not final of one live fire.
+	RowsOf(ctx context.Context, f entity.LiveFire) (int, error)
+	// CountFires counts the live fires of the jobs; those without any may be left
+	// out, or be zero.
+	CountFires(ctx context.Context, jobIDs []string) (map[string]FireCount, error)
 	// RoomyGroups are the groups with a limit that have a free place, by name.
 	RoomyGroups(ctx context.Context) ([]string, error)
 	// EmptyPlaces are places of groups whose fire is over.

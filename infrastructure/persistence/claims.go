@@ -56,6 +56,15 @@ func (r *Claims) one(ctx context.Context, name, order string, lo, hi entity.Clai
 	return entity.ClaimKey(keys[0]), nil
 }
 
+// WaitingOf implements repository.ClaimReader.
+func (r *Claims) WaitingOf(ctx context.Context, jobID string, limit int) ([]string, error) {
+	if !plain(jobID) {
+		return nil, nil
+	}
+	return collect(ctx, r.c, "claim.waiting-of", "SELECT id FROM scheduler_job_execution"+r.c.d.byClaim+
+		" WHERE claim_key >= '' AND claim_key < '~' AND job_id = ? AND status = 'WAITING' LIMIT ?", []any{jobID, limit}, scanText)
+}
+
 // Held implements repository.ClaimReader.
 func (r *Claims) Held(ctx context.Context, nodeID string) ([]*entity.Execution, error) {
 	return collect(ctx, r.c, "claim.held", "SELECT id, job_id, node_id, status, token, attempt, epoch, cancel_requested, reason FROM scheduler_job_execution"+

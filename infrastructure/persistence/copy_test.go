@@ -109,7 +109,7 @@ func everything(t *testing.T, s *persistence.Store) map[string]any {
 		require.NoError(t, err, name)
 	}
 	require.NoError(t, s.Write(ctx, repository.LaneAPI, "read", func(ctx context.Context, tx repository.Tx) error {
-		out["live fires"], err = tx.LiveFires.OfJobs(ctx, []string{benchJobID(3000)})
+		out["live fires"], err = tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: benchJobID(3000), Active: true, Limit: 10}, {JobID: benchJobID(3000), Limit: 10}})
 		return err
 	}))
 	return out

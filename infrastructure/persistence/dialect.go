@@ -16,12 +16,13 @@ type dialect struct {
 	forShare string
 	// skipLocked is forUpdate passing over rows that others hold.
 	skipLocked string
-	// byPrimary, byClaim, byDue and byJob pin the index of a hot statement: a wrong guess of
+	// byPrimary, byClaim, byDue, byJob and bySeq pin the index of a hot statement: a wrong guess of
 	// the optimizer would lock rows that nobody asked for.
 	byPrimary string
 	byClaim   string
 	byDue     string
 	byJob     string
+	bySeq     string
 	// ignoreDuplicate ends an INSERT that must do nothing when the row exists;
 	// %s is a column of the table.
 	ignoreDuplicate string
@@ -57,6 +58,7 @@ func newMySQLDialect() *dialect {
 		byClaim:    " FORCE INDEX (idx_claim)",
 		byDue:      " FORCE INDEX (idx_due)",
 		byJob:      " FORCE INDEX (idx_job_id)",
+		bySeq:      " FORCE INDEX (idx_job_seq)",
 		// Not INSERT IGNORE, which would also hide values that do not fit.
 		ignoreDuplicate: " ON DUPLICATE KEY UPDATE %s = %s",
 		// MariaDB turns IN lists of a thousand and more into a derived table,
@@ -75,6 +77,7 @@ func newSQLiteDialect() *dialect {
 		byClaim:         " INDEXED BY idx_execution_claim",
 		byDue:           " INDEXED BY idx_job_due",
 		byJob:           " INDEXED BY idx_execution_job",
+		bySeq:           " INDEXED BY idx_live_fire_seq",
 		ignoreDuplicate: " ON CONFLICT DO NOTHING",
 		maxRows:         1000,
 		insertRows:      8,

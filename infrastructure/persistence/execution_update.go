@@ -22,6 +22,24 @@ func (w *executionWriter) Lock(ctx context.Context, ids []string) ([]*entity.Exe
 	return out, nil
 }
 
+// LockAt implements repository.ExecutionWriter.
+func (w *executionWriter) LockAt(ctx context.Context, keys []entity.ClaimKey) ([]*entity.Execution, error) {
+	texts := make([]string, len(keys))
+	for i, key := range keys {
+		texts[i] = string(key)
+	}
+	var out []*entity.Execution
+	for _, part := range chunks(sorted(texts), w.c.d.maxRows) {
+		in, args := w.c.d.in("claim_key", part)
+		rows, err := collect(ctx, w.c, "execution.lock-at", selectExecutions+w.c.d.byClaim+" WHERE "+in+" ORDER BY id"+w.c.d.forUpdate, args, scanExecution)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
 // LiveOf implements repository.ExecutionWriter. It searches what is live and not
 // the job's history, which may be millions of runs.
 func (w *executionWriter) LiveOf(ctx context.Context, jobID string) ([]*entity.Execution, error) {
@@ -55,6 +73,40 @@ func (w *executionWriter) Requeue(ctx context.Context, rows []*entity.Execution)
 				", t.update_time = "+v.expr(asTime, func(i int) any { return text(part[i].UpdateTime) }), "t.status = 'WAITING'")
 		if _, err := w.c.exec(ctx, "execution.requeue", query, args...); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// closing is what Close writes alike into many rows.
+type closing struct {
+	status               entity.Status
+	reason               entity.Reason
+	message, end, moment string
+}
+
+// Close implements repository.ExecutionWriter.
+func (w *executionWriter) Close(ctx context.Context, rows []*entity.Execution) error {
+	alike := map[closing][]string{}
+	for _, e := range rows {
+		if err := checkExecution(e); err != nil {
+			return err
+		}
+		of := closing{e.Status, e.Reason, e.ErrorMessage, stampText(e.EndTime), stampText(e.UpdateTime)}
+		alike[of] = append(alike[of], e.ID)
+	}
+	for of, ids := range alike {
+		for _, part := range chunks(sorted(ids), w.c.d.maxRows) {
+			in, args := w.c.d.in("id", part)
+			args = append([]any{string(of.status), textOrNull(of.reason), textOrNull(of.message), of.end, of.moment}, args...)
+			n, err := w.c.exec(ctx, "execution.close", "UPDATE scheduler_job_execution"+w.c.d.byPrimary+
+				" SET status = ?, reason = ?, error_message = ?, result = NULL, end_time = ?, update_time = ?, claim_key = NULL WHERE "+in+" AND status = 'WAITING'", args...)
+			if err != nil {
+				return err
+			}
+			if n != int64(len(part)) {
+				return fault.Conflict("stale_token", "%d of %d runs do not wait any more", int64(len(part))-n, len(part))
+			}
 		}
 	}
 	return nil

@@ -52,9 +52,9 @@ func dueWhere(q repository.DueQuery) (where string, args []any, ok bool) {
 }
 
 // Unarmed implements repository.JobPlanReader.
-func (r *Plans) Unarmed(ctx context.Context, limit int) ([]string, error) {
+func (r *Plans) Unarmed(ctx context.Context, after string, limit int) ([]string, error) {
 	return collect(ctx, r.c, "job.unarmed", `SELECT j.id FROM scheduler_job_definition j
-		WHERE j.schedule_kind = 'FIXED_DELAY' AND j.next_fire_time IS NULL AND j.status = 'ENABLED' AND j.deleted = 0
+		WHERE j.schedule_kind = 'FIXED_DELAY' AND j.id > ? AND j.next_fire_time IS NULL AND j.status = 'ENABLED' AND j.deleted = 0
 		AND NOT EXISTS (SELECT 1 FROM scheduler_live_fire f WHERE f.job_id = j.id)
-		ORDER BY j.id LIMIT ?`, []any{limit}, scanText)
+		ORDER BY j.id LIMIT ?`, []any{after, limit}, scanText)
 }

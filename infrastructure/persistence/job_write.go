@@ -24,24 +24,35 @@ func (w *jobWriter) Lock(ctx context.Context, ids []string) ([]repository.JobHea
 	var heads []repository.JobHead
 	for _, part := range chunks(sorted(ids), w.c.d.maxRows) {
 		in, args := w.c.d.in("id", part)
+		// Deleted ones are locked, too: their last runs end under that lock.
 		found, err := collect(ctx, w.c, "job.lock",
-			"SELECT id, next_fire_time, due_time, version, status, fence_seq FROM scheduler_job_definition"+w.c.d.byPrimary+
-				" WHERE "+in+" AND deleted = 0 ORDER BY id"+w.c.d.forUpdate,
-			args, scanHead)
+			"SELECT id, next_fire_time, due_time, version, status, fence_seq, deleted FROM scheduler_job_definition"+w.c.d.byPrimary+
+				" WHERE "+in+" ORDER BY id"+w.c.d.forUpdate,
+			args, scanLocked)
 		if err != nil {
 			return nil, err
 		}
-		heads = append(heads, found...)
+		for _, l := range found {
+			if !l.deleted {
+				heads = append(heads, l.JobHead)
+			}
+		}
 	}
 	_ = failpoint.Hit(w.c.tx, "locked")
 	return heads, nil
 }
 
-func scanHead(rows *sql.Rows) (h repository.JobHead, err error) {
+// lockedJob is a locked row of a job.
+type lockedJob struct {
+	repository.JobHead
+	deleted bool
+}
+
+func scanLocked(rows *sql.Rows) (l lockedJob, err error) {
 	var next, due stamp
-	err = rows.Scan(&h.ID, &next, &due, &h.Version, &h.Status, &h.FenceSeq)
-	h.NextFireTime, h.DueTime = next.time(), due.time()
-	return h, err
+	err = rows.Scan(&l.ID, &next, &due, &l.Version, &l.Status, &l.FenceSeq, &l.deleted)
+	l.NextFireTime, l.DueTime = next.time(), due.time()
+	return l, err
 }
 
 // sorted is the order in which everybody locks (engine rule 8).

@@ -5,17 +5,19 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
 // liveFireWriter implements repository.LiveFireWriter. It takes no locks of its
 // own: the caller holds the job's.
 type liveFireWriter struct{ c *conn }
 
-const selectLiveFires = "SELECT job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time FROM scheduler_live_fire"
+const (
+	selectLiveFires = "SELECT job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time FROM scheduler_live_fire"
+	// selectSomeFires is the beginning of selectLiveFires for the table under the name t.
+	selectSomeFires = "SELECT t.job_id, t.fire_key, t.active, t.remaining, t.seq, t.scheduled, t.job_version, t.create_time"
+)
 
 func scanLiveFire(rows *sql.Rows) (f entity.LiveFire, err error) {
 	var created stamp
@@ -24,39 +26,43 @@ func scanLiveFire(rows *sql.Rows) (f entity.LiveFire, err error) {
 	return f, err
 }
 
-// OfJobs implements repository.LiveFireWriter.
-func (w *liveFireWriter) OfJobs(ctx context.Context, jobIDs []string) ([]entity.LiveFire, error) {
-	var out []entity.LiveFire
-	for _, part := range chunks(sorted(jobIDs), w.c.d.maxRows) {
-		in, args := w.c.d.in("job_id", part)
-		fires, err := collect(ctx, w.c, "live-fire.of-jobs", selectLiveFires+" WHERE "+in+" ORDER BY job_id, seq, fire_key", args, scanLiveFire)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, fires...)
-	}
-	return out, nil
-}
-
 // Some implements repository.LiveFireWriter.
 func (w *liveFireWriter) Some(ctx context.Context, fires []entity.LiveFire) ([]entity.LiveFire, error) {
 	var out []entity.LiveFire
 	for _, part := range chunks(byKey(fires), w.c.d.maxRows) {
-		args := make([]any, 0, len(part)*2)
-		for _, f := range part {
-			args = append(args, f.JobID, f.FireKey)
+		query, args := selectLiveFires+" WHERE (job_id, fire_key) IN (VALUES "+tuples(2, len(part))+")", keysOf(part)
+		if !w.c.d.lite() {
+			query, args = w.c.d.atKeys(selectSomeFires, "scheduler_live_fire", part)
 		}
-		values := tuples(2, len(part))
-		if w.c.d.lite() {
-			values = "VALUES " + values
-		}
-		found, err := collect(ctx, w.c, "live-fire.some", selectLiveFires+" WHERE (job_id, fire_key) IN ("+values+")", args, scanLiveFire)
+		found, err := collect(ctx, w.c, "live-fire.some", query, args, scanLiveFire)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// keysOf are the arguments that name fires.
+func keysOf(fires []entity.LiveFire) []any {
+	args := make([]any, 0, len(fires)*2)
+	for _, f := range fires {
+		args = append(args, f.JobID, f.FireKey)
+	}
+	return args
+}
+
+// atKeys renders "what FROM table t" for the rows of some fires, each found by
+// its primary key: with a long list of pairs the optimizer would read all fires
+// of a job, and compare each with every pair.
+func (d *dialect) atKeys(what, table string, fires []entity.LiveFire) (string, []any) {
+	if len(fires) == 1 {
+		return what + " FROM " + table + " t" + d.byPrimary + " WHERE t.job_id = ? AND t.fire_key = ?", keysOf(fires)
+	}
+	v := newValueTable(len(fires), func(i int) any { return fires[i].JobID })
+	v.add(asKey, func(i int) any { return fires[i].FireKey })
+	derived, args := v.derived(d)
+	return what + " FROM " + derived + " STRAIGHT_JOIN " + table + " t" + d.byPrimary + " ON v.c0 = t.job_id AND v.c1 = t.fire_key", args
 }
 
 // byKey is the order in which live fires are written.
@@ -135,44 +141,12 @@ func (c *conn) deleteFires(ctx context.Context, name, table string, fires []enti
 		return nil
 	}
 	for _, part := range chunks(byKey(fires), c.d.maxRows) {
-		args := make([]any, 0, len(part)*2)
-		for _, f := range part {
-			args = append(args, f.JobID, f.FireKey)
-		}
-		_, err := c.exec(ctx, name, "DELETE FROM "+table+" WHERE (job_id, fire_key) IN ("+tuples(2, len(part))+")", args...)
-		if err != nil {
+		query, args := c.d.atKeys("DELETE t", table, part)
+		if _, err := c.exec(ctx, name, query, args...); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// clockSlack covers the distance between the clocks of nodes that write rows
-// of one fire.
-const clockSlack = 10 * time.Minute
-
-// RowsOf implements repository.LiveFireWriter. A job may have millions of
-// runs and no index tells the live ones apart, so the search is bounded by
-// what ids begin with: the nominal time of a planned or backfilled run, the
-// creation of any other, which is no earlier than the live fire's.
-func (w *liveFireWriter) RowsOf(ctx context.Context, jobID, fireKey string) ([]*entity.Execution, error) {
-	where := " WHERE job_id = ? AND fire_key = ? AND claim_key IS NOT NULL AND status IN ('WAITING', 'RUNNING')"
-	args := []any{jobID, fireKey}
-	fires, err := collect(ctx, w.c, "live-fire.get", selectLiveFires+" WHERE job_id = ? AND fire_key = ?", []any{jobID, fireKey}, scanLiveFire)
-	if err != nil {
-		return nil, err
-	}
-	if len(fires) == 1 {
-		created := identity.FloorID(fires[0].CreateTime.Add(-clockSlack))
-		if nominal, ok := identity.NominalOf(fireKey); ok {
-			where += " AND (id >= ? OR (id >= ? AND id < ?))"
-			args = append(args, created, identity.FloorID(nominal), identity.FloorID(nominal.Add(time.Millisecond)))
-		} else {
-			where += " AND id >= ?"
-			args = append(args, created)
-		}
-	}
-	return collect(ctx, w.c, "live-fire.rows", selectExecutions+w.c.d.byJob+where+" ORDER BY id"+w.c.d.forUpdate, args, scanExecution)
 }
 
 func flag(b bool) int {

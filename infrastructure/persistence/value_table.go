@@ -23,6 +23,7 @@ type valueColumn struct {
 // The types of columns that a literal alone would not have.
 const (
 	asID   = "CAST(? AS CHAR(50) CHARACTER SET ascii) COLLATE ascii_bin"
+	asKey  = "CAST(? AS CHAR(100) CHARACTER SET ascii) COLLATE ascii_bin"
 	asTime = "CAST(? AS DATETIME(3))"
 	asInt  = "CAST(? AS SIGNED)"
 	asIs   = "?"

@@ -65,7 +65,7 @@ func (p *pass) decide(ctx context.Context, times []time.Time) (int, error) {
 	}
 	past := Read(fires)
 	p.b.Open = past.open(p.b.Open)
-	places, err := coordination.Live(ctx, p.tx, p.job)
+	places, err := coordination.LiveOf(ctx, p.tx, p.job)
 	if err != nil {
 		return 0, err
 	}
@@ -82,7 +82,7 @@ func (p *pass) decide(ctx context.Context, times []time.Time) (int, error) {
 		}
 		fire := coordination.BackfillFire(at, p.now)
 		fire.By.User = p.b.User
-		if err := p.places.Admit(ctx, p.tx, p.now, p.job, &live, fire, &p.admitted); err != nil {
+		if err := p.places.Admit(ctx, p.tx, p.now, p.job, live, fire, &p.admitted); err != nil {
 			return i, err
 		}
 		p.b.Open = append(p.b.Open, at)

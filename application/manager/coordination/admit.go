@@ -23,7 +23,7 @@ type Admission struct {
 // earlier fires that REPLACE ends are written at once. Who has stored the rows
 // calls OpenFor.
 func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
-	live *[]entity.LiveFire, f Fire, a *Admission,
+	live *Live, f Fire, a *Admission,
 ) error {
 	if job.Broadcast {
 		if err := f.freeze(ctx, tx, job); err != nil {
@@ -44,20 +44,27 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 		a.Rows = append(a.Rows, rows...)
 		return nil
 	}
-	d := overlap.Admit(job.Overlap, job.FireLimit(), job.MaxQueued, *live)
+	d, err := live.decide(ctx, tx, job)
+	if err != nil {
+		return err
+	}
 	if d.Verdict == overlap.Skip {
 		return a.skip(f, job, now, d.Reason)
 	}
-	if err := p.supersede(ctx, tx, now, live, d.Supersede, &a.Effect); err != nil {
-		return err
+	if d.Supersede {
+		if err := supersede(ctx, tx, now, job, live, a); err != nil {
+			return err
+		}
 	}
-	if err := p.replace(ctx, tx, now, job, live, d.Replace, &a.Effect); err != nil {
-		return err
+	if d.Replace > 0 {
+		if err := replace(ctx, tx, now, job, live, d.Replace, a); err != nil {
+			return err
+		}
 	}
 	active := d.Verdict == overlap.Start
-	if !active && len(d.Replace) > 0 {
+	if !active && d.Replace > 0 {
 		// The fires it replaces may have ended just now: none of them had started.
-		active = job.FireLimit() == 0 || countActive(*live) < job.FireLimit()
+		active = live.active < job.FireLimit()
 	}
 	job.FenceSeq++
 	for _, row := range rows {
@@ -74,7 +81,7 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 		JobID: job.ID, FireKey: f.Key, Active: active, Remaining: len(rows), Seq: job.FenceSeq,
 		Scheduled: f.Planned, JobVersion: job.Version, CreateTime: now,
 	}
-	*live = append(*live, place)
+	live.take(place, rows)
 	a.LiveFires = append(a.LiveFires, place)
 	a.Rows = append(a.Rows, rows...)
 	return nil
@@ -88,80 +95,6 @@ func (a *Admission) skip(f Fire, job *entity.Job, now time.Time, reason entity.R
 	}
 	a.Rows = append(a.Rows, row)
 	a.Effect.Closed = append(a.Effect.Closed, row)
-	return nil
-}
-
-// supersede ends queued fires that a newer one takes the place of.
-func (p *Places) supersede(ctx context.Context, tx repository.Tx, now time.Time,
-	live *[]entity.LiveFire, fires []entity.LiveFire, e *Effect,
-) error {
-	for _, f := range fires {
-		if err := p.stopRows(ctx, tx, now, f, e); err != nil {
-			return err
-		}
-		forget(live, f)
-	}
-	return deleteFires(ctx, tx, fires)
-}
-
-// replace asks the runs of active fires to stop; what has not started ends
-// here, and a fire of which nothing runs leaves its place at once.
-func (p *Places) replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
-	live *[]entity.LiveFire, fires []entity.LiveFire, e *Effect,
-) error {
-	var ended, shrunk []entity.LiveFire
-	for _, f := range fires {
-		closed := len(e.Closed)
-		if err := p.stopRows(ctx, tx, now, f, e); err != nil {
-			return err
-		}
-		f.Remaining -= len(e.Closed) - closed
-		if f.Remaining <= 0 {
-			ended = append(ended, f)
-			forget(live, f)
-		} else if len(e.Closed) > closed {
-			shrunk = append(shrunk, f)
-			remember(live, f)
-		}
-	}
-	if len(shrunk) > 0 {
-		if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
-			return fmt.Errorf("shrink replaced fires: %w", err)
-		}
-	}
-	if job.Limited && len(ended) > 0 {
-		if err := tx.Groups.Release(ctx, ended); err != nil {
-			return fmt.Errorf("give up the places of replaced fires: %w", err)
-		}
-	}
-	return deleteFires(ctx, tx, ended)
-}
-
-// stopRows ends the waiting rows of a fire because of a newer one, and asks the
-// running ones to stop.
-func (p *Places) stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire, e *Effect) error {
-	rows, err := tx.LiveFires.RowsOf(ctx, f.JobID, f.FireKey)
-	if err != nil {
-		return fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
-	}
-	for _, row := range rows {
-		from := row.Status
-		if from == entity.StatusRunning {
-			if row.CancelRequested {
-				continue
-			}
-			row.CancelRequested = true
-			row.Reason = entity.ReasonReplaced
-			e.Stopping = append(e.Stopping, row)
-		} else {
-			Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
-			e.Closed = append(e.Closed, row)
-		}
-		row.UpdateTime = now
-		if err := tx.Executions.Update(ctx, row, from, row.Token); err != nil {
-			return fmt.Errorf("stop replaced run %s: %w", row.ID, err)
-		}
-	}
 	return nil
 }
 
@@ -179,42 +112,4 @@ func Close(row *entity.Execution, status entity.Status, reason entity.Reason, no
 	}
 	row.Status, row.Reason, row.Claim = status, reason, ""
 	row.EndTime, row.UpdateTime = now, now
-}
-
-func deleteFires(ctx context.Context, tx repository.Tx, fires []entity.LiveFire) error {
-	if len(fires) == 0 {
-		return nil
-	}
-	if err := tx.LiveFires.Delete(ctx, fires); err != nil {
-		return fmt.Errorf("give up places: %w", err)
-	}
-	return nil
-}
-
-func countActive(live []entity.LiveFire) int {
-	n := 0
-	for _, f := range live {
-		if f.Active {
-			n++
-		}
-	}
-	return n
-}
-
-func forget(live *[]entity.LiveFire, f entity.LiveFire) {
-	kept := (*live)[:0]
-	for _, o := range *live {
-		if o.JobID != f.JobID || o.FireKey != f.FireKey {
-			kept = append(kept, o)
-		}
-	}
-	*live = kept
-}
-
-func remember(live *[]entity.LiveFire, f entity.LiveFire) {
-	for i, o := range *live {
-		if o.JobID == f.JobID && o.FireKey == f.FireKey {
-			(*live)[i] = f
-		}
-	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/overlap"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
@@ -27,26 +27,19 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 	if len(finals) == 0 {
 		return e, nil
 	}
-	live, err := concerned(ctx, tx, jobs, finals)
+	gone, err := shrink(ctx, tx, finals)
 	if err != nil {
-		return e, fmt.Errorf("read live fires: %w", err)
-	}
-	var gone, shrunk []entity.LiveFire
-	remaining := map[string][]entity.LiveFire{}
-	for _, f := range live {
-		n := finals[fireID{f.JobID, f.FireKey}]
-		f.Remaining -= n
-		switch {
-		case n > 0 && f.Remaining <= 0:
-			gone = append(gone, f)
-			continue
-		case n > 0:
-			shrunk = append(shrunk, f)
-		}
-		remaining[f.JobID] = append(remaining[f.JobID], f)
-	}
-	if err := leave(ctx, tx, jobs, gone); err != nil {
 		return e, err
+	}
+	return e, p.over(ctx, tx, now, jobs, gone, &e)
+}
+
+// over gives on the places of fires of which nothing is live any more.
+func (p *Places) over(ctx context.Context, tx repository.Tx, now time.Time,
+	jobs map[string]*entity.Job, gone []entity.LiveFire, e *Effect,
+) error {
+	if err := leave(ctx, tx, jobs, gone); err != nil {
+		return err
 	}
 	touched := map[string]bool{}
 	for _, f := range gone {
@@ -54,68 +47,89 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 		if job == nil {
 			continue
 		}
-		if err := p.rearm(ctx, tx, now, job, f, &e); err != nil {
-			return e, err
+		if err := p.rearm(ctx, tx, now, job, f, e); err != nil {
+			return err
 		}
 		touched[f.JobID] = true
 	}
-	for _, id := range slices.Sorted(maps.Keys(touched)) {
-		promoted, err := p.promote(ctx, tx, now, jobs[id], remaining[id], &e)
-		if err != nil {
-			return e, err
-		}
-		shrunk = merge(shrunk, promoted)
+	changed := among(jobs, touched)
+	if _, err := p.fill(ctx, tx, now, changed, e); err != nil {
+		return err
 	}
-	if len(shrunk) > 0 {
-		if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
-			return e, fmt.Errorf("update live fires: %w", err)
-		}
-	}
-	return e, p.OpenFor(ctx, tx, now, &e, among(jobs, touched)...)
+	return p.OpenFor(ctx, tx, now, e, changed...)
 }
 
-// concerned are the live fires that the ends of some have to do with: all those
-// of jobs that let the next one start, else only those that end. The others may
-// be many thousands, which wait for their group.
-func concerned(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, finals map[fireID]int) ([]entity.LiveFire, error) {
-	var bounded []string
-	var alone []entity.LiveFire
-	for id := range finals {
-		if job := jobs[id.job]; job != nil && job.FireLimit() > 0 {
-			bounded = append(bounded, id.job)
-		} else {
-			alone = append(alone, entity.LiveFire{JobID: id.job, FireKey: id.key})
-		}
-	}
-	live, err := tx.LiveFires.OfJobs(ctx, bounded)
+// Recount gives up a live fire of which no run is live, and counts one anew of
+// which fewer are than it says. Neither should be: an end that was stored apart
+// from what follows from it, or by a node that did not know of a new limit,
+// leaves it so (engine rule 16). Under the job's lock nothing else changes it.
+func (p *Places) Recount(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire) (e Effect, err error) {
+	jobs, err := p.Lock(ctx, tx, []string{f.JobID})
 	if err != nil {
-		return nil, err
+		return e, err
 	}
-	some, err := tx.LiveFires.Some(ctx, alone)
-	return append(live, some...), err
+	found, err := tx.LiveFires.Some(ctx, []entity.LiveFire{f})
+	if err != nil || len(found) == 0 {
+		return e, err
+	}
+	rows, err := liveRows(ctx, tx, found[0])
+	if err != nil {
+		return e, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
+	}
+	switch {
+	case rows == 0:
+		return e, p.over(ctx, tx, now, jobs, found, &e)
+	case rows < found[0].Remaining:
+		found[0].Remaining = rows
+		return e, tx.LiveFires.Update(ctx, found)
+	}
+	return e, nil
 }
 
-// Live are the live fires of those of the locked jobs that admit by them; a job
-// without a limit of its own admits every fire.
-func Live(ctx context.Context, tx repository.Tx, jobs ...*entity.Job) (map[string][]entity.LiveFire, error) {
-	var bounded []string
-	for _, job := range jobs {
-		if job.FireLimit() > 0 {
-			bounded = append(bounded, job.ID)
+// liveRows counts the live runs of a fire. Where fewer are found than should be,
+// and the ids are not computed, it looks at all that is live of the job: the
+// clock of a node of a former release may have jumped while it made them.
+func liveRows(ctx context.Context, tx repository.Tx, f entity.LiveFire) (int, error) {
+	rows, err := tx.LiveFires.RowsOf(ctx, f)
+	if _, planned := identity.NominalOf(f.FireKey); err != nil || planned || len(rows) >= f.Remaining {
+		return len(rows), err
+	}
+	all, err := tx.Executions.LiveOf(ctx, f.JobID)
+	n := 0
+	for _, row := range all {
+		if row.FireKey == f.FireKey {
+			n++
 		}
 	}
-	if len(bounded) == 0 {
-		return nil, nil
+	return n, err
+}
+
+// shrink takes the shards that are final off their fires, and returns the fires
+// of which none is left.
+func shrink(ctx context.Context, tx repository.Tx, finals map[fireID]int) (gone []entity.LiveFire, err error) {
+	asked := make([]entity.LiveFire, 0, len(finals))
+	for id := range finals {
+		asked = append(asked, entity.LiveFire{JobID: id.job, FireKey: id.key})
 	}
-	fires, err := tx.LiveFires.OfJobs(ctx, bounded)
+	live, err := tx.LiveFires.Some(ctx, asked)
 	if err != nil {
 		return nil, fmt.Errorf("read live fires: %w", err)
 	}
-	live := make(map[string][]entity.LiveFire, len(bounded))
-	for _, f := range fires {
-		live[f.JobID] = append(live[f.JobID], f)
+	var shrunk []entity.LiveFire
+	for _, f := range live {
+		if f.Remaining -= finals[fireID{f.JobID, f.FireKey}]; f.Remaining <= 0 {
+			gone = append(gone, f)
+		} else {
+			shrunk = append(shrunk, f)
+		}
 	}
-	return live, nil
+	if len(shrunk) == 0 {
+		return gone, nil
+	}
+	if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
+		return nil, fmt.Errorf("update live fires: %w", err)
+	}
+	return gone, nil
 }
 
 // leave gives up what fires hold that are over. What a deleted job was bound by
@@ -132,59 +146,13 @@ func leave(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, g
 	return deleteFires(ctx, tx, gone)
 }
 
+// among are those of the jobs, in the order of their ids.
 func among(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
-	var out []*entity.Job
-	for id := range ids {
+	out := make([]*entity.Job, 0, len(ids))
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
 		out = append(out, jobs[id])
 	}
 	return out
-}
-
-// Promote lets queued fires of a locked job start as far as its limit allows.
-// One that needs no places any more, because of an edit, gives all of them up:
-// left behind, they would count when the next edit makes it need them again.
-func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job) (Effect, error) {
-	var e Effect
-	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
-	if err != nil {
-		return e, fmt.Errorf("read live fires: %w", err)
-	}
-	promoted, err := p.promote(ctx, tx, now, job, live, &e)
-	switch {
-	case err != nil:
-		return e, err
-	case !job.Coordinated():
-		return e, deleteFires(ctx, tx, live)
-	case len(promoted) > 0:
-		if err := tx.LiveFires.Update(ctx, promoted); err != nil {
-			return e, fmt.Errorf("update live fires: %w", err)
-		}
-	}
-	return e, p.OpenFor(ctx, tx, now, &e, job)
-}
-
-func (p *Places) promote(ctx context.Context, tx repository.Tx, now time.Time,
-	job *entity.Job, live []entity.LiveFire, e *Effect,
-) ([]entity.LiveFire, error) {
-	promoted := overlap.Promote(job.FireLimit(), live)
-	for i := range promoted {
-		promoted[i].Active = true
-		rows, err := tx.LiveFires.RowsOf(ctx, job.ID, promoted[i].FireKey)
-		if err != nil {
-			return nil, fmt.Errorf("read the runs of fire %s: %w", promoted[i].FireKey, err)
-		}
-		for _, row := range rows {
-			if row.Status != entity.StatusWaiting || !row.Claim.Queued() {
-				continue
-			}
-			p.MakeReady(job, row, promoted[i].Seq, now, e)
-			row.UpdateTime = now
-			if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {
-				return nil, fmt.Errorf("let run %s start: %w", row.ID, err)
-			}
-		}
-	}
-	return promoted, nil
 }
 
 // rearm sets the next time of a FIXED_DELAY job after its scheduled fire has
@@ -236,33 +204,17 @@ func AdvanceOf(job *entity.Job, last time.Time) repository.JobAdvance {
 	}
 }
 
-// merge puts the newer state of a fire over the older one.
-func merge(fires, newer []entity.LiveFire) []entity.LiveFire {
-	for _, n := range newer {
-		found := false
-		for i := range fires {
-			if fires[i].JobID == n.JobID && fires[i].FireKey == n.FireKey {
-				fires[i], found = n, true
-			}
-		}
-		if !found {
-			fires = append(fires, n)
-		}
-	}
-	return fires
-}
-
 // ArmIfIdle gives a locked FIXED_DELAY job that is enabled, has no next time
 // and no live fire its next time: nobody else will (engine rule 7).
 func (p *Places) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, e *Effect) error {
 	if job.Schedule.Kind != schedule.FixedDelay || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
 		return nil
 	}
-	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
+	counts, err := tx.LiveFires.Count(ctx, []string{job.ID})
 	if err != nil {
-		return fmt.Errorf("read live fires: %w", err)
+		return fmt.Errorf("count live fires: %w", err)
 	}
-	if len(live) > 0 {
+	if c := counts[job.ID]; c.Active > 0 || c.FirstQueued > 0 {
 		return nil
 	}
 	return p.Arm(ctx, tx, job, now, e)

@@ -6,8 +6,6 @@ package coordination
 import (
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
@@ -37,6 +35,8 @@ type Fire struct {
 	// Computed ids refuse a second record of the fire; others are random
 	// (engine rules 1, 2).
 	Computed bool
+	// made is the store's time at which other ids were made.
+	made time.Time
 	// nodes are those of a broadcast's shards, in their order.
 	nodes []string
 }
@@ -58,14 +58,15 @@ func BackfillFire(nominal, due time.Time) Fire {
 	}
 }
 
-// ExtraFire is a fire outside the schedule; its key is made unique.
-func ExtraFire(trigger entity.Trigger, nominal, due time.Time, params string) (Fire, error) {
-	id, err := uuid.NewV7()
+// ExtraFire is a fire outside the schedule, made at now, which is the store's
+// time: its key is unique and tells with which moment the ids of its runs begin.
+func ExtraFire(trigger entity.Trigger, nominal, due, now time.Time, params string) (Fire, error) {
+	id, err := identity.RandomID(now)
 	if err != nil {
 		return Fire{}, err
 	}
 	return Fire{
-		Key: string(trigger) + ":" + id.String(), Nominal: nominal, Due: due,
+		Key: string(trigger) + ":" + id, Nominal: nominal, Due: due, made: now,
 		Trigger: trigger, Params: params, OnlyShard: -1,
 	}, nil
 }
@@ -111,8 +112,7 @@ func (f Fire) id(jobID string, shard int) (string, error) {
 	if f.Computed {
 		return identity.ExecutionID(f.Nominal, jobID, f.Key, shard), nil
 	}
-	id, err := uuid.NewV7()
-	return id.String(), err
+	return identity.RandomID(f.made)
 }
 
 // Skipped is the one row of a fire that is recorded without running.

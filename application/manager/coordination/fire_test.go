@@ -43,7 +43,7 @@ func TestAPlannedFireHasComputedIds(t *testing.T) {
 func TestAFireByHandIsUnique(t *testing.T) {
 	job := &entity.Job{ID: "j", ShardCount: 1}
 	make2 := func() *entity.Execution {
-		fire, err := coordination.ExtraFire(entity.TriggerAPI, noon, noon, `{"a":1}`)
+		fire, err := coordination.ExtraFire(entity.TriggerAPI, noon, noon, noon, `{"a":1}`)
 		require.NoError(t, err)
 		rows, err := fire.Rows(job, noon)
 		require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestAFireByHandIsUnique(t *testing.T) {
 // One shard of a fire that is repeated keeps its place among all shards,
 // whatever the job's number is today.
 func TestOneShardCanBeRepeated(t *testing.T) {
-	fire, err := coordination.ExtraFire(entity.TriggerRetry, noon, noon, "")
+	fire, err := coordination.ExtraFire(entity.TriggerRetry, noon, noon, noon, "")
 	require.NoError(t, err)
 	fire.OnlyShard, fire.ShardTotal, fire.RetryOf, fire.RootID = 2, 5, "former", "root"
 	rows, err := fire.Rows(&entity.Job{ID: "j", ShardCount: 3}, noon)

@@ -107,7 +107,7 @@ func (p *Places) letGo(ctx context.Context, tx repository.Tx, now time.Time, e *
 			rows = append(rows, row)
 			continue
 		}
-		shards, err := tx.LiveFires.RowsOf(ctx, row.JobID, row.FireKey)
+		shards, err := tx.LiveFires.RowsOf(ctx, entity.LiveFire{JobID: row.JobID, FireKey: row.FireKey, Active: true, Remaining: row.ShardTotal})
 		if err != nil {
 			return 0, fmt.Errorf("read the runs of fire %s: %w", row.FireKey, err)
 		}

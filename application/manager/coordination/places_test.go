@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
 )
 
 // admit records one fire by hand of a job, and returns its rows and effect.
@@ -23,15 +24,15 @@ func admit(t *testing.T, n *enginetest.Node, jobID string) coordination.Admissio
 		if err != nil {
 			return err
 		}
-		live, err := tx.LiveFires.OfJobs(ctx, []string{jobID})
+		live, err := coordination.LiveOf(ctx, tx, jobs[jobID])
 		if err != nil {
 			return err
 		}
-		fire, err := coordination.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), "")
+		fire, err := coordination.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
 		if err != nil {
 			return err
 		}
-		if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[jobID], &live, fire, &a); err != nil {
+		if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
 			return err
 		}
 		if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
@@ -60,13 +61,9 @@ func end(t *testing.T, n *enginetest.Node, jobID string, rows ...*entity.Executi
 	return e
 }
 
-func live(t *testing.T, n *enginetest.Node, jobID string) (out []entity.LiveFire) {
+func live(t *testing.T, n *enginetest.Node, jobID string) []entity.LiveFire {
 	t.Helper()
-	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {
-		out, err = tx.LiveFires.OfJobs(ctx, []string{jobID})
-		return err
-	})
-	return out
+	return n.LiveFires(t, jobID)
 }
 
 // Rule 16: a limit counts fires, not shards; a place is free when the last
@@ -118,6 +115,45 @@ func TestReplaceWaitsUntilTheFormerHasStopped(t *testing.T) {
 	require.Equal(t, 1, freed.Ready)
 	require.False(t, n.Row(t, third.Rows[0].ID).Claim.Queued())
 	require.Len(t, live(t, n, job.ID), 1)
+}
+
+// Fires of one transaction replace one another, too: of those that are caught up
+// together under REPLACE the last one runs.
+func TestFiresOfOneTransactionReplaceOneAnother(t *testing.T) {
+	for _, limit := range []int{0, 2} {
+		n := enginetest.New(t, enginetest.Options{})
+		job := n.Add(t, enginetest.Job("latest", func(j *entity.Job) { j.Overlap, j.MaxConcurrency = entity.OverlapReplace, limit }))
+		var a coordination.Admission
+		n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+			a = coordination.Admission{}
+			jobs, err := n.Places.Lock(ctx, tx, []string{job.ID})
+			if err != nil {
+				return err
+			}
+			live, err := coordination.LiveOf(ctx, tx, jobs[job.ID])
+			if err != nil {
+				return err
+			}
+			for i := range 5 {
+				at := n.Time.Now().Add(time.Duration(i) * time.Second)
+				fire := coordination.PlannedFire(planning.Fire{Nominal: at, Due: n.Time.Now(), Trigger: entity.TriggerSchedule})
+				if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[job.ID], live[job.ID], fire, &a); err != nil {
+					return err
+				}
+			}
+			return n.Places.Record(ctx, tx, n.Time.Now(), jobs[job.ID], &a)
+		})
+		running := max(limit, 1)
+		for i, row := range n.Rows(t, job.ID) {
+			if i < 5-running {
+				require.Equal(t, []any{entity.StatusSkipped, entity.ReasonReplaced}, []any{row.Status, row.Reason}, "fire %d", i)
+				continue
+			}
+			require.True(t, row.Claim.Ready(), "fire %d", i)
+		}
+		require.Len(t, live(t, n, job.ID), running)
+		require.Len(t, n.Events(t), 5-running)
+	}
 }
 
 // Rule 21: the job-wide number never falls, over fires and over what was skipped.

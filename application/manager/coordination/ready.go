@@ -151,17 +151,18 @@ type fireID struct{ job, key string }
 func (p *Places) numbers(ctx context.Context, tx repository.Tx,
 	jobs map[string]*entity.Job, rows []*entity.Execution,
 ) (map[fireID]int64, error) {
-	var ids []string
-	seen := map[string]bool{}
+	var fires []entity.LiveFire
+	seen := map[fireID]bool{}
 	for _, row := range rows {
-		if job := jobs[row.JobID]; job != nil && job.Routing.Strategy == entity.RouteRoundRobin && !seen[job.ID] {
-			ids, seen[job.ID] = append(ids, job.ID), true
+		id := fireID{row.JobID, row.FireKey}
+		if job := jobs[row.JobID]; job != nil && job.Routing.Strategy == entity.RouteRoundRobin && !seen[id] {
+			fires, seen[id] = append(fires, entity.LiveFire{JobID: row.JobID, FireKey: row.FireKey}), true
 		}
 	}
-	if len(ids) == 0 {
+	if len(fires) == 0 {
 		return nil, nil
 	}
-	live, err := tx.LiveFires.OfJobs(ctx, ids)
+	live, err := tx.LiveFires.Some(ctx, fires)
 	if err != nil {
 		return nil, fmt.Errorf("read the numbers of live fires: %w", err)
 	}

@@ -2,19 +2,13 @@ package coordination
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/overlap"
 )
-
-// Free reports whether one more fire of a job would start at once, and neither
-// wait, be skipped nor end another one. live are the job's live fires.
-func (p *Places) Free(job *entity.Job, live []entity.LiveFire) bool {
-	return !job.Coordinated() || overlap.Free(job.Overlap, job.FireLimit(), live)
-}
 
 // Record stores what fires outside the schedule add to a locked job.
 func (p *Places) Record(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, a *Admission) error {
@@ -31,12 +25,24 @@ func (p *Places) Record(ctx context.Context, tx repository.Tx, now time.Time, jo
 			return err
 		}
 	}
-	if err := p.OpenFor(ctx, tx, now, &a.Effect, job); err != nil || len(a.Effect.Closed) == 0 {
+	if err := p.OpenFor(ctx, tx, now, &a.Effect, job); err != nil {
 		return err
 	}
-	events := make([]entity.Event, len(a.Effect.Closed))
-	for i, row := range a.Effect.Closed {
+	return addClosed(ctx, tx, now, a.Effect.Closed)
+}
+
+// addClosed adds the events of runs that became final without running (engine
+// rule 24).
+func addClosed(ctx context.Context, tx repository.Tx, now time.Time, closed []*entity.Execution) error {
+	if len(closed) == 0 {
+		return nil
+	}
+	events := make([]entity.Event, len(closed))
+	for i, row := range closed {
 		events[i] = event.Final(row, now)
 	}
-	return tx.Records.AddEvents(ctx, events)
+	if err := tx.Records.AddEvents(ctx, events); err != nil {
+		return fmt.Errorf("add %d events: %w", len(events), err)
+	}
+	return nil
 }

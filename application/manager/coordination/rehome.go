@@ -33,7 +33,12 @@ func (p *Places) Rehome(ctx context.Context, tx repository.Tx, now time.Time, jo
 // bind makes the live runs of a job fires of its group. Those of a job that was
 // plain until now have no place among the job's fires either, and get one.
 func (p *Places) bind(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution) error {
-	live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
+	fires := byFire(rows)
+	asked := make([]entity.LiveFire, len(fires))
+	for i, fire := range fires {
+		asked[i] = entity.LiveFire{JobID: job.ID, FireKey: fire[0].FireKey}
+	}
+	live, err := tx.LiveFires.Some(ctx, asked)
 	if err != nil {
 		return fmt.Errorf("read live fires: %w", err)
 	}
@@ -44,7 +49,7 @@ func (p *Places) bind(ctx context.Context, tx repository.Tx, now time.Time, job 
 	var born []entity.LiveFire
 	var places []entity.GroupPlace
 	var moved []*entity.Execution
-	for _, fire := range byFire(rows) {
+	for _, fire := range fires {
 		f, ok := known[fire[0].FireKey]
 		if !ok {
 			job.FenceSeq++

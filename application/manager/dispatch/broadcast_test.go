@@ -9,20 +9,14 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 func broadcast(j *entity.Job) { j.Broadcast = true }
 
 // places counts the live fires of a job.
-func (c *cluster) places(jobID string) (n int) {
+func (c *cluster) places(jobID string) int {
 	c.t.Helper()
-	c.nodes[0].Write(c.t, func(ctx context.Context, tx repository.Tx) error {
-		live, err := tx.LiveFires.OfJobs(ctx, []string{jobID})
-		n = len(live)
-		return err
-	})
-	return n
+	return len(c.nodes[0].LiveFires(c.t, jobID))
 }
 
 func TestABroadcastRunsOnEveryNode(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -87,7 +88,8 @@ func (n *Node) ID() string { return n.self.ID }
 func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 	t.Helper()
 	var a coordination.Admission
-	fire, err := coordination.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), "")
+	n.Clock.Advance(time.Microsecond) // ids of one moment have no order
+	fire, err := coordination.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
 	require.NoError(t, err)
 	n.Places.PrepareIDs(t.Context(), jobID)
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
@@ -96,11 +98,11 @@ func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 		if err != nil {
 			return err
 		}
-		live, err := tx.LiveFires.OfJobs(ctx, []string{jobID})
+		live, err := coordination.LiveOf(ctx, tx, jobs[jobID])
 		if err != nil {
 			return err
 		}
-		if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[jobID], &live, fire, &a); err != nil {
+		if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
 			return err
 		}
 		return n.Places.Record(ctx, tx, n.Time.Now(), jobs[jobID], &a)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
@@ -261,11 +260,7 @@ func TestATransactionThatRunsTwiceRecordsOnce(t *testing.T) {
 			require.Len(t, rows, 1)
 			if overlap == entity.OverlapSerial {
 				require.EqualValues(t, 1, rows[0].JobFence)
-				n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-					live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
-					require.Len(t, live, 1)
-					return err
-				})
+				require.Len(t, n.LiveFires(t, job.ID), 1)
 			}
 		})
 	}

@@ -103,7 +103,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 	if err := coordination.LockGroups(ctx, tx, jobsOf(items)); err != nil {
 		return nil, err
 	}
-	live, err := coordination.Live(ctx, tx, jobsOf(items)...)
+	live, err := coordination.LiveOf(ctx, tx, jobsOf(items)...)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +122,8 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 		}
 		it.job.FenceSeq = head.FenceSeq
 		m.keep(it, now, res)
-		fires := live[it.job.ID]
 		for _, f := range it.fires {
-			if err := m.Places.Admit(ctx, tx, now, &it.job, &fires, f, &a); err != nil {
+			if err := m.Places.Admit(ctx, tx, now, &it.job, live[it.job.ID], f, &a); err != nil {
 				return nil, err
 			}
 		}

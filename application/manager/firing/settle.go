@@ -57,18 +57,17 @@ func (s Settler) settleDue(ctx context.Context, tx repository.Tx, job *entity.Jo
 	if err != nil {
 		return fmt.Errorf("compile the schedule of job %s: %w", job.ID, err)
 	}
-	places, err := coordination.Live(ctx, tx, job)
+	places, err := coordination.LiveOf(ctx, tx, job)
 	if err != nil {
 		return err
 	}
-	live := places[job.ID]
 	var a coordination.Admission
 	plan := Decide(job, sched, now, settleLimit)
 	if plan.Skip != nil {
 		res.rows = append(res.rows, coordination.Range(job, *plan.Skip, now))
 	}
 	for _, f := range plan.Fires {
-		if err := s.Places.Admit(ctx, tx, now, job, &live, coordination.PlannedFire(f), &a); err != nil {
+		if err := s.Places.Admit(ctx, tx, now, job, places[job.ID], coordination.PlannedFire(f), &a); err != nil {
 			return err
 		}
 	}

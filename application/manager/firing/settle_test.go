@@ -144,12 +144,9 @@ func TestSettledFiresTakeTheirPlaces(t *testing.T) {
 	_, effect := settle(t, n, job.ID)
 	require.Equal(t, 1, effect.Ready)
 	require.Equal(t, []string{"WAITING", "WAITING", "SKIPPED(QUEUE_FULL)"}, kinds(n.Rows(t, job.ID)))
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
-		require.Len(t, live, 2)
-		require.EqualValues(t, 2, live[1].Seq)
-		return err
-	})
+	live := n.LiveFires(t, job.ID)
+	require.Len(t, live, 2)
+	require.EqualValues(t, 2, live[1].Seq)
 	require.EqualValues(t, 2, n.Job(t, job.ID).FenceSeq)
 }
 

@@ -2,10 +2,12 @@ package running
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -42,52 +44,85 @@ func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, no
 }
 
 // SweepLimits repairs what a lost transaction could have left of the limits of
-// groups: places whose fire is over, and free places for which fires wait. It
-// returns how many of either it found.
+// groups: places whose fire is over, and free places for which fires wait. What
+// cannot be repaired does not hold up the others. It returns how many of either
+// it found.
 func (t *TaskManager) SweepLimits(ctx context.Context) (int, error) {
+	found := 0
+	var errs []error
+	for _, part := range []func(ctx context.Context) (int, error){t.sweepGroupPlaces, t.sweepRoomyGroups} {
+		n, err := part(ctx)
+		found += n
+		if errs = append(errs, err); err != nil && batch.Passes(err) {
+			break
+		}
+	}
+	return found, errors.Join(errs...)
+}
+
+// sweepGroupPlaces gives up places whose fire is over.
+func (t *TaskManager) sweepGroupPlaces(ctx context.Context) (int, error) {
 	places, err := t.Plans.EmptyPlaces(ctx, sweepLimit)
 	if err != nil {
 		return 0, err
 	}
 	found := 0
+	var errs []error
 	for _, place := range places {
 		helped, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *coordination.Effect) error {
 			return t.empty(ctx, tx, place, effect)
 		})
-		if err != nil {
-			return found, fmt.Errorf("give up a place of the group %s: %w", place.Group, err)
-		}
 		if helped {
 			found++
 		}
-	}
-	groups, err := t.Plans.RoomyGroups(ctx)
-	if err != nil {
-		return found, err
-	}
-	for _, group := range groups {
-		lo, hi := entity.GroupQueue(group).Range()
-		first, err := t.Claims.First(ctx, lo, hi)
-		if err != nil {
-			return found, err
-		}
-		if first == "" {
+		if err == nil {
 			continue
 		}
-		helped, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *coordination.Effect) error {
-			if _, err := t.Places.Lock(ctx, tx, nil, group); err != nil {
-				return err
-			}
-			return t.Places.Open(ctx, tx, t.StoreClock.Now(), effect, group)
-		})
-		if err != nil {
-			return found, fmt.Errorf("give places of the group %s: %w", group, err)
+		errs = append(errs, fmt.Errorf("give up a place of the group %s: %w", place.Group, err))
+		if batch.Passes(err) {
+			break
 		}
+	}
+	return found, errors.Join(errs...)
+}
+
+// sweepRoomyGroups gives free places of groups to the fires that wait for them.
+func (t *TaskManager) sweepRoomyGroups(ctx context.Context) (int, error) {
+	groups, err := t.Plans.RoomyGroups(ctx)
+	if err != nil {
+		return 0, err
+	}
+	found := 0
+	var errs []error
+	for _, group := range groups {
+		helped, err := t.openGroup(ctx, group)
 		if helped {
 			found++
 		}
+		if err == nil {
+			continue
+		}
+		errs = append(errs, fmt.Errorf("give places of the group %s: %w", group, err))
+		if batch.Passes(err) {
+			break
+		}
 	}
-	return found, nil
+	return found, errors.Join(errs...)
+}
+
+// openGroup gives the free places of a group to the fires that wait for them.
+func (t *TaskManager) openGroup(ctx context.Context, group string) (helped bool, err error) {
+	lo, hi := entity.GroupQueue(group).Range()
+	first, err := t.Claims.First(ctx, lo, hi)
+	if err != nil || first == "" {
+		return false, err
+	}
+	return t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *coordination.Effect) error {
+		if _, err := t.Places.Lock(ctx, tx, nil, group); err != nil {
+			return err
+		}
+		return t.Places.Open(ctx, tx, t.StoreClock.Now(), effect, group)
+	})
 }
 
 // empty gives up the place of a fire that is over, unless it is not.
@@ -96,7 +131,7 @@ func (t *TaskManager) empty(ctx context.Context, tx repository.Tx, place entity.
 	if err != nil {
 		return err
 	}
-	rows, err := tx.LiveFires.RowsOf(ctx, place.JobID, place.FireKey)
+	rows, err := tx.LiveFires.RowsOf(ctx, entity.LiveFire{JobID: place.JobID, FireKey: place.FireKey, Active: true, Remaining: 1})
 	if err != nil || len(rows) > 0 {
 		return err
 	}
@@ -109,7 +144,7 @@ func (t *TaskManager) empty(ctx context.Context, tx repository.Tx, place entity.
 	}
 	now := t.StoreClock.Now()
 	if job := jobs[place.JobID]; job != nil {
-		promoted, err := t.Places.Promote(ctx, tx, now, job)
+		promoted, _, err := t.Places.Promote(ctx, tx, now, job)
 		if err != nil {
 			return err
 		}

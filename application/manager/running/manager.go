@@ -145,6 +145,9 @@ type TaskManager struct {
 	// recovering holds the tokens of lost attempts whose end is being stored.
 	recovering map[string]int64
 
+	// swept is where the sweep of the places goes on.
+	swept placesSweep
+
 	// carried is what the claim loop has found out about the queues of label
 	// sets: whether this node may take from them.
 	carried map[entity.Queue]bool

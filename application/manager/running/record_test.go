@@ -221,7 +221,7 @@ func TestSerialFiresFollowOneAnotherWithGrowingFences(t *testing.T) {
 	require.True(t, rows[1].Claim.Queued())
 	n.Script.Reply(func(_ context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
 		for _, row := range rows {
-			if row.FireKey < run.Execution.FireKey && !n.Row(t, row.ID).Status.Final() {
+			if row.JobFence < run.Execution.JobFence && !n.Row(t, row.ID).Status.Final() {
 				return entity.Failed(entity.ReasonError, "a former fire is live")
 			}
 		}

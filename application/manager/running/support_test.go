@@ -37,7 +37,7 @@ func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Executio
 	t.Helper()
 	var a coordination.Admission
 	now := n.Time.Now()
-	fire, err := coordination.ExtraFire(entity.TriggerManual, now, now, "")
+	fire, err := coordination.ExtraFire(entity.TriggerManual, now, now, now, "")
 	require.NoError(t, err)
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		a = coordination.Admission{}
@@ -45,12 +45,12 @@ func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Executio
 		if err != nil {
 			return err
 		}
-		live, err := tx.LiveFires.OfJobs(ctx, []string{jobID})
+		live, err := coordination.LiveOf(ctx, tx, jobs[jobID])
 		if err != nil {
 			return err
 		}
 		job := jobs[jobID]
-		if err := n.Places.Admit(ctx, tx, now, job, &live, fire, &a); err != nil {
+		if err := n.Places.Admit(ctx, tx, now, job, live[jobID], fire, &a); err != nil {
 			return err
 		}
 		if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
@@ -162,12 +162,7 @@ func deadLettersOf(t *testing.T, n *enginetest.Node, jobID string) []entity.Dead
 // liveFiresOf are the places that a job's fires hold or wait for.
 func liveFiresOf(t *testing.T, n *enginetest.Node, jobID string) []entity.LiveFire {
 	t.Helper()
-	var live []entity.LiveFire
-	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {
-		live, err = tx.LiveFires.OfJobs(ctx, []string{jobID})
-		return err
-	})
-	return live
+	return n.LiveFires(t, jobID)
 }
 
 // changeRow changes a stored run as another node would.

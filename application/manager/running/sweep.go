@@ -2,11 +2,13 @@ package running
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -133,13 +135,14 @@ func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, n
 func (t *TaskManager) SweepDeadlines(ctx context.Context) (int, error) {
 	now := t.StoreClock.Now()
 	closed := 0
+	var errs []error
 	// What runs stands between the two and may be past its deadline for long.
 	for _, waiting := range []struct{ lo, hi entity.ClaimKey }{
 		{entity.ClaimParkedPrefix, entity.ClaimRunningPrefix}, {entity.ClaimReadyPrefix, "Y"},
 	} {
 		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: waiting.lo, Hi: waiting.hi, Limit: sweepLimit, DeadlineBefore: now})
 		if err != nil {
-			return closed, err
+			return closed, errors.Join(append(errs, err)...)
 		}
 		// Runs without a node stand behind all others.
 		first := slices.IndexFunc(rows, unplaced)
@@ -149,14 +152,19 @@ func (t *TaskManager) SweepDeadlines(ctx context.Context) (int, error) {
 		for reason, part := range map[entity.Reason][]*entity.Execution{
 			entity.ReasonDeadline: rows[:first], entity.ReasonNoNode: rows[first:],
 		} {
-			n, err := t.skipLate(ctx, part, reason)
-			closed += n
-			if err != nil {
-				return closed, fmt.Errorf("end runs past their start deadline: %w", err)
+			err := batch.Bisect(part, func(part []*entity.Execution) error {
+				n, err := t.skipLate(ctx, part, reason)
+				closed += n
+				return err
+			}, func(row *entity.Execution, err error) error {
+				return fmt.Errorf("end run %s past its start deadline: %w", row.ID, err)
+			})
+			if errs = append(errs, err); err != nil && batch.Passes(err) {
+				return closed, errors.Join(errs...)
 			}
 		}
 	}
-	return closed, nil
+	return closed, errors.Join(errs...)
 }
 
 func unplaced(row *entity.Execution) bool { return row.Claim.Queue().Unplaced() }
@@ -178,62 +186,4 @@ func (t *TaskManager) skipLate(ctx context.Context, rows []*entity.Execution, re
 		t.Metrics.Ended(row.Status, row.Reason, 0, false)
 	}
 	return len(closed), nil
-}
-
-// SweepPlaces repairs what a lost transaction could have left: FIXED_DELAY
-// jobs that nobody will re-arm, and queued fires whose job has room (engine
-// rules 7 and 15). It returns how many jobs it touched.
-func (t *TaskManager) SweepPlaces(ctx context.Context) (int, error) {
-	ids, err := t.Plans.Unarmed(ctx, sweepLimit)
-	if err != nil {
-		return 0, err
-	}
-	queued, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: entity.ClaimQueuedPrefix, Hi: entity.ClaimRunningPrefix, Limit: sweepLimit})
-	if err != nil {
-		return 0, err
-	}
-	for _, row := range queued {
-		ids = append(ids, row.JobID)
-	}
-	slices.Sort(ids)
-	touched := 0
-	for _, id := range slices.Compact(ids) {
-		helped, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *coordination.Effect) error {
-			return t.repair(ctx, tx, id, effect)
-		})
-		if err != nil {
-			return touched, fmt.Errorf("repair the places of job %s: %w", id, err)
-		}
-		if helped {
-			touched++
-		}
-	}
-	return touched, nil
-}
-
-// mend runs one repair in a transaction and tells what it let go.
-func (t *TaskManager) mend(ctx context.Context, repair func(ctx context.Context, tx repository.Tx, effect *coordination.Effect) error) (helped bool, err error) {
-	var effect coordination.Effect
-	err = t.Store.Write(ctx, repository.LaneComplete, "repair", func(ctx context.Context, tx repository.Tx) error {
-		effect = coordination.Effect{}
-		return repair(ctx, tx, &effect)
-	})
-	if err != nil {
-		return false, err
-	}
-	t.Notice(effect)
-	return len(effect.Rearmed) > 0 || effect.Ready+effect.Away > 0, nil
-}
-
-func (t *TaskManager) repair(ctx context.Context, tx repository.Tx, id string, effect *coordination.Effect) error {
-	jobs, err := t.Places.Lock(ctx, tx, []string{id})
-	if err != nil || jobs[id] == nil {
-		return err
-	}
-	promoted, err := t.Places.Promote(ctx, tx, t.StoreClock.Now(), jobs[id])
-	if err != nil {
-		return err
-	}
-	effect.Add(promoted)
-	return t.Places.ArmIfIdle(ctx, tx, jobs[id], t.StoreClock.Now(), effect)
 }

@@ -167,13 +167,8 @@ func TestTheSweepFreesAForgottenQueuedRun(t *testing.T) {
 	touched, err := n.Runner.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, touched, "the first fire holds the place")
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		live, err := tx.LiveFires.OfJobs(ctx, []string{job.ID})
-		if err != nil {
-			return err
-		}
-		return tx.LiveFires.Delete(ctx, live[:1])
-	})
+	first := n.LiveFires(t, job.ID)[:1]
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, first) })
 	touched, err = n.Runner.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, touched)

@@ -216,3 +216,38 @@ func BenchmarkFireKey(b *testing.B) {
 		_ = identity.FireKey(n)
 	}
 }
+
+func TestARandomIDHoldsItsMoment(t *testing.T) {
+	at := time.UnixMilli(1_795_215_180_123).UTC()
+	a, err := identity.RandomID(at)
+	require.NoError(t, err)
+	b, err := identity.RandomID(at)
+	require.NoError(t, err)
+	require.NotEqual(t, a, b)
+	parsed, err := uuid.Parse(a)
+	require.NoError(t, err)
+	require.EqualValues(t, 7, parsed.Version())
+	require.Equal(t, uuid.RFC4122, parsed.Variant())
+	back, ok := identity.TimeOf(a)
+	require.True(t, ok)
+	require.Equal(t, at, back)
+	later, err := identity.RandomID(at.Add(250 * time.Nanosecond))
+	require.NoError(t, err)
+	require.Less(t, max(a, b), later, "ids of one millisecond sort, too")
+}
+
+// The ids of a fire's runs begin with a moment that its key tells.
+func TestTheMomentOfAFireIsReadFromItsKey(t *testing.T) {
+	noon := at("2026-11-20T12:00:00.123Z")
+	id, err := identity.RandomID(noon)
+	require.NoError(t, err)
+	for _, key := range []string{identity.FireKey(noon), identity.BackfillKey(noon), "MANUAL:" + id, "RETRY:" + id} {
+		got, ok := identity.MomentOf(key)
+		require.True(t, ok, key)
+		require.Equal(t, noon, got, key)
+	}
+	for _, key := range []string{"", ":", "manual", "MANUAL:x", identity.RangeKey(noon)} {
+		_, ok := identity.MomentOf(key)
+		require.False(t, ok, key)
+	}
+}

@@ -1,14 +1,11 @@
 // Package overlap decides what a fire of a coordinated job does while earlier
-// fires are live (engine rule 16). It counts fires, not shards. The caller
-// holds the job's lock, so that two decisions never see the same places free.
+// fires are live (engine rule 16). It counts fires, not shards, and needs no
+// more than their numbers: the work per fire does not grow with the queue. The
+// caller holds the job's lock, so that two decisions never see the same places
+// free.
 package overlap
 
-import (
-	"cmp"
-	"slices"
-
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-)
+import "github.com/platform-scheduler/platform-scheduler/domain/entity"
 
 // Verdict is what a new fire does.
 type Verdict int
@@ -17,7 +14,7 @@ type Verdict int
 const (
 	// Start: the fire takes a place and may run now.
 	Start Verdict = iota + 1
-	// Queue: the fire waits until Promote gives it a place.
+	// Queue: the fire waits until there is Room for it.
 	Queue
 	// Skip: the fire is recorded as SKIPPED with the decision's reason.
 	Skip
@@ -28,42 +25,43 @@ type Decision struct {
 	Verdict Verdict
 	// Reason is set with Skip: OVERLAP or QUEUE_FULL.
 	Reason entity.Reason
-	// Replace are the active fires to cancel, oldest first. The new fire waits
-	// until they are final; one that is cancelled already may be named again.
-	Replace []entity.LiveFire
-	// Supersede are the queued fires to end as SKIPPED(REPLACED), oldest first.
-	Supersede []entity.LiveFire
+	// Replace is how many of the active fires are to be cancelled, oldest first.
+	// The new fire waits until they are final; one that is cancelled already may
+	// be among them again.
+	Replace int
+	// Supersede: the queued fires end as SKIPPED(REPLACED).
+	Supersede bool
 }
 
-// Admit decides about one new fire of a job. live are the job's fires that are
-// not final, in any order, and is left as it is; limit is the number of fires
-// that may be active, where 0 or less means unlimited under PARALLEL and one
-// under every other policy; maxQueued bounds the queue of PARALLEL and SERIAL.
+// Admit decides about one new fire of a job. active and queued are the numbers
+// of the job's fires that are not final; limit is the number of fires that may
+// be active, where 0 or less means unlimited under PARALLEL and one under every
+// other policy; maxQueued bounds the queue of PARALLEL and SERIAL.
 //
 // Under PARALLEL and SERIAL a fire never overtakes queued ones: where a place
 // is free although fires wait, which happens after a limit was raised, it
-// queues behind them and Promote starts them in order. Whoever frees a place,
-// or makes one by an edit, calls Promote in the same transaction.
-func Admit(policy entity.OverlapPolicy, limit, maxQueued int, live []entity.LiveFire) Decision {
+// queues behind them, and they start in order. Whoever frees a place, or makes
+// one by an edit, lets as many start as there is Room for in the same
+// transaction.
+func Admit(policy entity.OverlapPolicy, limit, maxQueued, active, queued int) Decision {
 	limit = effective(policy, limit)
-	active, queued := split(live)
-	room := limit == 0 || len(active) < limit
+	room := limit == 0 || active < limit
 	switch policy {
 	case entity.OverlapDiscard:
-		if limit == 0 || len(live) < limit {
+		if limit == 0 || active+queued < limit {
 			return Decision{Verdict: Start}
 		}
 		return Decision{Verdict: Skip, Reason: entity.ReasonOverlap}
 	case entity.OverlapReplace:
 		if room {
-			return Decision{Verdict: Start, Supersede: queued}
+			return Decision{Verdict: Start, Supersede: queued > 0}
 		}
-		return Decision{Verdict: Queue, Replace: active[:len(active)-limit+1], Supersede: queued}
+		return Decision{Verdict: Queue, Replace: active - limit + 1, Supersede: queued > 0}
 	default:
 		switch {
-		case limit == 0, room && len(queued) == 0:
+		case limit == 0, room && queued == 0:
 			return Decision{Verdict: Start}
-		case len(queued) < maxQueued:
+		case queued < maxQueued:
 			return Decision{Verdict: Queue}
 		default:
 			return Decision{Verdict: Skip, Reason: entity.ReasonQueueFull}
@@ -73,21 +71,18 @@ func Admit(policy entity.OverlapPolicy, limit, maxQueued int, live []entity.Live
 
 // Free reports whether one more fire would start at once, and neither wait nor
 // end another one. The arguments are those of Admit.
-func Free(policy entity.OverlapPolicy, limit int, live []entity.LiveFire) bool {
-	d := Admit(policy, limit, 0, live)
-	return d.Verdict == Start && len(d.Supersede) == 0
+func Free(policy entity.OverlapPolicy, limit, active, queued int) bool {
+	d := Admit(policy, limit, 0, active, queued)
+	return d.Verdict == Start && !d.Supersede
 }
 
-// Promote lists the queued fires that may become active now, in the order of
-// their Seq. live is what is left after a fire ended and is not changed; limit
-// is the job's FireLimit, 0 or less for none.
-func Promote(limit int, live []entity.LiveFire) []entity.LiveFire {
-	active, queued := split(live)
+// Room is how many queued fires may become active now, the oldest first. limit
+// is the job's FireLimit, 0 or less for none; most bounds the answer.
+func Room(limit, active, most int) int {
 	if limit <= 0 {
-		return queued
+		return most
 	}
-	free := max(limit-len(active), 0)
-	return queued[:min(free, len(queued))]
+	return min(max(limit-active, 0), most)
 }
 
 func effective(policy entity.OverlapPolicy, limit int) int {
@@ -99,19 +94,4 @@ func effective(policy entity.OverlapPolicy, limit int) int {
 	default:
 		return 0
 	}
-}
-
-// split sorts the fires by Seq, the active ones apart from the queued.
-func split(live []entity.LiveFire) (active, queued []entity.LiveFire) {
-	for _, f := range live {
-		if f.Active {
-			active = append(active, f)
-		} else {
-			queued = append(queued, f)
-		}
-	}
-	bySeq := func(a, b entity.LiveFire) int { return cmp.Compare(a.Seq, b.Seq) }
-	slices.SortStableFunc(active, bySeq)
-	slices.SortStableFunc(queued, bySeq)
-	return active, queued
 }

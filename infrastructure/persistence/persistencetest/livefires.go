@@ -2,6 +2,7 @@ package persistencetest
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -15,7 +16,20 @@ import (
 
 func testLiveFires(t *testing.T, open Opener) {
 	t.Run("insert, read, change, delete", func(t *testing.T) { liveFireLife(t, open(t, nil)) })
+	t.Run("what counts of them", func(t *testing.T) { liveFireCounts(t, open(t, nil)) })
 	t.Run("the rows of a live fire", func(t *testing.T) { liveFireRows(t, open(t, nil)) })
+	t.Run("the rows of a queued fire", func(t *testing.T) { queuedFireRows(t, open(t, nil)) })
+	t.Run("the rows of a fire of a former release", func(t *testing.T) { olderFireRows(t, open(t, nil)) })
+}
+
+// oldest reads what is asked of live fires.
+func oldest(t *testing.T, s *persistence.Store, asked ...repository.Oldest) (out []entity.LiveFire) {
+	t.Helper()
+	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+		out, err = tx.LiveFires.Oldest(ctx, asked)
+		return err
+	})
+	return out
 }
 
 func liveFireLife(t *testing.T, s *persistence.Store) {
@@ -24,12 +38,12 @@ func liveFireLife(t *testing.T, s *persistence.Store) {
 	}
 	all := []entity.LiveFire{fire(2, "a", 2), fire(1, "z", 1), fire(1, "b", 2), fire(2, "c", 1)}
 	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Insert(ctx, all) })
-	read := func() (out []entity.LiveFire) {
-		write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
-			out, err = tx.LiveFires.OfJobs(ctx, []string{jobID(2), jobID(1), jobID(9)})
-			return err
-		})
-		return out
+	read := func() []entity.LiveFire {
+		var asked []repository.Oldest
+		for _, job := range []int{1, 2, 9} {
+			asked = append(asked, repository.Oldest{JobID: jobID(job), Active: true, Limit: 10}, repository.Oldest{JobID: jobID(job), Limit: 10})
+		}
+		return oldest(t, s, asked...)
 	}
 	require.Equal(t, []entity.LiveFire{fire(1, "z", 1), fire(1, "b", 2), fire(2, "c", 1), fire(2, "a", 2)}, read())
 	one, two := fire(1, "z", 1), fire(2, "a", 2)
@@ -45,44 +59,114 @@ func liveFireLife(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []entity.LiveFire{one, fire(2, "c", 1)}, read())
 }
 
+func liveFireCounts(t *testing.T, s *persistence.Store) {
+	jobs := []*entity.Job{plannedJob(1, noon), plannedJob(2, noon), plannedJob(3, noon)}
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		if err := tx.Jobs.Insert(ctx, jobs...); err != nil {
+			return err
+		}
+		var fires []entity.LiveFire
+		for n := range 120 { // more than one statement asks of
+			f := entity.LiveFire{JobID: jobID(1), FireKey: fmt.Sprintf("%03d", 999-n), Active: n < 3, Remaining: 1, Seq: int64(n + 1), CreateTime: noon}
+			fires = append(fires, f)
+		}
+		return tx.LiveFires.Insert(ctx, append(fires, entity.LiveFire{JobID: jobID(2), FireKey: "x", Active: true, Remaining: 1, Seq: 7, CreateTime: noon}))
+	})
+	want := map[string]repository.FireCount{jobID(1): {Active: 3, FirstQueued: 4}, jobID(2): {Active: 1}, jobID(3): {}}
+	ids := []string{jobID(3), jobID(1), jobID(2), jobID(9)}
+	counts, err := s.CountFires(t.Context(), ids)
+	require.NoError(t, err)
+	require.Equal(t, want, counts)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		counts, err := tx.LiveFires.Count(ctx, ids)
+		require.NoError(t, err)
+		require.Equal(t, want, counts)
+		for limit, n := range map[int]int{1: 1, 100: 100, 1000: 117} {
+			got, err := tx.LiveFires.CountQueued(ctx, jobID(1), limit)
+			require.NoError(t, err)
+			require.Equal(t, n, got)
+		}
+		none, err := tx.LiveFires.CountQueued(ctx, jobID(2), 10)
+		require.Zero(t, none)
+		return err
+	})
+	first := oldest(t, s, repository.Oldest{JobID: jobID(1), Limit: 2}, repository.Oldest{JobID: jobID(2), Active: true, Limit: 5}, repository.Oldest{JobID: jobID(3), Limit: 1})
+	require.Equal(t, []int64{4, 5, 7}, []int64{first[0].Seq, first[1].Seq, first[2].Seq})
+	require.Empty(t, oldest(t, s))
+}
+
+// sharded is one shard of three of a fire of job 1, with an id of that moment.
+func sharded(i int, at time.Time, key string) *entity.Execution {
+	e := runOf(jobID(1), at)
+	e.FireKey, e.ShardIndex, e.ShardTotal = key, i, 3
+	e.ID = identity.ExecutionID(at, e.JobID, key, i)
+	return e
+}
+
+// rowsOf reads the rows of a live fire.
+func rowsOf(t *testing.T, s *persistence.Store, f entity.LiveFire) (out []string) {
+	t.Helper()
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		rows, err := tx.LiveFires.RowsOf(ctx, f)
+		out = ids(rows)
+		return err
+	})
+	return out
+}
+
 func liveFireRows(t *testing.T, s *persistence.Store) {
-	shard := func(i int, at time.Time, key string) *entity.Execution {
-		e := runOf(jobID(1), at)
-		e.FireKey, e.ShardIndex, e.ShardTotal = key, i, 3
-		e.ID = identity.ExecutionID(at, e.JobID, key, i)
-		return e
-	}
 	missed := noon.AddDate(0, 0, -40) // caught up long after its time
-	planned := []*entity.Execution{shard(0, missed, identity.FireKey(missed)), shard(1, missed, identity.FireKey(missed)), shard(2, missed, identity.FireKey(missed))}
+	planned := []*entity.Execution{sharded(0, missed, identity.FireKey(missed)), sharded(1, missed, identity.FireKey(missed)), sharded(2, missed, identity.FireKey(missed))}
 	startedOn(planned[0], "n1", 1)
 	planned[2].Status, planned[2].Claim = entity.StatusSuccess, ""
-	manual := []*entity.Execution{shard(0, noon, "manual"), shard(1, noon.Add(5*time.Millisecond), "manual")}
-	manual[0].Claim = entity.ParkedKey(noon)
+	// The moment of the key counts, wherever the clocks of nodes stand.
+	long := noon.Add(-time.Hour)
+	id, err := identity.RandomID(long)
+	require.NoError(t, err)
+	byHand := []*entity.Execution{sharded(0, long, "MANUAL:"+id), sharded(1, long, "MANUAL:"+id)}
+	byHand[0].Claim = entity.ParkedKey(noon)
 	other := runOf(jobID(1), noon)
-	stranger := shard(0, noon, "manual")
-	stranger.JobID, stranger.ID = jobID(2), identity.ExecutionID(noon, jobID(2), "manual", 0)
-	repeated := shard(0, noon.Add(time.Second), identity.FireKey(missed)) // a replay keeps the fire's key
-	backfilled := shard(0, missed, identity.BackfillKey(missed))
-	add(t, s, nil, append(append(planned, manual...), other, stranger, repeated, backfilled)...)
+	stranger := sharded(0, long, "MANUAL:"+id)
+	stranger.JobID, stranger.ID = jobID(2), identity.ExecutionID(long, jobID(2), stranger.FireKey, 0)
+	backfilled := sharded(0, missed, identity.BackfillKey(missed))
+	nameless := sharded(0, noon, "manual")
+	add(t, s, nil, append(append(planned, byHand...), other, stranger, backfilled, nameless)...)
+	fire := func(key string, remaining int) entity.LiveFire {
+		return entity.LiveFire{JobID: jobID(1), FireKey: key, Active: true, Remaining: remaining, CreateTime: noon}
+	}
+	require.Equal(t, []string{min(planned[0].ID, planned[1].ID), max(planned[0].ID, planned[1].ID)}, rowsOf(t, s, fire(identity.FireKey(missed), 2)))
+	require.Equal(t, []string{min(byHand[0].ID, byHand[1].ID), max(byHand[0].ID, byHand[1].ID)}, rowsOf(t, s, fire("MANUAL:"+id, 2)))
+	require.Equal(t, []string{backfilled.ID}, rowsOf(t, s, fire(backfilled.FireKey, 1)))
+	require.Equal(t, []string{other.ID}, rowsOf(t, s, fire(other.FireKey, 1)))
+	require.Equal(t, []string{nameless.ID}, rowsOf(t, s, fire("manual", 1)), "a key that tells no moment is merely slower")
+	require.Empty(t, rowsOf(t, s, fire(identity.FireKey(noon.Add(time.Hour)), 1)))
+}
+
+// A fire that waits for its job is found by its number alone.
+func queuedFireRows(t *testing.T, s *persistence.Store) {
+	queued := []*entity.Execution{sharded(0, noon.Add(-time.Hour), "a"), sharded(1, noon.Add(time.Hour), "a")}
+	next := sharded(0, noon, "b")
+	for _, e := range queued {
+		e.Claim = entity.QueuedKey(jobID(1), 7)
+	}
+	next.Claim = entity.QueuedKey(jobID(1), 8)
+	add(t, s, nil, append(queued, next)...)
+	require.Equal(t, ids(queued), rowsOf(t, s, entity.LiveFire{JobID: jobID(1), FireKey: "a", Seq: 7, Remaining: 2}))
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		require.NoError(t, tx.LiveFires.Insert(ctx, []entity.LiveFire{
-			{JobID: jobID(1), FireKey: identity.FireKey(missed), Active: true, Remaining: 2, CreateTime: noon},
-			{JobID: jobID(1), FireKey: "manual", Remaining: 2, CreateTime: noon},
-			{JobID: jobID(1), FireKey: backfilled.FireKey, Remaining: 1, CreateTime: noon},
-		}))
-		rows, err := tx.LiveFires.RowsOf(ctx, jobID(1), identity.FireKey(missed))
-		require.NoError(t, err)
-		want := []string{min(planned[0].ID, planned[1].ID), max(planned[0].ID, planned[1].ID), repeated.ID}
-		require.Equal(t, want, ids(rows))
-		rows, err = tx.LiveFires.RowsOf(ctx, jobID(1), "manual")
-		require.NoError(t, err)
-		require.Equal(t, ids(manual), ids(rows))
-		rows, err = tx.LiveFires.RowsOf(ctx, jobID(1), backfilled.FireKey)
-		require.NoError(t, err)
-		require.Equal(t, []string{backfilled.ID}, ids(rows))
-		rows, err = tx.LiveFires.RowsOf(ctx, jobID(1), identity.FireKey(noon))
-		require.NoError(t, err)
-		require.Equal(t, []string{other.ID}, ids(rows), "without a live fire the search is merely slower")
-		return nil
+		rows, err := tx.Executions.LockAt(ctx, []entity.ClaimKey{next.Claim, queued[0].Claim, entity.QueuedKey(jobID(2), 7)})
+		require.ElementsMatch(t, append(ids(queued), next.ID), ids(rows))
+		return err
 	})
+}
+
+// A release before made the ids of runs some moments after that of the key, by
+// the clock of one node.
+func olderFireRows(t *testing.T, s *persistence.Store) {
+	made := noon.Add(-90 * time.Minute)
+	id, err := identity.RandomID(made)
+	require.NoError(t, err)
+	key := "API:" + id
+	first, second := sharded(0, made, key), sharded(1, made.Add(3*time.Second), key)
+	add(t, s, nil, first, second)
+	require.Equal(t, []string{first.ID, second.ID}, rowsOf(t, s, entity.LiveFire{JobID: jobID(1), FireKey: key, Active: true, Remaining: 2}))
 }

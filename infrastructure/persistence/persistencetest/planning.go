@@ -85,12 +85,15 @@ func unarmed(t *testing.T, s *persistence.Store) {
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		return tx.LiveFires.Insert(ctx, []entity.LiveFire{{JobID: jobID(4), FireKey: "f", Active: true, Remaining: 1, CreateTime: noon}})
 	})
-	got, err := s.Unarmed(t.Context(), 10)
+	got, err := s.Unarmed(t.Context(), "", 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{jobID(0), jobID(5)}, got)
-	got, err = s.Unarmed(t.Context(), 1)
+	got, err = s.Unarmed(t.Context(), "", 1)
 	require.NoError(t, err)
 	require.Equal(t, []string{jobID(0)}, got)
+	got, err = s.Unarmed(t.Context(), jobID(0), 1)
+	require.NoError(t, err)
+	require.Equal(t, []string{jobID(5)}, got)
 }
 
 func enabledSchedules(t *testing.T, s *persistence.Store) {

@@ -1,0 +1,167 @@
+package coordination
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// stepLimit bounds the fires of one job that one transaction lets start or ends
+// (engine rule 16): who comes next, or the sweep, goes on. A store with one
+// writer has fires to write meanwhile (engine rule 31).
+const stepLimit = 200
+
+// supersede ends queued fires that a newer one takes the place of. After an edit
+// there may be more of them than one transaction should end; the sweep does the
+// rest.
+func supersede(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, a *Admission) error {
+	for _, b := range live.bornAs(false) {
+		a.unbear(live, b, now)
+	}
+	ended, err := endQueued(ctx, tx, now, job, stepLimit, &a.Effect)
+	if err != nil {
+		return err
+	}
+	live.queued, live.counted = 0, true
+	if ended == stepLimit {
+		live.first, live.counted = job.FenceSeq, false
+	}
+	return nil
+}
+
+// endQueued ends the first queued fires of a job because of a newer one, and
+// returns how many.
+func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *Effect) (int, error) {
+	fires, err := tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Limit: limit}})
+	if err != nil || len(fires) == 0 {
+		return 0, err
+	}
+	rows, err := tx.Executions.LockAt(ctx, queuedKeys(fires))
+	if err != nil {
+		return 0, fmt.Errorf("read the runs of %d queued fires: %w", len(fires), err)
+	}
+	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool { return row.Status != entity.StatusWaiting })
+	for _, row := range rows {
+		Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
+	}
+	if err := tx.Executions.Close(ctx, rows); err != nil {
+		return 0, fmt.Errorf("end %d replaced runs: %w", len(rows), err)
+	}
+	e.Closed = append(e.Closed, rows...)
+	return len(fires), deleteFires(ctx, tx, fires)
+}
+
+func queuedKeys(fires []entity.LiveFire) []entity.ClaimKey {
+	keys := make([]entity.ClaimKey, len(fires))
+	for i, f := range fires {
+		keys[i] = entity.QueuedKey(f.JobID, f.Seq)
+	}
+	return keys
+}
+
+// replace asks the runs of the n oldest active fires to stop; what has not
+// started ends here, and a fire of which nothing runs leaves its place at once.
+func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, n int, a *Admission) error {
+	fires, err := tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Active: true, Limit: min(n, stepLimit)}})
+	if err != nil {
+		return fmt.Errorf("read the fires to be replaced: %w", err)
+	}
+	var ended, shrunk []entity.LiveFire
+	for _, f := range fires {
+		closed, err := stopRows(ctx, tx, now, f, &a.Effect)
+		if err != nil {
+			return err
+		}
+		f.Remaining -= closed
+		if f.Remaining <= 0 {
+			ended = append(ended, f)
+		} else if closed > 0 {
+			shrunk = append(shrunk, f)
+		}
+	}
+	live.active -= len(ended)
+	born := live.bornAs(true)
+	for _, b := range born[:min(max(n-len(fires), 0), len(born))] {
+		a.unbear(live, b, now)
+	}
+	if len(shrunk) > 0 {
+		if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
+			return fmt.Errorf("shrink replaced fires: %w", err)
+		}
+	}
+	if job.Limited && len(ended) > 0 {
+		if err := tx.Groups.Release(ctx, ended); err != nil {
+			return fmt.Errorf("give up the places of replaced fires: %w", err)
+		}
+	}
+	return deleteFires(ctx, tx, ended)
+}
+
+// stopRows ends the waiting rows of an active fire because of a newer one, asks
+// the running ones to stop, and returns how many it ended.
+func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire, e *Effect) (closed int, err error) {
+	rows, err := tx.LiveFires.RowsOf(ctx, f)
+	if err != nil {
+		return 0, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
+	}
+	for _, row := range rows {
+		from := row.Status
+		if from == entity.StatusRunning {
+			if row.CancelRequested {
+				continue
+			}
+			row.CancelRequested, row.Reason, row.UpdateTime = true, entity.ReasonReplaced, now
+			e.Stopping = append(e.Stopping, row)
+		} else {
+			Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
+			e.Closed = append(e.Closed, row)
+			closed++
+		}
+		if err := tx.Executions.Update(ctx, row, from, row.Token); err != nil {
+			return closed, fmt.Errorf("stop replaced run %s: %w", row.ID, err)
+		}
+	}
+	return closed, nil
+}
+
+// bornAs are the fires of this transaction that hold a place, or wait for one.
+func (l *Live) bornAs(active bool) []birth {
+	var out []birth
+	for _, b := range l.born {
+		if b.place.Active == active {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// unbear ends a fire of this very transaction: a newer one replaces it before
+// anything of it is stored.
+func (a *Admission) unbear(live *Live, b birth, now time.Time) {
+	for _, row := range b.rows {
+		Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
+	}
+	same := func(f entity.LiveFire) bool { return f.JobID == b.place.JobID && f.FireKey == b.place.FireKey }
+	a.LiveFires = slices.DeleteFunc(a.LiveFires, same)
+	live.born = slices.DeleteFunc(live.born, func(o birth) bool { return same(o.place) })
+	if b.place.Active {
+		live.active--
+	} else {
+		live.queued--
+	}
+	a.Effect.Closed = append(a.Effect.Closed, b.rows...)
+}
+
+func deleteFires(ctx context.Context, tx repository.Tx, fires []entity.LiveFire) error {
+	if len(fires) == 0 {
+		return nil
+	}
+	if err := tx.LiveFires.Delete(ctx, fires); err != nil {
+		return fmt.Errorf("give up places: %w", err)
+	}
+	return nil
+}

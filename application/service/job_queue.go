@@ -1,0 +1,81 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// followNow bounds how long a call goes on with what an edit or a deletion
+// leaves to be done of a long queue. The sweep of the places does the rest.
+const followNow = sweepNow
+
+// moveQueue goes on, after an edit of a job, letting its queue move in steps of
+// a transaction each.
+func (s *JobService) moveQueue(ctx context.Context, id string) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), followNow)
+	defer cancel()
+	for more := true; more; {
+		ok := s.step(bounded, id, func(ctx context.Context, tx repository.Tx) (e coordination.Effect, err error) {
+			jobs, err := s.Places.Lock(ctx, tx, []string{id})
+			if err != nil || jobs[id] == nil {
+				more = false
+				return e, err
+			}
+			e, more, err = s.Places.Promote(ctx, tx, s.Clock.Now(), jobs[id])
+			return e, err
+		})
+		if !ok {
+			return
+		}
+	}
+}
+
+// maxClosed bounds the runs of a deleted job that one call ends.
+const maxClosed = 100_000
+
+// closeWaiting ends the waiting runs of a job that was deleted.
+func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), followNow)
+	defer cancel()
+	ids, err := s.Claims.WaitingOf(bounded, job.ID, maxClosed)
+	if err != nil {
+		s.Logger.Warn("the waiting runs of a deleted job are left to the sweep", "job", job.ID, "error", err)
+		return
+	}
+	group := ""
+	if job.Limited {
+		group = job.Group
+	}
+	for part := range slices.Chunk(ids, coordination.CloseLimit) {
+		ok := s.step(bounded, job.ID, func(ctx context.Context, tx repository.Tx) (e coordination.Effect, err error) {
+			_, e, err = s.Places.CloseDeleted(ctx, tx, s.Clock.Now(), job.ID, group, part)
+			return e, err
+		})
+		if !ok {
+			return
+		}
+	}
+}
+
+// step is one transaction of what is left to be done of a job's queue; false is
+// the end of it for now: the sweep goes on.
+func (s *JobService) step(ctx context.Context, id string, do func(ctx context.Context, tx repository.Tx) (coordination.Effect, error)) bool {
+	var effect coordination.Effect
+	err := s.Store.Write(ctx, repository.LaneAPI, "job.queue", func(ctx context.Context, tx repository.Tx) (err error) {
+		effect, err = do(ctx, tx)
+		return err
+	})
+	if err == nil {
+		s.Engine.Notice(effect)
+		return true
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		s.Logger.Warn("the queue of a job is left to the sweep", "job", id, "error", err)
+	}
+	return false
+}

@@ -1,0 +1,316 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+// transactions counts the transactions of a store by name, and the statements
+// of the greatest of each name.
+type transactions struct {
+	mu         sync.Mutex
+	count      map[string]int
+	statements int
+	most       map[string]int
+}
+
+func (c *transactions) observe(statement string, _ time.Duration, _ error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name, ended := statement, false
+	if len(statement) > 3 && statement[:3] == "tx." {
+		name, ended = statement[3:], true
+	}
+	if !ended {
+		c.statements++
+		return
+	}
+	c.count[name]++
+	c.most[name] = max(c.most[name], c.statements)
+	c.statements = 0
+}
+
+// counted runs a test on every store and counts its transactions.
+func counted(t *testing.T, test func(d *desk, c *transactions)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		c := &transactions{count: map[string]int{}, most: map[string]int{}}
+		cfg.Observe = c.observe
+		test(deskOn(t, enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{})), c)
+	})
+}
+
+// stepStatements bounds the statements of one step: a few for all runs together,
+// or for each of them where a statement is no trip.
+func stepStatements(d *desk) int {
+	if d.Store.Info().Driver == "sqlite" {
+		return 4 * coordination.CloseLimit
+	}
+	return 12
+}
+
+// serial is a job with a long queue.
+func (d *desk) serial(name string, change func(j *entity.Job)) *entity.Job {
+	d.t.Helper()
+	return d.create(enginetest.Job(name, func(j *entity.Job) {
+		j.Overlap, j.MaxQueued = entity.OverlapSerial, 100_000
+		if change != nil {
+			change(j)
+		}
+	}))
+}
+
+// waits counts the runs of a job that are in its queue.
+func (d *desk) waits(jobID string) int {
+	d.t.Helper()
+	lo, hi := entity.QueuedRange(jobID)
+	n, err := d.Store.CountRange(d.t.Context(), repository.ClaimRange{Lo: lo, Hi: hi, Limit: 10_000})
+	require.NoError(d.t, err)
+	return n
+}
+
+// sweep looks after the places once.
+func (d *desk) sweep() {
+	d.t.Helper()
+	_, err := d.Runner.SweepPlaces(d.t.Context())
+	require.NoError(d.t, err)
+}
+
+// Whatever the clock of the machine says: only the store's time counts for what
+// is triggered (engine rule 2).
+func TestTriggersOfANodeWhoseClockIsOff(t *testing.T) {
+	for _, skew := range []time.Duration{-time.Hour, 0, time.Hour} {
+		t.Run(skew.String(), func(t *testing.T) {
+			// The manual clock stands for the store's.
+			d := deskOn(t, enginetest.New(t, enginetest.Options{Clock: clocktest.NewManual(time.Now().Add(skew))}))
+			d.Start(t)
+			release := d.Script.Hold()
+			job := d.serial("serial", nil)
+			first, second := d.trigger(job.ID)[0], d.trigger(job.ID)[0]
+			d.AwaitStatus(t, first, entity.StatusRunning)
+			release()
+			d.AwaitStatus(t, first, entity.StatusSuccess)
+			d.AwaitStatus(t, second, entity.StatusSuccess)
+			require.Empty(t, d.LiveFires(t, job.ID))
+			page, _, err := d.Executions.List(t.Context(), repository.ExecutionFilter{JobID: job.ID, From: d.Clock.Now().Add(-time.Minute)}, repository.Page{Limit: 10})
+			require.NoError(t, err)
+			require.Len(t, page, 2, "lists by time find them, too")
+		})
+	}
+}
+
+// A long queue is ended in small transactions of a few statements each, after
+// the job was marked as deleted (engine rules 16 and 17).
+func TestTheQueueOfADeletedJobIsEndedInSteps(t *testing.T) {
+	counted(t, func(d *desk, c *transactions) {
+		t := d.t
+		job := d.serial("long", nil)
+		d.wait(job.ID, 1001)
+		require.Equal(t, 1000, d.waits(job.ID))
+		require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
+		for _, row := range d.rows(job.ID) {
+			require.Equal(t, "CANCELLED(DELETED)", states([]*entity.Execution{row})[0])
+			require.Empty(t, row.Claim)
+		}
+		require.Empty(t, d.LiveFires(t, job.ID))
+		require.GreaterOrEqual(t, c.count["job.queue"], 5)
+		require.LessOrEqual(t, c.most["job.queue"], stepStatements(d))
+	})
+}
+
+// What a call leaves of a deleted job, because the store went away, the sweep
+// ends: what is in its queue, and what waits for a moment.
+func TestTheSweepEndsWhatADeletionLeft(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.t
+		job := d.serial("long", nil)
+		d.wait(job.ID, 501)
+		plain := d.create(enginetest.Job("delayed", nil))
+		delayed, err := d.Jobs.Trigger(t.Context(), plain.ID, service.Trigger{Source: entity.TriggerManual, DelaySec: 30 * 24 * 3600})
+		require.NoError(t, err)
+		d.Faults.Next("job.queue", enginetest.Refused, enginetest.Refused)
+		require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0), "the deletion itself is stored")
+		require.NoError(t, d.Jobs.Delete(t.Context(), plain.ID, 0))
+		require.Equal(t, 500, d.waits(job.ID))
+		require.Equal(t, entity.StatusWaiting, d.Row(t, delayed[0]).Status)
+		d.sweep()
+		require.Zero(t, d.waits(job.ID))
+		require.Equal(t, "CANCELLED(DELETED)", states([]*entity.Execution{d.Row(t, delayed[0])})[0])
+		require.Len(t, d.LiveFires(t, job.ID), 1, "the first is ready to be claimed, and ended then")
+		require.Zero(t, d.places("default"))
+	})
+}
+
+// A delayed run of a deleted plain job ends with the job (engine rule 17).
+func TestADeletedJobsDelayedRunIsCancelled(t *testing.T) {
+	d := newDesk(t)
+	job := d.create(enginetest.Job("plain", nil))
+	ids, err := d.Jobs.Trigger(t.Context(), job.ID, service.Trigger{Source: entity.TriggerManual, DelaySec: 30 * 24 * 3600})
+	require.NoError(t, err)
+	require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
+	require.Equal(t, "CANCELLED(DELETED)", states([]*entity.Execution{d.Row(t, ids[0])})[0])
+	require.Contains(t, fmt.Sprint(d.Events(t)), ids[0])
+}
+
+// A job that is freed of its limit lets its queue go in steps, and leaves no
+// places behind that would count when it is bound again.
+func TestAJobThatIsFreedLetsItsQueueGoInSteps(t *testing.T) {
+	counted(t, func(d *desk, c *transactions) {
+		t := d.t
+		job := d.serial("long", nil)
+		d.wait(job.ID, 901)
+		d.replace(job.ID, func(j *entity.Job) { j.Overlap = entity.OverlapParallel })
+		require.Zero(t, d.waits(job.ID))
+		require.Empty(t, d.LiveFires(t, job.ID))
+		require.LessOrEqual(t, c.most["job.queue"], stepStatements(d))
+		d.replace(job.ID, func(j *entity.Job) { j.Overlap = entity.OverlapSerial })
+		require.Equal(t, []bool{true}, d.ready(d.trigger(job.ID)...), "what was let go does not count")
+	})
+}
+
+// The sweep lets go what an edit left.
+func TestTheSweepLetsGoWhatAnEditLeft(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.t
+		job := d.serial("long", nil)
+		d.wait(job.ID, 901)
+		d.Faults.Next("job.queue", enginetest.Refused)
+		d.replace(job.ID, func(j *entity.Job) { j.Overlap = entity.OverlapParallel })
+		require.NotZero(t, d.waits(job.ID))
+		d.sweep()
+		require.Zero(t, d.waits(job.ID))
+	})
+}
+
+// Under REPLACE the newest waits alone, also when the policy comes late.
+func TestAQueueThatBecomesREPLACEKeepsItsNewest(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.t
+		job := d.serial("long", nil)
+		d.wait(job.ID, 451)
+		before := d.LiveFires(t, job.ID)
+		d.replace(job.ID, func(j *entity.Job) { j.Overlap = entity.OverlapReplace })
+		after := d.LiveFires(t, job.ID)
+		require.Equal(t, []int64{1, 451}, []int64{after[0].Seq, after[1].Seq})
+		require.Len(t, after, 2)
+		counts := map[string]int{}
+		for _, state := range states(d.rows(job.ID)) {
+			counts[state]++
+		}
+		require.Equal(t, map[string]int{"WAITING": 2, "SKIPPED(REPLACED)": 449}, counts)
+		require.Len(t, before, 451)
+		require.Len(t, finals(d), 449, "each is told")
+	})
+}
+
+// finals are the events of executions.
+func finals(d *desk) (events []entity.Event) {
+	for _, e := range d.Events(d.t) {
+		if e.Topic == entity.TopicExecutions {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// A queue that is full takes no more, whatever was cancelled out of its midst.
+func TestTheLengthOfAQueueIsCountedWhereItDecides(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.t
+		job := d.serial("bounded", func(j *entity.Job) { j.MaxQueued = 5 })
+		var ids []string
+		for range 6 {
+			ids = append(ids, d.trigger(job.ID)...)
+		}
+		full := d.trigger(job.ID)[0]
+		require.Equal(t, []string{"SKIPPED(QUEUE_FULL)"}, states([]*entity.Execution{d.Row(t, full)}))
+		d.cancel(ids[2])
+		d.cancel(ids[3])
+		for range 2 {
+			next := d.Row(t, d.trigger(job.ID)[0])
+			require.Equal(t, entity.StatusWaiting, next.Status, "there is room again")
+		}
+		full = d.trigger(job.ID)[0]
+		require.Equal(t, []string{"SKIPPED(QUEUE_FULL)"}, states([]*entity.Execution{d.Row(t, full)}))
+	})
+}
+
+// The sweep steps from job to job: neither a queue that is long nor one that
+// cannot move hides a job behind it (engine rule 10).
+func TestALongQueueHidesNoOtherFromTheSweep(t *testing.T) {
+	d := newDesk(t)
+	long, other := d.serial("long", nil), d.serial("other", nil)
+	require.Less(t, long.ID, other.ID)
+	d.wait(long.ID, 700)
+	d.wait(other.ID, 2)
+	forgotten := d.LiveFires(t, other.ID)
+	d.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, forgotten[:1]) })
+	d.sweep()
+	require.Zero(t, d.waits(other.ID))
+}
+
+// What an end that was stored apart, or a node of a former release, leaves of
+// fires that are over, the sweep gives up (engine rule 16).
+func TestTheSweepGivesUpFiresOfWhichNothingIsLive(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.t
+		job, wide := d.serial("serial", nil), d.serial("wide", func(j *entity.Job) { j.ShardCount = 3 })
+		first, second := d.trigger(job.ID)[0], d.trigger(job.ID)[0]
+		shards, behind := d.trigger(wide.ID), d.trigger(wide.ID)
+		d.finish(first, entity.StatusSuccess, entity.ReasonNone) // and nobody gives its place on
+		d.finish(shards[0], entity.StatusSuccess, entity.ReasonNone)
+		d.sweep()
+		require.Equal(t, []bool{false}, d.ready(second), "it is looked at after a minute")
+		d.Clock.Advance(61 * time.Second)
+		d.sweep()
+		require.Equal(t, []bool{true}, d.ready(second))
+		require.Len(t, d.LiveFires(t, job.ID), 1)
+		require.Equal(t, 2, d.LiveFires(t, wide.ID)[0].Remaining)
+		d.cancel(shards[1])
+		require.Equal(t, []bool{false}, d.ready(behind[0]))
+		d.cancel(shards[2])
+		require.Equal(t, []bool{true}, d.ready(behind[0]))
+	})
+}
+
+// Runs that stand in the queue although their fire does not wait start, and
+// those whose fire is unknown wait again: a former release left such.
+func TestTheSweepFindsRunsThatWaitForNothing(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.t
+		job := d.serial("serial", nil)
+		first, second := d.trigger(job.ID)[0], d.trigger(job.ID)[0]
+		fires := d.LiveFires(t, job.ID)
+		d.Write(t, func(ctx context.Context, tx repository.Tx) error {
+			fires[1].Active = true // promoted, but its run was not found
+			if err := tx.LiveFires.Update(ctx, fires[1:]); err != nil {
+				return err
+			}
+			return tx.LiveFires.Delete(ctx, fires[:1])
+		})
+		d.finish(first, entity.StatusSuccess, entity.ReasonNone)
+		third := d.trigger(job.ID)[0]
+		lost := d.LiveFires(t, job.ID)[1:]
+		d.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, lost) })
+		d.sweep()
+		require.Equal(t, []bool{true, false}, d.ready(second, third))
+		d.sweep()
+		require.Len(t, d.LiveFires(t, job.ID), 2, "the third waits again")
+		d.cancel(second)
+		require.Equal(t, []bool{true}, d.ready(third))
+	})
+}
