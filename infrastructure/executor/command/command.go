@@ -86,7 +86,7 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	}
 	bounded, end := guardSize(ctx, e.clock, folder, int64(e.settings.FolderMb)<<20)
 	defer end()
-	return e.start(bounded, order, d, rep)
+	return e.start(bounded, order, d, newReportFile(folder.ReportFile(), rep))
 }
 
 // order makes the start of a process out of a definition. It looks at nothing
@@ -96,7 +96,7 @@ func (e *Executor) order(run entity.Run, d definition, folder *workfolder.Folder
 	x := run.Execution
 	o := Order{
 		ID: fmt.Sprintf("%s:%d:%d", x.ID, x.Attempt, x.Token), Argv: d.argv, Dir: folder.Home(),
-		Env: environment(run, d, folder.Home(), e.settings.Account), Account: e.settings.Account, Limits: d.limits,
+		Env: environment(run, d, folder, e.settings.Account), Account: e.settings.Account, Limits: d.limits,
 	}
 	if d.workingDir != "" {
 		o.Dir = d.workingDir
@@ -145,9 +145,9 @@ func Installed(names []string) []string {
 	})
 }
 
-// start runs an order to its end.
-func (e *Executor) start(ctx context.Context, order Order, d definition, rep entity.Reporter) entity.Outcome {
-	out, errs, err := e.pipes(&order, rep)
+// start runs an order to its end, and reads what it reports meanwhile.
+func (e *Executor) start(ctx context.Context, order Order, d definition, report *reportFile) entity.Outcome {
+	out, errs, err := e.pipes(&order, report.rep)
 	if err != nil {
 		return entity.Failed(entity.ReasonError, err.Error())
 	}
@@ -161,6 +161,7 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, rep ent
 	over := make(chan struct{})
 	readers.Go(func() { out.read(e.clock, over) })
 	readers.Go(func() { errs.read(e.clock, over) })
+	readers.Go(func() { report.follow(e.clock, over) })
 	exit, told, err := e.await(ctx, process)
 	close(over)
 	// Nothing of the run is left, so nobody holds the pipes: what is in them is
@@ -169,11 +170,16 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, rep ent
 	_ = out.pipe.SetReadDeadline(deadline)
 	_ = errs.pipe.SetReadDeadline(deadline)
 	readers.Wait()
+	result, given := report.end()
 	var big *tooLarge
 	if told && err == nil && errors.As(context.Cause(ctx), &big) {
 		return entity.Failed(entity.ReasonError, big.Error())
 	}
-	return outcome(exit, told, err, d, out, errs)
+	o := outcome(exit, told, err, d, out, errs)
+	if given {
+		o.Result, o.ExitCode = result, nil // the run says itself what it returned
+	}
+	return o
 }
 
 // notStarted says why there is no process.

@@ -128,6 +128,7 @@ func TestAProcessFindsWhoItIsAndNothingOfTheServer(t *testing.T) {
 	}
 	require.True(t, strings.HasPrefix(env["HOME"], b.folder))
 	require.Equal(t, env["HOME"], env["TMPDIR"])
+	require.Equal(t, strings.TrimSuffix(env["HOME"], "home")+"report", env["SCHEDULER_REPORT"])
 	require.Regexp(t, `^00-[0-9a-f]{32}-[0-9a-f]{16}-01$`, env["TRACEPARENT"])
 }
 

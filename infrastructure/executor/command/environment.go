@@ -9,6 +9,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 )
 
 // basePath is where programs are looked up, and the PATH of every run. The
@@ -101,10 +102,10 @@ func absolutePaths(list string) bool {
 // environment is all that a process finds: a plain base, what the definition
 // adds, and the identity of the run. Nothing of the server's own environment
 // is passed on, since that may hold its secrets.
-func environment(run entity.Run, d definition, folder string, account Account) []string {
+func environment(run entity.Run, d definition, folder *workfolder.Folder, account Account) []string {
 	x := run.Execution
 	env := map[string]string{
-		"PATH": basePath, "LANG": "C.UTF-8", "HOME": folder, "TMPDIR": folder, "USER": account.Name, "LOGNAME": account.Name, "SHELL": "/bin/sh",
+		"PATH": basePath, "LANG": "C.UTF-8", "HOME": folder.Home(), "TMPDIR": folder.Home(), "USER": account.Name, "LOGNAME": account.Name, "SHELL": "/bin/sh",
 	}
 	env["TRACEPARENT"] = x.TraceParent() // as tools for traces expect it
 	maps.Copy(env, d.env)
@@ -113,7 +114,7 @@ func environment(run entity.Run, d definition, folder string, account Account) [
 		"SCHEDULED_TIME": x.ScheduledTime.UTC().Format(timeLayout),
 		"ATTEMPT":        strconv.Itoa(x.Attempt), "SHARD_INDEX": strconv.Itoa(x.ShardIndex), "SHARD_TOTAL": strconv.Itoa(max(x.ShardTotal, 1)),
 		"FENCING_TOKEN": strconv.FormatInt(x.FencingToken(), 10), "IDEMPOTENCY_KEY": x.IdempotencyKey(),
-		"PARAMS": x.Params, "CHECKPOINT": x.Checkpoint, "DEADLINE": deadline(run), "TRACEPARENT": x.TraceParent(),
+		"PARAMS": x.Params, "CHECKPOINT": x.Checkpoint, "DEADLINE": deadline(run), "REPORT": folder.Report(), "TRACEPARENT": x.TraceParent(),
 		"TIMEOUT_SEC": strconv.FormatInt(int64(run.Job.Timeout()/time.Second), 10),
 	} {
 		env[runPrefix+name] = strings.ReplaceAll(value, "\x00", "")

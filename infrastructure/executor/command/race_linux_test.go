@@ -64,7 +64,7 @@ func race(target string) error {
 			if folder == nil {
 				continue
 			}
-			for _, name := range []string{"script", "home"} {
+			for _, name := range []string{"script", "home", "report"} {
 				tries++
 				if unix.Rename(link, *folder+"/"+name) == nil {
 					wins++

@@ -15,17 +15,19 @@ import (
 const (
 	homeName   = "home"
 	scriptName = "script"
+	reportName = "report"
 )
 
 // Folder is what one run is given: a home that is its user's, and beside it a
-// script that the user can read and not replace. Both stand in a folder that
-// stays this process's own.
+// script that the user can read, and a report that the user can write; neither
+// can be replaced. All stand in a folder that stays this process's own.
 type Folder struct {
-	area  *Area
-	path  string
-	name  string
-	outer *os.File
-	home  *os.File
+	area   *Area
+	path   string
+	name   string
+	outer  *os.File
+	home   *os.File
+	report *os.File
 }
 
 // Make makes the folder of one run, with its script when that is not empty.
@@ -51,7 +53,7 @@ func (a *Area) Make(label, script string) (*Folder, error) {
 	}
 	f.path = filepath.Join(a.base, a.name, f.name)
 	if err := f.fill(script); err != nil {
-		_ = f.home.Close()
+		_, _ = f.home.Close(), f.report.Close()
 		return nil, errors.Join(err, removeFolder(a.folder, f.name, f.outer, !a.owner.Change), f.outer.Close())
 	}
 	return f, nil
@@ -63,6 +65,9 @@ func (f *Folder) fill(script string) (err error) {
 		if err := f.write(script); err != nil {
 			return fmt.Errorf("write the script: %w", err)
 		}
+	}
+	if f.report, err = f.makeReport(); err != nil {
+		return fmt.Errorf("make the report file: %w", err)
 	}
 	if f.home, err = makeFolder(f.outer, homeName); err != nil {
 		return fmt.Errorf("make the working folder: %w", err)
@@ -103,6 +108,24 @@ func (f *Folder) write(script string) error {
 	return errors.Join(err, file.Close())
 }
 
+// makeReport makes the file in which the run reports. It is read through this
+// descriptor alone, whatever becomes of its name.
+func (f *Folder) makeReport() (*os.File, error) {
+	fd, err := unix.Openat(int(f.outer.Fd()), reportName, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), reportName)
+	if err = file.Chmod(0o600); err == nil && f.area.owner.Change {
+		err = file.Chown(f.area.owner.UID, f.area.owner.GID)
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
 // Home is the folder in which the run works and may write. No part of its path
 // can be changed by the user of the run.
 func (f *Folder) Home() string { return filepath.Join(f.path, homeName) }
@@ -110,11 +133,18 @@ func (f *Folder) Home() string { return filepath.Join(f.path, homeName) }
 // Script is the file of the script.
 func (f *Folder) Script() string { return filepath.Join(f.path, scriptName) }
 
+// Report is the file in which the run reports, for its user.
+func (f *Folder) Report() string { return filepath.Join(f.path, reportName) }
+
+// ReportFile is the same file, to be read. It is closed with Remove.
+func (f *Folder) ReportFile() *os.File { return f.report }
+
 // Remove removes the folder with everything in it, also what its user made
 // unreadable. Nothing of the run may be left.
 func (f *Folder) Remove() error {
 	defer f.outer.Close()
 	defer f.home.Close()
+	defer f.report.Close()
 	f.area.mu.Lock()
 	area, err := unix.FcntlInt(f.area.folder.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	f.area.mu.Unlock()

@@ -20,14 +20,18 @@ type Use struct {
 	TooDeep bool
 }
 
-// Use adds up what is in the home until that is more than one of the limits.
-// What vanishes meanwhile, or cannot be read, counts nothing; links are not
-// followed. One home of an area is looked at at a time, with a descriptor for
-// each level.
+// Use adds up what the report and the home hold, until that is more than one of
+// the limits. What vanishes meanwhile, or cannot be read, counts nothing; links
+// are not followed. One home of an area is looked at at a time, with a
+// descriptor for each level.
 func (f *Folder) Use(maxBytes int64, maxFiles int) Use {
 	f.area.looks.Lock()
 	defer f.area.looks.Unlock()
 	w := walk{maxBytes: maxBytes, maxFiles: maxFiles}
+	var report unix.Stat_t
+	if unix.Fstat(int(f.report.Fd()), &report) == nil {
+		w.use.Bytes = report.Blocks * 512
+	}
 	if top, err := openIn(f.home, "."); err == nil {
 		w.look(top, 0)
 	}

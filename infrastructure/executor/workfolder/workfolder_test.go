@@ -69,6 +69,7 @@ func TestTheHomeAloneIsTheUsers(t *testing.T) {
 		filepath.Dir(f.Home()): {0, 65534, os.FileMode(0o710)},
 		f.Home():               {65534, 65534, os.FileMode(0o700)},
 		f.Script():             {0, 65534, os.FileMode(0o440)},
+		f.Report():             {65534, 65534, os.FileMode(0o600)},
 	} {
 		uid, gid, mode := owner(t, path)
 		require.Equal(t, want, []any{uid, gid, mode}, path)
@@ -88,7 +89,7 @@ func TestOnesOwnFoldersArePrivate(t *testing.T) {
 	a := open(t, t.TempDir(), workfolder.Owner{})
 	f, err := a.Make("run-1", "echo x")
 	require.NoError(t, err)
-	for path, want := range map[string]os.FileMode{a.Path(): 0o700, f.Home(): 0o700, f.Script(): 0o400} {
+	for path, want := range map[string]os.FileMode{a.Path(): 0o700, f.Home(): 0o700, f.Script(): 0o400, f.Report(): 0o600} {
 		_, _, mode := owner(t, path)
 		require.Equal(t, want, mode, path)
 	}

@@ -1,0 +1,212 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// reportInterval is how often the report file of a command is read.
+const reportInterval = 500 * time.Millisecond
+
+// The bounds of a report file, in bytes.
+const (
+	// maxReported is the longest checkpoint and the longest result. A result
+	// fills the store's column to the last byte.
+	maxReported = 64<<10 - 1
+	// maxReportLine leaves room for the word.
+	maxReportLine = maxReported + 32
+	// maxReportRead is how much is read in all, maxReportStep how much at a time
+	// while the command runs.
+	maxReportRead = 16 << 20
+	maxReportStep = 1 << 20
+	// maxReportHead is how much of the beginning tells whether the file was
+	// written anew.
+	maxReportHead = 256
+)
+
+// reportFile reads what a command says of itself: lines that it appends to a
+// file of this process's making. It belongs to one goroutine.
+type reportFile struct {
+	file *os.File
+	rep  entity.Reporter
+
+	// offset is up to where the file was read, changed when it was written last
+	// by then, and read how much was read of it, also more than once.
+	offset  int64
+	changed time.Time
+	read    int64
+	// head is how the file began then.
+	head []byte
+	// line is the beginning of a line whose end is not there yet; skipping: it
+	// is too long.
+	line     []byte
+	skipping bool
+
+	// progress and checkpoint are news since the last report.
+	progress   int
+	checkpoint *string
+	result     *string
+	// noted: the log names one line that means nothing; full: it was said that
+	// no more is read.
+	noted, full bool
+}
+
+func newReportFile(file *os.File, rep entity.Reporter) *reportFile {
+	return &reportFile{file: file, rep: rep, progress: -1}
+}
+
+// follow reads until over is closed.
+func (r *reportFile) follow(c clock.Clock, over <-chan struct{}) {
+	timer := c.NewTimer(reportInterval)
+	defer timer.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-timer.C():
+		}
+		r.step(maxReportStep)
+		timer.Reset(reportInterval)
+	}
+}
+
+// end reads what is left, and a last line without an end. Nothing writes any more.
+func (r *reportFile) end() (result string, given bool) {
+	r.step(maxReportRead)
+	if len(r.line) > 0 {
+		r.take(r.line)
+		r.line = nil
+	}
+	r.tell()
+	if r.result == nil {
+		return "", false
+	}
+	return *r.result, true
+}
+
+// step reads what is new, at most so many bytes of it, and passes it on.
+func (r *reportFile) step(most int64) {
+	info, err := r.file.Stat()
+	if err != nil || r.full {
+		return
+	}
+	size := info.Size()
+	if info.ModTime().Equal(r.changed) && size == r.offset {
+		return
+	}
+	if size <= r.offset || !r.begins(r.head) {
+		// It was written anew instead of appended to. To read a line twice does no harm.
+		r.offset, r.line, r.skipping = 0, nil, false
+	}
+	r.changed = info.ModTime()
+	buffer := make([]byte, min(size-r.offset, 64<<10))
+	for until := min(size, r.offset+most); r.offset < until; {
+		n, err := r.file.ReadAt(buffer[:min(until-r.offset, int64(len(buffer)))], r.offset)
+		r.offset += int64(n)
+		r.read += int64(n)
+		r.split(buffer[:n])
+		if r.read >= maxReportRead {
+			r.full, r.line = true, nil
+			r.rep.Log(entity.LogSystem, fmt.Sprintf("the report file is read no further: it holds more than %d MiB", maxReportRead>>20))
+			break
+		}
+		if err != nil && (n == 0 || !errors.Is(err, io.EOF)) {
+			break
+		}
+	}
+	r.head = make([]byte, min(r.offset, maxReportHead))
+	_, _ = r.file.ReadAt(r.head, 0) // what cannot be read is different next time
+	r.tell()
+}
+
+// begins reports whether the file still begins like that.
+func (r *reportFile) begins(head []byte) bool {
+	now := make([]byte, len(head))
+	_, err := r.file.ReadAt(now, 0)
+	return (err == nil || errors.Is(err, io.EOF)) && bytes.Equal(now, head)
+}
+
+// split cuts what was read into lines.
+func (r *reportFile) split(data []byte) {
+	for len(data) > 0 {
+		part, rest, ended := bytes.Cut(data, []byte("\n"))
+		data = rest
+		if !r.skipping {
+			r.line = append(r.line, part...)
+		}
+		if len(r.line) > maxReportLine {
+			r.wrong(r.line)
+			r.line, r.skipping = nil, true
+		}
+		if !ended {
+			return
+		}
+		if !r.skipping {
+			r.take(r.line)
+		}
+		r.line, r.skipping = r.line[:0], false
+	}
+}
+
+// take reads one line.
+func (r *reportFile) take(line []byte) {
+	text := strings.TrimSuffix(string(line), "\r")
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	word, value, _ := strings.Cut(text, " ")
+	ok := false
+	switch word {
+	case "progress":
+		var percent int
+		var err error
+		if percent, err = strconv.Atoi(strings.TrimSpace(value)); err == nil && percent >= 0 && percent <= 100 {
+			r.progress, ok = percent, true
+		}
+	case "checkpoint":
+		if ok = len(value) <= maxReported && utf8.ValidString(value); ok {
+			r.checkpoint = &value
+		}
+	case "result", "output":
+		value = strings.TrimSpace(value)
+		if ok = len(value) <= maxReported && utf8.ValidString(value) && json.Valid([]byte(value)); ok {
+			r.result = &value
+		}
+	}
+	if !ok {
+		r.wrong(line)
+	}
+}
+
+// wrong names the first line that means nothing.
+func (r *reportFile) wrong(line []byte) {
+	if r.noted {
+		return
+	}
+	r.noted = true
+	r.rep.Log(entity.LogSystem, fmt.Sprintf(`the report file holds a line that is none of "progress N" (0 to 100), "checkpoint TEXT" and "result JSON" of at most %d bytes: %q; others like it are not named`,
+		maxReported, bytes.ToValidUTF8(line[:min(len(line), 80)], []byte("?"))))
+}
+
+// tell passes on what is new; of each kind the last counts.
+func (r *reportFile) tell() {
+	if r.progress >= 0 {
+		r.rep.Progress(r.progress)
+		r.progress = -1
+	}
+	if r.checkpoint != nil {
+		r.rep.Checkpoint(*r.checkpoint)
+		r.checkpoint = nil
+	}
+}
