@@ -133,7 +133,7 @@ func (r *Run) Progress(percent int) { r.sink.Progress(min(max(percent, 0), 100))
 // Checkpoint keeps a text that the next attempt, perhaps on another node, reads
 // with LastCheckpoint. Each call replaces the former text. It is stored within
 // half a second, not before the call returns, so that a node that dies may lose
-// the last one; over 16 KiB it is cut.
+// the last one; over 64 KiB it is cut.
 func (r *Run) Checkpoint(state string) {
 	r.mu.Lock()
 	r.checkpoint = state

@@ -122,7 +122,7 @@ func (j *journal) Checkpoint(state string) {
 }
 
 // maxCheckpoint bounds a checkpoint, in bytes.
-const maxCheckpoint = 16 << 10
+const maxCheckpoint = 64 << 10
 
 // end closes the journal and lets the outcome carry what was reported.
 func (j *journal) end(o *entity.Outcome) {
