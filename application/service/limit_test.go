@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -270,5 +271,26 @@ func TestPlacesDoNotOutliveTheirPolicy(t *testing.T) {
 		d.AwaitStatus(t, second, entity.StatusSuccess)
 		d.replace(job.ID, func(j *entity.Job) { j.Overlap = entity.OverlapSerial })
 		d.AwaitStatus(t, d.trigger(job.ID)[0], entity.StatusSuccess)
+	})
+}
+
+// A cancel may be under way while the group of the job gets its first limit:
+// which jobs are to be locked is judged under lock, and no place stays behind.
+func TestACancelBesideAFirstLimitLeavesNoPlace(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.t
+		a, b := d.in("g", "a", nil), d.in("g", "b", nil)
+		run := d.trigger(a.ID)[0]
+		limit := sync.OnceFunc(func() { d.limit("g", 1) })
+		d.Faults.Before(func(name string) {
+			if name == "close" {
+				limit()
+			}
+		})
+		d.cancel(run)
+		require.Equal(t, entity.StatusCancelled, d.Row(t, run).Status)
+		require.Zero(t, d.places("g"))
+		require.Empty(t, d.LiveFires(t, a.ID))
+		require.Equal(t, []bool{true}, d.ready(d.trigger(b.ID)[0]), "nothing of the group runs, so the other may")
 	})
 }

@@ -2,10 +2,10 @@ package running
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
@@ -22,55 +22,116 @@ type Closer struct {
 	Clock  StoreClock
 }
 
+// errUnlocked ends a transaction that has found jobs which it should have locked.
+var errUnlocked = errors.New("a job of the runs is coordinated now")
+
 // CloseWaiting makes those of the rows final that still wait, and gives their
-// places on. wanted is asked again about each locked row.
+// places on. wanted is asked again about each locked row. Which jobs are locked
+// is judged by what is known of them, and again under the locks of the rows: an
+// edit may have given a plain job's run a place in between.
 func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, rows []*entity.Execution,
 	status entity.Status, reason entity.Reason, wanted func(*entity.Execution, time.Time) bool,
 ) (closed []*entity.Execution, effect coordination.Effect, err error) {
-	var ids, jobIDs []string
+	closing := closing{Closer: c, status: status, reason: reason, wanted: wanted, locks: map[string]bool{}}
+	var jobIDs []string
 	for _, row := range rows {
-		ids = append(ids, row.ID)
+		closing.ids = append(closing.ids, row.ID)
 		jobIDs = append(jobIDs, row.JobID)
 	}
-	slices.SortFunc(ids, strings.Compare)
 	known, err := c.Jobs.Load(ctx, jobIDs)
 	if err != nil {
 		return nil, effect, err
 	}
 	c.Places.Prepare(ctx, slices.Collect(maps.Values(known))...)
-	jobIDs = slices.DeleteFunc(jobIDs, func(id string) bool { return known[id] == nil || !known[id].Coordinated() })
-	err = c.Store.Write(ctx, lane, "close", func(ctx context.Context, tx repository.Tx) error {
-		closed, effect = nil, coordination.Effect{}
-		jobs, err := c.Places.Lock(ctx, tx, jobIDs)
-		if err != nil {
-			return err
+	for _, job := range known {
+		if job.Coordinated() {
+			closing.locks[job.ID] = true
 		}
-		held, err := tx.Executions.Lock(ctx, ids)
-		if err != nil {
+	}
+	for {
+		err = c.Store.Write(ctx, lane, "close", func(ctx context.Context, tx repository.Tx) error {
+			closed, effect, err = closing.run(ctx, tx)
 			return err
+		})
+		if !errors.Is(err, errUnlocked) {
+			return closed, effect, err
 		}
-		now := c.Clock.Now()
-		var events []entity.Event
-		for _, row := range held {
-			if row.Status != entity.StatusWaiting || !wanted(row, now) {
-				continue
-			}
-			coordination.Close(row, status, reason, now)
-			if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {
-				return fmt.Errorf("close run %s: %w", row.ID, err)
-			}
+	}
+}
+
+// closing is the transaction of CloseWaiting.
+type closing struct {
+	*Closer
+	ids    []string
+	status entity.Status
+	reason entity.Reason
+	wanted func(*entity.Execution, time.Time) bool
+	// locks are the jobs to be locked; it grows while the transaction runs again.
+	locks map[string]bool
+}
+
+func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.Execution, effect coordination.Effect, err error) {
+	jobs, err := c.Places.Lock(ctx, tx, slices.Collect(maps.Keys(c.locks)))
+	if err != nil {
+		return nil, effect, err
+	}
+	held, err := tx.Executions.Lock(ctx, c.ids)
+	if err != nil {
+		return nil, effect, err
+	}
+	now := c.Clock.Now()
+	for _, row := range held {
+		if row.Status == entity.StatusWaiting && c.wanted(row, now) {
 			closed = append(closed, row)
-			events = append(events, event.Final(row, now))
 		}
-		if len(closed) == 0 {
-			return nil
+	}
+	if len(closed) == 0 {
+		return nil, effect, nil
+	}
+	if err := c.judge(ctx, tx, closed); err != nil {
+		return nil, effect, err
+	}
+	events := make([]entity.Event, len(closed))
+	for i, row := range closed {
+		coordination.Close(row, c.status, c.reason, now)
+		events[i] = event.Final(row, now)
+	}
+	if err := tx.Executions.Close(ctx, closed); err != nil {
+		return nil, effect, fmt.Errorf("close %d runs: %w", len(closed), err)
+	}
+	if effect, err = c.Places.Ended(ctx, tx, now, jobs, coordinatedOnly(closed, jobs)); err != nil {
+		return nil, effect, err
+	}
+	return closed, effect, tx.Records.AddEvents(ctx, events)
+}
+
+// judge looks whether all jobs of the locked rows are locked that must be. Who
+// binds a plain job to a limit locks the job first and its rows then: it has
+// come before these locks, and is seen, or finds the rows closed.
+func (c *closing) judge(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+	var plain []string
+	for _, row := range rows {
+		if !c.locks[row.JobID] {
+			plain = append(plain, row.JobID)
 		}
-		if effect, err = c.Places.Ended(ctx, tx, now, jobs, coordinatedOnly(closed, jobs)); err != nil {
-			return err
+	}
+	if len(plain) == 0 {
+		return nil
+	}
+	jobs, err := tx.Jobs.Read(ctx, plain)
+	if err != nil {
+		return fmt.Errorf("read the jobs of runs to be closed: %w", err)
+	}
+	more := false
+	for _, job := range jobs {
+		if job.Coordinated() {
+			c.locks[job.ID], more = true, true
 		}
-		return tx.Records.AddEvents(ctx, events)
-	})
-	return closed, effect, err
+	}
+	if more {
+		return errUnlocked
+	}
+	return nil
 }
 
 func coordinatedOnly(rows []*entity.Execution, jobs map[string]*entity.Job) []*entity.Execution {
