@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
@@ -313,4 +314,53 @@ func TestTheSweepFindsRunsThatWaitForNothing(t *testing.T) {
 		d.cancel(second)
 		require.Equal(t, []bool{true}, d.ready(third))
 	})
+}
+
+// Engine rule 7: the end of a run arms a FIXED_DELAY job again as long as its
+// schedule is the one of the fire, whatever else was edited meanwhile.
+func TestFixedDelayGoesOnAfterEditsThatLeaveTheSchedule(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(d *desk, id string)
+		arms bool
+	}{
+		"nothing":          {func(*desk, string) {}, true},
+		"another field":    {func(d *desk, id string) { d.replace(id, func(j *entity.Job) { j.Description = "edited" }) }, true},
+		"pause and resume": {func(d *desk, id string) { d.pause(id); d.resume(id) }, true},
+		"pause":            {func(d *desk, id string) { d.pause(id) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachStore(t, func(d *desk) {
+				t := d.t
+				d.Start(t)
+				release := d.Script.Hold()
+				job := d.create(enginetest.Job("delay", func(j *entity.Job) {
+					j.Schedule.Kind, j.Schedule.IntervalMs, j.Schedule.StartTime = schedule.FixedDelay, 1000, noon(time.Second)
+				}))
+				d.after(time.Second)
+				row := d.rows(job.ID)[0]
+				d.AwaitStatus(t, row.ID, entity.StatusRunning)
+				c.edit(d, job.ID)
+				d.Clock.Advance(5 * time.Second)
+				release()
+				d.AwaitStatus(t, row.ID, entity.StatusSuccess)
+				if !c.arms {
+					require.NotEqual(t, noon(7*time.Second), d.job(job.ID).NextFireTime)
+					return
+				}
+				require.Equal(t, noon(7*time.Second), d.job(job.ID).NextFireTime, "counted from the end of the run")
+			})
+		})
+	}
+}
+
+func (d *desk) pause(id string) {
+	d.t.Helper()
+	_, err := d.Jobs.Pause(d.t.Context(), id)
+	require.NoError(d.t, err)
+}
+
+func (d *desk) resume(id string) {
+	d.t.Helper()
+	_, err := d.Jobs.Resume(d.t.Context(), id)
+	require.NoError(d.t, err)
 }

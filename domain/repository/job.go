@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
 // JobHead is what the fire transaction checks of a locked job.
@@ -47,6 +48,9 @@ type JobWriter interface {
 	// Read returns those of the jobs that exist, in no particular order, as they
 	// are needed to run, without a lock.
 	Read(ctx context.Context, ids []string) ([]*entity.Job, error)
+	// ScheduleOf returns the schedule that a version of a job had; false when that
+	// version is not kept any more.
+	ScheduleOf(ctx context.Context, id string, version int) (schedule.Spec, bool, error)
 	// Insert adds a job and keeps its definition as version 1. A taken
 	// (group, name) is fault.KindConflict with code name_taken.
 	Insert(ctx context.Context, jobs ...*entity.Job) error

@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
 // History implements repository.JobReader.
@@ -41,6 +42,19 @@ func (r *Jobs) History(ctx context.Context, id string, p repository.Page) ([]*en
 		}
 	}
 	return jobs, next, nil
+}
+
+// ScheduleOf implements repository.JobWriter.
+func (w *jobWriter) ScheduleOf(ctx context.Context, id string, version int) (schedule.Spec, bool, error) {
+	texts, err := collect(ctx, w.c, "job.schedule-of", "SELECT definition FROM scheduler_job_version WHERE job_id = ? AND version = ?", []any{id, version}, scanText)
+	if err != nil || len(texts) == 0 {
+		return schedule.Spec{}, false, err
+	}
+	job, err := versionRow{JobID: id, Version: version, Definition: texts[0]}.entity()
+	if err != nil {
+		return schedule.Spec{}, false, err
+	}
+	return job.Schedule, true, nil
 }
 
 // entity is the user's part of a job, as it was under that version.

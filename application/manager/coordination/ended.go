@@ -156,13 +156,21 @@ func among(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
 }
 
 // rearm sets the next time of a FIXED_DELAY job after its scheduled fire has
-// ended, unless somebody edited the job meanwhile (engine rule 7).
+// ended, unless somebody edited its schedule meanwhile (engine rule 7).
 func (p *Places) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 	job *entity.Job, f entity.LiveFire, e *Effect,
 ) error {
-	if job.Schedule.Kind != schedule.FixedDelay || !f.Scheduled ||
-		job.Version != f.JobVersion || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
+	if job.Schedule.Kind != schedule.FixedDelay || !f.Scheduled || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
 		return nil
+	}
+	if job.Version != f.JobVersion {
+		former, known, err := tx.Jobs.ScheduleOf(ctx, job.ID, f.JobVersion)
+		if err != nil {
+			return fmt.Errorf("read the schedule of job %s at version %d: %w", job.ID, f.JobVersion, err)
+		}
+		if !known || !former.Same(job.Schedule) {
+			return nil // the sweep arms it
+		}
 	}
 	return p.Arm(ctx, tx, job, now, e)
 }

@@ -72,6 +72,16 @@ type Spec struct {
 	Anchor time.Time
 }
 
+// Same reports whether both mean the same fires, whenever they were made: the
+// Anchor does not count.
+func (s Spec) Same(o Spec) bool {
+	if !s.At.Equal(o.At) || !s.StartTime.Equal(o.StartTime) || !s.EndTime.Equal(o.EndTime) {
+		return false
+	}
+	o.At, o.StartTime, o.EndTime, o.Anchor = s.At, s.StartTime, s.EndTime, s.Anchor
+	return s == o
+}
+
 // FieldError is one wrong field of a Spec.
 type FieldError struct {
 	// Field is the JSON path, such as "schedule.cronExpression".

@@ -17,6 +17,7 @@ import (
 )
 
 func testJobs(t *testing.T, open Opener) {
+	t.Run("schedules of versions", func(t *testing.T) { scheduleOfVersions(t, open(t, nil)) })
 	t.Run("every field comes back", func(t *testing.T) { everyJobField(t, open(t, nil)) })
 	t.Run("names are unique among live jobs of a group", func(t *testing.T) { uniqueNames(t, open(t, nil)) })
 	t.Run("update, and the end of a job", func(t *testing.T) { updateJob(t, open(t, nil)) })
@@ -138,6 +139,32 @@ func updateJob(t *testing.T, s *persistence.Store) {
 	names, err := s.Jobs.Names(t.Context(), []string{j.ID, jobID(9)})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{j.ID: changed.Name}, names, "runs of deleted jobs keep a name")
+}
+
+// scheduleOfVersions: what a version of a job had for a schedule can be read as
+// long as that version is kept.
+func scheduleOfVersions(t *testing.T, s *persistence.Store) {
+	first := fullJob(1)
+	first.Version = 1
+	second := *first
+	second.Version, second.Schedule.IntervalMs = 2, first.Schedule.IntervalMs+1
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		if err := tx.Jobs.Insert(ctx, first); err != nil {
+			return err
+		}
+		return tx.Jobs.Update(ctx, &second, false)
+	})
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		for _, want := range []*entity.Job{first, &second} {
+			got, ok, err := tx.Jobs.ScheduleOf(ctx, first.ID, want.Version)
+			require.NoError(t, err)
+			require.True(t, ok)
+			require.True(t, got.Same(want.Schedule), "%+v", got)
+		}
+		_, ok, err := tx.Jobs.ScheduleOf(ctx, first.ID, 3)
+		require.False(t, ok)
+		return err
+	})
 }
 
 func advanceJobs(t *testing.T, s *persistence.Store) {
