@@ -82,9 +82,7 @@ func (a *Area) renew() error {
 			return fmt.Errorf("let %s pass through %s: %w", a.owner.Name, filepath.Join(a.base, name), err)
 		}
 	}
-	if a.folder != nil {
-		_ = a.folder.Close()
-	}
+	// A former one is closed with the last run that refers to it.
 	a.name, a.folder = name, folder
 	return nil
 }

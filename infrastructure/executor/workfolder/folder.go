@@ -22,9 +22,11 @@ const (
 // script that the user can read, and a report that the user can write; neither
 // can be replaced. All stand in a folder that stays this process's own.
 type Folder struct {
-	area   *Area
-	path   string
-	name   string
+	area *Area
+	path string
+	name string
+	// parent is the folder of the area, as it was when this one was made.
+	parent *os.File
 	outer  *os.File
 	home   *os.File
 	report *os.File
@@ -51,7 +53,7 @@ func (a *Area) Make(label, script string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the working folder: %w", err)
 	}
-	f.path = filepath.Join(a.base, a.name, f.name)
+	f.path, f.parent = filepath.Join(a.base, a.name, f.name), a.folder
 	if err := f.fill(script); err != nil {
 		_, _ = f.home.Close(), f.report.Close()
 		return nil, errors.Join(err, removeFolder(a.folder, f.name, f.outer, !a.owner.Change), f.outer.Close())
@@ -145,13 +147,12 @@ func (f *Folder) Remove() error {
 	defer f.outer.Close()
 	defer f.home.Close()
 	defer f.report.Close()
-	f.area.mu.Lock()
-	area, err := unix.FcntlInt(f.area.folder.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	f.area.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("open the folder of working folders: %w", err)
+	// Most runs leave nothing behind.
+	if unix.Unlinkat(int(f.outer.Fd()), homeName, unix.AT_REMOVEDIR) == nil {
+		_, _ = unlink(f.outer, scriptName), unlink(f.outer, reportName)
+		if unix.Unlinkat(int(f.parent.Fd()), f.name, unix.AT_REMOVEDIR) == nil {
+			return nil
+		}
 	}
-	parent := os.NewFile(uintptr(area), "working folders")
-	defer parent.Close()
-	return removeFolder(parent, f.name, f.outer, !f.area.owner.Change)
+	return removeFolder(f.parent, f.name, f.outer, !f.area.owner.Change)
 }
