@@ -119,7 +119,7 @@ func NewRouter(d Deps) (*Router, error) {
 func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Router, error) {
 	all := make([]Wide, len(table), len(table)+len(more))
 	for i, r := range table {
-		all[i] = Wide{r, middleware.MaxBody, d.timeOf(r)}
+		all[i] = Wide{r, bodyOf(r), d.timeOf(r)}
 	}
 	all = append(all, more...)
 	gin.SetMode(gin.ReleaseMode)

@@ -24,13 +24,16 @@ type Route struct {
 // loginPath is where people sign in, which is audited although it is public.
 const loginPath = "/api/v1/auth/login"
 
+// passwordPath is where people change their own password.
+const passwordPath = "/api/v1/auth/password"
+
 // reportPath is where targets report to, which every node takes.
 const reportPath = "/api/v1/executions/:id/report"
 
 // Wide is a route with bounds of its own.
 type Wide struct {
 	Route
-	// Body bounds the body, in bytes; a whole number of MiB.
+	// Body bounds the body, in bytes; a whole number of KiB.
 	Body int64
 	// Time is how long a call may work in all, while the store answers (see
 	// Deps.RequestTimeout). It is less than WriteTimeout unless the controller moves the deadlines of its writes; 0 is for streams, which
@@ -38,12 +41,23 @@ type Wide struct {
 	Time time.Duration
 }
 
-// The bounds of whole documents of definitions.
+// The bounds of bodies with passwords, and of whole documents of definitions.
 const (
+	credentialsBody = 4 << 10
+
 	importBody = 16 << 20
 	importTime = 50 * time.Second
 	exportTime = 10 * time.Minute
 )
+
+// bodyOf bounds the body of an ordinary call, in bytes. Passwords come in small
+// bodies, and everybody may send one.
+func bodyOf(r Route) int64 {
+	if r.Path == loginPath || r.Path == passwordPath {
+		return credentialsBody
+	}
+	return middleware.MaxBody
+}
 
 // timeOf is how long an ordinary call may work: RequestTimeout, but for those
 // that treat many objects, and the count of planned fires with the wait for its
@@ -108,7 +122,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", loginPath, permission.Public, none, false, auth.Login},
 		{"POST", v1 + "/auth/logout", permission.Self, none, false, auth.Logout},
 		{"GET", v1 + "/auth/me", permission.Self, none, false, auth.Me},
-		{"POST", v1 + "/auth/password", permission.Account, none, false, auth.ChangePassword},
+		{"POST", passwordPath, permission.Account, none, false, auth.ChangePassword},
 
 		{"GET", v1 + "/users", permission.UserAdmin, none, false, user.List},
 		{"POST", v1 + "/users", permission.UserAdmin, none, false, user.Create},

@@ -106,7 +106,7 @@ func missing() []Case {
 // that there are fewer than the free ones of an address.
 func people() []Case {
 	var out []Case
-	for _, name := range []string{"' OR 1=1 -- ", "admin\x00", "ADMIN", "admin ", "\u0430dmin", "🚀", strings.Repeat("admin", 5000)} {
+	for _, name := range []string{"' OR 1=1 -- ", "admin\x00", "ADMIN", "admin ", "\u0430dmin", "🚀", strings.Repeat("admin", 500)} {
 		out = append(out, Case{
 			Row: "114 " + name[:min(len(name), 12)], Method: http.MethodPost, Path: login, Body: fields{"username": name, "password": AdminPassword}.String(),
 			Headers: []string{"Authorization", ""}, Status: 401, Code: "wrong_credentials",

@@ -5,6 +5,14 @@ import (
 	"strings"
 )
 
+// The bounds of a body: the bytes of one with passwords and of a field's name,
+// and the values in it.
+const (
+	maxCredentials = 4 << 10
+	maxName        = 256
+	maxValues      = 50_000
+)
+
 func syntax() []Case {
 	deep := func(n int) string { return raw("jobData", strings.Repeat(`{"a":`, n)+"1"+strings.Repeat("}", n)) }
 	var out []Case
@@ -24,7 +32,9 @@ func syntax() []Case {
 		{"76", `{"name":"a","name":"b"}`, 400, "duplicate_field"},
 		{"76 inside", `{"jobData":{"a":{"b":1,"b":2}}}`, 400, "duplicate_field"},
 		{"76 escaped", `{"a":1,"\u0061":2}`, 400, "duplicate_field"},
-		{"76 long", `{"` + strings.Repeat("x", 200_000) + `":1,"` + strings.Repeat("x", 200_000) + `":1}`, 400, "duplicate_field"},
+		{"76 long", `{"` + strings.Repeat("x", maxName) + `":1,"` + strings.Repeat("x", maxName) + `":1}`, 400, "duplicate_field"},
+		{"50 name", `{"` + strings.Repeat("x", maxName+1) + `":1}`, 422, "invalid"},
+		{"71 values", `{"a":[0` + strings.Repeat(",0", maxValues) + `]}`, 413, "too_many_values"},
 		{"82 word", `{"name":"a"} x`, 400, "invalid_json"},
 		{"82 second", `{"name":"a"}{}`, 400, "invalid_json"},
 		{"82 comma", `{"name":"a",}`, 400, "invalid_json"},
@@ -44,7 +54,11 @@ func syntax() []Case {
 		{"53 backslash", `{"name":"\\\ud800"}`, 400, "lone_surrogate"},
 	} {
 		for _, path := range []string{jobs, trigger, preview, password, login} {
-			out = append(out, Case{Row: c.row, Method: http.MethodPost, Path: path, Body: c.body, Status: c.status, Code: c.code})
+			refused := Case{Row: c.row, Method: http.MethodPost, Path: path, Body: c.body, Status: c.status, Code: c.code}
+			if len(c.body) > maxCredentials && (path == password || path == login) {
+				refused.Status, refused.Code = 413, "body_too_large"
+			}
+			out = append(out, refused)
 		}
 	}
 	return append(out,

@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -42,12 +42,12 @@ func Headers() gin.HandlerFunc {
 	}
 }
 
-// Limits bounds what a request may cost: its body, in whole MiB of bytes, and
+// Limits bounds what a request may cost: its body, in whole KiB of bytes, and
 // its identifiers.
 func Limits(maxBody int64) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if c.Request.ContentLength > maxBody {
-			Fail(c, fault.New(fault.KindTooLarge, "body_too_large", fmt.Sprintf("the body is over the limit of %d MiB", maxBody>>20)))
+			Fail(c, fault.New(fault.KindTooLarge, "body_too_large", "the body is over the limit of "+request.Size(maxBody)))
 			return
 		}
 		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxBody)

@@ -301,8 +301,11 @@ func (b *binder) ignore(names ...string) {
 func (b *binder) close() {
 	known := slices.Sorted(maps.Keys(b.taken))
 	for _, name := range b.object.names {
-		if b.taken[name] {
+		switch {
+		case b.taken[name]:
 			continue
+		case len(b.faults.list) >= maxFaults:
+			return
 		}
 		hint := "is not a field here; remove it"
 		if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) }); i >= 0 {

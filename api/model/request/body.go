@@ -23,10 +23,18 @@ func ReadBody(r *http.Request) ([]byte, error) {
 	case err == nil:
 		return body, nil
 	case errors.As(err, &tooLarge):
-		return nil, fault.New(fault.KindTooLarge, "body_too_large", fmt.Sprintf("the body is over the limit of %d MiB", tooLarge.Limit>>20))
+		return nil, fault.New(fault.KindTooLarge, "body_too_large", "the body is over the limit of "+Size(tooLarge.Limit))
 	default:
 		return nil, malformed("unreadable_body", "the body could not be read to its end")
 	}
+}
+
+// Size writes a bound on bytes for people.
+func Size(bytes int64) string {
+	if bytes >= 1<<20 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d KiB", bytes>>10)
 }
 
 // parse reads the body as one JSON object.
@@ -41,7 +49,7 @@ func parse(r *http.Request, mayBeEmpty bool) (*object, error) {
 	if _, err := mediaType(r.Header, typeJSON); err != nil {
 		return nil, err
 	}
-	return decode(body)
+	return decode(r.Context(), body, maxBodyValues)
 }
 
 // typeJSON is the type of every body; documents may have others too.

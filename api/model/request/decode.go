@@ -4,6 +4,7 @@ package request
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,50 +15,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
-// maxDepth is how deep objects and arrays may nest.
-const maxDepth = 64
-
-// object is a decoded JSON object. Values are nil, bool, string, json.Number,
-// []any and *object. The order of the fields is kept.
-type object struct {
-	names  []string
-	fields map[string]any
-}
-
-// MarshalJSON writes the object as it was read: same order, same digits.
-func (o *object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	b.WriteByte('{')
-	for i, name := range o.names {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := enc.Encode(name); err != nil {
-			return nil, err
-		}
-		b.WriteByte(':')
-		if err := enc.Encode(o.fields[name]); err != nil {
-			return nil, err
-		}
-	}
-	b.WriteByte('}')
-	var out bytes.Buffer
-	if err := json.Compact(&out, b.Bytes()); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
-
 func malformed(code, format string, args ...any) error {
 	return fault.New(fault.KindMalformed, code, fmt.Sprintf(format, args...))
 }
 
-// decode reads exactly one JSON object. What the standard library would mend
-// or pass over in silence is refused: invalid UTF-8, lone surrogates,
-// duplicate names, trailing data, excessive depth.
-func decode(body []byte) (*object, error) {
+// decode reads exactly one JSON object of at most so many values. What the
+// standard library would mend or pass over in silence is refused: invalid
+// UTF-8, lone surrogates, duplicate names, trailing data, excessive depth. It
+// stops when ctx ends: nobody waits for the answer any more.
+func decode(ctx context.Context, body []byte, values int) (*object, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, malformed("empty_body", "the body is empty; send a JSON object")
 	}
@@ -70,9 +36,9 @@ func decode(body []byte) (*object, error) {
 	if at := loneSurrogate(body); at >= 0 {
 		return nil, malformed("lone_surrogate", "the body holds half of a surrogate pair at byte %d; write the character itself or both halves", at)
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	v, err := readValue(d, 0, "")
+	d := decoder{json: json.NewDecoder(bytes.NewReader(body)), ctx: ctx, most: values}
+	d.json.UseNumber()
+	v, err := d.value()
 	if err != nil {
 		return nil, err
 	}
@@ -97,9 +63,48 @@ func checkSyntax(body []byte) error {
 	}
 }
 
-// readValue reads one value. path is the field it stands in.
-func readValue(d *json.Decoder, depth int, path string) (any, error) {
-	t, err := d.Token()
+// The bounds of what one body may hold, beside its bytes: a value takes many
+// times the memory of its text, and a long name is repeated in every path.
+const (
+	// maxDepth is how deep objects and arrays may nest.
+	maxDepth = 64
+	// maxName is the length of a field's name, in bytes.
+	maxName = 256
+	// maxBodyValues bounds the values of a body. Parameters of a trigger and
+	// the data of a job, 64 KiB each, hold fewer.
+	maxBodyValues = 50_000
+	// lookEvery is after how many values the end of the call is looked for.
+	lookEvery = 1024
+)
+
+// decoder reads the values of one body. It belongs to one goroutine.
+type decoder struct {
+	json *json.Decoder
+	ctx  context.Context
+	// path is where it stands; a text is made of it for a fault alone.
+	path []step
+	// count is how many values there were, most how many there may be.
+	count, most int
+}
+
+// step is a field, or an item of an array.
+type step struct {
+	name string
+	// item is noItem for a field.
+	item int
+}
+
+const noItem = -1
+
+// value reads one value.
+func (d *decoder) value() (any, error) {
+	if d.count++; d.count > d.most {
+		return nil, fault.New(fault.KindTooLarge, "too_many_values", fmt.Sprintf("the body holds more than %d values; send it in parts", d.most))
+	}
+	if d.count%lookEvery == 0 && d.ctx.Err() != nil {
+		return nil, fmt.Errorf("read the body: %w", d.ctx.Err())
+	}
+	t, err := d.json.Token()
 	if err != nil {
 		return nil, malformed("invalid_json", "the body is not JSON")
 	}
@@ -107,50 +112,75 @@ func readValue(d *json.Decoder, depth int, path string) (any, error) {
 	if !ok {
 		return t, nil
 	}
-	if depth++; depth > maxDepth {
+	if len(d.path) >= maxDepth {
 		return nil, malformed("too_deep", "the body nests deeper than %d levels", maxDepth)
 	}
 	if delim == '[' {
-		return readArray(d, depth, path)
+		return d.array()
 	}
-	return readObject(d, depth, path)
+	return d.object()
 }
 
-func readArray(d *json.Decoder, depth int, path string) (any, error) {
+func (d *decoder) array() (any, error) {
 	items := []any{}
-	for d.More() {
-		v, err := readValue(d, depth, path+"["+strconv.Itoa(len(items))+"]")
+	for d.json.More() {
+		v, err := d.inside(step{item: len(items)})
 		if err != nil {
 			return nil, err
 		}
 		items = append(items, v)
 	}
-	return items, closeValue(d)
+	return items, d.close()
 }
 
-func readObject(d *json.Decoder, depth int, path string) (any, error) {
+func (d *decoder) object() (any, error) {
 	o := &object{fields: map[string]any{}}
-	for d.More() {
-		t, err := d.Token()
+	for d.json.More() {
+		t, err := d.json.Token()
 		if err != nil {
 			return nil, malformed("invalid_json", "the body is not JSON")
 		}
 		name, _ := t.(string)
-		v, err := readValue(d, depth, join(path, name))
+		if len(name) > maxName {
+			return nil, fault.InvalidField(d.where(name), "name_too_long", fmt.Sprintf("is a name of more than %d bytes; shorten it", maxName))
+		}
+		v, err := d.inside(step{name: name, item: noItem})
 		if err != nil {
 			return nil, err
 		}
 		if _, twice := o.fields[name]; twice {
-			return nil, malformed("duplicate_field", "the field %q is given twice; give it once", clip(join(path, name)))
+			return nil, malformed("duplicate_field", "the field %q is given twice; give it once", d.where(name))
 		}
 		o.names = append(o.names, name)
 		o.fields[name] = v
 	}
-	return o, closeValue(d)
+	return o, d.close()
 }
 
-func closeValue(d *json.Decoder) error {
-	if _, err := d.Token(); err != nil && !errors.Is(err, io.EOF) {
+// inside reads a value one step further in.
+func (d *decoder) inside(s step) (any, error) {
+	d.path = append(d.path, s)
+	v, err := d.value()
+	d.path = d.path[:len(d.path)-1]
+	return v, err
+}
+
+// where is the path of a name below the place where the decoder stands, short
+// enough for an answer.
+func (d *decoder) where(name string) string {
+	path := ""
+	for _, s := range d.path {
+		if s.item == noItem {
+			path = join(path, s.name)
+		} else {
+			path += "[" + strconv.Itoa(s.item) + "]"
+		}
+	}
+	return clip(join(path, name))
+}
+
+func (d *decoder) close() error {
+	if _, err := d.json.Token(); err != nil && !errors.Is(err, io.EOF) {
 		return malformed("invalid_json", "the body is not JSON")
 	}
 	return nil

@@ -2,9 +2,11 @@ package request
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -12,11 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 func TestDecodeKeepsOrderAndDigits(t *testing.T) {
 	const text = `{"z":1.50,"a":{"y":[1e3,"\u003c\ud83d\ude00",null,true]},"m":12345678901234567890}`
-	o, err := decode([]byte(text))
+	o, err := decode(t.Context(), []byte(text), 100)
 	require.NoError(t, err)
 	out, err := json.Marshal(o.fields["a"])
 	require.NoError(t, err)
@@ -24,6 +27,29 @@ func TestDecodeKeepsOrderAndDigits(t *testing.T) {
 	raw, err := o.MarshalJSON()
 	require.NoError(t, err)
 	require.Equal(t, `{"z":1.50,"a":{"y":[1e3,"<😀",null,true]},"m":12345678901234567890}`, string(raw))
+}
+
+// Nobody waits for the answer to a call that has ended.
+func TestDecodingStopsWithTheCall(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	many := []byte(`{"a":[0` + strings.Repeat(",0", lookEvery) + "]}")
+	_, err := decode(ctx, many, maxBodyValues)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = decode(t.Context(), many, maxBodyValues)
+	require.NoError(t, err)
+	_, err = decode(t.Context(), many, lookEvery)
+	require.True(t, fault.Is(err, fault.KindTooLarge))
+}
+
+func TestAFaultNamesItsPlace(t *testing.T) {
+	_, err := decode(t.Context(), []byte(`{"a":[0,{"b":{"c":1,"c":2}}]}`), 100)
+	require.ErrorContains(t, err, `"a[1].b.c" is given twice`)
+	_, err = decode(t.Context(), []byte(`{"a":[{"b":{"`+strings.Repeat("x", maxName+1)+`":1}}]}`), 100)
+	var invalid *fault.Error
+	require.ErrorAs(t, err, &invalid)
+	require.Equal(t, "name_too_long", invalid.Fields[0].Code)
+	require.Equal(t, clip("a[0].b."+strings.Repeat("x", 200)), invalid.Fields[0].Field)
 }
 
 func TestSurrogates(t *testing.T) {

@@ -125,7 +125,7 @@ func parseDocument(r *http.Request) (*object, error) {
 			return nil, malformed("invalid_yaml", "the body is not YAML as it is read here: %s", err.Error())
 		}
 	}
-	return decode(body)
+	return decode(r.Context(), body, maxValues)
 }
 
 // bindEntry reads one job of a document.

@@ -20,8 +20,13 @@ import (
 // Path is the name of the object in the API; fields are named below it.
 const Path = "jobData"
 
-// maxUnknown bounds how many unknown fields are named one by one.
-const maxUnknown = 20
+// maxUnknown bounds how many unknown fields are named one by one, maxWrong how
+// many faults there are in all: 64 KiB must not become an answer of many times
+// their size.
+const (
+	maxUnknown = 20
+	maxWrong   = 100
+)
 
 // Reader takes the fields of one object. A field that is absent or null reads
 // as absent. It belongs to one goroutine.
@@ -46,8 +51,12 @@ func Read(data string, run *placeholder.Values) *Reader {
 	return r
 }
 
-// Fault notes what is wrong with a field; name is relative to jobData.
+// Fault notes what is wrong with a field; name is relative to jobData. What is
+// found after the first hundred is left out.
 func (r *Reader) Fault(name, code, format string, args ...any) {
+	if len(r.faults) >= maxWrong {
+		return
+	}
 	r.faults = append(r.faults, fault.Field{Field: Path + "." + name, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 

@@ -95,7 +95,11 @@ func TestReaderRefusesUnknownFields(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&many, `"%s%04d":1,`, strings.Repeat("é", 40), i)
 	}
-	faults := read("{" + strings.TrimSuffix(many.String(), ",") + "}").End()
+	text := "{" + strings.TrimSuffix(many.String(), ",") + "}"
+	inside := read(`{"f":` + text + "}")
+	inside.Texts("f")
+	require.Len(t, inside.End(), 100)
+	faults := read(text).End()
 	require.Len(t, faults, 21)
 	require.LessOrEqual(t, len(faults[0].Field), 80)
 	require.Equal(t, fault.Field{Field: "jobData", Code: "unknown_field", Message: "has 980 more unknown fields"}, faults[20])

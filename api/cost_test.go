@@ -1,0 +1,282 @@
+//go:build unix
+
+package api_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
+)
+
+// The bodies under test: shape fills so many bytes with one JSON value.
+type shape struct {
+	name string
+	fill func(n int) string
+}
+
+// repeat fills n bytes: head, then as many items as there is room for, then tail.
+func repeat(n int, head, item, tail string) string {
+	count := max((n-len(head)-len(tail))/(len(item)+1), 1)
+	return head + strings.TrimSuffix(strings.Repeat(item+",", count), ",") + tail
+}
+
+// numbered is repeat with a number in each item, which has 8 digits.
+func numbered(n int, head, format, tail string) string {
+	size := len(fmt.Sprintf(format, 10_000_000)) + 1
+	var b strings.Builder
+	b.WriteString(head)
+	for i := range max((n-len(head)-len(tail))/size, 1) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, format, 10_000_000+i)
+	}
+	return b.String() + tail
+}
+
+func shapes() []shape {
+	return []shape{
+		{"a long name over many values", func(n int) string { return repeat(n, `{"`+strings.Repeat("x", n/2)+`":[`, "0", "]}") }},
+		{"names at the bound over many values", func(n int) string {
+			name := strings.Repeat("x", min(255, n/140))
+			return repeat(n, strings.Repeat(`{"`+name+`":`, 50)+"[", "0", "]"+strings.Repeat("}", 50))
+		}},
+		{"deep", func(n int) string {
+			return repeat(n, `{"a":[`, strings.Repeat("[", 55)+strings.Repeat("]", 55), "]}")
+		}},
+		{"deep to the end", func(n int) string { return strings.Repeat(`{"a":`, (n-1)/6) + "0" + strings.Repeat("}", (n-1)/6) }},
+		{"wide", func(n int) string { return numbered(n, "{", `"k%d":0`, "}") }},
+		{"escapes", func(n int) string { return `{"a":"` + strings.Repeat(`\u0041\\`, (n-10)/8) + `"}` }},
+		{"numbers", func(n int) string { return repeat(n, `{"a":[`, "1234567890.12345e10", "]}") }},
+		{"one number", func(n int) string { return `{"a":` + strings.Repeat("7", n-6) + "}" }},
+		{"duplicates", func(n int) string { return numbered(n, "{", `"k%d":0`, `,"k10000000":0}`) }},
+		{"many errors", func(n int) string { return numbered(n, `{"headers":{`, `"k%d":{}`, "}}") }},
+		{"a huge text", func(n int) string { return `{"a":"` + strings.Repeat("x", n-9) + `"}` }},
+		{"unicode", func(n int) string { return `{"é":"` + strings.Repeat("日本🚀", (n-12)/10) + `"}` }},
+		{"arrays of objects", func(n int) string { return repeat(n, `{"a":[`, `{"b":{},"c":[]}`, "]}") }},
+		{"placeholders", func(n int) string { return `{"url":"http://h/` + strings.Repeat("${attempt}", (n-20)/10) + `"}` }},
+	}
+}
+
+// inner is the field of each body that takes any value, so that the shape is
+// not only read but looked at.
+func inner(path string) (head, tail string) {
+	switch {
+	case strings.HasSuffix(path, "/jobs"), strings.HasSuffix(path, "/jobs/:id"):
+		return `{"name":"n","jobType":"HTTP","version":1,"jobData":`, "}"
+	case strings.HasSuffix(path, "/trigger") && !strings.Contains(path, "bulk"):
+		return `{"params":`, "}"
+	case strings.HasSuffix(path, "/import"):
+		return `{"version":1,"jobs":[{"name":"n","jobType":"HTTP","jobData":`, "}]}"
+	case strings.HasSuffix(path, "/preview"):
+		return `{"schedule":`, "}"
+	case strings.Contains(path, "/users"):
+		return `{"username":"n","password":"correct horse","role":"viewer","groups":`, "}"
+	}
+	return "", ""
+}
+
+// closed refuses as a store does that is away.
+var errClosed = fault.Unavailable(io.ErrClosedPipe)
+
+// cpu is what the process has used, in user and system mode.
+func cpu(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// costOf is the CPU of one call, its collection of garbage included.
+func costOf(t *testing.T, call func()) time.Duration {
+	t.Helper()
+	runtime.GC()
+	before := cpu(t)
+	call()
+	runtime.GC()
+	return cpu(t) - before
+}
+
+// perByte is what one byte more may cost.
+const perByte = time.Microsecond
+
+// holdsTheBound fails when the bytes above 1 KiB cost more than perByte each.
+// Other work of the machine can only make a try look dearer: the best counts.
+// The race detector makes all of it dearer, so that shorter bodies must do.
+func holdsTheBound(t *testing.T, bound int, call func(n int)) {
+	t.Helper()
+	allowed := time.Duration(bound-1024) * perByte * raceFactor
+	var least time.Duration
+	for try := range 4 {
+		small := costOf(t, func() { call(1024) })
+		took := costOf(t, func() { call(bound) }) - small
+		if try == 0 || took < least {
+			least = took
+		}
+		if least <= allowed {
+			return
+		}
+	}
+	t.Errorf("%d bytes cost %s of CPU more than 1 KiB, and may cost %s", bound, least, allowed)
+}
+
+// costlyEdge is the edge over a store that is away, with the real executors.
+func costlyEdge(t *testing.T) *edge {
+	t.Helper()
+	e := newEdge(t)
+	e.jobs.err, e.calls.err = errClosed, nil
+	e.named.err = errClosed
+	d := e.deps()
+	d.Checker = executor.New(map[entity.JobType]executor.Executor{
+		entity.JobCustom: custom.New(e.clock), entity.JobHTTP: httpcall.New(e.clock, httpcall.Settings{}),
+	})
+	e.rebuild(d)
+	return e
+}
+
+// spend calls without the checks of call, which would be measured too. It
+// returns how much of the body was read.
+func (e *edge) spend(method, path, body string, headers ...string) (read int) {
+	e.t.Helper()
+	text := strings.NewReader(body)
+	req := httptest.NewRequestWithContext(e.t.Context(), method, path, text)
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	rec := httptest.NewRecorder()
+	e.router.ServeHTTP(rec, req)
+	require.NotEqual(e.t, http.StatusInternalServerError, rec.Code, rec.Body.String())
+	require.Less(e.t, rec.Body.Len(), 64<<10)
+	return len(body) - text.Len()
+}
+
+// bodyBound is the bound of a route on its body.
+func bodyBound(r api.Route) int {
+	switch {
+	case strings.HasPrefix(r.Path, "/api/v1/auth/"):
+		return 4 << 10
+	case strings.HasSuffix(r.Path, "/import"):
+		return documentBound
+	}
+	return (1 << 20) / raceShare
+}
+
+const documentBound = (16 << 20) / raceShare
+
+func takesBody(r api.Route) bool { return r.Method == http.MethodPost || r.Method == http.MethodPut }
+
+// What a body costs grows with its length alone, whatever it holds: nobody,
+// signed in or not, buys much of the server's time with few bytes.
+func TestABodyCostsItsLengthAlone(t *testing.T) {
+	e := costlyEdge(t)
+	token, _, _ := waiting(t, e)
+	for _, r := range e.router.Routes() {
+		if !takesBody(r) {
+			continue
+		}
+		path := strings.Replace(address(r), "/executions/some-id/report", "/executions/run-1/report", 1)
+		head, tail := inner(r.Path)
+		for _, s := range shapes() {
+			t.Run(r.Method+" "+r.Path+": "+s.name, func(t *testing.T) {
+				e := e.on(t)
+				bodies := map[int]string{}
+				for _, n := range []int{1024, bodyBound(r)} {
+					bodies[n] = head + s.fill(n-len(head)-len(tail)) + tail
+					require.LessOrEqual(t, len(bodies[n]), n)
+				}
+				holdsTheBound(t, bodyBound(r), func(n int) {
+					e.spend(r.Method, path, bodies[n], "Authorization", "Bearer "+adminToken, "X-Scheduler-Run-Token", token)
+				})
+			})
+		}
+	}
+}
+
+// Before somebody is signed in, no body is read at all, but by the sign-in.
+func TestNoBodyIsReadOfStrangers(t *testing.T) {
+	e := costlyEdge(t)
+	body := shapes()[0].fill(1 << 20)
+	for _, r := range e.router.Routes() {
+		if !takesBody(r) {
+			continue
+		}
+		if r.Path == "/api/v1/auth/login" {
+			continue
+		}
+		require.Zero(t, e.spend(r.Method, address(r), body), r.Path)
+	}
+	require.Zero(t, e.spend("POST", "/nowhere", body))
+}
+
+// A document in YAML costs as little, at the server and where the command line
+// reads it.
+func TestADocumentInYAMLCostsItsLengthAlone(t *testing.T) {
+	e := costlyEdge(t)
+	head, tail := inner("/api/v1/import")
+	for _, s := range append(shapes(), yamlShapes()...) {
+		for name, read := range map[string]func(t *testing.T, text string){
+			"server": func(t *testing.T, text string) {
+				e.on(t).spend("POST", "/api/v1/import", text, "Content-Type", "application/yaml", "Authorization", "Bearer "+adminToken)
+			},
+			"command line": func(_ *testing.T, text string) { _, _ = notation.AllFromYAML([]byte(text)) },
+		} {
+			t.Run(name+": "+s.name, func(t *testing.T) {
+				bound := documentBound
+				if name == "command line" {
+					bound /= 4 // it has none: it reads its user's own files
+				}
+				texts := map[int]string{}
+				for _, n := range []int{1024, bound} {
+					texts[n] = head + s.fill(n-len(head)-len(tail)) + tail
+					if strings.HasPrefix(s.name, "yaml") {
+						texts[n] = s.fill(n)
+					}
+				}
+				holdsTheBound(t, bound, func(n int) { read(t, texts[n]) })
+			})
+		}
+	}
+}
+
+// yamlShapes are texts that JSON does not know.
+func yamlShapes() []shape {
+	return []shape{
+		{"yaml: lines", func(n int) string { return strings.Repeat("- a\n", n/4) }},
+		{"yaml: names", func(n int) string { return strings.Repeat("abcdefgh: a\n", n/12) }},
+		{"yaml: indented", func(n int) string {
+			var b strings.Builder
+			for i := 0; b.Len() < n-i-4; i++ {
+				b.WriteString(strings.Repeat(" ", i) + "a:\n")
+			}
+			return b.String()
+		}},
+		{"yaml: comments", func(n int) string { return strings.Repeat("# a\n", n/4) }},
+		{"yaml: documents", func(n int) string { return strings.Repeat("---\na\n", n/6) }},
+		{"yaml: a block", func(n int) string { return "a: |\n" + strings.Repeat("  a\n", (n-5)/4) }},
+		{"yaml: spaces", func(n int) string { return "a:" + strings.Repeat(" ", n-4) + "b\n" }},
+		{"yaml: dashes", func(n int) string { return strings.Repeat("- ", n/2) }},
+		{"yaml: keys", func(n int) string { return strings.Repeat("? ", n/2) }},
+		{"yaml: flow", func(n int) string { return "a: [" + strings.Repeat("a,", (n-5)/2) + "]" }},
+		{"yaml: flow keys", func(n int) string { return "a: {" + strings.Repeat("a: b,", (n-5)/5) + "}" }},
+		{"yaml: open", func(n int) string { return strings.Repeat("[", n) }},
+		{"yaml: quoted", func(n int) string { return `a: "` + strings.Repeat(`\n`, (n-5)/2) + `"` }},
+		{"yaml: folded", func(n int) string { return `a: "` + strings.Repeat("\n", n-6) + `"` }},
+	}
+}
