@@ -60,10 +60,11 @@ func bodyOf(r Route) int64 {
 }
 
 // timeOf is how long an ordinary call may work: RequestTimeout, but for those
-// that treat many objects, and the count of planned fires with the wait for its
-// turn. These too end when the store does not answer one question in time.
+// that treat many objects, and the count of planned fires and the sign-in with
+// the wait for their turn. These too end when the store does not answer one
+// question in time.
 func (d Deps) timeOf(r Route) time.Duration {
-	if strings.HasPrefix(r.Path, "/api/v1/bulk/") || r.Path == "/api/v1/schedules/load" {
+	if strings.HasPrefix(r.Path, "/api/v1/bulk/") || r.Path == "/api/v1/schedules/load" || r.Path == loginPath {
 		return middleware.RequestTimeout
 	}
 	return d.patience()

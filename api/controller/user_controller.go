@@ -50,6 +50,8 @@ func (u *UserController) List(c *gin.Context) error { return replyPage(c, u.user
 //	@Success 201 {object} vo.User
 //	@Header 201 {string} Location "address of what was made"
 //	@Failure 409 {object} problem.Problem "the name is taken"
+//	@Failure 429 {object} problem.Problem "the server checks as many passwords as it can; see Retry-After"
+//	@Header 429 {integer} Retry-After "seconds to wait"
 //	@Router /api/v1/users [post]
 func (u *UserController) Create(c *gin.Context) error {
 	n, err := request.ReadUser(c.Request)
@@ -91,6 +93,8 @@ func (u *UserController) Get(c *gin.Context) error {
 //	@x-example {"role":"viewer"}
 //	@Success 200 {object} vo.User
 //	@Failure 409 {object} problem.Problem "the last admin stays admin"
+//	@Failure 429 {object} problem.Problem "the server checks as many passwords as it can; see Retry-After"
+//	@Header 429 {integer} Retry-After "seconds to wait"
 //	@Router /api/v1/users/{id} [put]
 func (u *UserController) Change(c *gin.Context) error {
 	n, err := request.ReadUserChange(c.Request)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,14 +65,14 @@ func NewAuthService(users repository.Users, sessions repository.Sessions, tokens
 
 // Login checks a name and password and opens a session. A wrong pair is
 // fault.KindUnauthenticated whether or not the user exists; too many tries for
-// the account or from the address are fault.KindTooMany, before any check.
+// the account or from the address are fault.KindTooMany, before any check. While
+// others guess at the account it may wait for its turn, at most longestTurn.
 func (s *AuthService) Login(ctx context.Context, name, password, clientAddr string) (Login, error) {
-	done, err := s.guard.begin(s.clock.Monotonic(), "user "+strings.ToLower(cut(name, maxUserName)), "addr "+clientAddr)
+	try, err := s.guard.begin(s.clock.Monotonic(), accountKey(name), clientAddr)
 	if err != nil {
 		return Login{}, err
 	}
-	user, err := s.check(ctx, name, password)
-	done(err)
+	user, err := s.attempt(ctx, try, name, password)
 	if err != nil {
 		return Login{}, err
 	}
@@ -82,6 +83,22 @@ func (s *AuthService) Login(ctx context.Context, name, password, clientAddr stri
 		return Login{}, fmt.Errorf("open a session for %s: %w", user.ID, err)
 	}
 	return Login{Token: token, ExpiresAt: session.ExpiresAt, User: user}, nil
+}
+
+// errUnfinished is the outcome of a try that a panic ended.
+var errUnfinished = errors.New("the try was not finished")
+
+// attempt checks a pair when the turn of the try has come.
+func (s *AuthService) attempt(ctx context.Context, try *attempt, name, password string) (user entity.User, err error) {
+	err = errUnfinished
+	defer func() { try.end(err) }()
+	if err = clock.Sleep(ctx, s.clock, try.turn); err != nil {
+		return user, err
+	}
+	if err = try.enter(); err != nil {
+		return user, err
+	}
+	return s.check(ctx, name, password)
 }
 
 // check verifies the pair; its time does not depend on which part is wrong.
@@ -194,12 +211,11 @@ func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, n
 		return fault.InvalidField("newPassword", "unchanged", "must differ from the old password")
 	}
 	// A stolen session must not become a way to guess the password.
-	done, err := s.guard.begin(s.clock.Monotonic(), "user "+strings.ToLower(user.Name))
+	try, err := s.guard.beginOwn(s.clock.Monotonic(), user.ID)
 	if err != nil {
 		return err
 	}
-	_, err = s.check(ctx, user.Name, oldPassword)
-	done(err)
+	_, err = s.attempt(ctx, try, user.Name, oldPassword)
 	if fault.Is(err, fault.KindUnauthenticated) {
 		return fault.InvalidField("oldPassword", "wrong_password", "is not the present password")
 	}

@@ -120,3 +120,25 @@ func (h *quickHasher) Burn(context.Context, string) error {
 	h.work()
 	return nil
 }
+
+func (h *quickHasher) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.calls
+}
+
+// slowHasher checks nothing before release is closed.
+type slowHasher struct {
+	quickHasher
+	release chan struct{}
+}
+
+func (h *slowHasher) Verify(ctx context.Context, p, encoded string) (bool, error) {
+	<-h.release
+	return h.quickHasher.Verify(ctx, p, encoded)
+}
+
+func (h *slowHasher) Burn(ctx context.Context, p string) error {
+	<-h.release
+	return h.quickHasher.Burn(ctx, p)
+}

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -143,12 +145,15 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	require.Equal(t, 5, checked)
 	require.Equal(t, 995, refused)
 
-	// The right password does not help while the wait lasts, and does after it.
-	_, err := s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.1")
+	// The right password does not help while the wait of this address lasts, and
+	// does after it; other addresses need not wait.
+	_, err := s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.9")
 	requireKind(t, fault.KindTooMany, err)
-	s.clock.Advance(time.Second)
 	s.login(t)
-	_, err = s.Login(t.Context(), service.FirstAdmin, "wrong password", "192.0.2.1")
+	s.clock.Advance(time.Second)
+	_, err = s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.9")
+	require.NoError(t, err)
+	_, err = s.Login(t.Context(), service.FirstAdmin, "wrong password", "192.0.2.9")
 	requireKind(t, fault.KindUnauthenticated, err)
 }
 
@@ -157,7 +162,7 @@ func TestTheWaitGrowsAndStaysBelowAMinute(t *testing.T) {
 	var waits []int
 	for try := 0; len(waits) < 12; try++ {
 		require.Less(t, try, 1000, "guessing goes on unhindered")
-		_, err := s.Login(t.Context(), service.FirstAdmin, "wrong password", fmt.Sprint(len(waits)))
+		_, err := s.Login(t.Context(), service.FirstAdmin, "wrong password", "192.0.2.9")
 		var f *fault.Error
 		require.True(t, errors.As(err, &f))
 		if f.Kind == fault.KindTooMany {
@@ -181,6 +186,25 @@ func TestOneAddressCannotTryManyAccounts(t *testing.T) {
 	s.login(t) // other addresses are not concerned
 }
 
+// Whoever has one address of an IPv6 network has all of them.
+func TestAnIPv6NetworkCountsAsOneAddress(t *testing.T) {
+	s := newSignIn(t)
+	checked := map[string]int{}
+	for i := range 400 {
+		for name, address := range map[string]string{
+			"/64": fmt.Sprintf("2001:db8:0:1::%x", i), "/48": fmt.Sprintf("2001:db8:7:%x::1", i), "mapped": "::ffff:192.0.2.7",
+		} {
+			_, err := s.Login(t.Context(), fmt.Sprint(name, i), "wrong password", address)
+			if fault.Is(err, fault.KindUnauthenticated) {
+				checked[name]++
+			}
+		}
+	}
+	require.Equal(t, map[string]int{"/64": 20, "/48": 100, "mapped": 20}, checked)
+	_, err := s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.7")
+	requireKind(t, fault.KindTooMany, err)
+}
+
 func TestParallelGuessesDoNotSlipThrough(t *testing.T) {
 	s := newSignIn(t)
 	var wg sync.WaitGroup
@@ -194,6 +218,90 @@ func TestParallelGuessesDoNotSlipThrough(t *testing.T) {
 	}
 	wg.Wait()
 	require.Equal(t, 5, s.hasher.calls)
+}
+
+// guess tries wrong passwords from an address of its own each time, until ctx
+// ends.
+func guess(ctx context.Context, s *service.AuthService, pace time.Duration) {
+	var tries sync.WaitGroup
+	defer tries.Wait()
+	for i := 0; ctx.Err() == nil; i++ {
+		address := fmt.Sprintf("10.%d.%d.%d", i>>16&255, i>>8&255, i&255)
+		tries.Go(func() { _, _ = s.Login(ctx, service.FirstAdmin, "wrong password", address) })
+		_ = clock.Sleep(ctx, clock.NewSystem(), pace)
+	}
+}
+
+// A stranger who guesses from ever new addresses does not keep the owner out,
+// and does not get to guess much.
+func TestAStrangerCannotKeepTheOwnerOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		pace    time.Duration
+		address func(i int) string
+		slowest time.Duration
+	}{
+		"a flood, and the owner where the owner was before": {50 * time.Millisecond, func(int) string { return "192.0.2.1" }, 0},
+		"slower, and the owner in a new place each time":    {time.Second, func(i int) string { return fmt.Sprint("192.0.2.", i) }, 15 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, hasher, machine := newAccounts(), &quickHasher{}, clock.NewSystem()
+				s := service.NewAuthService(store, store, nil, hasher, machine)
+				_, err := s.EnsureFirstAdmin(t.Context(), rightPassword)
+				require.NoError(t, err)
+				_, err = s.Login(t.Context(), service.FirstAdmin, rightPassword, c.address(0))
+				require.NoError(t, err)
+
+				ctx, stop := context.WithCancel(t.Context())
+				var stranger sync.WaitGroup
+				stranger.Go(func() { guess(ctx, s, c.pace) })
+				require.NoError(t, clock.Sleep(ctx, machine, 5*time.Minute))
+				before := hasher.count()
+				for i := range 25 {
+					began := machine.Monotonic()
+					_, err := s.Login(ctx, service.FirstAdmin, rightPassword, c.address(i))
+					require.NoError(t, err, "try %d", i)
+					require.LessOrEqual(t, machine.Monotonic()-began, c.slowest, "try %d", i)
+					require.NoError(t, clock.Sleep(ctx, machine, 3*time.Second))
+				}
+				require.LessOrEqual(t, hasher.count()-before, 25+2*25*(3+int(c.slowest.Seconds())), "guesses are rare")
+				stop()
+				stranger.Wait()
+			})
+		})
+	}
+}
+
+// Tries of strangers do not take all places where passwords are checked.
+func TestOwnersHavePlacesOfTheirOwn(t *testing.T) {
+	store, hasher := newAccounts(), &slowHasher{release: make(chan struct{})}
+	s := service.NewAuthService(store, store, nil, hasher, clocktest.NewManual(time.Now()))
+	_, err := s.EnsureFirstAdmin(t.Context(), rightPassword)
+	require.NoError(t, err)
+	close(hasher.release)
+	_, err = s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.1")
+	require.NoError(t, err)
+
+	hasher.release = make(chan struct{})
+	var strangers sync.WaitGroup
+	outcomes := make(chan error, 100)
+	for i := range 100 {
+		strangers.Go(func() {
+			_, err := s.Login(t.Context(), fmt.Sprint("user", i), "wrong password", fmt.Sprint("10.0.0.", i))
+			outcomes <- err
+		})
+	}
+	for range 100 - 24 {
+		requireKind(t, fault.KindTooMany, <-outcomes)
+	}
+	owner := make(chan error)
+	go func() {
+		_, err := s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.1")
+		owner <- err
+	}()
+	close(hasher.release)
+	require.NoError(t, <-owner)
+	strangers.Wait()
 }
 
 func TestAStoreThatIsAwayIsNoWrongGuess(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -43,8 +44,9 @@ type Server struct {
 // passwordFile holds the first admin's password until it is changed.
 const passwordFile = "initial-admin-password"
 
-// hashers bounds the passwords hashed at once, 19 MiB each.
-const hashers = 2
+// maxHashers bounds the passwords hashed at once, 19 MiB each; there are never
+// more than the process has cores.
+const maxHashers = 4
 
 // NewServer takes the port, opens the store and wires the parts. Until Start
 // the port says only that the node starts, and for what it waits.
@@ -89,7 +91,7 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	if c == nil {
 		c = clock.NewSystem()
 	}
-	hasher := auth.NewArgon2(hashers)
+	hasher := auth.NewArgon2(min(runtime.GOMAXPROCS(0), maxHashers))
 	s.Auth = service.NewAuthService(s.Store, s.Store, s.Store, hasher, c)
 	s.Users = service.NewUserService(s.Store, s.Store, hasher, c)
 	s.Tokens, s.Audit = service.NewTokenService(s.Store, c), service.NewAuditService(s.Store, c)

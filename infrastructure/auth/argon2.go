@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/argon2"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // Cost of one hash: 19 MiB, two passes, one lane (about 25 ms).
@@ -29,21 +31,25 @@ const (
 // ErrFormat is returned for a stored hash that is not an argon2id string.
 var ErrFormat = errors.New("the stored password hash is not an argon2id string")
 
+// queueLength is how many calls may wait for one of the places.
+const queueLength = 32
+
 // Argon2 hashes passwords with argon2id. Each hash holds 19 MiB, so the number
-// computed at one time is bounded; further calls wait. It is safe for
-// concurrent use.
+// computed at one time is bounded; of further calls 32 wait, and the rest is
+// refused with fault.KindTooMany. It is safe for concurrent use.
 type Argon2 struct {
-	places chan struct{}
-	salt   []byte
+	places  chan struct{}
+	waiting chan struct{}
+	salt    []byte
 }
 
 // NewArgon2 bounds the concurrent computations; less than one means one.
 func NewArgon2(parallel int) *Argon2 {
-	return &Argon2{places: make(chan struct{}, max(parallel, 1)), salt: make([]byte, saltLength)}
+	return &Argon2{places: make(chan struct{}, max(parallel, 1)), waiting: make(chan struct{}, queueLength), salt: make([]byte, saltLength)}
 }
 
 // Hash returns a salted argon2id string of the password. It fails only when
-// the context ends while waiting for a place.
+// the queue is full, or the context ends while waiting for a place.
 func (a *Argon2) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltLength)
 	// crypto/rand never fails: it ends the process instead.
@@ -77,13 +83,37 @@ func (a *Argon2) Burn(ctx context.Context, password string) error {
 }
 
 func (a *Argon2) derive(ctx context.Context, password string, salt []byte, t, m uint32, p uint8, n uint32) ([]byte, error) {
-	select {
-	case a.places <- struct{}{}:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait to hash a password: %w", ctx.Err())
+	if err := a.enter(ctx); err != nil {
+		return nil, err
 	}
 	defer func() { <-a.places }()
 	return argon2.IDKey([]byte(password), salt, t, m, p, n), nil
+}
+
+// enter takes a place, at once or after a wait in the queue.
+func (a *Argon2) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("hash a password: %w", err) // nobody waits for it
+	}
+	select {
+	case a.places <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case a.waiting <- struct{}{}:
+		defer func() { <-a.waiting }()
+	default:
+		f := fault.New(fault.KindTooMany, "too_many_logins", "the server checks as many passwords as it can; wait and try again")
+		f.RetryAfterSec = 1
+		return f
+	}
+	select {
+	case a.places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait to hash a password: %w", ctx.Err())
+	}
 }
 
 type stored struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/auth"
 )
 
@@ -62,6 +63,23 @@ func TestWaitingForAPlaceEndsWithTheContext(t *testing.T) {
 	_, err := h.Hash(ctx, "x")
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, h.Burn(ctx, "x"), context.Canceled)
+}
+
+// Of a flood so many wait as there is room for, and the rest learns so at once.
+func TestTheQueueIsBounded(t *testing.T) {
+	h := auth.NewArgon2(1)
+	free := h.Occupy()
+	outcomes := make(chan error, 100)
+	for range 100 {
+		go func() { outcomes <- h.Burn(t.Context(), "x") }()
+	}
+	for range 100 - 32 {
+		require.True(t, fault.Is(<-outcomes, fault.KindTooMany))
+	}
+	free()
+	for range 32 {
+		require.NoError(t, <-outcomes)
+	}
 }
 
 func TestBurnDoesTheWorkOfVerify(t *testing.T) {
