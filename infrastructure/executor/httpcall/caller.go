@@ -24,12 +24,15 @@ type caller struct {
 	transport *http.Transport
 	// plain speaks HTTP/1.1 alone. It takes requests whose want of a body must
 	// be seen, which HTTP/2 would send again after some errors.
-	plain *http.Transport
-	hosts *hosts
+	plain   *http.Transport
+	hosts   *hosts
+	breaker *breaker
+	// identity tells callers with certificates or authorities of their own apart.
+	identity string
 }
 
-func newCaller(s Settings, h *hosts, certificate *tls.Certificate) *caller {
-	c := &caller{transport: newTransport(s, certificate), plain: newTransport(s, certificate), hosts: h}
+func newCaller(s Settings, h *hosts, b *breaker, certificate *tls.Certificate) *caller {
+	c := &caller{transport: newTransport(s, certificate), plain: newTransport(s, certificate), hosts: h, breaker: b}
 	c.plain.Protocols.SetHTTP2(false)
 	return c
 }
@@ -41,7 +44,7 @@ func (c *caller) close() {
 
 // RoundTrip implements http.RoundTripper.
 func (c *caller) RoundTrip(request *http.Request) (*http.Response, error) {
-	visit, err := c.hosts.enter(request.Context(), origin(request.URL))
+	trial, visit, err := c.begin(request.Context(), origin(request.URL))
 	if err != nil {
 		if request.Body != nil {
 			_ = request.Body.Close()
@@ -49,13 +52,27 @@ func (c *caller) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	response, reached, err := c.send(request)
-	visit.tell(reached, !blameless(request.Context(), err))
+	trial.end(reached, !blameless(request.Context(), err))
 	if err != nil {
 		visit.leave()
 		return nil, err
 	}
 	response.Body = &visited{ReadCloser: response.Body, leave: sync.OnceFunc(visit.leave)}
 	return response, nil
+}
+
+// begin asks for leave to call, and waits for a place at the host.
+func (c *caller) begin(ctx context.Context, where string) (*trial, *visit, error) {
+	trial, err := c.breaker.begin(target{where, c.identity})
+	if err != nil {
+		return nil, nil, err
+	}
+	visit, err := c.hosts.enter(ctx, where)
+	if err != nil {
+		trial.end(false, false)
+		return nil, nil, err
+	}
+	return trial, visit, nil
 }
 
 // blameless are failures to connect that say nothing of the target.

@@ -40,6 +40,7 @@ type Executor struct {
 	clock    clock.Clock
 	settings Settings
 	hosts    *hosts
+	breaker  *breaker
 	caller   *caller
 	reports  *report.Registry
 }
@@ -49,8 +50,8 @@ func New(c clock.Clock, s Settings) *Executor {
 	if s.Guard == nil {
 		s.Guard = outbound.New(outbound.Policy{})
 	}
-	h := newHosts(c, s.PerHost, s.BreakAfter, s.BreakFor)
-	return &Executor{clock: c, settings: s, hosts: h, caller: newCaller(s, h, nil)}
+	h, b := newHosts(s.PerHost), newBreaker(c, s.BreakAfter, s.BreakFor)
+	return &Executor{clock: c, settings: s, hosts: h, breaker: b, caller: newCaller(s, h, b, nil)}
 }
 
 // Close closes the connections that are kept. Nothing may run any more.
@@ -124,7 +125,8 @@ func (x *Executor) through(c call) (through *caller, done func()) {
 	if c.identity.roots != nil {
 		settings.Roots = c.identity.roots
 	}
-	own := newCaller(settings, x.hosts, c.identity.certificate)
+	own := newCaller(settings, x.hosts, x.breaker, c.identity.certificate)
+	own.identity = c.identity.name()
 	return own, own.close
 }
 

@@ -1,8 +1,11 @@
 package httpcall
 
 import (
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
+	"fmt"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
@@ -14,6 +17,20 @@ import (
 type identity struct {
 	certificate *tls.Certificate
 	roots       *x509.CertPool
+	// authority is the text that roots were read from.
+	authority string
+}
+
+// name tells identities apart, and tells nothing of what they hold.
+func (id *identity) name() string {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%d %s", len(id.authority), id.authority)
+	if id.certificate != nil {
+		for _, der := range id.certificate.Certificate {
+			_, _ = h.Write(der)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // checkIdentity reads the certificates of a definition; nil when it has none.
@@ -37,6 +54,7 @@ func checkIdentity(r *jobdata.Reader, d definition) *identity {
 		}
 		id.certificate = &pair
 	}
+	id.authority = d.authority
 	if d.authority != "" && !strings.Contains(d.authority, placeholder.Sample) {
 		id.roots = x509.NewCertPool()
 		if !id.roots.AppendCertsFromPEM([]byte(d.authority)) {

@@ -136,3 +136,25 @@ func TestAKeyDoesNotStandInADefinition(t *testing.T) {
 	require.Len(t, faults, 1)
 	require.Equal(t, "jobData.clientKey", faults[0].Field)
 }
+
+// What fails for the trust of one job holds no other job back from the host.
+func TestAFailureToAgreeOnTLSIsOfOneIdentityAlone(t *testing.T) {
+	server := asking(t, func(http.ResponseWriter, *http.Request) {})
+	bounds := open()
+	bounds.BreakAfter, bounds.BreakFor = 2, time.Hour
+	bounds.Roots = x509.NewCertPool()
+	bounds.Roots.AddCert(server.Certificate())
+	x := httpcall.New(clock.NewSystem(), bounds)
+	defer x.Close()
+	wrong, key := client(t, "another authority")
+	attack := data{"url": server.URL, "certificateAuthority": wrong}
+	for range 2 {
+		require.Contains(t, runs(t, x, attack).Message, "agree on TLS")
+	}
+	require.Contains(t, runs(t, x, attack).Message, "held back", "the job itself is held back")
+	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": server.URL}).Status)
+	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": server.URL, "certificateAuthority": authority(server)}).Status)
+	own := data{"url": server.URL, "certificateAuthority": authority(server), "clientCertificate": wrong, "clientKey": "${secret.KEY}"}
+	require.Equal(t, entity.StatusSuccess, runWithKey(t, x, key, own).Status)
+	require.Contains(t, runs(t, x, attack).Message, "held back", "what others reach says nothing of this one")
+}
