@@ -71,7 +71,7 @@ func (m *memoryPeople) change(id string, do func(u *entity.User)) error {
 	return fault.NotFound("user", id)
 }
 
-func (m *memoryPeople) SetPassword(_ context.Context, id, hash string, _ time.Time) error {
+func (m *memoryPeople) SetPassword(_ context.Context, id, hash string, _ bool, _ time.Time) error {
 	return m.change(id, func(u *entity.User) { u.PasswordHash = hash })
 }
 
@@ -92,7 +92,7 @@ func (m *memoryPeople) DropUser(_ context.Context, id string) error {
 	return m.change(id, func(u *entity.User) { *u = entity.User{} })
 }
 
-func (m *memoryPeople) AddToken(_ context.Context, t entity.Token) error {
+func (m *memoryPeople) AddToken(_ context.Context, t entity.Token, _ int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.tokens = append(m.tokens, t)
@@ -215,6 +215,35 @@ func TestAdminsManageUsers(t *testing.T) {
 		e.call("GET", users, "", "Authorization", "Bearer "+token).wantCode(403, "forbidden")
 		e.call("POST", users, `{}`, "Authorization", "Bearer "+token).wantCode(403, "forbidden")
 	}
+}
+
+// A token that could make users, or set their passwords, would be a token for
+// everything.
+func TestNoTokenChangesUsers(t *testing.T) {
+	e := newEdge(t)
+	for _, token := range []string{userAdminToken, wholeToken} {
+		with := []string{"Authorization", "Bearer " + token}
+		e.call("GET", users, "", with...).want(200)
+		e.call("GET", users+"/id-of-admin", "", with...).want(200)
+		e.call("POST", users, `{"username":"eve","password":"correct horse","role":"admin"}`, with...).wantCode(403, "forbidden")
+		a := e.call("PUT", users+"/id-of-admin", `{"role":"admin","password":"another horse"}`, with...)
+		a.wantCode(403, "forbidden")
+		require.Contains(t, a.body, "this token does not hold the permission user:write")
+		e.call("DELETE", users+"/id-of-admin", "", with...).wantCode(403, "forbidden")
+		e.call("POST", tokens, `{}`, with...).wantCode(403, "forbidden")
+		e.call("POST", "/api/v1/auth/password", `{}`, with...).wantCode(403, "forbidden")
+	}
+	require.Len(t, e.people.users, 1)
+	e.call("POST", tokens, `{"name":"x","expiresAt":"2026-12-20T12:00:00Z","scopes":["user:write"]}`).wantField(422, "scopes", "unknown_value")
+
+	held := func(token string) any {
+		return e.call("GET", "/api/v1/auth/me", "", "Authorization", "Bearer "+token).want(200).json()["permissions"]
+	}
+	require.Equal(t, []any{"self", "user:admin"}, held(userAdminToken))
+	require.Equal(t, []any{"self", "job:read"}, held(apiToken))
+	require.NotContains(t, held(wholeToken), "user:write")
+	require.Contains(t, held(wholeToken), "job:command")
+	require.Contains(t, held(adminToken), "user:write")
 }
 
 func TestTokensAreShownOnceAndOnesOwn(t *testing.T) {

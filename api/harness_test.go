@@ -35,6 +35,9 @@ const (
 	boundToken = "token-of-bound"
 	// apiToken is an admin's that may only read jobs.
 	apiToken = "token-that-reads-jobs"
+	// userAdminToken is an admin's for users, wholeToken one for everything.
+	userAdminToken = "token-for-users"
+	wholeToken     = "token-for-everything"
 )
 
 // fakeAuth knows users by fixed tokens.
@@ -65,7 +68,7 @@ func (f *fakeAuth) Login(_ context.Context, name, password, addr string) (servic
 
 func (f *fakeAuth) Logout(context.Context, string) error { return f.err }
 
-func (f *fakeAuth) ChangePassword(_ context.Context, _, old, _ string) error {
+func (f *fakeAuth) ChangePassword(_ context.Context, _, old, _ string, _ bool) error {
 	if old != "right" {
 		return fault.InvalidField("oldPassword", "wrong_password", "wrong")
 	}
@@ -81,8 +84,8 @@ func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Princip
 	if f.err != nil {
 		return entity.Principal{}, f.err
 	}
-	if token == apiToken {
-		return entity.Principal{User: entity.User{ID: "id-of-admin", Name: "admin", Role: entity.RoleAdmin}, TokenID: "t-1", Scopes: []string{"job:read"}}, nil
+	if scopes, is := map[string][]string{apiToken: {"job:read"}, userAdminToken: {"user:admin"}, wholeToken: nil}[token]; is {
+		return entity.Principal{User: entity.User{ID: "id-of-admin", Name: "admin", Role: entity.RoleAdmin}, TokenID: "t-1", Scopes: scopes}, nil
 	}
 	if token == boundToken {
 		u := entity.User{ID: "id-of-bound", Name: "bound", Role: entity.RoleOperator}

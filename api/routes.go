@@ -126,10 +126,10 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", passwordPath, permission.Account, none, false, auth.ChangePassword},
 
 		{"GET", v1 + "/users", permission.UserAdmin, none, false, user.List},
-		{"POST", v1 + "/users", permission.UserAdmin, none, false, user.Create},
+		{"POST", v1 + "/users", permission.UserWrite, none, false, user.Create},
 		{"GET", v1 + "/users/:id", permission.UserAdmin, unbound, false, user.Get},
-		{"PUT", v1 + "/users/:id", permission.UserAdmin, unbound, false, user.Change},
-		{"DELETE", v1 + "/users/:id", permission.UserAdmin, unbound, false, user.Delete},
+		{"PUT", v1 + "/users/:id", permission.UserWrite, unbound, false, user.Change},
+		{"DELETE", v1 + "/users/:id", permission.UserWrite, unbound, false, user.Delete},
 		{"GET", v1 + "/tokens", permission.Account, none, false, token.List},
 		{"POST", v1 + "/tokens", permission.Account, none, false, token.Create},
 		{"DELETE", v1 + "/tokens/:id", permission.Account, unbound, false, token.Revoke},

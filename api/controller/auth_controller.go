@@ -18,7 +18,7 @@ type AuthService interface {
 	Login(ctx context.Context, name, password, clientAddr string) (service.Login, error)
 	Logout(ctx context.Context, token string) error
 	Authenticate(ctx context.Context, token string) (entity.Principal, error)
-	ChangePassword(ctx context.Context, userID, oldPassword, newPassword string) error
+	ChangePassword(ctx context.Context, userID, oldPassword, newPassword string, keepTokens bool) error
 }
 
 // AuthController serves /auth.
@@ -96,8 +96,8 @@ func (a *AuthController) ended(c *gin.Context) error {
 //	@Success 200 {object} vo.Me
 //	@Router /api/v1/auth/me [get]
 func (a *AuthController) Me(c *gin.Context) error {
-	u, _ := middleware.UserOf(c)
-	me := vo.Me{User: vo.FromUser(u)}
+	who, _ := middleware.CallerOf(c)
+	me := vo.Me{User: vo.FromCaller(who)}
 	if middleware.ByCookie(c) {
 		me.CSRFToken = middleware.CSRFToken(middleware.TokenOf(c))
 	}
@@ -105,10 +105,10 @@ func (a *AuthController) Me(c *gin.Context) error {
 }
 
 // ChangePassword answers POST /auth/password. It ends every session of the
-// user, this one too.
+// user, this one too, and the API tokens.
 //
 //	@Summary Change one's own password
-//	@Description Ends every session of the user, this one too. Not for API tokens. Passwords have at least 8 characters and at most 256 bytes.
+//	@Description Ends every session of the user, this one too, and revokes the user's API tokens, unless keepTokens is true. Not for API tokens. Passwords have at least 8 characters and at most 256 bytes.
 //	@Tags auth
 //	@Param body body request.ChangePassword true "body"
 //	@x-example {"oldPassword":"the old password","newPassword":"a better password"}
@@ -122,7 +122,7 @@ func (a *AuthController) ChangePassword(c *gin.Context) error {
 		return err
 	}
 	u, _ := middleware.UserOf(c)
-	if err := a.auth.ChangePassword(c.Request.Context(), u.ID, in.OldPassword, in.NewPassword); err != nil {
+	if err := a.auth.ChangePassword(c.Request.Context(), u.ID, in.OldPassword, in.NewPassword, in.KeepTokens); err != nil {
 		return err
 	}
 	return a.ended(c)

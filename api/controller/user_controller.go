@@ -43,7 +43,7 @@ func (u *UserController) List(c *gin.Context) error { return replyPage(c, u.user
 // Create answers POST /users.
 //
 //	@Summary Make a user
-//	@Description groups binds the user to the jobs of some groups, with a role in each; absent is all.
+//	@Description groups binds the user to the jobs of some groups, with a role in each; absent is all. Not for API tokens.
 //	@Tags users
 //	@Param body body request.UserBody true "body"
 //	@x-example {"username":"ann","password":"correct horse battery","role":"operator","groups":{"default":"operator"}}
@@ -86,7 +86,7 @@ func (u *UserController) Get(c *gin.Context) error {
 // Change answers PUT /users/{id}.
 //
 //	@Summary Change the rights or the password of a user
-//	@Description Replaces role, groups and commands; the password only where it is given. Ends the sessions of the user.
+//	@Description Replaces role, groups and commands; the password only where it is given. Ends the sessions of the user; another password also revokes the API tokens, unless keepTokens is true. Not for API tokens.
 //	@Tags users
 //	@Param id path string true "id of the user"
 //	@Param body body request.UserChange true "body"
@@ -116,6 +116,7 @@ func (u *UserController) Change(c *gin.Context) error {
 // Delete answers DELETE /users/{id}.
 //
 //	@Summary Delete a user with sessions and tokens
+//	@Description Not for API tokens.
 //	@Tags users
 //	@Param id path string true "id of the user"
 //	@Success 204 "done, no body"

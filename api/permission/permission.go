@@ -33,14 +33,17 @@ const (
 	// NodeWrite drains nodes, which concerns the jobs of all groups: operators
 	// hold it who are bound to none.
 	NodeWrite Permission = "node:write"
-	// UserAdmin manages users and the tokens of others.
+	// UserAdmin shows users, and in sessions the tokens of all.
 	UserAdmin Permission = "user:admin"
+	// UserWrite makes users and changes their rights and passwords. It is for
+	// sessions alone: a token with it could make itself an account for everything.
+	UserWrite Permission = "user:write"
 	AuditRead Permission = "audit:read"
 )
 
 // All lists every permission that a route may name.
 func All() []Permission {
-	return append([]Permission{Public, Self, Account}, Scopes()...)
+	return append([]Permission{Public, Self, Account, UserWrite}, Scopes()...)
 }
 
 // Scopes lists what an API token can be narrowed to.
@@ -53,7 +56,7 @@ func Scopes() []Permission {
 func Of(u entity.User) []Permission {
 	switch u.Role {
 	case entity.RoleAdmin:
-		return append([]Permission{Self, Account}, Scopes()...)
+		return append([]Permission{Self, Account, UserWrite}, Scopes()...)
 	case entity.RoleOperator:
 		held := []Permission{Self, Account, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead}
 		if u.Commands {
@@ -79,7 +82,7 @@ func Allows(who entity.Principal, p Permission) bool {
 		return false
 	case who.TokenID == "" || p == Self:
 		return true
-	case p == Account:
+	case p == Account, p == UserWrite:
 		return false
 	}
 	return who.Scopes == nil || slices.Contains(who.Scopes, string(p))
@@ -109,7 +112,7 @@ func AllowsIn(who entity.Principal, p Permission, group string) bool {
 // they are audited.
 func Changes(p Permission) bool {
 	switch p {
-	case Account, JobWrite, JobRun, ExecutionWrite, SecretWrite, NodeWrite, UserAdmin:
+	case Self, Account, JobWrite, JobRun, ExecutionWrite, SecretWrite, NodeWrite, UserAdmin, UserWrite:
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -137,6 +138,65 @@ func TestAChangeOfAUserEndsTheSessions(t *testing.T) {
 			require.Equal(t, name == "role", err == nil, "%v", err)
 		})
 	}
+}
+
+// Whoever took an account loses it with its password: sessions and API tokens.
+func TestAnotherPasswordEndsTheTokens(t *testing.T) {
+	for name, change := range map[string]func(h house, id string, keep bool) error{
+		"one's own": func(h house, id string, keep bool) error {
+			return h.auth.ChangePassword(t.Context(), id, rightPassword, "another horse", keep)
+		},
+		"by an admin": func(h house, id string, keep bool) error {
+			_, err := h.users.Change(t.Context(), id, service.NewUser{Role: entity.RoleOperator, Password: "another horse", KeepTokens: keep})
+			return err
+		},
+	} {
+		for _, keep := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", kept: ", keep), func(t *testing.T) {
+				h := newHouse(t)
+				bob, eve := h.user(t, "bob", entity.RoleOperator), h.user(t, "eve", entity.RoleOperator)
+				_, stolen := h.token(t, bob.ID, nil)
+				_, others := h.token(t, eve.ID, nil)
+				require.NoError(t, change(h, bob.ID, keep))
+				_, err := h.auth.Authenticate(t.Context(), stolen)
+				require.Equal(t, keep, err == nil, "%v", err)
+				_, err = h.auth.Authenticate(t.Context(), others)
+				require.NoError(t, err)
+			})
+		}
+	}
+}
+
+func TestAUserHasSoManyTokens(t *testing.T) {
+	h := newHouse(t)
+	bob := h.user(t, "bob", entity.RoleViewer)
+	var first entity.Token
+	for i := range service.MaxTokens {
+		if token, _ := h.token(t, bob.ID, nil); i == 0 {
+			first = token
+		}
+	}
+	_, _, err := h.tokens.Create(t.Context(), bob.ID, service.NewToken{Name: "one more", ExpiresAt: h.clock.Now().Add(time.Hour)})
+	requireKind(t, fault.KindConflict, err)
+	require.NoError(t, h.tokens.Revoke(t.Context(), first.ID, bob.ID))
+	h.token(t, bob.ID, nil)
+	h.clock.Advance(2 * time.Hour)
+	h.token(t, bob.ID, nil)
+}
+
+func TestAUserHasSoManySessions(t *testing.T) {
+	h := newHouse(t)
+	h.user(t, "bob", entity.RoleViewer)
+	var logins []string
+	for range service.MaxSessions + 1 {
+		l, err := h.auth.Login(t.Context(), "bob", rightPassword, "::1")
+		require.NoError(t, err)
+		logins = append(logins, l.Token)
+		h.clock.Advance(time.Second)
+	}
+	h.refused(t, logins[0])
+	_, err := h.auth.Authenticate(t.Context(), logins[1])
+	require.NoError(t, err)
 }
 
 func TestTheLastAdminStaysAdmin(t *testing.T) {

@@ -25,8 +25,10 @@ import (
 const (
 	// FirstAdmin is the name of the user that the first start makes.
 	FirstAdmin = "admin"
-	// SessionLife is how long a sign-in lasts.
+	// SessionLife is how long a sign-in lasts. Of a user the latest MaxSessions go
+	// on, and older ones end.
 	SessionLife = 12 * time.Hour
+	MaxSessions = 100
 	// MinPassword and MaxPassword bound new passwords, the latter in bytes.
 	MinPassword = 8
 	MaxPassword = 256
@@ -79,7 +81,7 @@ func (s *AuthService) Login(ctx context.Context, name, password, clientAddr stri
 	token := newSecret(sessionPrefix)
 	now := s.clock.Now()
 	session := entity.Session{TokenHash: hashToken(token), UserID: user.ID, ExpiresAt: now.Add(SessionLife), CreateTime: now}
-	if err := s.sessions.AddSession(ctx, session); err != nil {
+	if err := s.sessions.AddSession(ctx, session, MaxSessions); err != nil {
 		return Login{}, fmt.Errorf("open a session for %s: %w", user.ID, err)
 	}
 	return Login{Token: token, ExpiresAt: session.ExpiresAt, User: user}, nil
@@ -198,8 +200,9 @@ func (s *AuthService) owner(ctx context.Context, token string) (p entity.Princip
 }
 
 // ChangePassword replaces the password of a user who knows the old one, and
-// ends all sessions of that user. Wrong fields are oldPassword and newPassword.
-func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, newPassword string) error {
+// ends all sessions of that user and, unless they shall be kept, all API tokens.
+// Wrong fields are oldPassword and newPassword.
+func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, newPassword string, keepTokens bool) error {
 	user, err := s.users.UserByID(ctx, userID)
 	if err != nil {
 		return fmt.Errorf("look up user %s: %w", userID, err)
@@ -222,15 +225,15 @@ func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, n
 	if err != nil {
 		return err
 	}
-	return s.setPassword(ctx, user.ID, newPassword)
+	return s.setPassword(ctx, user.ID, newPassword, keepTokens)
 }
 
-func (s *AuthService) setPassword(ctx context.Context, userID, password string) error {
+func (s *AuthService) setPassword(ctx context.Context, userID, password string, keepTokens bool) error {
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
 		return fmt.Errorf("hash the new password of %s: %w", userID, err)
 	}
-	if err := s.users.SetPassword(ctx, userID, hash, s.clock.Now()); err != nil {
+	if err := s.users.SetPassword(ctx, userID, hash, keepTokens, s.clock.Now()); err != nil {
 		return fmt.Errorf("store the new password of %s: %w", userID, err)
 	}
 	return nil

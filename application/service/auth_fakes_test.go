@@ -57,7 +57,7 @@ func (a *accounts) UserByID(_ context.Context, id string) (entity.User, error) {
 	return u, a.err
 }
 
-func (a *accounts) SetPassword(_ context.Context, id, hash string, at time.Time) error {
+func (a *accounts) SetPassword(_ context.Context, id, hash string, _ bool, at time.Time) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	u := a.users[id]
@@ -73,7 +73,7 @@ func (a *accounts) CountUsers(context.Context) (int, error) {
 	return len(a.users), a.err
 }
 
-func (a *accounts) AddSession(_ context.Context, s entity.Session) error {
+func (a *accounts) AddSession(_ context.Context, s entity.Session, _ int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.sessions[s.TokenHash] = s

@@ -343,13 +343,13 @@ func TestChangePassword(t *testing.T) {
 		{rightPassword, rightPassword, "newPassword", "unchanged"},
 		{rightPassword, "bad\xffpassword", "newPassword", "invalid_text"},
 	} {
-		err := s.ChangePassword(t.Context(), id, c.old, c.fresh)
+		err := s.ChangePassword(t.Context(), id, c.old, c.fresh, false)
 		var f *fault.Error
 		require.True(t, errors.As(err, &f), c.fresh)
 		require.Equal(t, fault.KindInvalid, f.Kind)
 		require.Equal(t, []string{c.field, c.code}, []string{f.Fields[0].Field, f.Fields[0].Code})
 	}
-	require.NoError(t, s.ChangePassword(t.Context(), id, rightPassword, "a new password"))
+	require.NoError(t, s.ChangePassword(t.Context(), id, rightPassword, "a new password", false))
 	_, err := s.Authenticate(t.Context(), l.Token)
 	requireKind(t, fault.KindUnauthenticated, err)
 	_, err = s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.1")
@@ -362,9 +362,9 @@ func TestAStolenSessionCannotGuessThePassword(t *testing.T) {
 	s := newSignIn(t)
 	id := s.login(t).User.ID
 	for range 5 {
-		requireKind(t, fault.KindInvalid, s.ChangePassword(t.Context(), id, "wrong password", "a new password"))
+		requireKind(t, fault.KindInvalid, s.ChangePassword(t.Context(), id, "wrong password", "a new password", false))
 	}
-	requireKind(t, fault.KindTooMany, s.ChangePassword(t.Context(), id, rightPassword, "a new password"))
+	requireKind(t, fault.KindTooMany, s.ChangePassword(t.Context(), id, rightPassword, "a new password", false))
 }
 
 func TestTheFirstAdminIsMadeOnce(t *testing.T) {

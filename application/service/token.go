@@ -20,6 +20,8 @@ const (
 	MaxTokenLife = 366 * 24 * time.Hour
 	// tokenPrefix lets secret scanners recognise an API token.
 	tokenPrefix = "pst_"
+	// MaxTokens is how many tokens that have not expired a user may have.
+	MaxTokens = 50
 	// useEvery is how exact the last use of a token is.
 	useEvery = time.Minute
 )
@@ -62,7 +64,7 @@ func (s *TokenService) Create(ctx context.Context, userID string, n NewToken) (t
 	}
 	secret = newSecret(tokenPrefix)
 	t = entity.Token{ID: id.String(), UserID: userID, Name: n.Name, Hash: hashToken(secret), Scopes: n.Scopes, ExpiresAt: n.ExpiresAt, CreateTime: now}
-	return t, secret, s.tokens.AddToken(ctx, t)
+	return t, secret, s.tokens.AddToken(ctx, t, MaxTokens)
 }
 
 // List is one page of tokens, of one user where userID is set.

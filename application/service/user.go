@@ -37,6 +37,8 @@ type NewUser struct {
 	Name, Password string
 	Role           entity.Role
 	entity.Rights
+	// KeepTokens: the API tokens stay when the password changes.
+	KeepTokens bool
 }
 
 // Create adds a user, who can sign in at once.
@@ -70,7 +72,8 @@ func (s *UserService) List(ctx context.Context, p repository.Page) ([]entity.Use
 }
 
 // Change gives a user another role, other rights and, where the password is
-// not empty, another password. Each of these ends the user's sessions.
+// not empty, another password. Each of these ends the user's sessions; another
+// password ends the API tokens too, unless they shall be kept.
 func (s *UserService) Change(ctx context.Context, id string, n NewUser) (entity.User, error) {
 	u, err := s.users.UserByID(ctx, id)
 	if err != nil {
@@ -98,7 +101,7 @@ func (s *UserService) Change(ctx context.Context, id string, n NewUser) (entity.
 		return u, fmt.Errorf("hash the new password of %s: %w", id, err)
 	}
 	u.UpdateTime = now
-	return u, s.users.SetPassword(ctx, id, hash, now)
+	return u, s.users.SetPassword(ctx, id, hash, n.KeepTokens, now)
 }
 
 // Delete removes a user with sessions and tokens.

@@ -21,7 +21,9 @@ type UserAdmin interface {
 
 // Tokens keeps API tokens by their hash.
 type Tokens interface {
-	AddToken(ctx context.Context, t entity.Token) error
+	// AddToken fails with fault.KindConflict when the user has most tokens that
+	// have not expired.
+	AddToken(ctx context.Context, t entity.Token, most int) error
 	// TokenByHash returns fault.KindNotFound for an unknown or expired one.
 	TokenByHash(ctx context.Context, hash string, now time.Time) (entity.Token, error)
 	// ListTokens is ordered by id; userID narrows it when set.

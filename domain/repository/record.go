@@ -78,14 +78,16 @@ type Users interface {
 	// UserByName returns fault.KindNotFound for an unknown name.
 	UserByName(ctx context.Context, name string) (entity.User, error)
 	UserByID(ctx context.Context, id string) (entity.User, error)
-	// SetPassword changes the hash and ends all sessions of the user.
-	SetPassword(ctx context.Context, userID, hash string, at time.Time) error
+	// SetPassword changes the hash, and ends all sessions of the user and, unless
+	// they shall be kept, all API tokens.
+	SetPassword(ctx context.Context, userID, hash string, keepTokens bool, at time.Time) error
 	CountUsers(ctx context.Context) (int, error)
 }
 
 // Sessions keeps signed-in users by the hash of their token.
 type Sessions interface {
-	AddSession(ctx context.Context, s entity.Session) error
+	// AddSession keeps the latest so many of the user, and ends the others.
+	AddSession(ctx context.Context, s entity.Session, most int) error
 	// SessionByHash returns fault.KindNotFound for an unknown or expired one.
 	SessionByHash(ctx context.Context, hash string, now time.Time) (entity.Session, error)
 	DropSession(ctx context.Context, hash string) error

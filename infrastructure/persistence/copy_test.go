@@ -60,8 +60,8 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 	}))
 	user := entity.User{ID: "u-1", Name: "Jürgen 🚀", PasswordHash: "$argon2id$x", Role: entity.RoleAdmin, Rights: entity.Rights{Groups: map[string]entity.Role{"Gruppe 零": entity.RoleViewer}, Commands: true}, CreateTime: at, UpdateTime: at}
 	require.NoError(t, s.AddUser(ctx, user))
-	require.NoError(t, s.AddSession(ctx, entity.Session{TokenHash: "hash", UserID: user.ID, ExpiresAt: at.AddDate(90, 0, 0), CreateTime: at}))
-	require.NoError(t, s.AddToken(ctx, entity.Token{ID: "t-1", UserID: user.ID, Name: "ci", Hash: "hash 2", Scopes: []string{"job:read"}, ExpiresAt: at.AddDate(90, 0, 0), CreateTime: at}))
+	require.NoError(t, s.AddSession(ctx, entity.Session{TokenHash: "hash", UserID: user.ID, ExpiresAt: at.AddDate(90, 0, 0), CreateTime: at}, 100))
+	require.NoError(t, s.AddToken(ctx, entity.Token{ID: "t-1", UserID: user.ID, Name: "ci", Hash: "hash 2", Scopes: []string{"job:read"}, ExpiresAt: at.AddDate(90, 0, 0), CreateTime: at}, 100))
 	require.NoError(t, s.AddSecret(ctx, entity.Secret{Name: "db", Description: rocket, KeyID: "k1", Sealed: []byte{0, 0xff, '\'', '\\', 0x80}, Version: 1, CreateTime: at, UpdateTime: at}))
 	require.NoError(t, s.AddAudit(ctx, entity.AuditEntry{ID: h.run(9).ID, Time: at, UserName: rocket, Action: "PUT", Status: 200, Changes: `{"name":["a","🚀"]}`}))
 	_, err := s.Register(ctx, entity.Node{ID: "node-1", IP: "10.0.0.1", Port: 8080, Status: entity.NodeUp, Labels: map[string]string{"z": "零"}, CreateTime: at, UpdateTime: at, LastHeartbeat: at})

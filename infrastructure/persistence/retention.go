@@ -131,6 +131,7 @@ func (r *Retention) PurgeOthers(ctx context.Context, before time.Time, limit int
 	}
 	for _, t := range [...]struct{ name, table, where string }{
 		{"sessions", "scheduler_session", "expires_at < ?"},
+		{"tokens", "scheduler_api_token", "expires_at < ?"},
 		{"idempotency", "scheduler_idempotency_key", "create_time < ?"},
 	} {
 		m, err := r.purgeKeyed(ctx, t.name, t.table, t.where, limit-n, at)

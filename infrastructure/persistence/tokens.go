@@ -44,7 +44,7 @@ func (r tokenRow) entity() (entity.Token, error) {
 }
 
 // AddToken implements repository.Tokens.
-func (r *Tokens) AddToken(ctx context.Context, t entity.Token) error {
+func (r *Tokens) AddToken(ctx context.Context, t entity.Token, most int) error {
 	row := tokenRow{
 		ID: t.ID, UserID: t.UserID, Name: t.Name, TokenHash: t.Hash,
 		ExpiresAt: stamp(t.ExpiresAt), LastUsedAt: stamp(t.LastUsedAt), CreateTime: stamp(t.CreateTime),
@@ -58,6 +58,18 @@ func (r *Tokens) AddToken(ctx context.Context, t entity.Token) error {
 		row.Scopes = &text
 	}
 	return r.s.change(ctx, repository.LaneAPI, "token-add", func(ctx context.Context, c *conn) error {
+		// The lock makes calls of one user count one after the other.
+		if _, err := collect(ctx, c, "user.lock", "SELECT id FROM scheduler_user WHERE id = ?"+c.d.forUpdate, []any{t.UserID}, scanText); err != nil {
+			return err
+		}
+		n, err := collect(ctx, c, "token.count", "SELECT COUNT(*) FROM scheduler_api_token WHERE user_id = ? AND expires_at > ?",
+			[]any{t.UserID, text(t.CreateTime)}, scanInt)
+		switch {
+		case err != nil:
+			return err
+		case int(n[0]) >= most:
+			return fault.Conflict("too_many_tokens", "you have %d API tokens, and may have no more; revoke one that you do not need", n[0])
+		}
 		return c.gorm(ctx, "token.insert").Create(&row).Error
 	})
 }

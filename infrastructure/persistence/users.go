@@ -108,7 +108,7 @@ func (r *Users) one(ctx context.Context, statement, where, key string) (entity.U
 }
 
 // SetPassword implements repository.Users.
-func (r *Users) SetPassword(ctx context.Context, userID, hash string, at time.Time) error {
+func (r *Users) SetPassword(ctx context.Context, userID, hash string, keepTokens bool, at time.Time) error {
 	return r.s.change(ctx, repository.LaneAPI, "user-password", func(ctx context.Context, c *conn) error {
 		n, err := c.exec(ctx, "user.set-password", "UPDATE scheduler_user SET password_hash = ?, update_time = ? WHERE id = ?", hash, text(at), userID)
 		if err != nil {
@@ -117,7 +117,10 @@ func (r *Users) SetPassword(ctx context.Context, userID, hash string, at time.Ti
 		if n == 0 {
 			return fault.NotFound("user", userID)
 		}
-		_, err = c.exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID)
+		if _, err = c.exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID); err != nil || keepTokens {
+			return err
+		}
+		_, err = c.exec(ctx, "token.drop-all", "DELETE FROM scheduler_api_token WHERE user_id = ?", userID)
 		return err
 	})
 }
@@ -143,9 +146,19 @@ type sessionRow struct {
 func (sessionRow) TableName() string { return "scheduler_session" }
 
 // AddSession implements repository.Sessions.
-func (r *Users) AddSession(ctx context.Context, v entity.Session) error {
+func (r *Users) AddSession(ctx context.Context, v entity.Session, most int) error {
 	return r.s.change(ctx, repository.LaneAPI, "session-add", func(ctx context.Context, c *conn) error {
-		return c.gorm(ctx, "session.insert").Create(&sessionRow{v.TokenHash, v.UserID, stamp(v.ExpiresAt), stamp(v.CreateTime)}).Error
+		if err := c.gorm(ctx, "session.insert").Create(&sessionRow{v.TokenHash, v.UserID, stamp(v.ExpiresAt), stamp(v.CreateTime)}).Error; err != nil {
+			return err
+		}
+		old, err := collect(ctx, c, "session.beyond", "SELECT token_hash FROM scheduler_session WHERE user_id = ? ORDER BY create_time DESC, token_hash LIMIT ? OFFSET ?",
+			[]any{v.UserID, c.d.maxRows, most}, scanText)
+		if err != nil || len(old) == 0 {
+			return err
+		}
+		in, args := c.d.in("token_hash", old)
+		_, err = c.exec(ctx, "session.drop-beyond", "DELETE FROM scheduler_session WHERE "+in, args...)
+		return err
 	})
 }
 

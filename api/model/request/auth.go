@@ -29,6 +29,8 @@ func ReadLogin(r *http.Request) (Login, error) {
 type ChangePassword struct {
 	OldPassword string `json:"oldPassword"`
 	NewPassword string `json:"newPassword" minLength:"8" maxLength:"256"`
+	// KeepTokens leaves the user's API tokens as they are; else they are revoked.
+	KeepTokens bool `json:"keepTokens,omitempty"`
 }
 
 // ReadChangePassword reads it.
@@ -37,6 +39,7 @@ func ReadChangePassword(r *http.Request) (ChangePassword, error) {
 	err := readFields(r, func(b *binder) {
 		b.required("oldPassword", &c.OldPassword)
 		b.required("newPassword", &c.NewPassword)
+		b.boolean("keepTokens", &c.KeepTokens)
 	})
 	return c, err
 }

@@ -24,6 +24,9 @@ type UserChange struct {
 	Username string `json:"username,omitempty" readonly:"true"`
 	// Password is left as it is where it is absent.
 	Password string `json:"password,omitempty" minLength:"8" maxLength:"256"`
+	// KeepTokens leaves the API tokens as they are; else another password revokes
+	// them.
+	KeepTokens bool `json:"keepTokens,omitempty"`
 	UserRights
 }
 
@@ -67,6 +70,9 @@ func readUser(r *http.Request, fresh bool) (n service.NewUser, err error) {
 		b.text("username", &n.Name)
 	}
 	b.text("password", &n.Password)
+	if !fresh {
+		b.boolean("keepTokens", &n.KeepTokens)
+	}
 	enum(b, "role", &n.Role)
 	if groups, given := b.labelsOf("groups"); given {
 		n.Groups = map[string]entity.Role{}

@@ -29,6 +29,15 @@ func FromUser(u entity.User) User {
 	}
 }
 
+// FromCaller makes the view of the user who calls: what an API token may not do
+// is not among the permissions.
+func FromCaller(who entity.Principal) User {
+	u := FromUser(who.User)
+	u.Permissions = slices.DeleteFunc(u.Permissions, func(p permission.Permission) bool { return !permission.Allows(who, p) })
+	u.Commands = slices.Contains(u.Permissions, permission.JobCommand)
+	return u
+}
+
 // Login is a fresh session. The token is shown this once, and not at all where
 // the session is kept in a cookie: then there is a CSRFToken instead.
 type Login struct {

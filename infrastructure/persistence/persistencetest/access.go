@@ -36,7 +36,7 @@ func person(t *testing.T, s *persistence.Store, id string, role entity.Role) ent
 func lastAdmin(t *testing.T, s *persistence.Store) {
 	ann, bob := person(t, s, "u-1", entity.RoleAdmin), person(t, s, "u-2", entity.RoleAdmin)
 	person(t, s, "u-3", entity.RoleViewer)
-	require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: "s", UserID: bob.ID, ExpiresAt: noon.Add(time.Hour), CreateTime: noon}))
+	require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: "s", UserID: bob.ID, ExpiresAt: noon.Add(time.Hour), CreateTime: noon}, 100))
 	var page []string
 	p := repository.Page{Limit: 2}
 	for {
@@ -74,7 +74,7 @@ func lastAdmin(t *testing.T, s *persistence.Store) {
 	_, err = s.SessionByHash(t.Context(), "s", noon)
 	require.True(t, fault.Is(err, fault.KindNotFound), "a change of the role ends the sessions")
 
-	require.NoError(t, s.AddToken(t.Context(), entity.Token{ID: "t", UserID: "u-3", Hash: "th", ExpiresAt: noon.Add(time.Hour), CreateTime: noon}))
+	require.NoError(t, s.AddToken(t.Context(), entity.Token{ID: "t", UserID: "u-3", Hash: "th", ExpiresAt: noon.Add(time.Hour), CreateTime: noon}, 100))
 	require.NoError(t, s.DropUser(t.Context(), "u-3"))
 	_, err = s.TokenByHash(t.Context(), "th", noon)
 	require.True(t, fault.Is(err, fault.KindNotFound), "its tokens go with a user")
@@ -89,7 +89,7 @@ func tokens(t *testing.T, s *persistence.Store) {
 	narrow := entity.Token{ID: "t-2", UserID: "u-2", Name: "read", Hash: "h2", Scopes: []string{"job:read"}, ExpiresAt: noon.Add(time.Hour), CreateTime: noon}
 	none := entity.Token{ID: "t-3", UserID: "u-2", Name: "none", Hash: "h3", Scopes: []string{}, ExpiresAt: noon, CreateTime: noon}
 	for _, v := range []entity.Token{wide, narrow, none} {
-		require.NoError(t, s.AddToken(t.Context(), v))
+		require.NoError(t, s.AddToken(t.Context(), v, 100))
 	}
 	got, err := s.TokenByHash(t.Context(), "h1", noon)
 	require.NoError(t, err)
@@ -114,10 +114,45 @@ func tokens(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Equal(t, "t-3", all[0].ID)
 
+	tokensBeyond(t, s)
 	require.True(t, fault.Is(s.DropToken(t.Context(), "t-1", "u-2"), fault.KindNotFound), "another's")
 	require.NoError(t, s.DropToken(t.Context(), "t-1", "u-1"))
 	require.NoError(t, s.DropToken(t.Context(), "t-2", ""))
 	require.True(t, fault.Is(s.DropToken(t.Context(), "t-2", ""), fault.KindNotFound))
+}
+
+// tokensBeyond: of calls at once, no more make a token than there is room for;
+// what has expired takes none.
+func tokensBeyond(t *testing.T, s *persistence.Store) {
+	eve := person(t, s, "u-9", entity.RoleViewer)
+	token := func(i int) entity.Token {
+		return entity.Token{ID: fmt.Sprint("t-9-", i), UserID: eve.ID, Name: "x", Hash: fmt.Sprint("h-9-", i), ExpiresAt: noon.Add(time.Hour), CreateTime: noon}
+	}
+	old := token(100)
+	old.ExpiresAt = noon
+	require.NoError(t, s.AddToken(t.Context(), old, 3))
+	var made atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			err := s.AddToken(t.Context(), token(i), 3)
+			if err == nil {
+				made.Add(1)
+			} else if !fault.Is(err, fault.KindConflict) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 3, made.Load())
+	require.NoError(t, s.SetPassword(t.Context(), eve.ID, "h", true, noon))
+	left, _, err := s.ListTokens(t.Context(), eve.ID, repository.Page{})
+	require.NoError(t, err)
+	require.Len(t, left, 4)
+	require.NoError(t, s.SetPassword(t.Context(), eve.ID, "h", false, noon))
+	left, _, err = s.ListTokens(t.Context(), eve.ID, repository.Page{})
+	require.NoError(t, err)
+	require.Empty(t, left, "another password ends the tokens")
 }
 
 func audit(t *testing.T, s *persistence.Store) {

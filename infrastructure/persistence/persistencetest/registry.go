@@ -1,6 +1,7 @@
 package persistencetest
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -162,7 +163,7 @@ func testUsers(t *testing.T, open Opener) {
 func sessions(t *testing.T, s *persistence.Store, u entity.User) {
 	open := func(hash string) entity.Session {
 		v := entity.Session{TokenHash: hash, UserID: u.ID, ExpiresAt: noon.Add(time.Hour), CreateTime: noon}
-		require.NoError(t, s.AddSession(t.Context(), v))
+		require.NoError(t, s.AddSession(t.Context(), v, 100))
 		return v
 	}
 	a := open("hash-a")
@@ -176,13 +177,27 @@ func sessions(t *testing.T, s *persistence.Store, u entity.User) {
 	require.NoError(t, s.DropSession(t.Context(), "hash-a"))
 	_, err = s.SessionByHash(t.Context(), "hash-a", noon)
 	require.True(t, fault.Is(err, fault.KindNotFound))
-	require.NoError(t, s.SetPassword(t.Context(), u.ID, "new hash", noon.Add(time.Minute)))
+	require.NoError(t, s.SetPassword(t.Context(), u.ID, "new hash", false, noon.Add(time.Minute)))
 	_, err = s.SessionByHash(t.Context(), "hash-b", noon)
 	require.True(t, fault.Is(err, fault.KindNotFound), "a new password ends all sessions")
 	changed, err := s.UserByID(t.Context(), u.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{"new hash", noon.Add(time.Minute)}, []any{changed.PasswordHash, changed.UpdateTime})
-	require.True(t, fault.Is(s.SetPassword(t.Context(), jobID(9), "x", noon), fault.KindNotFound))
+	require.True(t, fault.Is(s.SetPassword(t.Context(), jobID(9), "x", false, noon), fault.KindNotFound))
+	sessionsBeyond(t, s, u)
+}
+
+// sessionsBeyond: only the latest sessions of a user go on.
+func sessionsBeyond(t *testing.T, s *persistence.Store, u entity.User) {
+	for i := range 5 {
+		v := entity.Session{TokenHash: fmt.Sprint("of u ", i), UserID: u.ID, ExpiresAt: noon.Add(time.Hour), CreateTime: noon.Add(time.Duration(i) * time.Second)}
+		require.NoError(t, s.AddSession(t.Context(), v, 3))
+	}
+	require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: "of another", UserID: "another", ExpiresAt: noon.Add(time.Hour), CreateTime: noon}, 3))
+	for hash, there := range map[string]bool{"of u 0": false, "of u 1": false, "of u 2": true, "of u 3": true, "of u 4": true, "of another": true} {
+		_, err := s.SessionByHash(t.Context(), hash, noon)
+		require.Equal(t, there, err == nil, hash)
+	}
 }
 
 func testIdempotency(t *testing.T, open Opener) {

@@ -126,7 +126,7 @@ func purgeRest(t *testing.T, s *persistence.Store) {
 	require.Equal(t, chunks[5:], left)
 
 	for i, hash := range []string{"a", "b", "c"} {
-		require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: hash, UserID: jobID(1), ExpiresAt: noon.Add(time.Duration(i) * time.Hour), CreateTime: noon}))
+		require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: hash, UserID: jobID(1), ExpiresAt: noon.Add(time.Duration(i) * time.Hour), CreateTime: noon}, 100))
 		_, ok, err := s.Begin(t.Context(), entity.IdempotentCall{Scope: "s", Key: hash, CreateTime: noon.Add(time.Duration(i) * time.Hour)}, time.Hour)
 		require.NoError(t, err)
 		require.True(t, ok)
