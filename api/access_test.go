@@ -115,16 +115,16 @@ func (m *memoryPeople) ListTokens(_ context.Context, userID string, _ repository
 	return out, "", nil
 }
 
-func (m *memoryPeople) DropToken(_ context.Context, id, userID string) error {
+func (m *memoryPeople) DropToken(_ context.Context, id, userID string) (entity.Token, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, t := range m.tokens {
 		if t.ID == id && (userID == "" || t.UserID == userID) {
 			m.tokens = append(m.tokens[:i], m.tokens[i+1:]...)
-			return nil
+			return t, nil
 		}
 	}
-	return fault.NotFound("token", id)
+	return entity.Token{}, fault.NotFound("token", id)
 }
 
 func (m *memoryPeople) UseToken(context.Context, string, time.Time) error { return nil }
@@ -308,9 +308,9 @@ func TestWhatChangesSomethingIsAudited(t *testing.T) {
 	e.call("PUT", "/api/v1/jobs/"+id, `{"name":"k","jobType":"CUSTOM","jobClass":"noop","version":1}`).want(409)
 	require.Equal(t, []string{
 		" POST /api/v1/auth/login user ann 401 wrong_credentials",
-		" POST /api/v1/auth/login user ann 200 ",
+		"ann@192.0.2.1 POST /api/v1/auth/login user ann 200 ",
 		"viewer POST /api/v1/jobs  403 forbidden",
-		"admin POST /api/v1/jobs  201 ",
+		"admin POST /api/v1/jobs " + id + " 201 ",
 		"admin PUT /api/v1/jobs/:id " + id + " 200 ",
 		"admin PUT /api/v1/jobs/:id " + id + " 409 stale_version",
 	}, e.people.actions())
@@ -322,7 +322,8 @@ func TestWhatChangesSomethingIsAudited(t *testing.T) {
 	log := e.call("GET", "/api/v1/audit-logs?userId=id-of-admin", "").want(200).json()["items"].([]any)
 	require.Len(t, log, 3)
 	require.Equal(t, map[string]any{"name": []any{"j", "k"}, "priority": []any{5.0, 7.0}}, log[1].(map[string]any)["changes"])
-	require.Nil(t, log[0].(map[string]any)["changes"])
+	require.Nil(t, log[2].(map[string]any)["changes"])
+	require.Equal(t, []any{id, "j", 1.0}, []any{log[1].(map[string]any)["object"], log[1].(map[string]any)["objectName"], log[1].(map[string]any)["calls"]})
 	e.call("GET", "/api/v1/audit-logs", "", "Authorization", "Bearer "+operatorToken).want(403)
 	e.call("GET", "/api/v1/audit-logs?from=x", "").wantField(422, "from", "")
 

@@ -141,7 +141,7 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Ro
 			return nil, fmt.Errorf("the route %s %s does not say what its parameter names", r.Method, r.Path)
 		}
 		chain := []gin.HandlerFunc{
-			middleware.Limits(r.Body), middleware.Deadline(r.Time, d.patience()), middleware.Audit(r.Permission, r.Path == loginPath, d.Audit, d.Logger), guard.Require(r.Permission),
+			middleware.Limits(r.Body), middleware.Deadline(r.Time, d.patience()), middleware.Audit(keptOf(r.Route), r.Permission, d.Audit, d.Logger), guard.Require(r.Permission),
 			d.scope().Check(r.Object, r.Permission),
 		}
 		if r.Idempotent {

@@ -37,7 +37,8 @@ func NewAuditController(log AuditService, c clock.Clock) *AuditController {
 //	@Tags audit
 //	@Param userId query string false "who" maxlength(512)
 //	@Param action query string false "method and route, such as POST /api/v1/jobs" maxlength(512)
-//	@Param object query string false "id or name of what it was about" maxlength(512)
+//	@Param object query string false "id of what it was about" maxlength(512)
+//	@Param objectName query string false "name of what it was about" maxlength(512)
 //	@Param from query string false "first moment, RFC 3339" format(date-time)
 //	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
 //	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)

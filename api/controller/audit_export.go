@@ -43,7 +43,8 @@ type entryWriter interface {
 //	@Produce text/csv,application/x-ndjson
 //	@Param userId query string false "of this user"
 //	@Param action query string false "method and route"
-//	@Param object query string false "what it was about"
+//	@Param object query string false "id of what it was about"
+//	@Param objectName query string false "name of what it was about"
 //	@Param from query string false "first moment, RFC 3339" format(date-time)
 //	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
 //	@Param format query string false "of the export" Enums(csv,ndjson) default(csv)
@@ -80,7 +81,7 @@ func (a *AuditController) Export(c *gin.Context) error {
 }
 
 func auditFilter(q *request.Query) repository.AuditFilter {
-	f := repository.AuditFilter{UserID: q.Text("userId"), Action: q.Text("action"), Object: q.Text("object")}
+	f := repository.AuditFilter{UserID: q.Text("userId"), Action: q.Text("action"), Object: q.Text("object"), ObjectName: q.Text("objectName")}
 	f.From, f.To = q.Span()
 	return f
 }
@@ -94,7 +95,7 @@ func newEntryWriter(c *gin.Context, format string) entryWriter {
 	c.Header("Content-Type", "text/csv; charset=utf-8")
 	c.Header("Content-Disposition", `attachment; filename="audit-log.csv"`)
 	w := &csvEntries{csv.NewWriter(c.Writer)}
-	_ = w.w.Write([]string{"id", "time", "userId", "username", "tokenId", "address", "requestId", "action", "object", "status", "code", "changes"}) // told by flush
+	_ = w.w.Write([]string{"id", "time", "userId", "username", "tokenId", "address", "requestId", "action", "object", "status", "code", "changes", "objectName", "calls"}) // told by flush
 	return w
 }
 
@@ -109,7 +110,7 @@ type csvEntries struct{ w *csv.Writer }
 func (n *csvEntries) write(e entity.AuditEntry) error {
 	return n.w.Write([]string{
 		e.ID, vo.Time(e.Time).String(), e.UserID, harmless(e.UserName), e.TokenID, harmless(e.Address), harmless(e.RequestID),
-		harmless(e.Action), harmless(e.Object), strconv.Itoa(e.Status), harmless(e.Code), harmless(e.Changes),
+		harmless(e.Action), harmless(e.Object), strconv.Itoa(e.Status), harmless(e.Code), harmless(e.Changes), harmless(e.ObjectName), strconv.Itoa(max(e.Calls, 1)),
 	})
 }
 

@@ -61,6 +61,7 @@ func (a *AuthController) Login(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	middleware.SignedIn(c, l.User)
 	if !in.Cookie {
 		return reply(c, http.StatusOK, vo.FromLogin(l))
 	}
@@ -75,10 +76,21 @@ func (a *AuthController) Login(c *gin.Context) error {
 //	@Success 204 "done, no body"
 //	@Router /api/v1/auth/logout [post]
 func (a *AuthController) Logout(c *gin.Context) error {
+	if who, _ := middleware.CallerOf(c); who.TokenID != "" {
+		middleware.About(c, who.TokenID)
+		middleware.Did(c, map[string][2]any{"revoked": {false, true}})
+	} else {
+		middleware.About(c, "session")
+	}
 	if err := a.auth.Logout(c.Request.Context(), middleware.TokenOf(c)); err != nil {
 		return err
 	}
 	return a.ended(c)
+}
+
+// passwordChange is what the audit log says of another password.
+func passwordChange(keepTokens bool) map[string][2]any {
+	return map[string][2]any{"password": middleware.NewValue(), "keepTokens": {nil, keepTokens}}
 }
 
 // ended answers for a session that is over.
@@ -122,6 +134,9 @@ func (a *AuthController) ChangePassword(c *gin.Context) error {
 		return err
 	}
 	u, _ := middleware.UserOf(c)
+	middleware.About(c, u.ID)
+	middleware.Named(c, u.Name)
+	middleware.Did(c, passwordChange(in.KeepTokens))
 	if err := a.auth.ChangePassword(c.Request.Context(), u.ID, in.OldPassword, in.NewPassword, in.KeepTokens); err != nil {
 		return err
 	}

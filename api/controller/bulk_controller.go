@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
@@ -83,9 +84,25 @@ func (b *BulkController) ResumeJobs(c *gin.Context) error {
 //	@Success 200 {object} vo.Bulk "what became of each"
 //	@Router /api/v1/bulk/jobs/delete [post]
 func (b *BulkController) DeleteJobs(c *gin.Context) error {
-	return b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
-		return nil, b.jobs.Delete(ctx, id, 0)
+	var mu sync.Mutex
+	deleted := map[string]string{}
+	err := b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
+		job, err := b.jobs.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.jobs.Delete(ctx, id, 0); err != nil {
+			return nil, err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		deleted[id] = job.Name
+		return nil, nil
 	})
+	if err == nil {
+		middleware.Did(c, map[string][2]any{"deleted": {deleted, nil}})
+	}
+	return err
 }
 
 // TriggerJobs answers POST /bulk/jobs/trigger.

@@ -192,6 +192,9 @@ func (g *GroupController) PauseAll(c *gin.Context) error { return g.hold(c, enti
 func (g *GroupController) ResumeAll(c *gin.Context) error { return g.hold(c, entity.AllJobs, false) }
 
 func (g *GroupController) hold(c *gin.Context, name string, paused bool) error {
+	if name == entity.AllJobs {
+		middleware.About(c, "all jobs")
+	}
 	group, err := g.groups.Hold(c.Request.Context(), name, paused)
 	if err != nil {
 		return err

@@ -104,10 +104,13 @@ func (j *JobController) Create(c *gin.Context) error {
 	if err := middleware.PermitDefinition(c, n.Job); err != nil {
 		return err
 	}
+	middleware.Named(c, n.Job.Name)
 	job, err := j.jobs.Create(c.Request.Context(), n.Job, n.Enabled)
 	if err != nil {
 		return err
 	}
+	middleware.About(c, job.ID)
+	middleware.Did(c, map[string][2]any{"group": {nil, job.Group}, "version": {nil, job.Version}})
 	c.Header("Location", c.Request.URL.Path+"/"+job.ID)
 	return replyJob(c, http.StatusCreated, job)
 }
@@ -161,6 +164,7 @@ func (j *JobController) replace(c *gin.Context, before, next *entity.Job, versio
 	if err := middleware.PermitDefinition(c, next); err != nil {
 		return err
 	}
+	middleware.Named(c, before.Name)
 	job, err := j.jobs.Replace(c.Request.Context(), before.ID, next, version, ifMatch)
 	if err != nil {
 		return err
@@ -183,7 +187,12 @@ func (j *JobController) Delete(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := j.jobs.Delete(c.Request.Context(), c.Param("id"), ifMatch); err != nil {
+	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	middleware.Named(c, job.Name)
+	if err := j.jobs.Delete(c.Request.Context(), job.ID, ifMatch); err != nil {
 		return err
 	}
 	return noContent(c)
@@ -204,6 +213,7 @@ func (j *JobController) Pause(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	middleware.Named(c, job.Name)
 	return replyJob(c, http.StatusOK, job)
 }
 
@@ -221,6 +231,7 @@ func (j *JobController) Resume(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	middleware.Named(c, job.Name)
 	return replyJob(c, http.StatusOK, job)
 }
 
@@ -245,6 +256,7 @@ func (j *JobController) Trigger(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	middleware.Did(c, auditOfTrigger(t, ids))
 	return reply(c, http.StatusAccepted, vo.FromIDs(ids))
 }
 

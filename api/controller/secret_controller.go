@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
@@ -58,10 +59,12 @@ func (s *SecretController) Create(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	middleware.About(c, n.Name)
 	v, err := s.secrets.Create(c.Request.Context(), n)
 	if err != nil {
 		return err
 	}
+	middleware.Did(c, map[string][2]any{"value": middleware.NewValue(), "description": {nil, v.Description}})
 	c.Header("Location", c.Request.URL.Path+"/"+v.Name)
 	c.Header("ETag", request.ETag(v.Version))
 	return reply(c, http.StatusCreated, vo.FromSecret(v))
@@ -105,6 +108,7 @@ func (s *SecretController) Replace(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	middleware.Did(c, map[string][2]any{"value": middleware.NewValue(), "description": {nil, v.Description}})
 	c.Header("ETag", request.ETag(v.Version))
 	return reply(c, http.StatusOK, vo.FromSecret(v))
 }

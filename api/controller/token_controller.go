@@ -20,7 +20,7 @@ type TokenService interface {
 	Create(ctx context.Context, userID string, n service.NewToken) (t entity.Token, secret string, err error)
 	// List and Revoke are for one user's where userID is set.
 	List(ctx context.Context, userID string, p repository.Page) (tokens []entity.Token, next string, err error)
-	Revoke(ctx context.Context, id, userID string) error
+	Revoke(ctx context.Context, id, userID string) (entity.Token, error)
 }
 
 // TokenController serves /tokens: one's own, and to admins those of all.
@@ -68,12 +68,13 @@ func (t *TokenController) Create(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	middleware.Named(c, n.Name)
 	user, _ := middleware.UserOf(c)
 	token, secret, err := t.tokens.Create(c.Request.Context(), user.ID, n)
 	if err != nil {
 		return err
 	}
-	middleware.About(c, "token "+token.ID)
+	middleware.About(c, token.ID)
 	middleware.Changed(c, nil, vo.FromToken(token, ""))
 	c.Header("Location", c.Request.URL.Path+"/"+token.ID)
 	return reply(c, http.StatusCreated, vo.FromToken(token, secret))
@@ -87,8 +88,11 @@ func (t *TokenController) Create(c *gin.Context) error {
 //	@Success 204 "done, no body"
 //	@Router /api/v1/tokens/{id} [delete]
 func (t *TokenController) Revoke(c *gin.Context) error {
-	if err := t.tokens.Revoke(c.Request.Context(), c.Param("id"), reach(c)); err != nil {
+	token, err := t.tokens.Revoke(c.Request.Context(), c.Param("id"), reach(c))
+	if err != nil {
 		return err
 	}
+	middleware.Named(c, token.Name)
+	middleware.Did(c, map[string][2]any{"revoked": {false, true}, "userId": {token.UserID, nil}})
 	return noContent(c)
 }

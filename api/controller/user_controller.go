@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"maps"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -58,11 +59,12 @@ func (u *UserController) Create(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.About(c, "user "+n.Name)
+	middleware.Named(c, n.Name)
 	user, err := u.users.Create(c.Request.Context(), n)
 	if err != nil {
 		return err
 	}
+	middleware.About(c, user.ID)
 	middleware.Changed(c, nil, vo.FromUser(user))
 	c.Header("Location", c.Request.URL.Path+"/"+user.ID)
 	return reply(c, http.StatusCreated, vo.FromUser(user))
@@ -105,11 +107,16 @@ func (u *UserController) Change(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	middleware.Named(c, before.Name)
 	after, err := u.users.Change(c.Request.Context(), before.ID, n)
 	if err != nil {
 		return err
 	}
-	middleware.Changed(c, vo.FromUser(before), vo.FromUser(after))
+	changes := middleware.Diff(vo.FromUser(before), vo.FromUser(after))
+	if n.Password != "" {
+		maps.Copy(changes, passwordChange(n.KeepTokens))
+	}
+	middleware.Did(c, changes)
 	return reply(c, http.StatusOK, vo.FromUser(after))
 }
 
@@ -123,7 +130,12 @@ func (u *UserController) Change(c *gin.Context) error {
 //	@Failure 409 {object} problem.Problem "the last admin stays"
 //	@Router /api/v1/users/{id} [delete]
 func (u *UserController) Delete(c *gin.Context) error {
-	if err := u.users.Delete(c.Request.Context(), c.Param("id")); err != nil {
+	user, err := u.users.Get(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	middleware.Named(c, user.Name)
+	if err := u.users.Delete(c.Request.Context(), user.ID); err != nil {
 		return err
 	}
 	return noContent(c)

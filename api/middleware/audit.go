@@ -20,55 +20,110 @@ type Auditor interface {
 	Record(ctx context.Context, e entity.AuditEntry) error
 }
 
-// Audit records a call when it has ended. It runs outside of Require, so that
-// it sees the refusals.
-func Audit(p permission.Permission, signIn bool, auditor Auditor, log *slog.Logger) gin.HandlerFunc {
+// Kept says which calls of a route are recorded.
+type Kept int
+
+// The kinds of routes. Of each, calls that were refused for want of a right are
+// recorded too.
+const (
+	// KeptChanges: calls that changed something, or may have.
+	KeptChanges Kept = iota
+	// KeptSignIns: tries to sign in.
+	KeptSignIns
+	// KeptReads: calls that read what is worth knowing of, such as exports.
+	KeptReads
+)
+
+// codeReplayed marks a call that got an answer which was given before, and did
+// nothing; codeBrokenOff one that ended without an answer, perhaps after its
+// commit.
+const (
+	codeReplayed  = "replayed"
+	codeBrokenOff = "broken_off"
+)
+
+// Audit records a call when it has ended, also in a panic. It runs outside of
+// Require, so that it sees the refusals.
+func Audit(k Kept, p permission.Permission, auditor Auditor, log *slog.Logger) gin.HandlerFunc {
 	return func(c *gin.Context) {
+		r := recorder{kept: k, permission: p, auditor: auditor, log: log}
+		ended := false
+		defer func() {
+			if !ended { // the panic goes on to whoever answers for it
+				r.record(c, max(c.Writer.Status(), http.StatusInternalServerError), codeBrokenOff)
+			}
+		}()
 		c.Next()
-		status := c.Writer.Status()
-		reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
-		if !worthKeeping(status, permission.Changes(p) && !reads, signIn) {
-			return
-		}
-		who, _ := CallerOf(c)
-		e := entity.AuditEntry{
-			UserID: who.User.ID, UserName: who.User.Name, TokenID: who.TokenID, Address: c.ClientIP(), RequestID: RequestIDOf(c),
-			Action: c.Request.Method + " " + c.FullPath(), Object: objectOf(c), Status: status, Changes: c.GetString(keyChanges),
-		}
+		ended = true
+		code := ""
 		var f *fault.Error
-		if errors.As(errorOf(c), &f) {
-			e.Code = f.Code
+		switch {
+		case errors.As(errorOf(c), &f):
+			code = f.Code
+		case c.Writer.Header().Get(ReplayedHeader) != "":
+			code = codeReplayed
 		}
-		if status == http.StatusServiceUnavailable {
-			c.Writer.Flush() // the store may let this entry wait too, and the caller has waited enough
-		}
-		// Also when the caller is gone: what was done is done.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), keepTimeout)
-		defer cancel()
-		if err := auditor.Record(ctx, e); err != nil {
-			log.Error("a call is missing from the audit log", "error", err, "action", e.Action, "object", e.Object, "user", e.UserName, "status", status, "requestId", e.RequestID)
-		}
+		r.record(c, c.Writer.Status(), code)
+	}
+}
+
+// recorder records the calls of one route.
+type recorder struct {
+	kept       Kept
+	permission permission.Permission
+	auditor    Auditor
+	log        *slog.Logger
+}
+
+func (r recorder) record(c *gin.Context, status int, code string) {
+	if !r.worthKeeping(c, status) {
+		return
+	}
+	who, _ := CallerOf(c)
+	if v, signedIn := c.Get(keySignedIn); signedIn {
+		who.User, _ = v.(entity.User)
+	}
+	e := entity.AuditEntry{
+		UserID: who.User.ID, UserName: who.User.Name, TokenID: who.TokenID, Address: c.ClientIP(), RequestID: RequestIDOf(c),
+		Action: c.Request.Method + " " + c.FullPath(), Object: objectOf(c), ObjectName: c.GetString(keyName), Status: status, Code: code,
+		Changes: c.GetString(keyChanges), Calls: 1,
+	}
+	if status == http.StatusServiceUnavailable {
+		c.Writer.Flush() // the store may let this entry wait too, and the caller has waited enough
+	}
+	// Also when the caller is gone: what was done is done.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), keepTimeout)
+	defer cancel()
+	if err := r.auditor.Record(ctx, e); err != nil {
+		r.log.Error("a call is missing from the audit log", "error", err, "action", e.Action, "object", e.Object, "user", e.UserName, "status", status, "requestId", e.RequestID)
 	}
 }
 
 // worthKeeping are calls that changed something, or may have; those that were
-// refused for want of a right; and tries to sign in. What was not understood,
-// and what nobody was signed in for, is not kept: the log of the server has
-// it, and strangers must not be able to fill the store.
-func worthKeeping(status int, changes, signIn bool) bool {
+// refused for want of a right; tries to sign in; and exports. What was not
+// understood, and what nobody was signed in for, is not kept: the log of the
+// server has it, and strangers must not be able to fill the store.
+func (r recorder) worthKeeping(c *gin.Context, status int) bool {
+	done := status < http.StatusBadRequest
 	switch {
-	case signIn:
-		return status < http.StatusBadRequest || status == http.StatusUnauthorized
-	case status == http.StatusForbidden:
+	case r.kept == KeptSignIns:
+		return done || status == http.StatusUnauthorized || status >= http.StatusInternalServerError
+	case status == http.StatusForbidden, r.kept == KeptReads && (done || status >= http.StatusInternalServerError):
 		return true
-	case !changes:
+	case !permission.Changes(r.permission), c.Request.Method == http.MethodGet, c.Request.Method == http.MethodHead:
 		return false
 	}
-	return status < http.StatusBadRequest || status == http.StatusConflict || status == http.StatusPreconditionFailed || status >= http.StatusInternalServerError
+	return done || status == http.StatusConflict || status == http.StatusPreconditionFailed || status >= http.StatusInternalServerError
 }
 
 // About names what a call is about, where its path does not.
 func About(c *gin.Context, object string) { c.Set(keyObject, object) }
+
+// Named says what the object of a call is called.
+func Named(c *gin.Context, name string) { c.Set(keyName, name) }
+
+// SignedIn says who signed in with a call.
+func SignedIn(c *gin.Context, u entity.User) { c.Set(keySignedIn, u) }
 
 func objectOf(c *gin.Context) string {
 	if object := c.GetString(keyObject); object != "" {
@@ -80,12 +135,24 @@ func objectOf(c *gin.Context) string {
 	return ""
 }
 
+// hidden stands for a value that nobody is to read.
+const hidden = "***"
+
+// NewValue is the change of a field whose values nobody is to read.
+func NewValue() [2]any { return [2]any{hidden, hidden} }
+
+// Did notes for the audit log what a call did, by field and with the values
+// before and after.
+func Did(c *gin.Context, changes map[string][2]any) {
+	if text, err := json.Marshal(changes); err == nil {
+		c.Set(keyChanges, string(text))
+	}
+}
+
 // Changed notes for the audit log which fields of an object differ before and
 // after a call; both are marshalled to JSON objects.
 func Changed(c *gin.Context, before, after any) {
-	if text, err := json.Marshal(Diff(before, after)); err == nil {
-		c.Set(keyChanges, string(text))
-	}
+	Did(c, Diff(before, after))
 }
 
 // Diff is the fields of two objects that differ, with both values. What only

@@ -132,6 +132,7 @@ func (g Guard) judge(c *gin.Context, p permission.Permission) error {
 	if !permission.Allows(who, p) {
 		return forbidden(who, p)
 	}
+	c.Request = c.Request.WithContext(repository.WithActor(c.Request.Context(), who.User.Name))
 	c.Set(keyToken, token)
 	c.Set(keyByCookie, byCookie)
 	c.Set(keyAllowed, true)

@@ -22,6 +22,8 @@ const (
 	keyAllowed   = "ps.allowed"
 	keyError     = "ps.error"
 	keyObject    = "ps.object"
+	keyName      = "ps.objectName"
+	keySignedIn  = "ps.signedIn"
 	keyChanges   = "ps.changes"
 	keyByCookie  = "ps.byCookie"
 	keyChecks    = "ps.checks"

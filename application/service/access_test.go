@@ -1,7 +1,10 @@
 package service_test
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -93,12 +96,14 @@ func TestATokenEndsWithItsRightToBe(t *testing.T) {
 	h := newHouse(t)
 	bob := h.user(t, "bob", entity.RoleOperator)
 	made, revoked := h.token(t, bob.ID, nil)
-	requireKind(t, fault.KindNotFound, h.tokens.Revoke(t.Context(), made.ID, "another"))
-	require.NoError(t, h.tokens.Revoke(t.Context(), made.ID, bob.ID))
+	_, err := h.tokens.Revoke(t.Context(), made.ID, "another")
+	requireKind(t, fault.KindNotFound, err)
+	_, err = h.tokens.Revoke(t.Context(), made.ID, bob.ID)
+	require.NoError(t, err)
 	h.refused(t, revoked)
 
 	_, disabled := h.token(t, bob.ID, nil)
-	_, err := h.users.Change(t.Context(), bob.ID, service.NewUser{Role: entity.RoleDisabled, Password: ""})
+	_, err = h.users.Change(t.Context(), bob.ID, service.NewUser{Role: entity.RoleDisabled, Password: ""})
 	require.NoError(t, err)
 	h.refused(t, disabled)
 	_, err = h.users.Change(t.Context(), bob.ID, service.NewUser{Role: entity.RoleViewer, Password: ""})
@@ -178,7 +183,8 @@ func TestAUserHasSoManyTokens(t *testing.T) {
 	}
 	_, _, err := h.tokens.Create(t.Context(), bob.ID, service.NewToken{Name: "one more", ExpiresAt: h.clock.Now().Add(time.Hour)})
 	requireKind(t, fault.KindConflict, err)
-	require.NoError(t, h.tokens.Revoke(t.Context(), first.ID, bob.ID))
+	_, err = h.tokens.Revoke(t.Context(), first.ID, bob.ID)
+	require.NoError(t, err)
 	h.token(t, bob.ID, nil)
 	h.clock.Advance(2 * time.Hour)
 	h.token(t, bob.ID, nil)
@@ -255,4 +261,91 @@ func TestATokenThatLogsOutIsRevoked(t *testing.T) {
 	h.refused(t, secret)
 	_, err := h.auth.Authenticate(t.Context(), other)
 	require.NoError(t, err)
+}
+
+// entries are those of the log, oldest first.
+func (h house) entries(t *testing.T) []entity.AuditEntry {
+	t.Helper()
+	entries, _, err := h.audit.List(t.Context(), repository.AuditFilter{}, repository.Page{Limit: 200})
+	require.NoError(t, err)
+	slices.Reverse(entries)
+	return entries
+}
+
+// Whoever is refused again and again does not fill the store, and is seen.
+func TestEqualRefusalsOfAMinuteAreOneEntry(t *testing.T) {
+	h := newHouse(t)
+	call := func(e entity.AuditEntry) { require.NoError(t, h.audit.Record(t.Context(), e)) }
+	for i := range 150 {
+		call(entity.AuditEntry{UserID: "u-1", UserName: "viewer", Action: "POST /api/v1/jobs/:id/pause", Object: fmt.Sprint("job-", i), Status: 403, Code: "forbidden", Calls: 1})
+	}
+	call(entity.AuditEntry{UserID: "u-2", UserName: "other", Action: "POST /api/v1/jobs/:id/pause", Object: "job-1", Status: 403, Code: "forbidden", Calls: 1})
+	call(entity.AuditEntry{UserID: "u-1", UserName: "viewer", Action: "POST /api/v1/jobs", Status: 201, Calls: 1})
+	require.NoError(t, h.audit.Flush(t.Context(), false))
+	require.Len(t, h.entries(t), 3, "the first of each kind is there at once")
+	h.clock.Advance(time.Minute)
+	require.NoError(t, h.audit.Flush(t.Context(), false))
+	require.NoError(t, h.audit.Flush(t.Context(), true))
+	got := h.entries(t)
+	require.Len(t, got, 4)
+	require.Equal(t, []any{"viewer", "POST /api/v1/jobs/:id/pause", "", 403, 149}, []any{got[3].UserName, got[3].Action, got[3].Object, got[3].Status, got[3].Calls})
+	require.Equal(t, 1, got[0].Calls)
+
+	for range 3 {
+		call(entity.AuditEntry{UserID: "u-2", UserName: "other", Action: "GET /api/v1/users", Status: 403, Code: "forbidden", Calls: 1})
+	}
+	require.NoError(t, h.audit.Flush(t.Context(), true), "what is counted is stored at the end")
+	require.Equal(t, 2, h.entries(t)[5].Calls)
+}
+
+// Strangers who try to sign in under ever new names, from ever new addresses,
+// make a bounded number of entries.
+func TestRefusedSignInsMakeSoManyEntries(t *testing.T) {
+	h := newHouse(t)
+	for minute := range 2 {
+		for i := range 500 {
+			require.NoError(t, h.audit.Record(t.Context(), entity.AuditEntry{
+				Address: fmt.Sprintf("2001:db8:%x::1", i), Action: "POST /api/v1/auth/login", Object: fmt.Sprint("user n", i), Status: 401, Code: "wrong_credentials", Calls: 1,
+			}))
+		}
+		h.clock.Advance(time.Minute)
+		require.NoError(t, h.audit.Flush(t.Context(), false))
+		require.Len(t, h.entries(t), 32*(minute+1))
+	}
+	calls := 0
+	for _, e := range h.entries(t) {
+		calls += e.Calls
+	}
+	require.Equal(t, 1000, calls, "none is forgotten")
+}
+
+func TestRefusalsThatCannotBeStoredAreCountedOn(t *testing.T) {
+	h := newHouse(t)
+	log := &failingLog{Audit: h.store}
+	audit := service.NewAuditService(log, h.clock)
+	refusal := entity.AuditEntry{UserID: "u", Action: "GET /x", Status: 403, Calls: 1}
+	for range 3 {
+		require.NoError(t, audit.Record(t.Context(), refusal))
+	}
+	log.err = fault.Unavailable(io.ErrClosedPipe)
+	h.clock.Advance(time.Minute)
+	require.Error(t, audit.Flush(t.Context(), false))
+	require.NoError(t, audit.Record(t.Context(), refusal))
+	log.err = nil
+	require.NoError(t, audit.Flush(t.Context(), true))
+	got := h.entries(t)
+	require.Len(t, got, 2)
+	require.Equal(t, 3, got[1].Calls)
+}
+
+type failingLog struct {
+	repository.Audit
+	err error
+}
+
+func (f *failingLog) AddAudit(ctx context.Context, e entity.AuditEntry) error {
+	if f.err != nil {
+		return f.err
+	}
+	return f.Audit.AddAudit(ctx, e)
 }

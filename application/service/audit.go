@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -22,16 +23,39 @@ const (
 type AuditService struct {
 	log   repository.Audit
 	clock clock.Clock
+	fold  *auditFold
 }
 
-// NewAuditService keeps entries in a repository.
+// NewAuditService keeps entries in a repository. Flush must be called now and
+// then, and at the end.
 func NewAuditService(log repository.Audit, c clock.Clock) *AuditService {
-	return &AuditService{log: log, clock: c}
+	return &AuditService{log: log, clock: c, fold: newAuditFold()}
 }
 
 // Record adds an entry; its id and its time are made here, and its texts are
-// made to fit.
+// made to fit. Of refused calls that are equal, a minute keeps the first and,
+// with the next Flush after it, one entry for all others.
 func (s *AuditService) Record(ctx context.Context, e entity.AuditEntry) error {
+	if refused(e) && !s.fold.first(s.clock.Monotonic(), e) {
+		return nil
+	}
+	return s.add(ctx, e)
+}
+
+// Flush adds the entries of the calls that were counted, of minutes that are
+// over; of all with last. What cannot be stored is kept for the next time.
+func (s *AuditService) Flush(ctx context.Context, last bool) error {
+	var err error
+	for _, folded := range s.fold.take(s.clock.Monotonic(), last) {
+		if failed := s.add(ctx, folded.entry); failed != nil {
+			s.fold.giveBack(folded)
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+func (s *AuditService) add(ctx context.Context, e entity.AuditEntry) error {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("make an id for an audit entry: %w", err)
@@ -40,7 +64,7 @@ func (s *AuditService) Record(ctx context.Context, e entity.AuditEntry) error {
 	for _, text := range []*string{&e.UserName, &e.Address, &e.Code} {
 		*text = validation.Text(*text, maxAuditText/2)
 	}
-	for _, text := range []*string{&e.Action, &e.Object} {
+	for _, text := range []*string{&e.Action, &e.Object, &e.ObjectName} {
 		*text = validation.Text(*text, maxAuditText)
 	}
 	if len(e.Changes) > maxAuditChanges {

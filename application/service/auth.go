@@ -140,7 +140,7 @@ func (s *AuthService) Logout(ctx context.Context, token string) error {
 	if strings.HasPrefix(token, tokenPrefix) {
 		t, err := s.tokens.TokenByHash(ctx, hashToken(token), s.clock.Now())
 		if err == nil {
-			err = s.tokens.DropToken(ctx, t.ID, t.UserID)
+			_, err = s.tokens.DropToken(ctx, t.ID, t.UserID)
 		}
 		if err != nil && !fault.Is(err, fault.KindNotFound) {
 			return fmt.Errorf("revoke a token: %w", err)

@@ -72,7 +72,7 @@ func (s *TokenService) List(ctx context.Context, userID string, p repository.Pag
 	return s.tokens.ListTokens(ctx, userID, p)
 }
 
-// Revoke ends a token, of that user where userID is set.
-func (s *TokenService) Revoke(ctx context.Context, id, userID string) error {
+// Revoke ends a token, of that user where userID is set, and says which it was.
+func (s *TokenService) Revoke(ctx context.Context, id, userID string) (entity.Token, error) {
 	return s.tokens.DropToken(ctx, id, userID)
 }

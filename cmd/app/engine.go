@@ -87,6 +87,7 @@ type Engine struct {
 	Loads      *service.LoadService
 	Nodes      *service.NodeService
 	Calls      *service.CallKeeper
+	Audit      *service.AuditService
 	Metrics    *metrics.MetricsCollector
 	Bus        *mq.Bus
 	Clock      *storeclock.Clock
@@ -263,6 +264,7 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 	})
 	e.Nodes = service.NewNodeService(e.Store)
 	e.Calls = service.NewCallKeeper(e.Store, e.machine)
+	e.Audit = service.NewAuditService(e.Store, e.machine)
 	e.Monitor = service.NewMonitorService(e.Store, duties, e.machine, e.parts()...)
 	e.Overview = service.NewOverviewService(service.OverviewDeps{
 		Tallies: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,

@@ -29,7 +29,6 @@ type Server struct {
 	Auth   *service.AuthService
 	Users  *service.UserService
 	Tokens *service.TokenService
-	Audit  *service.AuditService
 
 	http     *http.Server
 	edge     *edge
@@ -94,7 +93,7 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	hasher := auth.NewArgon2(min(runtime.GOMAXPROCS(0), maxHashers))
 	s.Auth = service.NewAuthService(s.Store, s.Store, s.Store, hasher, c)
 	s.Users = service.NewUserService(s.Store, s.Store, hasher, c)
-	s.Tokens, s.Audit = service.NewTokenService(s.Store, c), service.NewAuditService(s.Store, c)
+	s.Tokens = service.NewTokenService(s.Store, c)
 	if err = s.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}
@@ -208,5 +207,18 @@ func (s *Server) Stop(ctx context.Context) error {
 		return err
 	})
 	s.serving.Wait()
-	return errors.Join(stopped, s.Engine.close())
+	return errors.Join(stopped, s.flushAudit(ctx), s.Engine.close())
+}
+
+// flushBound is how long the last entries of the audit log may take.
+const flushBound = 2 * time.Second
+
+// flushAudit stores what is counted and not yet in the audit log.
+func (s *Server) flushAudit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushBound)
+	defer cancel()
+	if err := s.Audit.Flush(ctx, true); err != nil {
+		return fmt.Errorf("write the last entries of the audit log: %w", err)
+	}
+	return nil
 }

@@ -47,6 +47,7 @@ const (
 	backfillInterval  = 500 * time.Millisecond
 	dispatchInterval  = 500 * time.Millisecond
 	callsInterval     = time.Second
+	auditInterval     = 5 * time.Second
 	relayInterval     = time.Second
 	retentionInterval = time.Minute
 	exposureInterval  = time.Minute
@@ -84,6 +85,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 			{"beacon", e.beat(), e.Member.Shine},
 			{"health", healthInterval, e.Monitor.Watch},
 			{"calls", callsInterval, e.Calls.RunOnce},
+			{"audit", auditInterval, func(ctx context.Context) error { return e.Audit.Flush(ctx, false) }},
 			{"reconcile", reconcileInterval, e.Runner.Reconcile},
 			{"dispatch", dispatchInterval, e.sweepQueues},
 		}},

@@ -48,12 +48,16 @@ type AuditEntry struct {
 	Address  string
 	// RequestID finds the call in the log of the server.
 	RequestID string
-	// Action is the method and the route; Object what it was about.
-	Action string
-	Object string
+	// Action is the method and the route; Object what it was about, by its id, and
+	// ObjectName by its name.
+	Action     string
+	Object     string
+	ObjectName string
 	// Status is the HTTP status, Code the code of the problem, if it was one.
 	Status int
 	Code   string
 	// Changes is a JSON object of fields with their values before and after.
 	Changes string
+	// Calls is how many equal calls the entry stands for, from 1.
+	Calls int
 }

@@ -69,6 +69,8 @@ type Job struct {
 	Version    int
 	CreateTime time.Time
 	UpdateTime time.Time
+	// ChangedBy is who made this version; former versions alone have it.
+	ChangedBy string
 }
 
 // PartitionOf is the partition of a job: FNV-1a of its id, modulo Partitions.

@@ -28,16 +28,17 @@ type Tokens interface {
 	TokenByHash(ctx context.Context, hash string, now time.Time) (entity.Token, error)
 	// ListTokens is ordered by id; userID narrows it when set.
 	ListTokens(ctx context.Context, userID string, p Page) (tokens []entity.Token, next string, err error)
-	// DropToken removes a token, of that user when userID is set.
-	DropToken(ctx context.Context, id, userID string) error
+	// DropToken removes a token, of that user when userID is set, and says which
+	// it was.
+	DropToken(ctx context.Context, id, userID string) (entity.Token, error)
 	// UseToken notes a use.
 	UseToken(ctx context.Context, id string, at time.Time) error
 }
 
 // AuditFilter narrows the audit log; empty fields do not filter.
 type AuditFilter struct {
-	UserID, Action, Object string
-	From, To               time.Time
+	UserID, Action, Object, ObjectName string
+	From, To                           time.Time
 }
 
 // Audit is append-only.

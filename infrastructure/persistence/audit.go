@@ -22,7 +22,7 @@ func (r *Audit) ListAudit(ctx context.Context, f repository.AuditFilter, p repos
 	if err != nil {
 		return nil, "", err
 	}
-	if !plain(f.UserID) || padded(f.Action) || padded(f.Object) {
+	if !plain(f.UserID) || padded(f.Action) || padded(f.Object) || padded(f.ObjectName) {
 		return nil, "", nil
 	}
 	lo, hi := "", before
@@ -46,9 +46,9 @@ func (r *Audit) ListAudit(ctx context.Context, f repository.AuditFilter, p repos
 
 // page reads matching entries, newest first.
 func (r *Audit) page(ctx context.Context, f repository.AuditFilter, ids condition, limit int) ([]entity.AuditEntry, string, error) {
-	where, args := joinConditions(ids, equals("user_id", f.UserID), equals("action", f.Action), equals("object", f.Object))
+	where, args := joinConditions(ids, equals("user_id", f.UserID), equals("action", f.Action), equals("object", f.Object), equals("object_name", f.ObjectName))
 	entries, err := collect(ctx, r.s.read, "audit.list", `SELECT id, create_time, COALESCE(user_id, ''), COALESCE(user_name, ''), COALESCE(token_id, ''),
-		COALESCE(address, ''), COALESCE(request_id, ''), action, COALESCE(object, ''), status, COALESCE(code, ''), COALESCE(changes, '')
+		COALESCE(address, ''), COALESCE(request_id, ''), action, COALESCE(object, ''), COALESCE(object_name, ''), status, COALESCE(code, ''), COALESCE(changes, ''), calls
 		FROM scheduler_audit_log`+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanAudit)
 	if err != nil {
 		return nil, "", err
@@ -59,7 +59,7 @@ func (r *Audit) page(ctx context.Context, f repository.AuditFilter, ids conditio
 
 func scanAudit(rows *sql.Rows) (e entity.AuditEntry, err error) {
 	var at stamp
-	err = rows.Scan(&e.ID, &at, &e.UserID, &e.UserName, &e.TokenID, &e.Address, &e.RequestID, &e.Action, &e.Object, &e.Status, &e.Code, &e.Changes)
+	err = rows.Scan(&e.ID, &at, &e.UserID, &e.UserName, &e.TokenID, &e.Address, &e.RequestID, &e.Action, &e.Object, &e.ObjectName, &e.Status, &e.Code, &e.Changes, &e.Calls)
 	e.Time = at.time()
 	return e, err
 }

@@ -54,7 +54,7 @@ func (q *auditQueue) leave(w *auditWait) {
 
 // AddAudit implements repository.Audit. It returns when the entry is stored.
 func (r *Audit) AddAudit(ctx context.Context, e entity.AuditEntry) error {
-	if err := checkTexts(e.ID, "", "", e.UserName, e.Address, e.Action, e.Object, e.Changes); err != nil {
+	if err := checkTexts(e.ID, "", "", e.UserName, e.Address, e.Action, e.Object, e.ObjectName, e.Changes); err != nil {
 		return err
 	}
 	w := &auditWait{entry: e, done: make(chan error, 1)}
@@ -97,11 +97,11 @@ func (r *Audit) writeWaiting(ctx context.Context) {
 func (r *Audit) write(ctx context.Context, batch []*auditWait) error {
 	return r.s.change(ctx, repository.LaneAPI, "audit-add", func(ctx context.Context, c *conn) error {
 		return insert(ctx, c, "audit.insert",
-			"scheduler_audit_log (id, create_time, user_id, user_name, token_id, address, request_id, action, object, status, code, changes)", 12, "",
+			"scheduler_audit_log (id, create_time, user_id, user_name, token_id, address, request_id, action, object, object_name, status, code, changes, calls)", 14, "",
 			batch, func(args []any, w *auditWait) []any {
 				e := w.entry
 				return append(args, e.ID, text(e.Time), textOrNull(e.UserID), textOrNull(e.UserName), textOrNull(e.TokenID), textOrNull(e.Address),
-					textOrNull(e.RequestID), e.Action, textOrNull(e.Object), e.Status, textOrNull(e.Code), textOrNull(e.Changes))
+					textOrNull(e.RequestID), e.Action, textOrNull(e.Object), textOrNull(e.ObjectName), e.Status, textOrNull(e.Code), textOrNull(e.Changes), max(e.Calls, 1))
 			})
 	})
 }

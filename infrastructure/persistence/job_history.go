@@ -63,8 +63,12 @@ func (v versionRow) entity() (*entity.Job, error) {
 	if err := json.Unmarshal([]byte(v.Definition), &d); err != nil {
 		return nil, fmt.Errorf("read version %d of job %s: %w", v.Version, v.JobID, err)
 	}
+	author := ""
+	if v.CreatedBy != nil {
+		author = *v.CreatedBy
+	}
 	return &entity.Job{
-		ID: v.JobID, Version: v.Version, UpdateTime: v.CreateTime.time(),
+		ID: v.JobID, Version: v.Version, UpdateTime: v.CreateTime.time(), ChangedBy: author,
 		Name: d.Name, Description: d.Description, Group: d.Group, Labels: d.Labels, Owner: d.Owner,
 		Type: d.Type, Class: d.Class, Data: d.Data, Schedule: d.Schedule, Misfire: d.Misfire,
 		Priority: d.Priority, TimeoutSec: d.TimeoutSec, StartDeadlineSec: d.StartDeadlineSec,

@@ -126,6 +126,7 @@ type versionRow struct {
 	Version    int
 	Definition string
 	CreateTime stamp
+	CreatedBy  *string
 }
 
 // TableName implements GORM's Tabler.
@@ -135,12 +136,16 @@ func (versionRow) TableName() string { return "scheduler_job_version" }
 // already stays as it is.
 func (w *jobWriter) keepVersions(ctx context.Context, jobs []*entity.Job) error {
 	rows := make([]versionRow, 0, len(jobs))
+	var author *string
+	if name := repository.Actor(ctx); name != "" {
+		author = &name
+	}
 	for _, j := range jobs {
 		text, err := definitionJSON(j)
 		if err != nil {
 			return fmt.Errorf("keep version %d of job %s: %w", j.Version, j.ID, err)
 		}
-		rows = append(rows, versionRow{JobID: j.ID, Version: j.Version, Definition: text, CreateTime: stamp(j.UpdateTime)})
+		rows = append(rows, versionRow{JobID: j.ID, Version: j.Version, Definition: text, CreateTime: stamp(j.UpdateTime), CreatedBy: author})
 	}
 	for _, part := range chunks(rows, w.c.d.maxRows) {
 		if err := w.c.gorm(ctx, "job.keep-version").Clauses(clause.OnConflict{DoNothing: true}).Create(part).Error; err != nil {

@@ -117,17 +117,30 @@ func (r *Tokens) ListTokens(ctx context.Context, userID string, p repository.Pag
 }
 
 // DropToken implements repository.Tokens.
-func (r *Tokens) DropToken(ctx context.Context, id, userID string) error {
-	return r.s.change(ctx, repository.LaneAPI, "token-drop", func(ctx context.Context, c *conn) error {
-		if !plain(id) {
+func (r *Tokens) DropToken(ctx context.Context, id, userID string) (entity.Token, error) {
+	if !plain(id) {
+		return entity.Token{}, fault.NotFound("token", id)
+	}
+	var row tokenRow
+	err := r.s.change(ctx, repository.LaneAPI, "token-drop", func(ctx context.Context, c *conn) error {
+		row = tokenRow{}
+		err := c.gorm(ctx, "token.of").Where("id = ? AND (? = '' OR user_id = ?)", id, userID, userID).Take(&row).Error
+		if errors.Is(err, gorm.ErrRecordNotFound) {
 			return fault.NotFound("token", id)
 		}
-		n, err := c.exec(ctx, "token.drop", "DELETE FROM scheduler_api_token WHERE id = ? AND (? = '' OR user_id = ?)", id, userID, userID)
+		if err != nil {
+			return err
+		}
+		n, err := c.exec(ctx, "token.drop", "DELETE FROM scheduler_api_token WHERE id = ?", id)
 		if err == nil && n == 0 {
 			return fault.NotFound("token", id)
 		}
 		return err
 	})
+	if err != nil {
+		return entity.Token{}, err
+	}
+	return row.entity()
 }
 
 // UseToken implements repository.Tokens.

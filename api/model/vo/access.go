@@ -38,18 +38,23 @@ type AuditEntry struct {
 	Address   string `json:"address"`
 	RequestID string `json:"requestId"`
 	Action    string `json:"action"`
-	Object    string `json:"object"`
-	Status    int    `json:"status"`
-	Code      string `json:"code"`
+	// Object is the id of what the call was about, ObjectName its name.
+	Object     string `json:"object"`
+	ObjectName string `json:"objectName"`
+	Status     int    `json:"status"`
+	// Code is that of the problem; replayed for an answer that was given before.
+	Code string `json:"code"`
 	// Changes holds [before, after] by field; null where nothing was edited.
 	Changes json.RawMessage `json:"changes" swaggertype:"object" extensions:"x-nullable"`
+	// Calls is how many equal refused calls the entry stands for.
+	Calls int `json:"calls" minimum:"1"`
 }
 
 // FromAudit makes the view of an entry.
 func FromAudit(e entity.AuditEntry) AuditEntry {
 	v := AuditEntry{
 		ID: e.ID, Time: Time(e.Time), UserID: e.UserID, Username: e.UserName, TokenID: e.TokenID, Address: e.Address, RequestID: e.RequestID,
-		Action: e.Action, Object: e.Object, Status: e.Status, Code: e.Code,
+		Action: e.Action, Object: e.Object, ObjectName: e.ObjectName, Status: e.Status, Code: e.Code, Calls: max(e.Calls, 1),
 	}
 	if json.Valid([]byte(e.Changes)) {
 		v.Changes = json.RawMessage(e.Changes)

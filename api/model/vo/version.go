@@ -6,6 +6,8 @@ import "github.com/platform-scheduler/platform-scheduler/domain/entity"
 type JobVersion struct {
 	Version    int  `json:"version"`
 	CreateTime Time `json:"createTime" format:"date-time"`
+	// CreatedBy is the user who made it; empty where it is not known.
+	CreatedBy string `json:"createdBy"`
 	// Definition is what PUT takes.
 	Definition Job `json:"definition"`
 	// Changes holds [before, after] by field against the version before it;
@@ -15,5 +17,5 @@ type JobVersion struct {
 
 // FromVersion makes the view of a version.
 func FromVersion(j *entity.Job) JobVersion {
-	return JobVersion{Version: j.Version, CreateTime: Time(j.UpdateTime), Definition: FromJob(j)}
+	return JobVersion{Version: j.Version, CreateTime: Time(j.UpdateTime), CreatedBy: j.ChangedBy, Definition: FromJob(j)}
 }

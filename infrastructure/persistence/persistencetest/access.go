@@ -115,10 +115,15 @@ func tokens(t *testing.T, s *persistence.Store) {
 	require.Equal(t, "t-3", all[0].ID)
 
 	tokensBeyond(t, s)
-	require.True(t, fault.Is(s.DropToken(t.Context(), "t-1", "u-2"), fault.KindNotFound), "another's")
-	require.NoError(t, s.DropToken(t.Context(), "t-1", "u-1"))
-	require.NoError(t, s.DropToken(t.Context(), "t-2", ""))
-	require.True(t, fault.Is(s.DropToken(t.Context(), "t-2", ""), fault.KindNotFound))
+	_, err = s.DropToken(t.Context(), "t-1", "u-2")
+	require.True(t, fault.Is(err, fault.KindNotFound), "another's")
+	gone, err := s.DropToken(t.Context(), "t-1", "u-1")
+	require.NoError(t, err)
+	require.Equal(t, wide, gone)
+	_, err = s.DropToken(t.Context(), "t-2", "")
+	require.NoError(t, err)
+	_, err = s.DropToken(t.Context(), "t-2", "")
+	require.True(t, fault.Is(err, fault.KindNotFound))
 }
 
 // tokensBeyond: of calls at once, no more make a token than there is room for;
@@ -162,12 +167,12 @@ func audit(t *testing.T, s *persistence.Store) {
 		require.NoError(t, err)
 		e := entity.AuditEntry{
 			ID: id.String(), Time: noon.Add(time.Duration(i) * time.Second), UserID: fmt.Sprint("u-", i%2), UserName: "ann – ä", TokenID: "t", Address: "::1", RequestID: "r",
-			Action: "PUT /api/v1/jobs/:id", Object: fmt.Sprint("job-", i%3), Status: 200, Code: "", Changes: `{"a":[1,2]}`,
+			Action: "PUT /api/v1/jobs/:id", Object: fmt.Sprint("job-", i%3), ObjectName: fmt.Sprint("name – ", i%2), Status: 200, Code: "", Changes: `{"a":[1,2]}`, Calls: i + 1,
 		}
 		require.NoError(t, s.AddAudit(t.Context(), e))
 		all = append([]entity.AuditEntry{e}, all...)
 	}
-	bare := entity.AuditEntry{ID: "ffffffff-0000-7000-8000-000000000000", Time: noon, Action: "POST /api/v1/auth/login", Status: 401, Code: "wrong_credentials"}
+	bare := entity.AuditEntry{ID: "ffffffff-0000-7000-8000-000000000000", Time: noon, Action: "POST /api/v1/auth/login", Status: 401, Code: "wrong_credentials", Calls: 1}
 	require.NoError(t, s.AddAudit(t.Context(), bare))
 	got, next, err := s.ListAudit(t.Context(), repository.AuditFilter{}, repository.Page{Limit: 4})
 	require.NoError(t, err)
@@ -182,6 +187,8 @@ func audit(t *testing.T, s *persistence.Store) {
 	}{
 		{repository.AuditFilter{UserID: "u-1"}, 3},
 		{repository.AuditFilter{Object: "job-2"}, 2},
+		{repository.AuditFilter{ObjectName: "name – 1"}, 3},
+		{repository.AuditFilter{ObjectName: "name – 1 "}, 0},
 		{repository.AuditFilter{UserID: "u-1", Object: "job-1"}, 1},
 		{repository.AuditFilter{Action: "POST /api/v1/auth/login"}, 1},
 		{repository.AuditFilter{Action: "post /api/v1/auth/login"}, 0},

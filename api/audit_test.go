@@ -1,0 +1,113 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// last is the latest entry of the audit log.
+func (e *edge) last() entity.AuditEntry {
+	e.t.Helper()
+	require.NotEmpty(e.t, e.people.audit)
+	return e.people.audit[len(e.people.audit)-1]
+}
+
+// about checks what the latest entry is about.
+func (e *edge) about(object, name, changes string) {
+	e.t.Helper()
+	got := e.last()
+	require.Equal(e.t, []any{object, name}, []any{got.Object, got.ObjectName}, "%+v", got)
+	if changes == "" {
+		require.Empty(e.t, got.Changes)
+		return
+	}
+	require.JSONEq(e.t, changes, got.Changes)
+}
+
+// The audit log answers who did what, to which object, by id and by name.
+func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
+	e := newEdge(t)
+	created := e.call("POST", "/api/v1/jobs", `{"name":"settle","group":"pay","jobType":"CUSTOM","jobClass":"noop"}`).want(201)
+	id := fmt.Sprint(created.json()["id"])
+	e.about(id, "settle", `{"group":[null,"pay"],"version":[null,1]}`)
+	e.call("POST", "/api/v1/jobs/"+id+"/pause", "").want(200)
+	e.about(id, "settle", "")
+	e.call("POST", "/api/v1/jobs/"+id+"/trigger", `{"params":{"day":"2026-11-20","db":{"password":"hunter2"},"apiToken":"x"},"delaySec":5}`).want(202)
+	e.about(id, "", `{"executionIds":[null,["run-1"]],"params":[null,{"day":"2026-11-20","db":{"password":"***"},"apiToken":"***"}],"delaySec":[null,5]}`)
+	copied := e.call("POST", "/api/v1/jobs/"+id+"/copy", `{"name":"again","group":"other"}`).want(201)
+	e.about(fmt.Sprint(copied.json()["id"]), "again", `{"copyOf":[null,"`+id+`"],"group":[null,"other"]}`)
+	e.call("DELETE", "/api/v1/jobs/"+id, "").want(204)
+	e.about(id, "settle", "")
+
+	other := fmt.Sprint(copied.json()["id"])
+	e.call("POST", "/api/v1/bulk/jobs/delete", `{"ids":["`+other+`","none"]}`).want(200)
+	e.about("2 objects", "", `{"deleted":[{"`+other+`":"again"},null]}`)
+
+	e.call("POST", "/api/v1/secrets", `{"name":"TOKEN","value":"hunter2-hunter2","description":"of billing"}`).want(201)
+	e.about("TOKEN", "", `{"value":["***","***"],"description":[null,"of billing"]}`)
+	e.call("PUT", "/api/v1/secrets/TOKEN", `{"value":"hunter3-hunter3","version":1}`).want(200)
+	e.about("TOKEN", "", `{"value":["***","***"],"description":[null,""]}`)
+	e.call("DELETE", "/api/v1/secrets/TOKEN", "").want(204)
+	e.about("TOKEN", "", "")
+
+	bob := fmt.Sprint(e.call("POST", users, `{"username":"bob","password":"correct horse","role":"viewer"}`).want(201).json()["id"])
+	require.Equal(t, []any{bob, "bob"}, []any{e.last().Object, e.last().ObjectName})
+	e.call("PUT", users+"/"+bob, `{"role":"viewer","password":"another horse"}`).want(200)
+	e.about(bob, "bob", `{"password":["***","***"],"keepTokens":[null,false]}`)
+	e.call("DELETE", users+"/"+bob, "").want(204)
+	e.about(bob, "bob", "")
+
+	token := e.call("POST", tokens, `{"name":"CI","scopes":["job:read"],"expiresAt":"2026-12-20T12:00:00Z"}`).want(201)
+	tokenID := fmt.Sprint(token.json()["id"])
+	require.Equal(t, []any{tokenID, "CI"}, []any{e.last().Object, e.last().ObjectName})
+	e.call("DELETE", tokens+"/"+tokenID, "").want(204)
+	e.about(tokenID, "CI", `{"revoked":[false,true],"userId":["id-of-admin",null]}`)
+
+	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"right","newPassword":"another horse"}`).want(204)
+	e.about("id-of-admin", "admin", `{"password":["***","***"],"keepTokens":[null,false]}`)
+	e.call("POST", "/api/v1/auth/logout", "").want(204)
+	e.about("session", "", "")
+	e.call("POST", "/api/v1/auth/logout", "", "Authorization", "Bearer "+apiToken).want(204)
+	e.about("t-1", "", `{"revoked":[false,true]}`)
+	require.Equal(t, "t-1", e.last().TokenID)
+
+	e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"right"}`, "Authorization", "").want(200)
+	require.Equal(t, []any{"u1", "user ann"}, []any{e.last().UserID, e.last().Object}, "a sign-in is found by who signed in")
+
+	before := len(e.people.audit)
+	e.call("GET", "/api/v1/secrets", "").want(200)
+	e.call("GET", "/api/v1/auth/me", "").want(200)
+	require.Len(t, e.people.audit, before, "what reads a page is not kept")
+	e.call("GET", "/api/v1/export", "").want(200)
+	require.Equal(t, "GET /api/v1/export", e.last().Action)
+	e.call("GET", "/api/v1/audit-logs/export", "").want(200)
+	require.Equal(t, "GET /api/v1/audit-logs/export", e.last().Action)
+	require.NotContains(t, fmt.Sprint(e.people.audit), "hunter")
+	require.NotContains(t, fmt.Sprint(e.people.audit), "horse")
+}
+
+// An answer that was given before is no second deed.
+func TestAReplayIsMarkedInTheAuditLog(t *testing.T) {
+	e := newEdge(t)
+	for range 2 {
+		e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`, "Idempotency-Key", "k").want(201)
+	}
+	require.Len(t, e.people.audit, 2)
+	require.Equal(t, []string{"", "replayed"}, []string{e.people.audit[0].Code, e.people.audit[1].Code})
+}
+
+// What a call did before it panicked is done.
+func TestACallThatPanicsIsInTheAuditLog(t *testing.T) {
+	e := newEdge(t)
+	e.jobs.panics = "canary"
+	e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`).want(500)
+	require.Equal(t, []any{"admin", 500, "broken_off", "settle"}, []any{e.last().UserName, e.last().Status, e.last().Code, e.last().ObjectName})
+	e.jobs.panics = http.ErrAbortHandler
+	require.Panics(t, func() { e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`) })
+	require.Len(t, e.people.audit, 2)
+}
