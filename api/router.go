@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -76,6 +77,8 @@ type Deps struct {
 	TrustedProxies []string
 	// PublicURL is where browsers find the console; empty is what they ask for.
 	PublicURL string
+	// SignedIn is told of each request whose caller is signed in; may be nil.
+	SignedIn func(ctx context.Context)
 }
 
 func (d Deps) patience() time.Duration {
@@ -107,7 +110,7 @@ func NewRouter(d Deps) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	guard := middleware.NewGuard(d.Auth, cookies)
+	guard := middleware.NewGuard(d.Auth, cookies, d.SignedIn)
 	table, more := routes(d, cookies), wide(d)
 	if d.ProbesOnly {
 		table = slices.DeleteFunc(table, func(r Route) bool { return strings.HasPrefix(r.Path, "/api/") && r.Path != reportPath })

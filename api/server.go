@@ -9,7 +9,7 @@ import (
 // The time-outs and limits of the server: a client that sends or reads slowly
 // must not hold a connection for long.
 const (
-	ReadHeaderTimeout = 10 * time.Second
+	ReadHeaderTimeout = 5 * time.Second
 	// ReadTimeout is for the whole request, body included.
 	ReadTimeout = 30 * time.Second
 	// WriteTimeout is longer than a call may work. Streams set their own

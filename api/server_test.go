@@ -57,7 +57,7 @@ const postHead = "POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer
 
 func TestTheServerHasItsLimits(t *testing.T) {
 	s := api.NewServer(":0", http.NotFoundHandler(), slog.New(slog.DiscardHandler))
-	require.Equal(t, []time.Duration{10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute},
+	require.Equal(t, []time.Duration{5 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute},
 		[]time.Duration{s.ReadHeaderTimeout, s.ReadTimeout, s.WriteTimeout, s.IdleTimeout})
 	require.Equal(t, 64<<10, s.MaxHeaderBytes)
 }

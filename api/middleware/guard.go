@@ -85,12 +85,19 @@ type Authenticator interface {
 
 // Guard lets those in who may. It is safe for concurrent use.
 type Guard struct {
-	auth    Authenticator
-	cookies Cookies
+	auth     Authenticator
+	cookies  Cookies
+	signedIn func(ctx context.Context)
 }
 
 // NewGuard judges by an authenticator, and takes sessions from cookies too.
-func NewGuard(auth Authenticator, cookies Cookies) Guard { return Guard{auth, cookies} }
+// signedIn is told of each request whose caller it knows; it may be nil.
+func NewGuard(auth Authenticator, cookies Cookies, signedIn func(ctx context.Context)) Guard {
+	if signedIn == nil {
+		signedIn = func(context.Context) {}
+	}
+	return Guard{auth, cookies, signedIn}
+}
 
 // Require lets a request pass whose user holds the permission. Errors of the
 // authenticator are refusals: nobody passes because nobody could be asked.
@@ -124,6 +131,7 @@ func (g Guard) judge(c *gin.Context, p permission.Permission) error {
 		return fault.New(fault.KindUnauthenticated, "unknown_token", "an API token is sent as Authorization: Bearer TOKEN, never as a cookie")
 	}
 	c.Set(keyUser, who)
+	g.signedIn(c.Request.Context())
 	if byCookie {
 		if err := g.cookies.meant(c.Request, token); err != nil {
 			return err

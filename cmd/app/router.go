@@ -22,5 +22,6 @@ func (s *Server) newRouter(o Options, c clock.Clock) (http.Handler, error) {
 		TimeZone:       s.cfg.Server.TimeZone,
 		TrustedProxies: s.cfg.Server.TrustedProxies,
 		PublicURL:      s.cfg.Server.PublicURL,
+		SignedIn:       signedIn,
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
@@ -21,6 +22,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/auth"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/connlimit"
 )
 
 // Server is a whole node: the engine and its REST edge.
@@ -34,8 +36,10 @@ type Server struct {
 	edge     *edge
 	router   http.Handler
 	listener net.Listener
-	serving  sync.WaitGroup
-	failed   chan error
+	// started is the engine once it is there: connections come before.
+	started atomic.Pointer[Engine]
+	serving sync.WaitGroup
+	failed  chan error
 	// password is what was made up for the first admin, with its file.
 	passwordFile string
 }
@@ -66,6 +70,10 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	}
 	s.edge = newEdge(o.Waiting)
 	s.http = api.NewServer(cfg.Server.Addr, s.edge, o.Logger)
+	c := o.Clock
+	if c == nil {
+		c = clock.NewSystem()
+	}
 	opened := s
 	defer func() {
 		if err != nil {
@@ -74,22 +82,19 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 			opened.serving.Wait()
 		}
 	}()
-	if err = s.serve(cfg.Server.TLS); err != nil {
+	if err = s.serve(cfg.Server, c); err != nil {
 		return nil, err
 	}
 	if s.Engine, err = NewEngine(ctx, cfg, o); err != nil {
 		return nil, err
 	}
 	engine := s.Engine
+	s.started.Store(engine)
 	defer func() {
 		if err != nil {
 			_ = engine.close()
 		}
 	}()
-	c := o.Clock
-	if c == nil {
-		c = clock.NewSystem()
-	}
 	hasher := auth.NewArgon2(min(runtime.GOMAXPROCS(0), maxHashers))
 	s.Auth = service.NewAuthService(s.Store, s.Store, s.Store, hasher, c)
 	s.Users = service.NewUserService(s.Store, s.Store, hasher, c)
@@ -156,9 +161,15 @@ func (s *Server) URL() string {
 }
 
 // serve begins to answer on the port.
-func (s *Server) serve(t config.TLS) error {
-	l := s.listener
-	if t.CertFile != "" {
+func (s *Server) serve(cfg config.Server, c clock.Clock) error {
+	limited, err := s.limitConnections(cfg, s.listener, c)
+	if err != nil {
+		return fmt.Errorf("server.trustedProxies: %w", err)
+	}
+	limited.Attach(s.http)
+	s.http.ConnContext = connlimit.Context
+	var l net.Listener = limited
+	if t := cfg.TLS; t.CertFile != "" {
 		cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
 		if err != nil {
 			return fmt.Errorf("load the certificate (server.tls): %w", err)

@@ -57,6 +57,11 @@ type Server struct {
 	ShutdownGraceSec int
 	// TimeZone is the IANA zone of jobs that name none.
 	TimeZone string
+	// MaxConnections bounds the connections of the port; 0 is what the process may
+	// open files for, by half, and at most 10,000. MaxConnectionsPerAddress bounds
+	// those from one address (IPv6: a /64); 0 is a quarter of MaxConnections.
+	MaxConnections           int
+	MaxConnectionsPerAddress int
 	// RequestTimeoutSec is how long an ordinary call of the API may work, and
 	// any call waits for one answer of the store, 1–30 s.
 	RequestTimeoutSec int

@@ -69,6 +69,8 @@ func keys() []key {
 		list("server.trustedProxies", func(c *Config) *[]string { return &c.Server.TrustedProxies }),
 		number("server.shutdownGraceSec", 0, 3600, func(c *Config) *int { return &c.Server.ShutdownGraceSec }),
 		number("server.requestTimeoutSec", 1, 30, func(c *Config) *int { return &c.Server.RequestTimeoutSec }),
+		number("server.maxConnections", 0, 1_000_000, func(c *Config) *int { return &c.Server.MaxConnections }),
+		number("server.maxConnectionsPerAddress", 0, 1_000_000, func(c *Config) *int { return &c.Server.MaxConnectionsPerAddress }),
 		number("server.startWaitSec", 0, 86_400, func(c *Config) *int { return &c.Server.StartWaitSec }),
 		text("server.timeZone", func(c *Config) *string { return &c.Server.TimeZone }),
 		text("log.level", func(c *Config) *string { return &c.Log.Level }, "debug", "info", "warn", "error"),

@@ -84,6 +84,14 @@ func (b *binary) start() {
 	}, 20*time.Second, 20*time.Millisecond, "the server is ready")
 }
 
+// logLines are what the server has logged.
+func (b *binary) logLines() []string {
+	b.t.Helper()
+	text, err := os.ReadFile(b.logFile())
+	require.NoError(b.t, err)
+	return strings.Split(string(text), "\n")
+}
+
 func (b *binary) logFile() string { return filepath.Join(b.dir, "server.log") }
 
 func (b *binary) kill() {

@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	case os.Getenv(asServer) != "":
+		fewFiles()
 		os.Exit(cli.Execute(os.Args[1:], os.Stdout, os.Stderr, os.Environ()))
 	}
 	os.Exit(m.Run())

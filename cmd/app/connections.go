@@ -1,0 +1,106 @@
+package app
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/connlimit"
+)
+
+// The bounds of connections that the configuration leaves open.
+const (
+	// mostConnections is enough for one node, at some 20 KiB each.
+	mostConnections = 10_000
+	// shareOfFiles is which part of the files that the process may open are for
+	// connections: the rest is for the store, for calls and for commands.
+	shareOfFiles = 2
+	// shareOfAddress is which part of the connections one address may hold.
+	shareOfAddress  = 4
+	leastOfAddress  = 16
+	peerConnections = 128
+	// strangerIdle is how long a connection may lie idle that nobody has signed
+	// in on; others may as long as the server lets them.
+	strangerIdle = 15 * time.Second
+)
+
+// limitConnections bounds the connections of the port.
+func (s *Server) limitConnections(cfg config.Server, l net.Listener, c clock.Clock) (*connlimit.Listener, error) {
+	proxies, err := networks(cfg.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
+	limits := connectionLimits(cfg)
+	limits.StrangerIdle, limits.Peers, limits.Peer = strangerIdle, peerConnections, s.isNode
+	limits.Shared = func(a netip.Addr) bool {
+		for _, network := range proxies {
+			if network.Contains(a) {
+				return true
+			}
+		}
+		return false
+	}
+	return connlimit.New(l, limits, c), nil
+}
+
+// connectionLimits are the numbers of the configuration, or those that fit the
+// process.
+func connectionLimits(cfg config.Server) connlimit.Limits {
+	l := connlimit.Limits{Total: cfg.MaxConnections, PerAddress: cfg.MaxConnectionsPerAddress}
+	if l.Total == 0 {
+		l.Total = mostConnections
+		if files, known := connlimit.OpenFiles(); known && files/shareOfFiles < mostConnections {
+			l.Total = max(int(files/shareOfFiles), 1)
+		}
+	}
+	if l.PerAddress == 0 {
+		l.PerAddress = max(l.Total/shareOfAddress, leastOfAddress)
+	}
+	return l
+}
+
+// networks reads addresses and networks.
+func networks(texts []string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, text := range texts {
+		if !strings.Contains(text, "/") {
+			address, err := netip.ParseAddr(text)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, netip.PrefixFrom(address.Unmap(), address.Unmap().BitLen()))
+			continue
+		}
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, network)
+	}
+	return out, nil
+}
+
+// isNode reports whether an address is that of another node of the cluster.
+func (s *Server) isNode(a netip.Addr) bool {
+	e := s.started.Load()
+	if e == nil {
+		return false
+	}
+	for _, n := range e.Member.Nodes() {
+		if ip, err := netip.ParseAddr(n.IP); err == nil && ip.Unmap() == a && n.ID != e.cfg.Node.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// signedIn is told of each request whose caller is signed in.
+func signedIn(ctx context.Context) {
+	if c := connlimit.Of(ctx); c != nil {
+		c.SignedIn()
+	}
+}

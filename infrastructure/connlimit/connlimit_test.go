@@ -1,0 +1,184 @@
+package connlimit_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/connlimit"
+)
+
+// site is a server with limits. A request of /in signs in, one of /stay is not
+// answered before release is closed.
+type site struct {
+	t       *testing.T
+	addr    string
+	limits  *connlimit.Listener
+	began   chan struct{}
+	release chan struct{}
+}
+
+func open(t *testing.T, limits connlimit.Limits) site {
+	t.Helper()
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	l := connlimit.New(raw, limits, clock.NewSystem())
+	s := site{t, raw.Addr().String(), l, make(chan struct{}), make(chan struct{})}
+	server := &http.Server{
+		ReadHeaderTimeout: time.Minute, IdleTimeout: time.Hour, ConnContext: connlimit.Context,
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/in":
+				connlimit.Of(r.Context()).SignedIn()
+			case "/stay":
+				close(s.began)
+				<-s.release
+			}
+		}),
+	}
+	l.Attach(server)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l)
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
+	return s
+}
+
+// idle waits until so many connections of strangers wait for a request: an answer
+// is there a moment before.
+func (s site) idle(n int) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool { return s.limits.Idle() == n }, 10*time.Second, time.Millisecond)
+}
+
+// client is one connection.
+type client struct {
+	t *testing.T
+	net.Conn
+	r *bufio.Reader
+}
+
+func (s site) dial(from string) *client {
+	s.t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	c, err := d.Dial("tcp", s.addr)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	return &client{s.t, c, bufio.NewReader(c)}
+}
+
+// get asks and reports whether it was answered.
+func (c *client) get(path string) bool {
+	_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
+	res, err := http.ReadResponse(c.r, nil)
+	if err != nil {
+		return false
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	return res.Body.Close() == nil && res.StatusCode == http.StatusOK
+}
+
+// cut waits for the end of the connection.
+func (c *client) cut() {
+	c.t.Helper()
+	_, err := c.r.ReadByte()
+	require.Error(c.t, err)
+	timeout, isNet := err.(net.Error)
+	require.False(c.t, isNet && timeout.Timeout(), "the connection is still there")
+}
+
+const one, two, three = "127.0.0.1", "127.0.0.2", "127.0.0.3"
+
+func TestTheLongestIdleStrangerMakesRoom(t *testing.T) {
+	s := open(t, connlimit.Limits{Total: 3, PerAddress: 3, StrangerIdle: time.Hour})
+	known := s.dial(one)
+	require.True(t, known.get("/in"))
+	first, second := s.dial(one), s.dial(two)
+	require.True(t, first.get("/"))
+	s.idle(2)
+	require.True(t, second.get("/"))
+	s.idle(2)
+	require.True(t, first.get("/"), "now the second one is idle longest")
+	s.idle(2)
+	third := s.dial(three)
+	require.True(t, third.get("/"))
+	second.cut()
+	require.True(t, first.get("/"))
+	require.True(t, known.get("/"))
+	require.True(t, third.get("/in"))
+	require.True(t, first.get("/in"))
+	require.False(t, s.dial(two).get("/"), "nobody makes room who has signed in")
+	require.True(t, known.get("/"))
+}
+
+func TestACallUnderWayMakesNoRoom(t *testing.T) {
+	s := open(t, connlimit.Limits{Total: 1, PerAddress: 1, StrangerIdle: time.Hour})
+	busy := s.dial(one)
+	answered := make(chan bool)
+	go func() { answered <- busy.get("/stay") }()
+	<-s.began
+	require.False(t, s.dial(two).get("/"))
+	close(s.release)
+	require.True(t, <-answered)
+	s.idle(1)
+	require.True(t, s.dial(two).get("/"))
+	busy.cut()
+}
+
+func TestAnAddressHasABoundOfItsOwn(t *testing.T) {
+	s := open(t, connlimit.Limits{Total: 100, PerAddress: 2, StrangerIdle: time.Hour})
+	var held []*client
+	for i := range 10 {
+		held = append(held, s.dial(one))
+		require.True(t, held[len(held)-1].get("/"))
+		s.idle(min(i+1, 2))
+	}
+	for _, c := range held[:8] {
+		c.cut()
+	}
+	other := s.dial(two)
+	require.True(t, other.get("/"))
+	require.True(t, held[9].get("/in"))
+	require.True(t, held[8].get("/in"))
+	require.False(t, s.dial(one).get("/"))
+	require.NoError(t, held[8].Close())
+	require.Eventually(t, func() bool { return s.dial(one).get("/") }, 10*time.Second, 10*time.Millisecond, "a place is free again")
+}
+
+func TestPeersAndProxiesAreCountedApart(t *testing.T) {
+	is := func(address string) func(netip.Addr) bool {
+		return func(a netip.Addr) bool { return a == netip.MustParseAddr(address) }
+	}
+	s := open(t, connlimit.Limits{Total: 5, PerAddress: 1, Peers: 2, StrangerIdle: time.Hour, Peer: is(two), Shared: is(three)})
+	for range 4 {
+		require.True(t, s.dial(three).get("/in"), "many people come from a proxy")
+	}
+	require.True(t, s.dial(one).get("/in"))
+	require.False(t, s.dial(one).get("/"))
+	for range 2 {
+		require.True(t, s.dial(two).get("/"), "another node gets through when all places are taken")
+	}
+	require.False(t, s.dial(two).get("/"), "and they are bounded")
+}
+
+func TestOnlyStrangersAreCutWhenIdle(t *testing.T) {
+	s := open(t, connlimit.Limits{Total: 10, PerAddress: 10, StrangerIdle: 100 * time.Millisecond})
+	known, stranger := s.dial(one), s.dial(one)
+	require.True(t, known.get("/in"))
+	require.True(t, stranger.get("/"))
+	stranger.cut()
+	require.True(t, known.get("/"))
+}

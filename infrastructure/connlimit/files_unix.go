@@ -1,0 +1,15 @@
+//go:build unix
+
+package connlimit
+
+import "syscall"
+
+// OpenFiles is how many files this process may have open; ok is false where the
+// system does not say.
+func OpenFiles() (n uint64, ok bool) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0, false
+	}
+	return uint64(limit.Cur), true //nolint:unconvert // signed on some systems
+}
