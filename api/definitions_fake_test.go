@@ -94,5 +94,5 @@ func (o oneByOne) Delete(ctx context.Context, id string, ifMatch int) error {
 
 func (e *edge) definitions(groups *service.GroupService) *service.DefinitionService {
 	e.named.fakeJobs = e.jobs
-	return service.NewDefinitionService(e.named, oneByOne{e}, groups)
+	return service.NewDefinitionService(e.named, oneByOne{e}, groups, e.secrets)
 }

@@ -33,6 +33,8 @@ const (
 	nobodyToken   = "token-without-role"
 	// boundToken is of an operator who sees two groups, and may only read in one.
 	boundToken = "token-of-bound"
+	// keeperToken is of the same with the right to make secrets.
+	keeperToken = "token-of-keeper"
 	// apiToken is an admin's that may only read jobs.
 	apiToken = "token-that-reads-jobs"
 	// userAdminToken is an admin's for users, wholeToken one for everything.
@@ -87,8 +89,9 @@ func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Princip
 	if scopes, is := map[string][]string{apiToken: {"job:read"}, userAdminToken: {"user:admin"}, wholeToken: nil}[token]; is {
 		return entity.Principal{User: entity.User{ID: "id-of-admin", Name: "admin", Role: entity.RoleAdmin}, TokenID: "t-1", Scopes: scopes}, nil
 	}
-	if token == boundToken {
+	if token == boundToken || token == keeperToken {
 		u := entity.User{ID: "id-of-bound", Name: "bound", Role: entity.RoleOperator}
+		u.Secrets = token == keeperToken
 		u.Groups = map[string]entity.Role{"mine": entity.RoleOperator, "shown": entity.RoleViewer}
 		return entity.Principal{User: u}, nil
 	}
@@ -161,6 +164,7 @@ type edge struct {
 	calls            *fakeCalls
 	reports          *report.Registry
 	secrets          *service.SecretService
+	vault            *memorySecrets
 	people           *memoryPeople
 	groups           *memoryGroups
 	backfills        *fakeBackfills
@@ -179,7 +183,8 @@ func newEdge(t *testing.T) *edge {
 	var err error
 	e.reports, err = report.NewRegistry()
 	require.NoError(t, err)
-	e.secrets, e.people, e.groups = newSecrets(t, e.clock), newPeople(), newGroups()
+	e.secrets, e.vault = newSecrets(t, e.clock)
+	e.people, e.groups = newPeople(), newGroups()
 	e.router, err = api.NewRouter(e.deps())
 	require.NoError(t, err)
 	return e

@@ -207,6 +207,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"GET", v1 + "/nodes/:id", permission.JobRead, unbound, false, node.Get},
 		{"POST", v1 + "/nodes/:id/drain", permission.NodeWrite, unbound, false, node.Drain},
 		{"POST", v1 + "/nodes/:id/resume", permission.NodeWrite, unbound, false, node.Resume},
+		// Each secret is judged by its controller: it may be of several groups.
 		{"GET", v1 + "/secrets", permission.SecretRead, none, false, secret.List},
 		// No answer to repeat is kept of what holds a secret.
 		{"POST", v1 + "/secrets", permission.SecretWrite, none, false, secret.Create},

@@ -3,6 +3,8 @@ package api_test
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,13 +23,16 @@ import (
 type memorySecrets struct {
 	mu      sync.Mutex
 	secrets map[string]entity.Secret
+	// users are the groups of the jobs that name each of them.
+	users []string
 }
 
-func newSecrets(t *testing.T, c clock.Clock) *service.SecretService {
+func newSecrets(t *testing.T, c clock.Clock) (*service.SecretService, *memorySecrets) {
 	t.Helper()
 	ring, err := secret.NewKeyring(base64.StdEncoding.EncodeToString(make([]byte, secret.KeyBytes)))
 	require.NoError(t, err)
-	return service.NewSecretService(&memorySecrets{secrets: map[string]entity.Secret{}}, ring, c)
+	store := &memorySecrets{secrets: map[string]entity.Secret{}}
+	return service.NewSecretService(store, store, ring, c), store
 }
 
 func (m *memorySecrets) AddSecret(_ context.Context, s entity.Secret) error {
@@ -46,13 +51,28 @@ func (m *memorySecrets) ReplaceSecret(_ context.Context, s entity.Secret) error 
 	if m.secrets[s.Name].Version != s.Version-1 {
 		return fault.Conflict("stale_version", "the secret is at version %d", m.secrets[s.Name].Version)
 	}
+	if s.Sealed == nil {
+		s.KeyID, s.Sealed = m.secrets[s.Name].KeyID, m.secrets[s.Name].Sealed
+	}
 	m.secrets[s.Name] = s
 	return nil
 }
 
+func (m *memorySecrets) JobsNaming(_ context.Context, _ string, within, except []string, limit int) ([]*entity.Job, error) {
+	var out []*entity.Job
+	for i, group := range m.users {
+		if (within == nil || slices.Contains(within, group)) && !slices.Contains(except, group) && len(out) < limit {
+			out = append(out, &entity.Job{ID: fmt.Sprint("j-", i), Name: "settle", Group: group})
+		}
+	}
+	return out, nil
+}
+
+func (m *memorySecrets) Seals(context.Context) ([]repository.Seal, error) { return nil, nil }
+
 func (m *memorySecrets) ResealSecret(context.Context, entity.Secret) (bool, error) { return true, nil }
 
-func (m *memorySecrets) DropSecret(_ context.Context, name string) error {
+func (m *memorySecrets) DropSecret(_ context.Context, name string, _ int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, known := m.secrets[name]; !known {
@@ -91,7 +111,7 @@ func TestSecretsAreWrittenAndNeverRead(t *testing.T) {
 	a := e.call("POST", secrets, `{"name":"DB","description":"d","value":"hunter2"}`).want(201)
 	require.Equal(t, secrets+"/DB", a.header.Get("Location"))
 	require.Equal(t, `"1"`, a.header.Get("ETag"))
-	require.JSONEq(t, `{"name":"DB","description":"d","version":1,"createTime":"2026-11-20T12:00:00.000Z","updateTime":"2026-11-20T12:00:00.000Z"}`, a.body)
+	require.JSONEq(t, `{"name":"DB","description":"d","groups":null,"version":1,"createTime":"2026-11-20T12:00:00.000Z","updateTime":"2026-11-20T12:00:00.000Z"}`, a.body)
 	list := e.call("GET", secrets, "").want(200)
 	require.Len(t, list.json()["items"], 1)
 	require.NotContains(t, a.body+list.body+e.log.String(), "hunter2")
@@ -120,6 +140,74 @@ func TestSecretsOfTheWrongShapeAreRefused(t *testing.T) {
 	a := e.call("POST", secrets, `{"name":"a","value":"`+strings.Repeat("hunter2", 10_000)+`"}`)
 	a.wantField(422, "value", "out_of_range")
 	require.NotContains(t, a.body, "hunter2")
+}
+
+// Who sees, uses and writes a secret goes by its groups.
+func TestSecretsBelongToGroups(t *testing.T) {
+	e := newEdge(t)
+	as := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
+	keeper := as(keeperToken) // an operator of mine, who may read in shown, with the right to secrets
+	e.call("POST", secrets, `{"name":"ALL","value":"hunter2"}`).want(201)
+	e.call("POST", secrets, `{"name":"THEIRS","value":"hunter2","groups":["theirs"]}`).want(201)
+	e.call("POST", secrets, `{"name":"SHOWN","value":"hunter2","groups":["shown"]}`).want(201)
+	e.call("POST", secrets, `{"name":"BOTH","value":"hunter2","groups":["theirs","mine"]}`).want(201)
+
+	a := e.call("POST", secrets, `{"name":"MINE","value":"hunter2","groups":["mine","mine"]}`, keeper...).want(201)
+	require.Equal(t, []any{"mine"}, a.json()["groups"])
+	for name, groups := range map[string]string{"for all": `null`, "for all by an empty list": `[]`, "where the user may only read": `["shown"]`, "of others": `["theirs"]`, "of others too": `["mine","theirs"]`} {
+		require.Equal(t, 403, e.call("POST", secrets, `{"name":"X","value":"hunter2","groups":`+groups+`}`, keeper...).status, name)
+	}
+	taken := e.call("POST", secrets, `{"name":"THEIRS","value":"hunter2","groups":["mine"]}`, keeper...)
+	taken.wantCode(409, "name_taken")
+	require.NotContains(t, taken.body, "theirs")
+
+	var seen []string
+	list := e.call("GET", secrets, "", keeper...).want(200)
+	for _, item := range list.json()["items"].([]any) {
+		seen = append(seen, fmt.Sprint(item.(map[string]any)["name"]))
+	}
+	require.ElementsMatch(t, []string{"ALL", "MINE", "BOTH"}, seen)
+	require.NotContains(t, list.body, "theirs", "nor the names of other groups")
+	require.Len(t, e.call("GET", secrets, "").want(200).json()["items"], 5)
+	require.Len(t, e.call("GET", secrets, "", as(operatorToken)...).want(200).json()["items"], 5, "who is bound to no groups sees all")
+
+	e.call("PUT", secrets+"/MINE", `{"value":"hunter3","version":1}`, keeper...).want(200)
+	require.Equal(t, []any{"mine"}, e.call("PUT", secrets+"/MINE", `{"description":"d","version":2}`, keeper...).want(200).json()["groups"], "what is not given stays")
+	e.about("MINE", "", `{"description":["","d"]}`)
+	e.call("PUT", secrets+"/MINE", `{"groups":["mine","theirs"],"version":3}`, keeper...).wantCode(403, "forbidden")
+	e.call("PUT", secrets+"/MINE", `{"groups":[],"version":3}`, keeper...).wantCode(403, "forbidden")
+	e.call("PUT", secrets+"/THEIRS", `{"value":"hunter3","version":1}`, keeper...).wantCode(404, "not_found")
+	e.call("DELETE", secrets+"/SHOWN", "", keeper...).wantCode(404, "not_found")
+	e.call("PUT", secrets+"/BOTH", `{"value":"hunter3","version":1}`, keeper...).wantCode(403, "forbidden")
+	e.call("DELETE", secrets+"/ALL", "", keeper...).wantCode(403, "forbidden")
+	e.call("DELETE", secrets+"/MINE", "", keeper...).want(204)
+	e.call("POST", secrets, `{"name":"a","value":"123456","groups":["a b"]}`).wantField(422, "groups[0]", "invalid")
+	e.call("POST", secrets, `{"name":"a","value":"123456","groups":"mine"}`).wantField(422, "groups", "wrong_type")
+
+	e.call("PUT", secrets+"/BOTH", `{"groups":["mine"],"version":1}`).want(200)
+	e.about("BOTH", "", `{"groups":[["mine","theirs"],["mine"]]}`)
+	require.Nil(t, e.call("PUT", secrets+"/BOTH", `{"groups":[],"version":2}`).want(200).json()["groups"])
+	require.NotContains(t, e.log.String(), "hunter")
+}
+
+// An edit does not silently take a secret from jobs that name it.
+func TestAnEditNamesTheJobsThatWouldLoseTheSecret(t *testing.T) {
+	e := newEdge(t)
+	for range 60 {
+		e.vault.users = append(e.vault.users, "risk")
+	}
+	e.vault.users = append(e.vault.users, "pay")
+	e.call("POST", secrets, `{"name":"DB","value":"hunter2"}`).want(201)
+	a := e.call("PUT", secrets+"/DB", `{"groups":["pay"],"version":1}`)
+	a.want(409)
+	body := a.json()
+	require.Equal(t, "secret_in_use", body["code"])
+	require.Contains(t, body["detail"], "more than 50")
+	require.Len(t, body["errors"], 50)
+	require.Contains(t, a.body, "risk/settle (j-0)")
+	e.call("PUT", secrets+"/DB", `{"groups":["pay","risk"],"version":1}`).want(200)
+	e.call("PUT", secrets+"/DB", `{"groups":["pay"],"version":2,"force":true}`).want(200)
+	e.call("PUT", secrets+"/DB", `{"groups":["pay","ops"],"version":3}`).want(200)
 }
 
 func TestOnlyAdminsWriteSecrets(t *testing.T) {

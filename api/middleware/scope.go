@@ -19,7 +19,8 @@ type Object int
 // The kinds of object. A route with a parameter must declare one.
 const (
 	Undeclared Object = iota
-	// Unbound objects are in no group: users, nodes, secrets.
+	// Unbound objects are in no group: users, nodes; and secrets, which may be in
+	// several and are judged by their controller.
 	Unbound
 	// Job, Execution and Group are judged by the group they belong to.
 	// A dead letter is named by its execution.

@@ -28,7 +28,9 @@ const (
 	ExecutionRead  Permission = "execution:read"
 	ExecutionWrite Permission = "execution:write"
 	// SecretRead shows which secrets there are; their values nobody can read.
-	SecretRead  Permission = "secret:read"
+	SecretRead Permission = "secret:read"
+	// SecretWrite makes and changes secrets: admins all of them, operators to whom
+	// an admin gave it those of the groups in which they are operators.
 	SecretWrite Permission = "secret:write"
 	// NodeWrite drains nodes, which concerns the jobs of all groups: operators
 	// hold it who are bound to none.
@@ -61,6 +63,9 @@ func Of(u entity.User) []Permission {
 		held := []Permission{Self, Account, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead}
 		if u.Commands {
 			held = append(held, JobCommand)
+		}
+		if u.Secrets {
+			held = append(held, SecretWrite)
 		}
 		if u.Groups == nil {
 			held = append(held, NodeWrite)
@@ -116,4 +121,22 @@ func Changes(p Permission) bool {
 		return true
 	}
 	return false
+}
+
+// SeesSecret reports whether a secret exists for a caller: one for every group,
+// or for one in which the caller may see secrets.
+func SeesSecret(who entity.Principal, s entity.Secret) bool {
+	if s.Groups == nil {
+		return Allows(who, SecretRead)
+	}
+	return slices.ContainsFunc(s.Groups, func(group string) bool { return AllowsIn(who, SecretRead, group) })
+}
+
+// WritesSecret reports whether a caller may make or change a secret for some
+// groups; nil is every group, which is for admins.
+func WritesSecret(who entity.Principal, groups []string) bool {
+	if groups == nil {
+		return Allows(who, SecretWrite) && who.User.Role == entity.RoleAdmin
+	}
+	return !slices.ContainsFunc(groups, func(group string) bool { return !AllowsIn(who, SecretWrite, group) })
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -75,14 +76,16 @@ type DefinitionGroups interface {
 // gives them out as one. Jobs are known by group and name. Safe for concurrent
 // use; what somebody else changes between Plan and Apply is not overwritten.
 type DefinitionService struct {
-	reader repository.Definitions
-	jobs   DefinitionJobs
-	groups DefinitionGroups
+	reader  repository.Definitions
+	jobs    DefinitionJobs
+	groups  DefinitionGroups
+	secrets KnownSecrets
 }
 
-// NewDefinitionService wires the parts.
-func NewDefinitionService(reader repository.Definitions, jobs DefinitionJobs, groups DefinitionGroups) *DefinitionService {
-	return &DefinitionService{reader: reader, jobs: jobs, groups: groups}
+// NewDefinitionService wires the parts. secrets tells which secrets definitions
+// may name; nil is all.
+func NewDefinitionService(reader repository.Definitions, jobs DefinitionJobs, groups DefinitionGroups, secrets KnownSecrets) *DefinitionService {
+	return &DefinitionService{reader: reader, jobs: jobs, groups: groups, secrets: secrets}
 }
 
 // Groups are the settings of the named groups by name; nil is all.
@@ -142,20 +145,30 @@ func (s *DefinitionService) jobsOf(ctx context.Context, group string, each func(
 // the document speaks of, and not in the document.
 func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*Plan, error) {
 	var names []repository.JobName
+	var jobs []*entity.Job
 	for _, j := range d.Jobs {
 		if len(j.Wrong) == 0 {
 			names = append(names, nameOf(j.Job))
+			jobs = append(jobs, j.Job)
 		}
 	}
 	present, err := s.reader.JobsNamed(ctx, names)
 	if err != nil {
 		return nil, err
 	}
+	secrets, err := secretsOf(ctx, s.secrets, jobs...)
+	if err != nil {
+		return nil, err
+	}
 	p := &Plan{}
 	wrong := slices.Clone(d.Wrong)
-	for _, j := range d.Jobs {
+	for i, j := range d.Jobs {
 		old := present[nameOf(j.Job)]
 		wrong = append(append(wrong, j.Wrong...), j.past(old)...)
+		for _, f := range secretFaults(secrets, j.Job) {
+			f.Field = fmt.Sprintf("jobs[%d].%s", i, f.Field)
+			wrong = append(wrong, f)
+		}
 		if len(wrong) == 0 {
 			p.Jobs = append(p.Jobs, planJob(old, j))
 		}

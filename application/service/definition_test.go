@@ -20,7 +20,7 @@ import (
 // exchange is the service of documents at a desk.
 func (d *desk) exchange() (*service.DefinitionService, *service.GroupService) {
 	groups := service.NewGroupService(d.Store, d.Jobs, d.Time, slog.New(slog.DiscardHandler))
-	return service.NewDefinitionService(d.Store.Jobs, d.Jobs, groups), groups
+	return service.NewDefinitionService(d.Store.Jobs, d.Jobs, groups, d.secrets), groups
 }
 
 // apply brings the jobs in line with definitions and returns what was done.

@@ -47,6 +47,11 @@ type JobDeps struct {
 	Checker   DefinitionChecker
 	Engine    Engine
 	Clock     StoreClock
+	// Secrets tells which secrets definitions may name; nil is all.
+	Secrets KnownSecrets
+	// Latest is the definition of a job that was seen last, or nil; it may be old.
+	// It may be nil itself.
+	Latest func(id string) *entity.Job
 	// TimeZone is the zone of schedules that name none.
 	TimeZone string
 	Logger   *slog.Logger
@@ -77,7 +82,11 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 	if !enabled {
 		fields = withoutPast(fields)
 	}
-	if err := fault.Invalid(fields); err != nil {
+	foreign, err := s.checkSecrets(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	if err := fault.Invalid(append(fields, foreign...)); err != nil {
 		return nil, err
 	}
 	id, err := uuid.NewV7()
@@ -191,7 +200,11 @@ func (s *JobService) validateEdit(ctx context.Context, id string, job *entity.Jo
 	if sameSchedule(old, job) {
 		fields = withoutPast(fields)
 	}
-	return fault.Invalid(fields)
+	foreign, err := s.checkSecrets(ctx, job)
+	if err != nil {
+		return err
+	}
+	return fault.Invalid(append(fields, foreign...))
 }
 
 // sameSchedule reports whether a definition leaves the schedule of a job as it

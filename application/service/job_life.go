@@ -135,6 +135,9 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 	if t.DelaySec < 0 || t.DelaySec > MaxDelaySec {
 		return nil, fault.InvalidField("delaySec", "out_of_range", fmt.Sprintf("must be between 0 and %d", MaxDelaySec))
 	}
+	if err := s.permitTrigger(ctx, id); err != nil {
+		return nil, err
+	}
 	now := s.Clock.Now()
 	nominal := t.ScheduledTime
 	if nominal.IsZero() {

@@ -2,14 +2,16 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
 // The bounds of a secret, in bytes. A shorter value could not be kept out of
@@ -24,26 +26,52 @@ const (
 type Sealer interface {
 	// Current is the id of the key that seals; empty without one.
 	Current() string
+	// Has reports whether it opens what a key sealed.
+	Has(keyID string) bool
 	Seal(name, value string) (keyID string, sealed []byte, err error)
 	Open(name, keyID string, sealed []byte) (string, error)
 }
 
+// The bounds of the groups of a secret.
+const (
+	maxSecretGroups = 200
+	// maxBroken is how many jobs an answer names that an edit would break.
+	maxBroken = 50
+)
+
 // SecretService keeps named values that definitions use. What goes in comes
-// out for runs only. It is safe for concurrent use.
+// out for runs only, of jobs of the secret's groups. It is safe for concurrent
+// use.
 type SecretService struct {
 	secrets repository.Secrets
+	uses    repository.SecretUses
 	sealer  Sealer
 	clock   clock.Clock
+	// lost is what the last look found; nil before.
+	lost atomic.Pointer[string]
 }
 
 // NewSecretService seals with sealer.
-func NewSecretService(secrets repository.Secrets, sealer Sealer, c clock.Clock) *SecretService {
-	return &SecretService{secrets: secrets, sealer: sealer, clock: c}
+func NewSecretService(secrets repository.Secrets, uses repository.SecretUses, sealer Sealer, c clock.Clock) *SecretService {
+	return &SecretService{secrets: secrets, uses: uses, sealer: sealer, clock: c}
 }
 
 // NewSecret is what a caller gives for a secret.
 type NewSecret struct {
 	Name, Description, Value string
+	// Groups are those whose jobs may use it; nil is every group.
+	Groups []string
+}
+
+// SecretEdit is what a caller gives to change a secret.
+type SecretEdit struct {
+	NewSecret
+	// KeepValue and KeepGroups leave these as they are.
+	KeepValue, KeepGroups bool
+	// Force makes an edit that takes the secret from jobs which name it.
+	Force bool
+	// Version is the one that the caller has seen.
+	Version int
 }
 
 // Create stores a new secret.
@@ -55,50 +83,121 @@ func (s *SecretService) Create(ctx context.Context, n NewSecret) (entity.Secret,
 			Message: fmt.Sprintf("must have 1 to %d letters, digits, dots, dashes and underscores", placeholder.MaxName),
 		})
 	}
-	if err := fault.Invalid(append(wrong, checkSecret(n)...)); err != nil {
+	wrong = append(append(append(wrong, checkValue(n.Value)...), checkDescription(n.Description)...), checkSecretGroups(n.Groups)...)
+	if err := fault.Invalid(wrong); err != nil {
 		return entity.Secret{}, err
 	}
 	now := s.clock.Now()
-	v := entity.Secret{Name: n.Name, Description: n.Description, Version: 1, CreateTime: now, UpdateTime: now}
+	v := entity.Secret{Name: n.Name, Description: n.Description, Groups: groupsOf(n.Groups), Version: 1, CreateTime: now, UpdateTime: now}
 	if err := s.seal(&v, n.Value); err != nil {
 		return entity.Secret{}, err
 	}
 	return v, s.secrets.AddSecret(ctx, v)
 }
 
-// Replace gives a secret another value, and its next version. version is the
-// one that the caller has seen.
-func (s *SecretService) Replace(ctx context.Context, n NewSecret, version int) (entity.Secret, error) {
-	if err := fault.Invalid(checkSecret(n)); err != nil {
+// Get returns fault.KindNotFound for an unknown name.
+func (s *SecretService) Get(ctx context.Context, name string) (entity.Secret, error) {
+	found, err := s.secrets.SecretsByName(ctx, []string{name})
+	switch {
+	case err != nil:
+		return entity.Secret{}, err
+	case len(found) == 0:
+		return entity.Secret{}, fault.NotFound("secret", name)
+	}
+	return found[0], nil
+}
+
+// Edit changes the value, the description and the groups of a secret, and gives
+// it its next version. Jobs that name it and would lose it are a
+// fault.KindConflict that lists them, unless the edit is forced.
+func (s *SecretService) Edit(ctx context.Context, n SecretEdit) (entity.Secret, error) {
+	wrong := append(checkDescription(n.Description), checkSecretGroups(n.Groups)...)
+	if !n.KeepValue {
+		wrong = append(checkValue(n.Value), wrong...)
+	}
+	if err := fault.Invalid(wrong); err != nil {
 		return entity.Secret{}, err
 	}
-	found, err := s.secrets.SecretsByName(ctx, []string{n.Name})
+	v, err := s.Get(ctx, n.Name)
 	if err != nil {
 		return entity.Secret{}, err
 	}
-	if len(found) == 0 {
-		return entity.Secret{}, fault.NotFound("secret", n.Name)
+	if !n.KeepGroups {
+		if err := s.breaks(ctx, v, groupsOf(n.Groups), n.Force); err != nil {
+			return entity.Secret{}, err
+		}
+		v.Groups = groupsOf(n.Groups)
 	}
-	v := found[0]
-	v.Description, v.Version, v.UpdateTime = n.Description, version+1, s.clock.Now()
-	if err := s.seal(&v, n.Value); err != nil {
-		return entity.Secret{}, err
+	v.Description, v.Version, v.UpdateTime = n.Description, n.Version+1, s.clock.Now()
+	v.Sealed = nil // which leaves the value as it is
+	if !n.KeepValue {
+		if err := s.seal(&v, n.Value); err != nil {
+			return entity.Secret{}, err
+		}
 	}
 	return v, s.secrets.ReplaceSecret(ctx, v)
 }
 
-func checkSecret(n NewSecret) []fault.Field {
-	var wrong []fault.Field
-	if len(n.Value) < MinSecret || len(n.Value) > MaxSecret {
-		wrong = append(wrong, fault.Field{
-			Field: "value", Code: "out_of_range",
-			Message: fmt.Sprintf("must have %d to %d bytes; a shorter value could not be kept out of logs", MinSecret, MaxSecret),
+// breaks refuses to take a secret from jobs that name it.
+func (s *SecretService) breaks(ctx context.Context, v entity.Secret, groups []string, force bool) error {
+	if groups == nil || force {
+		return nil
+	}
+	jobs, err := s.uses.JobsNaming(ctx, v.Name, v.Groups, groups, maxBroken+1)
+	if err != nil {
+		return fmt.Errorf("find the jobs that name the secret %s: %w", v.Name, err)
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	more := ""
+	if len(jobs) > maxBroken {
+		jobs, more = jobs[:maxBroken], "more than "
+	}
+	broken := fault.Conflict("secret_in_use", "%s%d jobs of other groups name the secret and would fail; change them first, or send force: true", more, len(jobs))
+	for _, j := range jobs {
+		broken.(*fault.Error).Fields = append(broken.(*fault.Error).Fields, fault.Field{
+			Field: "groups", Code: "job", Message: fmt.Sprintf("%s/%s (%s)", j.Group, j.Name, j.ID),
 		})
 	}
-	if len([]rune(n.Description)) > MaxSecretDescription {
-		wrong = append(wrong, fault.Field{Field: "description", Code: "too_long", Message: fmt.Sprintf("must have at most %d characters", MaxSecretDescription)})
+	return broken
+}
+
+// groupsOf sorts the groups of a secret; none are all.
+func groupsOf(groups []string) []string {
+	if len(groups) == 0 {
+		return nil
 	}
-	return wrong
+	return slices.Compact(slices.Sorted(slices.Values(groups)))
+}
+
+func checkSecretGroups(groups []string) []fault.Field {
+	if len(groups) > maxSecretGroups {
+		return []fault.Field{{Field: "groups", Code: "too_many", Message: fmt.Sprintf("must name at most %d groups; leave it empty for all", maxSecretGroups)}}
+	}
+	for i, group := range groups {
+		if problem := validation.GroupName(group); problem != "" {
+			return []fault.Field{{Field: fmt.Sprintf("groups[%d]", i), Code: "invalid", Message: "names a group that cannot be: " + problem}}
+		}
+	}
+	return nil
+}
+
+func checkValue(value string) []fault.Field {
+	if len(value) >= MinSecret && len(value) <= MaxSecret {
+		return nil
+	}
+	return []fault.Field{{
+		Field: "value", Code: "out_of_range",
+		Message: fmt.Sprintf("must have %d to %d bytes; a shorter value could not be kept out of logs", MinSecret, MaxSecret),
+	}}
+}
+
+func checkDescription(text string) []fault.Field {
+	if len([]rune(text)) <= MaxSecretDescription {
+		return nil
+	}
+	return []fault.Field{{Field: "description", Code: "too_long", Message: fmt.Sprintf("must have at most %d characters", MaxSecretDescription)}}
 }
 
 func (s *SecretService) seal(v *entity.Secret, value string) error {
@@ -115,20 +214,42 @@ func (s *SecretService) List(ctx context.Context, p repository.Page) ([]entity.S
 	return s.secrets.ListSecrets(ctx, p)
 }
 
-// Delete removes a secret. Runs that name it fail from then on.
-func (s *SecretService) Delete(ctx context.Context, name string) error {
-	return s.secrets.DropSecret(ctx, name)
+// Delete removes a version of a secret. Runs that name it fail from then on.
+func (s *SecretService) Delete(ctx context.Context, name string, version int) error {
+	return s.secrets.DropSecret(ctx, name, version)
 }
 
-// Open gives the values of those of the names that exist, for one run. The
-// error names secrets that this node cannot open.
-func (s *SecretService) Open(ctx context.Context, names []string) (map[string]string, error) {
+// namesAtOnce bounds the names that one look at the store asks for.
+const namesAtOnce = 500
+
+// Known are those of the names that exist, by name: their groups, and nothing of
+// their values.
+func (s *SecretService) Known(ctx context.Context, names []string) (map[string]entity.Secret, error) {
+	out := make(map[string]entity.Secret, len(names))
+	for part := range slices.Chunk(names, namesAtOnce) {
+		found, err := s.secrets.SecretsByName(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range found {
+			out[v.Name] = entity.Secret{Name: v.Name, Groups: v.Groups}
+		}
+	}
+	return out, nil
+}
+
+// Open gives the values of those of the names that exist and are for the jobs
+// of a group, for one run. The error names secrets that this node cannot open.
+func (s *SecretService) Open(ctx context.Context, group string, names []string) (map[string]string, error) {
 	found, err := s.secrets.SecretsByName(ctx, names)
 	if err != nil {
 		return nil, err
 	}
 	values := make(map[string]string, len(found))
 	for _, v := range found {
+		if !v.For(group) {
+			continue
+		}
 		value, err := s.sealer.Open(v.Name, v.KeyID, v.Sealed)
 		if err != nil {
 			return nil, fmt.Errorf("open the secret %s: %w", v.Name, err)
@@ -136,48 +257,4 @@ func (s *SecretService) Open(ctx context.Context, names []string) (map[string]st
 		values[v.Name] = value
 	}
 	return values, nil
-}
-
-// resealPage is how many secrets are looked at together.
-const resealPage = 100
-
-// Reseal puts every value under the current key, and returns how many it
-// moved. It goes on after one that cannot be opened, whose error it returns.
-// Calling it again, also on several nodes at once, does no harm.
-func (s *SecretService) Reseal(ctx context.Context) (moved int, err error) {
-	if s.sealer.Current() == "" {
-		return 0, nil
-	}
-	page := repository.Page{Limit: resealPage}
-	for {
-		secrets, next, listErr := s.secrets.ListSecrets(ctx, page)
-		if listErr != nil {
-			return moved, errors.Join(err, listErr)
-		}
-		for _, v := range secrets {
-			if v.KeyID == s.sealer.Current() {
-				continue
-			}
-			ok, oneErr := s.reseal(ctx, v)
-			if ok {
-				moved++
-			}
-			err = errors.Join(err, oneErr)
-		}
-		if next == "" {
-			return moved, err
-		}
-		page.Cursor = next
-	}
-}
-
-func (s *SecretService) reseal(ctx context.Context, v entity.Secret) (bool, error) {
-	value, err := s.sealer.Open(v.Name, v.KeyID, v.Sealed)
-	if err != nil {
-		return false, fmt.Errorf("open the secret %s: %w", v.Name, err)
-	}
-	if err := s.seal(&v, value); err != nil {
-		return false, err
-	}
-	return s.secrets.ResealSecret(ctx, v)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
@@ -26,7 +27,7 @@ func vaultOn(t *testing.T, store *persistence.Store, keys ...string) *service.Se
 	t.Helper()
 	ring, err := secret.NewKeyring(keys...)
 	require.NoError(t, err)
-	return service.NewSecretService(store, ring, clocktest.NewManual(enginetest.Noon))
+	return service.NewSecretService(store, store, ring, clocktest.NewManual(enginetest.Noon))
 }
 
 func newVault(t *testing.T, keys ...string) (*service.SecretService, *persistence.Store) {
@@ -45,25 +46,28 @@ func TestASecretIsOpenedForRunsAndStoredSealed(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(stored[0].Sealed), "hunter2")
 
-	values, err := v.Open(t.Context(), []string{"DB", "NONE"})
+	values, err := v.Open(t.Context(), "pay", []string{"DB", "NONE"})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"DB": "hunter2"}, values)
 
 	_, err = v.Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter3"})
 	require.True(t, fault.Is(err, fault.KindConflict))
-	replaced, err := v.Replace(t.Context(), service.NewSecret{Name: "DB", Value: "hunter3"}, 1)
+	edit := func(name, value string, version int) (entity.Secret, error) {
+		return v.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: name, Value: value}, Version: version})
+	}
+	replaced, err := edit("DB", "hunter3", 1)
 	require.NoError(t, err)
 	require.Equal(t, 2, replaced.Version)
 	require.Empty(t, replaced.Description)
-	_, err = v.Replace(t.Context(), service.NewSecret{Name: "DB", Value: "hunter4"}, 1)
+	_, err = edit("DB", "hunter4", 1)
 	require.True(t, fault.Is(err, fault.KindConflict))
-	_, err = v.Replace(t.Context(), service.NewSecret{Name: "NONE", Value: "hunter4"}, 1)
+	_, err = edit("NONE", "hunter4", 1)
 	require.True(t, fault.Is(err, fault.KindNotFound))
-	values, err = v.Open(t.Context(), []string{"DB"})
+	values, err = v.Open(t.Context(), "pay", []string{"DB"})
 	require.NoError(t, err)
 	require.Equal(t, "hunter3", values["DB"])
-	require.NoError(t, v.Delete(t.Context(), "DB"))
-	values, err = v.Open(t.Context(), []string{"DB"})
+	require.NoError(t, v.Delete(t.Context(), "DB", 2))
+	values, err = v.Open(t.Context(), "pay", []string{"DB"})
 	require.NoError(t, err)
 	require.Empty(t, values)
 }
@@ -107,8 +111,32 @@ func TestAServerWithoutAKeyKeepsNoSecrets(t *testing.T) {
 
 	_, err = vaultOn(t, store, keyOf(1)).Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter2"})
 	require.NoError(t, err)
-	_, err = v.Open(t.Context(), []string{"DB"})
+	_, err = v.Open(t.Context(), "pay", []string{"DB"})
 	require.ErrorContains(t, err, "open the secret DB: this node does not have the key")
+}
+
+// A node that lacks a key says so, and not only in its log.
+func TestSecretsWithoutTheirKeyAreSeen(t *testing.T) {
+	other, store := newVault(t, keyOf(9))
+	for _, name := range []string{"a", "b"} {
+		_, err := other.Create(t.Context(), service.NewSecret{Name: name, Value: "hunter2", Groups: []string{"pay"}})
+		require.NoError(t, err)
+	}
+	v := vaultOn(t, store, keyOf(1))
+	_, err := v.Create(t.Context(), service.NewSecret{Name: "c", Value: "hunter2"})
+	require.NoError(t, err)
+	count, err := v.Look(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, service.SecretCount{Secrets: 3, Bound: 2}, count)
+	reason, blocks := v.Lost()
+	require.Contains(t, reason, "2 secrets cannot be opened here")
+	require.NotContains(t, reason, "a,")
+	require.False(t, blocks)
+	both := vaultOn(t, store, keyOf(1), keyOf(9))
+	_, err = both.Look(t.Context())
+	require.NoError(t, err)
+	reason, _ = both.Lost()
+	require.Empty(t, reason)
 }
 
 func TestRotationPutsEverySecretUnderTheCurrentKey(t *testing.T) {
@@ -133,7 +161,7 @@ func TestRotationPutsEverySecretUnderTheCurrentKey(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, secrets, 121)
 	for _, s := range secrets {
-		values, err := onlyNew.Open(t.Context(), []string{s.Name})
+		values, err := onlyNew.Open(t.Context(), "pay", []string{s.Name})
 		require.NoError(t, err)
 		require.NotEmpty(t, values[s.Name])
 		require.Equal(t, 1, s.Version, "the value is the same")
@@ -149,4 +177,36 @@ func TestRotationGoesOnAfterASecretThatCannotBeOpened(t *testing.T) {
 	moved, err := vaultOn(t, store, keyOf(2), keyOf(1)).Reseal(t.Context())
 	require.ErrorContains(t, err, "open the secret a")
 	require.Equal(t, 1, moved)
+}
+
+func TestASecretIsOpenedForItsGroupsAlone(t *testing.T) {
+	v, store := newVault(t, keyOf(1))
+	_, err := v.Create(t.Context(), service.NewSecret{Name: "PAY", Value: "hunter2", Groups: []string{"risk", "pay", "pay"}})
+	require.NoError(t, err)
+	opened := func(group string) map[string]string {
+		values, err := v.Open(t.Context(), group, []string{"PAY"})
+		require.NoError(t, err)
+		return values
+	}
+	require.Equal(t, map[string]string{"PAY": "hunter2"}, opened("pay"))
+	require.Empty(t, opened("ops"))
+	require.Empty(t, opened(""))
+
+	kept, err := v.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "PAY", Description: "d"}, KeepValue: true, KeepGroups: true, Version: 1})
+	require.NoError(t, err)
+	require.Equal(t, []any{2, []string{"pay", "risk"}, "d"}, []any{kept.Version, kept.Groups, kept.Description})
+	require.Equal(t, "hunter2", opened("risk")["PAY"])
+	_, err = v.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "PAY", Groups: []string{"ops"}}, KeepValue: true, Version: 2})
+	require.NoError(t, err)
+	require.Empty(t, opened("pay"))
+	require.Equal(t, "hunter2", opened("ops")["PAY"])
+	_, err = v.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "PAY"}, KeepValue: true, Version: 3})
+	require.NoError(t, err)
+	require.Equal(t, "hunter2", opened("pay")["PAY"])
+	stored, err := store.SecretsByName(t.Context(), []string{"PAY"})
+	require.NoError(t, err)
+	require.Nil(t, stored[0].Groups)
+
+	_, err = v.Create(t.Context(), service.NewSecret{Name: "X", Value: "hunter2", Groups: []string{"a b"}})
+	requireKind(t, fault.KindInvalid, err)
 }

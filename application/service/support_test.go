@@ -64,6 +64,7 @@ type desk struct {
 	Backfills  *service.BackfillService
 	filler     *backfill.Manager
 	news       *news
+	secrets    *service.SecretService
 }
 
 func newDesk(t *testing.T) *desk {
@@ -81,10 +82,10 @@ func eachStore(t *testing.T, test func(d *desk)) {
 
 func deskOn(t *testing.T, n *enginetest.Node) *desk {
 	t.Helper()
-	d := &desk{Node: n, t: t, news: &news{node: n}}
+	d := &desk{Node: n, t: t, news: &news{node: n}, secrets: vaultOn(t, n.Store, keyOf(1))}
 	d.Jobs = service.NewJobService(service.JobDeps{
 		Store: n.Faults, Jobs: n.Store.Jobs, Claims: n.Store, Places: n.Places, Schedules: n.Schedules, Checker: picky{},
-		Engine: d.news, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler),
+		Engine: d.news, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler), Secrets: d.secrets,
 	})
 	d.Groups = service.NewGroupService(n.Store, d.Jobs, n.Time, slog.New(slog.DiscardHandler))
 	d.Executions = service.NewExecutionService(service.ExecutionDeps{

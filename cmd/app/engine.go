@@ -237,18 +237,18 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	e.cluster.elect(e, node)
 	duties := upkeep.NewDuties(o.Clock, e.ticker, e.cluster.lead(), o.Logger)
-	e.wireServices(places, compiler, closer, o.Executor, duties)
+	e.wireServices(places, compiler, closer, o.Executor, duties, jobs)
 	return e, e.addDuties(duties)
 }
 
 // wireServices makes the use cases.
 func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Compiler, closer *running.Closer,
-	checker service.DefinitionChecker, duties *upkeep.Duties,
+	checker service.DefinitionChecker, duties *upkeep.Duties, jobs *cache.JobCache,
 ) {
 	news := engineNews{e}
 	e.Jobs = service.NewJobService(service.JobDeps{
 		Store: e.Store, Jobs: e.Store.Jobs, Claims: e.Store, Places: places, Schedules: compiler, Checker: checker,
-		Engine: news, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger,
+		Engine: news, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger, Secrets: e.Secrets, Latest: jobs.Latest,
 	})
 	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Clock, e.logger)
 	e.backfills = backfill.New(backfill.Deps{
@@ -257,7 +257,7 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 	e.Backfills = service.NewBackfillService(service.BackfillDeps{
 		Store: e.Store, Backfills: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler, Admitter: e.backfills, Clock: e.Clock, Logger: e.logger,
 	})
-	e.Definitions = service.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups)
+	e.Definitions = service.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups, e.Secrets)
 	e.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler,
 		Closer: closer, Engine: news, Clock: e.Clock,

@@ -17,6 +17,7 @@ func (e *Engine) parts() []service.Part {
 		{Name: "ends", Check: func() (string, bool) { return e.Runner.Holding() }},
 		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
 		{Name: service.PartCommands, Check: e.commandTrouble},
+		{Name: "secrets", Check: e.Secrets.Lost},
 	}
 }
 

@@ -48,6 +48,7 @@ const (
 	dispatchInterval  = 500 * time.Millisecond
 	callsInterval     = time.Second
 	auditInterval     = 5 * time.Second
+	secretsInterval   = time.Minute
 	relayInterval     = time.Second
 	retentionInterval = time.Minute
 	exposureInterval  = time.Minute
@@ -85,6 +86,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 			{"beacon", e.beat(), e.Member.Shine},
 			{"health", healthInterval, e.Monitor.Watch},
 			{"calls", callsInterval, e.Calls.RunOnce},
+			{"secrets", secretsInterval, ignoreResult(e.Secrets.Look)},
 			{"audit", auditInterval, func(ctx context.Context) error { return e.Audit.Flush(ctx, false) }},
 			{"reconcile", reconcileInterval, e.Runner.Reconcile},
 			{"dispatch", dispatchInterval, e.sweepQueues},
@@ -126,6 +128,10 @@ func (e *Engine) sweepQueues(ctx context.Context) error {
 }
 
 func ignoreCount(run func(ctx context.Context) (int, error)) func(ctx context.Context) error {
+	return ignoreResult(run)
+}
+
+func ignoreResult[T any](run func(ctx context.Context) (T, error)) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := run(ctx)
 		return err

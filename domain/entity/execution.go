@@ -38,6 +38,9 @@ const (
 	ReasonPanic        Reason = "PANIC"
 	ReasonInvalid      Reason = "INVALID"
 	ReasonDeleted      Reason = "DELETED"
+	// ReasonSecretMissing: the definition names a secret that does not exist, or
+	// that is not for the jobs of its group. It is not retried.
+	ReasonSecretMissing Reason = "SECRET_MISSING"
 	// ReasonTimeout is the cause of an attempt that ran out of time; the
 	// status TIMEOUT says the same of a run.
 	ReasonTimeout Reason = "TIMEOUT"

@@ -117,6 +117,9 @@ type Rights struct {
 	// Commands is the right to define jobs that run commands. An admin has it
 	// in any case.
 	Commands bool
+	// Secrets is the right of an operator to make secrets for the groups in which
+	// the user is one. An admin has it in any case, for all groups.
+	Secrets bool
 }
 
 // Role bundles permissions.

@@ -10,16 +10,33 @@ import (
 type Secrets interface {
 	// AddSecret fails with fault.KindConflict when the name is taken.
 	AddSecret(ctx context.Context, s entity.Secret) error
-	// ReplaceSecret stores s over version s.Version-1; fault.KindNotFound when
-	// there is no such secret, fault.KindConflict when it is at another version.
+	// ReplaceSecret stores s over version s.Version-1, and leaves the value as it
+	// is where s.Sealed is empty; fault.KindNotFound when there is no such secret,
+	// fault.KindConflict when it is at another version.
 	ReplaceSecret(ctx context.Context, s entity.Secret) error
 	// ResealSecret stores the same value under another key, if the secret still
 	// is of s.Version; ok is false when it is not.
 	ResealSecret(ctx context.Context, s entity.Secret) (ok bool, err error)
-	// DropSecret fails with fault.KindNotFound when there is none.
-	DropSecret(ctx context.Context, name string) error
+	// DropSecret removes version s.Version; it fails as ReplaceSecret does.
+	DropSecret(ctx context.Context, name string, version int) error
 	// ListSecrets is ordered by name.
 	ListSecrets(ctx context.Context, p Page) (secrets []entity.Secret, next string, err error)
 	// SecretsByName returns those that exist, in any order.
 	SecretsByName(ctx context.Context, names []string) ([]entity.Secret, error)
+	// Seals counts the secrets by the key that sealed them.
+	Seals(ctx context.Context) ([]Seal, error)
+}
+
+// Seal is how many secrets one key sealed, and how many of these are bound to
+// groups.
+type Seal struct {
+	KeyID          string
+	Secrets, Bound int
+}
+
+// SecretUses finds who uses a secret.
+type SecretUses interface {
+	// JobsNaming returns jobs whose definition names a secret, by id, at most
+	// limit: of the groups within, nil is all, without those of the groups except.
+	JobsNaming(ctx context.Context, secret string, within, except []string, limit int) ([]*entity.Job, error)
 }

@@ -41,6 +41,17 @@ func (c *JobCache) Cached(id string, version int) *entity.Job {
 	return el.Value.(*entity.Job)
 }
 
+// Latest returns the definition of a job that was seen last, or nil. It may be an
+// old one.
+func (c *JobCache) Latest(id string) *entity.Job {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el := c.byID[id]; el != nil {
+		return el.Value.(*entity.Job)
+	}
+	return nil
+}
+
 // Keep stores a definition unless a newer version is there.
 func (c *JobCache) Keep(job *entity.Job) {
 	c.mu.Lock()

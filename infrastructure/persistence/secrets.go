@@ -2,7 +2,10 @@ package persistence
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -16,28 +19,55 @@ type Secrets struct{ s *core }
 type secretRow struct {
 	Name        string `gorm:"column:name;primaryKey"`
 	Description string
-	KeyID       string
-	Sealed      []byte
-	Version     int
-	CreateTime  stamp
-	UpdateTime  stamp
+	// JobGroups is a JSON list; NULL is every group.
+	JobGroups  *string
+	KeyID      string
+	Sealed     []byte
+	Version    int
+	CreateTime stamp
+	UpdateTime stamp
 }
 
 // TableName implements GORM's Tabler.
 func (secretRow) TableName() string { return "scheduler_secret" }
 
-func (r secretRow) entity() entity.Secret {
-	return entity.Secret{
+func (r secretRow) entity() (entity.Secret, error) {
+	s := entity.Secret{
 		Name: r.Name, Description: r.Description, KeyID: r.KeyID, Sealed: r.Sealed, Version: r.Version,
 		CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
 	}
+	if r.JobGroups == nil {
+		return s, nil
+	}
+	// Groups that cannot be read must not widen who uses the secret.
+	s.Groups = []string{}
+	if err := json.Unmarshal([]byte(*r.JobGroups), &s.Groups); err != nil || s.Groups == nil {
+		return entity.Secret{}, fmt.Errorf("read the groups of the secret %s: %w", r.Name, errors.Join(err, errGroups))
+	}
+	return s, nil
+}
+
+var errGroups = errors.New("they are no list of names")
+
+// secretGroups writes the groups of a secret; nil is NULL.
+func secretGroups(groups []string) (*string, error) {
+	if groups == nil {
+		return nil, nil
+	}
+	b, err := json.Marshal(groups)
+	text := string(b)
+	return &text, err
 }
 
 // AddSecret implements repository.Secrets.
 func (r *Secrets) AddSecret(ctx context.Context, s entity.Secret) error {
-	err := r.s.change(ctx, repository.LaneAPI, "secret-add", func(ctx context.Context, c *conn) error {
+	groups, err := secretGroups(s.Groups)
+	if err != nil {
+		return err
+	}
+	err = r.s.change(ctx, repository.LaneAPI, "secret-add", func(ctx context.Context, c *conn) error {
 		return c.gorm(ctx, "secret.insert").Create(&secretRow{
-			Name: s.Name, Description: s.Description, KeyID: s.KeyID, Sealed: s.Sealed, Version: s.Version,
+			Name: s.Name, Description: s.Description, JobGroups: groups, KeyID: s.KeyID, Sealed: s.Sealed, Version: s.Version,
 			CreateTime: stamp(s.CreateTime), UpdateTime: stamp(s.UpdateTime),
 		}).Error
 	})
@@ -49,22 +79,35 @@ func (r *Secrets) AddSecret(ctx context.Context, s entity.Secret) error {
 
 // ReplaceSecret implements repository.Secrets.
 func (r *Secrets) ReplaceSecret(ctx context.Context, s entity.Secret) error {
+	groups, err := secretGroups(s.Groups)
+	if err != nil {
+		return err
+	}
+	set, args := "", []any{s.Description, groups}
+	if len(s.Sealed) > 0 {
+		set, args = ", key_id = ?, sealed = ?", append(args, s.KeyID, s.Sealed)
+	}
+	args = append(args, s.Version, text(s.UpdateTime), s.Name, s.Version-1)
 	return r.s.change(ctx, repository.LaneAPI, "secret-replace", func(ctx context.Context, c *conn) error {
 		n, err := c.exec(ctx, "secret.replace",
-			"UPDATE scheduler_secret SET description = ?, key_id = ?, sealed = ?, version = ?, update_time = ? WHERE name = ? AND version = ?",
-			s.Description, s.KeyID, s.Sealed, s.Version, text(s.UpdateTime), s.Name, s.Version-1)
+			"UPDATE scheduler_secret SET description = ?, job_groups = ?"+set+", version = ?, update_time = ? WHERE name = ? AND version = ?", args...)
 		if err != nil || n == 1 {
 			return err
 		}
-		found, err := collect(ctx, c, "secret.version", "SELECT version FROM scheduler_secret WHERE name = ?", []any{s.Name}, scanInt)
-		switch {
-		case err != nil:
-			return err
-		case len(found) == 0:
-			return fault.NotFound("secret", s.Name)
-		}
-		return fault.Conflict("stale_version", "the secret is at version %d, not %d: read it again and repeat the edit", found[0], s.Version-1)
+		return c.secretAt(ctx, s.Name, s.Version-1)
 	})
+}
+
+// secretAt says why a secret is not at a version.
+func (c *conn) secretAt(ctx context.Context, name string, version int) error {
+	found, err := collect(ctx, c, "secret.version", "SELECT version FROM scheduler_secret WHERE name = ?", []any{name}, scanInt)
+	switch {
+	case err != nil:
+		return err
+	case len(found) == 0:
+		return fault.NotFound("secret", name)
+	}
+	return fault.Conflict("stale_version", "the secret is at version %d, not %d: read it again and repeat the edit", found[0], version)
 }
 
 // ResealSecret implements repository.Secrets.
@@ -79,16 +122,16 @@ func (r *Secrets) ResealSecret(ctx context.Context, s entity.Secret) (ok bool, e
 }
 
 // DropSecret implements repository.Secrets.
-func (r *Secrets) DropSecret(ctx context.Context, name string) error {
+func (r *Secrets) DropSecret(ctx context.Context, name string, version int) error {
 	return r.s.change(ctx, repository.LaneAPI, "secret-drop", func(ctx context.Context, c *conn) error {
 		if !plain(name) {
 			return fault.NotFound("secret", name)
 		}
-		n, err := c.exec(ctx, "secret.drop", "DELETE FROM scheduler_secret WHERE name = ?", name)
-		if err == nil && n == 0 {
-			return fault.NotFound("secret", name)
+		n, err := c.exec(ctx, "secret.drop", "DELETE FROM scheduler_secret WHERE name = ? AND version = ?", name, version)
+		if err != nil || n == 1 {
+			return err
 		}
-		return err
+		return c.secretAt(ctx, name, version)
 	})
 }
 
@@ -104,7 +147,8 @@ func (r *Secrets) ListSecrets(ctx context.Context, p repository.Page) ([]entity.
 		return nil, "", err
 	}
 	rows, next := cutPage(rows, limit, func(r secretRow) string { return r.Name })
-	return secretsOf(rows), next, nil
+	secrets, err := secretsOf(rows)
+	return secrets, next, err
 }
 
 // SecretsByName implements repository.Secrets.
@@ -114,14 +158,27 @@ func (r *Secrets) SecretsByName(ctx context.Context, names []string) ([]entity.S
 		return nil, nil
 	}
 	var rows []secretRow
-	err := r.s.read.gorm(ctx, "secret.by-name").Where("name IN ?", names).Find(&rows).Error
-	return secretsOf(rows), err
+	if err := r.s.read.gorm(ctx, "secret.by-name").Where("name IN ?", names).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	return secretsOf(rows)
 }
 
-func secretsOf(rows []secretRow) []entity.Secret {
+// Seals implements repository.Secrets.
+func (r *Secrets) Seals(ctx context.Context) ([]repository.Seal, error) {
+	return collect(ctx, r.s.read, "secret.seals", "SELECT key_id, COUNT(*), COUNT(job_groups) FROM scheduler_secret GROUP BY key_id ORDER BY key_id", nil,
+		func(rows *sql.Rows) (s repository.Seal, err error) {
+			return s, rows.Scan(&s.KeyID, &s.Secrets, &s.Bound)
+		})
+}
+
+func secretsOf(rows []secretRow) ([]entity.Secret, error) {
 	out := make([]entity.Secret, len(rows))
 	for i, row := range rows {
-		out[i] = row.entity()
+		var err error
+		if out[i], err = row.entity(); err != nil {
+			return nil, err
+		}
 	}
-	return out
+	return out, nil
 }

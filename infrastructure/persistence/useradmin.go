@@ -41,8 +41,8 @@ func (r *Users) SetRole(ctx context.Context, userID string, role entity.Role, ri
 		if err := c.spareTheLastAdmin(ctx, userID, role); err != nil {
 			return err
 		}
-		if _, err := c.exec(ctx, "user.set-role", "UPDATE scheduler_user SET role = ?, job_groups = ?, commands = ?, update_time = ? WHERE id = ?",
-			string(role), groups, flag(rights.Commands), text(at), userID); err != nil {
+		if _, err := c.exec(ctx, "user.set-role", "UPDATE scheduler_user SET role = ?, job_groups = ?, commands = ?, secrets = ?, update_time = ? WHERE id = ?",
+			string(role), groups, flag(rights.Commands), flag(rights.Secrets), text(at), userID); err != nil {
 			return err
 		}
 		_, err := c.exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID)

@@ -26,6 +26,7 @@ type userRow struct {
 	// JobGroups is a JSON object of group and role; NULL is every group.
 	JobGroups  *string
 	Commands   bool
+	Secrets    bool
 	CreateTime stamp
 	UpdateTime stamp
 }
@@ -38,7 +39,7 @@ func (r userRow) entity() (entity.User, error) {
 		ID: r.ID, Name: r.Name, PasswordHash: r.PasswordHash, Role: entity.Role(r.Role),
 		CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
 	}
-	u.Commands = r.Commands
+	u.Commands, u.Secrets = r.Commands, r.Secrets
 	if r.JobGroups == nil {
 		return u, nil
 	}
@@ -68,7 +69,7 @@ func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 	}
 	err = r.s.change(ctx, repository.LaneAPI, "user-add", func(ctx context.Context, c *conn) error {
 		return c.gorm(ctx, "user.insert").Create(&userRow{
-			ID: u.ID, Name: u.Name, PasswordHash: u.PasswordHash, Role: string(u.Role), JobGroups: groups, Commands: u.Commands,
+			ID: u.ID, Name: u.Name, PasswordHash: u.PasswordHash, Role: string(u.Role), JobGroups: groups, Commands: u.Commands, Secrets: u.Secrets,
 			CreateTime: stamp(u.CreateTime), UpdateTime: stamp(u.UpdateTime),
 		}).Error
 	})

@@ -67,6 +67,9 @@ func (r *Keyring) Current() string {
 	return r.current
 }
 
+// Has reports whether the ring opens what a key sealed.
+func (r *Keyring) Has(keyID string) bool { return r != nil && r.keys[keyID] != nil }
+
 // Seal encrypts a value for a name with the current key.
 func (r *Keyring) Seal(name, value string) (keyID string, sealed []byte, err error) {
 	if r.Current() == "" {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -143,8 +144,87 @@ func TestSecretsSurviveARestartUnderANewKey(t *testing.T) {
 	require.Equal(t, "11", run().Result, "nothing needs the former key any more")
 	b.must(200, http.MethodPut, "/api/v1/secrets/ROT", map[string]any{"value": "second value!", "version": 1}, nil)
 	require.Equal(t, "13", run().Result)
+	b.kill()
+	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{8}, 32))+"\n"), 0o600))
+	b.start()
+	_, ready := b.call(http.MethodGet, "/readyz", nil)
+	require.Contains(t, string(ready), `"part":"secrets"`, "a key that is lost is seen: %s", ready)
+	require.Contains(t, string(ready), "1 secrets cannot be opened here")
 	b.must(204, http.MethodDelete, "/api/v1/secrets/ROT", nil, nil)
 	end := run()
-	require.Equal(t, "INVALID", end.Reason)
+	require.Equal(t, []string{"FAILED", "SECRET_MISSING"}, []string{end.Status, end.Reason})
 	require.Contains(t, end.ErrorMessage, "there is no secret named ROT")
+}
+
+// as is the server for somebody else.
+func (b *binary) as(name string, rights map[string]any) *binary {
+	b.t.Helper()
+	body := map[string]any{"username": name, "password": "correct horse battery", "role": "operator"}
+	maps.Copy(body, rights)
+	b.must(201, http.MethodPost, "/api/v1/users", body, nil)
+	var login struct{ Token string }
+	b.must(200, http.MethodPost, "/api/v1/auth/login", map[string]any{"username": name, "password": body["password"]}, &login)
+	other := *b
+	other.server = &server{t: b.t, url: b.url, token: login.Token}
+	return &other
+}
+
+// An operator of one group does not get at the secrets of another, by no way that
+// a definition takes, and a secret that is taken away is gone.
+func TestASecretStaysInItsGroups(t *testing.T) {
+	b := startBinary(t)
+	var got []string
+	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = append(got, string(body))
+	}))
+	t.Cleanup(target.Close)
+	b.must(201, http.MethodPost, "/api/v1/secrets", map[string]any{"name": "GB", "value": "S3cr3t-Value-42", "groups": []string{"gb"}}, nil)
+	thief := b.as("thief", map[string]any{"groups": map[string]string{"ga": "operator"}, "secrets": true})
+	job := func(group string) map[string]any {
+		return map[string]any{
+			"name": "take", "group": group, "jobType": "HTTP", "retryPolicy": map[string]any{"maxRetries": 3, "intervalMs": 10},
+			"jobData": map[string]any{"url": target.URL, "method": "POST", "body": "${secret.GB}"},
+		}
+	}
+	status, answer := thief.call(http.MethodPost, "/api/v1/jobs", job("ga"))
+	require.Equal(t, 422, status, string(answer))
+	require.Contains(t, string(answer), "secret_not_allowed")
+	status, answer = thief.call(http.MethodPost, "/api/v1/import", map[string]any{"version": 1, "jobs": []any{job("ga")}})
+	require.Equal(t, 422, status, string(answer))
+	status, answer = thief.call(http.MethodPost, "/api/v1/secrets", map[string]any{"name": "GB", "value": "x-x-x-x-x", "groups": []string{"ga"}})
+	require.Equal(t, 409, status, string(answer))
+	require.NotContains(t, string(answer), "gb")
+	for _, path := range []string{"/api/v1/secrets/GB"} {
+		status, _ = thief.call(http.MethodPut, path, map[string]any{"groups": []string{"ga"}, "version": 1})
+		require.Equal(t, 404, status)
+		status, _ = thief.call(http.MethodDelete, path, nil)
+		require.Equal(t, 404, status)
+	}
+	var listed struct{ Items []any }
+	thief.must(200, http.MethodGet, "/api/v1/secrets", nil, &listed)
+	require.Empty(t, listed.Items)
+	require.Empty(t, got)
+
+	var owner struct{ ID string }
+	b.must(201, http.MethodPost, "/api/v1/jobs", job("gb"), &owner)
+	var run struct {
+		IDs []string `json:"executionIds"`
+	}
+	b.must(202, http.MethodPost, "/api/v1/jobs/"+owner.ID+"/trigger", map[string]any{}, &run)
+	require.Equal(t, "SUCCESS", b.ends(run.IDs[0]).Status)
+	require.Equal(t, []string{"S3cr3t-Value-42"}, got)
+	b.must(202, http.MethodPost, "/api/v1/jobs/"+owner.ID+"/trigger", map[string]any{"delaySec": 2}, &run)
+	status, answer = b.call(http.MethodPut, "/api/v1/secrets/GB", map[string]any{"groups": []string{"gc"}, "version": 1})
+	require.Equal(t, 409, status, string(answer))
+	require.Contains(t, string(answer), owner.ID)
+	b.must(200, http.MethodPut, "/api/v1/secrets/GB", map[string]any{"groups": []string{"gc"}, "version": 1, "force": true}, nil)
+	end := b.ends(run.IDs[0])
+	require.Equal(t, []string{"FAILED", "SECRET_MISSING"}, []string{end.Status, end.Reason})
+	status, answer = b.call(http.MethodPost, "/api/v1/jobs/"+owner.ID+"/trigger", map[string]any{})
+	require.Equal(t, 422, status, string(answer))
+	require.Len(t, got, 1)
+	var failed struct{ Items []map[string]any }
+	b.must(200, http.MethodGet, "/api/v1/executions/"+run.IDs[0]+"/attempts", nil, &failed)
+	require.Empty(t, failed.Items, "it was tried once")
 }

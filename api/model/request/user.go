@@ -36,7 +36,9 @@ type UserRights struct {
 	// Groups binds the user to the jobs of some groups, with a role in each.
 	Groups map[string]entity.Role `json:"groups,omitempty"`
 	// Commands is the right to define jobs that run commands.
-	Commands    bool      `json:"commands,omitempty"`
+	Commands bool `json:"commands,omitempty"`
+	// Secrets is the right to make secrets for the groups of the user.
+	Secrets     bool      `json:"secrets,omitempty"`
 	ID          string    `json:"id,omitempty" readonly:"true"`
 	Permissions []string  `json:"permissions,omitempty" readonly:"true"`
 	CreateTime  time.Time `json:"createTime,omitempty" format:"date-time" readonly:"true"`
@@ -81,6 +83,7 @@ func readUser(r *http.Request, fresh bool) (n service.NewUser, err error) {
 		}
 	}
 	b.boolean("commands", &n.Commands)
+	b.boolean("secrets", &n.Secrets)
 	// What GET shows may be sent back.
 	b.ignore("id", "username", "permissions", "createTime", "updateTime")
 	b.close()

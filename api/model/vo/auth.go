@@ -18,6 +18,8 @@ type User struct {
 	Groups map[string]entity.Role `json:"groups" extensions:"x-nullable"`
 	// Commands is the right to define jobs that run commands.
 	Commands bool `json:"commands"`
+	// Secrets is the right to make secrets for one's groups.
+	Secrets bool `json:"secrets"`
 }
 
 // FromUser makes the view of a user.
@@ -25,7 +27,7 @@ func FromUser(u entity.User) User {
 	held := permission.Of(u)
 	return User{
 		ID: u.ID, Username: u.Name, Role: u.Role, Permissions: whole(held),
-		Groups: u.Groups, Commands: slices.Contains(held, permission.JobCommand),
+		Groups: u.Groups, Commands: slices.Contains(held, permission.JobCommand), Secrets: slices.Contains(held, permission.SecretWrite),
 	}
 }
 
@@ -34,7 +36,7 @@ func FromUser(u entity.User) User {
 func FromCaller(who entity.Principal) User {
 	u := FromUser(who.User)
 	u.Permissions = slices.DeleteFunc(u.Permissions, func(p permission.Permission) bool { return !permission.Allows(who, p) })
-	u.Commands = slices.Contains(u.Permissions, permission.JobCommand)
+	u.Commands, u.Secrets = slices.Contains(u.Permissions, permission.JobCommand), slices.Contains(u.Permissions, permission.SecretWrite)
 	return u
 }
 

@@ -1,17 +1,28 @@
 package vo
 
-import "github.com/platform-scheduler/platform-scheduler/domain/entity"
+import (
+	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
 
 // Secret is a secret without its value, which nobody can read back.
 type Secret struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	Version     int    `json:"version"`
-	CreateTime  Time   `json:"createTime" format:"date-time"`
-	UpdateTime  Time   `json:"updateTime" format:"date-time"`
+	// Groups are those whose jobs may use it, as far as the caller sees them; null
+	// is every group.
+	Groups     []string `json:"groups" extensions:"x-nullable"`
+	Version    int      `json:"version"`
+	CreateTime Time     `json:"createTime" format:"date-time"`
+	UpdateTime Time     `json:"updateTime" format:"date-time"`
 }
 
-// FromSecret makes the view of a secret.
-func FromSecret(s entity.Secret) Secret {
-	return Secret{Name: s.Name, Description: s.Description, Version: s.Version, CreateTime: Time(s.CreateTime), UpdateTime: Time(s.UpdateTime)}
+// FromSecret makes the view of a secret for a caller.
+func FromSecret(s entity.Secret, who entity.Principal) Secret {
+	return Secret{
+		Name: s.Name, Description: s.Description, Version: s.Version, CreateTime: Time(s.CreateTime), UpdateTime: Time(s.UpdateTime),
+		Groups: slices.DeleteFunc(slices.Clone(s.Groups), func(group string) bool { return !permission.Sees(who, group) }),
+	}
 }

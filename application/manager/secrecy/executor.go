@@ -9,10 +9,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
-// Opener gives the values of secrets by their names. Names that do not exist
-// are left out.
+// Opener gives the values of secrets by their names, to a job of a group. Names
+// that do not exist, or that are not for the group, are left out.
 type Opener interface {
-	Open(ctx context.Context, names []string) (map[string]string, error)
+	Open(ctx context.Context, group string, names []string) (map[string]string, error)
 }
 
 // runner runs attempts.
@@ -37,7 +37,7 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	if len(names) == 0 {
 		return e.next.Run(ctx, run, rep)
 	}
-	values, err := e.secrets.Open(ctx, names)
+	values, err := e.secrets.Open(ctx, run.Job.Group, names)
 	if err != nil {
 		return entity.Failed(entity.ReasonError, err.Error())
 	}

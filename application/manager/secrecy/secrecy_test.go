@@ -21,10 +21,11 @@ type vault struct {
 	values map[string]string
 	err    error
 	asked  [][]string
+	group  string
 }
 
-func (v *vault) Open(_ context.Context, names []string) (map[string]string, error) {
-	v.asked = append(v.asked, names)
+func (v *vault) Open(_ context.Context, group string, names []string) (map[string]string, error) {
+	v.asked, v.group = append(v.asked, names), group
 	return v.values, v.err
 }
 
@@ -54,7 +55,7 @@ func (n *notes) Checkpoint(state string)           { n.checkpoints = append(n.ch
 
 func runWith(values map[string]string, data, text string) (*talker, *vault, *notes, entity.Outcome) {
 	s, v, n := &talker{text: text}, &vault{values: values}, &notes{}
-	outcome := secrecy.New(s, v).Run(context.Background(), entity.Run{Job: &entity.Job{Data: data}, Execution: &entity.Execution{}}, n)
+	outcome := secrecy.New(s, v).Run(context.Background(), entity.Run{Job: &entity.Job{Data: data, Group: "pay"}, Execution: &entity.Execution{}}, n)
 	return s, v, n, outcome
 }
 
@@ -65,6 +66,7 @@ func TestARunIsGivenTheSecretsItNames(t *testing.T) {
 	s, v, n, _ := runWith(values, naming, "x")
 	require.Equal(t, values, s.run.Secrets)
 	require.Equal(t, [][]string{{"KEY", "TOKEN"}}, v.asked)
+	require.Equal(t, "pay", v.group)
 	require.Equal(t, 40, n.progress)
 
 	s, v, n, outcome := runWith(values, `{"a":"plain"}`, "hunter2hunter2")

@@ -17,10 +17,20 @@ import (
 
 // secret is what the commands show of a secret; its value is never shown.
 type secret struct {
-	Name        string  `json:"name"`
-	Description string  `json:"description"`
-	Version     int     `json:"version"`
-	UpdateTime  *string `json:"updateTime"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Groups is nil for every group.
+	Groups     []string `json:"groups"`
+	Version    int      `json:"version"`
+	UpdateTime *string  `json:"updateTime"`
+}
+
+// groups says whose jobs may use a secret.
+func (v secret) groups() string {
+	if v.Groups == nil {
+		return "all groups"
+	}
+	return strings.Join(v.Groups, ", ")
 }
 
 func secretCommand(s *remote.Session) *cobra.Command {
@@ -35,6 +45,7 @@ func secretCommand(s *remote.Session) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.List(s, c, "/secrets", nil, pages,
 				remote.Column[secret]{Name: "name", Of: func(v secret) string { return v.Name }},
+				remote.Column[secret]{Name: "groups", Of: secret.groups},
 				remote.Column[secret]{Name: "version", Of: func(v secret) string { return fmt.Sprint(v.Version) }},
 				remote.Column[secret]{Name: "changed", Of: func(v secret) string { return s.Moment(v.UpdateTime) }},
 				remote.Column[secret]{Name: "description", Of: func(v secret) string { return v.Description }},
@@ -49,21 +60,30 @@ func secretCommand(s *remote.Session) *cobra.Command {
 // secretFlags are the flags of secret set.
 type secretFlags struct {
 	valueFile, description string
+	groups                 []string
+	keepValue, force       bool
 }
 
 func secretSet(s *remote.Session) *cobra.Command {
 	var f secretFlags
 	c := &cobra.Command{
-		Use: "set NAME", Short: "Make a secret, or give it another value", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "set NAME", Short: "Make a secret, or give it another value or other groups", Args: usage.Args(cobra.ExactArgs(1)),
 		Long: `Make a secret, or give the one of that name another value. The value is read
 from a file, from standard input (-), or asked for without being shown. The end
-of its last line is not part of it. What is not given stays.`,
+of its last line is not part of it. What is not given stays.
+
+Jobs of its groups may use it; without --group a new secret is for every group,
+which only admins may say. --keep-value changes its groups and its description
+alone. Jobs that name it keep it unless --force takes it from them.`,
 		Example:           "  platform-scheduler secret set billing-token\n  platform-scheduler secret set billing-token --value-file token.txt\n  vault read -field=value secret/billing | platform-scheduler secret set billing-token --value-file -",
 		ValidArgsFunction: s.CompleteSecrets,
 		RunE:              func(c *cobra.Command, args []string) error { return f.set(s, c, args[0]) },
 	}
 	c.Flags().StringVar(&f.valueFile, "value-file", "", "read the value from `FILE`; - is standard input")
 	c.Flags().StringVar(&f.description, "description", "", "what it is for")
+	c.Flags().StringArrayVar(&f.groups, "group", nil, "whose jobs may use it; again for more, \"all\" for every group")
+	c.Flags().BoolVar(&f.keepValue, "keep-value", false, "leave the value as it is")
+	c.Flags().BoolVar(&f.force, "force", false, "take it also from jobs that name it")
 	return c
 }
 
@@ -72,15 +92,23 @@ func (f secretFlags) set(s *remote.Session, c *cobra.Command, name string) error
 	if err != nil {
 		return err
 	}
-	value, err := f.value(s, name)
-	if err != nil {
-		return err
+	body := map[string]any{}
+	if !f.keepValue {
+		if body["value"], err = f.value(s, name); err != nil {
+			return err
+		}
 	}
 	known, exists, err := findSecret(c, api, name)
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"value": value, "description": known.Description}
+	body["description"] = known.Description
+	if len(f.groups) > 0 {
+		body["groups"] = f.groups
+	}
+	if len(f.groups) == 1 && f.groups[0] == "all" {
+		body["groups"] = []string{}
+	}
 	if c.Flags().Changed("description") {
 		body["description"] = f.description
 	}
@@ -88,6 +116,9 @@ func (f secretFlags) set(s *remote.Session, c *cobra.Command, name string) error
 	if exists {
 		method, path, done = "PUT", "/secrets/"+remote.Segment(name), "changed"
 		body["version"] = known.Version
+		if f.force {
+			body["force"] = true
+		}
 	} else {
 		body["name"] = name
 	}

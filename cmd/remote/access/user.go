@@ -23,7 +23,10 @@ type user struct {
 	// Groups is nil for every group.
 	Groups   map[string]string `json:"groups"`
 	Commands bool              `json:"commands"`
+	Secrets  bool              `json:"secrets"`
 	Password string            `json:"password,omitempty"`
+	// KeepTokens leaves the API tokens when the password changes.
+	KeepTokens bool `json:"keepTokens,omitempty"`
 }
 
 // rights says in one word or more where a user may act.
@@ -38,20 +41,24 @@ func (u user) rights() string {
 	if u.Commands {
 		parts = append(parts, "commands")
 	}
+	if u.Secrets {
+		parts = append(parts, "secrets")
+	}
 	return strings.Join(parts, ", ")
 }
 
 // rightsFlags are the flags that say what a user may do.
 type rightsFlags struct {
-	role     string
-	groups   []string
-	commands bool
+	role              string
+	groups            []string
+	commands, secrets bool
 }
 
 func (f *rightsFlags) add(c *cobra.Command, role string) {
 	c.Flags().StringVar(&f.role, "role", role, "admin, operator, viewer or disabled")
 	c.Flags().StringArrayVar(&f.groups, "group", nil, "bind the user to `GROUP:ROLE`, such as payments:operator; again for more, \"all\" for every group")
 	c.Flags().BoolVar(&f.commands, "commands", false, "give the right to define jobs that run commands")
+	c.Flags().BoolVar(&f.secrets, "secrets", false, "give the right to make secrets for the groups of the user")
 }
 
 // apply puts what was given on the command line into a user.
@@ -61,6 +68,9 @@ func (f *rightsFlags) apply(c *cobra.Command, u *user) error {
 	}
 	if c.Flags().Changed("commands") {
 		u.Commands = f.commands
+	}
+	if c.Flags().Changed("secrets") {
+		u.Secrets = f.secrets
 	}
 	if !c.Flags().Changed("group") {
 		return nil
@@ -82,8 +92,58 @@ func (f *rightsFlags) apply(c *cobra.Command, u *user) error {
 	return nil
 }
 
+// asAdmin is a command that changes users. No API token may, so that it wants
+// the password of who calls it, and does its work with a session.
+type asAdmin struct {
+	*remote.Session
+	username, passwordFile string
+}
+
+func (a *asAdmin) flags(c *cobra.Command) {
+	c.Flags().StringVar(&a.username, "username", "", "who signs in for it; by default the user of the context, or admin")
+	c.Flags().StringVar(&a.passwordFile, "own-password-file", "", "read the password of who signs in from `FILE` instead of asking")
+}
+
+// signIn opens a session. end closes it.
+func (a *asAdmin) signIn(c *cobra.Command) (api *client.Client, end func(), err error) {
+	if err := a.Check(); err != nil {
+		return nil, nil, err
+	}
+	t, err := a.Target(a.username)
+	if err != nil {
+		return nil, nil, err
+	}
+	var password string
+	if a.passwordFile != "" {
+		password, err = remote.Secret(a.passwordFile)
+	} else {
+		password, err = terminal.Unseen(a.Err, "password of "+t.Username+" at "+t.Server, "--own-password-file")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return signInWith(a.Session, c, t, password)
+}
+
+// withUser signs in and finds a user by name.
+func (a *asAdmin) withUser(c *cobra.Command, name string, do func(api *client.Client, u user) error) error {
+	api, end, err := a.signIn(c)
+	if err != nil {
+		return err
+	}
+	defer end()
+	u, err := findUser(c, api, name)
+	if err != nil {
+		return err
+	}
+	return do(api, u)
+}
+
 func userCommand(s *remote.Session) *cobra.Command {
-	c := usage.Parent(&cobra.Command{Use: "user", Short: "Manage who may sign in (admins)", Example: "  platform-scheduler user list"})
+	c := usage.Parent(&cobra.Command{
+		Use: "user", Short: "Manage who may sign in (admins)", Example: "  platform-scheduler user list",
+		Long: "Manage who may sign in. No API token may change users, so that the commands that\ndo ask for one's own password.",
+	})
 	var pages remote.Pages
 	list := &cobra.Command{
 		Use: "list", Short: "List the users", Example: "  platform-scheduler user list -o json", Args: usage.Args(cobra.NoArgs),
@@ -103,6 +163,7 @@ func userCommand(s *remote.Session) *cobra.Command {
 
 func userCreate(s *remote.Session) *cobra.Command {
 	var f rightsFlags
+	as := &asAdmin{Session: s}
 	var passwordFile string
 	c := &cobra.Command{
 		Use: "create NAME", Short: "Add a user", Args: usage.Args(cobra.ExactArgs(1)),
@@ -113,26 +174,36 @@ func userCreate(s *remote.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if u.Password, err = s.Password(passwordFile, args[0]); err != nil {
+			if u.Password, err = s.Password(passwordFile, "(new) "+args[0]); err != nil {
 				return err
 			}
-			return remote.Send(s, c, "POST", "/users", nil, u, func(made user) error {
+			api, end, err := as.signIn(c)
+			if err != nil {
+				return err
+			}
+			defer end()
+			return remote.SendBy(s, c, api, "POST", "/users", nil, u, func(made user) error {
 				return s.Line("created %s, %s (%s)", made.Username, made.Role, made.rights())
 			})
 		},
 	}
 	f.add(c, "viewer")
-	c.Flags().StringVar(&passwordFile, "password-file", "", "read the password from `FILE` instead of asking")
+	as.flags(c)
+	c.Flags().StringVar(&passwordFile, "password-file", "", "read the new user's password from `FILE` instead of asking")
 	return c
 }
 
 func userUpdate(s *remote.Session) *cobra.Command {
 	var f rightsFlags
+	as := &asAdmin{Session: s}
 	c := &cobra.Command{
 		Use: "update NAME", Short: "Change what a user may do, and end the sessions; what is not given stays", Args: usage.Args(cobra.ExactArgs(1)),
 		Example: "  platform-scheduler user update ann --role operator --group payments:operator --group audit:viewer --commands",
 		RunE: func(c *cobra.Command, args []string) error {
-			return withUser(s, c, args[0], func(api *client.Client, u user) error {
+			if err := f.apply(c, &user{}); err != nil { // before anybody is asked
+				return err
+			}
+			return as.withUser(c, args[0], func(api *client.Client, u user) error {
 				if err := f.apply(c, &u); err != nil {
 					return err
 				}
@@ -141,24 +212,31 @@ func userUpdate(s *remote.Session) *cobra.Command {
 		},
 	}
 	f.add(c, "viewer")
+	as.flags(c)
 	return c
 }
 
 func userResetPassword(s *remote.Session) *cobra.Command {
+	as := &asAdmin{Session: s}
 	var passwordFile string
+	var keepTokens bool
 	c := &cobra.Command{
-		Use: "reset-password NAME", Short: "Give a user another password and end the sessions", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "reset-password NAME", Short: "Give a user another password, end the sessions and revoke the API tokens", Args: usage.Args(cobra.ExactArgs(1)),
 		Example: "  platform-scheduler user reset-password ann",
 		RunE: func(c *cobra.Command, args []string) error {
-			return withUser(s, c, args[0], func(api *client.Client, u user) (err error) {
-				if u.Password, err = s.Password(passwordFile, "(new) "+u.Username); err != nil {
-					return err
-				}
+			password, err := s.Password(passwordFile, "(new) "+args[0])
+			if err != nil {
+				return err
+			}
+			return as.withUser(c, args[0], func(api *client.Client, u user) error {
+				u.Password, u.KeepTokens = password, keepTokens
 				return put(s, c, api, u)
 			})
 		},
 	}
-	c.Flags().StringVar(&passwordFile, "password-file", "", "read the password from `FILE` instead of asking")
+	as.flags(c)
+	c.Flags().StringVar(&passwordFile, "password-file", "", "read the new password from `FILE` instead of asking")
+	c.Flags().BoolVar(&keepTokens, "keep-tokens", false, "leave the API tokens of the user as they are")
 	return c
 }
 
@@ -169,10 +247,11 @@ func put(s *remote.Session, c *cobra.Command, api *client.Client, u user) error 
 
 func userDelete(s *remote.Session) *cobra.Command {
 	var q terminal.Question
+	as := &asAdmin{Session: s}
 	c := &cobra.Command{
 		Use: "delete NAME", Short: "Remove a user with sessions and tokens", Example: "  platform-scheduler user delete ann", Args: usage.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withUser(s, c, args[0], func(api *client.Client, u user) error {
+			return as.withUser(c, args[0], func(api *client.Client, u user) error {
 				if err := q.Ask(s.Err, "Remove the user %s with all sessions and tokens?", u.Username); err != nil {
 					return err
 				}
@@ -183,20 +262,8 @@ func userDelete(s *remote.Session) *cobra.Command {
 		},
 	}
 	q.Flag(c)
+	as.flags(c)
 	return c
-}
-
-// withUser finds a user by name.
-func withUser(s *remote.Session, c *cobra.Command, name string, do func(api *client.Client, u user) error) error {
-	api, err := s.Client()
-	if err != nil {
-		return err
-	}
-	u, err := findUser(c, api, name)
-	if err != nil {
-		return err
-	}
-	return do(api, u)
 }
 
 func findUser(c *cobra.Command, api *client.Client, name string) (user, error) {

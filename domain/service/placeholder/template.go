@@ -4,6 +4,7 @@
 package placeholder
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,12 +18,23 @@ const maxPlaceholders = 1000
 
 // Error is a placeholder that is wrong or has no value. It names the
 // placeholder and the remedy, and never a value.
-type Error struct{ text string }
+type Error struct {
+	text string
+	// secret: it is a secret that has no value.
+	secret bool
+}
+
+// SecretMissing reports whether an error says that a secret is not there for the
+// run.
+func SecretMissing(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.secret
+}
 
 // Error implements error.
 func (e *Error) Error() string { return e.text }
 
-func wrong(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
+func wrong(format string, args ...any) error { return &Error{text: fmt.Sprintf(format, args...)} }
 
 // part is a piece of plain text or a placeholder.
 type part struct {
@@ -133,14 +145,18 @@ func SecretNames(text string) []string {
 	const prefix = mark + secretPrefix
 	var names []string
 	for {
-		_, rest, found := strings.Cut(text, prefix)
+		before, rest, found := strings.Cut(text, prefix)
 		if !found {
 			slices.Sort(names)
 			return slices.Compact(names)
 		}
-		if name, _, closed := strings.Cut(rest, "}"); closed && goodName(name) {
+		escaped := strings.HasSuffix(before, "$") // $${ is a text, not a placeholder
+		if name, _, closed := strings.Cut(rest, "}"); closed && !escaped && goodName(name) {
 			names = append(names, name)
 		}
 		text = rest
 	}
 }
+
+// OfSecret is the placeholder of a secret.
+func OfSecret(name string) string { return mark + secretPrefix + name + "}" }

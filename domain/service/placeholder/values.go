@@ -3,6 +3,7 @@ package placeholder
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -93,7 +94,7 @@ func (v *Values) secret(name string) (string, error) {
 	if value, known := v.run.Secrets[name]; known {
 		return value, nil
 	}
-	return "", wrong("there is no secret named %s; create it under /api/v1/secrets", name)
+	return "", &Error{secret: true, text: fmt.Sprintf("there is no secret named %s for the jobs of the group %s; make it, or have the group added to it, under /api/v1/secrets", name, v.run.Job.Group)}
 }
 
 // param is a parameter of the run: a text as it is, anything else as its JSON.

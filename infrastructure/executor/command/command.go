@@ -17,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 )
 
@@ -61,7 +62,7 @@ func (e *Executor) Check(job *entity.Job) []fault.Field {
 func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	d, faults := parse(run.Job.Data, e.settings.Interpreters, placeholder.Of(run))
 	if len(faults) > 0 {
-		o := entity.Failed(entity.ReasonInvalid, faults[0].Field+": "+faults[0].Message)
+		o := jobdata.Refused(faults, faults[0].Field+": "+faults[0].Message)
 		o.NoRetry = true // another attempt would read the same
 		return o
 	}

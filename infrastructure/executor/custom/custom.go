@@ -130,7 +130,7 @@ func (g *Registry) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	}
 	data, wrong := e.read(run.Job.Data, placeholder.Of(run))
 	if len(wrong) > 0 {
-		return entity.Failed(entity.ReasonInvalid, fault.Invalid(wrong).Error())
+		return jobdata.Refused(wrong, fault.Invalid(wrong).Error())
 	}
 	r := newRun(run, data, rep)
 	err := e.handler.Handle(ctx, r)

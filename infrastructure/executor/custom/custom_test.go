@@ -199,7 +199,7 @@ func TestPlaceholdersInJobDataBecomeTheValuesOfTheRun(t *testing.T) {
 
 	run.Secrets = nil
 	outcome := registry.Run(t.Context(), run, &executortest.Recorder{})
-	require.Equal(t, entity.ReasonInvalid, outcome.Reason)
+	require.Equal(t, entity.ReasonSecretMissing, outcome.Reason)
 	require.Contains(t, outcome.Message, "jobData.key: there is no secret named K")
 	faults := registry.Check(handlerRun("import", `{"from":"${PATH}"}`).Job)
 	require.Len(t, faults, 1)

@@ -90,7 +90,7 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	}
 	c, faults := x.read(run.Job, placeholder.Of(run))
 	if len(faults) > 0 {
-		return entity.Failed(entity.ReasonInvalid, fault.Invalid(faults).Error())
+		return jobdata.Refused(faults, fault.Invalid(faults).Error())
 	}
 	began := x.clock.Monotonic()
 	limited, stop := x.within(ctx, limit)

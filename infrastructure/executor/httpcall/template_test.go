@@ -52,7 +52,6 @@ func TestValuesAreCheckedLikeAnyText(t *testing.T) {
 		"other host":             {data{"url": "http://${params.v}/"}, `{"v":"evil.example/x"}`, "jobData.url"},
 		"user in a host":         {data{"url": "http://good.${params.v}/"}, `{"v":"@evil.example"}`, "jobData.url"},
 		"missing":                {data{"body": "${params.none}", "method": "POST"}, `{}`, "jobData.body"},
-		"no secret":              {data{"headers": data{"X-A": "${secret.NONE}"}}, `{}`, "jobData.headers.X-A"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.d["url"] == nil {
@@ -67,6 +66,18 @@ func TestValuesAreCheckedLikeAnyText(t *testing.T) {
 			require.NotContains(t, outcome.Message, "evil")
 		})
 	}
+}
+
+// A secret that is not there is no mistake of the definition, and not mended by
+// another try.
+func TestARunWithoutItsSecretIsNotRepeated(t *testing.T) {
+	x := httpcall.New(clock.NewSystem(), open())
+	defer x.Close()
+	run := newRun(t, data{"url": "http://127.0.0.1", "headers": data{"X-A": "${secret.NONE}"}})
+	require.Empty(t, x.Check(run.Job), "it may be there when it runs")
+	outcome := x.Run(t.Context(), run, &executortest.Recorder{})
+	require.Equal(t, []any{entity.ReasonSecretMissing, true}, []any{outcome.Reason, outcome.NoRetry})
+	require.Contains(t, outcome.Message, "jobData.headers.X-A: there is no secret named NONE")
 }
 
 func TestCheckSeesWhatIsWrongAroundPlaceholders(t *testing.T) {

@@ -44,7 +44,7 @@ func (e *expansion) value(path string, v any) any {
 	case string:
 		text, err := placeholder.Expand(v, e.run, placeholder.Raw)
 		if err != nil && len(e.faults) < maxFaults {
-			e.faults = append(e.faults, fault.Field{Field: path, Code: "invalid_placeholder", Message: err.Error()})
+			e.faults = append(e.faults, fault.Field{Field: path, Code: codeOf(err), Message: err.Error()})
 		}
 		return text
 	case []any:

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/spelling"
@@ -101,9 +102,33 @@ func (r *Reader) Template(name string, maxBytes int, escape placeholder.Escape) 
 func (r *Reader) Expand(name, text string, escape placeholder.Escape) string {
 	expanded, err := placeholder.Expand(text, r.run, escape)
 	if err != nil {
-		r.Fault(name, "invalid_placeholder", "%s", err)
+		r.Fault(name, codeOf(err), "%s", err)
 	}
 	return expanded
+}
+
+// The codes of placeholders that cannot be replaced.
+const (
+	codePlaceholder   = "invalid_placeholder"
+	codeSecretMissing = "secret_missing"
+)
+
+func codeOf(err error) string {
+	if placeholder.SecretMissing(err) {
+		return codeSecretMissing
+	}
+	return codePlaceholder
+}
+
+// Refused is the outcome of a run whose data are wrong. One that lacks a secret
+// is not repeated: somebody has to give it.
+func Refused(faults []fault.Field, message string) entity.Outcome {
+	if slices.ContainsFunc(faults, func(f fault.Field) bool { return f.Code == codeSecretMissing }) {
+		o := entity.Failed(entity.ReasonSecretMissing, message)
+		o.NoRetry = true
+		return o
+	}
+	return entity.Failed(entity.ReasonInvalid, message)
 }
 
 // Peek is a text as it was written, "" when absent or wrong.

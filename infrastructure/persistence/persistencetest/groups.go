@@ -226,12 +226,12 @@ func visibleGroups(t *testing.T, s *persistence.Store) {
 
 func rights(t *testing.T, s *persistence.Store) {
 	bound := entity.User{ID: "u-1", Name: "ann", PasswordHash: "h", Role: entity.RoleOperator, CreateTime: noon, UpdateTime: noon}
-	bound.Groups, bound.Commands = map[string]entity.Role{"日本": entity.RoleViewer}, true
+	bound.Groups, bound.Commands, bound.Secrets = map[string]entity.Role{"日本": entity.RoleViewer}, true, true
 	require.NoError(t, s.AddUser(t.Context(), bound))
 	got, err := s.UserByID(t.Context(), "u-1")
 	require.NoError(t, err)
 	require.Equal(t, bound, got)
-	none := entity.Rights{Groups: map[string]entity.Role{}}
+	none := entity.Rights{Groups: map[string]entity.Role{}, Secrets: true}
 	require.NoError(t, s.SetRole(t.Context(), "u-1", entity.RoleOperator, none, noon))
 	got, err = s.UserByName(t.Context(), "ann")
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
 
 func testSecrets(t *testing.T, open Opener) {
@@ -68,7 +69,59 @@ func testSecrets(t *testing.T, open Opener) {
 	_, _, err = s.ListSecrets(t.Context(), repository.Page{Cursor: "%"})
 	require.True(t, fault.Is(err, fault.KindInvalid))
 
-	require.NoError(t, s.DropSecret(t.Context(), "db.key"))
-	require.True(t, fault.Is(s.DropSecret(t.Context(), "db.key"), fault.KindNotFound))
-	require.True(t, fault.Is(s.DropSecret(t.Context(), "caf\u00e9"), fault.KindNotFound))
+	require.True(t, fault.Is(s.DropSecret(t.Context(), "db.key", 1), fault.KindConflict), "somebody has changed it")
+	require.NoError(t, s.DropSecret(t.Context(), "db.key", 2))
+	require.True(t, fault.Is(s.DropSecret(t.Context(), "db.key", 2), fault.KindNotFound))
+	require.True(t, fault.Is(s.DropSecret(t.Context(), "caf\u00e9", 1), fault.KindNotFound))
+	secretGroups(t, s)
+	secretUses(t, s)
+}
+
+func secretGroups(t *testing.T, s *persistence.Store) {
+	own := entity.Secret{Name: "own", Groups: []string{"pay", "ä.b"}, KeyID: "k", Sealed: []byte("x"), Version: 1, CreateTime: noon, UpdateTime: noon}
+	require.NoError(t, s.AddSecret(t.Context(), own))
+	read := func() entity.Secret {
+		got, err := s.SecretsByName(t.Context(), []string{"own"})
+		require.NoError(t, err)
+		return got[0]
+	}
+	require.Equal(t, own, read())
+	wider := own
+	wider.Groups, wider.Sealed, wider.KeyID, wider.Version = nil, nil, "", 2
+	require.NoError(t, s.ReplaceSecret(t.Context(), wider))
+	seals, err := s.Seals(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []repository.Seal{{KeyID: "k", Secrets: 5}}, seals)
+	bound := own
+	bound.Name, bound.KeyID = "bound", "k0"
+	require.NoError(t, s.AddSecret(t.Context(), bound))
+	seals, err = s.Seals(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []repository.Seal{{KeyID: "k", Secrets: 5}, {KeyID: "k0", Secrets: 1, Bound: 1}}, seals)
+	require.Equal(t, []any{[]string(nil), []byte("x"), "k", 2}, []any{read().Groups, read().Sealed, read().KeyID, read().Version}, "the value is as it was")
+}
+
+func secretUses(t *testing.T, s *persistence.Store) {
+	job := func(i int, group, data string) {
+		j := plannedJob(i, noon)
+		j.Group, j.Data = group, data
+		add(t, s, []*entity.Job{j})
+	}
+	job(801, "pay", `{"url":"http://h/${secret.own}"}`)
+	job(802, "risk", `{"a":["${secret.own}${secret.other}"]}`)
+	job(803, "ops", `{"a":"${secret.own}"}`)
+	job(804, "risk", `{"a":"$${secret.own} ${secret.OWN} ${secret.own_}"}`)
+	uses := func(within, except []string, limit int) []string {
+		found, err := s.JobsNaming(t.Context(), "own", within, except, limit)
+		require.NoError(t, err)
+		out := []string{}
+		for _, j := range found {
+			out = append(out, j.Group)
+		}
+		return out
+	}
+	require.Equal(t, []string{"pay", "risk", "ops"}, uses(nil, nil, 10))
+	require.Equal(t, []string{"risk", "ops"}, uses(nil, []string{"pay"}, 10))
+	require.Equal(t, []string{"risk"}, uses([]string{"pay", "risk"}, []string{"pay"}, 10))
+	require.Equal(t, []string{"pay", "risk"}, uses(nil, nil, 2))
 }
