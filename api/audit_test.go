@@ -49,9 +49,9 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	e.about("2 objects", "", `{"deleted":[{"`+other+`":"again"},null]}`)
 
 	e.call("POST", "/api/v1/secrets", `{"name":"TOKEN","value":"hunter2-hunter2","description":"of billing"}`).want(201)
-	e.about("TOKEN", "", `{"value":["***","***"],"description":[null,"of billing"]}`)
+	e.about("TOKEN", "", `{"value":["***","***"],"description":[null,"of billing"],"groups":[null,null]}`)
 	e.call("PUT", "/api/v1/secrets/TOKEN", `{"value":"hunter3-hunter3","version":1}`).want(200)
-	e.about("TOKEN", "", `{"value":["***","***"],"description":[null,""]}`)
+	e.about("TOKEN", "", `{"value":["***","***"],"description":["of billing",""]}`)
 	e.call("DELETE", "/api/v1/secrets/TOKEN", "").want(204)
 	e.about("TOKEN", "", "")
 

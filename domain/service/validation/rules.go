@@ -26,7 +26,7 @@ var (
 	// attemptReasons are those that an attempt can fail with.
 	attemptReasons = []entity.Reason{
 		entity.ReasonError, entity.ReasonTimeout, entity.ReasonExitCode, entity.ReasonHTTPStatus, entity.ReasonBodyMismatch,
-		entity.ReasonPanic, entity.ReasonInvalid, entity.ReasonSecretMissing, entity.ReasonNodeLost, entity.ReasonShutdown,
+		entity.ReasonPanic, entity.ReasonInvalid, entity.ReasonNodeLost, entity.ReasonShutdown,
 	}
 )
 
