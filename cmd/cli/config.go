@@ -3,11 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
-	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -156,7 +154,7 @@ func (s *session) versionCommand() *cobra.Command {
 				return err
 			}
 			if !s.ForPeople() {
-				return s.Value(vo.Version{Version: app.Version(), GoVersion: runtime.Version()})
+				return s.Value(app.Build())
 			}
 			return s.Line("platform-scheduler %s", app.Version())
 		},
