@@ -41,13 +41,13 @@ func TestPeopleAreAskedBeforeWhatCannotBeTakenBack(t *testing.T) {
 	file := s.file("jobs/a.yaml", twoJobs)
 	s.must("job", "apply", "-f", file)
 	s.must("secret", "set", "billing", "--value-file", s.file("value", "hunter2-hunter2"))
-	s.must("user", "create", "ann", "--password-file", s.file("pw", "correct horse"))
+	s.must("user", "create", "ann", "--password-file", s.file("pw", "correct horse"), "--own-password-file", filepath.Join(b.dir, "initial-admin-password"))
 	s.must("group", "create", "empty")
 	for _, args := range [][]string{
 		{"job", "delete", "first"},
 		{"job", "pause", "--all"},
 		{"secret", "delete", "billing"},
-		{"user", "delete", "ann"},
+		{"user", "delete", "ann", "--own-password-file", filepath.Join(b.dir, "initial-admin-password")},
 		{"group", "delete", "empty"},
 		{"job", "apply", "--prune", "-f", s.file("few.yaml", "name: third\ngroup: reports\njobType: CUSTOM\njobClass: noop\n")},
 	} {
@@ -68,5 +68,5 @@ func TestPeopleAreAskedBeforeWhatCannotBeTakenBack(t *testing.T) {
 	require.Contains(t, s.must("job", "apply", "--prune", "-f", filepath.Join(s.home, "few.yaml")), "- delete reports/second")
 	atTerminal(t, "") // nobody answers, and nobody is asked
 	s.must("secret", "delete", "billing", "--yes")
-	s.must("user", "delete", "ann", "-y")
+	s.must("user", "delete", "ann", "-y", "--own-password-file", filepath.Join(b.dir, "initial-admin-password"))
 }

@@ -30,7 +30,7 @@ func TestTheCommandLinePrintsWhatTheAPIAnswers(t *testing.T) {
 	s := newShell(t, b)
 	s.must("job", "apply", "-f", s.file("jobs.yaml", twoJobs))
 	s.must("group", "create", "empty")
-	s.must("user", "create", "ann", "--role", "viewer", "--password-file", s.file("pw", "correct horse\n"))
+	s.must("user", "create", "ann", "--role", "viewer", "--password-file", s.file("pw", "correct horse\n"), "--own-password-file", filepath.Join(b.dir, "initial-admin-password"))
 	s.must("secret", "set", "billing", "--value-file", s.file("value", "hunter2-hunter2\n"))
 	s.must("job", "pause", "second") // so that nothing fires meanwhile
 	run := strings.TrimSpace(s.must("job", "trigger", "first"))

@@ -123,7 +123,7 @@ func TestSecretsNodesAndDeadLettersAreSteered(t *testing.T) {
 	require.Contains(t, s.must("secret", "set", "billing", "--value-file", s.file("value", "hunter2-hunter2\n"), "--description", "for tests"), "made the secret billing, version 1")
 	typed(t, "hunter3-hunter3\n")
 	require.Contains(t, s.must("secret", "set", "billing", "--value-file", "-"), "changed the secret billing, version 2")
-	require.Regexp(t, `billing +2 .* for tests\n`, s.must("secret", "list"))
+	require.Regexp(t, `billing +all groups +2 .* for tests\n`, s.must("secret", "list"))
 	require.NotContains(t, s.must("secret", "list", "-o", "json"), "hunter")
 	require.Contains(t, s.must("secret", "delete", "billing"), "deleted the secret billing")
 

@@ -15,28 +15,37 @@ import (
 
 // auditEntry is what the commands show of a line of the audit log.
 type auditEntry struct {
-	Time     *string `json:"time"`
-	Username string  `json:"username"`
-	Address  string  `json:"address"`
-	Action   string  `json:"action"`
-	Object   string  `json:"object"`
-	Status   int     `json:"status"`
-	Code     string  `json:"code"`
+	Time       *string `json:"time"`
+	Username   string  `json:"username"`
+	Address    string  `json:"address"`
+	Action     string  `json:"action"`
+	Object     string  `json:"object"`
+	ObjectName string  `json:"objectName"`
+	Status     int     `json:"status"`
+	Code       string  `json:"code"`
+	Calls      int     `json:"calls"`
 }
 
-// result is the status, and why where it was refused.
-func (e auditEntry) result() string { return strings.TrimSpace(fmt.Sprint(e.Status, " ", e.Code)) }
+// result is the status, why where it was refused, and how often.
+func (e auditEntry) result() string {
+	text := strings.TrimSpace(fmt.Sprint(e.Status, " ", e.Code))
+	if e.Calls > 1 {
+		text += fmt.Sprintf(" (%d times)", e.Calls)
+	}
+	return text
+}
 
 // auditFilter are the flags that choose entries.
 type auditFilter struct {
-	user, action, object string
-	span                 remote.Span
+	user, action, object, name string
+	span                       remote.Span
 }
 
 func (f *auditFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.user, "user", "", "only what this `USER` did, by name or id")
 	c.Flags().StringVar(&f.action, "action", "", "only this method and route, such as \"POST /api/v1/jobs\"")
-	c.Flags().StringVar(&f.object, "object", "", "only what was about this id or name")
+	c.Flags().StringVar(&f.object, "object", "", "only what was about this id")
+	c.Flags().StringVar(&f.name, "name", "", "only what was about an object of this name, also one that is deleted")
 	f.span.Flags(c, "this machine")
 }
 
@@ -53,7 +62,7 @@ func (f *auditFilter) query(s *remote.Session, c *cobra.Command, api *client.Cli
 		}
 		id = u.ID
 	}
-	return remote.Query("userId", id, "action", f.action, "object", f.object, "from", from, "to", to), nil
+	return remote.Query("userId", id, "action", f.action, "object", f.object, "objectName", f.name, "from", from, "to", to), nil
 }
 
 func auditCommand(s *remote.Session) *cobra.Command {
@@ -78,6 +87,7 @@ func auditCommand(s *remote.Session) *cobra.Command {
 			remote.Column[auditEntry]{Name: "address", Of: func(e auditEntry) string { return e.Address }},
 			remote.Column[auditEntry]{Name: "action", Of: func(e auditEntry) string { return e.Action }},
 			remote.Column[auditEntry]{Name: "object", Of: func(e auditEntry) string { return e.Object }},
+			remote.Column[auditEntry]{Name: "name", Of: func(e auditEntry) string { return e.ObjectName }},
 			remote.Column[auditEntry]{Name: "result", Of: auditEntry.result},
 		)
 	}
