@@ -106,6 +106,7 @@ type Engine struct {
 	cluster   *cluster
 	ticker    *ticker.Ticker
 	backfills *backfill.Manager
+	retention *upkeep.Retention
 	dispatch  *dispatch.Manager
 	// exposure is nil unless commands run as the server's own user.
 	exposure *service.CommandExposure
@@ -236,6 +237,12 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return e, err
 	}
 	e.cluster.elect(e, node)
+	e.retention = upkeep.NewRetention(upkeep.RetentionDeps{
+		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, Days: upkeep.RetentionDays{
+			Executions: cfg.Retention.ExecutionsDays, Logs: cfg.Retention.LogsDays, Metrics: cfg.Retention.MetricsDays,
+			Audit: cfg.Retention.AuditDays, Nodes: cfg.Retention.NodesDays,
+		},
+	})
 	duties := upkeep.NewDuties(o.Clock, e.ticker, e.cluster.lead(), o.Logger)
 	e.wireServices(places, compiler, closer, o.Executor, duties, jobs)
 	return e, e.addDuties(duties)
@@ -270,6 +277,7 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 		Tallies: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
 	})
 	e.Loads = service.NewLoadService(service.LoadDeps{Jobs: e.Store, Schedules: compiler, Clock: e.Clock, Machine: e.machine})
+	e.Metrics.WatchRetention(e.retention)
 	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties, e.Clock, e.degraded)
 }
 

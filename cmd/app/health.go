@@ -14,6 +14,7 @@ func (e *Engine) parts() []service.Part {
 		{Name: "membership", Check: func() (string, bool) { return e.Member.Standing() }},
 		{Name: "drain", Check: func() (string, bool) { return e.Member.Draining() }},
 		{Name: service.PartClock, Check: e.skew},
+		{Name: "retention", Check: func() (string, bool) { return e.retention.Behind() }},
 		{Name: "ends", Check: func() (string, bool) { return e.Runner.Holding() }},
 		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
 		{Name: service.PartCommands, Check: e.commandTrouble},

@@ -65,10 +65,6 @@ type duty struct {
 // one of them (docs/cluster.md says why).
 func (e *Engine) addDuties(d *upkeep.Duties) error {
 	relay := upkeep.NewRelay(e.Store, e.Bus)
-	retention := upkeep.NewRetention(e.Store, e.Clock, upkeep.RetentionDays{
-		Executions: e.cfg.Retention.ExecutionsDays, Logs: e.cfg.Retention.LogsDays, Metrics: e.cfg.Retention.MetricsDays,
-		Audit: e.cfg.Retention.AuditDays, Nodes: e.cfg.Retention.NodesDays,
-	})
 	if e.exposure != nil {
 		if err := d.Every("exposure", exposureInterval, e.exposure.RunOnce); err != nil {
 			return err
@@ -98,7 +94,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 			{"groups", groupsInterval, e.Groups.Sweep},
 			{"backfills", backfillInterval, e.backfills.RunOnce},
 			{"relay", relayInterval, ignoreCount(relay.RunOnce)},
-			{"retention", retentionInterval, ignoreCount(retention.RunOnce)},
+			{"retention", retentionInterval, ignoreCount(e.retention.RunOnce)},
 		}},
 	} {
 		for _, duty := range part.duties {

@@ -105,18 +105,29 @@ type IdempotentCalls interface {
 	Abandon(ctx context.Context, c entity.IdempotentCall) error
 }
 
-// Retention deletes old rows in small batches by primary key. Each method
-// deletes at most limit rows older than before and returns how many.
+// Purged is what one step of a purge came to.
+type Purged struct {
+	Deleted int
+	// More: the step ended at its limit, and the next may find more.
+	More bool
+	// Reached is the age of the youngest row that was looked at: all older ones are
+	// deleted or must stay. Zero where nobody can tell.
+	Reached time.Time
+}
+
+// Retention deletes old rows in small steps by primary key. Each step looks at
+// rows older than before, deletes at most limit of them in one short
+// transaction, and goes on where the former step ended.
 type Retention interface {
 	// PurgeExecutions never touches rows that are not final, dead letters that
 	// wait for a person, or the rows that a replay refers to as its root while
 	// that replay is live.
-	PurgeExecutions(ctx context.Context, before time.Time, limit int) (int, error)
-	PurgeLogs(ctx context.Context, before time.Time, limit int) (int, error)
+	PurgeExecutions(ctx context.Context, before time.Time, limit int) (Purged, error)
+	PurgeLogs(ctx context.Context, before time.Time, limit int) (Purged, error)
 	// PurgeOthers removes expired sessions, idempotent calls and metrics.
-	PurgeOthers(ctx context.Context, before time.Time, limit int) (int, error)
+	PurgeOthers(ctx context.Context, before time.Time, limit int) (Purged, error)
 	// PurgeAudit removes entries of the audit log.
-	PurgeAudit(ctx context.Context, before time.Time, limit int) (int, error)
+	PurgeAudit(ctx context.Context, before time.Time, limit int) (Purged, error)
 	// PurgeBackfills removes backfills that are not ACTIVE.
-	PurgeBackfills(ctx context.Context, before time.Time, limit int) (int, error)
+	PurgeBackfills(ctx context.Context, before time.Time, limit int) (Purged, error)
 }

@@ -145,3 +145,17 @@ func TestLatenessIsReadFromItsBuckets(t *testing.T) {
 	_, p99, _ = m.Lateness()
 	require.Equal(t, 600*time.Second, p99, "beyond the last bucket nothing is known")
 }
+
+// lags is a retention that is behind.
+type lags map[string]time.Duration
+
+func (l lags) Lag() map[string]time.Duration { return l }
+
+func TestTheLagOfRetentionIsShownWhileThereIsOne(t *testing.T) {
+	m := metrics.New()
+	behind := lags{"logs": 90 * time.Minute}
+	m.WatchRetention(behind)
+	require.Equal(t, "5400", scrape(t, m)[`ps_retention_lag_seconds{rows="logs"}`])
+	delete(behind, "logs")
+	require.NotContains(t, scrape(t, m), `ps_retention_lag_seconds{rows="logs"}`)
+}

@@ -173,7 +173,7 @@ func (w *backfillWriter) FiresAt(ctx context.Context, jobID string, times []time
 }
 
 // PurgeBackfills implements repository.Retention.
-func (r *Retention) PurgeBackfills(ctx context.Context, before time.Time, limit int) (int, error) {
+func (r *Retention) PurgeBackfills(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
 	return r.purge(ctx, "backfills", "scheduler_backfill", "status <> 'ACTIVE' AND update_time < ?", limit, stampText(before))
 }
 

@@ -15,9 +15,6 @@ type Retention struct {
 	cursor purgeCursor
 }
 
-// purgeWindow is how many runs one step looks at.
-const purgeWindow = 1000
-
 // purgeCursor remembers how far the purge of runs has looked, so that old rows
 // which must stay (live ones, dead letters) are not read again at every step.
 type purgeCursor struct {
@@ -26,64 +23,60 @@ type purgeCursor struct {
 }
 
 // PurgeExecutions implements repository.Retention. It walks the runs by id from
-// the oldest on and, once it has met those that are young, begins anew.
-func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit int) (int, error) {
+// the oldest on and, once it has met those that are young, begins anew. What may
+// go is found before the transaction, which looks again at that alone.
+func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
 	r.cursor.mu.Lock()
 	defer r.cursor.mu.Unlock()
-	cursor, deleted := r.cursor.id, 0
-	young := identity.FloorID(before)
-	for deleted < limit {
-		var ids []string
-		gone := 0
-		err := r.s.change(ctx, repository.LaneRetention, "purge-executions", func(ctx context.Context, c *conn) (err error) {
-			window := min(purgeWindow, c.d.maxRows)
-			ids, err = collect(ctx, c, "retention.window", "SELECT id FROM scheduler_job_execution WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
-				[]any{cursor, young, window}, scanText)
-			if err != nil || len(ids) == 0 {
-				return err
-			}
-			old, err := c.lockDeletable(ctx, ids, before)
+	limit = min(limit, r.s.dialect.maxRows)
+	ids, err := collect(ctx, r.s.read, "retention.window", "SELECT id FROM scheduler_job_execution WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
+		[]any{r.cursor.id, identity.FloorID(before), limit}, scanText)
+	if err != nil {
+		return repository.Purged{}, err
+	}
+	if len(ids) == 0 {
+		r.cursor.id = ""
+		return repository.Purged{}, nil
+	}
+	old, err := r.s.read.deletable(ctx, ids, before)
+	if err != nil {
+		return repository.Purged{}, err
+	}
+	gone := 0
+	if len(old) > 0 {
+		err = r.s.change(ctx, repository.LaneRetention, "purge-executions", func(ctx context.Context, c *conn) error {
+			locked, err := c.lockDeletable(ctx, old, before)
 			if err != nil {
 				return err
 			}
-			if len(old) > limit-deleted {
-				old = old[:limit-deleted]
-				ids = old // look at the rest next time
-			}
-			if err := c.deleteExecutions(ctx, old); err != nil {
-				return err
-			}
-			gone = len(old)
-			return nil
+			gone = len(locked)
+			return c.deleteExecutions(ctx, locked)
 		})
-		if err != nil {
-			return deleted, err
-		}
-		deleted += gone
-		if len(ids) == 0 {
-			cursor = ""
-			break
-		}
-		cursor = ids[len(ids)-1]
 	}
-	r.cursor.id = cursor
-	return deleted, nil
+	if err != nil {
+		return repository.Purged{}, err
+	}
+	last := ids[len(ids)-1]
+	if r.cursor.id = last; len(ids) < limit {
+		r.cursor.id = ""
+	}
+	reached, _ := identity.TimeOf(last)
+	return repository.Purged{Deleted: gone, More: len(ids) == limit, Reached: reached}, nil
 }
 
 // lockDeletable locks those of the runs that may be deleted, and looks again:
 // a replay that began in between had locked its original. What others hold is
 // left for another time.
 func (c *conn) lockDeletable(ctx context.Context, ids []string, before time.Time) ([]string, error) {
-	old, err := c.deletable(ctx, ids, before)
-	if err != nil || len(old) == 0 || c.d.lite() {
-		return old, err
+	if !c.d.lite() {
+		in, args := c.d.in("id", ids)
+		locked, err := collect(ctx, c, "retention.lock", "SELECT id FROM scheduler_job_execution"+c.d.byPrimary+" WHERE "+in+" ORDER BY id"+c.d.skipLocked, args, scanText)
+		if err != nil || len(locked) == 0 {
+			return nil, err
+		}
+		ids = locked
 	}
-	in, args := c.d.in("id", old)
-	old, err = collect(ctx, c, "retention.lock", "SELECT id FROM scheduler_job_execution"+c.d.byPrimary+" WHERE "+in+" ORDER BY id"+c.d.skipLocked, args, scanText)
-	if err != nil || len(old) == 0 {
-		return nil, err
-	}
-	return c.deletable(ctx, old, before)
+	return c.deletable(ctx, ids, before)
 }
 
 // deletable keeps, of some ids, those of final and old runs that no dead
@@ -118,46 +111,48 @@ func (c *conn) deleteExecutions(ctx context.Context, ids []string) error {
 }
 
 // PurgeLogs implements repository.Retention.
-func (r *Retention) PurgeLogs(ctx context.Context, before time.Time, limit int) (int, error) {
+func (r *Retention) PurgeLogs(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
 	return r.purge(ctx, "logs", "scheduler_job_log", "id < ? AND create_time < ?", limit, identity.FloorID(before), stampText(before))
 }
 
 // PurgeOthers implements repository.Retention.
-func (r *Retention) PurgeOthers(ctx context.Context, before time.Time, limit int) (int, error) {
+func (r *Retention) PurgeOthers(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
 	at := stampText(before)
-	n, err := r.purge(ctx, "metrics", "scheduler_metrics", "collect_time < ?", limit, at)
-	if err != nil || n >= limit {
-		return n, err
+	total, err := r.purge(ctx, "metrics", "scheduler_metrics", "collect_time < ?", limit, at)
+	if err != nil || total.More {
+		return total, err
 	}
 	for _, t := range [...]struct{ name, table, where string }{
 		{"sessions", "scheduler_session", "expires_at < ?"},
 		{"tokens", "scheduler_api_token", "expires_at < ?"},
 		{"idempotency", "scheduler_idempotency_key", "create_time < ?"},
 	} {
-		m, err := r.purgeKeyed(ctx, t.name, t.table, t.where, limit-n, at)
-		n += m
-		if err != nil || n >= limit {
-			return n, err
+		n, err := r.purgeKeyed(ctx, t.name, t.table, t.where, limit-total.Deleted, at)
+		if total.Deleted += n; err != nil || total.Deleted >= limit {
+			total.More = err == nil
+			return total, err
 		}
 	}
-	return n, nil
+	return total, nil
 }
 
-// purge deletes at most limit rows of a table by their ids.
-func (r *Retention) purge(ctx context.Context, name, table, where string, limit int, args ...any) (deleted int, err error) {
+// purge deletes at most limit rows of a table by their ids, which it finds
+// before the transaction: rows only grow older.
+func (r *Retention) purge(ctx context.Context, name, table, where string, limit int, args ...any) (p repository.Purged, err error) {
+	limit = min(limit, r.s.dialect.maxRows)
+	ids, err := collect(ctx, r.s.read, "retention.find-"+name, "SELECT id FROM "+table+" WHERE "+where+" ORDER BY id LIMIT ?", append(args, limit), scanText)
+	if err != nil || len(ids) == 0 {
+		return p, err
+	}
+	in, list := r.s.dialect.in("id", ids)
 	err = r.s.change(ctx, repository.LaneRetention, "purge-"+name, func(ctx context.Context, c *conn) error {
-		ids, err := collect(ctx, c, "retention.find-"+name, "SELECT id FROM "+table+" WHERE "+where+" ORDER BY id LIMIT ?",
-			append(args, min(limit, c.d.maxRows)), scanText)
-		if err != nil || len(ids) == 0 {
-			deleted = 0
-			return err
-		}
-		in, list := c.d.in("id", ids)
 		n, err := c.exec(ctx, "retention.purge-"+name, "DELETE FROM "+table+" WHERE "+in, list...)
-		deleted = int(n)
+		p.Deleted = int(n)
 		return err
 	})
-	return deleted, err
+	p.More = err == nil && len(ids) == limit
+	p.Reached, _ = identity.TimeOf(ids[len(ids)-1])
+	return p, err
 }
 
 // purgeKeyed deletes from the small tables whose key is not an id.

@@ -66,66 +66,6 @@ func TestTheOutboxIsRelayedInOrder(t *testing.T) {
 	require.Zero(t, sent)
 }
 
-// purger counts what it is asked to delete.
-type purger struct {
-	left   map[string]int
-	before map[string]time.Time
-	calls  int
-	fail   error
-}
-
-func (p *purger) purge(what string, before time.Time, limit int) (int, error) {
-	p.calls++
-	p.before[what] = before
-	n := min(limit, p.left[what])
-	p.left[what] -= n
-	return n, p.fail
-}
-
-func (p *purger) PurgeExecutions(_ context.Context, before time.Time, limit int) (int, error) {
-	return p.purge("executions", before, limit)
-}
-
-func (p *purger) PurgeLogs(_ context.Context, before time.Time, limit int) (int, error) {
-	return p.purge("logs", before, limit)
-}
-
-func (p *purger) PurgeOthers(_ context.Context, before time.Time, limit int) (int, error) {
-	return p.purge("others", before, limit)
-}
-
-func (p *purger) PurgeAudit(_ context.Context, before time.Time, limit int) (int, error) {
-	return p.purge("audit", before, limit)
-}
-
-func (p *purger) PurgeBackfills(_ context.Context, before time.Time, limit int) (int, error) {
-	return p.purge("backfills", before, limit)
-}
-
-func (p *purger) ForgetNodes(_ context.Context, before time.Time) (int, error) {
-	return p.purge("nodes", before, 1)
-}
-
-func TestRetentionDeletesInSmallBatchesAndGoesOnNextTime(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	p := &purger{left: map[string]int{"executions": 10_500, "logs": 450}, before: map[string]time.Time{}}
-	r := upkeep.NewRetention(p, n.Time, upkeep.RetentionDays{Executions: 30, Logs: 7, Nodes: 3})
-	gone, err := r.RunOnce(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 10_450, gone, "a tick is bounded")
-	require.Equal(t, 500, p.left["executions"])
-	require.Equal(t, map[string]time.Time{
-		"executions": enginetest.Noon.AddDate(0, 0, -30), "backfills": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
-		"nodes": enginetest.Noon.AddDate(0, 0, -3),
-	}, p.before, "zero days keep for ever")
-	gone, err = r.RunOnce(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 500, gone)
-	p.fail = errors.New("locked")
-	_, err = r.RunOnce(t.Context())
-	require.ErrorContains(t, err, "delete old executions: locked")
-}
-
 // Live rows are never old, whatever their age.
 func TestRetentionSparesLiveRuns(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
@@ -146,7 +86,7 @@ func TestRetentionSparesLiveRuns(t *testing.T) {
 		return tx.Executions.Update(ctx, held[0], entity.StatusWaiting, 0)
 	})
 	n.Clock.Advance(40 * 24 * time.Hour)
-	gone, err := upkeep.NewRetention(n.Store, n.Time, upkeep.RetentionDays{Executions: 30}).RunOnce(t.Context())
+	gone, err := retention(n, n.Store, upkeep.RetentionDays{Executions: 30}).RunOnce(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, gone)
 	left := n.Rows(t, job.ID)

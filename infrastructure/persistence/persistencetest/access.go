@@ -202,10 +202,10 @@ func audit(t *testing.T, s *persistence.Store) {
 	}
 	n, err := s.PurgeAudit(t.Context(), time.Now().Add(time.Hour), 4)
 	require.NoError(t, err)
-	require.Equal(t, 4, n)
+	require.Equal(t, []any{4, true}, []any{n.Deleted, n.More})
 	n, err = s.PurgeAudit(t.Context(), time.Now().Add(time.Hour), 4)
 	require.NoError(t, err)
-	require.Equal(t, 2, n)
+	require.Equal(t, []any{2, false}, []any{n.Deleted, n.More})
 }
 
 // auditTogether: entries share commits, and one that is refused, or whose call

@@ -165,9 +165,9 @@ func backfillRetention(t *testing.T, s *persistence.Store) {
 	all[4].UpdateTime = noon
 	addBackfills(t, s, all...)
 	for _, want := range []int{2, 1, 0} {
-		n, err := s.PurgeBackfills(t.Context(), noon.AddDate(0, 0, -30), 2)
+		p, err := s.PurgeBackfills(t.Context(), noon.AddDate(0, 0, -30), 2)
 		require.NoError(t, err)
-		require.Equal(t, want, n)
+		require.Equal(t, want, p.Deleted)
 	}
 	left, _, err := s.ListBackfills(t.Context(), jobID(1), repository.Page{})
 	require.NoError(t, err)

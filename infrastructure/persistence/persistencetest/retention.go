@@ -50,9 +50,10 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 			{ExecutionID: replayed.ID, JobID: replayed.JobID, CreateTime: old, ReplayedAs: jobID(90)},
 		})
 	})
-	deleted, err := s.PurgeExecutions(t.Context(), limit, 100)
+	purged, err := s.PurgeExecutions(t.Context(), limit, 100)
 	require.NoError(t, err)
-	require.Equal(t, 3, deleted)
+	require.Equal(t, 3, purged.Deleted)
+	require.False(t, purged.More)
 	for name, e := range map[string]*entity.Execution{"plain": plain, "replayed letter": replayed, "root of an ended replay": doneRoot} {
 		_, err := s.Executions.Get(t.Context(), e.ID)
 		require.True(t, fault.Is(err, fault.KindNotFound), name)
@@ -80,24 +81,25 @@ func purgeInSteps(t *testing.T, s *persistence.Store) {
 		rows = append(rows, e)
 	}
 	add(t, s, nil, rows...)
-	total, steps := 0, 0
-	for ; total < 300; steps++ {
-		require.Less(t, steps, 10)
-		n, err := s.PurgeExecutions(t.Context(), noon, 100)
-		require.NoError(t, err)
-		require.LessOrEqual(t, n, 100)
-		total += n
+	round := func() (total int) {
+		for steps := 0; ; steps++ {
+			require.LessOrEqual(t, steps, 14)
+			p, err := s.PurgeExecutions(t.Context(), noon, 100)
+			require.NoError(t, err)
+			require.LessOrEqual(t, p.Deleted, 100)
+			if total += p.Deleted; !p.More {
+				return total
+			}
+			require.WithinRange(t, p.Reached, old, old.Add(1300*time.Second))
+		}
 	}
-	n, err := s.PurgeExecutions(t.Context(), noon, 100)
-	require.NoError(t, err)
-	require.Zero(t, n)
+	require.Equal(t, 300, round())
+	require.Zero(t, round())
 	write(t, s, func(ctx context.Context, tx repository.Tx) error { // what becomes final is found on the next round
 		e := final(rows[3], old)
 		return tx.Executions.Update(ctx, e, entity.StatusWaiting, 0)
 	})
-	n, err = s.PurgeExecutions(t.Context(), noon, 100)
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
+	require.Equal(t, 1, round())
 }
 
 func purgeRest(t *testing.T, s *persistence.Store) {
@@ -117,9 +119,9 @@ func purgeRest(t *testing.T, s *persistence.Store) {
 	}
 	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddLogs(ctx, chunks) })
 	for _, want := range []int{3, 2, 0} {
-		n, err := s.PurgeLogs(t.Context(), before, 3)
+		p, err := s.PurgeLogs(t.Context(), before, 3)
 		require.NoError(t, err)
-		require.Equal(t, want, n)
+		require.Equal(t, []any{want, want == 3}, []any{p.Deleted, p.More})
 	}
 	left, err := s.Logs(t.Context(), repository.LogPage{ExecutionID: run})
 	require.NoError(t, err)
@@ -132,9 +134,9 @@ func purgeRest(t *testing.T, s *persistence.Store) {
 		require.True(t, ok)
 	}
 	for _, want := range []int{3, 1, 0} {
-		n, err := s.PurgeOthers(t.Context(), noon.Add(90*time.Minute), 3)
+		p, err := s.PurgeOthers(t.Context(), noon.Add(90*time.Minute), 3)
 		require.NoError(t, err)
-		require.Equal(t, want, n)
+		require.Equal(t, []any{want, want == 3}, []any{p.Deleted, p.More})
 	}
 	_, err = s.SessionByHash(t.Context(), "c", noon)
 	require.NoError(t, err)
