@@ -172,7 +172,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err = e.openCluster(ctx, cfg); err != nil {
 		return e, err
 	}
-	e.Clock = storeclock.New(o.Clock, e.Store)
+	e.Clock = storeclock.New(o.Clock, e.timeSource())
 	if err = e.Clock.Measure(ctx); err != nil {
 		return e, err
 	}

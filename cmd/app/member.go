@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
@@ -27,6 +28,15 @@ func (e *Engine) member(node entity.Node) *membership.Member {
 }
 
 func (e *Engine) beat() time.Duration { return time.Duration(e.cfg.Engine.BeatMs) * time.Millisecond }
+
+// timeSource is the store where that has a clock of its own; an SQLite file has
+// the machine's.
+func (e *Engine) timeSource() repository.TimeSource {
+	if e.cfg.Store.Driver == config.DriverMySQL {
+		return e.Store
+	}
+	return nil
+}
 
 // gauge is what the registry shows of the process.
 type gauge struct {

@@ -20,6 +20,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/cache"
@@ -33,6 +34,8 @@ var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // Options are what a test may want otherwise; zero values take the defaults of
 // a node named node-1 in its first epoch, with 64 slots.
 type Options struct {
+	// StoreTime is the store's clock; nil is the node's own. Measure it first.
+	StoreTime repository.TimeSource
 	NodeID    string
 	Epoch     int64
 	Slots     int
@@ -103,7 +106,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, owned: &ownership{},
 		Jobs: cache.NewJobCache(store.Jobs, 1000), Schedules: schedule.NewCompiler(),
 	}
-	n.Time = storeclock.New(o.Clock, fixedTime{o.Clock})
+	n.Time = storeclock.New(o.Clock, o.StoreTime)
 	fair := fairness.New(0)
 	n.Places = coordination.NewPlaces(n.Schedules, fair, n.Jobs, dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, NodeID: o.NodeID, Labels: o.Labels,
@@ -211,9 +214,3 @@ func (n *Node) Own(partitions ...int) {
 	defer n.owned.mu.Unlock()
 	n.owned.mine = append([]int{}, partitions...)
 }
-
-// fixedTime is a store whose clock is the test's.
-type fixedTime struct{ clock *clocktest.Manual }
-
-// StoreTime implements repository.TimeSource.
-func (f fixedTime) StoreTime(context.Context) (time.Time, error) { return f.clock.Now(), nil }

@@ -5,6 +5,7 @@ package storeclock
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,52 +13,109 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Clock is the local clock corrected by the measured offset of the store's.
-// Readings are never ahead of the store by more than the rounding of its
-// answer: the error bound of the measurement is subtracted, so that nothing
-// fires early. Safe for concurrent use.
+const (
+	// driftPerMillion is how far two clocks may part, in parts of a million: what
+	// an undisciplined quartz does, twice over.
+	driftPerMillion = 500
+	// rounding is what the store's answer leaves out: it names whole milliseconds.
+	rounding = time.Millisecond
+)
+
+// Clock is the store's time at the last measurement plus the monotonic time
+// since: a step of the machine's wall clock changes nothing. A store without a
+// clock of its own (SQLite) has the machine's. Readings are never ahead of the
+// store's clock, so that nothing fires early. Safe for concurrent use.
 type Clock struct {
-	local  clock.Clock
+	local clock.Clock
+	// source is nil where the machine's wall clock is the store's.
 	source repository.TimeSource
-	// offset is what to add to the local wall time, in nanoseconds, the error
-	// bound already taken off.
-	offset atomic.Int64
-	// sure is how far the store's clock is ahead at least, in nanoseconds.
+	// base is the store's time minus monotonic time, at least: what Now adds.
+	base atomic.Pointer[time.Time]
+	// sure is how far the store's clock is ahead of the wall clock at least, in
+	// nanoseconds.
 	sure atomic.Int64
 	// seen holds wall minus monotonic at the last check, to notice jumps.
 	seen atomic.Int64
+
+	mu sync.Mutex
+	// known bounds the store's time minus monotonic time, as of the moment at.
+	known interval
+	at    time.Duration
+}
+
+// interval bounds a moment.
+type interval struct{ least, most time.Time }
+
+// aged is what an interval has become after a while.
+func (i interval) aged(by time.Duration) interval {
+	drift := by * driftPerMillion / 1_000_000
+	return interval{i.least.Add(-drift), i.most.Add(drift)}
+}
+
+// and is what two intervals have in common; ok is false for nothing.
+func (i interval) and(o interval) (both interval, ok bool) {
+	if o.least.After(i.least) {
+		i.least = o.least
+	}
+	if o.most.Before(i.most) {
+		i.most = o.most
+	}
+	return i, !i.most.Before(i.least)
 }
 
 // JumpThreshold is the difference between wall and monotonic time from which
 // a jump of the wall clock is an event (engine rule 13).
 const JumpThreshold = 5 * time.Second
 
-// New returns a clock with no offset; Measure it before use.
+// New returns a clock that must be measured before use; a nil source is for a
+// store whose clock is the machine's, which needs no measuring.
 func New(local clock.Clock, source repository.TimeSource) *Clock {
 	c := &Clock{local: local, source: source}
 	c.seen.Store(c.skew())
 	return c
 }
 
-// Now is the store's time, as far as known.
+// Now is the store's time, as far as known: never ahead of it.
 func (c *Clock) Now() time.Time {
-	return c.local.Now().Add(time.Duration(c.offset.Load()))
+	if base := c.base.Load(); base != nil {
+		return base.Add(c.local.Monotonic())
+	}
+	return c.local.Now()
 }
 
-// Measure asks the store for its time. The answer belongs to some moment
-// between question and answer, so that the clocks differ by what they differed
-// at either, or by something between.
+// Measure asks the store for its time.
 func (c *Clock) Measure(ctx context.Context) error {
-	asked, began := c.local.Now(), c.local.Monotonic()
+	if c.source == nil {
+		return nil
+	}
+	began := c.local.Monotonic()
 	store, err := c.source.StoreTime(ctx)
 	if err != nil {
 		return fmt.Errorf("measure the store's clock: %w", err)
 	}
-	trip := c.local.Monotonic() - began
-	least, most := store.Sub(asked)-trip, store.Sub(asked)
-	c.offset.Store(int64(least))
-	c.sure.Store(int64(max(least, 0) + min(most, 0)))
+	c.take(store, began, c.local.Monotonic())
 	return nil
+}
+
+// take learns that the store's clock showed a time at some moment between two
+// of monotonic time. What was known before holds too, but for the drift since: a
+// slow answer takes nothing away. Where the two exclude each other, the store's
+// clock was set, or the store is another server: the new one counts.
+func (c *Clock) take(store time.Time, began, ended time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fresh := interval{store.Add(-ended), store.Add(rounding - began)}
+	if c.base.Load() != nil {
+		if both, ok := fresh.and(c.known.aged(ended - c.at)); ok {
+			fresh = both
+		}
+	}
+	c.known, c.at = fresh, ended
+	base := fresh.least
+	c.base.Store(&base)
+	wall := c.local.Now().Add(-c.local.Monotonic())
+	least, most := fresh.least.Sub(wall), fresh.most.Add(-rounding).Sub(wall)
+	c.sure.Store(int64(max(least, 0) + min(most, 0)))
 }
 
 // Offset is how far the store's clock is ahead of the machine's, as far as that

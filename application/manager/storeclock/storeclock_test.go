@@ -69,6 +69,69 @@ func TestTheOffsetIsWhatIsCertain(t *testing.T) {
 	}
 }
 
+// Engine rule 13: a node's wall clock decides nothing where the store has one.
+func TestAStepOfTheWallClockChangesNothing(t *testing.T) {
+	local := clocktest.NewManual(start)
+	c := storeclock.New(local, &distantStore{local: local, skew: time.Hour})
+	require.NoError(t, c.Measure(t.Context()))
+	for _, step := range []time.Duration{time.Hour, -2 * time.Hour} {
+		before := c.Now()
+		local.Jump(step)
+		require.Equal(t, before, c.Now())
+		local.Advance(time.Second)
+		require.Equal(t, before.Add(time.Second), c.Now(), "time that passes does")
+	}
+}
+
+// SQLite has no clock but the machine's.
+func TestWithoutAClockOfTheStoreTheMachinesCounts(t *testing.T) {
+	local := clocktest.NewManual(start)
+	c := storeclock.New(local, nil)
+	require.NoError(t, c.Measure(t.Context()))
+	local.Jump(time.Hour)
+	require.Equal(t, local.Now(), c.Now())
+	require.Zero(t, c.Offset())
+}
+
+func TestASlowAnswerTakesNothingAway(t *testing.T) {
+	local := clocktest.NewManual(start)
+	store := &distantStore{local: local, skew: time.Minute, trip: 2 * time.Millisecond}
+	c := storeclock.New(local, store)
+	require.NoError(t, c.Measure(t.Context()))
+	truth := func() time.Time { return local.Now().Add(time.Minute) }
+	require.WithinDuration(t, truth(), c.Now(), time.Millisecond)
+	store.trip = 3 * time.Second
+	require.NoError(t, c.Measure(t.Context()))
+	require.WithinDuration(t, truth(), c.Now(), 4*time.Millisecond, "but for the drift of two clocks in three seconds")
+	require.False(t, c.Now().After(truth()))
+}
+
+// What was known long ago bounds little: the clocks may have parted.
+func TestAMeasurementGrowsOld(t *testing.T) {
+	local := clocktest.NewManual(start)
+	store := &distantStore{local: local, trip: 2 * time.Millisecond}
+	c := storeclock.New(local, store)
+	require.NoError(t, c.Measure(t.Context()))
+	local.Advance(1000 * time.Second)
+	store.skew = -300 * time.Millisecond // 300 parts of a million
+	require.NoError(t, c.Measure(t.Context()))
+	require.False(t, c.Now().After(local.Now().Add(store.skew)), "never ahead")
+	require.WithinDuration(t, local.Now().Add(store.skew), c.Now(), 2*time.Millisecond)
+}
+
+// A fail-over, or a clock of the store that was set: only the new one counts.
+func TestAStoreWithAnotherTimeIsBelieved(t *testing.T) {
+	for _, step := range []time.Duration{time.Hour, -time.Hour} {
+		local := clocktest.NewManual(start)
+		store := &distantStore{local: local, trip: 2 * time.Millisecond}
+		c := storeclock.New(local, store)
+		require.NoError(t, c.Measure(t.Context()))
+		store.skew = step
+		require.NoError(t, c.Measure(t.Context()))
+		require.WithinDuration(t, local.Now().Add(step), c.Now(), 2*time.Millisecond)
+	}
+}
+
 func TestJumpedTellsAJumpFromTimeThatPassed(t *testing.T) {
 	local := clocktest.NewManual(start)
 	c := storeclock.New(local, &distantStore{local: local})
