@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,7 +31,9 @@ const rest = 5 * time.Second
 // store. A gate that is wrong, because Redis was emptied or a holder died, costs
 // a question to the store, or the rest of one ttl; it never lets in a second.
 // So a lock may be refused that nobody holds, while somebody else stands in the
-// gate and is about to be refused by the store.
+// gate and is about to be refused by the store. A gate that has refused for two
+// ttls is passed: its holder may be dead and its end far away, as after a jump of
+// Redis' clock.
 //
 // While the store is away nobody gets a lock.
 type Fallback struct {
@@ -39,11 +42,19 @@ type Fallback struct {
 	log         *slog.Logger
 	// restUntil is when Redis is asked again, in monotonic ns; 0 while it answers.
 	restUntil atomic.Int64
+
+	mu sync.Mutex
+	// shut is since when the gate of a name has refused, or was last passed all
+	// the same, in monotonic time.
+	shut map[string]time.Duration
 }
+
+// maxShut bounds the names that are remembered.
+const maxShut = 4 * repository.MaxLockNames
 
 // NewFallback puts the gate, which is in Redis, before the store's locks.
 func NewFallback(gate, store repository.Locker, c clock.Clock, log *slog.Logger) *Fallback {
-	return &Fallback{gate: gate, store: store, clock: c, log: log}
+	return &Fallback{gate: gate, store: store, clock: c, log: log, shut: map[string]time.Duration{}}
 }
 
 // TryLock implements repository.Locker.
@@ -103,7 +114,29 @@ func (f *Fallback) pass(ctx context.Context, names []string, holder string, ttl 
 	if f.trouble(ctx, err); err != nil {
 		return names
 	}
-	return open
+	return f.patiently(names, open, ttl)
+}
+
+// patiently adds to the open gates those that have been shut for two ttls.
+func (f *Fallback) patiently(names, open []string, ttl time.Duration) []string {
+	now := f.clock.Monotonic()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.shut) > maxShut {
+		clear(f.shut)
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		if slices.Contains(open, name) {
+			delete(f.shut, name)
+			return false
+		}
+		since, again := f.shut[name]
+		if again && now-since < 2*ttl {
+			return true
+		}
+		f.shut[name] = now
+		return !again
+	})
 }
 
 // leave opens the gates to others. One that stays shut opens by itself.
@@ -118,9 +151,11 @@ func (f *Fallback) resting() bool {
 	return until != 0 && f.clock.Monotonic() < time.Duration(until)
 }
 
-// trouble notes whether Redis has answered.
+// trouble notes whether Redis has answered. A caller whose own time is over says
+// nothing of it.
 func (f *Fallback) trouble(ctx context.Context, err error) {
 	switch {
+	case ctx.Err() != nil:
 	case err == nil:
 		if f.restUntil.Swap(0) != 0 {
 			f.log.InfoContext(ctx, "Redis answers again, locks ask it first")

@@ -1,6 +1,7 @@
 package lock_test
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"testing"
@@ -84,6 +85,57 @@ func TestAnEmptiedGateLetsNobodyIn(t *testing.T) {
 	_, ok, err = gate.Locker.TryLock(t.Context(), "x", "b", time.Minute)
 	require.NoError(t, err)
 	require.False(t, ok, "to renew shuts the gate again; who was refused has not kept it")
+}
+
+// A gate that refuses for ever, as after a jump of Redis' clock: the store is
+// asked once in two ttls, and decides.
+func TestAGateThatStaysShutIsPassed(t *testing.T) {
+	manual := clocktest.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	cfg := dbtest.SQLite(t)
+	cfg.Path += "-gate"
+	gate := dbtest.Open(t, cfg).Locks
+	_, ok, err := gate.TryLock(t.Context(), "x", "dead", 24*time.Hour)
+	require.NoError(t, err)
+	require.True(t, ok)
+	cfg = dbtest.SQLite(t)
+	cfg.Clock = manual
+	store := &counted{Locker: dbtest.Open(t, cfg).Locks}
+	f := lock.NewFallback(gate, store, manual, silent())
+	const ttl = 2 * time.Second
+	holder, ok, err := store.Locker.TryLock(t.Context(), "x", "another", 10*time.Second)
+	require.NoError(t, err)
+	require.True(t, ok)
+	var asked []time.Duration
+	for range 40 {
+		lease, ok, err := f.TryLock(t.Context(), "x", "b", ttl)
+		require.NoError(t, err)
+		if len(store.seen()) > 0 {
+			asked = append(asked, manual.Monotonic())
+		}
+		if ok {
+			require.Greater(t, lease.Token, holder.Token)
+			break
+		}
+		manual.Advance(500 * time.Millisecond)
+	}
+	require.Equal(t, []time.Duration{4 * time.Second, 8 * time.Second, 12 * time.Second}, asked, "the holder's lease ends at 10 s")
+}
+
+// The store used up the caller's time: that says nothing of Redis.
+func TestACallerWhoseTimeIsOverTellsNothingOfRedis(t *testing.T) {
+	cfg := dbtest.SQLite(t)
+	cfg.Path += "-gate"
+	gate := &counted{Locker: dbtest.Open(t, cfg).Locks}
+	f := over(gate, dbtest.Open(t, dbtest.SQLite(t)).Locks)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	gate.fail(errAway)
+	_, _ = f.ClaimMany(over, []string{"x"}, "a", time.Minute)
+	gate.fail(nil)
+	gate.seen()
+	_, err := f.ClaimMany(t.Context(), []string{"x"}, "a", time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, []string{"claim"}, gate.seen(), "it is asked")
 }
 
 func TestRedisIsLeftAloneWhileItIsAway(t *testing.T) {

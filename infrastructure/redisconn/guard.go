@@ -21,6 +21,9 @@ const (
 	// rest is how long Redis is left alone after it did not answer: an outage
 	// must not cost each call a time-out.
 	rest = 2 * time.Second
+	// fair is the least time in which a Redis that serves has answered. A caller
+	// whose own time ends sooner has spent it elsewhere.
+	fair = 200 * time.Millisecond
 )
 
 // ErrResting is the end of calls that are not made, because Redis did not answer
@@ -108,7 +111,11 @@ func (g *Guard) call(ctx context.Context, do func(ctx context.Context) error) er
 	}
 	bounded, cancel := context.WithTimeout(ctx, callBound)
 	defer cancel()
+	began := g.clock.Monotonic()
 	err := do(bounded)
+	if ctx.Err() != nil && g.clock.Monotonic()-began < fair {
+		return err // the caller's time was over, which says nothing of Redis
+	}
 	g.Note(err)
 	return err
 }

@@ -172,3 +172,44 @@ func TestARedisThatDoesNotAnswerIsLeftAloneForAWhile(t *testing.T) {
 	require.False(t, errors.Is(get(t.Context()), redisconn.ErrResting), "one that answers is asked on")
 	require.Empty(t, away())
 }
+
+// The elector spends its time on a silent store and asks Redis with what is
+// left of it: nothing. Redis serves all the while.
+func TestACallersOwnDeadlineSaysNothingOfRedis(t *testing.T) {
+	s := serve(t, func(string) string { return bulk("x") })
+	clock := clocktest.NewManual(time.Now())
+	client := redis.NewClient(&redis.Options{Addr: s.addr})
+	t.Cleanup(func() { _ = client.Close() })
+	guard := redisconn.Watch(client, config.Redis{Addrs: []string{s.addr}}, clock, slog.New(slog.DiscardHandler))
+	over, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	<-over.Done()
+	require.ErrorIs(t, client.Get(over, "x").Err(), context.DeadlineExceeded)
+	why, _ := guard.Away()
+	require.Empty(t, why)
+	require.NoError(t, client.Get(t.Context(), "x").Err())
+}
+
+// A caller with a bound of its own that Redis had the whole of.
+func TestASilentRedisIsFoundByShortCallsToo(t *testing.T) {
+	quiet := make(chan struct{})
+	s := serve(t, func(string) string { <-quiet; return bulk("x") })
+	defer close(quiet)
+	clock := clocktest.NewManual(time.Now())
+	client := redis.NewClient(&redis.Options{Addr: s.addr, ContextTimeoutEnabled: true, MaxRetries: -1})
+	t.Cleanup(func() { _ = client.Close() })
+	guard := redisconn.Watch(client, config.Redis{Addrs: []string{s.addr}}, clock, slog.New(slog.DiscardHandler))
+	bounded, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	ctx, end := context.WithTimeout(bounded, 250*time.Millisecond)
+	defer end()
+	go func() {
+		for s.asked.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		clock.Advance(250 * time.Millisecond)
+	}()
+	require.Error(t, client.Get(ctx, "x").Err())
+	why, _ := guard.Away()
+	require.NotEmpty(t, why)
+}

@@ -63,6 +63,9 @@ const (
 	publishBound = time.Second
 	// resubscribe is the pause after a broken subscription.
 	resubscribe = time.Second
+	// maxMessage is far above what maxIDs of each kind come to. What is longer
+	// is no hint, and is not read.
+	maxMessage = 64 << 10
 )
 
 // Hub collects the news of this node, sends them, and hands on those of
@@ -201,6 +204,9 @@ func (h *Hub) receive(ctx context.Context) {
 // may come from another release.
 func (h *Hub) take(ctx context.Context, body []byte) {
 	var m message
+	if len(body) > maxMessage {
+		return
+	}
 	if err := json.Unmarshal(body, &m); err != nil || m.From == h.node {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -169,7 +170,7 @@ func TestManyNewsAreFewMessages(t *testing.T) {
 func TestStrangeMessagesAreDropped(t *testing.T) {
 	a := &air{}
 	_, ear := join(t, a, "a")
-	for _, m := range []string{"", "{", "[]", `{"jobs":1}`, `{"from":"b","unknown":true}`} {
+	for _, m := range []string{"", "{", "[]", `{"jobs":1}`, `{"from":"b","unknown":true}`, `{"from":"b","ready":true,"x":"` + strings.Repeat("x", 64<<10) + `"}`} {
 		require.NoError(t, a.Publish(t.Context(), []byte(m)))
 	}
 	require.NoError(t, a.Publish(t.Context(), []byte(`{"from":"b","jobs":["x"]}`)))
