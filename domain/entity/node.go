@@ -43,7 +43,10 @@ type Node struct {
 	CPU    float64
 	Memory int64
 	// ClockOffset is how far the store's clock is ahead of the node's, at least.
-	ClockOffset   time.Duration
+	ClockOffset time.Duration
+	Life        NodeLife
+	// DownCause is why a node that is DOWN is; empty where an older program said so.
+	DownCause     string
 	LastHeartbeat time.Time
 	CreateTime    time.Time
 	UpdateTime    time.Time

@@ -14,23 +14,25 @@ type NodeReader interface {
 }
 
 // Nodes is the registry, the one truth of membership (engine rule 25). Every
-// beat is stamped with the store's own clock.
+// beat and every registration is stamped with the store's own clock. A row is
+// changed by statements that commit by themselves, so that nobody who freezes
+// holds the lock of another's row; Register, of one's own row, is the exception.
 type Nodes interface {
-	// Register writes the node as UP with its former epoch plus one, and
-	// returns that epoch.
+	// Register writes the node with its former epoch plus one, and returns that
+	// epoch. It is UP, or DRAINING where its status says so.
 	Register(ctx context.Context, n entity.Node) (epoch int64, err error)
 	// Heartbeat refreshes roles, load and beat of the row if the epoch is still
 	// ours and nobody has declared it DOWN; ok is false otherwise. It makes a
 	// SUSPECT node UP again, and leaves a DRAINING one as it is.
 	Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error)
 	// Mark changes the status of a node if its row still has this epoch and
-	// this beat.
-	Mark(ctx context.Context, n entity.Node, status entity.NodeStatus) (ok bool, err error)
+	// this beat. cause is why, for DOWN.
+	Mark(ctx context.Context, n entity.Node, status entity.NodeStatus, cause string) (ok bool, err error)
 	// Drain keeps new runs away from a node, or lets them in again;
 	// fault.KindNotFound for an unknown one, fault.KindConflict for one that is
 	// DOWN.
 	Drain(ctx context.Context, id string, draining bool) error
-	// Leave marks the node DOWN at a graceful stop.
+	// Leave marks the node DOWN at a stop in order.
 	Leave(ctx context.Context, id string, epoch int64) error
 	NodeReader
 	// View lists the registry, by id, and the store's time of the look.

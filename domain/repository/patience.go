@@ -15,6 +15,13 @@ func WithPatience(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, patienceKey{}, d)
 }
 
+// HasPatience reports whether somebody waits for the answers below ctx: a caller
+// of the API, whose work has a share of the store's connections of its own.
+func HasPatience(ctx context.Context) bool {
+	d, ok := ctx.Value(patienceKey{}).(time.Duration)
+	return ok && d > 0
+}
+
 // Patient is ctx for one read or one transaction. The function must be called
 // when that has ended.
 func Patient(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -114,7 +114,7 @@ func collect[T any](ctx context.Context, c *conn, name, query string, args []any
 	return out, nil
 }
 
-func readAll[T any](ctx context.Context, c *conn, query string, args []any, scan func(*sql.Rows) (T, error)) ([]T, error) {
+func readAll[T any](ctx context.Context, c asker, query string, args []any, scan func(*sql.Rows) (T, error)) ([]T, error) {
 	rows, err := c.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

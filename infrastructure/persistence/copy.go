@@ -57,7 +57,7 @@ func Copy(ctx context.Context, from, to Config, progress func(Copied)) (r CopyRe
 	if _, err := target.Up(ctx); err != nil {
 		return r, fmt.Errorf("the store to copy into: %w", err)
 	}
-	db, _, err := connectMySQL(ctx, to.DSN, 2, nil)
+	db, err := connectMySQL(ctx, to.DSN, 2, nil)
 	if err != nil {
 		return r, err
 	}

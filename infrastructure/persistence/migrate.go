@@ -50,7 +50,7 @@ func OpenMigrator(ctx context.Context, cfg Config) (*Migrator, error) {
 	var err error
 	switch cfg.Driver {
 	case driverMySQL:
-		m.db, _, err = connectMySQL(ctx, cfg.DSN, 2, func(c *mysql.Config) { c.ParseTime = true }) // goose reads times
+		m.db, err = connectMySQL(ctx, cfg.DSN, 2, func(c *mysql.Config) { c.ParseTime = true }) // goose reads times
 		m.dialect, m.guard = goose.DialectMySQL, m.mysqlGuard
 		files, _ = fs.Sub(migrations.MySQL, "mysql") // the directory is embedded
 	case driverSQLite:

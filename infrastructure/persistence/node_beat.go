@@ -18,30 +18,51 @@ func (c *conn) now() (sql string, args []any) {
 	return "UTC_TIMESTAMP(3)", nil
 }
 
+// atOnce runs one statement of the registry that commits by itself: no lock of
+// it outlives its answer, whoever freezes. A statement that lost against others
+// is tried again.
+func (r *Nodes) atOnce(ctx context.Context, lane repository.Lane, name, query string, args ...any) (found int64, err error) {
+	if r.s.writer != nil {
+		err = r.s.change(ctx, lane, name, func(ctx context.Context, c *conn) error {
+			found, err = c.exec(ctx, name, query, args...)
+			return err
+		})
+		return found, err
+	}
+	ctx, cancel := repository.Patient(ctx)
+	defer cancel()
+	for try := 1; ; try++ {
+		found, err = r.s.read.exec(ctx, name, query, args...)
+		if err == nil || r.s.dialect.kind(err) != kindRetry || try == maxBroken || ctx.Err() != nil {
+			return found, err
+		}
+	}
+}
+
+// beatStatement is a beat of a node: what it carries, and that it is alive.
+// more are further assignments.
+func (c *conn) beatStatement(n entity.Node, more string, added ...any) (query string, args []any) {
+	now, at := c.now()
+	args = append(at, strings.Join(n.Roles, ","), n.Slots, n.Running, n.CPU, n.Memory, n.ClockOffset.Milliseconds())
+	args = append(append(append(args, at...), added...), n.ID, n.Epoch)
+	return "UPDATE scheduler_node_registry SET last_heartbeat = " + now +
+		", roles = ?, slots = ?, running = ?, cpu = ?, memory = ?, clock_offset = ?, update_time = " + now +
+		", status = CASE WHEN status = 'SUSPECT' THEN 'UP' ELSE status END" + more + " WHERE id = ? AND epoch = ? AND status <> 'DOWN'", args
+}
+
 // Heartbeat implements repository.Nodes.
 func (r *Nodes) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error) {
-	err = r.s.change(ctx, repository.LaneComplete, "node-heartbeat", func(ctx context.Context, c *conn) error {
-		now, at := c.now()
-		args := append(at, strings.Join(n.Roles, ","), n.Slots, n.Running, n.CPU, n.Memory, n.ClockOffset.Milliseconds())
-		args = append(append(args, at...), n.ID, n.Epoch)
-		found, err := c.exec(ctx, "node.heartbeat", "UPDATE scheduler_node_registry SET last_heartbeat = "+now+
-			", roles = ?, slots = ?, running = ?, cpu = ?, memory = ?, clock_offset = ?, update_time = "+now+
-			", status = CASE WHEN status = 'SUSPECT' THEN 'UP' ELSE status END WHERE id = ? AND epoch = ? AND status <> 'DOWN'", args...)
-		ok = found == 1
-		return err
-	})
-	return ok && err == nil, err
+	query, args := r.s.read.beatStatement(n, "")
+	found, err := r.atOnce(ctx, repository.LaneComplete, "node.heartbeat", query, args...)
+	return found == 1 && err == nil, err
 }
 
 // Mark implements repository.Nodes.
-func (r *Nodes) Mark(ctx context.Context, n entity.Node, status entity.NodeStatus) (ok bool, err error) {
-	err = r.s.change(ctx, repository.LaneComplete, "node-mark", func(ctx context.Context, c *conn) error {
-		found, err := c.exec(ctx, "node.mark", "UPDATE scheduler_node_registry SET status = ? WHERE id = ? AND epoch = ? AND last_heartbeat = ? AND status <> ?",
-			string(status), n.ID, n.Epoch, text(n.LastHeartbeat), string(status))
-		ok = found == 1
-		return err
-	})
-	return ok && err == nil, err
+func (r *Nodes) Mark(ctx context.Context, n entity.Node, status entity.NodeStatus, cause string) (ok bool, err error) {
+	found, err := r.atOnce(ctx, repository.LaneComplete, "node.mark",
+		"UPDATE scheduler_node_registry SET status = ?, down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat = ? AND status <> ?",
+		string(status), orNull(cause), n.ID, n.Epoch, text(n.LastHeartbeat), string(status))
+	return found == 1 && err == nil, err
 }
 
 // Drain implements repository.Nodes.
@@ -49,32 +70,32 @@ func (r *Nodes) Drain(ctx context.Context, id string, draining bool) error {
 	if !plain(id) {
 		return fault.NotFound("node", id)
 	}
-	return r.s.change(ctx, repository.LaneAPI, "node-drain", func(ctx context.Context, c *conn) error {
-		found, err := collect(ctx, c, "node.status", "SELECT status FROM scheduler_node_registry WHERE id = ?"+c.d.forUpdate, []any{id}, scanText)
-		switch {
-		case err != nil:
-			return err
-		case len(found) == 0:
-			return fault.NotFound("node", id)
-		case found[0] == string(entity.NodeDown):
-			return fault.Conflict("node_down", "the node is down; it takes no runs until it is back")
-		}
-		status, from := entity.NodeDraining, "status <> 'DRAINING'"
-		if !draining {
-			status, from = entity.NodeUp, "status = 'DRAINING'"
-		}
-		_, err = c.exec(ctx, "node.drain", "UPDATE scheduler_node_registry SET status = ? WHERE id = ? AND "+from, string(status), id)
+	status, from := entity.NodeDraining, "status IN ('UP', 'SUSPECT')"
+	if !draining {
+		status, from = entity.NodeUp, "status = 'DRAINING'"
+	}
+	found, err := r.atOnce(ctx, repository.LaneAPI, "node.drain", "UPDATE scheduler_node_registry SET status = ? WHERE id = ? AND "+from, string(status), id)
+	if err != nil || found == 1 {
 		return err
-	})
+	}
+	states, err := collect(ctx, r.s.read, "node.status", "SELECT status FROM scheduler_node_registry WHERE id = ?", []any{id}, scanText)
+	switch {
+	case err != nil:
+		return err
+	case len(states) == 0:
+		return fault.NotFound("node", id)
+	case states[0] == string(entity.NodeDown):
+		return fault.Conflict("node_down", "the node is down; it takes no runs until it is back")
+	}
+	return nil // it is so already
 }
 
 // Leave implements repository.Nodes.
 func (r *Nodes) Leave(ctx context.Context, id string, epoch int64) error {
-	return r.s.change(ctx, repository.LaneComplete, "node-leave", func(ctx context.Context, c *conn) error {
-		_, err := c.exec(ctx, "node.leave", "UPDATE scheduler_node_registry SET status = ?, running = 0 WHERE id = ? AND epoch = ?",
-			string(entity.NodeDown), id, epoch)
-		return err
-	})
+	_, err := r.atOnce(ctx, repository.LaneComplete, "node.leave",
+		"UPDATE scheduler_node_registry SET status = ?, down_cause = ?, running = 0 WHERE id = ? AND epoch = ? AND status <> ?",
+		string(entity.NodeDown), entity.DownLeft, id, epoch, string(entity.NodeDown))
+	return err
 }
 
 // View implements repository.Nodes. The time is read after the rows, so that
@@ -84,20 +105,16 @@ func (r *Nodes) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	now, err := r.s.StoreTime(ctx)
+	now, err := r.s.read.storeTime(ctx)
 	return nodes, now, err
 }
 
 // ForgetNodes implements repository.Nodes. What a node runs and what waits for
 // it is told by the claim keys, see entity.ClaimKey and entity.Queue.
 func (r *Nodes) ForgetNodes(ctx context.Context, before time.Time) (n int, err error) {
-	err = r.s.change(ctx, repository.LaneRetention, "node-forget", func(ctx context.Context, c *conn) error {
-		found, err := c.exec(ctx, "node.forget", "DELETE FROM scheduler_node_registry WHERE status = 'DOWN' AND last_heartbeat < ?"+
-			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key = CONCAT('R', scheduler_node_registry.id))"+
-			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key > CONCAT('W', scheduler_node_registry.id, '!')"+
-			" AND claim_key < CONCAT('W', scheduler_node_registry.id, '\"'))", text(before))
-		n = int(found)
-		return err
-	})
-	return n, err
+	found, err := r.atOnce(ctx, repository.LaneRetention, "node.forget", "DELETE FROM scheduler_node_registry WHERE status = 'DOWN' AND last_heartbeat < ?"+
+		" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key = CONCAT('R', scheduler_node_registry.id))"+
+		" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key > CONCAT('W', scheduler_node_registry.id, '!')"+
+		" AND claim_key < CONCAT('W', scheduler_node_registry.id, '\"'))", text(before))
+	return int(found), err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,6 +39,14 @@ type nodeRow struct {
 	Memory        int64
 	// ClockOffset is in milliseconds.
 	ClockOffset int64
+	// What follows is NULL in rows of older programs, and holds for LifeEpoch alone.
+	LifeEpoch   *int64
+	LeaseMs     *int64
+	BootID      *string
+	StoreServer *string
+	LockSession *int64
+	Sessions    *string
+	DownCause   *string
 }
 
 // TableName implements GORM's Tabler.
@@ -48,12 +57,59 @@ func toNodeRow(n entity.Node) (nodeRow, error) {
 	if err != nil {
 		return nodeRow{}, fmt.Errorf("write the labels of node %s: %w", n.ID, err)
 	}
-	return nodeRow{
+	row := nodeRow{
 		ID: n.ID, NodeIP: n.IP, NodePort: n.Port, Status: string(n.Status), LastHeartbeat: stamp(n.LastHeartbeat),
 		CreateTime: stamp(n.CreateTime), UpdateTime: stamp(n.UpdateTime), Epoch: n.Epoch, Roles: strings.Join(n.Roles, ","),
 		Labels: labels, Version: n.Version, Slots: n.Slots, Running: n.Running,
 		Weight: max(n.Weight, 1), CPU: n.CPU, Memory: n.Memory, ClockOffset: n.ClockOffset.Milliseconds(),
-	}, nil
+	}
+	row.publish(n.Life)
+	return row, nil
+}
+
+// publish fills in what this life says of itself; for the epoch see Register.
+func (r *nodeRow) publish(l entity.NodeLife) {
+	if l.Lease <= 0 {
+		return
+	}
+	lease, sessions := l.Lease.Milliseconds(), sessionsText(l.Sessions)
+	r.LeaseMs, r.BootID, r.StoreServer, r.LockSession, r.Sessions = &lease, &l.Boot, &l.Server, &l.LockSession, &sessions
+}
+
+// life is what the row publishes; nothing where an older program wrote it last.
+func (r nodeRow) life() entity.NodeLife {
+	if r.LifeEpoch == nil || *r.LifeEpoch != r.Epoch || r.LeaseMs == nil {
+		return entity.NodeLife{}
+	}
+	return entity.NodeLife{
+		Lease: time.Duration(*r.LeaseMs) * time.Millisecond, Boot: deref(r.BootID), Server: deref(r.StoreServer),
+		LockSession: deref(r.LockSession), Sessions: parseSessions(deref(r.Sessions)),
+	}
+}
+
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// sessionsText and parseSessions write and read ids of sessions.
+func sessionsText(ids []int64) string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = strconv.FormatInt(id, 10)
+	}
+	return strings.Join(texts, ",")
+}
+
+func parseSessions(text string) (ids []int64) {
+	for one := range strings.SplitSeq(text, ",") {
+		if id, err := strconv.ParseInt(one, 10, 64); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func (r nodeRow) entity() (entity.Node, error) {
@@ -61,6 +117,7 @@ func (r nodeRow) entity() (entity.Node, error) {
 		ID: r.ID, IP: r.NodeIP, Port: r.NodePort, Status: entity.NodeStatus(r.Status), Epoch: r.Epoch, Version: r.Version,
 		Slots: r.Slots, Running: r.Running, Weight: r.Weight, CPU: r.CPU, Memory: r.Memory,
 		ClockOffset: time.Duration(r.ClockOffset) * time.Millisecond, LastHeartbeat: r.LastHeartbeat.time(), CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
+		Life: r.life(), DownCause: deref(r.DownCause),
 	}
 	if r.Roles != "" {
 		n.Roles = strings.Split(r.Roles, ",")
@@ -73,28 +130,34 @@ func (r nodeRow) entity() (entity.Node, error) {
 	return n, nil
 }
 
-// Register implements repository.Nodes. A zero LastHeartbeat stands for the
-// store's time, as do zero times of creation and update.
+// Register implements repository.Nodes. The beat, and the times of creation and
+// update, are the store's, whatever the node says.
 func (r *Nodes) Register(ctx context.Context, n entity.Node) (int64, error) {
-	if err := r.stampTimes(ctx, &n); err != nil {
-		return 0, err
-	}
 	row, err := toNodeRow(n)
 	if err != nil {
 		return 0, err
 	}
-	row.Status = string(entity.NodeUp)
+	if row.Status != string(entity.NodeDraining) {
+		row.Status = string(entity.NodeUp)
+	}
+	row.DownCause = nil
 	err = r.s.change(ctx, repository.LaneComplete, "node-register", func(ctx context.Context, c *conn) error {
+		now, err := c.storeTime(ctx)
+		if err != nil {
+			return err
+		}
+		row.LastHeartbeat, row.CreateTime, row.UpdateTime = stamp(now), stamp(now), stamp(now)
 		var former nodeRow
-		err := c.gorm(ctx, "node.lock").Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", n.ID).Take(&former).Error
+		err = c.gorm(ctx, "node.lock").Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", n.ID).Take(&former).Error
 		switch {
 		case errors.Is(err, gorm.ErrRecordNotFound):
-			row.Epoch = 1
+			row.Epoch, row.LifeEpoch = 1, ofLife(row, 1)
 			return c.gorm(ctx, "node.insert").Create(&row).Error
 		case err != nil:
 			return err
 		}
 		row.Epoch = former.Epoch + 1
+		row.LifeEpoch = ofLife(row, row.Epoch)
 		return c.gorm(ctx, "node.register").Model(&nodeRow{}).Where("id = ?", n.ID).Select("*").Omit("id", "create_time").Updates(&row).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) { // somebody registered the id between look and write
@@ -103,22 +166,12 @@ func (r *Nodes) Register(ctx context.Context, n entity.Node) (int64, error) {
 	return row.Epoch, err
 }
 
-// stampTimes fills in the store's time where none is given.
-func (r *Nodes) stampTimes(ctx context.Context, n *entity.Node) error {
-	if n.LastHeartbeat.IsZero() {
-		now, err := r.s.StoreTime(ctx)
-		if err != nil {
-			return err
-		}
-		n.LastHeartbeat = now
+// ofLife is the epoch for which a row publishes; nil where it does not.
+func ofLife(row nodeRow, epoch int64) *int64 {
+	if row.LeaseMs == nil {
+		return nil
 	}
-	if n.CreateTime.IsZero() {
-		n.CreateTime = n.LastHeartbeat
-	}
-	if n.UpdateTime.IsZero() {
-		n.UpdateTime = n.LastHeartbeat
-	}
-	return nil
+	return &epoch
 }
 
 // All implements repository.Nodes.

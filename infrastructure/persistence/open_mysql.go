@@ -16,13 +16,9 @@ import (
 
 // The settings of our MySQL sessions.
 const (
-	// lockWaitSec is short, because a node that is frozen inside a transaction
-	// must not hold up the others (engine rule 11).
-	lockWaitSec = 3
 	// idleInTransactionSec ends such a transaction where the server can
 	// (MariaDB). No transaction of ours waits for anything but the store.
 	idleInTransactionSec = 10
-	mysqlMaxConns        = 16
 	// probeBound is how long the first look at a server may take.
 	probeBound = 5 * time.Second
 	sqlMode    = "STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
@@ -53,32 +49,17 @@ func mysqlConfig(dsn string) (*mysql.Config, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 3 * time.Second
 	}
-	if cfg.ReadTimeout == 0 {
-		cfg.ReadTimeout = 20 * time.Second
-	}
-	if cfg.WriteTimeout == 0 {
-		cfg.WriteTimeout = 20 * time.Second
-	}
 	return cfg, nil
 }
 
 // mysqlVariables asks a server for what differs between servers.
 func mysqlVariables(ctx context.Context, db *sql.DB) (map[string]string, error) {
-	rows, err := db.QueryContext(ctx, `SHOW VARIABLES WHERE Variable_name IN ('version', 'tx_isolation', 'transaction_isolation',
+	vars, err := pairs(ctx, db, `SHOW VARIABLES WHERE Variable_name IN ('version', 'tx_isolation', 'transaction_isolation',
 		'idle_transaction_timeout', 'max_allowed_packet', 'log_bin', 'sync_binlog', 'innodb_flush_log_at_trx_commit', 'innodb_doublewrite')`)
 	if err != nil {
 		return nil, fmt.Errorf("reach the store: %w", err)
 	}
-	defer rows.Close()
-	vars := make(map[string]string)
-	for rows.Next() {
-		var name, value string
-		if err := rows.Scan(&name, &value); err != nil {
-			return nil, fmt.Errorf("read the store's settings: %w", err)
-		}
-		vars[strings.ToLower(name)] = value
-	}
-	return vars, rows.Err()
+	return vars, nil
 }
 
 // mysqlSession sets what every session needs, in the one SET that the driver
@@ -86,9 +67,8 @@ func mysqlVariables(ctx context.Context, db *sql.DB) (map[string]string, error) 
 // each BEGIN costs a round trip a transaction.
 func mysqlSession(cfg *mysql.Config, vars map[string]string) {
 	set := map[string]string{
-		"sql_mode":                 "'" + sqlMode + "'",
-		"innodb_lock_wait_timeout": strconv.Itoa(lockWaitSec),
-		"time_zone":                "'+00:00'",
+		"sql_mode":  "'" + sqlMode + "'",
+		"time_zone": "'+00:00'",
 	}
 	isolation := "transaction_isolation"
 	if _, ok := vars[isolation]; !ok {
@@ -104,9 +84,9 @@ func mysqlSession(cfg *mysql.Config, vars map[string]string) {
 	cfg.Params = set
 }
 
-// connectMySQL gives a pool with our session settings, changed by adjust if
-// that is given.
-func connectMySQL(ctx context.Context, dsn string, maxConns int, adjust func(*mysql.Config)) (*sql.DB, map[string]string, error) {
+// reachMySQL gives the settings of our sessions on a server, changed by adjust
+// if that is given, and what it says of itself.
+func reachMySQL(ctx context.Context, dsn string, adjust func(*mysql.Config)) (*mysql.Config, map[string]string, error) {
 	cfg, err := mysqlConfig(dsn)
 	if err != nil {
 		return nil, nil, err
@@ -127,34 +107,45 @@ func connectMySQL(ctx context.Context, dsn string, maxConns int, adjust func(*my
 		return nil, nil, connectError(cfg, err)
 	}
 	mysqlSession(cfg, vars)
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read store.dsn: %w", err)
-	}
-	db := sql.OpenDB(connector)
-	if maxConns <= 0 {
-		maxConns = mysqlMaxConns
-	}
-	db.SetMaxOpenConns(maxConns)
-	db.SetMaxIdleConns(maxConns)
-	db.SetConnMaxIdleTime(time.Minute)
-	db.SetConnMaxLifetime(10 * time.Minute) // follow a fail-over behind a name
-	return db, vars, nil
+	return cfg, vars, nil
 }
 
-func (s *core) openMySQL(ctx context.Context, cfg Config) (gorm.Dialector, error) {
-	db, vars, err := connectMySQL(ctx, cfg.DSN, cfg.MaxConns, nil)
+// connectMySQL gives a pool of its own with our sessions, for what is done once.
+func connectMySQL(ctx context.Context, dsn string, conns int, adjust func(*mysql.Config)) (*sql.DB, error) {
+	cfg, _, err := reachMySQL(ctx, dsn, adjust)
 	if err != nil {
 		return nil, err
 	}
-	s.dialect, s.pool = newMySQLDialect(), db
+	return openPool(cfg, conns, callerLockWaitSec, callerSilence, nil)
+}
+
+func (s *core) openMySQL(ctx context.Context, cfg Config) (gorm.Dialector, error) {
+	settings, vars, err := reachMySQL(ctx, cfg.DSN, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.dialect, s.sessions, s.settings = newMySQLDialect(), newSessions(), settings
 	s.dialect.valuesLists = strings.Contains(vars["version"], "MariaDB")
-	s.closers = append(s.closers, lastly(db.Close))
+	n := sharesOf(cfg.MaxConns)
+	for _, part := range []struct {
+		pool        **sql.DB
+		conns, wait int
+		silence     time.Duration
+	}{
+		{&s.pool.own, n.engine, engineLockWaitSec, engineSilence},
+		{&s.pool.callers, n.callers, callerLockWaitSec, callerSilence},
+		{&s.side, n.side, engineLockWaitSec, engineSilence},
+	} {
+		if *part.pool, err = openPool(settings, part.conns, part.wait, part.silence, s.sessions); err != nil {
+			return nil, err
+		}
+		s.closers = append(s.closers, lastly((*part.pool).Close))
+	}
 	s.info = Info{Driver: driverMySQL, Version: vars["version"]}
 	for _, name := range []string{"innodb_flush_log_at_trx_commit", "innodb_doublewrite", "log_bin", "sync_binlog"} {
 		s.info.Durability = append(s.info.Durability, name+"="+vars[name])
 	}
-	return gormmysql.New(gormmysql.Config{Conn: db, SkipInitializeWithVersion: true}), nil
+	return gormmysql.New(gormmysql.Config{Conn: s.pool.own, SkipInitializeWithVersion: true}), nil
 }
 
 // lastly closes what may have lost its server already: then there is nothing to

@@ -122,11 +122,11 @@ func (s *core) openSQLite(ctx context.Context, cfg Config) (gorm.Dialector, erro
 	if readers <= 0 {
 		readers = liteReaders
 	}
-	s.pool, err = connectSQLite(ctx, cfg.Path, readers, append(common, "query_only(1)")...)
+	s.pool.own, err = connectSQLite(ctx, cfg.Path, readers, append(common, "query_only(1)")...)
 	if err != nil {
 		return nil, err
 	}
-	s.closers = append(s.closers, s.pool.Close)
+	s.closers = append(s.closers, s.pool.own.Close)
 	keeper, err := connectSQLite(ctx, cfg.Path, 1, common...)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (s *core) openSQLite(ctx context.Context, cfg Config) (gorm.Dialector, erro
 	if err := s.pool.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&s.info.Version); err != nil {
 		return nil, fileError(cfg.Path, err)
 	}
-	return litegorm.New(litegorm.Config{Conn: s.pool}), nil
+	return litegorm.New(litegorm.Config{Conn: s.pool.own}), nil
 }
 
 // startCheckpoints runs the background checkpoints and returns what stops them.

@@ -219,7 +219,7 @@ func TestSessionsOfMySQLAreSetUp(t *testing.T) {
 		if err == nil { // MySQL 8 keeps the table elsewhere
 			require.Equal(t, "READ-COMMITTED", isolation)
 		}
-		for variable, want := range map[string]string{"time_zone": "+00:00", "innodb_lock_wait_timeout": "3"} {
+		for variable, want := range map[string]string{"time_zone": "+00:00", "innodb_lock_wait_timeout": "1"} {
 			got, err := persistence.QueryText(ctx, tx, "SELECT @@SESSION."+variable)
 			require.NoError(t, err)
 			require.Equal(t, want, got, variable)

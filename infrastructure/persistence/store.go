@@ -13,9 +13,11 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // Config says which store to open. Exactly one of DSN and Path is used.
@@ -33,7 +35,8 @@ type Config struct {
 	// AutoMigrate brings the schema up to date at Open. Without it an older
 	// schema is refused.
 	AutoMigrate bool
-	// MaxConns bounds the connections; 0 means 16 (MySQL) or 4 readers (SQLite).
+	// MaxConns bounds the connections, see sharesOf; 0 means 32 (MySQL) or 4
+	// readers (SQLite).
 	MaxConns int
 	// Clock is the machine's clock when nil.
 	Clock clock.Clock
@@ -58,6 +61,8 @@ type Info struct {
 // Locks. Safe for concurrent use.
 type Store struct {
 	*core
+	// aside asks over the connections of clock, locks and registry.
+	aside      *core
 	Jobs       *Jobs
 	Executions *Executions
 	Locks      *Locks
@@ -81,8 +86,14 @@ type Store struct {
 type core struct {
 	dialect *dialect
 	// pool runs reads, and on MySQL writes; writer is SQLite's only writer.
-	pool   *sql.DB
+	pool   pools
 	writer *liteWriter
+	// side is the pool of clock, locks and registry, which no load of the engine
+	// may keep waiting; nil on SQLite.
+	side     *sql.DB
+	sessions *sessions
+	// settings are those of a session, for further connections.
+	settings *mysql.Config
 	// read is pool as a conn.
 	read    *conn
 	orm     *gorm.DB
@@ -110,9 +121,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		_ = s.Close()
 		return nil, err
 	}
+	apart := s.apart()
 	return &Store{
-		core: s, Jobs: &Jobs{s.read}, Executions: &Executions{s.read}, Plans: &Plans{s.read}, Claims: &Claims{s.read}, Tallies: &Tallies{s.read}, Locks: &Locks{s},
-		Records: &Records{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{s}, Users: &Users{s}, Groups: &Groups{s}, Backfills: &Backfills{s.read}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s, newAuditQueue()},
+		core: s, aside: apart, Jobs: &Jobs{s.read}, Executions: &Executions{s.read}, Plans: &Plans{s.read}, Claims: &Claims{s.read}, Tallies: &Tallies{s.read}, Locks: &Locks{apart},
+		Records: &Records{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{apart}, Users: &Users{s}, Groups: &Groups{s}, Backfills: &Backfills{s.read}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s, newAuditQueue()},
 		IdempotentCalls: &IdempotentCalls{s}, Retention: &Retention{s: s},
 	}, nil
 }
@@ -152,10 +164,25 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 	}
 	var pool gorm.ConnPool = s.pool
 	if s.dialect.lite() {
-		pool = newLiteReader(s.pool)
+		pool = newLiteReader(s.pool.own)
 	}
 	s.read = &conn{ConnPool: pool, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm}
 	return nil
+}
+
+// apart is the same store over the connections of clock, locks and registry. A
+// caller of the API has those of callers here, too.
+func (s *core) apart() *core {
+	if s.side == nil {
+		return s
+	}
+	out := *s
+	out.closers = nil
+	out.pool.own = s.side
+	read := *s.read
+	read.ConnPool = out.pool
+	out.read = &read
+	return &out
 }
 
 // Close ends the background work and closes all connections. A transaction
@@ -173,15 +200,17 @@ func (s *core) Close() error {
 func (s *core) Info() Info { return s.info }
 
 // Ping checks that the store answers; the error is of fault.KindUnavailable
-// when it does not.
-func (s *core) Ping(ctx context.Context) error {
-	_, err := collect(ctx, s.read, "store.ping", "SELECT 1", nil, scanInt)
+// when it does not. It waits for no other call of the API.
+func (s *Store) Ping(ctx context.Context) error {
+	_, err := collect(repository.WithPatience(ctx, 0), s.aside.read, "store.ping", "SELECT 1", nil, scanInt)
 	return err
 }
 
 // StoreTime implements repository.TimeSource: the server's clock in UTC, to
 // the millisecond. SQLite has no server, so its time is the process's clock.
-func (s *core) StoreTime(ctx context.Context) (time.Time, error) { return s.read.storeTime(ctx) }
+func (s *Store) StoreTime(ctx context.Context) (time.Time, error) {
+	return s.aside.read.storeTime(ctx)
+}
 
 func (c *conn) storeTime(ctx context.Context) (time.Time, error) {
 	if c.d.lite() {

@@ -155,5 +155,5 @@ func (s *core) begin(ctx context.Context, lane repository.Lane) (transaction, er
 	if s.writer != nil {
 		return s.writer.begin(ctx, lane)
 	}
-	return beginMySQL(ctx, s.pool)
+	return beginMySQL(ctx, s.pool.of(ctx))
 }

@@ -19,6 +19,7 @@ func testNodes(t *testing.T, open Opener) {
 	n := entity.Node{
 		ID: "host-1:8080", IP: "::1", Port: 8080, Roles: []string{"api", "executor"}, Labels: map[string]string{"zone": "ä"},
 		Version: "1.2.3", Slots: 8, Weight: 2, LastHeartbeat: noon, CreateTime: noon, UpdateTime: noon,
+		Life: entity.NodeLife{Lease: 3 * time.Second, Boot: "boot-1", Server: "uuid@1", LockSession: 7, Sessions: []int64{7, 9}},
 	}
 	var wg sync.WaitGroup
 	var sum atomic.Int64
@@ -32,14 +33,20 @@ func testNodes(t *testing.T, open Opener) {
 	}
 	wg.Wait()
 	require.EqualValues(t, 1+2+3+4, sum.Load())
+	nodes, now, err := s.View(t.Context())
+	require.NoError(t, err)
+	made := nodes[0].CreateTime
+	require.WithinDuration(t, now, made, time.Minute, "by the store's clock")
 	later := n
-	later.CreateTime, later.Version = noon.Add(time.Hour), "1.3"
+	later.Version = "1.3"
 	epoch, err := s.Register(t.Context(), later)
 	require.NoError(t, err)
 	require.EqualValues(t, 5, epoch)
-	later.CreateTime, later.Status, later.Epoch = noon, entity.NodeUp, 5
-	nodes, err := s.All(t.Context())
+	nodes, now, err = s.View(t.Context())
 	require.NoError(t, err)
+	require.WithinDuration(t, now, nodes[0].LastHeartbeat, time.Minute, "a registration is a beat, whatever the node says")
+	later.CreateTime, later.Status, later.Epoch = made, entity.NodeUp, 5
+	later.LastHeartbeat, later.UpdateTime = nodes[0].LastHeartbeat, nodes[0].LastHeartbeat
 	require.Equal(t, []entity.Node{later}, nodes, "the time of creation stays")
 
 	beat := later
@@ -47,7 +54,7 @@ func testNodes(t *testing.T, open Opener) {
 	ok, err := s.Heartbeat(t.Context(), beat)
 	require.NoError(t, err)
 	require.True(t, ok)
-	nodes, now, err := s.View(t.Context())
+	nodes, now, err = s.View(t.Context())
 	require.NoError(t, err)
 	require.WithinDuration(t, now, nodes[0].LastHeartbeat, time.Minute, "by the store's clock")
 	require.False(t, nodes[0].LastHeartbeat.After(now))
@@ -62,9 +69,20 @@ func testNodes(t *testing.T, open Opener) {
 	require.Equal(t, entity.NodeUp, statusOf(t, s, n.ID), "a former life cannot sign the present one off")
 	require.NoError(t, s.Leave(t.Context(), n.ID, 5))
 	require.Equal(t, entity.NodeDown, statusOf(t, s, n.ID))
+	require.Equal(t, entity.DownLeft, nodeOf(t, s, n.ID).DownCause)
 	ok, err = s.Heartbeat(t.Context(), beat)
 	require.NoError(t, err)
 	require.False(t, ok, "who was declared dead must register anew")
+	beat.Status = entity.NodeDraining
+	_, err = s.Register(t.Context(), beat)
+	require.NoError(t, err)
+	back := nodeOf(t, s, n.ID)
+	require.Equal(t, []any{entity.NodeDraining, ""}, []any{back.Status, back.DownCause})
+	former := n
+	former.Life = entity.NodeLife{}
+	_, err = s.Register(t.Context(), former)
+	require.NoError(t, err)
+	require.Equal(t, entity.NodeLife{}, nodeOf(t, s, n.ID).Life, "what one life publishes is not the next one's")
 
 	_, err = s.Register(t.Context(), entity.Node{ID: "another"})
 	require.NoError(t, err)
@@ -80,14 +98,19 @@ func testNodes(t *testing.T, open Opener) {
 
 func statusOf(t *testing.T, s *persistence.Store, id string) entity.NodeStatus {
 	t.Helper()
+	return nodeOf(t, s, id).Status
+}
+
+func nodeOf(t *testing.T, s *persistence.Store, id string) entity.Node {
+	t.Helper()
 	nodes, err := s.All(t.Context())
 	require.NoError(t, err)
 	for _, n := range nodes {
 		if n.ID == id {
-			return n.Status
+			return n
 		}
 	}
-	return ""
+	return entity.Node{}
 }
 
 func testMarks(t *testing.T, open Opener) {
@@ -104,12 +127,12 @@ func testMarks(t *testing.T, open Opener) {
 	late := seen
 	late.LastHeartbeat = late.LastHeartbeat.Add(-time.Second)
 	for _, wrong := range []entity.Node{old, late, {ID: "n2", Epoch: 1}} {
-		ok, err := s.Mark(t.Context(), wrong, entity.NodeDown)
+		ok, err := s.Mark(t.Context(), wrong, entity.NodeDown, entity.DownLease)
 		require.NoError(t, err)
 		require.False(t, ok, "not as it was seen")
 	}
 	mark := func(status entity.NodeStatus, want bool) {
-		ok, err := s.Mark(t.Context(), seen, status)
+		ok, err := s.Mark(t.Context(), seen, status, "")
 		require.NoError(t, err)
 		require.Equal(t, want, ok)
 	}

@@ -1,0 +1,72 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// startSlack is how far two readings of a server's start may be apart, in
+// seconds.
+const startSlack = 2
+
+// asker is a connection or a transaction.
+type asker interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// serverOf names the server at the other end of a connection and the second in
+// which it started: ids of sessions and named locks are those of one life of one
+// server.
+func serverOf(ctx context.Context, c asker) (string, error) {
+	vars, err := pairs(ctx, c, "SHOW VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', 'port', 'datadir')")
+	if err != nil {
+		return "", fmt.Errorf("ask which server this is: %w", err)
+	}
+	name := vars["server_uuid"] // MySQL
+	if name == "" {
+		name = vars["server_uid"] // MariaDB from 10.5.26, 10.6.19, 10.11.9, 11.4.3 on
+	}
+	if name == "" {
+		name = vars["hostname"] + ":" + vars["port"] + ":" + vars["datadir"]
+	}
+	status, err := pairs(ctx, c, "SHOW GLOBAL STATUS LIKE 'Uptime'")
+	if err != nil {
+		return "", fmt.Errorf("ask since when the server runs: %w", err)
+	}
+	uptime, err := strconv.ParseInt(status["uptime"], 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("read the uptime %q: %w", status["uptime"], err)
+	}
+	now, err := readAll(ctx, c, "SELECT UNIX_TIMESTAMP()", nil, scanInt)
+	if err != nil || len(now) != 1 {
+		return "", fmt.Errorf("ask the server's time: %w", err)
+	}
+	return name[:min(len(name), 120)] + "@" + strconv.FormatInt(now[0]-uptime, 10), nil
+}
+
+// pairs reads rows of a name and a value; names in lower case.
+func pairs(ctx context.Context, c asker, query string) (map[string]string, error) {
+	out := map[string]string{}
+	_, err := readAll(ctx, c, query, nil, func(rows *sql.Rows) (struct{}, error) {
+		var name, value string
+		err := rows.Scan(&name, &value)
+		out[strings.ToLower(name)] = value
+		return struct{}{}, err
+	})
+	return out, err
+}
+
+// sameServer reports whether two names are of one life of one server.
+func sameServer(a, b string) bool {
+	nameA, startA, okA := strings.Cut(a, "@")
+	nameB, startB, okB := strings.Cut(b, "@")
+	if !okA || !okB || nameA != nameB {
+		return false
+	}
+	from, errA := strconv.ParseInt(startA, 10, 64)
+	to, errB := strconv.ParseInt(startB, 10, 64)
+	return errA == nil && errB == nil && max(from-to, to-from) <= startSlack
+}
