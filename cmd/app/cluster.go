@@ -2,10 +2,13 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -18,6 +21,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock/redislock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/peering"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redishint"
 )
@@ -30,8 +34,18 @@ type cluster struct {
 	redis  *redishint.Redis
 	locks  repository.Locker
 	hub    *hints.Hub
-	// elector says whether this node does the duties of the cluster.
+	// elector says whether this node does the duties of the cluster; unled is since
+	// when nobody does, nil while somebody does.
 	elector *lock.Elector
+	unled   atomic.Pointer[time.Time]
+	// door is where other nodes ask this one, where no Server listens; port is where
+	// they are told to.
+	door *door
+	port int
+	// key signs what nodes say to each other; nil where it cannot be opened.
+	key   []byte
+	asks  *peering.Client
+	peers http.Handler
 }
 
 // pingTimeout bounds the first look for Redis.
@@ -90,11 +104,8 @@ func (c *cluster) join(e *Engine, d *membership.Deps, node entity.Node) {
 	if c == nil {
 		return
 	}
-	d.Beacons = c.redis
-	d.Damper = &damper{
-		locks: c.locks, holder: holderOf(node),
-		lasts: time.Duration(e.cfg.Engine.LeaseMs) * time.Millisecond,
-	}
+	d.Peers, d.Beacons = c.asks, c.redis
+	d.Damper = &damper{locks: c.locks, holder: holderOf(node), lasts: e.terms().Lease}
 	c.hub = hints.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
 	e.Runner.Others = c.hub
 	d.Announce = c.hub.MembersChanged
@@ -120,7 +131,10 @@ func (c *cluster) close() error {
 	if c == nil {
 		return nil
 	}
-	return c.client.Close()
+	if c.asks != nil {
+		c.asks.Close()
+	}
+	return errors.Join(c.door.close(), c.client.Close())
 }
 
 // listener does what the news of others ask for.
@@ -140,7 +154,10 @@ func (l listener) StopAsked(ctx context.Context, ids []string) error {
 }
 
 // MembersChanged implements hints.Listener.
-func (l listener) MembersChanged(ctx context.Context) error { return l.e.Member.RunOnce(ctx) }
+func (l listener) MembersChanged(context.Context) error {
+	l.e.Member.Wake()
+	return nil
+}
 
 // damper claims partitions as locks of their numbers.
 type damper struct {

@@ -27,6 +27,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/boottime"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/cache"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
@@ -51,6 +52,9 @@ type Options struct {
 	// Waiting is told for what the start waits; may be nil.
 	Waiting *Waiting
 	Logger  *slog.Logger
+	// port is where a Server answers the other nodes; an Engine alone opens a door
+	// of its own.
+	port int
 }
 
 // Executor runs attempts and checks the executor's part of definitions.
@@ -104,13 +108,18 @@ type Engine struct {
 	checker   service.DefinitionChecker
 	folder    *dataFolder
 	cluster   *cluster
+	beats     *persistence.Beats
 	ticker    *ticker.Ticker
 	backfills *backfill.Manager
 	retention *upkeep.Retention
 	dispatch  *dispatch.Manager
 	// exposure is nil unless commands run as the server's own user.
 	exposure *service.CommandExposure
-	lost     chan struct{}
+	lost     chan error
+	// members are the loops of the member, which go on until the very last.
+	members     sync.WaitGroup
+	doors       sync.WaitGroup
+	stopMembers context.CancelFunc
 	// stopped is since when the node is on its way down, nil before.
 	stopped atomic.Pointer[time.Time]
 	waiting *Waiting
@@ -146,7 +155,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	e = &Engine{
 		waiting: o.Waiting, cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
-		lost: make(chan struct{}),
+		lost: make(chan error, 1),
 	}
 	defer func() {
 		if err != nil {
@@ -176,7 +185,13 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err = e.Clock.Measure(ctx); err != nil {
 		return e, err
 	}
-	node := nodeOf(cfg, o.Clock.Now())
+	if e.beats, err = e.Store.Beats(cfg.Node.ID, e.terms().Lease/3, e.terms().Lease*2/3); err != nil {
+		return e, err
+	}
+	if err = e.cluster.open(ctx, e, o.port); err != nil {
+		return e, err
+	}
+	node := e.nodeOf(cfg)
 	if err = e.takeID(ctx, node.ID); err != nil {
 		return e, err
 	}
@@ -193,6 +208,12 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err = e.openSecrets(ctx, cfg); err != nil {
 		return e, err
 	}
+	if e.ticker, err = ticker.New(); err != nil {
+		return e, err
+	}
+	e.cluster.elect(e, node)
+	duties := upkeep.NewDuties(o.Clock, e.ticker, e.cluster.lead(), o.Logger)
+	lease := membership.NewLease(boottime.Of(o.Clock))
 	compiler := schedule.NewCompiler()
 	fair := fairness.New(0)
 	jobs := cache.NewJobCache(e.Store.Jobs, cachedJobs)
@@ -207,7 +228,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	e.Runner = running.New(running.Deps{
 		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Plans: e.Store, Jobs: jobs, Places: places,
 		Fair: fair, Executor: secrecy.New(o.Executor, e.Secrets), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
-		Observer: o.Observer, Random: rand.Float64, Logger: o.Logger,
+		Observer: o.Observer, Lease: lease, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
 		NodeID: node.ID, Epoch: node.Epoch, Labels: cfg.Node.Labels, Slots: cfg.Executor.Slots,
 		Completers: parallel, Linger: lingerForEnds, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
@@ -217,7 +238,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		Store: e.Store, Claims: e.Store, Registry: e.Store, Jobs: jobs, Places: places, Closer: closer, Runner: e.Runner,
 		Metrics: e.Metrics, Clock: o.Clock, StoreClock: e.Clock,
 	})
-	e.Member = e.member(node)
+	e.Member = e.member(node, lease, duties.Loop("heartbeat", e.terms().Beat))
 	// Two workers everywhere: while one batch is being written, the next is
 	// planned, although SQLite writes one after the other.
 	workers := fireWorkers
@@ -226,24 +247,20 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	e.Planner = firing.New(firing.Deps{
 		Store: e.Store, Plans: e.Store, Executions: e.Store.Executions, Places: places, Definitions: jobs, Schedules: compiler,
-		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: e.Member, Metrics: e.Metrics, Logger: o.Logger,
+		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: e.Member, Lease: lease, Metrics: e.Metrics, Logger: o.Logger,
 	}, firing.Config{
 		Horizon:   time.Duration(cfg.Engine.HorizonMs) * time.Millisecond,
 		BatchSize: cfg.Engine.BatchSize, Workers: workers,
 	})
 	e.Runner.SetPlanner(e.Planner)
 	e.Member.Planner = e.Planner
-	if e.ticker, err = ticker.New(); err != nil {
-		return e, err
-	}
-	e.cluster.elect(e, node)
+	e.cluster.answer(e)
 	e.retention = upkeep.NewRetention(upkeep.RetentionDeps{
 		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, Days: upkeep.RetentionDays{
 			Executions: cfg.Retention.ExecutionsDays, Logs: cfg.Retention.LogsDays, Metrics: cfg.Retention.MetricsDays,
 			Audit: cfg.Retention.AuditDays, Nodes: cfg.Retention.NodesDays,
 		},
 	})
-	duties := upkeep.NewDuties(o.Clock, e.ticker, e.cluster.lead(), o.Logger)
 	e.wireServices(places, compiler, closer, o.Executor, duties, jobs)
 	return e, e.addDuties(duties)
 }

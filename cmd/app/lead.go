@@ -21,8 +21,7 @@ func (c *cluster) elect(e *Engine, node entity.Node) {
 		return
 	}
 	locks := lock.NewFallback(c.locks, e.Store.Locks, e.machine, e.logger)
-	ttl := time.Duration(e.cfg.Engine.LeaseMs) * time.Millisecond * 3 / 4
-	c.elector = lock.NewElector(locks, e.machine, e.logger, leadName, holderOf(node), ttl)
+	c.elector = lock.NewElector(locks, e.machine, e.logger, leadName, holderOf(node), e.terms().Lease*3/4)
 }
 
 // lead is nil where this node is alone: then it leads without asking anybody.
@@ -57,4 +56,38 @@ func (e *Engine) leader(ctx context.Context) (string, error) {
 	holder, err := e.Store.Locks.Holder(ctx, leadName)
 	id, _, _ := strings.Cut(holder, holderMark)
 	return id, err
+}
+
+// seekLeader looks whether anybody does the duties of the cluster.
+func (e *Engine) seekLeader(ctx context.Context) error {
+	if e.cluster == nil {
+		return upkeep.ErrIdle
+	}
+	id, err := e.leader(ctx)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		e.cluster.unled.Store(nil)
+	} else if e.cluster.unled.Load() == nil {
+		now := e.machine.Now()
+		e.cluster.unled.Store(&now)
+	}
+	return nil
+}
+
+// unledFor is how long nobody may lead before that is told: a change of the lead
+// takes less.
+const unledFor = 5 * time.Second
+
+// leaderless says that nobody does the duties of the cluster.
+func (c *cluster) leaderless() (reason string, blocks bool) {
+	if c == nil {
+		return "", false
+	}
+	since := c.unled.Load()
+	if since == nil || time.Since(*since) < unledFor {
+		return "", false
+	}
+	return "nobody leads: no node does the duties of the cluster, such as deadlines, retention and events", false
 }

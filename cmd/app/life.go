@@ -10,25 +10,28 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 )
 
-// Lost is closed when another process took this node's id over; the program
-// must stop then.
-func (e *Engine) Lost() <-chan struct{} { return e.lost }
+// Lost delivers why the program must stop: another process took this node's id
+// over, or work does not end that must.
+func (e *Engine) Lost() <-chan error { return e.lost }
 
 // Start begins to fire and to run. It returns at once.
 func (e *Engine) Start() {
 	planCtx, stopPlan := context.WithCancel(context.Background())
 	runCtx, stopRun := context.WithCancel(context.Background())
 	e.stopPlan, e.stopRun = stopPlan, stopRun
-	e.loops.Go(func() { _ = e.Runner.Run(runCtx) })
-	if e.cluster != nil {
-		e.loops.Go(func() { _ = e.cluster.hub.Run(runCtx) })
-	}
-	// The first look says which partitions are this node's, before anything
-	// is planned; when it fails, the duty tries again.
+	members, stopMembers := context.WithCancel(context.Background())
+	e.stopMembers = stopMembers
+	// The first beat gives the right to work, and the first look says which
+	// partitions are this node's; when they fail, the next ones try again.
 	first, cancel := context.WithTimeout(runCtx, firstLook)
 	defer cancel()
 	if err := e.Member.RunOnce(first); err != nil {
 		e.logger.Error("the node has not found its place among the others yet", "error", err)
+	}
+	e.members.Go(func() { e.Member.Run(members) })
+	e.loops.Go(func() { _ = e.Runner.Run(runCtx) })
+	if e.cluster != nil {
+		e.loops.Go(func() { _ = e.cluster.hub.Run(runCtx) })
 	}
 	e.stand()
 	if _, on := e.isolation(); on {
@@ -106,24 +109,24 @@ func (e *Engine) lastWord(ctx context.Context, say func(ctx context.Context) err
 // farewell bounds each of the last words to the registry.
 const farewell = 2 * time.Second
 
-// awaitResults waits for the store to take the last results, beating all the
-// while, and leaves the registry.
+// awaitResults waits for the store to take the last results, while the member
+// goes on beating, and leaves the registry.
 func (e *Engine) awaitResults(ctx context.Context, done <-chan struct{}) error {
-	bound, beat := e.machine.NewTimer(storeBound), e.machine.NewTimer(e.beat())
+	defer func() {
+		e.stopMembers()
+		e.members.Wait()
+	}()
+	bound := e.machine.NewTimer(storeBound)
 	defer bound.Stop()
-	defer beat.Stop()
-	for {
-		select {
-		case <-done:
-			return e.lastWord(ctx, e.Member.Leave)
-		case <-beat.C():
-			_ = e.lastWord(ctx, e.Member.Beat) // the results will tell what is wrong with the store
-			beat.Reset(e.beat())
-		case <-ctx.Done():
-			return fmt.Errorf("stopped before every run had ended: %w", ctx.Err())
-		case <-bound.C():
-			return errors.New("stopped before the store had taken every result")
-		}
+	select {
+	case <-done:
+		e.stopMembers()
+		e.members.Wait()
+		return e.lastWord(ctx, e.Member.Leave)
+	case <-ctx.Done():
+		return fmt.Errorf("stopped before every run had ended: %w", ctx.Err())
+	case <-bound.C():
+		return errors.New("stopped before the store had taken every result")
 	}
 }
 
@@ -136,6 +139,7 @@ func (e *Engine) close() error {
 		errs = append(errs, e.processes.Close())
 	}
 	errs = append(errs, e.cluster.close())
+	e.doors.Wait()
 	if e.Store != nil {
 		errs = append(errs, e.Store.Close())
 	}

@@ -18,16 +18,28 @@ import (
 
 // member is this node's place among the others; the planner is given to it
 // when there is one.
-func (e *Engine) member(node entity.Node) *membership.Member {
+func (e *Engine) member(node entity.Node, lease *membership.Lease, onBeat func(error)) *membership.Member {
 	d := membership.Deps{
-		Registry: e.Store, Worker: e.Runner, Gauge: gauge{metrics.NewLoad(e.machine), e.Clock}, Clock: e.machine, Logger: e.logger,
-		OnChange: e.dispatch.Wake, OnLost: func() { close(e.lost) },
+		Registry: e.beats, Worker: e.Runner, Gauge: gauge{metrics.NewLoad(e.machine), e.Clock}, Metrics: e.Metrics, Lease: lease,
+		Clock: e.machine, Logger: e.logger, OnChange: e.dispatch.Wake, OnBeat: onBeat, OnLost: e.end,
 	}
 	e.cluster.join(e, &d, node)
-	return membership.New(d, node, liveness.Terms{Beat: e.beat(), Lease: time.Duration(e.cfg.Engine.LeaseMs) * time.Millisecond})
+	return membership.New(d, node, e.terms())
 }
 
-func (e *Engine) beat() time.Duration { return time.Duration(e.cfg.Engine.BeatMs) * time.Millisecond }
+// end lets the process end, for the first reason that there is.
+func (e *Engine) end(why error) {
+	select {
+	case e.lost <- why:
+	default:
+	}
+}
+
+// terms are the spans that this node keeps to.
+func (e *Engine) terms() liveness.Terms {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	return liveness.Terms{Beat: ms(e.cfg.Engine.BeatMs), Lease: ms(e.cfg.Engine.LeaseMs)}
+}
 
 // timeSource is the store where that has a clock of its own; an SQLite file has
 // the machine's.
@@ -57,7 +69,7 @@ func (g gauge) Offset() time.Duration { return g.clock.Offset() }
 // process may still be connected, is taken over. That process will find a
 // newer epoch when it wakes.
 func (e *Engine) takeID(ctx context.Context, id string) error {
-	held := e.Store.HoldInstance(ctx, id)
+	held := e.beats.Hold(ctx)
 	conflict := fault.Is(held, fault.KindConflict)
 	if e.cfg.Profile != config.ProfileCluster || held != nil && !conflict {
 		return held
@@ -70,7 +82,7 @@ func (e *Engine) takeID(ctx context.Context, id string) error {
 	if before.Status == entity.NodeDown || before.ID == "" {
 		return nil
 	}
-	if err := clock.Sleep(ctx, e.machine, 2*e.beat()+e.beat()/2); err != nil {
+	if err := clock.Sleep(ctx, e.machine, before.SuspectAfter()); err != nil {
 		return err
 	}
 	after, err := e.lastBeat(ctx, id)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,11 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	if o.Waiting == nil {
 		o.Waiting = &Waiting{}
 	}
+	cfg.Server.Addr = s.listener.Addr().String() // the port that was asked for may be 0
+	_, port, _ := net.SplitHostPort(cfg.Server.Addr)
+	if o.port, err = strconv.Atoi(port); err != nil {
+		return nil, err
+	}
 	s.edge = newEdge(o.Waiting)
 	s.http = api.NewServer(cfg.Server.Addr, s.edge, o.Logger)
 	c := o.Clock
@@ -90,6 +96,9 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	}
 	engine := s.Engine
 	s.started.Store(engine)
+	if engine.cluster != nil {
+		s.edge.answer(engine.cluster.peers)
+	}
 	defer func() {
 		if err != nil {
 			_ = engine.close()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"net"
 	"strconv"
 	"time"
@@ -20,18 +21,29 @@ func storeConfig(cfg config.Config, folder *dataFolder, o Options, m *metrics.Me
 	return persistence.Config{
 		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.file(DatabaseFile),
 		Synchronous: cfg.Store.Synchronous, AutoMigrate: cfg.Store.AutoMigrate,
-		Clock: o.Clock, Logger: o.Logger, Observe: m.Query,
+		Clock: o.Clock, Logger: o.Logger, Observe: m.Query, MaxConns: maxConns(cfg),
 	}
 }
 
+// maxConns is for a server: an SQLite file has readers of its own number.
+func maxConns(cfg config.Config) int {
+	if cfg.Store.Driver == config.DriverMySQL {
+		return cfg.Store.MaxConns
+	}
+	return 0
+}
+
 // nodeOf is the registry row of this process.
-func nodeOf(cfg config.Config, now time.Time) entity.Node {
+func (e *Engine) nodeOf(cfg config.Config) entity.Node {
 	_, port, _ := net.SplitHostPort(cfg.Server.Addr) // checked by the configuration
 	number, _ := strconv.Atoi(port)
+	if e.cluster != nil {
+		number = e.cluster.port
+	}
 	return entity.Node{
 		ID: cfg.Node.ID, IP: cfg.Node.IP, Port: number, Status: entity.NodeUp, Roles: cfg.Server.Roles,
 		Labels: cfg.Node.Labels, Version: Version(), Slots: cfg.Executor.Slots, Weight: cfg.Node.Weight,
-		LastHeartbeat: now, CreateTime: now, UpdateTime: now,
+		Life: entity.NodeLife{Lease: e.terms().Lease, Boot: rand.Text()},
 	}
 }
 
@@ -78,14 +90,13 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 		{d.Every, []duty{
 			{"clock", clockInterval, watch.RunOnce},
 			{"scan", time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond, e.scan},
-			{"heartbeat", e.beat(), e.Member.RunOnce},
-			{"beacon", e.beat(), e.Member.Shine},
 			{"health", healthInterval, e.Monitor.Watch},
 			{"calls", callsInterval, e.Calls.RunOnce},
 			{"secrets", secretsInterval, ignoreResult(e.Secrets.Look)},
 			{"audit", auditInterval, func(ctx context.Context) error { return e.Audit.Flush(ctx, false) }},
 			{"reconcile", reconcileInterval, e.Runner.Reconcile},
 			{"dispatch", dispatchInterval, e.sweepQueues},
+			{"leader", e.terms().Lease, e.seekLeader},
 		}},
 		{d.OfCluster, []duty{
 			{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},

@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/peering"
 )
 
 // retryPause is the time between two tries of a start that waits.
@@ -42,8 +44,9 @@ func (e *Engine) patiently(ctx context.Context, what string, try func(ctx contex
 	}
 }
 
-// edge is what the port serves: that the server starts, then the API.
-type edge struct{ handler atomic.Pointer[http.Handler] }
+// edge is what the port serves: that the server starts, then the API. Questions
+// of other nodes never wait for the API.
+type edge struct{ handler, peers atomic.Pointer[http.Handler] }
 
 func newEdge(w *Waiting) *edge {
 	e := &edge{}
@@ -53,5 +56,14 @@ func newEdge(w *Waiting) *edge {
 
 func (e *edge) open(h http.Handler) { e.handler.Store(&h) }
 
+// answer takes the questions of other nodes from now on.
+func (e *edge) answer(h http.Handler) { e.peers.Store(&h) }
+
 // ServeHTTP implements http.Handler.
-func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { (*e.handler.Load()).ServeHTTP(w, r) }
+func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if peers := e.peers.Load(); peers != nil && strings.HasPrefix(r.URL.Path, peering.Prefix) {
+		(*peers).ServeHTTP(w, r)
+		return
+	}
+	(*e.handler.Load()).ServeHTTP(w, r)
+}

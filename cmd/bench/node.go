@@ -127,8 +127,8 @@ func (n *node) report(ctx context.Context, abandoned <-chan struct{}) error {
 			return nil
 		case <-abandoned:
 			return errAbandoned
-		case <-n.engine.Lost():
-			return errors.New("another process runs under this node's id")
+		case err := <-n.engine.Lost():
+			return err
 		case <-timer.C():
 		}
 		n.look()

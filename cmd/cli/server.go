@@ -108,8 +108,8 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 		logger.Info("stopping; a second signal stops at once", "signal", sig.String(), "grace_sec", cfg.Server.ShutdownGraceSec)
 	case err = <-server.Failed():
 		err = fmt.Errorf("serving ended: %w", err)
-	case <-server.Lost():
-		err = fmt.Errorf("another process runs as node %s now", cfg.Node.ID)
+	case err = <-server.Lost():
+		logger.Error("this process ends", "why", err)
 	case <-ctx.Done():
 	}
 	s.tellManager(ctx, initproc.Stopping, logger)

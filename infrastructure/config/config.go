@@ -101,6 +101,8 @@ type Store struct {
 	AutoMigrate bool
 	// Synchronous is SQLite's FULL, NORMAL or EXTRA.
 	Synchronous string
+	// MaxConns are this node's connections to a MySQL or MariaDB server, 12–1,000.
+	MaxConns int
 }
 
 // Redis is one universal client: one address, Sentinel (MasterName) or Cluster.
@@ -146,8 +148,8 @@ type Engine struct {
 	// FireWorkers is the number of concurrent fire transactions; 0 lets the
 	// engine choose for the store.
 	FireWorkers int
-	// BeatMs is the time between two beats of the node, 100–60,000; LeaseMs how
-	// long a beat is good for, at least three beats. The same on all nodes.
+	// BeatMs is the time between two beats of the node, 50–60,000; LeaseMs how
+	// long a beat is good for, at least six beats. The same on all nodes.
 	BeatMs  int
 	LeaseMs int
 }

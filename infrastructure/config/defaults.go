@@ -20,9 +20,9 @@ func Defaults(profile string) Config {
 		},
 		Log:    Log{Level: "info"},
 		Node:   Node{Labels: map[string]string{}, Weight: 1},
-		Store:  Store{Driver: DriverSQLite, AutoMigrate: true, Synchronous: "FULL"},
+		Store:  Store{Driver: DriverSQLite, AutoMigrate: true, Synchronous: "FULL", MaxConns: 32},
 		Kafka:  Kafka{TopicPrefix: "scheduler"},
-		Engine: Engine{ScanIntervalMs: 1000, HorizonMs: 3000, BatchSize: 500, BeatMs: 3000, LeaseMs: 10_000},
+		Engine: Engine{ScanIntervalMs: 1000, HorizonMs: 3000, BatchSize: 500, BeatMs: 3000, LeaseMs: 18_000},
 		Executor: Executor{
 			Slots:   512,
 			Command: Command{Slots: 16, FolderMb: 1024, Interpreters: []string{"sh", "bash", "python3", "node"}},
@@ -35,7 +35,7 @@ func Defaults(profile string) Config {
 		c.Server.StartWaitSec = 60
 		c.Store.Driver = DriverMySQL
 		c.Executor.HTTP.AllowPrivate = false
-		c.Engine.BeatMs, c.Engine.LeaseMs = 1000, 6000
+		c.Engine.BeatMs, c.Engine.LeaseMs = 500, 3000
 	}
 	return c
 }

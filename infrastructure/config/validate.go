@@ -56,8 +56,8 @@ func (c *Config) problems() Problems {
 	if c.Engine.HorizonMs <= c.Engine.ScanIntervalMs {
 		p.add("engine.horizonMs", "must be greater than engine.scanIntervalMs")
 	}
-	if c.Engine.LeaseMs < 3*c.Engine.BeatMs {
-		p.add("engine.leaseMs", "must be at least three times engine.beatMs, so that a lost beat is no death")
+	if c.Engine.LeaseMs < 6*c.Engine.BeatMs {
+		p.add("engine.leaseMs", "must be at least six times engine.beatMs, so that lost beats are no death")
 	}
 	return p
 }

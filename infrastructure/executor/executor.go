@@ -54,6 +54,9 @@ func (d *DistributedExecutor) Run(ctx context.Context, run entity.Run, rep entit
 			outcome = panicked(value, debug.Stack(), rep)
 		}
 	}()
+	if !entity.MayAct(ctx) {
+		return entity.Failed(entity.ReasonNodeLost, entity.ErrStopLost.Error())
+	}
 	outcome = executor.Run(ctx, run, rep)
 	switch {
 	case outcome.Status == entity.StatusSuccess:

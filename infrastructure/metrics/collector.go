@@ -16,6 +16,7 @@ import (
 // MetricsCollector holds the node's instruments. Labels are bounded: states,
 // reasons and names of queries, never ids. Safe for concurrent use.
 type MetricsCollector struct {
+	members
 	registry   *prometheus.Registry
 	fires      *prometheus.CounterVec
 	batchSize  *prometheus.HistogramVec
@@ -60,6 +61,7 @@ func New() *MetricsCollector {
 		queries:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_store_queries_total", Help: "Statements sent to the store, by name."}, []string{"query", "result"}),
 		queryTook:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_store_query_duration_seconds", Help: "Time of statements, by name.", Buckets: []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2}}, []string{"query"}),
 	}
+	m.members = newMembers(m.registry)
 	m.plainOK = m.duration.WithLabelValues(string(entity.StatusSuccess))
 	m.okCount = m.ended.WithLabelValues(string(entity.StatusSuccess), "")
 	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.lateness, m.duration,

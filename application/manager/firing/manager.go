@@ -55,6 +55,11 @@ type Owner interface {
 	Partitions() []int
 }
 
+// Lease is the node's right to work, see membership.Lease.
+type Lease interface {
+	Holds() bool
+}
+
 // Metrics counts what happens. Implementations are safe for concurrent use.
 type Metrics interface {
 	// Fired counts rows by what they were born as.
@@ -121,8 +126,10 @@ type Deps struct {
 	StoreClock  StoreClock
 	Starter     Starter
 	Owner       Owner
-	Metrics     Metrics
-	Logger      *slog.Logger
+	// Lease is asked before each batch; nil always holds.
+	Lease   Lease
+	Metrics Metrics
+	Logger  *slog.Logger
 }
 
 // JobManager fires jobs. Run and Scan are its duties; Hint is a short cut for
@@ -161,7 +168,7 @@ func (m *JobManager) work(ctx context.Context) {
 	defer timer.Stop()
 	failures := 0
 	for ctx.Err() == nil {
-		if m.book.due(m.StoreClock.Now()) == 0 {
+		if !m.holds() || m.book.due(m.StoreClock.Now()) == 0 {
 			m.awaitDue(ctx, timer)
 			continue
 		}
@@ -183,6 +190,9 @@ func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
 	if room := m.Starter.Room(ctx, m.cfg.SlotPatience); room > 0 {
 		limit = min(limit, room)
 	}
+	if !m.holds() { // while it waited for room, too
+		return 0, nil
+	}
 	hints := m.book.take(m.StoreClock.Now(), limit)
 	if len(hints) == 0 {
 		return 0, nil
@@ -190,11 +200,13 @@ func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
 	return len(hints), m.fire(context.WithoutCancel(ctx), hints)
 }
 
+func (m *JobManager) holds() bool { return m.Lease == nil || m.Lease.Holds() }
+
 // awaitDue sleeps until the earliest hint is due or the book changes.
 func (m *JobManager) awaitDue(ctx context.Context, timer clock.Timer) {
 	at, ok, changed := m.book.next()
 	wait := idleCheck
-	if ok {
+	if ok && m.holds() {
 		wait = min(wait, at.Sub(m.StoreClock.Now()))
 	}
 	if wait <= 0 {
@@ -257,7 +269,11 @@ func (m *JobManager) Look(ctx context.Context, ids []string) error {
 // which saves work only: the fire transaction would find out. Then it looks for
 // what is due in those that are new.
 func (m *JobManager) Rebalanced(ctx context.Context) error {
-	m.book.keep(m.Owner.Partitions())
+	mine := m.Owner.Partitions()
+	m.book.keep(mine)
+	if mine != nil && len(mine) == 0 {
+		return nil
+	}
 	_, err := m.Scan(ctx)
 	return err
 }

@@ -4,57 +4,76 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// damped leaves out those partitions that another node still holds, as it has
-// not seen yet that they are this one's. What is withheld for two leases is
-// taken all the same: whoever holds it does not let go.
-func (m *Member) damped(ctx context.Context, owned []int) []int {
+// withholding is of a partition that another node's claim keeps from this one.
+type withholding struct {
+	// since is when that began, granted from when on it has been given again; 0
+	// while it is not. Both by the lease's clock.
+	since, granted time.Duration
+}
+
+// damped leaves out those partitions that a living node still holds, as it has
+// not seen yet that they are this one's. What the former owner cannot scan,
+// because it is late or gone, is never withheld. What is withheld for two leases
+// is taken all the same: whoever holds it does not let go. A claim that comes and
+// goes does not begin that time anew.
+func (m *Member) damped(ctx context.Context, scanned []int, l look) []int {
 	if m.Damper == nil {
-		return owned
+		return scanned
 	}
-	// A damper that is slow must not delay the beats.
-	bounded, cancel := context.WithTimeout(ctx, m.terms.Beat/2)
-	defer cancel()
-	granted, err := m.Damper.Claim(bounded, owned)
-	if err != nil {
-		m.Logger.Debug("the partitions could not be claimed; they are scanned all the same", "error", err)
-		return owned
+	granted, asked := m.claim(ctx, scanned)
+	if !asked {
+		return scanned
 	}
-	now := m.Clock.Monotonic()
-	before := m.withheld
-	m.withheld = map[int]time.Duration{}
-	return slices.DeleteFunc(slices.Clone(owned), func(p int) bool {
+	now, before := m.Lease.elapsed(), m.parted.withheld
+	m.parted.withheld = map[int]withholding{}
+	return slices.DeleteFunc(slices.Clone(scanned), func(p int) bool {
+		w, again := before[p]
 		if slices.Contains(granted, p) {
+			if w.granted == 0 {
+				w.granted = now
+			}
+			if again && now-w.granted < 2*m.terms.Lease {
+				m.parted.withheld[p] = w
+			}
 			return false
 		}
-		since, again := before[p]
 		if !again {
-			since = now
+			w.since = now
 		}
-		m.withheld[p] = since
-		return now-since < 2*m.terms.Lease
+		w.granted = 0
+		m.parted.withheld[p] = w
+		return now-w.since < 2*m.terms.Lease && scans(m.parted.former[p], l)
 	})
 }
 
-// handOver lets the others have at once what is this node's no more, and tells
-// them; otherwise they would wait for the end of its claim.
-func (m *Member) handOver(ctx context.Context, former, mine []int) {
-	left := slices.DeleteFunc(slices.Clone(former), func(p int) bool { return slices.Contains(mine, p) })
-	if m.Damper == nil || len(left) == 0 {
-		return
+// claim asks for partitions; asked is false where nobody answers. What is held
+// already is not asked for at each look.
+func (m *Member) claim(ctx context.Context, scanned []int) (granted []int, asked bool) {
+	now := m.Lease.elapsed()
+	if len(m.parted.withheld) == 0 && now-m.parted.at < m.terms.Lease/4 && slices.Equal(scanned, m.parted.claimed) {
+		return scanned, true
 	}
-	if err := m.release(ctx, left); err != nil {
-		m.Logger.Debug("the partitions could not be handed over; the others take them when the claim ends", "error", err)
-		return
+	bounded, cancel := context.WithTimeout(ctx, m.terms.Beat/2)
+	defer cancel()
+	granted, err := m.Damper.Claim(bounded, scanned)
+	if err != nil {
+		m.Logger.Debug("the partitions could not be claimed; they are scanned all the same", "error", err)
+		return nil, false
 	}
-	m.announce()
+	m.parted.claimed, m.parted.at = slices.Clone(scanned), now
+	return granted, true
 }
 
-// release gives partitions free.
-func (m *Member) release(ctx context.Context, partitions []int) error {
-	if m.Damper == nil || len(partitions) == 0 {
-		return nil
+// scans reports whether a node is there to scan partitions.
+func scans(id string, l look) bool {
+	for _, n := range l.nodes {
+		if n.ID == id {
+			return n.Status != entity.NodeDown && n.Has(entity.RoleScheduler) && !l.judgement.Late[id]
+		}
 	}
-	return m.Damper.Release(ctx, partitions)
+	return false
 }

@@ -1,14 +1,13 @@
 // Package membership keeps a node in the registry and tells it which part of
 // the work is its own (engine rules 25–27): it beats, looks who else is alive,
 // marks those who are not, divides the partitions, and has the runs of the dead
-// recovered. A node that has lost its right to work stops, and comes back
-// under a new epoch.
+// recovered. A node that loses its right to work stops before others may take
+// it over, and comes back under a new epoch. docs/cluster.md tells all of it.
 package membership
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -18,16 +17,20 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/partition"
 )
 
-// Registry is the truth of membership; see repository.Nodes.
+// Registry is the truth of membership; see repository.Nodes and persistence.Beats.
 type Registry interface {
 	Register(ctx context.Context, n entity.Node) (epoch int64, err error)
 	Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error)
-	Mark(ctx context.Context, n entity.Node, status entity.NodeStatus) (ok bool, err error)
+	Mark(ctx context.Context, n entity.Node, status entity.NodeStatus, cause string) (ok bool, err error)
 	Leave(ctx context.Context, id string, epoch int64) error
 	View(ctx context.Context) (nodes []entity.Node, now time.Time, err error)
+	// LockFree tells whether the process that published the row has lost the lock
+	// of its id; known is false where that cannot be told.
+	LockFree(ctx context.Context, n entity.Node) (free, known bool, err error)
+	// Sever ends the store sessions of a node that is DOWN.
+	Sever(ctx context.Context, n entity.Node) (ended int, err error)
 }
 
 // Worker is what the node does, and what must stop when it may not any more.
@@ -36,7 +39,7 @@ type Worker interface {
 	Running() (running, total int)
 	// Suspend keeps new runs away while the node drains.
 	Suspend(draining bool)
-	// Fence stops every run; it returns when nothing runs.
+	// Fence stops every run; it returns when nothing runs, or when ctx ends.
 	Fence(ctx context.Context) error
 	// Adopt lets runs start again, under an epoch.
 	Adopt(epoch int64)
@@ -50,14 +53,18 @@ type Planner interface {
 	Rebalanced(ctx context.Context) error
 }
 
-// Beacons are lights that nodes keep burning outside of the store while they
-// reach it, so that others can tell an outage of the store from one of their
-// own (engine rule 27).
+// Peers are the other nodes, as this one can ask them.
+type Peers interface {
+	// Ask is given up when ctx ends; entity.ErrNobodyListens is the error where
+	// the machine refuses.
+	Ask(ctx context.Context, n entity.Node, q entity.PeerQuestion) (entity.PeerAnswer, error)
+}
+
+// Beacons are what nodes of older programs look for, in Redis, when they do not
+// reach the store.
 type Beacons interface {
 	// Light shows that the node reached the store just now.
 	Light(ctx context.Context, nodeID string, lasts time.Duration) error
-	// Lit are the nodes whose light burns.
-	Lit(ctx context.Context) ([]string, error)
 }
 
 // Damper keeps two nodes from scanning one partition while their views of the
@@ -79,68 +86,171 @@ type Gauge interface {
 	Offset() time.Duration
 }
 
-// Deps are the parts of a Member.
+// Metrics counts what happens. Implementations are safe for concurrent use.
+type Metrics interface {
+	// Beat observes a beat with its look; good is false for one in vain.
+	Beat(took time.Duration, good bool)
+	// Asked counts questions to others by what came of them: "promise", "declared",
+	// "silent"; Promised counts promises given.
+	Asked(result string)
+	Promised()
+	// Stopped counts the times that this node stopped its work, by cause.
+	Stopped(cause string)
+	// Death observes a node that this one has declared DOWN, by cause and the age
+	// of its last beat.
+	Death(cause string, age time.Duration)
+}
+
+// Deps are the parts of a Member. Peers, Beacons and Damper are nil where the
+// store is this node's own: then there are no others, and no outage of the store
+// is a reason to stop.
 type Deps struct {
 	Registry Registry
 	Worker   Worker
 	Planner  Planner
-	// Beacons is nil where the store is this node's own: then no outage of it
-	// is a reason to stop.
-	Beacons Beacons
-	// Damper is nil where there are no others.
-	Damper Damper
-	Gauge  Gauge
-	Clock  clock.Clock
-	Logger *slog.Logger
+	Peers    Peers
+	Beacons  Beacons
+	Damper   Damper
+	Gauge    Gauge
+	Metrics  Metrics
+	Lease    *Lease
+	Clock    clock.Clock
+	Logger   *slog.Logger
 	// OnChange is called when nodes came, went or changed their state; it must
 	// not block. May be nil.
 	OnChange func()
 	// Announce tells the others that the members changed; nil where there are none.
 	Announce func()
-	// OnLost is called once when another process runs under this node's id.
-	OnLost func()
+	// OnBeat is told how each beat ended. May be nil.
+	OnBeat func(err error)
+	// OnLost is called once when the process must end: another one runs under this
+	// node's id, or work does not stop that must.
+	OnLost func(why error)
 }
 
-// Member is this node among the others. RunOnce is called at every beat. Safe
-// for concurrent use.
+// Member is this node among the others. Run does everything; its parts
+// (BeatOnce, FollowOnce, …) are there for tests and for a start. Safe for
+// concurrent use.
 type Member struct {
 	Deps
 	terms liveness.Terms
-	// turn is held by the one call of RunOnce that is at work; what follows
-	// belongs to it.
-	turn  sync.Mutex
+
+	// beats is held by the one beat at work; what follows belongs to it.
+	beats sync.Mutex
 	watch *liveness.Watch
-	// lease is until when the last beat is good, and seen when the store was
-	// last reached, by the monotonic clock.
-	lease, seen time.Duration
-	fenced      atomic.Bool
-	known       bool
-	lost        bool
-	reaps       map[string]reaping
-	// withheld is since when a partition is claimed in vain, by the monotonic
-	// clock.
-	withheld map[int]time.Duration
+	lost  bool
 
-	// reached is when the store was last reached, for Shine, in monotonic ns; away
-	// is true from a beat in vain to the next good one, and before the first.
-	reached atomic.Int64
-	away    atomic.Bool
+	// away is true from a beat in vain to the next good look, and before the first.
+	away atomic.Bool
+	// good is the begin of the last good beat, by the lease's clock.
+	good atomic.Int64
 
-	mu   sync.Mutex
-	node entity.Node
-	view []entity.Node
-	mine []int
+	// right is held while the right to work changes hands.
+	right     sync.Mutex
+	stoppedAt time.Duration
+	stuck     bool
+
+	mu       sync.Mutex
+	node     entity.Node
+	draining bool
+	look     look
+	mine     []int
+	// cancel ends the beat at work, so that the next one dials anew.
+	cancel context.CancelFunc
+
+	promises promises
+	proofs   proofs
+	// asked is when the others were asked last; it belongs to AskOnce.
+	asked time.Duration
+	// parted belongs to FollowOnce, reaps to WorkOnce.
+	parted parted
+	reaps  map[string]reaping
+	// changed: the partitions did, and the planner does not know it.
+	changed atomic.Bool
+
+	beatNow, followNow, workNow, askNow, proveNow chan struct{}
+}
+
+// look is what was seen of the registry.
+type look struct {
+	nodes []entity.Node
+	// now is the store's time of the look; began is its begin and since that of
+	// the unbroken row of good looks to which it belongs, by the lease's clock.
+	now          time.Time
+	began, since time.Duration
+	judgement    liveness.Judgement
 }
 
 // New returns the member for a node that is registered under its epoch.
 func New(d Deps, node entity.Node, terms liveness.Terms) *Member {
-	now := d.Clock.Monotonic()
+	signal := func() chan struct{} { return make(chan struct{}, 1) }
 	m := &Member{
 		Deps: d, terms: terms, watch: liveness.NewWatch(terms), node: node, mine: []int{},
-		lease: now + terms.Lease, seen: now, reaps: map[string]reaping{}, withheld: map[int]time.Duration{},
+		promises: newPromises(), proofs: proofs{found: map[string]finding{}},
+		parted: parted{withheld: map[int]withholding{}}, reaps: map[string]reaping{},
+		beatNow: signal(), followNow: signal(), workNow: signal(), askNow: signal(), proveNow: signal(),
 	}
 	m.away.Store(true)
+	if d.Peers == nil {
+		d.Lease.lasts(forever)
+	}
 	return m
+}
+
+// Run beats, asks, judges and works until ctx ends.
+func (m *Member) Run(ctx context.Context) {
+	var loops sync.WaitGroup
+	every := func(now chan struct{}, pause time.Duration, do func(ctx context.Context)) {
+		loops.Go(func() {
+			timer := m.Clock.NewTimer(pause)
+			defer timer.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-now:
+				case <-timer.C():
+				}
+				timer.Reset(pause)
+				do(ctx)
+			}
+		})
+	}
+	// A beat is due a beat after the former one began.
+	every(m.beatNow, m.terms.Beat, func(ctx context.Context) { _ = m.BeatOnce(ctx) }) // told by OnBeat
+	every(m.followNow, m.terms.Lease, func(ctx context.Context) { m.tell("look at the others", m.FollowOnce(ctx)) })
+	every(m.workNow, m.terms.Lease, func(ctx context.Context) { m.tell("take over", m.WorkOnce(ctx)) })
+	if m.Peers != nil {
+		every(m.askNow, m.terms.Beat, m.AskOnce)
+		every(m.proveNow, m.terms.Lease, m.proveAll)
+		loops.Go(func() { m.guard(ctx) })
+	}
+	loops.Wait()
+}
+
+// Wake beats and looks at once: somebody says that the members changed.
+func (m *Member) Wake() { poke(m.beatNow) }
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (m *Member) tell(what string, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		m.Logger.Warn("a part of the membership failed; the next look tries again", "part", what, "error", err)
+	}
+}
+
+// RunOnce beats, looks around and does what follows from it, one after the
+// other.
+func (m *Member) RunOnce(ctx context.Context) error {
+	if err := m.BeatOnce(ctx); err != nil {
+		return err
+	}
+	return errors.Join(m.FollowOnce(ctx), m.WorkOnce(ctx))
 }
 
 // Partitions implements firing.Owner; never nil.
@@ -154,7 +264,7 @@ func (m *Member) Partitions() []int {
 func (m *Member) Nodes() []entity.Node {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.view)
+	return slices.Clone(m.look.nodes)
 }
 
 // Self is this node, with its present epoch.
@@ -164,141 +274,10 @@ func (m *Member) Self() entity.Node {
 	return m.node
 }
 
-// RunOnce beats, looks around and does what follows from it.
-func (m *Member) RunOnce(ctx context.Context) error {
-	m.turn.Lock()
-	defer m.turn.Unlock()
-	if m.lost {
-		return nil
-	}
-	began := m.Clock.Monotonic()
-	ok, err := m.beat(ctx)
-	m.away.Store(err != nil)
-	if err != nil {
-		m.storeAway(ctx)
-		return fmt.Errorf("beat: %w", err)
-	}
-	if !ok {
-		return m.refused(ctx)
-	}
-	m.lease = began + m.terms.Lease
-	bounded, cancel := context.WithTimeout(ctx, 2*m.terms.Beat)
-	defer cancel()
-	nodes, now, err := m.Registry.View(bounded)
-	if err != nil {
-		return fmt.Errorf("look at the registry: %w", err)
-	}
-	m.lookedAround(now)
-	if m.fenced.Load() {
-		m.unfence(m.Self().Epoch)
-	}
-	for _, v := range m.watch.Judge(now, nodes, m.node.ID) {
-		if err := m.mark(ctx, v); err != nil {
-			return err
-		}
-		nodes = replaced(nodes, v)
-	}
-	if !m.known {
-		m.known = true
-		m.announce()
-	}
-	return errors.Join(m.divide(ctx, nodes), m.reap(ctx, nodes))
-}
-
-// beat has a bound: a connection of which nothing comes back must not keep the
-// node from beating over another.
-func (m *Member) beat(ctx context.Context) (ok bool, err error) {
-	bounded, cancel := context.WithTimeout(ctx, 2*m.terms.Beat)
-	defer cancel()
-	return m.Registry.Heartbeat(bounded, m.present())
-}
-
-// present is the row as it is to be.
-func (m *Member) present() entity.Node {
-	n := m.Self()
-	n.Running, n.Slots = m.Worker.Running()
-	if m.Gauge != nil {
-		n.CPU, n.Memory = m.Gauge.Load()
-		n.ClockOffset = m.Gauge.Offset()
-	}
-	return n
-}
-
-// lookedAround notes that the store was reached at that time of its own, and
-// whether it had not been for long.
-func (m *Member) lookedAround(now time.Time) {
-	at := m.Clock.Monotonic()
-	if at-m.seen > m.terms.SuspectAfter() {
-		m.watch.Blind(now)
-	}
-	m.seen = at
-	m.reached.Store(int64(at))
-}
-
-func (m *Member) mark(ctx context.Context, v liveness.Verdict) error {
-	ok, err := m.Registry.Mark(ctx, v.Node, v.Status)
-	if err != nil {
-		return fmt.Errorf("mark the node %s as %s: %w", v.Node.ID, v.Status, err)
-	}
-	if ok {
-		m.Logger.Warn("a node has stopped beating", "node", v.Node.ID, "status", v.Status, "lastBeat", v.Node.LastHeartbeat)
-		m.announce()
-	}
-	return nil
-}
-
-func (m *Member) announce() {
-	if m.Announce != nil {
-		m.Announce()
-	}
-}
-
-func replaced(nodes []entity.Node, v liveness.Verdict) []entity.Node {
-	out := slices.Clone(nodes)
-	for i := range out {
-		if out[i].ID == v.Node.ID {
-			out[i].Status = v.Status
-		}
-	}
-	return out
-}
-
-// divide works out which partitions are this node's.
-func (m *Member) divide(ctx context.Context, nodes []entity.Node) error {
-	mine := []int{}
-	if !m.fenced.Load() {
-		mine = append(mine, m.damped(ctx, partition.Owned(m.node.ID, partition.Contest(nodes)))...)
-	}
+func (m *Member) seen() look {
 	m.mu.Lock()
-	former, news := m.mine, !slices.EqualFunc(nodes, m.view, sameState)
-	m.view, m.mine = nodes, mine
-	m.mu.Unlock()
-	m.heed(nodes, news)
-	changed := !slices.Equal(mine, former)
-	if !changed {
-		return nil
-	}
-	m.Logger.Info("the partitions were divided anew", "mine", len(mine), "schedulers", len(liveness.Schedulers(nodes)))
-	m.handOver(ctx, former, mine)
-	return m.Planner.Rebalanced(ctx)
-}
-
-// sameState reports whether two looks at a node agree on what may run there.
-func sameState(a, b entity.Node) bool {
-	return a.ID == b.ID && a.Epoch == b.Epoch && a.Status == b.Status && (a.Slots > 0) == (b.Slots > 0)
-}
-
-// heed passes on what the registry says: that this node drains, that others
-// came or went.
-func (m *Member) heed(nodes []entity.Node, news bool) {
-	for _, n := range nodes {
-		if n.ID == m.node.ID {
-			m.Worker.Suspend(n.Status == entity.NodeDraining)
-		}
-	}
-	if news && m.OnChange != nil {
-		m.OnChange()
-	}
+	defer m.mu.Unlock()
+	return m.look
 }
 
 // StepDown gives the partitions to the others, before a graceful stop: the
@@ -310,18 +289,17 @@ func (m *Member) StepDown(ctx context.Context) error {
 	m.mine = []int{}
 	m.mu.Unlock()
 	defer m.announce()
-	return errors.Join(m.Beat(ctx), m.release(ctx, former))
-}
-
-// Beat renews the lease and does nothing else, for a node that is on its way
-// out and still holds runs.
-func (m *Member) Beat(ctx context.Context) error {
-	_, err := m.Registry.Heartbeat(ctx, m.present())
-	return err
+	return errors.Join(m.BeatOnce(ctx), m.release(ctx, former))
 }
 
 // Leave marks the node as gone, when nothing runs on it any more.
 func (m *Member) Leave(ctx context.Context) error {
 	n := m.Self()
 	return m.Registry.Leave(ctx, n.ID, n.Epoch)
+}
+
+func (m *Member) announce() {
+	if m.Announce != nil {
+		m.Announce()
+	}
 }

@@ -3,6 +3,7 @@ package membership
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -19,6 +20,21 @@ type reaping struct {
 	next  time.Duration
 }
 
+// WorkOnce does what may take long: it takes over from the dead, and plans the
+// partitions that are new.
+func (m *Member) WorkOnce(ctx context.Context) error {
+	var err error
+	if m.changed.Swap(false) {
+		if err = m.Planner.Rebalanced(ctx); err != nil {
+			err = fmt.Errorf("plan the partitions that are new: %w", err)
+		}
+	}
+	if !m.Lease.Holds() {
+		return err
+	}
+	return errors.Join(m.reap(ctx, m.seen().nodes), err)
+}
+
 // reap recovers the runs of those dead nodes that fall to this one: each is
 // looked after by the scheduler that its name hashes to, so that one does the
 // work; that others might is harmless.
@@ -30,11 +46,15 @@ func (m *Member) reap(ctx context.Context, nodes []entity.Node) error {
 			delete(m.reaps, n.ID)
 			continue
 		}
-		if partition.Owner(entity.PartitionOf(n.ID), schedulers) != m.node.ID {
+		if partition.Owner(entity.PartitionOf(n.ID), schedulers) != m.Self().ID {
 			continue
 		}
-		if last := m.reaps[n.ID]; last.epoch == n.Epoch && now < last.next {
+		last := m.reaps[n.ID]
+		if last.epoch == n.Epoch && now < last.next {
 			continue
+		}
+		if last.epoch != n.Epoch {
+			m.sever(ctx, n)
 		}
 		held, err := m.Worker.Reap(ctx, n.ID, n.Epoch)
 		if err != nil {
@@ -48,4 +68,20 @@ func (m *Member) reap(ctx context.Context, nodes []entity.Node) error {
 		m.reaps[n.ID] = next
 	}
 	return errors.Join(errs...)
+}
+
+// sever ends the store sessions of a dead node: frozen inside of a transaction,
+// it would hold rows that others wait for (engine rule 11).
+func (m *Member) sever(ctx context.Context, n entity.Node) {
+	if n.DownCause == entity.DownLeft {
+		return
+	}
+	bounded, cancel := context.WithTimeout(ctx, m.terms.Lease/3)
+	defer cancel()
+	switch ended, err := m.Registry.Sever(bounded, n); {
+	case err != nil:
+		m.Logger.Warn("the store sessions of a dead node could not be ended; locks that it holds go when the server finds out", "node", n.ID, "error", err)
+	case ended > 0:
+		m.Logger.Info("store sessions of a dead node were ended", "node", n.ID, "sessions", ended)
+	}
 }

@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,21 +10,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Shine keeps this node's beacon burning while it reaches the store. It is
-// called at every beat, apart from RunOnce: whoever keeps the beacons must not
-// delay the beats. It never fails, as nobody depends on beacons alone.
-func (m *Member) Shine(ctx context.Context) error {
-	if m.Beacons == nil || m.away.Load() || m.Clock.Monotonic()-time.Duration(m.reached.Load()) > 2*m.terms.Beat {
-		return nil
-	}
-	bounded, cancel := context.WithTimeout(ctx, m.terms.Lease)
-	defer cancel()
-	if err := m.Beacons.Light(bounded, m.Self().ID, m.terms.Lease); err != nil {
-		m.Logger.Debug("the beacon could not be lit", "error", err)
-	}
-	return nil
-}
-
 // Away reports that the last beat did not reach the store, or that there was
 // none yet.
 func (m *Member) Away() bool { return m.away.Load() }
@@ -33,7 +17,13 @@ func (m *Member) Away() bool { return m.away.Load() }
 // Standing says what is wrong with this node's place among the others; an
 // empty reason is nothing. Blocks is true while it may not work.
 func (m *Member) Standing() (reason string, blocks bool) {
-	if m.fenced.Load() {
+	if m.Lease.stopped.Load() {
+		m.right.Lock()
+		left, _ := m.Worker.Running()
+		m.right.Unlock()
+		if !m.away.Load() && left > 0 {
+			return fmt.Sprintf("this node had to stop its work, and waits for the end of %d runs", left), true
+		}
 		return "this node has lost its lease and stopped its work; it goes on when it reaches the store again", true
 	}
 	if m.status() == entity.NodeSuspect {
@@ -58,6 +48,31 @@ func (m *Member) status() entity.NodeStatus {
 		}
 	}
 	return ""
+}
+
+// shownDead is how long after its last beat a node that died is shown, unless it
+// comes back or is forgotten sooner.
+const shownDead = 24 * time.Hour
+
+// Missing says which other nodes are late or have died. One that left in order
+// is not missed.
+func (m *Member) Missing() (reason string, blocks bool) {
+	l := m.seen()
+	var parts []string
+	for _, n := range l.nodes {
+		silent := l.now.Sub(n.LastHeartbeat)
+		switch {
+		case n.ID == m.Self().ID:
+		case n.Status == entity.NodeDown && n.DownCause != entity.DownLeft && silent < shownDead:
+			parts = append(parts, fmt.Sprintf("the node %s is down since %s", n.ID, n.LastHeartbeat.Format(time.RFC3339)))
+		case l.judgement.Late[n.ID] && n.Status != entity.NodeDown:
+			parts = append(parts, fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)))
+		}
+	}
+	if more := len(parts) - maxListed; more > 0 {
+		parts = append(parts[:maxListed], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, "; "), false
 }
 
 // Versions says that the living nodes run different versions.

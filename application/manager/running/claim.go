@@ -57,6 +57,9 @@ func (t *TaskManager) claimAll(ctx context.Context) error {
 
 // claimOnce takes one batch of ready runs; more says that others may be ready.
 func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
+	if !t.Lease.Holds() {
+		return false, nil
+	}
 	asked := t.slots.newsOfBacklog()
 	queues, err := t.queues(ctx)
 	if err != nil {

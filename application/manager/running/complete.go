@@ -30,7 +30,7 @@ func (t *TaskManager) settle(items []*finished) {
 		f.outcome.Message = validation.Text(f.outcome.Message, maxMessage)
 	}
 	t.storing.Add(1)
-	err := batch.Bisect(items, t.store, t.storeAlone)
+	err := t.storeHeld(items)
 	t.storing.Add(-1)
 	left := unstored(items)
 	if len(left) == 0 {
@@ -49,9 +49,22 @@ func (t *TaskManager) settle(items []*finished) {
 		}
 		timer.Reset(min(50*time.Millisecond<<min(failures-1, 7), 5*time.Second))
 		<-timer.C()
-		err = batch.Bisect(left, t.store, t.storeAlone)
+		err = t.storeHeld(left)
 		left = unstored(left)
 	}
+}
+
+// errNoLease keeps ends back while the node has no right to work and may not
+// know it yet: what it reports could be another's.
+var errNoLease = errors.New("the node's lease does not hold; ends wait until it beats again")
+
+// storeHeld stores ends while the node's lease holds; on its way down the node
+// tries all the same, as the store refuses what is not its own.
+func (t *TaskManager) storeHeld(left []*finished) error {
+	if !t.Lease.Holds() && !t.slots.isDraining() {
+		return errNoLease
+	}
+	return batch.Bisect(left, t.store, t.storeAlone)
 }
 
 func unstored(items []*finished) []*finished {

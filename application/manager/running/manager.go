@@ -66,6 +66,11 @@ type Metrics interface {
 	Recovered(n int)
 }
 
+// Lease is the node's right to work, see membership.Lease.
+type Lease interface {
+	Holds() bool
+}
+
 // Observer is told of final states after they were committed, at best effort.
 // It must not block.
 type Observer func(job *entity.Job, row *entity.Execution)
@@ -125,6 +130,8 @@ type Deps struct {
 	Observer   Observer
 	// Others are told of what a transaction did; nil where there are none.
 	Others Others
+	// Lease is asked before each claim, start and batch of ends; nil always holds.
+	Lease  Lease
 	Random func() float64
 	Logger *slog.Logger
 }
@@ -174,7 +181,10 @@ type TaskManager struct {
 // New returns a manager for one life of a node.
 func New(deps Deps, cfg Config) *TaskManager {
 	cfg = cfg.withDefaults()
-	base, stop := context.WithCancelCause(context.Background())
+	if deps.Lease == nil {
+		deps.Lease = always{}
+	}
+	base, stop := context.WithCancelCause(entity.WithRight(context.Background(), deps.Lease.Holds))
 	t := &TaskManager{
 		Deps: deps, cfg: cfg, slots: newSlots(cfg.Slots),
 		runs: map[string]*active{}, suspect: map[string]suspicion{}, expected: map[string]int64{}, recovering: map[string]int64{},
@@ -191,6 +201,12 @@ func New(deps Deps, cfg Config) *TaskManager {
 	}
 	return t
 }
+
+// always is the right of a node that nobody takes over.
+type always struct{}
+
+// Holds implements Lease.
+func (always) Holds() bool { return true }
 
 // SetPlanner breaks the circle of construction: the planner starts runs here,
 // and hears from here of jobs that were re-armed. Call it before Run.

@@ -175,6 +175,12 @@ func (s *slots) isFenced() bool {
 	return s.fenced
 }
 
+func (s *slots) isDraining() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draining
+}
+
 // suspend reports whether that is a change.
 func (s *slots) suspend(suspended bool) bool {
 	s.mu.Lock()

@@ -59,7 +59,7 @@ func (t *TaskManager) Start(runs []entity.Run) {
 	}
 	t.executing.Add(int64(len(runs)))
 	started := make([]*active, len(runs))
-	fenced, epoch := t.slots.isFenced(), t.epoch.Load()
+	fenced, epoch := t.slots.isFenced() || !t.Lease.Holds(), t.epoch.Load()
 	for i, run := range runs {
 		a := &active{run: run}
 		a.ctx, a.cancel = context.WithCancelCause(t.base)

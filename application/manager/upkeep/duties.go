@@ -92,20 +92,30 @@ func (d *Duties) OfCluster(name string, interval time.Duration, run func(ctx con
 	return d.add(name, &loop{interval: interval, lead: d.lead}, d.lead.IsLeader, run)
 }
 
+// Loop watches something that each node does at intervals of its own. What is
+// returned is told how each turn ended.
+func (d *Duties) Loop(name string, interval time.Duration) (note func(err error)) {
+	l := &loop{interval: interval, last: d.clock.Monotonic(), outage: outage.New(name, d.clock, d.logger)}
+	d.mu.Lock()
+	d.loops[name] = l
+	d.mu.Unlock()
+	return func(err error) { d.note(context.Background(), l, err) }
+}
+
 func (d *Duties) add(name string, l *loop, may, run func(ctx context.Context) error) error {
 	l.outage = outage.New(name, d.clock, d.logger)
 	d.mu.Lock()
 	d.loops[name] = l
 	d.mu.Unlock()
-	err := d.ticker.Every(name, l.interval, may, func(ctx context.Context) { d.tick(ctx, name, l, run) })
+	err := d.ticker.Every(name, l.interval, may, func(ctx context.Context) { d.note(ctx, l, guarded(ctx, run)) })
 	if err != nil {
 		return fmt.Errorf("schedule the duty %s: %w", name, err)
 	}
 	return nil
 }
 
-func (d *Duties) tick(ctx context.Context, name string, l *loop, run func(ctx context.Context) error) {
-	err := guarded(ctx, run)
+// note takes how a turn ended.
+func (d *Duties) note(ctx context.Context, l *loop, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {

@@ -1,5 +1,5 @@
 // Package liveness decides from the registry which nodes are alive (engine
-// rules 25 and 27). It knows rows and the database's time, and nothing of how
+// rules 25 and 27). It knows rows and the store's time, and nothing of how
 // they are read.
 package liveness
 
@@ -9,47 +9,47 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Terms are the spans that nodes are judged by. All nodes of a cluster should
-// have the same.
+// Terms are the spans that a node keeps to, and tells the others in its row.
 type Terms struct {
 	// Beat is the time between two beats of a node.
 	Beat time.Duration
-	// Lease is how long a beat is good for: what a node does without having
-	// beaten for longer, it does without right.
+	// Lease is how long a beat is good for: others may declare a node DOWN when
+	// its beat is older.
 	Lease time.Duration
 }
 
-// SuspectAfter is the age of a beat from which a node is SUSPECT: two beats
-// were missed, and half of one is what a beat may take.
-func (t Terms) SuspectAfter() time.Duration { return t.Beat*2 + t.Beat/2 }
+// Margin is how much sooner than others may take its work a node stops it.
+func (t Terms) Margin() time.Duration { return t.Lease / 6 }
 
-// sighting is what a former look saw of a node that was beyond its lease.
+// minLooks is how often the same beat must have been seen at least.
+const minLooks = 3
+
+// sighting is what a watch has seen of one beat of a node.
 type sighting struct {
 	epoch int64
 	beat  time.Time
-	// first is when it was first seen so, by the database's clock.
-	first time.Time
+	// last is the store's time of the last look, looks their number.
+	last  time.Time
+	looks int
+	// covered is the store time in which the beat surely stood there.
+	covered time.Duration
 }
 
-// Watch judges the nodes, look by look. It is not safe for concurrent use.
+// Watch judges the nodes, look by look, by the evidence of its own looks. It is
+// not safe for concurrent use.
 type Watch struct {
 	terms Terms
-	late  map[string]sighting
-	// trusted is from when on the beats of others count: a watch that was
-	// blind itself cannot tell a dead node from one that was as blind.
-	trusted time.Time
+	seen  map[string]sighting
+	// failed: a look failed since the last good one.
+	failed bool
 }
 
-// NewWatch returns a watch that has seen nothing; it judges nobody before one
-// lease has passed.
-func NewWatch(terms Terms) *Watch { return &Watch{terms: terms, late: map[string]sighting{}} }
+// NewWatch returns a watch that has seen nothing; it judges nobody before its
+// looks cover a lease.
+func NewWatch(terms Terms) *Watch { return &Watch{terms: terms, seen: map[string]sighting{}} }
 
-// Blind tells the watch that it could not see until now, the present time of
-// the database.
-func (w *Watch) Blind(now time.Time) {
-	w.trusted = now.Add(w.terms.Lease)
-	clear(w.late)
-}
+// Failed tells the watch that a look, or a beat, did not reach the store.
+func (w *Watch) Failed() { w.failed = true }
 
 // Verdict is a change of a node's state: it holds only while the row still has
 // this epoch and this beat.
@@ -58,52 +58,66 @@ type Verdict struct {
 	Status entity.NodeStatus
 }
 
-// Judge looks at the registry. now is the database's time of the look; self is
-// left out, because a node that looks is alive.
-func (w *Watch) Judge(now time.Time, nodes []entity.Node, self string) []Verdict {
-	var out []Verdict
-	if w.trusted.IsZero() {
-		w.Blind(now)
-	}
-	for _, n := range nodes {
-		if n.ID == self || n.Status == entity.NodeDown {
-			delete(w.late, n.ID)
-			continue
-		}
-		if status := w.judge(now, n); status != n.Status {
-			out = append(out, Verdict{Node: n, Status: status})
-		}
-	}
-	return out
+// Judgement is what a look came to.
+type Judgement struct {
+	Verdicts []Verdict
+	// Late are the nodes that miss beats, by id, whatever their rows say: SUSPECT
+	// ones, and DRAINING ones that would be.
+	Late map[string]bool
 }
 
-func (w *Watch) judge(now time.Time, n entity.Node) entity.NodeStatus {
-	age := now.Sub(n.LastHeartbeat)
-	if age <= w.terms.Lease || now.Before(w.trusted) {
-		delete(w.late, n.ID)
-		if age > w.terms.SuspectAfter() && n.Status == entity.NodeUp && !now.Before(w.trusted) {
-			return entity.NodeSuspect
+// Judge looks at the registry. now is the store's time of the look; self is
+// left out, because a node that looks is alive. A verdict is repeated until the
+// row says so.
+func (w *Watch) Judge(now time.Time, nodes []entity.Node, self string) Judgement {
+	j := Judgement{Late: map[string]bool{}}
+	former := w.seen
+	w.seen = make(map[string]sighting, len(nodes))
+	for _, n := range nodes {
+		if n.ID == self || n.Status == entity.NodeDown {
+			continue
 		}
-		return n.Status
-	}
-	seen, again := w.late[n.ID]
-	if !again || seen.epoch != n.Epoch || !seen.beat.Equal(n.LastHeartbeat) {
-		w.late[n.ID] = sighting{epoch: n.Epoch, beat: n.LastHeartbeat, first: now}
-		if n.Status == entity.NodeUp {
-			return entity.NodeSuspect
+		s := w.look(former[n.ID], now, n)
+		w.seen[n.ID] = s
+		age := now.Sub(n.LastHeartbeat)
+		late := age > n.SuspectAfter() && s.covered >= n.SuspectAfter()-w.terms.Beat
+		if late || n.Status == entity.NodeSuspect {
+			j.Late[n.ID] = true
 		}
-		return n.Status
+		switch {
+		case age > n.Lease() && s.looks >= minLooks && s.covered >= n.Lease():
+			j.Verdicts = append(j.Verdicts, Verdict{Node: n, Status: entity.NodeDown})
+		case late && n.Status == entity.NodeUp:
+			j.Verdicts = append(j.Verdicts, Verdict{Node: n, Status: entity.NodeSuspect})
+		}
 	}
-	if now.Sub(seen.first) < w.terms.Beat {
-		return n.Status
+	w.failed = false
+	return j
+}
+
+// look adds a look to what was seen of a node. Between two good looks the beat
+// stood there all the time; but a judge that is slow, or was frozen, has half a
+// lease of it at most, and after a failed look only a beat: the store may have
+// been away for the node as well. A failed stretch that is longer than the lease
+// begins anew, because the node may be just back, too.
+func (w *Watch) look(s sighting, now time.Time, n entity.Node) sighting {
+	gap := now.Sub(s.last)
+	if s.looks == 0 || s.epoch != n.Epoch || !s.beat.Equal(n.LastHeartbeat) || w.failed && gap > n.Lease() {
+		return sighting{epoch: n.Epoch, beat: n.LastHeartbeat, last: now, looks: 1}
 	}
-	delete(w.late, n.ID)
-	return entity.NodeDown
+	most := n.Lease() / 2
+	if w.failed {
+		most = w.terms.Beat
+	}
+	s.covered += max(min(gap, most), 0)
+	s.last = now
+	s.looks++
+	return s
 }
 
 // Schedulers are the nodes that share the partitions: those that plan and are
-// not DOWN. A SUSPECT node keeps its partitions until it is, so that a hiccup
-// moves nothing; a DRAINING one goes on planning, it only runs nothing new.
+// not DOWN. A DRAINING one goes on planning, it only runs nothing new; for those
+// that are late see partition.Scanned.
 func Schedulers(nodes []entity.Node) []string {
 	var out []string
 	for _, n := range nodes {

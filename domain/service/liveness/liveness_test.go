@@ -13,62 +13,81 @@ import (
 
 var (
 	noon  = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	terms = liveness.Terms{Beat: time.Second, Lease: 6 * time.Second}
+	terms = liveness.Terms{Beat: 500 * time.Millisecond, Lease: 3 * time.Second}
 )
 
 // node is one whose last beat was at a moment.
 func node(id string, status entity.NodeStatus, beat time.Time) entity.Node {
-	return entity.Node{ID: id, Status: status, Epoch: 1, LastHeartbeat: beat, Roles: []string{entity.RoleScheduler, entity.RoleExecutor}}
-}
-
-// seeing is a watch that has seen well for long.
-func seeing() *liveness.Watch {
-	w := liveness.NewWatch(terms)
-	w.Blind(noon.Add(-time.Hour))
-	return w
+	return entity.Node{
+		ID: id, Status: status, Epoch: 1, LastHeartbeat: beat, Roles: []string{entity.RoleScheduler, entity.RoleExecutor},
+		Life: entity.NodeLife{Lease: terms.Lease},
+	}
 }
 
 // look returns the new states by node.
 func look(w *liveness.Watch, now time.Time, nodes ...entity.Node) map[string]entity.NodeStatus {
 	out := map[string]entity.NodeStatus{}
-	for _, v := range w.Judge(now, nodes, "self") {
+	for _, v := range w.Judge(now, nodes, "self").Verdicts {
 		out[v.Node.ID] = v.Status
 	}
 	return out
 }
 
-func TestWhatABeatSaysByItsAge(t *testing.T) {
-	for _, c := range []struct {
-		age  time.Duration
-		from entity.NodeStatus
-		want entity.NodeStatus // "": nothing changes
-	}{
-		{0, entity.NodeUp, ""},
-		{-time.Second, entity.NodeUp, ""}, // a look whose time was read before the beat
-		{2500 * time.Millisecond, entity.NodeUp, ""},
-		{2501 * time.Millisecond, entity.NodeUp, entity.NodeSuspect},
-		{6 * time.Second, entity.NodeUp, entity.NodeSuspect},
-		{time.Hour, entity.NodeUp, entity.NodeSuspect}, // the first look never kills
-		{3 * time.Second, entity.NodeSuspect, ""},
-		{3 * time.Second, entity.NodeDraining, ""},
-		{time.Hour, entity.NodeDown, ""},
-	} {
-		got := look(seeing(), noon, node("n", c.from, noon.Add(-c.age)))
-		if c.want == "" {
-			require.Empty(t, got, "%+v", c)
-		} else {
-			require.Equal(t, map[string]entity.NodeStatus{"n": c.want}, got, "%+v", c)
+// first looks each beat until the node is in a state, and says after what age of
+// its beat; a node that is SUSPECT says so in its row.
+func first(w *liveness.Watch, n entity.Node, status entity.NodeStatus, every time.Duration) time.Duration {
+	for at := noon; at.Before(noon.Add(time.Minute)); at = at.Add(every) {
+		got := look(w, at, n)[n.ID]
+		if got == status {
+			return at.Sub(n.LastHeartbeat)
+		}
+		if got == entity.NodeSuspect {
+			n.Status = got
 		}
 	}
-	require.Empty(t, look(seeing(), noon, node("self", entity.NodeUp, noon.Add(-time.Hour))), "who looks is alive")
+	return 0
 }
 
-func TestANodeIsDownAtTheSecondLook(t *testing.T) {
-	for _, status := range []entity.NodeStatus{entity.NodeSuspect, entity.NodeDraining} {
-		w, dead := seeing(), node("n", status, noon.Add(-7*time.Second))
-		require.Empty(t, look(w, noon, dead))
-		require.Empty(t, look(w, noon.Add(999*time.Millisecond), dead), "too soon to be a second look")
-		require.Equal(t, map[string]entity.NodeStatus{"n": entity.NodeDown}, look(w, noon.Add(time.Second), dead))
+func TestABeatGrowsOld(t *testing.T) {
+	for _, phase := range []time.Duration{0, 100, 200, 300, 400, 499} {
+		beat := noon.Add(-phase * time.Millisecond)
+		suspect := first(liveness.NewWatch(terms), node("n", entity.NodeUp, beat), entity.NodeSuspect, terms.Beat)
+		require.Greater(t, suspect, 1250*time.Millisecond)
+		require.LessOrEqual(t, suspect, 1750*time.Millisecond)
+		for _, status := range []entity.NodeStatus{entity.NodeUp, entity.NodeSuspect, entity.NodeDraining} {
+			down := first(liveness.NewWatch(terms), node("n", status, beat), entity.NodeDown, terms.Beat)
+			require.Greater(t, down, 3*time.Second)
+			require.LessOrEqual(t, down, 3600*time.Millisecond)
+		}
+	}
+	w := liveness.NewWatch(terms)
+	for at := range 100 {
+		now := noon.Add(time.Duration(at) * terms.Beat)
+		require.Empty(t, look(w, now, node("self", entity.NodeUp, noon), node("down", entity.NodeDown, noon)), "who looks is alive, and who is down is")
+	}
+}
+
+// A node that drains keeps its state, and its partitions are scanned all the same
+// when its beats are late.
+func TestALateNodeIsToldWhateverItsRowSays(t *testing.T) {
+	w := liveness.NewWatch(terms)
+	for at := range 4 {
+		j := w.Judge(noon.Add(time.Duration(at)*terms.Beat), []entity.Node{node("n", entity.NodeDraining, noon)}, "self")
+		require.Empty(t, j.Verdicts)
+		require.Equal(t, at == 3, j.Late["n"])
+	}
+	j := liveness.NewWatch(terms).Judge(noon, []entity.Node{node("n", entity.NodeSuspect, noon)}, "self")
+	require.True(t, j.Late["n"], "another judge has said so")
+}
+
+func TestAVerdictIsRepeatedUntilItStands(t *testing.T) {
+	w := liveness.NewWatch(terms)
+	n := node("n", entity.NodeSuspect, noon)
+	for at := noon; !at.After(noon.Add(3500 * time.Millisecond)); at = at.Add(terms.Beat) {
+		look(w, at, n)
+	}
+	for i := range 5 {
+		require.Equal(t, entity.NodeDown, look(w, noon.Add(4*time.Second+time.Duration(i)*terms.Beat), n)["n"])
 	}
 }
 
@@ -78,39 +97,71 @@ func TestASignOfLifeBeginsAnew(t *testing.T) {
 		"a new life": func(n *entity.Node) { n.Epoch++ },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, n := seeing(), node("n", entity.NodeSuspect, noon.Add(-7*time.Second))
-			require.Empty(t, look(w, noon, n))
+			w, n := liveness.NewWatch(terms), node("n", entity.NodeSuspect, noon.Add(-time.Second))
+			for at := noon; at.Before(noon.Add(3 * time.Second)); at = at.Add(terms.Beat) {
+				require.Empty(t, look(w, at, n))
+			}
 			sign(&n)
-			require.Empty(t, look(w, noon.Add(time.Second), n))
-			require.Empty(t, look(w, noon.Add(1500*time.Millisecond), n))
-			require.Len(t, look(w, noon.Add(2*time.Second), n), 1)
+			for at := 3 * time.Second; at < 6*time.Second; at += terms.Beat {
+				require.Empty(t, look(w, noon.Add(at), n), "%s", at)
+			}
+			require.Len(t, look(w, noon.Add(6*time.Second), n), 1)
 		})
 	}
-	w, n := seeing(), node("n", entity.NodeSuspect, noon.Add(-7*time.Second))
-	require.Empty(t, look(w, noon, n))
-	fresh := node("n", entity.NodeUp, noon.Add(time.Second))
-	require.Empty(t, look(w, noon.Add(time.Second), fresh))
-	require.Empty(t, look(w, noon.Add(2*time.Second), n), "an old row again is a first look again")
 }
 
-// Rule 27: after an outage of the store everybody is late.
-func TestWhoWasBlindWaitsALease(t *testing.T) {
-	w, dead := seeing(), node("n", entity.NodeUp, noon.Add(-time.Hour))
-	require.Len(t, look(w, noon, dead), 1)
-	w.Blind(noon.Add(time.Second))
-	for at := time.Second; at < 7*time.Second; at += 500 * time.Millisecond {
-		require.Empty(t, look(w, noon.Add(at), dead), "at %s", at)
+// Rule 27: after an outage of the store everybody is late. A judge that was away
+// for longer than a lease sees a whole lease before it judges.
+func TestWhoWasAwayWaitsALease(t *testing.T) {
+	w, n := liveness.NewWatch(terms), node("n", entity.NodeUp, noon)
+	for at := noon; !at.After(noon.Add(2 * time.Second)); at = at.Add(terms.Beat) {
+		look(w, at, n)
 	}
-	require.Equal(t, entity.NodeSuspect, look(w, noon.Add(7*time.Second), dead)["n"])
-	dead.Status = entity.NodeSuspect
-	require.Equal(t, entity.NodeDown, look(w, noon.Add(8*time.Second), dead)["n"])
+	n.Status = entity.NodeSuspect
+	w.Failed()
+	for at := 10 * time.Second; at < 13*time.Second; at += terms.Beat {
+		require.Empty(t, look(w, noon.Add(at), n), "at %s", at)
+	}
+	require.Equal(t, entity.NodeDown, look(w, noon.Add(13*time.Second), n)["n"])
 }
 
 func TestANewWatchJudgesNobody(t *testing.T) {
 	w, dead := liveness.NewWatch(terms), node("n", entity.NodeSuspect, noon.Add(-time.Hour))
-	for at := time.Duration(0); at < 6*time.Second; at += time.Second {
+	for at := time.Duration(0); at < 3*time.Second; at += terms.Beat {
 		require.Empty(t, look(w, noon.Add(at), dead))
 	}
+	require.NotEmpty(t, look(w, noon.Add(3*time.Second), dead))
+}
+
+// Evidence is of each node apart: gaps of a slow judge take nothing away.
+func TestASlowJudgeSeesDeaths(t *testing.T) {
+	for _, every := range []time.Duration{time.Second, 3 * time.Second, 10 * time.Second} {
+		down := first(liveness.NewWatch(terms), node("n", entity.NodeUp, noon), entity.NodeDown, every)
+		require.NotZero(t, down, every)
+		require.LessOrEqual(t, down, 4*every, "%s", every)
+	}
+}
+
+// After a failed look only a beat is sure: the store may have been away for all.
+func TestAJudgeThatOftenFailsSeesDeathsLater(t *testing.T) {
+	w, n := liveness.NewWatch(terms), node("n", entity.NodeSuspect, noon)
+	at := noon
+	for range 100 {
+		w.Failed()
+		at = at.Add(1500 * time.Millisecond)
+		if look(w, at, n)["n"] == entity.NodeDown {
+			break
+		}
+	}
+	require.Equal(t, 10500*time.Millisecond, at.Sub(noon), "seven looks, of which six cover a beat each")
+}
+
+// A program that publishes no lease beats each second and stops itself later.
+func TestAnOlderProgramHasItsOwnTerms(t *testing.T) {
+	n := node("n", entity.NodeUp, noon)
+	n.Life = entity.NodeLife{}
+	suspect, down := first(liveness.NewWatch(terms), n, entity.NodeSuspect, terms.Beat), first(liveness.NewWatch(terms), n, entity.NodeDown, terms.Beat)
+	require.Equal(t, []time.Duration{3 * time.Second, 9500 * time.Millisecond}, []time.Duration{suspect, down})
 }
 
 // A node that beats in time is never harmed, whatever the looks.
@@ -119,15 +170,18 @@ func TestWhoBeatsInTimeStaysUp(t *testing.T) {
 		w := liveness.NewWatch(terms)
 		now, n := noon, node("n", entity.NodeUp, noon)
 		for range rapid.IntRange(1, 50).Draw(t, "looks") {
+			if rapid.IntRange(0, 4).Draw(t, "failed") == 0 {
+				w.Failed()
+			}
 			now = now.Add(time.Duration(rapid.IntRange(0, 5000).Draw(t, "pause")) * time.Millisecond)
-			age := time.Duration(rapid.IntRange(0, 2500).Draw(t, "age")) * time.Millisecond
+			age := time.Duration(rapid.IntRange(0, 1250).Draw(t, "age")) * time.Millisecond
 			if beat := now.Add(-age); beat.After(n.LastHeartbeat) {
 				n.LastHeartbeat = beat
 			}
-			if now.Sub(n.LastHeartbeat) > terms.SuspectAfter() {
+			if now.Sub(n.LastHeartbeat) > n.SuspectAfter() {
 				n.LastHeartbeat = now
 			}
-			if got := w.Judge(now, []entity.Node{n}, "self"); len(got) > 0 {
+			if got := w.Judge(now, []entity.Node{n}, "self"); len(got.Verdicts) > 0 || len(got.Late) > 0 {
 				t.Fatalf("%+v at %s", got, now)
 			}
 		}

@@ -4,6 +4,8 @@
 package partition
 
 import (
+	"slices"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/rendezvous"
@@ -49,4 +51,37 @@ func Table(nodes []rendezvous.Node) [entity.Partitions]string {
 		owners[partition] = contest.Winner(uint64(partition))
 	}
 	return owners
+}
+
+// manyLate is how many nodes may be late at once before they are left out only
+// together.
+const manyLate = 8
+
+// Scanned lists the partitions that a node scans, in ascending order: its own,
+// and those that would be its own without the nodes that are late, each of them
+// and all. So fires go on before anybody is declared DOWN. That the late ones
+// scan them as well is harmless (engine rule 25).
+func Scanned(node string, nodes []entity.Node, late map[string]bool) []int {
+	contest := Contest(nodes)
+	without := func(out func(id string) bool) []int {
+		return Owned(node, slices.DeleteFunc(slices.Clone(contest), func(n rendezvous.Node) bool { return n.ID != node && out(n.ID) }))
+	}
+	scanned := without(func(string) bool { return false })
+	var missing []string
+	for _, n := range contest {
+		if late[n.ID] && n.ID != node {
+			missing = append(missing, n.ID)
+		}
+	}
+	if len(missing) == 0 {
+		return scanned
+	}
+	scanned = append(scanned, without(func(id string) bool { return late[id] })...)
+	if len(missing) > 1 && len(missing) <= manyLate {
+		for _, one := range missing {
+			scanned = append(scanned, without(func(id string) bool { return id == one })...)
+		}
+	}
+	slices.Sort(scanned)
+	return slices.Compact(scanned)
 }

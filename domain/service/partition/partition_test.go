@@ -160,3 +160,34 @@ func BenchmarkTable(b *testing.B) {
 		_ = partition.Table(nodes)
 	}
 }
+
+// What a late node owns is scanned by those who would own it without that one,
+// and by all that would when several are late.
+func TestTheLateAreScannedFor(t *testing.T) {
+	var nodes []entity.Node
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		nodes = append(nodes, entity.Node{ID: id, Status: entity.NodeUp, Roles: []string{entity.RoleScheduler}})
+	}
+	count := func(late map[string]bool, alive ...string) map[int]int {
+		scanned := map[int]int{}
+		for _, id := range alive {
+			last := -1
+			for _, p := range partition.Scanned(id, nodes, late) {
+				require.Greater(t, p, last, "in order, each once")
+				last = p
+				scanned[p]++
+			}
+		}
+		return scanned
+	}
+	require.Len(t, count(nil, "a", "b", "c", "d", "e"), entity.Partitions)
+	for _, n := range count(nil, "a", "b", "c", "d", "e") {
+		require.Equal(t, 1, n)
+	}
+	require.Equal(t, partition.Owned("b", partition.Contest(nodes)), partition.Scanned("b", nodes, map[string]bool{"b": true}), "who finds itself late scans on")
+	one := map[string]bool{"b": true}
+	require.Len(t, count(one, "a", "c", "d", "e"), entity.Partitions, "without the late one nothing is left out")
+	two := map[string]bool{"b": true, "c": true}
+	require.Len(t, count(two, "a", "d", "e"), entity.Partitions, "nor without both")
+	require.Len(t, count(two, "a", "c", "d", "e"), entity.Partitions, "nor when one of them is there after all")
+}

@@ -148,6 +148,9 @@ func Installed(names []string) []string {
 
 // start runs an order to its end, and reads what it reports meanwhile.
 func (e *Executor) start(ctx context.Context, order Order, d definition, report *reportFile) entity.Outcome {
+	if !entity.MayAct(ctx) {
+		return entity.Failed(entity.ReasonNodeLost, entity.ErrStopLost.Error())
+	}
 	out, errs, err := e.pipes(&order, report.rep)
 	if err != nil {
 		return entity.Failed(entity.ReasonError, err.Error())
@@ -231,8 +234,13 @@ func (e *Executor) await(ctx context.Context, p Process) (exit Exit, told bool, 
 		return end.exit, false, end.err
 	case <-ctx.Done():
 	}
-	stopped := p.Stop(syscall.SIGTERM)
-	timer := e.clock.NewTimer(e.settings.Grace)
+	first, grace := syscall.SIGTERM, e.settings.Grace
+	if errors.Is(context.Cause(ctx), entity.ErrStopLost) {
+		// Another node may begin the run anew in a moment.
+		first, grace = syscall.SIGKILL, 0
+	}
+	stopped := p.Stop(first)
+	timer := e.clock.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case end := <-done:

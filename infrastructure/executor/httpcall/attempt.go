@@ -86,6 +86,9 @@ func (a *attempt) failed(ctx context.Context, err error) entity.Outcome {
 	if errors.As(err, &held) {
 		o.RetryAfter = held.wait
 	}
+	if cause == nil && errors.Is(err, entity.ErrStopLost) {
+		o.Reason = entity.ReasonNodeLost
+	}
 	if errors.Is(cause, entity.ErrStopTimeout) {
 		a.trouble = fmt.Sprintf("%s: no end within %s", a.stage.String(), a.limit)
 		o.Status, o.Reason, o.Message = entity.StatusTimeout, entity.ReasonTimeout, a.trouble

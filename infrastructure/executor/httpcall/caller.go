@@ -97,6 +97,9 @@ func (c *caller) send(request *http.Request) (response *http.Response, reached b
 		}
 	}
 	for {
+		if !entity.MayAct(request.Context()) {
+			return nil, false, entity.ErrStopLost
+		}
 		w := &wire{}
 		r := request.WithContext(httptrace.WithClientTrace(request.Context(), w.trace()))
 		r.Body, r.GetBody = body, nil

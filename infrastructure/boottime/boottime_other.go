@@ -1,0 +1,13 @@
+//go:build !linux
+
+// Package boottime measures time that passes; see the file for Linux.
+package boottime
+
+import (
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+)
+
+// Of is c's monotonic time: this system does not tell how long it slept.
+func Of(c clock.Clock) func() time.Duration { return c.Monotonic }

@@ -1,0 +1,100 @@
+package peering
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// Prefix is where questions are taken; the matter follows.
+const Prefix = "/internal/v1/"
+
+const (
+	maxBody = 4 << 10
+	// answering bounds the questions at once; readTime how long one may take to
+	// come.
+	answering = 128
+	readTime  = 2 * time.Second
+)
+
+// Answerer answers questions from memory.
+type Answerer interface {
+	Answer(ctx context.Context, q entity.PeerQuestion) entity.PeerAnswer
+}
+
+// Server takes the questions of other nodes. It is safe for concurrent use.
+type Server struct {
+	key      []byte
+	now      func() time.Time
+	answerer Answerer
+	nonces   nonces
+	places   chan struct{}
+}
+
+// NewServer returns a server that trusts who has the key; now is the store's time.
+// Without a key it refuses everything.
+func NewServer(key []byte, now func() time.Time, a Answerer) *Server {
+	return &Server{key: key, now: now, answerer: a, nonces: nonces{seen: map[string]time.Time{}}, places: make(chan struct{}, answering)}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "questions of other nodes are POSTed here", http.StatusMethodNotAllowed)
+		return
+	}
+	select {
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "too many questions at once", http.StatusServiceUnavailable)
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTime)) // a test's writer has none
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, "the question is too long, or does not come", http.StatusBadRequest)
+		return
+	}
+	mark, ok := s.trusted(r.Header.Get(signature), r.URL.Path, string(body))
+	if !ok {
+		http.Error(w, errSignature.Error(), http.StatusUnauthorized)
+		return
+	}
+	q := entity.PeerQuestion{Matter: entity.PeerMatter(strings.TrimPrefix(r.URL.Path, Prefix))}
+	if err := json.Unmarshal(body, &q); err != nil {
+		http.Error(w, "the question cannot be read", http.StatusBadRequest)
+		return
+	}
+	answer, err := json.Marshal(s.answerer.Answer(r.Context(), q))
+	if err != nil {
+		http.Error(w, "the answer cannot be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set(signature, code(s.key, "answer", mark.nonce, mark.code, string(answer)))
+	_, _ = w.Write(answer)
+}
+
+// trusted reports whether a question is signed, of now, and new.
+func (s *Server) trusted(header, path, body string) (stamp, bool) {
+	mark, ok := parseStamp(header)
+	if !ok || len(s.key) == 0 {
+		return mark, false
+	}
+	at := mark
+	at.code = ""
+	if !same(mark.code, code(s.key, "question", path, at.String(), body)) {
+		return mark, false
+	}
+	now := s.now()
+	return mark, now.Sub(mark.at).Abs() <= fresh && s.nonces.first(mark.nonce, now)
+}

@@ -1,0 +1,101 @@
+// Package peering carries questions between nodes: over HTTP, signed with the
+// key of the cluster, apart from the API and its bounds (docs/cluster.md).
+package peering
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// signature is the header that carries time, nonce and code of a message.
+	signature = "X-Scheduler-Signature"
+	// fresh is how far the time of a question may be from the answerer's: both
+	// go by the store's clock.
+	fresh = 30 * time.Second
+	// maxNonces bounds the questions that are remembered in that time.
+	maxNonces = 20_000
+)
+
+// errSignature is all that a stranger learns.
+var errSignature = errors.New("the message is not signed with the key of this cluster")
+
+// stamp is what stands in the header.
+type stamp struct {
+	at    time.Time
+	nonce string
+	code  string
+}
+
+func (s stamp) String() string {
+	return fmt.Sprintf("t=%d,n=%s,s=%s", s.at.UnixMilli(), s.nonce, s.code)
+}
+
+func parseStamp(text string) (s stamp, ok bool) {
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		switch name {
+		case "t":
+			ms, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return s, false
+			}
+			s.at = time.UnixMilli(ms)
+		case "n":
+			s.nonce = value
+		case "s":
+			s.code = value
+		}
+	}
+	return s, len(s.nonce) == nonceLength && len(s.code) == 2*sha256.Size
+}
+
+// nonceLength is that of rand.Text.
+const nonceLength = 26
+
+// code signs the parts of a message; each is preceded by its length, so that none
+// can be taken for a part of another.
+func code(key []byte, parts ...string) string {
+	mac := hmac.New(sha256.New, key)
+	for _, part := range parts {
+		_, _ = fmt.Fprintf(mac, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+func same(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
+
+// nonces are the questions that were answered a moment ago. Only what is signed
+// comes in, so that strangers cannot fill it. Safe for concurrent use.
+type nonces struct {
+	mu   sync.Mutex
+	seen map[string]time.Time
+}
+
+// first reports that a nonce was not seen before, and remembers it.
+func (n *nonces) first(nonce string, now time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, again := n.seen[nonce]; again {
+		return false
+	}
+	if len(n.seen) >= maxNonces {
+		for old, at := range n.seen {
+			if now.Sub(at) > 2*fresh {
+				delete(n.seen, old)
+			}
+		}
+		if len(n.seen) >= maxNonces {
+			return false
+		}
+	}
+	n.seen[nonce] = now
+	return true
+}
