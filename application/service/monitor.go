@@ -50,6 +50,8 @@ const (
 	PartStore = "store"
 	PartDuty  = "duty"
 	PartClock = "clock"
+	// PartNode is of other nodes.
+	PartNode = "node"
 )
 
 // pingBound is how long a probe waits for the store.

@@ -22,8 +22,6 @@ const (
 	jobCountLife = 5 * time.Second
 	// jobCounts bounds the counts that are kept, one for each set of groups.
 	jobCounts = 64
-	// partNode is the part of troubles that other nodes have.
-	partNode = "node"
 	// silentAfter is when a node that is UP is missed; it should have been
 	// heard of five times by then.
 	silentAfter = 15 * time.Second
@@ -122,8 +120,8 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 	if o.Leader, err = s.Leader(ctx); err != nil {
 		return o, err
 	}
-	// The registry tells of every node's clock, of this one's too.
-	o.Degraded = slices.DeleteFunc(o.Degraded, func(t Trouble) bool { return t.Part == PartClock })
+	// The registry tells of every node and its clock, of this one's too.
+	o.Degraded = slices.DeleteFunc(o.Degraded, func(t Trouble) bool { return t.Part == PartClock || t.Part == PartNode })
 	nodes, err := s.Nodes.All(ctx)
 	o.Nodes = map[entity.NodeStatus]int{}
 	for _, n := range nodes {
@@ -133,11 +131,16 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 	return o, err
 }
 
-// troubleOf is what the registry tells of a node that is not down.
+// troubleOf is what the registry tells of a node; one that left in order is no
+// trouble.
 func troubleOf(n entity.Node, now time.Time) (found []Trouble) {
-	if silent := now.Sub(n.LastHeartbeat); n.Status == entity.NodeSuspect || n.Status == entity.NodeUp && silent > silentAfter {
+	silent := now.Sub(n.LastHeartbeat)
+	switch {
+	case n.Died(now):
+		found = append(found, Trouble{Part: PartNode, Reason: fmt.Sprintf("the node %s is down", n.ID), Since: n.LastHeartbeat})
+	case n.Status == entity.NodeSuspect || n.Status == entity.NodeUp && silent > silentAfter:
 		found = append(found, Trouble{
-			Part: partNode, Reason: fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)), Since: n.LastHeartbeat,
+			Part: PartNode, Reason: fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)), Since: n.LastHeartbeat,
 		})
 	}
 	if n.Status != entity.NodeDown && entity.Skewed(n.ClockOffset) {

@@ -119,6 +119,17 @@ func TestTheOverviewMissesNodes(t *testing.T) {
 	require.Empty(t, o.Degraded, "a node that left is not missed")
 	d.Clock.Advance(20 * time.Second)
 	require.Equal(t, "the node node-a has not been heard of for 20s", overview().Degraded[0].Reason)
+	nodes, err := d.Store.All(t.Context())
+	require.NoError(t, err)
+	for _, n := range nodes {
+		if n.ID == "node-a" {
+			_, err = d.Store.Mark(t.Context(), n, entity.NodeDown, entity.DownLease)
+			require.NoError(t, err)
+		}
+	}
+	require.Equal(t, "the node node-a is down", overview().Degraded[0].Reason, "one that died is")
+	d.Clock.Advance(24 * time.Hour)
+	require.Empty(t, overview().Degraded, "for a day")
 }
 
 func TestTheOverviewTellsOfClocksThatAreOff(t *testing.T) {

@@ -16,7 +16,7 @@ func (e *Engine) parts() []service.Part {
 		{Name: service.PartClock, Check: e.skew},
 		{Name: "retention", Check: func() (string, bool) { return e.retention.Behind() }},
 		{Name: "ends", Check: func() (string, bool) { return e.Runner.Holding() }},
-		{Name: "node", Check: func() (string, bool) { return e.Member.Missing() }},
+		{Name: service.PartNode, Check: func() (string, bool) { return e.Member.Missing() }},
 		{Name: "leader", Check: e.cluster.leaderless},
 		{Name: "peers", Check: e.cluster.keyless},
 		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},

@@ -42,6 +42,15 @@ func (n Node) SuspectAfter() time.Duration {
 	return n.Life.Lease * 5 / 12
 }
 
+// shownDead is how long after its last beat a node that died is missed, unless it
+// comes back or is forgotten sooner.
+const shownDead = 24 * time.Hour
+
+// Died reports a node that is DOWN, did not leave in order, and is missed still.
+func (n Node) Died(now time.Time) bool {
+	return n.Status == NodeDown && n.DownCause != DownLeft && now.Sub(n.LastHeartbeat) < shownDead
+}
+
 // The causes of DOWN.
 const (
 	// DownLeft: it stopped in order.

@@ -50,10 +50,6 @@ func (m *Member) status() entity.NodeStatus {
 	return ""
 }
 
-// shownDead is how long after its last beat a node that died is shown, unless it
-// comes back or is forgotten sooner.
-const shownDead = 24 * time.Hour
-
 // Missing says which other nodes are late or have died. One that left in order
 // is not missed.
 func (m *Member) Missing() (reason string, blocks bool) {
@@ -63,7 +59,7 @@ func (m *Member) Missing() (reason string, blocks bool) {
 		silent := l.now.Sub(n.LastHeartbeat)
 		switch {
 		case n.ID == m.Self().ID:
-		case n.Status == entity.NodeDown && n.DownCause != entity.DownLeft && silent < shownDead:
+		case n.Died(l.now):
 			parts = append(parts, fmt.Sprintf("the node %s is down since %s", n.ID, n.LastHeartbeat.Format(time.RFC3339)))
 		case l.judgement.Late[n.ID] && n.Status != entity.NodeDown:
 			parts = append(parts, fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)))
