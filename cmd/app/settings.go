@@ -40,6 +40,9 @@ func (e *Engine) nodeOf(cfg config.Config) entity.Node {
 	if e.cluster != nil {
 		number = e.cluster.port
 	}
+	if cfg.Node.Port != 0 {
+		number = cfg.Node.Port
+	}
 	return entity.Node{
 		ID: cfg.Node.ID, IP: cfg.Node.IP, Port: number, Status: entity.NodeUp, Roles: cfg.Server.Roles,
 		Labels: cfg.Node.Labels, Version: Version(), Slots: cfg.Executor.Slots, Weight: cfg.Node.Weight,

@@ -86,8 +86,11 @@ type Log struct {
 
 // Node is how this process stands in the registry.
 type Node struct {
-	ID     string
+	ID string
+	// IP and Port are where the other nodes reach this one; port 0 is that of
+	// server.addr. They differ from it behind a mapping of ports.
 	IP     string
+	Port   int
 	Labels map[string]string
 	// Weight is the share under WEIGHTED routing, 1–1,000.
 	Weight int

@@ -77,6 +77,7 @@ func keys() []key {
 		choice("log.format", func(c *Config) *string { return &c.Log.Format }, "text", "json"),
 		text("node.id", func(c *Config) *string { return &c.Node.ID }),
 		text("node.ip", func(c *Config) *string { return &c.Node.IP }),
+		number("node.port", 0, 65_535, func(c *Config) *int { return &c.Node.Port }),
 		{name: "node.labels", kind: kindLabels, labels: func(c *Config) *map[string]string { return &c.Node.Labels }},
 		number("node.weight", 1, 1000, func(c *Config) *int { return &c.Node.Weight }),
 		text("store.driver", func(c *Config) *string { return &c.Store.Driver }, DriverSQLite, DriverMySQL),

@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -24,6 +25,9 @@ type Options struct {
 	// DSN is the store, Redis the address of the hints; empty: there are none.
 	DSN, Redis string
 	Nodes      int
+	// Cluster: the nodes are a cluster although there is no Redis; its address is one
+	// where nobody listens. Doors: they ask each other through proxies.
+	Cluster, Doors bool
 	// Beat and Lease are the terms of membership.
 	Beat, Lease time.Duration
 	// Password is the first admin's, Key seals the secrets of jobs.
@@ -41,8 +45,9 @@ type Rig struct {
 type Member struct {
 	ID   string
 	Node *crash.Node
-	// Store and Hints are its ways; Hints is nil where there is no Redis.
-	Store, Hints *Proxy
+	// Store and Hints are its ways; Hints is nil where there is no Redis. Door is the
+	// way of the others to it, where that was asked for.
+	Store, Hints, Door *Proxy
 
 	mu sync.Mutex
 	// pid is 0 while no process runs; up is false while it cannot answer.
@@ -75,6 +80,11 @@ func NewRig(ctx context.Context, o Options) (*Rig, error) {
 		if err != nil {
 			return r, err
 		}
+		if o.Doors {
+			if m.Door, err = NewProxy(addr); err != nil {
+				return r, err
+			}
+		}
 		store.Addr = m.Store.Addr()
 		env, err := r.environment(m, store.FormatDSN())
 		if err != nil {
@@ -97,10 +107,21 @@ func (r *Rig) environment(m *Member, dsn string) ([]string, error) {
 		"PS_AUTH_INITIAL_ADMIN_PASSWORD=" + r.Password, "PS_SECRETS_KEY=" + r.Key, "PS_LOG_LEVEL=info", "PS_LOG_FORMAT=json",
 		"PS_EXECUTOR_HTTP_ALLOWPRIVATE=true", "PS_EXECUTOR_COMMAND_ENABLED=true", "PS_EXECUTOR_COMMAND_USER=" + self.Username,
 	}
-	if m.Hints == nil {
+	if m.Door != nil {
+		_, port, err := net.SplitHostPort(m.Door.Addr())
+		if err != nil {
+			return nil, err
+		}
+		env = append(env, "PS_NODE_PORT="+port)
+	}
+	switch {
+	case m.Hints != nil:
+		return append(env, "PS_PROFILE=cluster", "PS_REDIS_ADDRS="+m.Hints.Addr()), nil
+	case r.Cluster:
+		return append(env, "PS_PROFILE=cluster", "PS_REDIS_ADDRS=127.0.0.1:1"), nil
+	default:
 		return append(env, "PS_STORE_DRIVER=mysql"), nil
 	}
-	return append(env, "PS_PROFILE=cluster", "PS_REDIS_ADDRS="+m.Hints.Addr()), nil
 }
 
 // Start starts the first node, which prepares the store, and then the others.
@@ -118,8 +139,10 @@ func (r *Rig) Heal(ctx context.Context) error {
 	for _, m := range r.Members {
 		m.Store.Set(Pass)
 		m.Store.DropReplies(0)
-		if m.Hints != nil {
-			m.Hints.Set(Pass)
+		for _, p := range []*Proxy{m.Hints, m.Door} {
+			if p != nil {
+				p.Set(Pass)
+			}
 		}
 		m.Thaw()
 	}
@@ -138,7 +161,7 @@ func (r *Rig) Close() {
 			m.Kill()
 			_ = os.WriteFile(filepath.Join(r.Dir, m.ID+".log"), []byte(m.Node.Stderr()), 0o600)
 		}
-		for _, p := range []*Proxy{m.Store, m.Hints} {
+		for _, p := range []*Proxy{m.Store, m.Hints, m.Door} {
 			if p != nil {
 				p.Close()
 			}

@@ -10,6 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -87,6 +90,24 @@ func (s *Server) Up(ctx context.Context) error {
 func (s *Server) Kill(ctx context.Context) error {
 	_, err := s.run(ctx, "kill", s.dir, "mysql")
 	return err
+}
+
+// Freeze stops the store where it is, as SIGSTOP does; Thaw lets it go on.
+func (s *Server) Freeze() error { return s.signal(syscall.SIGSTOP) }
+
+// Thaw ends a Freeze.
+func (s *Server) Thaw() error { return s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(sig syscall.Signal) error {
+	text, err := os.ReadFile(filepath.Join(s.dir, "run", "mysql.pid"))
+	if err != nil {
+		return err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return err
+	}
+	return syscall.Kill(pid, sig)
 }
 
 // Down ends everything and removes the data.
