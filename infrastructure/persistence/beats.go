@@ -43,11 +43,10 @@ type Beats struct {
 	mu   sync.Mutex
 	db   *sql.DB
 	conn *sql.Conn
-	// life is what this connection adds to what the node publishes; fresh until
-	// it was asked for.
-	life  entity.NodeLife
-	fresh bool
-	// asked is when it was asked for last, in monotonic time.
+	// life is what this connection adds to what the node publishes.
+	life   entity.NodeLife
+	server serverName
+	// asked is when the lock was asked for last, in monotonic time.
 	asked time.Duration
 	// told is what the row says, for that epoch.
 	told  string
@@ -63,10 +62,12 @@ func (s *Store) Beats(node string, each, dial time.Duration) (*Beats, error) {
 	}
 	var err error
 	// Two, so that a new one need not wait for the end of one that hangs.
-	if b.db, err = openPool(s.settings, 2, engineLockWaitSec, engineSilence, s.core.sessions); err != nil {
+	settings := s.settings.Clone()
+	settings.Params["wait_timeout"] = "31536000" // its node may be suspended for long
+	if b.db, err = openPool(settings, 2, engineLockWaitSec, engineSilence, s.core.sessions); err != nil {
 		return nil, err
 	}
-	b.db.SetConnMaxLifetime(0)
+	b.db.SetConnMaxLifetime(0) // it holds the lock
 	b.db.SetConnMaxIdleTime(0)
 	s.closers = append(s.closers, lastly(b.close))
 	return b, nil
@@ -92,7 +93,13 @@ func (b *Beats) Hold(ctx context.Context) error {
 	defer b.mu.Unlock()
 	err := b.connect(ctx)
 	if err == nil {
-		err = b.introduce(ctx, instanceWait)
+		err = b.lock(ctx, instanceWait)
+	}
+	if err == nil {
+		err = b.server.ask(ctx, b.conn)
+	}
+	if err == nil {
+		b.life.Server, err = b.server.askStart(ctx, b.conn)
 	}
 	switch {
 	case err != nil:
@@ -115,28 +122,35 @@ func (b *Beats) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.conn, b.fresh, b.life = c, true, entity.NodeLife{}
+	b.conn = c
 	return nil
 }
 
-// introduce learns which session this is and on which server, and takes the lock
-// of the id, if that is free within wait.
-func (b *Beats) introduce(ctx context.Context, wait time.Duration) error {
+// lock takes the lock of the node's id, if that is free within wait.
+func (b *Beats) lock(ctx context.Context, wait time.Duration) error {
 	ids, err := readAll(ctx, b.conn, "SELECT CASE WHEN GET_LOCK("+instanceLock+", ?) = 1 THEN CONNECTION_ID() ELSE 0 END", []any{b.node, int(wait.Seconds())}, scanInt)
 	if err != nil || len(ids) != 1 {
 		return errors.Join(err, driver.ErrBadConn)
 	}
-	server, err := serverOf(ctx, b.conn)
-	if err != nil {
-		return err
-	}
-	if b.fresh { // it may stand idle for long while its node is suspended
-		if _, err := b.conn.ExecContext(ctx, "SET SESSION wait_timeout = 31536000"); err != nil {
-			return err
-		}
-	}
-	b.fresh, b.life.Server, b.life.LockSession = false, server, ids[0]
+	b.life.LockSession = ids[0]
 	return nil
+}
+
+// introduce takes the next step of what a connection must know of itself for
+// others to judge its node by: one with each look, for beats must not wait for
+// all of them where the store is slow.
+func (b *Beats) introduce(ctx context.Context) (err error) {
+	at := b.s.clock.Monotonic()
+	switch {
+	case b.server.name == "":
+		err = b.server.ask(ctx, b.conn)
+	case b.life.Server == "":
+		b.life.Server, err = b.server.askStart(ctx, b.conn)
+	case b.life.LockSession == 0 && (b.asked == 0 || at-b.asked > introduceAgain):
+		b.asked = at
+		err = b.lock(ctx, 0)
+	}
+	return err
 }
 
 // drop ends the connection, so that the server ends whatever it holds for it.
@@ -146,7 +160,7 @@ func (b *Beats) drop() {
 	}
 	_ = b.conn.Raw(func(any) error { return driver.ErrBadConn })
 	_ = b.conn.Close()
-	b.conn, b.life, b.told = nil, entity.NodeLife{}, ""
+	b.conn, b.life, b.server, b.told, b.asked = nil, entity.NodeLife{}, serverName{}, "", 0
 }
 
 // over runs a statement over the connection, which is dropped unless the server
@@ -196,9 +210,7 @@ type viewRow struct {
 	StoreNow stamp
 }
 
-// View implements repository.Nodes: rows and time in one answer. A new
-// connection, or one without the lock of the id, then asks for what others
-// shall know of it.
+// View implements repository.Nodes: rows and time in one answer.
 func (b *Beats) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	if b.db == nil {
 		return b.Nodes.View(ctx)
@@ -212,12 +224,8 @@ func (b *Beats) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	if at := b.s.clock.Monotonic(); b.life.LockSession == 0 && (b.fresh || at-b.asked > introduceAgain) {
-		b.asked = at
-		err = b.over(ctx, func(ctx context.Context, _ *conn) error { return b.introduce(ctx, 0) })
-		if err != nil {
-			b.s.log.Debug("the session of the beats could not be described", "error", err)
-		}
+	if err := b.over(ctx, func(ctx context.Context, _ *conn) error { return b.introduce(ctx) }); err != nil {
+		b.s.log.Debug("the session of the beats could not be described", "error", err)
 	}
 	nodes, now := make([]entity.Node, 0, len(rows)), time.Time{}
 	for _, row := range rows {

@@ -3,6 +3,8 @@ package persistence
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,34 +19,52 @@ type asker interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// serverOf names the server at the other end of a connection and the second in
-// which it started: ids of sessions and named locks are those of one life of one
-// server.
-func serverOf(ctx context.Context, c asker) (string, error) {
+// serverName is a server, as it calls itself.
+type serverName struct{ name string }
+
+// ask learns the name of the server at the other end.
+func (s *serverName) ask(ctx context.Context, c asker) error {
 	vars, err := pairs(ctx, c, "SHOW VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', 'port', 'datadir')")
 	if err != nil {
-		return "", fmt.Errorf("ask which server this is: %w", err)
+		return fmt.Errorf("ask which server this is: %w", err)
 	}
-	name := vars["server_uuid"] // MySQL
-	if name == "" {
-		name = vars["server_uid"] // MariaDB from 10.5.26, 10.6.19, 10.11.9, 11.4.3 on
+	s.name = vars["server_uuid"] // MySQL
+	if s.name == "" {
+		s.name = vars["server_uid"] // MariaDB from 10.5.26, 10.6.19, 10.11.9, 11.4.3 on
 	}
-	if name == "" {
-		name = vars["hostname"] + ":" + vars["port"] + ":" + vars["datadir"]
+	if s.name == "" {
+		s.name = vars["hostname"] + ":" + vars["port"] + ":" + vars["datadir"]
 	}
-	status, err := pairs(ctx, c, "SHOW GLOBAL STATUS LIKE 'Uptime'")
+	s.name = s.name[:min(len(s.name), 120)]
+	return nil
+}
+
+// askStart gives the name with the second in which the server started: ids of
+// sessions and named locks are those of one life of one server. The two readings
+// are of the server's one clock, a moment apart: hence startSlack.
+func (s *serverName) askStart(ctx context.Context, c asker) (string, error) {
+	uptime, err := pairs(ctx, c, "SHOW GLOBAL STATUS LIKE 'Uptime'")
 	if err != nil {
 		return "", fmt.Errorf("ask since when the server runs: %w", err)
 	}
-	uptime, err := strconv.ParseInt(status["uptime"], 10, 64)
+	up, err := strconv.ParseInt(uptime["uptime"], 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("read the uptime %q: %w", status["uptime"], err)
+		return "", fmt.Errorf("read the uptime %q: %w", uptime["uptime"], err)
 	}
 	now, err := readAll(ctx, c, "SELECT UNIX_TIMESTAMP()", nil, scanInt)
 	if err != nil || len(now) != 1 {
-		return "", fmt.Errorf("ask the server's time: %w", err)
+		return "", fmt.Errorf("ask the server's time: %w", errors.Join(err, driver.ErrBadConn))
 	}
-	return name[:min(len(name), 120)] + "@" + strconv.FormatInt(now[0]-uptime, 10), nil
+	return s.name + "@" + strconv.FormatInt(now[0]-up, 10), nil
+}
+
+// serverOf is the name and start of the server at the other end.
+func serverOf(ctx context.Context, c asker) (string, error) {
+	var s serverName
+	if err := s.ask(ctx, c); err != nil {
+		return "", err
+	}
+	return s.askStart(ctx, c)
 }
 
 // pairs reads rows of a name and a value; names in lower case.

@@ -16,8 +16,8 @@ type withholding struct {
 }
 
 // damped leaves out those partitions that a living node still holds, as it has
-// not seen yet that they are this one's. What the former owner cannot scan,
-// because it is late or gone, is never withheld. What is withheld for two leases
+// not seen yet that they are this one's. What the owner cannot scan, because it is
+// late, or the former owner, because it is gone, is never withheld. What is withheld for two leases
 // is taken all the same: whoever holds it does not let go. A claim that comes and
 // goes does not begin that time anew.
 func (m *Member) damped(ctx context.Context, scanned []int, l look) []int {
@@ -46,7 +46,7 @@ func (m *Member) damped(ctx context.Context, scanned []int, l look) []int {
 		}
 		w.granted = 0
 		m.parted.withheld[p] = w
-		return now-w.since < 2*m.terms.Lease && scans(m.parted.former[p], l)
+		return now-w.since < 2*m.terms.Lease && m.parted.owners[p] == m.Self().ID && scans(m.parted.former[p], l)
 	})
 }
 

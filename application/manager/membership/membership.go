@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
@@ -218,11 +219,13 @@ func (m *Member) Run(ctx context.Context) {
 	}
 	// A beat is due a beat after the former one began.
 	every(m.beatNow, m.terms.Beat, func(ctx context.Context) { _ = m.BeatOnce(ctx) }) // told by OnBeat
-	every(m.followNow, m.terms.Lease, func(ctx context.Context) { m.tell("look at the others", m.FollowOnce(ctx)) })
-	every(m.workNow, m.terms.Lease, func(ctx context.Context) { m.tell("take over", m.WorkOnce(ctx)) })
+	following, working := outage.New("judge the others", m.Clock, m.Logger), outage.New("take over", m.Clock, m.Logger)
+	every(m.followNow, m.terms.Lease, func(ctx context.Context) { tell(ctx, following, m.FollowOnce(ctx)) })
+	every(m.workNow, m.terms.Lease, func(ctx context.Context) { tell(ctx, working, m.WorkOnce(ctx)) })
 	if m.Peers != nil {
 		every(m.askNow, m.terms.Beat, m.AskOnce)
-		every(m.proveNow, m.terms.Lease, m.proveAll)
+		proving := outage.New("prove deaths", m.Clock, m.Logger)
+		every(m.proveNow, m.terms.Lease, func(ctx context.Context) { m.proveAll(ctx, proving) })
 		loops.Go(func() { m.guard(ctx) })
 	}
 	loops.Wait()
@@ -238,9 +241,10 @@ func poke(c chan struct{}) {
 	}
 }
 
-func (m *Member) tell(what string, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
-		m.Logger.Warn("a part of the membership failed; the next look tries again", "part", what, "error", err)
+// tell logs when a part of the membership begins to fail, and when it works again.
+func tell(ctx context.Context, log *outage.Log, err error) {
+	if ctx.Err() == nil {
+		log.Note(err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
@@ -63,10 +64,10 @@ func (p *proofs) note(n entity.Node, dead bool, now time.Duration) bool {
 
 // proveAll looks at those who are late, again and again while that may prove a
 // death: a finding is no proof before its second time, and others must find it, too.
-func (m *Member) proveAll(ctx context.Context) {
+func (m *Member) proveAll(ctx context.Context, log *outage.Log) {
 	for {
 		again, err := m.ProveOnce(ctx)
-		m.tell("prove a death", err)
+		tell(ctx, log, err)
 		if !again || clock.Sleep(ctx, m.Clock, apart+apart/10) != nil {
 			return
 		}

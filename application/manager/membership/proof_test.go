@@ -164,6 +164,15 @@ func TestAJoiningNodeWaitsForThoseWhoScan(t *testing.T) {
 	mine := a.Partitions()
 	require.NotEmpty(t, mine)
 
+	// What a late one owns is not kept by its claims.
+	b.frozen = true
+	g.withheld = all
+	c.pass(4)
+	require.Len(t, a.Partitions(), entity.Partitions)
+	b.frozen, g.withheld = false, nil
+	c.pass(30)
+	require.Equal(t, mine, a.Partitions())
+
 	// A claim that comes and goes does not begin the wait anew.
 	for range 3 {
 		g.withheld = all
@@ -177,12 +186,9 @@ func TestAJoiningNodeWaitsForThoseWhoScan(t *testing.T) {
 	c.pass(20)
 	require.Equal(t, mine, a.Partitions())
 
-	// Nor does it keep what a late one cannot scan.
+	g.err = errAway
 	b.frozen = true
 	c.pass(4)
-	require.Len(t, a.Partitions(), entity.Partitions, "without a wait for the end of its claims")
-	g.err = errAway
-	c.pass(10)
 	require.Len(t, a.Partitions(), entity.Partitions, "without Redis nothing is held back")
 }
 
