@@ -185,7 +185,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err = e.Clock.Measure(ctx); err != nil {
 		return e, err
 	}
-	if e.beats, err = e.Store.Beats(cfg.Node.ID, e.terms().Lease/3, e.terms().Lease*2/3); err != nil {
+	if e.beats, err = e.Store.Beats(cfg.Node.ID, e.terms().Lease/3, e.terms().Lease); err != nil {
 		return e, err
 	}
 	if err = e.cluster.open(ctx, e, o.port); err != nil {

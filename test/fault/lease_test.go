@@ -259,9 +259,9 @@ func TestLossesOfNodes(t *testing.T) {
 		ticking = append(ticking, s.job(fmt.Sprint("tick ", i), 1, "500"))
 	}
 	time.Sleep(3 * time.Second)
+	t.Run("slow store", s.slow)
 	t.Run("killed", func(t *testing.T) { s.lose(t, ticking, false) })
 	t.Run("frozen", func(t *testing.T) { s.lose(t, ticking, true) })
-	t.Run("slow store", s.slow)
 	t.Run("flooded", s.flood)
 }
 

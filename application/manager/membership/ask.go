@@ -105,8 +105,9 @@ func (m *Member) weigh(others []entity.Node, answers []reply) {
 			until, weakest, silent = ends, n.ID, !a.ok
 		}
 	}
-	news := back && !p.told
-	p.told = p.told || back
+	// A beat that only takes long is left alone: it may well be good.
+	news := back && m.away.Load() && !p.told
+	p.told = p.told || news
 	p.weakest, p.silent = weakest, silent && !back
 	p.mu.Unlock()
 	m.extend(good, until-m.terms.Margin())

@@ -1,6 +1,7 @@
 package membership_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -268,4 +269,29 @@ func TestANodeOfAnOlderProgramHasItsOwnTerms(t *testing.T) {
 	_, err = c.store.Register(t.Context(), old)
 	require.NoError(t, err)
 	require.Equal(t, 9*time.Second, c.row("old").Lease())
+}
+
+// Beats that take long are no reason to end their connection: over a store that
+// takes half a second for each answer, a new one costs more than a lease.
+func TestABeatThatTakesLongIsLeftAlone(t *testing.T) {
+	c := newCluster(t)
+	a, b := c.join("a", nil), c.join("b", nil)
+	c.pass(10)
+	a.slow = func(ctx context.Context) {
+		c.clock.Advance(1100 * time.Millisecond)
+		b.beat()
+		a.AskOnce(t.Context())
+		require.NoError(t, ctx.Err(), "the beat goes on")
+	}
+	c.clock.Advance(terms.Beat)
+	require.NoError(t, a.BeatOnce(t.Context()))
+	require.NotZero(t, a.asked)
+	require.True(t, a.Lease.Holds())
+	a.slow, a.away = nil, true
+	require.Error(t, a.BeatOnce(t.Context()))
+	a.slow, a.away = func(ctx context.Context) {
+		a.AskOnce(t.Context())
+		require.Error(t, ctx.Err(), "after one in vain another node says that the store is there: dial anew at once")
+	}, false
+	_ = a.BeatOnce(t.Context())
 }

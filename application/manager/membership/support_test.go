@@ -56,6 +56,8 @@ type peer struct {
 	// connection to the store has ended. elsewhere: the store is another server now.
 	closed, unlocked, elsewhere bool
 	impostor                    *entity.PeerAnswer
+	// slow is called in the middle of a beat.
+	slow func(ctx context.Context)
 	// busy: its runs do not end.
 	busy       bool
 	fences     int
@@ -113,6 +115,9 @@ type registry struct {
 func (r registry) Heartbeat(ctx context.Context, n entity.Node) (bool, error) {
 	if r.p.away {
 		return false, errAway
+	}
+	if r.p.slow != nil {
+		r.p.slow(ctx)
 	}
 	return r.Store.Heartbeat(ctx, n)
 }
