@@ -103,6 +103,16 @@ func TestAPanicAfterACancelIsStillAPanic(t *testing.T) {
 	require.Equal(t, entity.ReasonPanic, outcome.Reason)
 }
 
+// Rule 27: a node whose lease has ended begins no attempt.
+func TestAnAttemptWithoutTheRightToActDoesNotBegin(t *testing.T) {
+	ctx := entity.WithRight(t.Context(), func() bool { return false })
+	outcome, _ := runScript(ctx, func(context.Context) entity.Outcome {
+		require.Fail(t, "it began")
+		return entity.Succeeded("")
+	})
+	require.Equal(t, []any{entity.StatusFailed, entity.ReasonNodeLost}, []any{outcome.Status, outcome.Reason})
+}
+
 func TestRunMapsTheCauseOfTheCancellation(t *testing.T) {
 	cases := []struct {
 		name   string

@@ -69,7 +69,9 @@ type Node struct {
 
 	Schedules *schedule.Compiler
 	Time      *storeclock.Clock
-	owned     *ownership
+	// Lease is the node's right to work, which a test takes away and gives back.
+	Lease *Lease
+	owned *ownership
 
 	self entity.Node
 	view atomic.Pointer[[]entity.Node]
@@ -103,7 +105,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		o.Slots = 64
 	}
 	n := &Node{
-		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, owned: &ownership{},
+		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, owned: &ownership{}, Lease: &Lease{},
 		Jobs: cache.NewJobCache(store.Jobs, 1000), Schedules: schedule.NewCompiler(),
 	}
 	n.Time = storeclock.New(o.Clock, o.StoreTime)
@@ -114,14 +116,14 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	logger := slog.New(slog.DiscardHandler)
 	n.Runner = running.New(running.Deps{
 		Store: n.Faults, Claims: store, Executions: store.Executions, Plans: store, Jobs: n.Jobs, Places: n.Places,
-		Fair: fair, Executor: n.Script, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts,
+		Fair: fair, Executor: n.Script, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
 		Random: func() float64 { return 0.5 }, Logger: logger,
 	}, running.Config{
 		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Slots: o.Slots, BatchSize: o.BatchSize, LogLimit: o.LogLimit,
 	})
 	n.Planner = firing.New(firing.Deps{
 		Store: n.Faults, Plans: store, Executions: store.Executions, Places: n.Places, Definitions: n.Jobs,
-		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Starter: n.Runner, Owner: n.owned,
+		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Starter: n.Runner, Owner: n.owned, Lease: n.Lease,
 		Metrics: n.Counts, Logger: logger,
 	}, firing.Config{
 		BatchSize: o.BatchSize, PlanLimit: o.PlanLimit, MaxHeld: o.MaxHeld, SlotPatience: -1,

@@ -217,6 +217,22 @@ func stopAfterStart(t *testing.T, b *bench, data string, cause error) entity.Out
 	}
 }
 
+// Another node may begin the run anew in a moment: there is no time for a TERM.
+func TestALostCommandIsKilledAtOnce(t *testing.T) {
+	b := newBench(t)
+	began := time.Now()
+	got := stopAfterStart(t, b, `{"script":"trap 'sleep 60' TERM; echo up; while true; do sleep 0.05; done","interpreter":"sh"}`, entity.ErrStopLost)
+	require.Equal(t, entity.StatusFailed, got.Status)
+	require.Less(t, time.Since(began), 5*time.Second)
+}
+
+func TestACommandWithoutTheRightToActDoesNotStart(t *testing.T) {
+	b := newBench(t)
+	got := b.run(entity.WithRight(t.Context(), func() bool { return false }), `{"script":"echo up","interpreter":"sh"}`)
+	require.Equal(t, entity.ReasonNodeLost, got.Reason)
+	require.Empty(t, b.rep.Lines())
+}
+
 // What a process says after it was told to stop does not count: the cause does.
 func TestAStoppedCommandIsTermedAndThenKilled(t *testing.T) {
 	for name, script := range map[string]string{

@@ -191,3 +191,21 @@ func TestAnAnswersHeadersAreKeptWithoutSecrets(t *testing.T) {
 	require.Len(t, rep.Lines(), 2)
 	require.Equal(t, "answered with Content-Length: 0; Set-Cookie: …; X-Request-Id: r1", rep.Lines()[1].Text)
 }
+
+// Rule 27: the lease ended after the attempt began and before the request was
+// sent, or between a redirect and the next hop.
+func TestARequestIsNotSentWithoutTheRightToAct(t *testing.T) {
+	var asked atomic.Int64
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		http.Redirect(w, r, "/next", http.StatusFound)
+	})
+	x := httpcall.New(clock.NewSystem(), settingsOf(s))
+	for _, hops := range []int64{0, 1} {
+		asked.Store(0)
+		ctx := entity.WithRight(t.Context(), func() bool { return asked.Load() < hops })
+		o := x.Run(ctx, newRun(t, data{"url": s.URL, "method": "GET"}), &executortest.Recorder{})
+		require.Equal(t, []any{entity.StatusFailed, entity.ReasonNodeLost}, []any{o.Status, o.Reason}, o.Message)
+		require.Equal(t, hops, asked.Load())
+	}
+}
