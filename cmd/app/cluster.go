@@ -35,9 +35,9 @@ type cluster struct {
 	locks  repository.Locker
 	hub    *hints.Hub
 	// elector says whether this node does the duties of the cluster; unled is since
-	// when nobody does, nil while somebody does.
+	// when nobody does, in monotonic ns, 0 while somebody does.
 	elector *lock.Elector
-	unled   atomic.Pointer[time.Time]
+	unled   atomic.Int64
 	// door is where other nodes ask this one, where no Server listens; port is where
 	// they are told to.
 	door *door

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise"
@@ -22,8 +23,16 @@ import (
 // the helper of its commands.
 const HelperCommand = "command-helper"
 
-// commandLease is how long a helper and its node believe in each other.
-const commandLease = 10 * time.Second
+// commandLease is how long a helper and its node believe in each other. In a
+// cluster that is as long as the node may work without a beat: the commands of a
+// node that froze end before others may begin their runs anew.
+func commandLease(cfg config.Config) time.Duration {
+	if cfg.Profile != config.ProfileCluster {
+		return 10 * time.Second
+	}
+	terms := liveness.Terms{Lease: time.Duration(cfg.Engine.LeaseMs) * time.Millisecond}
+	return min(terms.Lease-terms.Margin(), 10*time.Second)
+}
 
 // commands are what runs commands on this node.
 type commands struct {
@@ -65,7 +74,7 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 		return nil, errNoFolders{err}
 	}
 	launcher, err := supervise.New(c, logger, supervise.Config{
-		Argv: []string{binary, HelperCommand}, NodeID: name, Epoch: c.Now().UnixNano(), Lease: commandLease, Alone: true, Groups: true,
+		Argv: []string{binary, HelperCommand}, NodeID: name, Epoch: c.Now().UnixNano(), Lease: commandLease(cfg), Alone: true, Groups: true,
 	})
 	if err != nil {
 		return nil, errors.Join(err, folders.Close())

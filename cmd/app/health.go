@@ -17,7 +17,7 @@ func (e *Engine) parts() []service.Part {
 		{Name: "retention", Check: func() (string, bool) { return e.retention.Behind() }},
 		{Name: "ends", Check: func() (string, bool) { return e.Runner.Holding() }},
 		{Name: service.PartNode, Check: func() (string, bool) { return e.Member.Missing() }},
-		{Name: "leader", Check: e.cluster.leaderless},
+		{Name: "leader", Check: e.leaderless},
 		{Name: "peers", Check: e.cluster.keyless},
 		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
 		{Name: service.PartCommands, Check: e.commandTrouble},

@@ -68,11 +68,10 @@ func (e *Engine) seekLeader(ctx context.Context) error {
 		return err
 	}
 	if id != "" {
-		e.cluster.unled.Store(nil)
-	} else if e.cluster.unled.Load() == nil {
-		now := e.machine.Now()
-		e.cluster.unled.Store(&now)
+		e.cluster.unled.Store(0)
+		return nil
 	}
+	e.cluster.unled.CompareAndSwap(0, int64(e.machine.Monotonic()))
 	return nil
 }
 
@@ -81,12 +80,12 @@ func (e *Engine) seekLeader(ctx context.Context) error {
 const unledFor = 5 * time.Second
 
 // leaderless says that nobody does the duties of the cluster.
-func (c *cluster) leaderless() (reason string, blocks bool) {
-	if c == nil {
+func (e *Engine) leaderless() (reason string, blocks bool) {
+	if e.cluster == nil {
 		return "", false
 	}
-	since := c.unled.Load()
-	if since == nil || time.Since(*since) < unledFor {
+	since := time.Duration(e.cluster.unled.Load())
+	if since == 0 || e.machine.Monotonic()-since < unledFor {
 		return "", false
 	}
 	return "nobody leads: no node does the duties of the cluster, such as deadlines, retention and events", false

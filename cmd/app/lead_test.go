@@ -203,4 +203,7 @@ func TestWhoStandsForElection(t *testing.T) {
 	planner.stop()
 	require.Empty(t, worker.shown(), "given back at once")
 	require.Empty(t, dutiesOf(worker))
+	worker.await("that nobody leads is told", func() bool {
+		return slices.ContainsFunc(worker.Degraded(t.Context()), func(t service.Trouble) bool { return t.Part == "leader" && !t.Blocks })
+	})
 }

@@ -66,6 +66,7 @@ func TestClusterDefaultsAndRequirements(t *testing.T) {
 	require.Equal(t, config.DriverMySQL, c.Store.Driver)
 	require.False(t, c.Executor.Command.Enabled)
 	require.False(t, c.Executor.HTTP.AllowPrivate)
+	require.Equal(t, []int{500, 3000, 32}, []int{c.Engine.BeatMs, c.Engine.LeaseMs, c.Store.MaxConns})
 
 	missing := problemsOf(t, config.Options{Flags: map[string]string{"profile": "cluster"}})
 	require.Contains(t, missing, "store.dsn")
@@ -172,13 +173,13 @@ func TestEveryProblemAtOnceAndNoSecretInIt(t *testing.T) {
 		"server.trustedProxies": "10.0.0.0/99", "store.driver": "mysql", "redis.addrs": "nohost", "kafka.sasl.mechanism": "PLAIN",
 		"server.publicUrl": "ftp://x", "executor.slots": "many", "store.autoMigrate": "perhaps", "node.ip": "here", "node.id": "a b",
 		"engine.scanIntervalMs": "5000", "retention.logsDays": "99999", "executor.http.allowCIDRs": "x", "kafka.topicPrefix": "a/b",
-		"executor.http.maxPerHost": "0", "executor.http.breakAfter": "-1", "executor.http.breakSec": "0", "redis.password": "admin",
+		"executor.http.maxPerHost": "0", "executor.http.breakAfter": "-1", "executor.http.breakSec": "0", "redis.password": "admin", "engine.leaseMs": "2999", "engine.beatMs": "500", "store.maxConns": "11", "node.port": "65536",
 	}})
 	var p config.Problems
 	require.True(t, errors.As(err, &p))
 	for _, key := range []string{
 		"server.addr", "server.roles", "server.timeZone", "log.level", "node.weight", "server.trustedProxies", "store.dsn", "redis.addrs",
-		"kafka.sasl.mechanism", "server.publicUrl", "executor.slots", "store.autoMigrate", "node.ip", "node.id", "engine.horizonMs",
+		"kafka.sasl.mechanism", "server.publicUrl", "executor.slots", "store.autoMigrate", "node.ip", "node.id", "engine.horizonMs", "engine.leaseMs", "store.maxConns", "node.port",
 		"retention.logsDays", "executor.http.allowCIDRs", "kafka.topicPrefix", "redis.password",
 		"executor.http.maxPerHost", "executor.http.breakAfter", "executor.http.breakSec",
 	} {

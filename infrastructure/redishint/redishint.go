@@ -1,6 +1,6 @@
 // Package redishint carries hints between nodes over Redis, and keeps the
-// lights by which they see each other while the store is away. Nothing in it
-// is needed for what is true: messages may be lost, doubled or late.
+// lights by which nodes of older programs see others while the store is away.
+// Nothing in it is needed for what is true: messages may be lost, doubled or late.
 package redishint
 
 import (
@@ -75,17 +75,4 @@ return 1`, []string{r.index()}, nodeID, lasts.Milliseconds()).Err()
 		return fmt.Errorf("light the beacon: %w", err)
 	}
 	return nil
-}
-
-// Lit implements membership.Beacons.
-func (r *Redis) Lit(ctx context.Context) ([]string, error) {
-	names, err := r.client.Eval(ctx, `
-local now = redis.call('TIME')
-local ms = now[1] * 1000 + math.floor(now[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ms)
-return redis.call('ZRANGE', KEYS[1], 0, -1)`, []string{r.index()}).StringSlice()
-	if err != nil {
-		return nil, fmt.Errorf("look for beacons: %w", err)
-	}
-	return names, nil
 }

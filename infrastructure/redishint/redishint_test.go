@@ -2,7 +2,6 @@ package redishint_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -49,25 +48,24 @@ func messagesReachEverySubscriber(t *testing.T, cfg config.Redis) {
 
 func TestBeaconsGoOut(t *testing.T) { redistest.Each(t, beaconsGoOut) }
 
+// Older programs read the lights: those whose end is not past.
 func beaconsGoOut(t *testing.T, cfg config.Redis) {
-	r := redishint.New(redistest.Open(t, cfg), "ps-test-"+uuid.NewString())
-	lit := func() string {
-		names, err := r.Lit(t.Context())
-		require.NoError(t, err)
-		return fmt.Sprint(names)
-	}
-	require.Equal(t, "[]", lit())
+	client, space := redistest.Open(t, cfg), "ps-test-"+uuid.NewString()
+	r := redishint.New(client, space)
 	require.NoError(t, r.Light(t.Context(), "b", 100*time.Millisecond))
 	require.NoError(t, r.Light(t.Context(), "a", time.Minute))
-	require.Equal(t, "[b a]", lit())
-	require.Eventually(t, func() bool { return lit() == "[a]" }, 10*time.Second, 10*time.Millisecond)
+	ends, err := client.ZRangeWithScores(t.Context(), "{"+space+":beacon}", 0, -1).Result()
+	require.NoError(t, err)
+	require.Equal(t, []any{"b", "a"}, []any{ends[0].Member, ends[1].Member})
+	require.InDelta(t, 59_900, ends[1].Score-ends[0].Score, 5_000, "in ms of Redis' clock")
+	now, err := client.Time(t.Context()).Result()
+	require.NoError(t, err)
+	require.InDelta(t, 60_000, ends[1].Score-float64(now.UnixMilli()), 10_000)
 }
 
 func TestNobodyThereIsAnError(t *testing.T) {
 	r := redishint.New(redistest.Open(t, redistest.Gone(t)), "ps-test")
 	require.Error(t, r.Publish(t.Context(), []byte("x")))
 	require.Error(t, r.Light(t.Context(), "a", time.Second))
-	_, err := r.Lit(t.Context())
-	require.Error(t, err)
 	require.Error(t, r.Subscribe(t.Context(), func([]byte) { t.Error("a message from nowhere") }))
 }

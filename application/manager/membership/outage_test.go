@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -294,4 +295,27 @@ func TestABeatThatTakesLongIsLeftAlone(t *testing.T) {
 		require.Error(t, ctx.Err(), "after one in vain another node says that the store is there: dial anew at once")
 	}, false
 	_ = a.BeatOnce(t.Context())
+}
+
+// lamp is what nodes of older programs look for when they do not reach the store.
+type lamp struct{ lit int }
+
+func (l *lamp) Light(context.Context, string, time.Duration) error { l.lit++; return nil }
+
+func TestABeaconBurnsForNodesOfAnOlderProgram(t *testing.T) {
+	c, l := newCluster(t), &lamp{}
+	a := c.join("a", func(d *membership.Deps) { d.Beacons = l })
+	c.pass(5)
+	require.Zero(t, l.lit, "nobody looks for one")
+	_, err := c.store.Register(t.Context(), entity.Node{ID: "old"})
+	require.NoError(t, err)
+	c.pass(5)
+	require.Equal(t, 5, l.lit)
+	a.away = true
+	c.pass(3)
+	require.Equal(t, 5, l.lit, "only who reaches the store lights one")
+	a.away = false
+	require.NoError(t, c.store.Leave(t.Context(), "old", 1))
+	c.pass(5)
+	require.Equal(t, 5, l.lit)
 }
