@@ -202,6 +202,8 @@ func (s *core) Info() Info { return s.info }
 // Ping checks that the store answers; the error is of fault.KindUnavailable
 // when it does not. It waits for no other call of the API.
 func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := repository.Patient(ctx)
+	defer cancel()
 	_, err := collect(repository.WithPatience(ctx, 0), s.aside.read, "store.ping", "SELECT 1", nil, scanInt)
 	return err
 }
