@@ -84,10 +84,15 @@ func newStage(t *testing.T, redis, doors bool) *stage {
 	return s
 }
 
-// call sends to the first node, which must answer well.
-func (s *stage) call(method, path string, body any) map[string]any {
+// call sends to a node, which must answer well; a busy machine may have it try
+// again.
+func (s *stage) call(method, path string, body any) (answer map[string]any) {
 	s.t.Helper()
-	status, answer := s.ask(s.t.Context(), s.base, method, path, body)
+	var status int
+	require.Eventually(s.t, func() bool {
+		status, answer = s.ask(s.t.Context(), s.base, method, path, body)
+		return status != 0 && status != http.StatusServiceUnavailable
+	}, 30*time.Second, 200*time.Millisecond, "%s %s", method, path)
 	require.Less(s.t, status, 300, "%s %s: %v", method, path, answer)
 	return answer
 }
