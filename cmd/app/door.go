@@ -88,10 +88,13 @@ func (d *door) close() error {
 	return d.http.Close()
 }
 
-// keyless says that this node does not have the key of the cluster.
-func (c *cluster) keyless() (reason string, blocks bool) {
-	if c == nil || c.key != nil {
+// unheard says that this node cannot ask the others, or gets no answer.
+func (e *Engine) unheard() (reason string, blocks bool) {
+	switch {
+	case e.cluster == nil:
 		return "", false
+	case e.cluster.key != nil:
+		return e.Member.Unheard()
 	}
 	return "this node does not have the key by which the nodes sign what they say to each other: an outage of the store stops its work; give it the secrets.key of the others", false
 }

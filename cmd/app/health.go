@@ -18,7 +18,7 @@ func (e *Engine) parts() []service.Part {
 		{Name: "ends", Check: func() (string, bool) { return e.Runner.Holding() }},
 		{Name: service.PartNode, Check: func() (string, bool) { return e.Member.Missing() }},
 		{Name: "leader", Check: e.leaderless},
-		{Name: "peers", Check: e.cluster.keyless},
+		{Name: "peers", Check: e.unheard},
 		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
 		{Name: service.PartCommands, Check: e.commandTrouble},
 		{Name: "secrets", Check: e.Secrets.Lost},

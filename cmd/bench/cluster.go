@@ -47,7 +47,7 @@ func (b *bench) newCluster(ctx context.Context, l *ledger, s shape) (*cluster, e
 		own := cfg
 		own.Node.ID = "bench-" + strconv.Itoa(i+1)
 		own.DataDir = cfg.DataDir + "/" + own.Node.ID
-		own.Server.Addr = freePort
+		own.Server.Addr, own.Node.IP = freePort, "127.0.0.1"
 		own.Auth.InitialAdminPassword = benchPassword
 		c.members = append(c.members, &member{number: uint8(i + 1), cfg: own, shape: s, ledger: l, log: own.DataDir + ".log"})
 	}

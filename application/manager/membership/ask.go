@@ -32,6 +32,9 @@ func (m *Member) AskOnce(ctx context.Context) {
 		return
 	}
 	answers := m.askAll(ctx, others)
+	if !away {
+		m.promises.heard(others, answers)
+	}
 	if m.away.Load() || m.Lease.elapsed()-time.Duration(m.good.Load()) > 2*m.terms.Beat {
 		m.weigh(others, answers)
 	}
@@ -77,6 +80,20 @@ func (m *Member) askAll(ctx context.Context, others []entity.Node) []reply {
 	}
 	calls.Wait()
 	return answers
+}
+
+// heard keeps in mind who does not answer although the store does: its promises
+// would be missed.
+func (p *promises) heard(others []entity.Node, answers []reply) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	former := p.unheard
+	p.unheard = map[string]int{}
+	for i, n := range others {
+		if n.Status != entity.NodeSuspect && !answers[i].ok {
+			p.unheard[n.ID] = former[n.ID] + 1
+		}
+	}
 }
 
 // weigh lets the lease last until the earliest of the promises, less the margin.

@@ -319,3 +319,21 @@ func TestABeaconBurnsForNodesOfAnOlderProgram(t *testing.T) {
 	c.pass(5)
 	require.Equal(t, 5, l.lit)
 }
+
+// Whoever cannot be asked is shown before that costs anything.
+func TestWhoDoesNotAnswerIsShown(t *testing.T) {
+	c := newCluster(t)
+	a, b := c.join("a", nil), c.join("b", nil)
+	c.pass(60)
+	unheard := func() string { reason, blocks := a.Unheard(); require.False(t, blocks); return reason }
+	require.Empty(t, unheard())
+	b.deaf = true
+	c.pass(22)
+	require.Empty(t, unheard(), "once is chance")
+	c.pass(22)
+	require.Contains(t, unheard(), "gets no answer from b:")
+	require.Equal(t, entity.NodeUp, c.status("b"))
+	b.deaf = false
+	c.pass(22)
+	require.Empty(t, unheard())
+}

@@ -19,6 +19,9 @@ type promises struct {
 	condemned map[string]condemned
 	// got is until when another does not declare this node.
 	got map[string]time.Duration
+	// unheard counts the questions in a row that a node has not answered while the
+	// store did.
+	unheard map[string]int
 	// told: another has said in this outage that it reaches the store.
 	told bool
 	// weakest is who gave the earliest promise; silent says that it gave none.

@@ -71,6 +71,24 @@ func (m *Member) Missing() (reason string, blocks bool) {
 	return strings.Join(parts, "; "), false
 }
 
+// Unheard says which nodes that beat do not answer this one: in an outage of the
+// store it would miss their promises, and stop its work.
+func (m *Member) Unheard() (reason string, blocks bool) {
+	m.promises.mu.Lock()
+	defer m.promises.mu.Unlock()
+	var ids []string
+	for id, n := range m.promises.unheard {
+		if n > 1 {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return "", false
+	}
+	slices.Sort(ids)
+	return "this node gets no answer from " + listed(ids) + ": an outage of the store would stop its work; mend the network, or node.ip and node.port there", false
+}
+
 // Versions says that the living nodes run different versions.
 func (m *Member) Versions() (reason string, blocks bool) {
 	by := map[string][]string{}
