@@ -63,7 +63,7 @@ func (s *Store) Beats(node string, each, dial time.Duration) (*Beats, error) {
 	var err error
 	// Two, so that a new one need not wait for the end of one that hangs.
 	settings := s.settings.Clone()
-	settings.Timeout = each // of the network alone; signing in has what dial leaves
+	settings.Timeout = each                      // the network alone; signing in has what dial leaves
 	settings.Params["wait_timeout"] = "31536000" // its node may be suspended for long
 	if b.db, err = openPool(settings, 2, engineLockWaitSec, engineSilence, s.core.sessions); err != nil {
 		return nil, err

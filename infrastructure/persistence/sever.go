@@ -69,7 +69,7 @@ func (r *Nodes) onServer(ctx context.Context, n entity.Node, do func(c *sql.Conn
 	if err != nil {
 		return r.s.dialect.away(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	server, err := serverOf(ctx, c)
 	if err != nil || !sameServer(server, n.Life.Server) {
 		return err

@@ -89,20 +89,13 @@ func (m *Member) halt(cause, reason string) (ended bool) {
 		m.changed.Store(true)
 		poke(m.workNow)
 	}
-	return m.ended()
-}
-
-// ended tells all that runs to end, and whether it has; it does not wait.
-func (m *Member) ended() bool {
-	now, cancel := context.WithCancel(context.Background())
-	cancel()
-	return m.Worker.Fence(now) == nil
+	return m.Worker.Halt()
 }
 
 // judgeStuck ends the process when work does not end that must: a handler that
 // ignores its context would keep the node out for ever.
 func (m *Member) judgeStuck(now time.Duration) {
-	if m.stuck || now-m.stoppedAt <= stuckAfter*m.terms.Lease || m.ended() {
+	if m.stuck || now-m.stoppedAt <= stuckAfter*m.terms.Lease || m.Worker.Halt() {
 		return
 	}
 	m.stuck = true
@@ -115,7 +108,7 @@ func (m *Member) judgeStuck(now time.Duration) {
 func (m *Member) resume(epoch int64) {
 	m.right.Lock()
 	defer m.right.Unlock()
-	if !m.Lease.stopped.Load() || !m.ended() {
+	if !m.Lease.stopped.Load() || !m.Worker.Halt() {
 		return
 	}
 	m.Lease.stopped.Store(false)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -30,7 +31,8 @@ func (m *Member) FollowOnce(ctx context.Context) error {
 		poke(m.proveNow)
 	}
 	poke(m.workNow)
-	return errors.Join(append(errs, m.shine(ctx, l))...)
+	m.shine(ctx, l)
+	return errors.Join(errs...)
 }
 
 // amend notes in the latest look what was written after it.
@@ -105,20 +107,16 @@ const formerLight = 2 * time.Second
 
 // shine lights a beacon as long as there are nodes of older programs, which look
 // for beacons when they do not reach the store.
-func (m *Member) shine(ctx context.Context, l look) error {
+func (m *Member) shine(ctx context.Context, l look) {
 	if m.Beacons == nil || m.away.Load() {
-		return nil
+		return
 	}
-	for _, n := range l.nodes {
-		if n.Status == entity.NodeDown || n.Life.Lease > 0 {
-			continue
-		}
-		bounded, cancel := context.WithTimeout(ctx, m.terms.Beat/2)
-		defer cancel()
-		if err := m.Beacons.Light(bounded, m.Self().ID, formerLight); err != nil {
-			m.Logger.Debug("the beacon could not be lit", "error", err)
-		}
-		return nil
+	if !slices.ContainsFunc(l.nodes, func(n entity.Node) bool { return n.Status != entity.NodeDown && n.Life.Lease <= 0 }) {
+		return
 	}
-	return nil
+	bounded, cancel := context.WithTimeout(ctx, m.terms.Beat/2)
+	defer cancel()
+	if err := m.Beacons.Light(bounded, m.Self().ID, formerLight); err != nil {
+		m.Logger.Debug("the beacon could not be lit", "error", err)
+	}
 }

@@ -40,7 +40,9 @@ type Worker interface {
 	Running() (running, total int)
 	// Suspend keeps new runs away while the node drains.
 	Suspend(draining bool)
-	// Fence stops every run; it returns when nothing runs, or when ctx ends.
+	// Halt stops every run without waiting, and reports whether nothing runs; Fence
+	// waits for that, or for the end of ctx.
+	Halt() (ended bool)
 	Fence(ctx context.Context) error
 	// Adopt lets runs start again, under an epoch.
 	Adopt(epoch int64)

@@ -132,14 +132,11 @@ func (m *Member) foundDead(ctx context.Context, n entity.Node) (bool, error) {
 	if err != nil || !known || !free {
 		return false, err
 	}
-	a, err := m.Peers.Ask(ctx, n, m.about(entity.PeerWitness, n))
-	switch {
-	case errors.Is(err, entity.ErrNobodyListens):
+	a, silence := m.Peers.Ask(ctx, n, m.about(entity.PeerWitness, n))
+	if errors.Is(silence, entity.ErrNobodyListens) {
 		return true, nil
-	case err != nil:
-		return false, nil // silence is no proof
 	}
-	return a.Boot != n.Life.Boot, nil
+	return silence == nil && a.Boot != n.Life.Boot, nil
 }
 
 func (m *Member) about(matter entity.PeerMatter, n entity.Node) entity.PeerQuestion {

@@ -60,7 +60,6 @@ type peer struct {
 	slow func(ctx context.Context)
 	// busy: its runs do not end.
 	busy       bool
-	fences     int
 	stoppedAt  time.Time
 	epochs     []int64
 	reaped     []string
@@ -80,8 +79,9 @@ func (p *peer) Running() (running, total int) { return 3, 8 }
 
 func (p *peer) Suspend(draining bool) { p.suspended = draining }
 
+func (p *peer) Halt() bool { return !p.busy }
+
 func (p *peer) Fence(context.Context) error {
-	p.fences++
 	if p.busy {
 		return errors.New("3 runs have not ended")
 	}

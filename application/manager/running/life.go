@@ -8,17 +8,24 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Fence stops the work of a node that has lost its right to it (engine rule
+// Halt stops the work of a node that has lost its right to it (engine rule
 // 27): nothing is claimed or started any more, and every run is stopped as
-// lost. It returns when nothing runs, or when ctx ends. The ends may wait for
-// the store; whatever somebody else has decided meanwhile, the store keeps.
-func (t *TaskManager) Fence(ctx context.Context) error {
+// lost. It does not wait, and reports whether nothing runs any more. The ends may
+// wait for the store; whatever somebody else has decided meanwhile, the store
+// keeps.
+func (t *TaskManager) Halt() (ended bool) {
 	t.slots.fence(true)
 	t.mu.Lock()
 	for _, a := range t.runs {
 		a.cancel(entity.ErrStopLost)
 	}
 	t.mu.Unlock()
+	return t.executing.Load() == 0
+}
+
+// Fence is Halt, and returns when nothing runs, or when ctx ends.
+func (t *TaskManager) Fence(ctx context.Context) error {
+	t.Halt()
 	for {
 		left := t.executing.Load()
 		if left == 0 {

@@ -99,7 +99,7 @@ func (d *Duties) Loop(name string, interval time.Duration) (note func(err error)
 	d.mu.Lock()
 	d.loops[name] = l
 	d.mu.Unlock()
-	return func(err error) { d.note(context.Background(), l, err) }
+	return func(err error) { d.note(l, err) }
 }
 
 func (d *Duties) add(name string, l *loop, may, run func(ctx context.Context) error) error {
@@ -107,7 +107,11 @@ func (d *Duties) add(name string, l *loop, may, run func(ctx context.Context) er
 	d.mu.Lock()
 	d.loops[name] = l
 	d.mu.Unlock()
-	err := d.ticker.Every(name, l.interval, may, func(ctx context.Context) { d.note(ctx, l, guarded(ctx, run)) })
+	err := d.ticker.Every(name, l.interval, may, func(ctx context.Context) {
+		if err := guarded(ctx, run); err == nil || ctx.Err() == nil {
+			d.note(l, err)
+		}
+	})
 	if err != nil {
 		return fmt.Errorf("schedule the duty %s: %w", name, err)
 	}
@@ -115,7 +119,7 @@ func (d *Duties) add(name string, l *loop, may, run func(ctx context.Context) er
 }
 
 // note takes how a turn ended.
-func (d *Duties) note(ctx context.Context, l *loop, err error) {
+func (d *Duties) note(l *loop, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -126,7 +130,7 @@ func (d *Duties) note(ctx context.Context, l *loop, err error) {
 		if !l.outage.Lasts() {
 			l.last = d.clock.Monotonic()
 		}
-	case ctx.Err() == nil:
+	default:
 		l.outage.Note(err)
 	}
 }
