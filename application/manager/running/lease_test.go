@@ -39,7 +39,8 @@ func TestWhatWasCommittedWithoutALeaseDoesNotRun(t *testing.T) {
 	n.Lease.Lose()
 	n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
 	n.Lease.Regain()
-	require.Equal(t, entity.ReasonNodeLost, n.AwaitStatus(t, row.ID, entity.StatusFailed).Reason)
+	eventually(t, n, "it ends", func() bool { n.Clock.Advance(time.Second); return n.Row(t, row.ID).Status == entity.StatusFailed })
+	require.Equal(t, entity.ReasonNodeLost, n.Row(t, row.ID).Reason)
 }
 
 // Ends are held until the node knows where it stands.
