@@ -47,7 +47,7 @@ func ReadSchema(ctx context.Context, cfg Config) (s Schema, err error) {
 	files, folder := fs.FS(migrations.MySQL), "mysql"
 	switch cfg.Driver {
 	case driverMySQL:
-		db, _, err = connectMySQL(ctx, cfg.DSN, 1, func(c *mysql.Config) { c.ParseTime = true })
+		db, err = connectMySQL(ctx, cfg.DSN, 1, func(c *mysql.Config) { c.ParseTime = true })
 	case driverSQLite:
 		files, folder = migrations.SQLite, "sqlite"
 		tables = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
