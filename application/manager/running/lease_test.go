@@ -37,6 +37,7 @@ func TestWhatWasCommittedWithoutALeaseDoesNotRun(t *testing.T) {
 	row := lostRun(t, n, job.ID, nil)
 	eventually(t, n, "a slot is free", func() bool { return n.Runner.Reserve(1) == 1 })
 	n.Lease.Lose()
+	n.Runner.Expect([]*entity.Execution{row})
 	n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
 	n.Lease.Regain()
 	eventually(t, n, "it ends", func() bool { n.Clock.Advance(time.Second); return n.Row(t, row.ID).Status == entity.StatusFailed })
