@@ -78,8 +78,12 @@ type ExecutionWriter interface {
 	Note(ctx context.Context, notes []Note) error
 	// Lock locks and returns the rows by id, in id order; missing ones are left out.
 	Lock(ctx context.Context, ids []string) ([]*entity.Execution, error)
-	// LockAt locks and returns the rows that stand under the claim keys.
-	LockAt(ctx context.Context, keys []entity.ClaimKey) ([]*entity.Execution, error)
+	// TryLock is Lock for rows that nobody else has locked; the others are left
+	// out. It does not wait.
+	TryLock(ctx context.Context, ids []string) ([]*entity.Execution, error)
+	// TryLockAt locks and returns the rows that stand under the claim keys, and
+	// leaves out those that somebody else has locked.
+	TryLockAt(ctx context.Context, keys []entity.ClaimKey) ([]*entity.Execution, error)
 	// LiveOf locks and returns the runs of a job that are not final, in id order.
 	LiveOf(ctx context.Context, jobID string) ([]*entity.Execution, error)
 	// Requeue writes the claim keys and update times of locked rows that wait,

@@ -34,7 +34,8 @@ type GroupWriter interface {
 	// ReleaseJob gives up the places of all fires of a job.
 	ReleaseJob(ctx context.Context, jobID string) error
 	// Next are the first runs that wait for a place in the group, strictly by
-	// priority, then fair time, locked.
+	// priority, then fair time, locked; those that somebody else has locked are
+	// passed over.
 	Next(ctx context.Context, group string, limit int) ([]*entity.Execution, error)
 }
 

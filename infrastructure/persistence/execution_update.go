@@ -10,10 +10,19 @@ import (
 
 // Lock implements repository.ExecutionWriter.
 func (w *executionWriter) Lock(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	return w.lock(ctx, ids, w.c.d.forUpdate)
+}
+
+// TryLock implements repository.ExecutionWriter.
+func (w *executionWriter) TryLock(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	return w.lock(ctx, ids, w.c.d.skipLocked)
+}
+
+func (w *executionWriter) lock(ctx context.Context, ids []string, how string) ([]*entity.Execution, error) {
 	var out []*entity.Execution
 	for _, part := range chunks(sorted(plainOnly(ids)), w.c.d.maxRows) {
 		in, args := w.c.d.in("id", part)
-		rows, err := collect(ctx, w.c, "execution.lock", selectExecutions+w.c.d.byPrimary+" WHERE "+in+" ORDER BY id"+w.c.d.forUpdate, args, scanExecution)
+		rows, err := collect(ctx, w.c, "execution.lock", selectExecutions+w.c.d.byPrimary+" WHERE "+in+" ORDER BY id"+how, args, scanExecution)
 		if err != nil {
 			return nil, err
 		}
@@ -22,8 +31,8 @@ func (w *executionWriter) Lock(ctx context.Context, ids []string) ([]*entity.Exe
 	return out, nil
 }
 
-// LockAt implements repository.ExecutionWriter.
-func (w *executionWriter) LockAt(ctx context.Context, keys []entity.ClaimKey) ([]*entity.Execution, error) {
+// TryLockAt implements repository.ExecutionWriter.
+func (w *executionWriter) TryLockAt(ctx context.Context, keys []entity.ClaimKey) ([]*entity.Execution, error) {
 	texts := make([]string, len(keys))
 	for i, key := range keys {
 		texts[i] = string(key)
@@ -31,7 +40,7 @@ func (w *executionWriter) LockAt(ctx context.Context, keys []entity.ClaimKey) ([
 	var out []*entity.Execution
 	for _, part := range chunks(sorted(texts), w.c.d.maxRows) {
 		in, args := w.c.d.in("claim_key", part)
-		rows, err := collect(ctx, w.c, "execution.lock-at", selectExecutions+w.c.d.byClaim+" WHERE "+in+" ORDER BY id"+w.c.d.forUpdate, args, scanExecution)
+		rows, err := collect(ctx, w.c, "execution.lock-at", selectExecutions+w.c.d.byClaim+" WHERE "+in+" ORDER BY id"+w.c.d.skipLocked, args, scanExecution)
 		if err != nil {
 			return nil, err
 		}

@@ -80,7 +80,7 @@ func (w *groupWriter) ReleaseJob(ctx context.Context, jobID string) error {
 func (w *groupWriter) Next(ctx context.Context, group string, limit int) ([]*entity.Execution, error) {
 	lo, hi := entity.GroupQueue(group).Range()
 	return collect(ctx, w.c, "execution.next", selectExecutions+w.c.d.byClaim+
-		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key, id LIMIT ?"+w.c.d.forUpdate, []any{string(lo), string(hi), limit}, scanExecution)
+		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key, id LIMIT ?"+w.c.d.skipLocked, []any{string(lo), string(hi), limit}, scanExecution)
 }
 
 // RoomyGroups implements repository.JobPlanReader.

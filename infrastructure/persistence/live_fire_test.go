@@ -95,7 +95,7 @@ func TestALongQueueIsNotRead(t *testing.T) {
 			return err
 		}, 20},
 		{"its runs", func(ctx context.Context, tx repository.Tx) error {
-			rows, err := tx.Executions.LockAt(ctx, []entity.ClaimKey{entity.QueuedKey("long", 2)})
+			rows, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{entity.QueuedKey("long", 2)})
 			require.Len(t, rows, 1)
 			return err
 		}, 20},

@@ -62,31 +62,15 @@ func (p *Places) start(ctx context.Context, tx repository.Tx, now time.Time,
 	if err != nil || len(fires) == 0 {
 		return nil, err
 	}
-	rows, err := tx.Executions.LockAt(ctx, queuedKeys(fires))
+	fires, rows, err := lockQueued(ctx, tx, fires)
 	if err != nil {
-		return nil, fmt.Errorf("read the runs of %d queued fires: %w", len(fires), err)
+		return nil, err
 	}
 	numbers := make(map[fireID]int64, len(fires))
 	for _, f := range fires {
 		numbers[fireID{f.JobID, f.FireKey}] = f.Seq
 	}
-	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool {
-		return row.Status != entity.StatusWaiting || numbers[fireID{row.JobID, row.FireKey}] == 0
-	})
-	slices.SortStableFunc(rows, func(a, b *entity.Execution) int { // those that wait longest first
-		return compareSeq(numbers[fireID{a.JobID, a.FireKey}], numbers[fireID{b.JobID, b.FireKey}])
-	})
 	return fires, p.makeReady(ctx, tx, now, jobs, numbers, rows, e)
-}
-
-func compareSeq(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // makeReady gives the rows their places in the claim index and stores them.
@@ -131,8 +115,8 @@ func (p *Places) bounded(ctx context.Context, tx repository.Tx, now time.Time, j
 			return false, err
 		}
 		if n > 1 {
-			_, err := endQueued(ctx, tx, now, job, n-1, e)
-			return true, err
+			ended, err := endQueued(ctx, tx, now, job, n-1, e)
+			return ended > 0, err
 		}
 	}
 	n, err := p.fill(ctx, tx, now, []*entity.Job{job}, e)
@@ -163,7 +147,7 @@ func (p *Places) freed(ctx context.Context, tx repository.Tx, now time.Time, job
 // does not wait: they start where it holds a place, and it waits again where it
 // is not known at all.
 func (p *Places) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, key entity.ClaimKey, e *Effect) error {
-	rows, err := tx.Executions.LockAt(ctx, []entity.ClaimKey{key})
+	rows, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{key})
 	if err != nil {
 		return fmt.Errorf("read queued runs of job %s: %w", job.ID, err)
 	}

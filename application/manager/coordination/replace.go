@@ -40,11 +40,10 @@ func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity
 	if err != nil || len(fires) == 0 {
 		return 0, err
 	}
-	rows, err := tx.Executions.LockAt(ctx, queuedKeys(fires))
+	fires, rows, err := lockQueued(ctx, tx, fires)
 	if err != nil {
-		return 0, fmt.Errorf("read the runs of %d queued fires: %w", len(fires), err)
+		return 0, err
 	}
-	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool { return row.Status != entity.StatusWaiting })
 	for _, row := range rows {
 		Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
 	}
@@ -55,12 +54,31 @@ func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity
 	return len(fires), deleteFires(ctx, tx, fires)
 }
 
-func queuedKeys(fires []entity.LiveFire) []entity.ClaimKey {
+// lockQueued locks the runs of queued fires. A fire of which somebody else holds
+// a run is left out, and goes on waiting: it must not hold up the others (engine
+// rule 10).
+func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.LiveFire) (whole []entity.LiveFire, rows []*entity.Execution, err error) {
 	keys := make([]entity.ClaimKey, len(fires))
 	for i, f := range fires {
 		keys[i] = entity.QueuedKey(f.JobID, f.Seq)
 	}
-	return keys
+	locked, err := tx.Executions.TryLockAt(ctx, keys)
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock the runs of %d queued fires: %w", len(fires), err)
+	}
+	of := make(map[fireID][]*entity.Execution, len(fires))
+	for _, row := range locked {
+		if row.Status == entity.StatusWaiting {
+			id := fireID{row.JobID, row.FireKey}
+			of[id] = append(of[id], row)
+		}
+	}
+	for _, f := range fires { // in their order: those that wait longest first
+		if mine := of[fireID{f.JobID, f.FireKey}]; len(mine) == f.Remaining {
+			whole, rows = append(whole, f), append(rows, mine...)
+		}
+	}
+	return whole, rows, nil
 }
 
 // replace asks the runs of the n oldest active fires to stop; what has not

@@ -53,7 +53,7 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execut
 	slices.Sort(ids)
 	var effect coordination.Effect
 	err = s.Store.Write(ctx, repository.LaneComplete, "reroute", func(ctx context.Context, tx repository.Tx) error {
-		held, err := tx.Executions.Lock(ctx, ids)
+		held, err := tx.Executions.TryLock(ctx, ids)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ var errUnlocked = errors.New("a job of the runs is coordinated now")
 func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, rows []*entity.Execution,
 	status entity.Status, reason entity.Reason, wanted func(*entity.Execution, time.Time) bool,
 ) (closed []*entity.Execution, effect coordination.Effect, err error) {
-	closing := closing{Closer: c, status: status, reason: reason, wanted: wanted, locks: map[string]bool{}}
+	closing := closing{Closer: c, status: status, reason: reason, wanted: wanted, locks: map[string]bool{}, waits: lane == repository.LaneAPI}
 	var jobIDs []string
 	for _, row := range rows {
 		closing.ids = append(closing.ids, row.ID)
@@ -66,6 +66,8 @@ type closing struct {
 	status entity.Status
 	reason entity.Reason
 	wanted func(*entity.Execution, time.Time) bool
+	// waits: somebody waits for the answer, also when another holds a row.
+	waits bool
 	// locks are the jobs to be locked; it grows while the transaction runs again.
 	locks map[string]bool
 }
@@ -75,7 +77,11 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 	if err != nil {
 		return nil, effect, err
 	}
-	held, err := tx.Executions.Lock(ctx, c.ids)
+	lock := tx.Executions.TryLock // what somebody else holds is found by the next sweep
+	if c.waits {
+		lock = tx.Executions.Lock
+	}
+	held, err := lock(ctx, c.ids)
 	if err != nil {
 		return nil, effect, err
 	}

@@ -14,33 +14,32 @@ import (
 )
 
 // makeWait lets delayed runs whose moment has come wait for a place in their
-// group.
-func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, now time.Time) error {
-	if len(rows) == 0 {
-		return nil
-	}
+// group, but for those that somebody else has locked.
+func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, now time.Time) (moved int, err error) {
 	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
 		ids[i], jobIDs[i] = row.ID, row.JobID
 	}
 	slices.Sort(ids)
 	var effect coordination.Effect
-	err := t.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
+	err = t.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
 		jobs, err := t.Places.Lock(ctx, tx, jobIDs)
 		if err != nil {
 			return err
 		}
-		held, err := tx.Executions.Lock(ctx, ids)
+		held, err := tx.Executions.TryLock(ctx, ids)
 		if err != nil {
 			return err
 		}
+		moved = len(held)
 		effect, err = t.Places.Due(ctx, tx, now, jobs, held)
 		return err
 	})
-	if err == nil {
-		t.Notice(effect)
+	if err != nil {
+		return 0, err
 	}
-	return err
+	t.Notice(effect)
+	return moved, nil
 }
 
 // SweepLimits repairs what a lost transaction could have left of the limits of

@@ -318,8 +318,8 @@ func TestAFixedDelayCountsFromTheLastEnd(t *testing.T) {
 	require.Len(t, n.Rows(t, job.ID), 4)
 }
 
-// Only the end of a scheduled run of an unchanged, enabled job re-arms a
-// FIXED_DELAY (engine rule 7).
+// Only the end of a scheduled run re-arms a FIXED_DELAY, as long as the job is
+// enabled and its schedule the same, whatever its version (engine rule 7).
 func TestWhatDoesNotReArmAFixedDelay(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -328,7 +328,8 @@ func TestWhatDoesNotReArmAFixedDelay(t *testing.T) {
 		want   bool
 	}{
 		{"nothing happened", false, func(*entity.Job) {}, true},
-		{"an edit", false, func(j *entity.Job) { j.Version++ }, false},
+		{"an edit that leaves the schedule", false, func(j *entity.Job) { j.Version++ }, true},
+		{"an edit of the schedule", false, func(j *entity.Job) { j.Version++; j.Schedule.IntervalMs++ }, false},
 		{"a pause", false, func(j *entity.Job) { j.Version++; j.Status = entity.JobPaused }, false},
 		{"a run by hand", true, func(*entity.Job) {}, false},
 	} {

@@ -56,33 +56,42 @@ func (t *TaskManager) unparkLoop(ctx context.Context) {
 }
 
 // Unpark makes the parked runs ready whose moment has come, and returns when
-// the next one comes; zero when none is parked.
+// the next one comes; zero when none is parked. What fails, or is locked by
+// somebody else, holds up none of the others.
 func (t *TaskManager) Unpark(ctx context.Context) (next time.Time, err error) {
 	now := t.StoreClock.Now()
-	end := entity.ParkedKey(now.Add(time.Millisecond))
+	lo, end := entity.ClaimKey(entity.ClaimParkedPrefix), entity.ParkedKey(now.Add(time.Millisecond))
+	var errs []error
 	for {
-		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: entity.ClaimParkedPrefix, Hi: end, Limit: sweepLimit})
+		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: end, Limit: sweepLimit})
 		if err != nil {
-			return time.Time{}, err
+			return time.Time{}, errors.Join(append(errs, err)...)
 		}
-		if len(rows) > 0 {
-			if err := t.unpark(ctx, rows, now); err != nil {
-				return time.Time{}, err
-			}
+		moved, err := t.unpark(ctx, rows, now)
+		if errs = append(errs, err); err != nil && batch.Passes(err) {
+			return time.Time{}, errors.Join(errs...)
 		}
 		if len(rows) < sweepLimit {
 			break
 		}
+		if moved < len(rows) { // go past what stays
+			last := rows[len(rows)-1].Claim
+			if last == lo {
+				last += "\x00"
+			}
+			lo = last
+		}
 	}
-	first, err := t.Claims.First(ctx, end, "C")
-	if err != nil {
+	first, err := t.Claims.First(ctx, end, entity.ParkedEnd)
+	if err = errors.Join(append(errs, err)...); err != nil {
 		return time.Time{}, err
 	}
 	next, _ = first.ParkedUntil()
 	return next, nil
 }
 
-func (t *TaskManager) unpark(ctx context.Context, rows []*entity.Execution, now time.Time) error {
+// unpark returns how many of the rows it moved.
+func (t *TaskManager) unpark(ctx context.Context, rows []*entity.Execution, now time.Time) (moved int, err error) {
 	var delayed, ready []*entity.Execution
 	for _, row := range rows {
 		if row.Claim.Delayed() {
@@ -91,15 +100,25 @@ func (t *TaskManager) unpark(ctx context.Context, rows []*entity.Execution, now 
 			ready = append(ready, row)
 		}
 	}
-	if len(ready) > 0 {
-		if err := t.makeReady(ctx, ready, now); err != nil {
+	errs := make([]error, 2)
+	for i, part := range []struct {
+		rows []*entity.Execution
+		move func(ctx context.Context, rows []*entity.Execution, now time.Time) (int, error)
+	}{{ready, t.makeReady}, {delayed, t.makeWait}} {
+		errs[i] = batch.Bisect(part.rows, func(rows []*entity.Execution) error {
+			n, err := part.move(ctx, rows, now)
+			moved += n
 			return err
-		}
+		}, func(row *entity.Execution, cause error) error {
+			return fmt.Errorf("let run %s start: %w", row.ID, cause)
+		})
 	}
-	return t.makeWait(ctx, delayed, now)
+	return moved, errors.Join(errs...)
 }
 
-func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, now time.Time) error {
+// makeReady sends parked runs to where they are claimed, but for those that
+// somebody else has locked.
+func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, now time.Time) (moved int, err error) {
 	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
 		ids[i], jobIDs[i] = row.ID, row.JobID
@@ -107,26 +126,27 @@ func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, n
 	slices.Sort(ids)
 	jobs, err := t.Jobs.Load(ctx, jobIDs)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	t.Places.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
 	var effect coordination.Effect
 	err = t.Store.Write(ctx, repository.LaneComplete, "unpark", func(ctx context.Context, tx repository.Tx) error {
-		held, err := tx.Executions.Lock(ctx, ids)
+		held, err := tx.Executions.TryLock(ctx, ids)
 		if err != nil {
 			return err
 		}
-		_, effect, err = t.Places.Enqueue(ctx, tx, now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
+		moved, effect, err = t.Places.Enqueue(ctx, tx, now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
 			until, parked := row.Claim.ParkedUntil()
 			row.UpdateTime = until
 			return until, parked && !row.Claim.Delayed() && !until.After(now)
 		})
 		return err
 	})
-	if err == nil {
-		t.Notice(effect)
+	if err != nil {
+		return 0, err
 	}
-	return err
+	t.Notice(effect)
+	return moved, nil
 }
 
 // SweepDeadlines ends waiting runs whose start deadline has passed (engine rule
