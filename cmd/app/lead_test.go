@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
@@ -137,6 +138,32 @@ func TestALeaderThatIsCutOffIsReplaced(t *testing.T) {
 	first.await("the first is back", func() bool { return service.NotReady(first.Degraded(t.Context())) == nil })
 	require.Empty(t, dutiesOf(first))
 	require.Equal(t, "node-b", first.shown())
+}
+
+// The gate of the lead in Redis is shut for a day, as after a jump of Redis' clock
+// or by whoever can write there: the store decides all the same.
+func TestAGateThatStaysShutStopsNoDuty(t *testing.T) {
+	cfgs := peers(t, allRoles, allRoles)
+	if cfgs == nil {
+		return
+	}
+	first := startNode(t, cfgs[0], &script{})
+	first.await("the first leads", func() bool { return len(dutiesOf(first)) > 0 })
+	second := startNode(t, cfgs[1], &script{})
+	defer second.stop()
+	client := redistest.Open(t, redistest.Config())
+	parsed, err := mysql.ParseDSN(cfgs[0].Store.DSN)
+	require.NoError(t, err)
+	key := "{ps:" + strings.ReplaceAll(parsed.DBName, "_", "-") + ":lock}:cluster-duties"
+	require.EqualValues(t, 1, client.Exists(t.Context(), key).Val(), "the gate is at %s", key)
+	far := fmt.Sprintf("99999999999999999 %d somebody", time.Now().Add(24*time.Hour).UnixMilli())
+	require.NoError(t, client.Set(t.Context(), key, far, 24*time.Hour).Err())
+	defer client.Del(context.Background(), key)
+	first.stop() // it gives the lead back; the gate stays shut
+	began := time.Now()
+	second.await("the second leads", func() bool { return len(dutiesOf(second)) > 0 })
+	lease := time.Duration(cfgs[0].Engine.LeaseMs) * time.Millisecond
+	require.Less(t, time.Since(began), 4*lease, "seconds, not a day")
 }
 
 // An outage of the store leaves nobody in the lead, is told once by each duty,
