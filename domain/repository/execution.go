@@ -92,6 +92,9 @@ type ExecutionWriter interface {
 	// Close writes the ends of locked rows that wait, as coordination.Close makes
 	// them, many in one statement.
 	Close(ctx context.Context, rows []*entity.Execution) error
+	// AskToStop writes the cancel requests of locked rows that run, and their
+	// reasons, many in one statement.
+	AskToStop(ctx context.Context, rows []*entity.Execution) error
 	// Update writes every mutable column of a locked row if its status and
 	// token are still those given; else fault.KindConflict, code stale_token.
 	Update(ctx context.Context, row *entity.Execution, from entity.Status, token int64) error

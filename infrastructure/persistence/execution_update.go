@@ -87,40 +87,6 @@ func (w *executionWriter) Requeue(ctx context.Context, rows []*entity.Execution)
 	return nil
 }
 
-// closing is what Close writes alike into many rows.
-type closing struct {
-	status               entity.Status
-	reason               entity.Reason
-	message, end, moment string
-}
-
-// Close implements repository.ExecutionWriter.
-func (w *executionWriter) Close(ctx context.Context, rows []*entity.Execution) error {
-	alike := map[closing][]string{}
-	for _, e := range rows {
-		if err := checkExecution(e); err != nil {
-			return err
-		}
-		of := closing{e.Status, e.Reason, e.ErrorMessage, stampText(e.EndTime), stampText(e.UpdateTime)}
-		alike[of] = append(alike[of], e.ID)
-	}
-	for of, ids := range alike {
-		for _, part := range chunks(sorted(ids), w.c.d.maxRows) {
-			in, args := w.c.d.in("id", part)
-			args = append([]any{string(of.status), textOrNull(of.reason), textOrNull(of.message), of.end, of.moment}, args...)
-			n, err := w.c.exec(ctx, "execution.close", "UPDATE scheduler_job_execution"+w.c.d.byPrimary+
-				" SET status = ?, reason = ?, error_message = ?, result = NULL, end_time = ?, update_time = ?, claim_key = NULL WHERE "+in+" AND status = 'WAITING'", args...)
-			if err != nil {
-				return err
-			}
-			if n != int64(len(part)) {
-				return fault.Conflict("stale_token", "%d of %d runs do not wait any more", int64(len(part))-n, len(part))
-			}
-		}
-	}
-	return nil
-}
-
 // Update implements repository.ExecutionWriter.
 func (w *executionWriter) Update(ctx context.Context, e *entity.Execution, from entity.Status, token int64) error {
 	if err := checkExecution(e); err != nil {

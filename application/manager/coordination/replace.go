@@ -126,24 +126,25 @@ func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.Liv
 	if err != nil {
 		return 0, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
 	}
+	var ended, asked []*entity.Execution
 	for _, row := range rows {
-		from := row.Status
-		if from == entity.StatusRunning {
-			if row.CancelRequested {
-				continue
-			}
-			row.CancelRequested, row.Reason, row.UpdateTime = true, entity.ReasonReplaced, now
-			e.Stopping = append(e.Stopping, row)
-		} else {
+		switch {
+		case row.Status == entity.StatusWaiting:
 			Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
-			e.Closed = append(e.Closed, row)
-			closed++
-		}
-		if err := tx.Executions.Update(ctx, row, from, row.Token); err != nil {
-			return closed, fmt.Errorf("stop replaced run %s: %w", row.ID, err)
+			ended = append(ended, row)
+		case !row.CancelRequested:
+			row.CancelRequested, row.Reason, row.UpdateTime = true, entity.ReasonReplaced, now
+			asked = append(asked, row)
 		}
 	}
-	return closed, nil
+	if err := tx.Executions.Close(ctx, ended); err != nil {
+		return 0, fmt.Errorf("end %d replaced runs: %w", len(ended), err)
+	}
+	if err := tx.Executions.AskToStop(ctx, asked); err != nil {
+		return 0, fmt.Errorf("ask %d replaced runs to stop: %w", len(asked), err)
+	}
+	e.Closed, e.Stopping = append(e.Closed, ended...), append(e.Stopping, asked...)
+	return len(ended), nil
 }
 
 // bornAs are the fires of this transaction that hold a place, or wait for one.

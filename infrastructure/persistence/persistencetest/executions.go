@@ -3,6 +3,7 @@ package persistencetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,8 @@ func testExecutions(t *testing.T, open Opener) {
 	t.Run("more rows than one statement holds", func(t *testing.T) { manyRows(t, open(t, nil)) })
 	t.Run("update compares status and token", func(t *testing.T) { conditionalUpdate(t, open(t, nil)) })
 	t.Run("lock returns what exists, by id", func(t *testing.T) { lockExecutions(t, open(t, nil)) })
+	t.Run("many are closed or asked to stop at once", func(t *testing.T) { closeExecutions(t, open(t, nil)) })
+	t.Run("the waiting runs of a job", func(t *testing.T) { waitingRuns(t, open(t, nil)) })
 	t.Run("unknown and impossible ids", func(t *testing.T) { unknownExecutions(t, open(t, nil)) })
 }
 
@@ -169,4 +172,62 @@ func unknownExecutions(t *testing.T, s *persistence.Store) {
 	rows, err := s.Executions.ByIDs(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, rows)
+}
+
+func closeExecutions(t *testing.T, s *persistence.Store) {
+	var waiting, running []*entity.Execution
+	for n := range 1200 { // more than one statement takes
+		e := runOf(jobID(1), noon.Add(time.Duration(n)*time.Millisecond))
+		e.Claim, e.Result, e.ErrorMessage = entity.QueuedKey(jobID(1), int64(n+1)), "of a former attempt", "likewise"
+		waiting = append(waiting, e)
+	}
+	for n := range 3 {
+		running = append(running, startedOn(runOf(jobID(2), noon.Add(time.Duration(n)*time.Second)), "n1", 1))
+	}
+	add(t, s, nil, append(slices.Clone(waiting), running...)...)
+	at := noon.Add(time.Hour)
+	for n, e := range waiting {
+		e.Status, e.Reason, e.ErrorMessage, e.Result, e.Claim = entity.StatusCancelled, entity.ReasonDeleted, "", "", ""
+		if n%3 == 0 {
+			e.Status, e.Reason, e.ErrorMessage = entity.StatusFailed, entity.ReasonDeadline, "too late"
+		}
+		e.EndTime, e.UpdateTime = at, at
+	}
+	for _, e := range running[:2] {
+		e.CancelRequested, e.Reason, e.UpdateTime = true, entity.ReasonReplaced, at
+	}
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		if err := tx.Executions.Close(ctx, waiting); err != nil {
+			return err
+		}
+		return tx.Executions.AskToStop(ctx, running[:2])
+	})
+	for _, e := range append(slices.Clone(running), waiting[0], waiting[1], waiting[1199]) {
+		require.Equal(t, e, get(t, s, e.ID))
+	}
+	for name, do := range map[string]func(ctx context.Context, tx repository.Tx) error{
+		"closed before": func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Close(ctx, waiting[:2]) },
+		"does not run":  func(ctx context.Context, tx repository.Tx) error { return tx.Executions.AskToStop(ctx, waiting[:1]) },
+	} {
+		err := s.Write(t.Context(), repository.LaneAPI, "test", do)
+		require.True(t, fault.Is(err, fault.KindConflict), name)
+	}
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		require.NoError(t, tx.Executions.Close(ctx, nil))
+		return tx.Executions.AskToStop(ctx, nil)
+	})
+}
+
+func waitingRuns(t *testing.T, s *persistence.Store) {
+	mine := []*entity.Execution{runOf(jobID(1), noon), runOf(jobID(1), noon.Add(time.Second)), runOf(jobID(1), noon.Add(2*time.Second)), runOf(jobID(1), noon.Add(3*time.Second))}
+	mine[1].Claim, mine[2].Claim = entity.ParkedKey(noon.Add(time.Hour)), entity.QueuedKey(jobID(1), 4)
+	running := startedOn(runOf(jobID(1), noon.Add(time.Minute)), "n1", 1)
+	over := final(runOf(jobID(1), noon.Add(2*time.Minute)), noon)
+	add(t, s, nil, append(mine, running, over, runOf(jobID(2), noon))...)
+	got, err := s.WaitingOf(t.Context(), jobID(1), 10)
+	require.NoError(t, err)
+	require.ElementsMatch(t, ids(mine), got)
+	got, err = s.WaitingOf(t.Context(), jobID(1), 2)
+	require.NoError(t, err)
+	require.Len(t, got, 2)
 }
