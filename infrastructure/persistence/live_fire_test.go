@@ -28,10 +28,7 @@ func longQueue(t *testing.T, s *persistence.Store, jobID string, fires int) []en
 		var rows []*entity.Execution
 		for i := range fires {
 			made := now.Add(time.Duration(i) * time.Millisecond)
-			id, err := identity.RandomID(made)
-			if err != nil {
-				return err
-			}
+			id := identity.RandomID(made)
 			f := entity.LiveFire{JobID: jobID, FireKey: "MANUAL:" + id, Active: i == 0, Remaining: 1, Seq: int64(i + 1), JobVersion: 1, CreateTime: made}
 			row := &entity.Execution{
 				ID: id, JobID: jobID, FireKey: f.FireKey, ScheduledTime: made, DueTime: made, Trigger: entity.TriggerManual, ShardTotal: 1,

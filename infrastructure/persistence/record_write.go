@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
 // recordWriter implements repository.RecordWriter.
@@ -108,8 +107,8 @@ func (w *recordWriter) AddEvents(ctx context.Context, events []entity.Event) err
 // below the packet limit of a server.
 const maxLogBytes = 1 << 20
 
-// AddLogs implements repository.RecordWriter. A chunk without an id gets one;
-// ids must grow with time (UUIDv7), because retention goes by them.
+// AddLogs implements repository.RecordWriter. A chunk without an id gets one of
+// the moment of its lines: retention goes by the ids.
 func (w *recordWriter) AddLogs(ctx context.Context, logs []entity.LogChunk) error {
 	logs = slices.Clone(logs)
 	for i := range logs {
@@ -121,11 +120,7 @@ func (w *recordWriter) AddLogs(ctx context.Context, logs []entity.LogChunk) erro
 			return err
 		}
 		if l.ID == "" {
-			id, err := uuid.NewV7()
-			if err != nil {
-				return fmt.Errorf("make an id for a log row: %w", err)
-			}
-			l.ID = id.String()
+			l.ID = identity.RandomID(l.CreateTime)
 		}
 	}
 	for _, part := range bySize(logs, 4*maxLogBytes) {

@@ -61,12 +61,8 @@ func BackfillFire(nominal, due time.Time) Fire {
 // ExtraFire is a fire outside the schedule, made at now, which is the store's
 // time: its key is unique and tells with which moment the ids of its runs begin.
 func ExtraFire(trigger entity.Trigger, nominal, due, now time.Time, params string) (Fire, error) {
-	id, err := identity.RandomID(now)
-	if err != nil {
-		return Fire{}, err
-	}
 	return Fire{
-		Key: string(trigger) + ":" + id, Nominal: nominal, Due: due, made: now,
+		Key: string(trigger) + ":" + identity.RandomID(now), Nominal: nominal, Due: due, made: now,
 		Trigger: trigger, Params: params, OnlyShard: -1,
 	}, nil
 }
@@ -112,7 +108,7 @@ func (f Fire) id(jobID string, shard int) (string, error) {
 	if f.Computed {
 		return identity.ExecutionID(f.Nominal, jobID, f.Key, shard), nil
 	}
-	return identity.RandomID(f.made)
+	return identity.RandomID(f.made), nil
 }
 
 // Skipped is the one row of a fire that is recorded without running.

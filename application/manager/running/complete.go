@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
@@ -220,7 +221,7 @@ func evidenceOf(f *finished, row *entity.Execution, now time.Time) entity.LogChu
 	}
 	number := int64(max(e.Attempt, 1)) * linesPerAttempt
 	return entity.LogChunk{
-		ID: newID(), JobID: e.JobID, ExecutionID: e.ID, Attempt: e.Attempt, Type: entity.LogEvidence,
+		ID: identity.RandomID(now), JobID: e.JobID, ExecutionID: e.ID, Attempt: e.Attempt, Type: entity.LogEvidence,
 		SeqFrom: number, SeqTo: number, Content: text, CreateTime: now,
 	}
 }

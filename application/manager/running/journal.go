@@ -8,6 +8,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
@@ -163,7 +164,7 @@ func (j *journal) offer() []entity.LogChunk {
 	j.settle()
 	for i := range j.chunks {
 		if j.chunks[i].ID == "" {
-			j.chunks[i].ID = newID()
+			j.chunks[i].ID = identity.RandomID(j.chunks[i].CreateTime)
 		}
 	}
 	return slices.Clone(j.chunks)

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -81,17 +80,15 @@ func ExecutionID(nominal time.Time, jobID, fireKey string, shard int) string {
 // RandomID is a UUID of version 7 with the moment in its first 48 bits, and the
 // fraction of the millisecond in the next 12: one that sorts by time and that
 // nobody else makes. The caller takes the moment from the store's clock (engine
-// rule 2). It fails when the system has no random bits.
-func RandomID(at time.Time) (string, error) {
+// rule 2).
+func RandomID(at time.Time) string {
 	var id [16]byte
-	if _, err := rand.Read(id[8:]); err != nil {
-		return "", fmt.Errorf("make a random id: %w", err)
-	}
+	_, _ = rand.Read(id[8:]) // it never fails
 	putMillis(&id, at)
 	fraction := at.Nanosecond() % 1_000_000 * 4096 / 1_000_000
 	id[6], id[7] = 0x70|byte(fraction>>8), byte(fraction) // version 7
 	id[8] = id[8]&0x3f | 0x80                             // variant of RFC 9562
-	return format(&id), nil
+	return format(&id)
 }
 
 // MomentOf is the time with which the ids of a fire's runs begin: the nominal

@@ -121,8 +121,7 @@ func liveFireRows(t *testing.T, s *persistence.Store) {
 	planned[2].Status, planned[2].Claim = entity.StatusSuccess, ""
 	// The moment of the key counts, wherever the clocks of nodes stand.
 	long := noon.Add(-time.Hour)
-	id, err := identity.RandomID(long)
-	require.NoError(t, err)
+	id := identity.RandomID(long)
 	byHand := []*entity.Execution{sharded(0, long, "MANUAL:"+id), sharded(1, long, "MANUAL:"+id)}
 	byHand[0].Claim = entity.ParkedKey(noon)
 	other := runOf(jobID(1), noon)
@@ -163,8 +162,7 @@ func queuedFireRows(t *testing.T, s *persistence.Store) {
 // the clock of one node.
 func olderFireRows(t *testing.T, s *persistence.Store) {
 	made := noon.Add(-90 * time.Minute)
-	id, err := identity.RandomID(made)
-	require.NoError(t, err)
+	id := identity.RandomID(made)
 	key := "API:" + id
 	first, second := sharded(0, made, key), sharded(1, made.Add(3*time.Second), key)
 	add(t, s, nil, first, second)
