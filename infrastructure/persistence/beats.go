@@ -65,7 +65,8 @@ func (s *Store) Beats(node string, each, dial time.Duration) (*Beats, error) {
 	settings := s.settings.Clone()
 	settings.Timeout = each                      // the network alone; signing in has what dial leaves
 	settings.Params["wait_timeout"] = "31536000" // its node may be suspended for long
-	if b.db, err = openPool(settings, 2, engineLockWaitSec, engineSilence, s.core.sessions); err != nil {
+	// Each statement has a bound of its own; the longest is the wait for the lock.
+	if b.db, err = openPool(settings, 2, engineLockWaitSec, 2*instanceWait, s.core.sessions); err != nil {
 		return nil, err
 	}
 	b.db.SetConnMaxLifetime(0) // it holds the lock
