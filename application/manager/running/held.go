@@ -171,10 +171,7 @@ func (t *TaskManager) trySome() time.Duration {
 
 // tryAgain tries to store one stuck end.
 func (t *TaskManager) tryAgain(f *finished) error {
-	err := t.store([]*finished{f})
-	if err != nil && !batch.Passes(err) {
-		err = t.storeAlone(f, err)
-	}
+	err := t.storeHeld([]*finished{f})
 	if !f.stored {
 		t.putOff(f, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,4 +181,40 @@ func TestAStopGivesUpAnEndThatCannotBeStored(t *testing.T) {
 	n.Script.Await(t, 1)
 	stop()
 	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
+}
+
+// When the rows of late reports cannot be read, the ends that were stored with
+// them are not sent again, or they would pass for late ones, too.
+func TestEndsThatAreStoredAreNotSentAgain(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	reads := &brokenRows{ExecutionReader: n.Store.Executions}
+	n.Runner.Executions = reads
+	n.Start(t)
+	var jobs []*entity.Job
+	for _, name := range []string{"first", "good", "late", "fourth"} {
+		jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
+	}
+	rows := endTogether(t, n, entity.Succeeded("done"), func(rows []*entity.Execution) {
+		changeRow(t, n, rows[2].ID, func(row *entity.Execution) { row.Token++ })
+		reads.broken.Store(true)
+	}, jobs...)
+	for _, i := range []int{0, 1, 3} {
+		n.AwaitStatus(t, rows[i].ID, entity.StatusSuccess)
+		require.Empty(t, linesOf(t, n, rows[i].ID, entity.LogEvidence))
+	}
+	eventually(t, n, "the late one is judged", func() bool { running, _ := n.Runner.Running(); return running == 0 })
+	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
+}
+
+// brokenRows fails to read rows by id once, for a reason that lasts.
+type brokenRows struct {
+	repository.ExecutionReader
+	broken atomic.Bool
+}
+
+func (b *brokenRows) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	if b.broken.Swap(false) {
+		return nil, errBroken
+	}
+	return b.ExecutionReader.ByIDs(ctx, ids)
 }
