@@ -145,7 +145,7 @@ func costlyEdge(t *testing.T) *edge {
 	d := e.deps()
 	d.Checker = executor.New(map[entity.JobType]executor.Executor{
 		entity.JobCustom: custom.New(e.clock), entity.JobHTTP: httpcall.New(e.clock, httpcall.Settings{}),
-	})
+	}, nil)
 	e.rebuild(d)
 	return e
 }

@@ -29,7 +29,7 @@ func TestExecutionHasTheContractsNames(t *testing.T) {
 	e.executions.rows = []*entity.Execution{finishedRun()}
 	require.JSONEq(t, `{"id":"e1","jobId":"j1","jobName":"name of j1","fireKey":"2026-11-20T12:00:00.000Z","scheduledTime":"2026-11-20T12:00:00.000Z",
 		"trigger":"SCHEDULE","triggeredBy":"schedule","triggeredByToken":null,"epoch":7,"fencingToken":2,
-		"params":null,"checkpoint":"row 7","output":{"exitCode":1,"text":"r"},"shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
+		"params":null,"checkpoint":"row 7","output":{"exitCode":1,"text":"r"},"shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","waitsOn":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
 		"startTime":"2026-11-20T12:00:00.007Z","endTime":"2026-11-20T12:00:01.000Z","durationMs":993,"latenessMs":7,"progress":40,"errorMessage":"exit 1",
 		"result":"r","retryOf":null,"jobVersion":3,"skipFrom":null,"skipTo":null,"skipCount":0,"createTime":"2026-11-20T12:00:00.000Z",
 		"updateTime":"2026-11-20T12:00:01.000Z"}`, e.call("GET", "/api/v1/executions/e1", "").want(200).body)
@@ -88,6 +88,27 @@ func TestTheOutputOfARunIsJSON(t *testing.T) {
 	}
 }
 
+// What waits in the queue of a node says so.
+func TestAWaitingRunSaysForWhatAndWhere(t *testing.T) {
+	e := newEdge(t)
+	for _, c := range []struct {
+		claim        entity.ClaimKey
+		wait, on, at string
+	}{
+		{entity.NodeQueue("n7", entity.SlotGeneral).Key(5, now), "SLOT", "n7", "n7"},
+		{entity.NodeQueue("n7", entity.SlotCommand).Key(5, now), "SLOT", "n7", "n7"},
+		{entity.ReadyKey(5, now), "SLOT", "", ""},
+		{entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, now), "HANDLER", "", ""},
+		{entity.UnplacedQueue(entity.NodeClass{Command: true}, entity.WaitCommand).Key(5, now), "COMMAND", "", ""},
+	} {
+		e.executions.rows = []*entity.Execution{{
+			ID: "e1", JobID: "j1", Trigger: entity.TriggerManual, Status: entity.StatusWaiting, Claim: c.claim, ScheduledTime: now, CreateTime: now, UpdateTime: now,
+		}}
+		m := e.call("GET", "/api/v1/executions/e1", "").want(200).json()
+		require.Equal(t, []any{c.wait, c.on, c.at}, []any{m["waitsFor"], m["waitsOn"], m["nodeId"]}, c.claim)
+	}
+}
+
 func TestListExecutions(t *testing.T) {
 	e := newEdge(t)
 	e.executions.rows = []*entity.Execution{finishedRun(), finishedRun()}
@@ -102,6 +123,11 @@ func TestListExecutions(t *testing.T) {
 	require.Equal(t, repository.Page{Limit: 200, Cursor: "c1"}, e.executions.page)
 	require.Equal(t, []string{"j1"}, e.executions.names, "each name is asked for once")
 	e.call("GET", "/api/v1/executions?from=2026-11-20T00:00:00+08:00", "").want(200) // a plus that was not escaped
+	e.call("GET", "/api/v1/executions?waitsFor=HANDLER", "").want(200)
+	require.Equal(t, repository.ExecutionFilter{WaitsFor: entity.WaitHandler}, e.executions.filter)
+	for _, never := range []string{"EVENT", "DEPENDENCY"} { // nothing makes such runs
+		e.call("GET", "/api/v1/executions?trigger="+never, "").wantField(422, "trigger", "unknown_value")
+	}
 }
 
 func TestCancelRetryReplay(t *testing.T) {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -12,7 +13,10 @@ import (
 )
 
 // fakeRegistry holds two schedulers and a node that only runs.
-type fakeRegistry struct{ nodes []entity.Node }
+type fakeRegistry struct {
+	nodes []entity.Node
+	err   error
+}
 
 func newRegistry() *fakeRegistry {
 	both := []string{entity.RoleScheduler, entity.RoleExecutor}
@@ -20,13 +24,14 @@ func newRegistry() *fakeRegistry {
 		{
 			ID: "node-1", IP: "10.0.0.1", Port: 8080, Status: entity.NodeUp, Epoch: 3, Roles: both, Labels: map[string]string{"zone": "a"},
 			Weight: 2, Slots: 8, Running: 1, CPU: 0.5, Memory: 1 << 20, Version: "1.0", ClockOffset: -7 * time.Millisecond, LastHeartbeat: now,
+			CommandSlots: 4, CommandRunning: 2, Handlers: []string{"settle"}, HandlersHash: "1",
 		},
 		{ID: "node-2", Status: entity.NodeDown, Roles: both},
 		{ID: "node-3", Status: entity.NodeUp, Roles: []string{entity.RoleExecutor}, ClockOffset: -1001 * time.Millisecond},
 	}}
 }
 
-func (f *fakeRegistry) All(context.Context) ([]entity.Node, error) { return f.nodes, nil }
+func (f *fakeRegistry) All(context.Context) ([]entity.Node, error) { return f.nodes, f.err }
 
 func (f *fakeRegistry) Drain(_ context.Context, id string, draining bool) error {
 	for i := range f.nodes {
@@ -54,11 +59,16 @@ func TestNodesAreShown(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"id": "node-1", "ip": "10.0.0.1", "port": 8080.0, "status": "UP", "epoch": 3.0, "roles": []any{"scheduler", "executor"},
 		"labels": map[string]any{"zone": "a"}, "weight": 2.0, "slots": 8.0, "running": 1.0, "cpu": 0.5, "memory": 1048576.0,
+		"capabilities": map[string]any{"published": true, "handlers": []any{"settle"}, "slots": []any{
+			map[string]any{"kind": "GENERAL", "total": 8.0, "running": 1.0}, map[string]any{"kind": "COMMAND", "total": 4.0, "running": 2.0},
+		}},
 		"version": "1.0", "clockOffsetMs": -7.0, "clockSkewed": false, "lastHeartbeat": "2026-11-20T12:00:00.000Z",
 	}, first)
 	require.Equal(t, []any{}, items[1].(map[string]any)["partitions"])
 	require.Equal(t, []any{}, items[2].(map[string]any)["partitions"])
 	require.Equal(t, true, items[2].(map[string]any)["clockSkewed"])
+	require.Equal(t, map[string]any{"published": false, "handlers": []any{}, "slots": []any{map[string]any{"kind": "GENERAL", "total": 0.0, "running": 0.0}}},
+		items[2].(map[string]any)["capabilities"], "a former release says less")
 	require.Equal(t, "node-1", e.call("GET", "/api/v1/nodes/node-1", "").want(200).json()["id"])
 	e.call("GET", "/api/v1/nodes/none", "").wantCode(404, "not_found")
 	e.call("GET", "/api/v1/nodes?x=1", "").wantField(422, "x", "unknown_parameter")
@@ -70,4 +80,58 @@ func TestANodeIsDrainedAndResumed(t *testing.T) {
 	require.Equal(t, "UP", e.call("POST", "/api/v1/nodes/node-1/resume", "").want(200).json()["status"])
 	e.call("POST", "/api/v1/nodes/none/drain", "").wantCode(404, "not_found")
 	e.call("POST", "/api/v1/nodes/node-2/drain", "").wantCode(409, "node_down")
+}
+
+func TestHandlersAreListed(t *testing.T) {
+	e := newEdge(t)
+	e.nodes.nodes[1].Handlers, e.nodes.nodes[1].HandlersHash = []string{"gone"}, "2"
+	items := e.call("GET", "/api/v1/handlers", "").want(200).json()["items"].([]any)
+	require.Len(t, items, 6)
+	require.Equal(t, map[string]any{"name": "echo", "builtIn": true, "nodes": []any{"node-1", "node-3"}}, items[0])
+	require.Equal(t, map[string]any{"name": "settle", "builtIn": false, "nodes": []any{"node-1"}}, items[4])
+	e.call("GET", "/api/v1/handlers?x=1", "").wantField(422, "x", "unknown_parameter")
+}
+
+// A definition for which no node is fit is right, and whoever saves it is told.
+func TestWhoSavesAJobThatNoNodeCanRunIsWarned(t *testing.T) {
+	for name, c := range map[string]struct{ definition, field, code, says string }{
+		"a handler":       {`"jobType":"CUSTOM","jobClass":"setle"`, "jobClass", "no_handler", `the handler "setle"; runs wait until one does; there are echo, fail, log, noop, settle, sleep`},
+		"labels":          {`"jobType":"CUSTOM","jobClass":"noop","routing":{"labels":{"gpu":"yes"}}`, "routing.labels", "no_node", "carries the labels gpu=yes"},
+		"labels first":    {`"jobType":"CUSTOM","jobClass":"setle","routing":{"labels":{"gpu":"yes"}}`, "routing.labels", "no_node", "carries the labels gpu=yes"},
+		"both":            {`"jobType":"CUSTOM","jobClass":"setle","routing":{"labels":{"zone":"a"}}`, "jobClass", "no_handler", "and carries the labels zone=a has the handler"},
+		"nothing":         {`"jobType":"CUSTOM","jobClass":"settle","routing":{"labels":{"zone":"a"}}`, "", "", ""},
+		"nothing special": {`"jobType":"CUSTOM","jobClass":"noop"`, "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdge(t)
+			body := `{"name":"j",` + c.definition + `}`
+			made := e.create(body)
+			version := `{"name":"j","version":1,` + c.definition + `}`
+			answers := []map[string]any{
+				made, e.call("PUT", "/api/v1/jobs/"+made["id"].(string), version).want(200).json(),
+				e.call("POST", "/api/v1/jobs/"+made["id"].(string)+"/copy", `{"name":"k"}`).want(201).json(),
+				e.call("POST", "/api/v1/import?dryRun=true", `{"version":1,"jobs":[`+body+`]}`).want(200).json()["items"].([]any)[0].(map[string]any),
+			}
+			for i, a := range answers {
+				if c.code == "" {
+					require.NotContains(t, a, "warnings", i)
+					continue
+				}
+				warning := a["warnings"].([]any)[0].(map[string]any)
+				require.Equal(t, []any{c.field, c.code}, []any{warning["field"], warning["code"]}, i)
+				require.Contains(t, warning["message"], c.says)
+			}
+			again := answers[1]
+			again["version"] = 2
+			e.call("PUT", "/api/v1/jobs/"+made["id"].(string), encode(t, again)).want(200) // what an answer shows may be sent
+			e.call("GET", "/api/v1/jobs/"+made["id"].(string), "").want(200)
+		})
+	}
+}
+
+// Without an answer of the registry there is none about nodes, and the job is saved.
+func TestWithoutTheRegistryNobodyIsWarned(t *testing.T) {
+	e := newEdge(t)
+	e.nodes.err = errors.New("away")
+	require.NotContains(t, e.create(`{"name":"j","jobType":"CUSTOM","jobClass":"setle"}`), "warnings")
 }

@@ -90,7 +90,7 @@ func (d Deps) timeOf(r Route) time.Duration {
 // wide is the routes that take, give or work for more than others.
 func wide(d Deps) []Wide {
 	stream := controller.NewStreamController(d.Executions, d.Clock)
-	definition := controller.NewDefinitionController(d.Definitions, d.reader(), d.Clock)
+	definition := controller.NewDefinitionController(d.Definitions, d.reader(), d.Nodes, d.Clock)
 	const v1 = "/api/v1"
 	return []Wide{
 		{Route{"GET", v1 + "/executions/:id/logs/stream", permission.ExecutionRead, middleware.Execution, false, stream.Follow}, middleware.MaxBody, 0},
@@ -105,7 +105,7 @@ func wide(d Deps) []Wide {
 func routes(d Deps, cookies middleware.Cookies) []Route {
 	reader := d.reader()
 	auth := controller.NewAuthController(d.Auth, cookies)
-	jobs := controller.NewJobController(d.Jobs, reader)
+	jobs := controller.NewJobController(d.Jobs, reader, d.Nodes)
 	plan := controller.NewScheduleController(d.Jobs, d.Executions, reader)
 	runs := controller.NewJobExecutionController(d.Executions)
 	report := controller.NewReportController(d.Reports, d.Peers)
@@ -203,6 +203,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/dead-letters/:id/replay", permission.ExecutionWrite, run, once, dead.Replay},
 		{"POST", v1 + "/dead-letters/:id/discard", permission.ExecutionWrite, run, false, dead.Discard},
 
+		{"GET", v1 + "/handlers", permission.JobRead, none, false, node.Handlers},
 		{"GET", v1 + "/nodes", permission.JobRead, none, false, node.List},
 		{"GET", v1 + "/nodes/:id", permission.JobRead, unbound, false, node.Get},
 		{"POST", v1 + "/nodes/:id/drain", permission.NodeWrite, unbound, false, node.Drain},

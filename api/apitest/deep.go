@@ -12,10 +12,10 @@ const nobody = "0190a5e0-7c00-7000-8000-00000000ffff"
 // definitions that their executor refuses.
 func definitions() []Case {
 	return []Case{
-		wrong("113", jobs, `{"name":"n","jobType":"CUSTOM","jobClass":"no such handler"}`, "jobClass", "unknown_value"),
-		wrong("63", jobs, `{"name":"n","jobType":"CUSTOM","jobClass":"<script>"}`, "jobClass", "unknown_value"),
-		wrong("105", jobs, `{"name":"n","jobType":"CRON","jobData":{"command":["rm","-rf","/"]}}`, "jobType", "not_enabled"),
-		wrong("106", jobs, `{"name":"n","jobType":"COMMAND","jobData":{"command":"$(id)"}}`, "jobType", "not_enabled"),
+		wrong("113", jobs, `{"name":"n","jobType":"CUSTOM","jobClass":"no\u0000handler"}`, "jobClass", "invalid"),
+		wrong("63", jobs, `{"name":"n","jobType":"CUSTOM","jobClass":"<script>\u0007"}`, "jobClass", "invalid"),
+		wrong("105", jobs, `{"name":"n","jobType":"CRON","jobData":{"argv":["rm","-rf","/"]}}`, "jobData.argv", ""),
+		wrong("106", jobs, `{"name":"n","jobType":"COMMAND","jobData":{"command":"$(id)"}}`, "jobData.command", "wrong_type"),
 		wrong("77", jobs, `{"name":"n","jobType":"CUSTOM","jobClass":"sleep","jobData":{"secs":1}}`, "jobData.secs", ""),
 		{Row: "122", Method: http.MethodPut, Path: jobs + "/" + JobID, Body: raw("version", "2147483647"), Status: 409, Code: "stale_version"},
 		{Row: "122", Method: http.MethodPut, Path: jobs + "/" + JobID, Body: minimal().String(), Headers: []string{"If-Match", `"77"`}, Status: 412, Code: "version_mismatch"},

@@ -32,12 +32,13 @@ type DefinitionService interface {
 type DefinitionController struct {
 	definitions DefinitionService
 	reader      request.JobReader
+	warner      Warner
 	clock       clock.Clock
 }
 
 // NewDefinitionController serves the documents of a service.
-func NewDefinitionController(definitions DefinitionService, reader request.JobReader, c clock.Clock) *DefinitionController {
-	return &DefinitionController{definitions, reader, c}
+func NewDefinitionController(definitions DefinitionService, reader request.JobReader, w Warner, c clock.Clock) *DefinitionController {
+	return &DefinitionController{definitions, reader, w, c}
 }
 
 // exportWrite is how long a caller may take to read one page of an export.
@@ -144,8 +145,22 @@ func (d *DefinitionController) Import(c *gin.Context) error {
 		middleware.About(c, about)
 	}
 	answer := vo.FromPlan(plan, dryRun, explain)
+	d.warn(c.Request.Context(), plan, answer.Items)
 	middleware.Changed(c, nil, auditOf(answer))
 	return reply(c, http.StatusOK, answer)
+}
+
+// warn adds to what a document keeps or makes what keeps its runs from starting.
+func (d *DefinitionController) warn(ctx context.Context, plan *service.Plan, items []vo.ImportItem) {
+	jobs := make([]*entity.Job, len(plan.Jobs))
+	for i, c := range plan.Jobs {
+		jobs[i] = c.Job()
+	}
+	for i, found := range d.warner.Warnings(ctx, jobs...) {
+		if plan.Jobs[i].Action != service.ActionDelete && plan.Jobs[i].Err == nil {
+			items[i].Warnings = vo.FromWarnings(found)
+		}
+	}
 }
 
 // permitDocument is nil if the caller may write everything that a document

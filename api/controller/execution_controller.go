@@ -42,9 +42,10 @@ func NewJobExecutionController(executions ExecutionService) *JobExecutionControl
 //	@Description from and to bound scheduledTime. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
 //	@Tags executions
 //	@Param jobId query string false "id of a job" maxlength(512)
-//	@Param nodeId query string false "id of a node" maxlength(512)
+//	@Param nodeId query string false "id of the node that runs or ran them, or in whose queue they wait" maxlength(512)
+//	@Param waitsFor query string false "what WAITING runs wait for" enums(SLOT,NODE,COMMAND,HANDLER,TIME,JOB,GROUP)
 //	@Param status query string false "state" enums(WAITING,RUNNING,SUCCESS,FAILED,TIMEOUT,CANCELLED,SKIPPED,DEAD)
-//	@Param trigger query string false "why the run exists" enums(SCHEDULE,MANUAL,API,RETRY,MISFIRE,EVENT,DEPENDENCY)
+//	@Param trigger query string false "why the run exists" enums(SCHEDULE,MANUAL,API,RETRY,MISFIRE)
 //	@Param from query string false "first moment, RFC 3339" format(date-time)
 //	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
 //	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
@@ -57,7 +58,8 @@ func (e *JobExecutionController) List(c *gin.Context) error {
 		JobID: q.Text("jobId"), NodeID: q.Text("nodeId"),
 		Status: request.OneOf(q, "status", entity.Statuses()...),
 		Trigger: request.OneOf(q, "trigger", entity.TriggerSchedule, entity.TriggerManual, entity.TriggerAPI,
-			entity.TriggerRetry, entity.TriggerMisfire, entity.TriggerEvent, entity.TriggerDependency),
+			entity.TriggerRetry, entity.TriggerMisfire),
+		WaitsFor: request.OneOf(q, "waitsFor", entity.Waits()...),
 	}
 	f.From, f.To = q.Span()
 	f.Groups = middleware.VisibleGroups(c)

@@ -117,5 +117,5 @@ func (j *JobController) Copy(c *gin.Context) error {
 	middleware.Named(c, job.Name)
 	middleware.Did(c, map[string][2]any{"copyOf": {nil, from.ID}, "group": {nil, job.Group}})
 	c.Header("Location", "/api/v1/jobs/"+job.ID)
-	return replyJob(c, http.StatusCreated, job)
+	return j.reply(c, http.StatusCreated, job)
 }

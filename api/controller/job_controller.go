@@ -35,11 +35,12 @@ type JobService interface {
 type JobController struct {
 	jobs   JobService
 	reader request.JobReader
+	warner Warner
 }
 
 // NewJobController serves the definitions of a service.
-func NewJobController(jobs JobService, reader request.JobReader) *JobController {
-	return &JobController{jobs: jobs, reader: reader}
+func NewJobController(jobs JobService, reader request.JobReader, w Warner) *JobController {
+	return &JobController{jobs: jobs, reader: reader, warner: w}
 }
 
 // List answers GET /jobs.
@@ -112,7 +113,7 @@ func (j *JobController) Create(c *gin.Context) error {
 	middleware.About(c, job.ID)
 	middleware.Did(c, map[string][2]any{"group": {nil, job.Group}, "version": {nil, job.Version}})
 	c.Header("Location", c.Request.URL.Path+"/"+job.ID)
-	return replyJob(c, http.StatusCreated, job)
+	return j.reply(c, http.StatusCreated, job)
 }
 
 // Get answers GET /jobs/{id}.
@@ -128,7 +129,7 @@ func (j *JobController) Get(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return replyJob(c, http.StatusOK, job)
+	return j.reply(c, http.StatusOK, job)
 }
 
 // Replace answers PUT /jobs/{id}.
@@ -170,7 +171,7 @@ func (j *JobController) replace(c *gin.Context, before, next *entity.Job, versio
 		return err
 	}
 	middleware.Changed(c, vo.FromJob(before), vo.FromJob(job))
-	return replyJob(c, http.StatusOK, job)
+	return j.reply(c, http.StatusOK, job)
 }
 
 // Delete answers DELETE /jobs/{id}.
@@ -214,7 +215,7 @@ func (j *JobController) Pause(c *gin.Context) error {
 		return err
 	}
 	middleware.Named(c, job.Name)
-	return replyJob(c, http.StatusOK, job)
+	return j.reply(c, http.StatusOK, job)
 }
 
 // Resume answers POST /jobs/{id}/resume.
@@ -232,7 +233,7 @@ func (j *JobController) Resume(c *gin.Context) error {
 		return err
 	}
 	middleware.Named(c, job.Name)
-	return replyJob(c, http.StatusOK, job)
+	return j.reply(c, http.StatusOK, job)
 }
 
 // Trigger answers POST /jobs/{id}/trigger. Whoever signs in is a person, so
@@ -260,7 +261,10 @@ func (j *JobController) Trigger(c *gin.Context) error {
 	return reply(c, http.StatusAccepted, vo.FromIDs(ids))
 }
 
-func replyJob(c *gin.Context, status int, job *entity.Job) error {
+// reply is a job with what keeps its runs from starting.
+func (j *JobController) reply(c *gin.Context, status int, job *entity.Job) error {
+	v := vo.FromJob(job)
+	v.Warnings = vo.FromWarnings(j.warner.Warnings(c.Request.Context(), job)[0])
 	c.Header("ETag", request.ETag(job.Version))
-	return reply(c, status, vo.FromJob(job))
+	return reply(c, status, v)
 }

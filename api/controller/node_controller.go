@@ -9,6 +9,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // NodeService shows and drains nodes. Unknown ones are fault.KindNotFound.
@@ -19,6 +21,15 @@ type NodeService interface {
 	// Drain and Resume return fault.KindConflict for a node that is DOWN.
 	Drain(ctx context.Context, id string) (service.Node, error)
 	Resume(ctx context.Context, id string) (service.Node, error)
+	// Handlers are those that live nodes have, by name.
+	Handlers(ctx context.Context) ([]service.Handler, error)
+	Warner
+}
+
+// Warner says of right definitions why their runs would wait for a node.
+type Warner interface {
+	// Warnings are those of each of the jobs.
+	Warnings(ctx context.Context, jobs ...*entity.Job) [][]fault.Field
 }
 
 // NodeController serves /nodes.
@@ -47,6 +58,24 @@ func (n *NodeController) List(c *gin.Context) error {
 		items[i] = vo.FromNode(node.Node, node.Partitions)
 	}
 	return reply(c, http.StatusOK, vo.NewPage(items, ""))
+}
+
+// Handlers answers GET /handlers.
+//
+//	@Summary List the handlers of CUSTOM jobs and the live nodes that have them
+//	@Description All of them, by name. A job may name others: its runs wait until a node has the handler.
+//	@Tags nodes
+//	@Success 200 {object} vo.Page[vo.Handler]
+//	@Router /api/v1/handlers [get]
+func (n *NodeController) Handlers(c *gin.Context) error {
+	if err := request.NewQuery(c.Request.URL.RawQuery).Done(); err != nil {
+		return err
+	}
+	handlers, err := n.nodes.Handlers(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	return reply(c, http.StatusOK, vo.NewPage(vo.FromHandlers(handlers), ""))
 }
 
 // Get answers GET /nodes/{id}.

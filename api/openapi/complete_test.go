@@ -125,7 +125,7 @@ func refusals(op *openapi2.Operation, r api.Route) (statuses []int) {
 	if in["path"] || r.Object == middleware.Group {
 		statuses = append(statuses, 404)
 	}
-	if in["query"] || strings.Contains(r.Path, "/nodes") {
+	if in["query"] || strings.Contains(r.Path, "/nodes") || strings.HasSuffix(r.Path, "/handlers") {
 		statuses = append(statuses, 422)
 	}
 	if in["body"] || r.Idempotent {

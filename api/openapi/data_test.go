@@ -50,11 +50,11 @@ func TestEveryFieldOfJobDataIsDocumented(t *testing.T) {
 		class := jsonName(built.Field(i))
 		require.Equal(t, of(reflect.New(built.Field(i).Type).Elem().Interface()), known(handlers.Check, class), class)
 	}
-	wrong := handlers.Check(&entity.Job{Class: "0123456789", Data: "{}"})
-	require.Len(t, wrong, 1)
+	var documented []string
 	for i := range built.NumField() {
-		require.Contains(t, wrong[0].Message, jsonName(built.Field(i)), "%s lists what is built in", wrong[0].Message)
+		documented = append(documented, jsonName(built.Field(i)))
 	}
+	require.ElementsMatch(t, entity.BuiltInHandlers(), documented)
 }
 
 // Whatever the page of jobs lists has a meaning.

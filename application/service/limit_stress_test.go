@@ -74,7 +74,7 @@ func newRig(t *testing.T, cfg persistence.Config) *rig {
 		func(j *entity.Job) { j.Overlap = entity.OverlapReplace },
 		func(j *entity.Job) { j.Overlap, j.MaxConcurrency = entity.OverlapDiscard, 2 },
 		func(j *entity.Job) {
-			j.Class, j.Retry = "fails", entity.RetryPolicy{MaxRetries: 2, Backoff: entity.BackoffFixed, IntervalMs: 1000}
+			j.Class, j.Retry = "fail", entity.RetryPolicy{MaxRetries: 2, Backoff: entity.BackoffFixed, IntervalMs: 1000}
 		},
 		func(j *entity.Job) { j.Priority, j.Routing.Strategy = 9, entity.RouteRoundRobin },
 		enginetest.Every(time.Second),
@@ -105,7 +105,7 @@ func (r *rig) play(ctx context.Context, run entity.Run, _ entity.Reporter) entit
 		return enginetest.Stopped(ctx)
 	case <-time.After(time.Duration(rand.IntN(12)) * time.Millisecond):
 	}
-	if run.Job.Class == "fails" && rand.IntN(2) == 0 {
+	if run.Job.Class == "fail" && rand.IntN(2) == 0 {
 		return entity.Failed(entity.ReasonError, "by lot")
 	}
 	return entity.Succeeded("")

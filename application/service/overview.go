@@ -160,22 +160,22 @@ func SkewReason(node string, offset time.Duration) string {
 
 // live counts the runs that wait, for whatever, and those that run.
 func (s *OverviewService) live(ctx context.Context, groups []string, limit int) (waiting, running Count, err error) {
-	for _, part := range []struct {
-		lo, hi entity.ClaimKey
-		count  *Count
-	}{
-		{entity.ClaimReadyPrefix, "Y", &waiting}, // also those without a node
-		{entity.ClaimParkedPrefix, "C", &waiting},
-		{entity.ClaimGroupPrefix, "R", &waiting}, // for their groups or their jobs
-		{entity.ClaimRunningPrefix, "S", &running},
-	} {
-		n, cut, err := s.Tallies.CountClaims(ctx, part.lo, part.hi, groups, limit)
-		if err != nil {
-			return waiting, running, err
-		}
-		part.count.N, part.count.AtLeast = part.count.N+n, part.count.AtLeast || cut
+	if waiting, err = s.claims(ctx, entity.WaitingSpans(), groups, limit); err != nil {
+		return waiting, running, err
 	}
-	return waiting, running, nil
+	running, err = s.claims(ctx, entity.RunningSpans(), groups, limit)
+	return waiting, running, err
+}
+
+func (s *OverviewService) claims(ctx context.Context, spans []entity.ClaimSpan, groups []string, limit int) (c Count, err error) {
+	for _, span := range spans {
+		n, cut, err := s.Tallies.CountClaims(ctx, span.Lo, span.Hi, groups, limit)
+		if err != nil {
+			return c, err
+		}
+		c.N, c.AtLeast = c.N+n, c.AtLeast || cut
+	}
+	return c, nil
 }
 
 // countJobs counts, or shows what was counted a moment ago.

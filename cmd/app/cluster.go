@@ -146,7 +146,7 @@ func (l listener) JobsChanged(ctx context.Context, ids []string) error {
 }
 
 // RunsReady implements hints.Listener.
-func (l listener) RunsReady() { l.e.Runner.RunsReady() }
+func (l listener) RunsReady(kind entity.SlotKind) { l.e.Runner.RunsReady(kind) }
 
 // StopAsked implements hints.Listener.
 func (l listener) StopAsked(ctx context.Context, ids []string) error {

@@ -40,6 +40,7 @@ type commands struct {
 	launcher *supervise.Launcher
 	account  command.Account
 	folders  *workfolder.Area
+	slots    int
 }
 
 // errNoFolders ends the wiring of commands that would have nowhere to work.
@@ -81,9 +82,9 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 	}
 	return &commands{
 		executor: command.New(c, launcher, command.Settings{
-			Interpreters: command.Installed(settings.Interpreters), Account: account, Folders: folders, FolderMb: settings.FolderMb, Slots: settings.Slots,
+			Interpreters: command.Installed(settings.Interpreters), Account: account, Folders: folders, FolderMb: settings.FolderMb,
 		}),
-		launcher: launcher, account: account, folders: folders,
+		launcher: launcher, account: account, folders: folders, slots: settings.Slots,
 	}, nil
 }
 

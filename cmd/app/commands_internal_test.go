@@ -49,8 +49,8 @@ func TestWithoutAPlaceForFoldersANodeRunsNoCommandsAndSaysSo(t *testing.T) {
 	require.Contains(t, log.String(), "level=ERROR")
 	_, on := e.Isolation()
 	require.False(t, on)
-	faults := e.Check(&entity.Job{Type: entity.JobCommand, Data: `{"command":["true"]}`})
-	require.Equal(t, "not_enabled", faults[0].Code)
+	require.Zero(t, e.CommandSlots())
+	require.Empty(t, e.Check(&entity.Job{Type: entity.JobCommand, Data: `{"command":["true"]}`}), "another node may run it")
 	engine := &Engine{processes: e}
 	reason, blocks := engine.commandTrouble()
 	require.Equal(t, e.Off(), reason)

@@ -57,10 +57,16 @@ type Options struct {
 	port int
 }
 
-// Executor runs attempts and checks the executor's part of definitions.
+// Executor runs attempts and checks the executor's part of definitions. What it
+// can stays as it is from NewEngine on.
 type Executor interface {
 	running.Executor
 	service.DefinitionChecker
+	// Handlers are its own handlers, sorted; those that are built in are not
+	// among them.
+	Handlers() []string
+	// CommandSlots is how many commands it runs at once; 0 where it runs none.
+	CommandSlots() int
 }
 
 // Processes are helpers of executors.
@@ -191,7 +197,10 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err = e.cluster.open(ctx, e, o.port); err != nil {
 		return e, err
 	}
-	node := e.nodeOf(cfg)
+	node, err := e.nodeOf(cfg, o.Executor)
+	if err != nil {
+		return e, err
+	}
 	if err = e.takeID(ctx, node.ID); err != nil {
 		return e, err
 	}
@@ -218,7 +227,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	fair := fairness.New(0)
 	jobs := cache.NewJobCache(e.Store.Jobs, cachedJobs)
 	router := dispatch.NewRouter(dispatch.RouterDeps{
-		Nodes: func() []entity.Node { return e.Member.Nodes() }, Jobs: jobs, Runs: e.Store.Executions, NodeID: node.ID, Labels: cfg.Node.Labels,
+		Nodes: func() []entity.Node { return e.Member.Nodes() }, Jobs: jobs, Runs: e.Store.Executions, Self: node,
 	})
 	places := coordination.NewPlaces(compiler, fair, jobs, router)
 	parallel := 1
@@ -230,7 +239,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		Fair: fair, Executor: secrecy.New(o.Executor, e.Secrets), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
 		Observer: o.Observer, Lease: lease, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
-		NodeID: node.ID, Epoch: node.Epoch, Labels: cfg.Node.Labels, Slots: cfg.Executor.Slots,
+		NodeID: node.ID, Epoch: node.Epoch, Labels: node.Labels, Handlers: node.Handlers, Slots: node.Slots, CommandSlots: node.CommandSlots,
 		Completers: parallel, Linger: lingerForEnds, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
 	})
 	closer := &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock}

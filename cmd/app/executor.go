@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
@@ -25,11 +26,23 @@ type Executors struct {
 	// can report.
 	Reports *report.Registry
 
+	registry *custom.Registry
 	calls    *httpcall.Executor
 	commands *commands
 	// off is why commands are off on a node that should run them.
 	off    string
 	logger *slog.Logger
+}
+
+// Handlers implements Executor.
+func (e *Executors) Handlers() []string { return e.registry.Own() }
+
+// CommandSlots implements Executor.
+func (e *Executors) CommandSlots() int {
+	if e.commands == nil {
+		return 0
+	}
+	return e.commands.slots
 }
 
 // Prepare ends what a former life of this node left running. The engine calls
@@ -84,8 +97,8 @@ type ExecutorOptions struct {
 // NewExecutor makes the executors of a node: HTTP calls, commands, the
 // built-in handlers and those given.
 func NewExecutor(cfg config.Config, o ExecutorOptions) (*Executors, error) {
-	e := &Executors{logger: o.Logger}
 	registry := custom.New(o.Clock)
+	e := &Executors{registry: registry, logger: o.Logger}
 	for class, h := range o.Handlers {
 		if err := registry.Register(class, h); err != nil {
 			return nil, err
@@ -111,10 +124,13 @@ func NewExecutor(cfg config.Config, o ExecutorOptions) (*Executors, error) {
 			return nil, err
 		}
 	}
+	elsewhere := map[entity.JobType]executor.Checker{}
 	if e.commands != nil {
 		byType[entity.JobCommand] = e.commands.executor
+	} else {
+		elsewhere[entity.JobCommand] = command.New(o.Clock, nil, command.Settings{Interpreters: cfg.Executor.Command.Interpreters})
 	}
-	e.DistributedExecutor = executor.New(byType)
+	e.DistributedExecutor = executor.New(byType, elsewhere)
 	return e, nil
 }
 

@@ -34,6 +34,9 @@ type script struct {
 	reply func(ctx context.Context, run entity.Run) entity.Outcome
 	// progress is what each run tells when it begins, if not 0.
 	progress int
+	// handlers are its own; commands is how many it runs at once.
+	handlers []string
+	commands int
 }
 
 func (s *script) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
@@ -52,6 +55,10 @@ func (s *script) Run(ctx context.Context, run entity.Run, rep entity.Reporter) e
 }
 
 func (s *script) Check(*entity.Job) []fault.Field { return nil }
+
+func (s *script) Handlers() []string { return s.handlers }
+
+func (s *script) CommandSlots() int { return s.commands }
 
 func (s *script) runs() []entity.Run {
 	s.mu.Lock()
@@ -110,7 +117,7 @@ func (n *node) stop() { require.NoError(n.t, n.Stop(context.Background())) }
 // job makes a definition; change says what is special about it.
 func job(name string, change func(j *entity.Job)) *entity.Job {
 	j := validation.NewJob("UTC")
-	j.Name, j.Type, j.Class, j.Data = name, entity.JobCustom, "scripted", "{}"
+	j.Name, j.Type, j.Class, j.Data = name, entity.JobCustom, "noop", "{}"
 	j.Schedule = schedule.Spec{Kind: schedule.None, TimeZone: "UTC"}
 	if change != nil {
 		change(j)

@@ -22,6 +22,7 @@ func (e *Engine) parts() []service.Part {
 		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
 		{Name: service.PartCommands, Check: e.commandTrouble},
 		{Name: "secrets", Check: e.Secrets.Lost},
+		{Name: "unplaced", Check: func() (string, bool) { return e.dispatch.Unplaced() }},
 	}
 }
 

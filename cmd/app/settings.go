@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
@@ -34,7 +36,11 @@ func maxConns(cfg config.Config) int {
 }
 
 // nodeOf is the registry row of this process.
-func (e *Engine) nodeOf(cfg config.Config) entity.Node {
+func (e *Engine) nodeOf(cfg config.Config, x Executor) (entity.Node, error) {
+	handlers := x.Handlers()
+	if n := len(strings.Join(handlers, "\n")); n > entity.MaxHandlers {
+		return entity.Node{}, fmt.Errorf("the names of the %d handlers have %d bytes together, and may have %d: give them shorter names, or divide them among several programs", len(handlers), n, entity.MaxHandlers)
+	}
 	_, port, _ := net.SplitHostPort(cfg.Server.Addr) // checked by the configuration
 	number, _ := strconv.Atoi(port)
 	if e.cluster != nil {
@@ -46,8 +52,9 @@ func (e *Engine) nodeOf(cfg config.Config) entity.Node {
 	return entity.Node{
 		ID: cfg.Node.ID, IP: cfg.Node.IP, Port: number, Status: entity.NodeUp, Roles: cfg.Server.Roles,
 		Labels: cfg.Node.Labels, Version: Version(), Slots: cfg.Executor.Slots, Weight: cfg.Node.Weight,
-		Life: entity.NodeLife{Lease: e.terms().Lease, Boot: rand.Text()},
-	}
+		Life:         entity.NodeLife{Lease: e.terms().Lease, Boot: rand.Text()},
+		CommandSlots: x.CommandSlots(), Handlers: handlers, HandlersHash: entity.HandlersHash(handlers),
+	}, nil
 }
 
 // The intervals of the duties.
@@ -129,12 +136,11 @@ func (e *Engine) scan(ctx context.Context) error {
 	return err
 }
 
-// sweepQueues is done by every scheduler.
+// sweepQueues is done by every scheduler; the other nodes look, to tell what has
+// no node.
 func (e *Engine) sweepQueues(ctx context.Context) error {
-	if n := e.Member.Self(); !n.Has(entity.RoleScheduler) {
-		return upkeep.ErrIdle
-	}
-	return e.dispatch.RunOnce(ctx)
+	self := e.Member.Self()
+	return e.dispatch.RunOnce(ctx, self.Has(entity.RoleScheduler))
 }
 
 func ignoreCount(run func(ctx context.Context) (int, error)) func(ctx context.Context) error {

@@ -52,6 +52,7 @@ type counter struct{ lines atomic.Int64 }
 func (c *counter) Log(entity.LogType, string) { c.lines.Add(1) }
 func (c *counter) Progress(int)               {}
 func (c *counter) Checkpoint(string)          {}
+func (c *counter) Waits() (begins func())     { return func() {} }
 
 func TestTalkersTalkOnlyWhenTheyAreToldTo(t *testing.T) {
 	now := clocktest.NewManual(noon)

@@ -71,5 +71,11 @@ func (o *observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 // Check implements app.Executor.
 func (o *observer) Check(*entity.Job) []fault.Field { return nil }
 
+// Handlers implements app.Executor.
+func (o *observer) Handlers() []string { return []string{callClass, longClass, tailClass, talkClass} }
+
+// CommandSlots implements app.Executor.
+func (o *observer) CommandSlots() int { return 0 }
+
 // stored implements running.Observer.
 func (o *observer) stored(*entity.Job, *entity.Execution) { o.completed.Add(1) }

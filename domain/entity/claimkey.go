@@ -16,24 +16,87 @@ import (
 //	B<ms, hex>                           may start at that moment (back-off, delay)
 //	B<ms, hex>!                          the same, and needs a place in its group then
 //	G<hash>!<10-priority><fair ms, hex>  waits for a place in its group, see GroupQueue
+//	O<ms, hex>                           runs without a node, until that moment
 //	Q<job id>:<seq, hex>                 waits for a live fire of its job to end
 //	R<node id>                           runs on that node
+//
+// A, D and H are kept for other kinds of waiting. No other file of the program
+// writes a letter of the index: there are keys, spans and queues for that.
 type ClaimKey string
 
-// The prefixes of the claim index. Those of queues stand side by side, runs
-// that nobody can take last: the greatest key of the range tells at one look
-// whether anything waits but in the common queue.
+// MaxClaimKey is the width of the column, in bytes.
+const MaxClaimKey = 96
+
+// The letters of the claim index. Those of queues stand side by side, runs that
+// nobody can take last: the greatest key of the range tells at one look whether
+// anything waits but in the common queue.
 const (
-	ClaimReadyPrefix    = "W"
-	ClaimUnplacedPrefix = "X"
-	ClaimParkedPrefix   = "B"
-	ClaimGroupPrefix    = "G"
-	ClaimQueuedPrefix   = "Q"
-	ClaimRunningPrefix  = "R"
+	claimParked   = "B"
+	claimGroup    = "G"
+	claimDetached = "O"
+	claimQueued   = "Q"
+	claimRunning  = "R"
+	claimReady    = "W"
+	claimUnplaced = "X"
 )
 
-// ParkedEnd is the end of the keys of parked runs.
-const ParkedEnd ClaimKey = "C"
+// claimEnd is behind every key.
+const claimEnd = "~"
+
+// ClaimSpan is a part of the claim index: Lo ≤ key < Hi.
+type ClaimSpan struct{ Lo, Hi ClaimKey }
+
+// Of reports whether the key lies in the span.
+func (s ClaimSpan) Of(k ClaimKey) bool { return k != "" && s.Lo <= k && k < s.Hi }
+
+// span is all keys that begin with a letter.
+func span(letter string) ClaimSpan {
+	return ClaimSpan{ClaimKey(letter), ClaimKey(letter[0] + 1)}
+}
+
+// AllClaims is the whole index.
+func AllClaims() ClaimSpan { return ClaimSpan{"", claimEnd} }
+
+// ReadySpan is what some node may take.
+func ReadySpan() ClaimSpan { return span(claimReady) }
+
+// UnplacedSpan is what no node can take.
+func UnplacedSpan() ClaimSpan { return span(claimUnplaced) }
+
+// QueueSpan is both of these: every run that is in a Queue.
+func QueueSpan() ClaimSpan { return ClaimSpan{span(claimReady).Lo, span(claimUnplaced).Hi} }
+
+// ParkedSpan is what waits for a moment.
+func ParkedSpan() ClaimSpan { return span(claimParked) }
+
+// GroupedSpan is what waits for a place in its group.
+func GroupedSpan() ClaimSpan { return span(claimGroup) }
+
+// QueuedSpan is what waits for its job.
+func QueuedSpan() ClaimSpan { return span(claimQueued) }
+
+// HeldSpan is what runs on a node.
+func HeldSpan() ClaimSpan { return span(claimRunning) }
+
+// DetachedSpan is what runs without a node.
+func DetachedSpan() ClaimSpan { return span(claimDetached) }
+
+// RunningSpans are all that run, in order.
+func RunningSpans() []ClaimSpan { return []ClaimSpan{DetachedSpan(), HeldSpan()} }
+
+// WaitingSpans are all that wait, for whatever, in order: what no running span
+// holds, so that a kind of waiting that a later release adds is among them.
+func WaitingSpans() []ClaimSpan {
+	var out []ClaimSpan
+	from := AllClaims()
+	for _, s := range RunningSpans() {
+		if from.Lo < s.Lo {
+			out = append(out, ClaimSpan{from.Lo, s.Lo})
+		}
+		from.Lo = s.Hi
+	}
+	return append(out, from)
+}
 
 // placeLen is the length of priority and fair time at the end of a key.
 const placeLen = 1 + 12
@@ -43,7 +106,11 @@ func ReadyKey(priority int, fair time.Time) ClaimKey { return CommonQueue.Key(pr
 
 // ParkedKey marks a run that may start at that moment and not before.
 func ParkedKey(until time.Time) ClaimKey {
-	return ClaimKey(fmt.Sprintf("%s%012x", ClaimParkedPrefix, max(until.UnixMilli(), 0)))
+	return momentKey(claimParked, until)
+}
+
+func momentKey(letter string, at time.Time) ClaimKey {
+	return ClaimKey(fmt.Sprintf("%s%012x", letter, max(at.UnixMilli(), 0)))
 }
 
 // DelayedKey is ParkedKey for a run that needs a place in its group when its
@@ -52,12 +119,12 @@ func DelayedKey(until time.Time) ClaimKey { return ParkedKey(until) + nameEnd }
 
 // QueuedKey marks a run that waits for its job; seq keeps the order of fires.
 func QueuedKey(jobID string, seq int64) ClaimKey {
-	return ClaimKey(fmt.Sprintf("%s%s:%012x", ClaimQueuedPrefix, jobID, seq))
+	return ClaimKey(fmt.Sprintf("%s%s:%012x", claimQueued, jobID, seq))
 }
 
 // QueuedRange bounds the keys of the runs that wait for one job: lo ≤ key < hi.
 func QueuedRange(jobID string) (lo, hi ClaimKey) {
-	return ClaimKey(ClaimQueuedPrefix + jobID + ":"), ClaimKey(ClaimQueuedPrefix + jobID + ";")
+	return ClaimKey(claimQueued + jobID + ":"), ClaimKey(claimQueued + jobID + ";")
 }
 
 // QueuedFire is what QueuedKey made the key of; ok is false for other keys.
@@ -71,51 +138,112 @@ func (k ClaimKey) QueuedFire() (jobID string, seq int64, ok bool) {
 }
 
 // RunningKey marks a run held by a node.
-func RunningKey(nodeID string) ClaimKey { return ClaimKey(ClaimRunningPrefix + nodeID) }
+func RunningKey(nodeID string) ClaimKey { return ClaimKey(claimRunning + nodeID) }
+
+// noDeadline is the moment of a detached run without one, behind all others.
+const noDeadline = claimDetached + "ffffffffffff"
+
+// DetachedKey marks a run that runs without a node and without a slot, because
+// somebody else reports its end. It is over at the deadline; zero is none.
+func DetachedKey(deadline time.Time) ClaimKey {
+	if deadline.IsZero() {
+		return noDeadline
+	}
+	return momentKey(claimDetached, deadline)
+}
+
+// Detached reports whether the run runs without a node.
+func (k ClaimKey) Detached() bool { return DetachedSpan().Of(k) }
+
+// DetachedUntil is the deadline of a detached run; false when it has none, or
+// is not detached.
+func (k ClaimKey) DetachedUntil() (time.Time, bool) {
+	if !k.Detached() || k == noDeadline {
+		return time.Time{}, false
+	}
+	return moment(k[1:])
+}
 
 // Ready reports whether the run may start now, on some node.
-func (k ClaimKey) Ready() bool { return strings.HasPrefix(string(k.Queue()), ClaimReadyPrefix) }
+func (k ClaimKey) Ready() bool { return ReadySpan().Of(k) && k.Queue() != "" }
 
 // Queued reports whether the run waits for its job.
-func (k ClaimKey) Queued() bool { return k != "" && k[:1] == ClaimQueuedPrefix }
+func (k ClaimKey) Queued() bool { return QueuedSpan().Of(k) }
 
 // Delayed reports whether the run needs a place in its group at its moment.
 func (k ClaimKey) Delayed() bool {
-	return strings.HasPrefix(string(k), ClaimParkedPrefix) && strings.HasSuffix(string(k), nameEnd)
+	return ParkedSpan().Of(k) && strings.HasSuffix(string(k), nameEnd)
 }
 
 // Grouped reports whether the run waits for a place in its group.
-func (k ClaimKey) Grouped() bool { return strings.HasPrefix(string(k), ClaimGroupPrefix) }
+func (k ClaimKey) Grouped() bool { return GroupedSpan().Of(k) }
 
 // Wait is what a run waits for.
 type Wait string
 
-// What runs wait for: a place of their group or their job, a moment, a node that
-// is fit, or a free slot where they were sent.
+// What runs wait for: a place of their group or their job, a moment, a free slot
+// where they were sent; or a node, because none is up that carries the labels
+// (NODE), none of those runs commands (COMMAND), or none has the handler.
 const (
-	WaitNone  Wait = ""
-	WaitGroup Wait = "GROUP"
-	WaitJob   Wait = "JOB"
-	WaitTime  Wait = "TIME"
-	WaitNode  Wait = "NODE"
-	WaitSlot  Wait = "SLOT"
+	WaitNone    Wait = ""
+	WaitGroup   Wait = "GROUP"
+	WaitJob     Wait = "JOB"
+	WaitTime    Wait = "TIME"
+	WaitNode    Wait = "NODE"
+	WaitCommand Wait = "COMMAND"
+	WaitHandler Wait = "HANDLER"
+	WaitSlot    Wait = "SLOT"
 )
+
+// Waits lists what runs wait for.
+func Waits() []Wait {
+	return []Wait{WaitSlot, WaitNode, WaitCommand, WaitHandler, WaitTime, WaitJob, WaitGroup}
+}
 
 // WaitsFor is what the run waits for; WaitNone when it does not wait.
 func (k ClaimKey) WaitsFor() Wait {
-	if k == "" {
-		return WaitNone
+	for _, w := range Waits() {
+		for _, s := range w.Spans() {
+			if s.Of(k) {
+				return w
+			}
+		}
 	}
-	return map[ClaimKey]Wait{
-		ClaimGroupPrefix: WaitGroup, ClaimQueuedPrefix: WaitJob, ClaimParkedPrefix: WaitTime,
-		ClaimUnplacedPrefix: WaitNode, ClaimReadyPrefix: WaitSlot,
-	}[k[:1]]
+	return WaitNone
+}
+
+// Spans are the parts of the claim index that hold what waits for that.
+func (w Wait) Spans() []ClaimSpan {
+	switch w {
+	case WaitSlot:
+		return []ClaimSpan{ReadySpan()}
+	case WaitNode:
+		u, c, h := UnplacedSpan(), unplacedFor(markCommand), unplacedFor(markHandler)
+		return []ClaimSpan{{u.Lo, c.Lo}, {c.Hi, h.Lo}, {h.Hi, u.Hi}}
+	case WaitCommand:
+		return []ClaimSpan{unplacedFor(markCommand)}
+	case WaitHandler:
+		return []ClaimSpan{unplacedFor(markHandler)}
+	case WaitTime:
+		return []ClaimSpan{ParkedSpan()}
+	case WaitJob:
+		return []ClaimSpan{QueuedSpan()}
+	case WaitGroup:
+		return []ClaimSpan{GroupedSpan()}
+	}
+	return nil
+}
+
+// WaitsOn is the node in whose queue the run waits; empty for others.
+func (k ClaimKey) WaitsOn() string {
+	id, _ := k.Queue().Node()
+	return id
 }
 
 // Queue is where the run waits that may start now; empty when it may not.
 func (k ClaimKey) Queue() Queue {
 	at := len(k) - placeLen
-	if at < 2 || k[:1] != ClaimReadyPrefix && k[:1] != ClaimUnplacedPrefix {
+	if at < 2 || !QueueSpan().Of(k) {
 		return ""
 	}
 	return Queue(k[:at])
@@ -143,7 +271,7 @@ func (k ClaimKey) FairTime() (time.Time, bool) {
 
 // ParkedUntil is the moment a parked run waits for.
 func (k ClaimKey) ParkedUntil() (time.Time, bool) {
-	if len(k) < 2 || k[:1] != ClaimParkedPrefix {
+	if !ParkedSpan().Of(k) {
 		return time.Time{}, false
 	}
 	return moment(ClaimKey(strings.TrimSuffix(string(k[1:]), nameEnd)))

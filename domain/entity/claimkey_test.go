@@ -81,17 +81,68 @@ func TestKeysOfGroupsWithALimit(t *testing.T) {
 	require.Equal(t, entity.ReadyKey(7, at), waits.In(entity.CommonQueue), "priority and fair time are kept")
 	require.NotEqual(t, waits, entity.GroupQueue("Billing").Key(7, at))
 	require.LessOrEqual(t, len(waits), 64)
-	require.Greater(t, waits, entity.ClaimKey("C"))
-	require.Less(t, waits, entity.ClaimKey(entity.ClaimQueuedPrefix))
+	require.True(t, entity.GroupedSpan().Of(waits))
 }
 
 func TestAKeyTellsWhatTheRunWaitsFor(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for key, want := range map[entity.ClaimKey]entity.Wait{
-		"": "", entity.RunningKey("n1"): "", entity.ReadyKey(5, at): entity.WaitSlot, entity.NodeQueue("n1").Key(5, at): entity.WaitSlot,
-		entity.UnplacedQueue(nil).Key(5, at): entity.WaitNode, entity.ParkedKey(at): entity.WaitTime, entity.DelayedKey(at): entity.WaitTime,
+		"": "", entity.RunningKey("n1"): "", entity.ReadyKey(5, at): entity.WaitSlot, entity.NodeQueue("n1", entity.SlotGeneral).Key(5, at): entity.WaitSlot,
+		entity.UnplacedQueue(entity.NodeClass{}, entity.WaitNode).Key(5, at):                     entity.WaitNode,
+		entity.UnplacedQueue(entity.NodeClass{Command: true}, entity.WaitCommand).Key(5, at):     entity.WaitCommand,
+		entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, at): entity.WaitHandler,
+		entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitNode).Key(5, at):    entity.WaitNode,
+		entity.ClassQueue(entity.NodeClass{Handler: "settle"}).Key(5, at):                        entity.WaitSlot,
+		entity.NodeQueue("n1", entity.SlotCommand).Key(5, at):                                    entity.WaitSlot,
+		entity.DetachedKey(at): "", entity.DetachedKey(time.Time{}): "", entity.ParkedKey(at): entity.WaitTime, entity.DelayedKey(at): entity.WaitTime,
 		entity.QueuedKey("j", 1): entity.WaitJob, entity.GroupQueue("g").Key(5, at): entity.WaitGroup,
 	} {
 		require.Equal(t, want, key.WaitsFor(), key)
+	}
+}
+
+// Whatever letter a key begins with, the overview counts it once: as waiting, or
+// as running where the key says so.
+func TestEveryLetterIsCountedOnce(t *testing.T) {
+	running := ""
+	for letter := 'A'; letter <= 'Z'; letter++ {
+		key := entity.ClaimKey(string(letter) + "x!5000000000000")
+		counted := 0
+		for _, s := range entity.RunningSpans() {
+			if s.Of(key) {
+				running += string(letter)
+				counted++
+			}
+		}
+		for _, s := range entity.WaitingSpans() {
+			if s.Of(key) {
+				counted++
+			}
+		}
+		require.Equal(t, 1, counted, "%c", letter)
+		require.True(t, entity.AllClaims().Of(key))
+	}
+	require.Equal(t, "OR", running)
+}
+
+func TestDetachedRunsEndInOrder(t *testing.T) {
+	early, late, never := entity.DetachedKey(start), entity.DetachedKey(start.Add(time.Millisecond)), entity.DetachedKey(time.Time{})
+	require.True(t, slices.IsSorted([]entity.ClaimKey{early, late, never}))
+	for key, want := range map[entity.ClaimKey]bool{early: true, late: true, never: true, entity.RunningKey("n"): false, "": false} {
+		require.Equal(t, want, key.Detached(), key)
+	}
+	until, ok := early.DetachedUntil()
+	require.True(t, ok && until.Equal(start))
+	_, ok = never.DetachedUntil()
+	require.False(t, ok)
+	require.Equal(t, entity.ClaimKey("Offffffffffff"), never)
+}
+
+func TestAKeyTellsOnWhomTheRunWaits(t *testing.T) {
+	for _, kind := range entity.SlotKinds() {
+		require.Equal(t, "n-1", entity.NodeQueue("n-1", kind).Key(5, start).WaitsOn())
+	}
+	for _, key := range []entity.ClaimKey{"", entity.ReadyKey(5, start), entity.RunningKey("n"), entity.ParkedKey(start), entity.ClassQueue(entity.NodeClass{Command: true}).Key(5, start)} {
+		require.Empty(t, key.WaitsOn(), key)
 	}
 }

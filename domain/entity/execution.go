@@ -7,13 +7,11 @@ type Trigger string
 
 // The triggers.
 const (
-	TriggerSchedule   Trigger = "SCHEDULE"
-	TriggerManual     Trigger = "MANUAL"
-	TriggerAPI        Trigger = "API"
-	TriggerRetry      Trigger = "RETRY"
-	TriggerMisfire    Trigger = "MISFIRE"
-	TriggerEvent      Trigger = "EVENT"
-	TriggerDependency Trigger = "DEPENDENCY"
+	TriggerSchedule Trigger = "SCHEDULE"
+	TriggerManual   Trigger = "MANUAL"
+	TriggerAPI      Trigger = "API"
+	TriggerRetry    Trigger = "RETRY"
+	TriggerMisfire  Trigger = "MISFIRE"
 )
 
 // Reason explains a state other than success.
@@ -27,7 +25,6 @@ const (
 	ReasonReplaced     Reason = "REPLACED"
 	ReasonMisfire      Reason = "MISFIRE"
 	ReasonPaused       Reason = "PAUSED"
-	ReasonCalendar     Reason = "CALENDAR"
 	ReasonNoNode       Reason = "NO_NODE"
 	ReasonDeadline     Reason = "DEADLINE"
 	ReasonNodeLost     Reason = "NODE_LOST"

@@ -1,7 +1,10 @@
 package entity
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -34,8 +37,18 @@ type Node struct {
 	Roles   []string
 	Labels  map[string]string
 	Version string
-	Slots   int
-	Running int
+	// Slots and Running are the general slots and those taken; CommandSlots and
+	// CommandRunning those for commands, none where the node runs no commands.
+	Slots          int
+	Running        int
+	CommandSlots   int
+	CommandRunning int
+	// Handlers are the node's own handlers, sorted; those that are built in are
+	// not among them.
+	Handlers []string
+	// HandlersHash names the list. It is empty where the node does not publish
+	// what it can, see Publishes.
+	HandlersHash string
 	// Weight is the node's share under WEIGHTED routing, from 1.
 	Weight int
 	// CPU is the share of the machine's processors in use, 0–1; Memory is what
@@ -50,6 +63,35 @@ type Node struct {
 	LastHeartbeat time.Time
 	CreateTime    time.Time
 	UpdateTime    time.Time
+}
+
+// Publishes reports whether the row says what the node can. That of a node of
+// the former release does not: it may have any handler, and run commands.
+func (n Node) Publishes() bool { return n.HandlersHash != "" }
+
+// Load is how many slots of a kind are taken, and how many there are. A node
+// that does not publish its kinds has one for all.
+func (n Node) Load(kind SlotKind) (running, slots int) {
+	if kind == SlotCommand && n.Publishes() {
+		return n.CommandRunning, n.CommandSlots
+	}
+	return n.Running, n.Slots
+}
+
+// HasHandler reports whether the node is known to have the handler.
+func (n Node) HasHandler(name string) bool {
+	_, own := slices.BinarySearch(n.Handlers, name)
+	return own || BuiltIn(name)
+}
+
+// MaxHandlers bounds the names of a node's own handlers together, each with one
+// byte more, in bytes.
+const MaxHandlers = 1<<16 - 1
+
+// HandlersHash names a sorted list of handlers; never empty.
+func HandlersHash(handlers []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(handlers, "\n")))
+	return hex.EncodeToString(sum[:8])
 }
 
 // MaxClockOffset is how far a node's clock may be off the store's before people

@@ -4,7 +4,8 @@ import "time"
 
 // Outcome is what one attempt came to, as the executor reports it.
 type Outcome struct {
-	// Status is SUCCESS, FAILED, TIMEOUT or CANCELLED.
+	// Status is SUCCESS, FAILED, TIMEOUT or CANCELLED; WAITING says that the
+	// attempt did not begin, see NotBegun.
 	Status Status
 	Reason Reason
 	// Message is the error for people; Result what the run returned. Both are
@@ -29,6 +30,12 @@ func Succeeded(result string) Outcome {
 // Failed is a failed attempt.
 func Failed(reason Reason, message string) Outcome {
 	return Outcome{Status: StatusFailed, Reason: reason, Message: message}
+}
+
+// NotBegun is an attempt that could not begin here and now. It does not count:
+// the run waits again, and is tried anew after a while, wherever it belongs then.
+func NotBegun(wait time.Duration, message string) Outcome {
+	return Outcome{Status: StatusWaiting, RetryAfter: wait, Message: message}
 }
 
 // LiveFire is the bookkeeping of one live fire of a coordinated job: how many

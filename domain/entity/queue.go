@@ -3,6 +3,7 @@ package entity
 import (
 	"fmt"
 	"hash/fnv"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -12,44 +13,89 @@ import (
 // Queue is the beginning of the claim keys of runs that may start now, and
 // names who may take them (docs/routing.md):
 //
-//	W*                    whoever is free
-//	W~<hash of labels>!   whoever is free and carries the labels
-//	W<node id>!           that node
-//	X<hash of labels>!    nobody: no node is fit, one that carries the labels is awaited
+//	W*              whoever is free
+//	W<node id>!     that node, on a general slot
+//	W<node id>!C    that node, on a slot for commands
+//	W~<class>!      whoever is free and fit for the class
+//	X<class>!       nobody: no node is fit, one that is is awaited
+//
+// A class is the hash of what it asks for, in 16 hex digits. Before it stands C
+// for commands and H for a handler; of runs without a node these say what is
+// missing, and a class that lacks neither says that no node carries the labels.
 //
 // Node ids hold letters, digits, dots, dashes and underscores, so that none of
-// them begins with a mark or contains one. A node id has at most 49 characters:
-// the longest key then fills the column of 64.
+// them begins with a mark or contains one. A node id has at most 49 characters.
 type Queue string
 
 // CommonQueue is that of runs which any node may take. Its keys are the
 // smallest of all queues.
-const CommonQueue Queue = "W*"
+const CommonQueue Queue = claimReady + "*"
 
-// The first character of the queues of label sets, and the end of names.
+// The first character of the queues of classes, the end of names, and what
+// classes and the queues of nodes ask for. Hex digits are none of these letters.
 const (
-	labelMark = "~"
-	nameEnd   = "!"
+	classMark   = "~"
+	nameEnd     = "!"
+	markCommand = "C"
+	markHandler = "H"
 )
 
-// LabelQueues is where the queues of label sets begin, behind all others that
-// can be taken from.
-const LabelQueues ClaimKey = ClaimReadyPrefix + labelMark
+// ClassQueues is where the queues of classes begin, behind all others that can
+// be taken from.
+const ClassQueues ClaimKey = claimReady + classMark
 
-// NodeQueues is where the queues of nodes begin; they end at LabelQueues.
-const NodeQueues ClaimKey = ClaimReadyPrefix + "+"
-
-// NodeQueue is that of runs which are meant for one node.
-func NodeQueue(nodeID string) Queue { return Queue(ClaimReadyPrefix + nodeID + nameEnd) }
-
-// LabelQueue is that of runs which any node may take that carries the labels.
-func LabelQueue(labels map[string]string) Queue {
-	return Queue(ClaimReadyPrefix + labelMark + labelHash(labels) + nameEnd)
+// CommandClasses are the queues of classes that ask for commands.
+func CommandClasses() ClaimSpan {
+	return ClaimSpan{ClassQueues + markCommand, ClassQueues + ClaimKey(markCommand[0]+1)}
 }
 
-// UnplacedQueue is that of runs for which there is no node.
-func UnplacedQueue(labels map[string]string) Queue {
-	return Queue(ClaimUnplacedPrefix + labelHash(labels) + nameEnd)
+// unplacedFor is what waits for a node that has what the mark stands for.
+func unplacedFor(mark string) ClaimSpan {
+	return ClaimSpan{ClaimKey(claimUnplaced + mark), ClaimKey(claimUnplaced) + ClaimKey(mark[0]+1)}
+}
+
+// NodeQueues is where the queues of nodes begin; they end at ClassQueues.
+const NodeQueues ClaimKey = claimReady + "+"
+
+// NodeQueue is that of runs which are meant for one node, and for its slots of
+// that kind.
+func NodeQueue(nodeID string, kind SlotKind) Queue {
+	q := Queue(claimReady + nodeID + nameEnd)
+	if kind == SlotCommand {
+		q += markCommand
+	}
+	return q
+}
+
+// NodeQueueSpan is all that waits for a node.
+func NodeQueueSpan(nodeID string) ClaimSpan {
+	q := claimReady + nodeID
+	return ClaimSpan{ClaimKey(q + nameEnd), ClaimKey(q) + ClaimKey(nameEnd[0]+1)}
+}
+
+// ClassQueue is that of runs which any node may take that is fit for the class.
+func ClassQueue(c NodeClass) Queue {
+	if c.Anything() {
+		return CommonQueue
+	}
+	return Queue(claimReady + classMark + c.mark() + c.hash() + nameEnd)
+}
+
+// LabelQueue is ClassQueue of labels alone. Nodes of the former release put runs
+// there whatever else they ask for.
+func LabelQueue(labels map[string]string) Queue { return ClassQueue(NodeClass{Labels: labels}) }
+
+// UnplacedQueue is that of runs for which there is no node; missing is what the
+// nodes lack: WaitCommand, WaitHandler, or WaitNode.
+func UnplacedQueue(c NodeClass, missing Wait) Queue {
+	mark := ""
+	switch missing {
+	case WaitCommand:
+		mark = markCommand
+	case WaitHandler:
+		mark = markHandler
+	}
+	return Queue(claimUnplaced + mark + c.hash() + nameEnd)
 }
 
 // GroupQueue is that of runs which wait for a place in their group. Nobody takes
@@ -57,7 +103,7 @@ func UnplacedQueue(labels map[string]string) Queue {
 func GroupQueue(group string) Queue {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(group))
-	return Queue(fmt.Sprintf("%s%016x%s", ClaimGroupPrefix, h.Sum64(), nameEnd))
+	return Queue(fmt.Sprintf("%s%016x%s", claimGroup, h.Sum64(), nameEnd))
 }
 
 // Key orders the runs of a queue: priority 10 first, and within one priority by
@@ -69,30 +115,50 @@ func (q Queue) Key(priority int, fair time.Time) ClaimKey {
 
 // Range bounds the keys of the queue: lo ≤ key < hi.
 func (q Queue) Range() (lo, hi ClaimKey) {
+	if id, ok := q.Node(); ok && q == NodeQueue(id, SlotGeneral) {
+		return ClaimKey(q) + "0", ClaimKey(q) + ":" // what follows is a priority, and no letter
+	}
 	last := len(q) - 1
 	return ClaimKey(q), ClaimKey(q[:last]) + ClaimKey(q[last]+1)
 }
 
 // Node is whose queue it is; false when it is not that of one node.
 func (q Queue) Node() (id string, ok bool) {
-	if q == CommonQueue || q.Labelled() || q.Unplaced() || len(q) < 3 {
+	if q == CommonQueue || q.OfClass() || q.Unplaced() {
 		return "", false
 	}
-	return string(q[1 : len(q)-1]), true
+	name, rest, ok := strings.Cut(string(q), nameEnd)
+	if !ok || len(name) < 2 || rest != "" && rest != markCommand {
+		return "", false
+	}
+	return name[1:], true
 }
 
-// Labelled reports whether the queue is that of a set of labels.
-func (q Queue) Labelled() bool { return strings.HasPrefix(string(q), ClaimReadyPrefix+labelMark) }
+// Kind is the slots that the runs in the queue need; those of the common queue,
+// and of labels, may need others where the former release put them there.
+func (q Queue) Kind() SlotKind {
+	if strings.HasSuffix(string(q), nameEnd+markCommand) || CommandClasses().Of(ClaimKey(q)) {
+		return SlotCommand
+	}
+	return SlotGeneral
+}
+
+// OfClass reports whether the queue is that of a class.
+func (q Queue) OfClass() bool { return strings.HasPrefix(string(q), string(ClassQueues)) }
 
 // Unplaced reports whether nobody may take what is in the queue.
-func (q Queue) Unplaced() bool { return strings.HasPrefix(string(q), ClaimUnplacedPrefix) }
+func (q Queue) Unplaced() bool { return UnplacedSpan().Of(ClaimKey(q)) }
 
 // labelHash is the name of a set of labels: 64 bits of FNV-1a over the pairs in
 // the order of their keys, each text with its length before it.
 func labelHash(labels map[string]string) string {
 	h := fnv.New64a()
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		_, _ = fmt.Fprintf(h, "%d:%s%d:%s", len(key), key, len(labels[key]), labels[key])
-	}
+	writeLabels(h, labels)
 	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+func writeLabels(w io.Writer, labels map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		_, _ = fmt.Fprintf(w, "%d:%s%d:%s", len(key), key, len(labels[key]), labels[key])
+	}
 }

@@ -20,15 +20,20 @@ func TestWhatAQueueIsOf(t *testing.T) {
 		labelled, unplaced, ready bool
 	}{
 		{entity.CommonQueue, "", false, false, true},
-		{entity.NodeQueue("host-1"), "host-1", false, false, true},
+		{entity.NodeQueue("host-1", entity.SlotGeneral), "host-1", false, false, true},
+		{entity.NodeQueue("host-1", entity.SlotCommand), "host-1", false, false, true},
+		{entity.ClassQueue(entity.NodeClass{Command: true}), "", true, false, true},
+		{entity.ClassQueue(entity.NodeClass{Labels: zone, Handler: "settle"}), "", true, false, true},
+		{entity.UnplacedQueue(entity.NodeClass{Command: true}, entity.WaitCommand), "", false, true, false},
+		{entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler), "", false, true, false},
 		{entity.LabelQueue(zone), "", true, false, true},
-		{entity.UnplacedQueue(zone), "", false, true, false},
-		{entity.UnplacedQueue(nil), "", false, true, false},
+		{entity.UnplacedQueue(entity.NodeClass{Labels: zone}, entity.WaitNode), "", false, true, false},
+		{entity.UnplacedQueue(entity.NodeClass{Labels: nil}, entity.WaitNode), "", false, true, false},
 	} {
 		node, ok := c.q.Node()
 		require.Equal(t, c.node, node, c.q)
 		require.Equal(t, c.node != "", ok, c.q)
-		require.Equal(t, []bool{c.labelled, c.unplaced}, []bool{c.q.Labelled(), c.q.Unplaced()}, c.q)
+		require.Equal(t, []bool{c.labelled, c.unplaced}, []bool{c.q.OfClass(), c.q.Unplaced()}, c.q)
 		key := c.q.Key(7, start)
 		require.Equal(t, c.q, key.Queue())
 		require.Equal(t, c.ready, key.Ready(), key)
@@ -46,9 +51,12 @@ func TestWhatAQueueIsOf(t *testing.T) {
 	}
 }
 
-// The longest node id fills the column of the claim key.
+// The longest keys fit the column of the claim key, and the longest of a node of
+// the former release its narrower one.
 func TestTheLongestKeyFits(t *testing.T) {
-	require.Len(t, entity.NodeQueue(strings.Repeat("n", 49)).Key(1, start), 64)
+	id := strings.Repeat("n", 49)
+	require.LessOrEqual(t, len(entity.NodeQueue(id, entity.SlotCommand).Key(1, start)), entity.MaxClaimKey)
+	require.LessOrEqual(t, len(entity.NodeQueue(id, entity.SlotGeneral).Key(1, start)), 64)
 }
 
 // The claim looks at the greatest key alone to know whether anything is routed,
@@ -58,20 +66,68 @@ func TestQueuesStandInOrder(t *testing.T) {
 	labels := rapid.MapOf(rapid.String(), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := id.Draw(t, "a"), id.Draw(t, "b")
-		set := labels.Draw(t, "labels")
-		inOrder := []entity.Queue{entity.CommonQueue, entity.NodeQueue(a), entity.LabelQueue(set), entity.UnplacedQueue(set)}
-		require.True(t, slices.IsSorted(inOrder))
+		set, handler := labels.Draw(t, "labels"), "x"+rapid.String().Draw(t, "handler")
+		ofHandler, ofCommands := entity.ClassQueue(entity.NodeClass{Labels: set, Handler: handler}), entity.ClassQueue(entity.NodeClass{Labels: set, Command: true})
+		nobody := entity.UnplacedQueue(entity.NodeClass{Labels: set}, entity.WaitNode)
+		general, commands := entity.NodeQueue(a, entity.SlotGeneral), entity.NodeQueue(a, entity.SlotCommand)
+		require.True(t, slices.IsSorted([]entity.Queue{entity.CommonQueue, general, commands, ofCommands, ofHandler, nobody}))
 		require.Greater(t, entity.NodeQueues, entity.CommonQueue.Key(1, start.AddDate(5000, 0, 0)))
-		require.Less(t, entity.NodeQueues, entity.NodeQueue(a).Key(10, time.Time{}))
-		require.Less(t, entity.LabelQueues, entity.LabelQueue(set).Key(10, time.Time{}))
-		for i, q := range append(inOrder, entity.NodeQueue(b)) {
+		require.Less(t, entity.NodeQueues, general.Key(10, time.Time{}))
+		require.Less(t, entity.ClassQueues, ofCommands.Key(10, time.Time{}))
+		of := entity.NodeQueueSpan(a)
+		require.True(t, of.Of(general.Key(1, start)) && of.Of(commands.Key(10, start)))
+		all := []entity.Queue{
+			entity.CommonQueue, general, commands, entity.NodeQueue(b, entity.SlotGeneral), entity.NodeQueue(b, entity.SlotCommand),
+			entity.LabelQueue(set), ofCommands, ofHandler, nobody, entity.UnplacedQueue(entity.NodeClass{Labels: set, Command: true}, entity.WaitCommand),
+		}
+		for i, q := range all {
 			lo, hi := q.Range()
-			for j, o := range append(inOrder, entity.NodeQueue(b)) {
+			for j, o := range all {
 				key := o.Key(rapid.IntRange(1, 10).Draw(t, "priority"), start)
 				require.Equal(t, i == j || q == o, lo <= key && key < hi, "%s in %s", key, q)
 			}
+			require.Equal(t, i == 2 || i == 4 || i == 6, q.Kind() == entity.SlotCommand, q)
 		}
 	})
+}
+
+// Which queue a run of a class waits in, and that no two classes share one.
+func TestAClassHasAQueueOfItsOwn(t *testing.T) {
+	zone := map[string]string{"zone": "a"}
+	seen := map[entity.Queue]bool{}
+	for _, c := range []entity.NodeClass{
+		{}, {Labels: zone}, {Command: true}, {Labels: zone, Command: true}, {Handler: "settle"}, {Labels: zone, Handler: "settle"}, {Handler: "bill"},
+		{Handler: "settle4:zone1:a"},
+	} {
+		seen[entity.ClassQueue(c)] = true
+	}
+	require.Len(t, seen, 8)
+	require.Equal(t, entity.CommonQueue, entity.ClassQueue(entity.NodeClass{}))
+	for _, frozen := range []struct {
+		class entity.NodeClass
+		want  entity.Queue
+	}{
+		{entity.NodeClass{Labels: zone}, "W~84ff584996ba31fd!"},
+		{entity.NodeClass{Command: true}, "W~Cab30c85be4e40be8!"},
+		{entity.NodeClass{Labels: zone, Handler: "settle"}, "W~Hf18b1492e4e7704f!"},
+	} {
+		require.Equal(t, frozen.want, entity.ClassQueue(frozen.class), "nodes of all releases must agree")
+	}
+	for _, c := range []struct {
+		job  entity.Job
+		want entity.NodeClass
+		kind entity.SlotKind
+	}{
+		{entity.Job{Type: entity.JobHTTP, Class: "x"}, entity.NodeClass{}, entity.SlotGeneral},
+		{entity.Job{Type: entity.JobCustom, Class: "noop"}, entity.NodeClass{}, entity.SlotGeneral},
+		{entity.Job{Type: entity.JobCustom, Class: "settle"}, entity.NodeClass{Handler: "settle"}, entity.SlotGeneral},
+		{entity.Job{Type: entity.JobCommand, Class: "settle"}, entity.NodeClass{Command: true}, entity.SlotCommand},
+		{entity.Job{Type: entity.JobCommand, Routing: entity.Routing{Labels: zone}}, entity.NodeClass{Labels: zone, Command: true}, entity.SlotCommand},
+	} {
+		require.Equal(t, c.want, entity.NodeClassOf(&c.job))
+		require.Equal(t, c.kind, c.want.Kind())
+		require.Equal(t, c.kind, c.job.SlotKind())
+	}
 }
 
 func TestALabelQueueIsThatOfItsLabels(t *testing.T) {

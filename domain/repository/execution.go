@@ -103,12 +103,15 @@ type ExecutionWriter interface {
 // ExecutionFilter narrows a list; empty fields do not filter. From and To bound
 // the moment in the id: scheduled time of planned runs, creation of others.
 type ExecutionFilter struct {
-	JobID   string
-	Status  entity.Status
+	JobID  string
+	Status entity.Status
+	// NodeID is the node that runs or ran them, or in whose queue they wait.
 	NodeID  string
 	Trigger entity.Trigger
-	From    time.Time
-	To      time.Time
+	// WaitsFor keeps the WAITING ones that wait for that.
+	WaitsFor entity.Wait
+	From     time.Time
+	To       time.Time
 	// Groups are those whose jobs may be seen; nil is all.
 	Groups []string
 }

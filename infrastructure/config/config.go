@@ -159,7 +159,8 @@ type Engine struct {
 
 // Executor bounds and permits what runs on this node.
 type Executor struct {
-	// Slots are the HTTP and CUSTOM runs at one time, 1–100,000.
+	// Slots are the HTTP and CUSTOM runs at one time, 1–100,000. Commands have
+	// their own.
 	Slots   int
 	Command Command
 	HTTP    HTTPCalls
@@ -167,7 +168,8 @@ type Executor struct {
 
 // Command is the execution of processes.
 type Command struct {
-	// Slots are the processes at one time, 1–10,000.
+	// Slots are the commands at one time, 1–10,000. Load makes 16 of 0, but at most
+	// two for each processor.
 	Slots   int
 	Enabled bool
 	// FolderMb bounds what is in the working folder of one run, in MiB,

@@ -25,7 +25,7 @@ func Defaults(profile string) Config {
 		Engine: Engine{ScanIntervalMs: 1000, HorizonMs: 3000, BatchSize: 500, BeatMs: 3000, LeaseMs: 18_000},
 		Executor: Executor{
 			Slots:   512,
-			Command: Command{Slots: 16, FolderMb: 1024, Interpreters: []string{"sh", "bash", "python3", "node"}},
+			Command: Command{FolderMb: 1024, Interpreters: []string{"sh", "bash", "python3", "node"}},
 			HTTP:    HTTPCalls{AllowPrivate: true, MaxPerHost: 256, BreakAfter: 20, BreakSec: 10},
 		},
 		Retention: Retention{ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7},

@@ -106,7 +106,7 @@ func keys() []key {
 		number("engine.beatMs", 50, 60_000, func(c *Config) *int { return &c.Engine.BeatMs }),
 		number("engine.leaseMs", 300, 600_000, func(c *Config) *int { return &c.Engine.LeaseMs }),
 		number("executor.slots", 1, 100_000, func(c *Config) *int { return &c.Executor.Slots }),
-		number("executor.command.slots", 1, 10_000, func(c *Config) *int { return &c.Executor.Command.Slots }),
+		number("executor.command.slots", 0, 10_000, func(c *Config) *int { return &c.Executor.Command.Slots }),
 		number("executor.command.folderMb", 1, 1<<20, func(c *Config) *int { return &c.Executor.Command.FolderMb }),
 		flag("executor.command.enabled", func(c *Config) *bool { return &c.Executor.Command.Enabled }),
 		text("executor.command.user", func(c *Config) *string { return &c.Executor.Command.User }),

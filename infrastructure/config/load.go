@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -15,6 +16,10 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/service/spelling"
 )
+
+// mostCommands is how many commands run at once where nobody says how many, if
+// there are processors enough.
+const mostCommands = 16
 
 // delimiter joins the parts of a key inside koanf. It is not a dot, so that a
 // label named a.b in the file stays one label.
@@ -73,6 +78,10 @@ func Load(o Options) (c Config, warnings []string, err error) {
 	}
 	if given["executor.http.allowPrivate"] == nil {
 		c.Executor.HTTP.AllowPrivate = own
+	}
+	if c.Executor.Command.Slots == 0 {
+		// Two commands for each processor keep it busy.
+		c.Executor.Command.Slots = min(mostCommands, 2*runtime.GOMAXPROCS(0))
 	}
 	nameNode(&c)
 	problems = append(problems, c.problems()...)

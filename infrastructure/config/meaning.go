@@ -64,7 +64,7 @@ var meanings = map[string]meaning{
 	"engine.beatMs":                   {text: "The time between two signs of life of a node; at most a sixth of `engine.leaseMs`. The same on all nodes.", unit: "milliseconds"},
 	"engine.leaseMs":                  {text: "How long a sign of life is good for: a node without one that long is DOWN, and stops its work a sixth of it sooner. The same on all nodes.", unit: "milliseconds"},
 	"executor.slots":                  {text: "How many HTTP and CUSTOM runs this node has at a time."},
-	"executor.command.slots":          {text: "How many commands this node runs at a time."},
+	"executor.command.slots":          {text: "How many commands this node runs at a time, beside `executor.slots`; 0 is 16, but at most two for each processor."},
 	"executor.command.folderMb":       {text: "What the working folder of one run may hold.", unit: "MiB"},
 	"executor.command.enabled":        {text: "Run commands on this node. A server that runs as root also wants `executor.command.user`.", standalone: "true where `server.addr` is a loopback address, else false", cluster: "false"},
 	"executor.command.user":           {text: "The user that commands run as; naming another one than the server's needs a server that runs as root.", standalone: "the server's own", cluster: "the server's own"},

@@ -17,9 +17,14 @@ import (
 type Executor interface {
 	// Run runs one attempt and returns when it has ended. It gives up when ctx
 	// is cancelled and then reports a failure with ReasonError; what that means
-	// is decided by the cause of the cancellation. Neither of its arguments may
-	// be changed.
+	// is decided by the cause of the cancellation. An attempt that cannot begin is
+	// entity.NotBegun. Neither of its arguments may be changed.
 	Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome
+	Checker
+}
+
+// Checker checks definitions of one type.
+type Checker interface {
 	// Check lists what is wrong with the executor's part of a definition, whose
 	// data is a JSON object, in the field names of the API.
 	Check(job *entity.Job) []fault.Field
@@ -29,12 +34,14 @@ type Executor interface {
 // is safe for concurrent use.
 type DistributedExecutor struct {
 	executors map[entity.JobType]Executor
+	elsewhere map[entity.JobType]Checker
 }
 
-// New returns a DistributedExecutor of these executors. A type that is left
-// out is refused, at the edge and at run time.
-func New(executors map[entity.JobType]Executor) *DistributedExecutor {
-	return &DistributedExecutor{executors: maps.Clone(executors)}
+// New returns a DistributedExecutor of these executors. Definitions of other
+// types, whose runs wait for a node that can, are checked by those of elsewhere;
+// a type in neither is refused, at the edge and at run time.
+func New(executors map[entity.JobType]Executor, elsewhere map[entity.JobType]Checker) *DistributedExecutor {
+	return &DistributedExecutor{executors: maps.Clone(executors), elsewhere: maps.Clone(elsewhere)}
 }
 
 // Run runs one attempt on the caller's goroutine and says what it came to. It
@@ -59,7 +66,7 @@ func (d *DistributedExecutor) Run(ctx context.Context, run entity.Run, rep entit
 	}
 	outcome = executor.Run(ctx, run, rep)
 	switch {
-	case outcome.Status == entity.StatusSuccess:
+	case outcome.Status == entity.StatusSuccess, outcome.Status == entity.StatusWaiting:
 		return outcome
 	case !ends(outcome.Status):
 		return entity.Failed(entity.ReasonError, fmt.Sprintf("the executor reported the state %q, which is no end of an attempt", outcome.Status))
@@ -85,11 +92,14 @@ func ends(s entity.Status) bool {
 // to validation.Job and leaves to it what is reported there: unknown types, a
 // missing class, and data that is not a JSON object.
 func (d *DistributedExecutor) Check(job *entity.Job) []fault.Field {
-	executor := d.executors[job.Type]
+	var checker Checker = d.elsewhere[job.Type]
+	if executor := d.executors[job.Type]; executor != nil {
+		checker = executor
+	}
 	switch {
-	case executor != nil && validation.Object(job.Data):
-		return executor.Check(job)
-	case executor == nil && known(job.Type):
+	case checker != nil && validation.Object(job.Data):
+		return checker.Check(job)
+	case checker == nil && known(job.Type):
 		return []fault.Field{{Field: "jobType", Code: "not_enabled", Message: refusal(job.Type)}}
 	}
 	return nil

@@ -34,7 +34,7 @@ func (s scripted) Check(*entity.Job) []fault.Field { return s.wrong }
 
 func runScript(ctx context.Context, script func(ctx context.Context) entity.Outcome) (entity.Outcome, *executortest.Recorder) {
 	rep := &executortest.Recorder{}
-	d := executor.New(map[entity.JobType]executor.Executor{entity.JobCustom: scripted{run: script}})
+	d := executor.New(map[entity.JobType]executor.Executor{entity.JobCustom: scripted{run: script}}, nil)
 	return d.Run(ctx, executortest.NewRun(entity.JobCustom, "x", ""), rep), rep
 }
 
@@ -44,7 +44,7 @@ func TestRunDispatchesByType(t *testing.T) {
 	}
 	d := executor.New(map[entity.JobType]executor.Executor{
 		entity.JobCustom: answer("custom"), entity.JobHTTP: answer("http"),
-	})
+	}, nil)
 	require.Equal(t, "custom", d.Run(t.Context(), executortest.NewRun(entity.JobCustom, "", ""), nil).Result)
 	require.Equal(t, "http", d.Run(t.Context(), executortest.NewRun(entity.JobHTTP, "", ""), nil).Result)
 
@@ -200,7 +200,7 @@ func TestRunMendsHalfAnOutcome(t *testing.T) {
 
 func TestCheckAsksTheExecutorOfTheType(t *testing.T) {
 	wrong := []fault.Field{{Field: "jobData.x", Code: "invalid", Message: "no"}}
-	d := executor.New(map[entity.JobType]executor.Executor{entity.JobCustom: scripted{wrong: wrong}})
+	d := executor.New(map[entity.JobType]executor.Executor{entity.JobCustom: scripted{wrong: wrong}}, nil)
 	cases := []struct {
 		name string
 		job  entity.Job

@@ -85,33 +85,41 @@ func (q queue) CountRange(_ context.Context, r repository.ClaimRange) (int, erro
 
 type node struct{}
 
-func (node) Running() (running, total int) { return 3, 8 }
-func (node) HeldEnds() int                 { return 2 }
-func (node) Held() int                     { return 17 }
-func (node) Leads() bool                   { return true }
-func (node) Offset() time.Duration         { return -2500 * time.Millisecond }
+func (node) Load(kind entity.SlotKind) (running, slots int) {
+	return [2]int{3, 1}[kind], [2]int{8, 2}[kind]
+}
+func (node) HeldEnds() int         { return 2 }
+func (node) Held() int             { return 17 }
+func (node) Leads() bool           { return true }
+func (node) Offset() time.Duration { return -2500 * time.Millisecond }
 func (node) Ages() map[string]time.Duration {
 	return map[string]time.Duration{"scan": 1500 * time.Millisecond}
 }
 
 func TestGaugesAreReadWhenAsked(t *testing.T) {
 	m := metrics.New()
-	m.Watch(queue{entity.ClaimReadyPrefix: 5, entity.ClaimParkedPrefix: 6, entity.ClaimUnplacedPrefix: 2, entity.ClaimQueuedPrefix: 1_000_000}, node{}, node{}, node{}, node{}, func() []string { return []string{"redis", "duty", "duty"} })
+	m.Watch(queue{entity.ReadySpan().Lo: 5, entity.ParkedSpan().Lo: 6, entity.UnplacedSpan().Lo: 3, entity.WaitHandler.Spans()[0].Lo: 2, entity.QueuedSpan().Lo: 1_000_000, entity.DetachedSpan().Lo: 4}, node{}, node{}, node{}, node{}, func() []string { return []string{"redis", "duty", "duty"} })
 	got := scrape(t, m)
 	for name, want := range map[string]string{
-		`ps_queue_depth{state="ready"}`:    "5",
-		`ps_queue_depth{state="parked"}`:   "6",
-		`ps_queue_depth{state="unplaced"}`: "2",
-		`ps_queue_depth{state="queued"}`:   "100000",
-		`ps_running`:                       "3",
-		`ps_slots`:                         "8",
-		`ps_held_ends`:                     "2",
-		`ps_due_soon`:                      "17",
-		`ps_loop_age_seconds{loop="scan"}`: "1.5",
-		`ps_duties_leader`:                 "1",
-		`ps_clock_offset_seconds`:          "-2.5",
-		`ps_degraded{part="duty"}`:         "1",
-		`ps_degraded{part="redis"}`:        "1",
+		`ps_queue_depth{state="ready"}`:         "5",
+		`ps_queue_depth{state="parked"}`:        "6",
+		`ps_queue_depth{state="unplaced"}`:      "3",
+		`ps_queue_depth{state="detached"}`:      "4",
+		`ps_unplaced_runs{waits_for="NODE"}`:    "1",
+		`ps_unplaced_runs{waits_for="COMMAND"}`: "0",
+		`ps_unplaced_runs{waits_for="HANDLER"}`: "2",
+		`ps_command_running`:                    "1",
+		`ps_command_slots`:                      "2",
+		`ps_queue_depth{state="queued"}`:        "100000",
+		`ps_running`:                            "3",
+		`ps_slots`:                              "8",
+		`ps_held_ends`:                          "2",
+		`ps_due_soon`:                           "17",
+		`ps_loop_age_seconds{loop="scan"}`:      "1.5",
+		`ps_duties_leader`:                      "1",
+		`ps_clock_offset_seconds`:               "-2.5",
+		`ps_degraded{part="duty"}`:              "1",
+		`ps_degraded{part="redis"}`:             "1",
 	} {
 		require.Equal(t, want, got[name], name)
 	}

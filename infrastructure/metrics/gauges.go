@@ -16,10 +16,10 @@ type Queue interface {
 	CountRange(ctx context.Context, r repository.ClaimRange) (int, error)
 }
 
-// Runs tells how many slots are in use, and how many ends of runs the store has
-// not taken for more than a minute.
+// Runs tells how many slots of a kind are in use, and how many ends of runs the
+// store has not taken for more than a minute.
 type Runs interface {
-	Running() (running, total int)
+	Load(kind entity.SlotKind) (running, slots int)
 	HeldEnds() int
 }
 
@@ -53,15 +53,18 @@ const scrapeTimeout = 2 * time.Second
 func (m *MetricsCollector) Watch(q Queue, runs Runs, plans Plans, loops Loops, clock Clock, degraded func() []string) {
 	m.registry.MustRegister(&gauges{
 		queue: q, runs: runs, plans: plans, loops: loops, clock: clock, degraded: degraded,
-		trouble: prometheus.NewDesc("ps_degraded", "1 for each part that does not work as it should, see /readyz.", []string{"part"}, nil),
-		depth:   prometheus.NewDesc("ps_queue_depth", "Waiting executions, by what they wait for; at most 100000.", []string{"state"}, nil),
-		running: prometheus.NewDesc("ps_running", "Runs on this node.", nil, nil),
-		slots:   prometheus.NewDesc("ps_slots", "Slots of this node.", nil, nil),
-		ends:    prometheus.NewDesc("ps_held_ends", "Ends of runs that the store has not taken for more than a minute. Alert on any.", nil, nil),
-		held:    prometheus.NewDesc("ps_due_soon", "Jobs held in memory because they are due soon.", nil, nil),
-		age:     prometheus.NewDesc("ps_loop_age_seconds", "Time since the last good tick of a duty.", []string{"loop"}, nil),
-		leads:   prometheus.NewDesc("ps_duties_leader", "1 on the node that does the duties of the cluster, else 0.", nil, nil),
-		offset:  prometheus.NewDesc("ps_clock_offset_seconds", "How far the clock of the store is ahead of this node's, as far as that is certain. Alert beyond 1 and -1.", nil, nil),
+		trouble:      prometheus.NewDesc("ps_degraded", "1 for each part that does not work as it should, see /readyz.", []string{"part"}, nil),
+		depth:        prometheus.NewDesc("ps_queue_depth", "Waiting executions, by what they wait for, and detached ones; at most 100000.", []string{"state"}, nil),
+		unplaced:     prometheus.NewDesc("ps_unplaced_runs", "Waiting executions that no node can take, by what is missing: NODE (one with the labels), COMMAND (one that runs commands) or HANDLER. Alert on any that lasts.", []string{"waits_for"}, nil),
+		running:      prometheus.NewDesc("ps_running", "Runs on this node in general slots.", nil, nil),
+		slots:        prometheus.NewDesc("ps_slots", "General slots of this node.", nil, nil),
+		commands:     prometheus.NewDesc("ps_command_running", "Commands that run on this node.", nil, nil),
+		commandSlots: prometheus.NewDesc("ps_command_slots", "Slots for commands of this node.", nil, nil),
+		ends:         prometheus.NewDesc("ps_held_ends", "Ends of runs that the store has not taken for more than a minute. Alert on any.", nil, nil),
+		held:         prometheus.NewDesc("ps_due_soon", "Jobs held in memory because they are due soon.", nil, nil),
+		age:          prometheus.NewDesc("ps_loop_age_seconds", "Time since the last good tick of a duty.", []string{"loop"}, nil),
+		leads:        prometheus.NewDesc("ps_duties_leader", "1 on the node that does the duties of the cluster, else 0.", nil, nil),
+		offset:       prometheus.NewDesc("ps_clock_offset_seconds", "How far the clock of the store is ahead of this node's, as far as that is certain. Alert beyond 1 and -1.", nil, nil),
 	})
 }
 
@@ -74,14 +77,34 @@ type gauges struct {
 
 	degraded func() []string
 
-	depth, running, slots, ends, held, age, leads, offset, trouble *prometheus.Desc
+	depth, unplaced, running, slots, commands, commandSlots, ends, held, age, leads, offset, trouble *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.depth, g.running, g.slots, g.ends, g.held, g.age, g.leads, g.offset, g.trouble} {
+	for _, d := range []*prometheus.Desc{g.depth, g.unplaced, g.running, g.slots, g.commands, g.commandSlots, g.ends, g.held, g.age, g.leads, g.offset, g.trouble} {
 		ch <- d
 	}
+}
+
+// missing splits what no node can take by what is missing; where nothing is
+// unplaced the store is not asked.
+func (g *gauges) missing(ctx context.Context, unplaced int) map[entity.Wait]int {
+	out := map[entity.Wait]int{entity.WaitNode: unplaced, entity.WaitCommand: 0, entity.WaitHandler: 0}
+	if unplaced == 0 {
+		return out
+	}
+	for _, wait := range []entity.Wait{entity.WaitCommand, entity.WaitHandler} {
+		for _, s := range wait.Spans() {
+			n, err := g.queue.CountRange(ctx, repository.ClaimRange{Lo: s.Lo, Hi: s.Hi, Limit: countLimit})
+			if err != nil {
+				return nil
+			}
+			out[wait] += n
+			out[entity.WaitNode] = max(out[entity.WaitNode]-n, 0)
+		}
+	}
+	return out
 }
 
 // Collect implements prometheus.Collector.
@@ -92,23 +115,36 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	for _, part := range []struct {
-		state  string
-		lo, hi entity.ClaimKey
+		state string
+		span  entity.ClaimSpan
 	}{
-		{"ready", entity.ClaimReadyPrefix, entity.ClaimUnplacedPrefix},
-		{"unplaced", entity.ClaimUnplacedPrefix, "Y"},
-		{"parked", entity.ClaimParkedPrefix, "C"},
-		{"grouped", entity.ClaimGroupPrefix, "H"},
-		{"queued", entity.ClaimQueuedPrefix, "R"},
+		{"ready", entity.ReadySpan()},
+		{"unplaced", entity.UnplacedSpan()},
+		{"parked", entity.ParkedSpan()},
+		{"grouped", entity.GroupedSpan()},
+		{"queued", entity.QueuedSpan()},
+		{"detached", entity.DetachedSpan()},
 	} {
-		n, err := g.queue.CountRange(ctx, repository.ClaimRange{Lo: part.lo, Hi: part.hi, Limit: countLimit})
-		if err == nil {
-			gauge(g.depth, float64(n), part.state)
+		n, err := g.queue.CountRange(ctx, repository.ClaimRange{Lo: part.span.Lo, Hi: part.span.Hi, Limit: countLimit})
+		if err != nil {
+			continue
+		}
+		gauge(g.depth, float64(n), part.state)
+		if part.state == "unplaced" {
+			for wait, n := range g.missing(ctx, n) {
+				gauge(g.unplaced, float64(n), string(wait))
+			}
 		}
 	}
-	running, total := g.runs.Running()
-	gauge(g.running, float64(running))
-	gauge(g.slots, float64(total))
+	for _, kind := range entity.SlotKinds() {
+		running, total := g.runs.Load(kind)
+		d := [2]*prometheus.Desc{g.running, g.slots}
+		if kind == entity.SlotCommand {
+			d = [2]*prometheus.Desc{g.commands, g.commandSlots}
+		}
+		gauge(d[0], float64(running))
+		gauge(d[1], float64(total))
+	}
 	gauge(g.ends, float64(g.runs.HeldEnds()))
 	gauge(g.held, float64(g.plans.Held()))
 	leads := 0.0

@@ -73,14 +73,14 @@ func benchLook(b *testing.B, s *persistence.Store, next *int) {
 	})
 	b.Run("look/last", func(b *testing.B) {
 		for b.Loop() {
-			_, err := s.Last(b.Context(), entity.ClaimReadyPrefix, entity.ClaimUnplacedPrefix)
+			_, err := s.Last(b.Context(), entity.ReadySpan().Lo, entity.UnplacedSpan().Lo)
 			require.NoError(b, err)
 		}
 	})
 }
 
 func benchClaims(b *testing.B, s *persistence.Store, next *int) {
-	all := []entity.Queue{entity.CommonQueue, entity.NodeQueue("n1"), entity.LabelQueue(map[string]string{"zone": "a"})}
+	all := []entity.Queue{entity.CommonQueue, entity.NodeQueue("n1", entity.SlotGeneral), entity.LabelQueue(map[string]string{"zone": "a"})}
 	for name, queues := range map[string][]entity.Queue{"claim/common": all[:1], "claim/three queues": all} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -61,8 +61,10 @@ func (r *Claims) WaitingOf(ctx context.Context, jobID string, limit int) ([]stri
 	if !plain(jobID) {
 		return nil, nil
 	}
+	all := entity.AllClaims()
 	return collect(ctx, r.c, "claim.waiting-of", "SELECT id FROM scheduler_job_execution"+r.c.d.byClaim+
-		" WHERE claim_key >= '' AND claim_key < '~' AND job_id = ? AND status = 'WAITING' LIMIT ?", []any{jobID, limit}, scanText)
+		" WHERE claim_key >= ? AND claim_key < ? AND job_id = ? AND status = 'WAITING' LIMIT ?",
+		[]any{string(all.Lo), string(all.Hi), jobID, limit}, scanText)
 }
 
 // Held implements repository.ClaimReader.

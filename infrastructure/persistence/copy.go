@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // copyMarker is a table that stands in the target while a copy is not
@@ -157,7 +159,8 @@ func (c *copier) look(ctx context.Context) (err error) {
 	if err := c.from.QueryRowContext(ctx, "SELECT COUNT(*) FROM scheduler_secret").Scan(&c.result.Secrets); err != nil {
 		return fmt.Errorf("count the secrets: %w", err)
 	}
-	c.result.Nodes, err = texts(ctx, c.from, "SELECT DISTINCT node_id FROM scheduler_job_execution WHERE claim_key >= 'R' AND claim_key < 'S' ORDER BY node_id")
+	held := entity.HeldSpan()
+	c.result.Nodes, err = texts(ctx, c.from, "SELECT DISTINCT node_id FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ? ORDER BY node_id", string(held.Lo), string(held.Hi))
 	return err
 }
 

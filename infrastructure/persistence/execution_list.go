@@ -3,6 +3,7 @@ package persistence
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -22,11 +23,11 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p r
 	if after != "" && (hi == "" || after < hi) {
 		hi = after
 	}
-	if f.Status == "" && f.NodeID == "" && f.Trigger == "" && f.Groups == nil {
+	if f.Status == "" && f.NodeID == "" && f.Trigger == "" && f.WaitsFor == "" && f.Groups == nil {
 		return r.page(ctx, f, lo, hi, limit) // an index leads to every row
 	}
-	if f.Status != "" && !f.Status.Final() && f.JobID == "" {
-		if ids, few, err := r.live(ctx, f.Status); few || err != nil {
+	if spans := liveSpans(f); len(spans) > 0 && f.JobID == "" {
+		if ids, few, err := r.live(ctx, spans); few || err != nil {
 			return r.among(ctx, ids, f, lo, hi, limit, err)
 		}
 	}
@@ -52,8 +53,8 @@ func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo,
 // matching reads up to n runs that a filter and a condition on ids leave,
 // newest first.
 func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter, ids condition, n int) ([]*entity.Execution, error) {
-	where, args := joinConditions(ids, equals("job_id", f.JobID), equals("status", string(f.Status)), equals("node_id", f.NodeID),
-		equals("trigger_type", string(f.Trigger)), r.c.d.ofGroups("job_id", f.Groups))
+	where, args := joinConditions(ids, equals("job_id", f.JobID), equals("status", string(f.Status)), atNode(f.NodeID),
+		equals("trigger_type", string(f.Trigger)), waitsFor(f.WaitsFor), r.c.d.ofGroups("job_id", f.Groups))
 	return collect(ctx, r.c, "execution.list", selectViews+where+" ORDER BY id DESC LIMIT ?", append(args, n), scanView)
 }
 
@@ -61,17 +62,48 @@ func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter,
 // are more, the newest of them are soon found by reading all runs.
 const fewLive = 5000
 
-// live lists the runs of a state that is not final, in no order, from the
-// claim index, which holds these alone. When they are many, few is false.
-func (r *Executions) live(ctx context.Context, status entity.Status) (ids []string, few bool, err error) {
-	const running, beyond, end = entity.ClaimRunningPrefix, "S", "~"
-	spans := [][2]string{{"", running}, {beyond, end}}
-	if status == entity.StatusRunning {
-		spans = [][2]string{{running, beyond}}
+// atNode is the condition that runs are of a node, or wait in its queue.
+func atNode(id string) condition {
+	if id == "" {
+		return condition{}
 	}
+	queue := entity.NodeQueueSpan(id)
+	return condition{"(node_id = ? OR claim_key >= ? AND claim_key < ?)", []any{id, string(queue.Lo), string(queue.Hi)}}
+}
+
+// waitsFor is the condition that runs wait for something.
+func waitsFor(w entity.Wait) condition {
+	var parts []string
+	var args []any
+	for _, s := range w.Spans() {
+		parts, args = append(parts, "claim_key >= ? AND claim_key < ?"), append(args, string(s.Lo), string(s.Hi))
+	}
+	if len(parts) == 0 {
+		return condition{}
+	}
+	return condition{"(" + strings.Join(parts, " OR ") + ")", args}
+}
+
+// liveSpans are the parts of the claim index that hold what a filter asks for,
+// where only live runs can match it.
+func liveSpans(f repository.ExecutionFilter) []entity.ClaimSpan {
+	switch {
+	case f.WaitsFor != "":
+		return f.WaitsFor.Spans()
+	case f.Status == entity.StatusRunning:
+		return entity.RunningSpans()
+	case f.Status == entity.StatusWaiting:
+		return entity.WaitingSpans()
+	}
+	return nil
+}
+
+// live lists the runs in parts of the claim index, which holds live runs alone,
+// in no order. When they are many, few is false.
+func (r *Executions) live(ctx context.Context, spans []entity.ClaimSpan) (ids []string, few bool, err error) {
 	for _, span := range spans {
 		part, err := collect(ctx, r.c, "execution.list-live", "SELECT id FROM scheduler_job_execution"+r.c.d.byClaim+
-			" WHERE claim_key >= ? AND claim_key < ? LIMIT ?", []any{span[0], span[1], fewLive + 1 - len(ids)}, scanText)
+			" WHERE claim_key >= ? AND claim_key < ? LIMIT ?", []any{string(span.Lo), string(span.Hi), fewLive + 1 - len(ids)}, scanText)
 		if err != nil {
 			return nil, false, err
 		}

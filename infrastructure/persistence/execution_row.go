@@ -150,7 +150,7 @@ func checkExecution(e *entity.Execution) error {
 		{"job_id", e.JobID, 50},
 		{"node_id", e.NodeID, 50},
 		{"fire_key", e.FireKey, 100},
-		{"claim_key", string(e.Claim), 64},
+		{"claim_key", string(e.Claim), entity.MaxClaimKey},
 		{"retry_of", e.RetryOf, 50},
 		{"root_id", e.RootID, 50},
 		{"status", string(e.Status), 20},

@@ -52,8 +52,9 @@ func (w *executionWriter) TryLockAt(ctx context.Context, keys []entity.ClaimKey)
 // LiveOf implements repository.ExecutionWriter. It searches what is live and not
 // the job's history, which may be millions of runs.
 func (w *executionWriter) LiveOf(ctx context.Context, jobID string) ([]*entity.Execution, error) {
+	all := entity.AllClaims()
 	ids, err := collect(ctx, w.c, "execution.live-of", "SELECT id FROM scheduler_job_execution"+w.c.d.byClaim+
-		" WHERE claim_key >= '' AND claim_key < '~' AND job_id = ?", []any{jobID}, scanText)
+		" WHERE claim_key >= ? AND claim_key < ? AND job_id = ?", []any{string(all.Lo), string(all.Hi), jobID}, scanText)
 	if err != nil {
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func (h history) lists(s *persistence.Store) []costed {
 	runs("node that left long ago", repository.ExecutionFilter{NodeID: "node-gone"})
 	runs("node that never was", repository.ExecutionFilter{NodeID: "node-x"})
 	runs("MANUAL, 1 in 5,000", repository.ExecutionFilter{Trigger: entity.TriggerManual})
-	runs("EVENT, none", repository.ExecutionFilter{Trigger: entity.TriggerEvent})
+	runs("RETRY, none", repository.ExecutionFilter{Trigger: entity.TriggerRetry})
 	runs("a group, 5 %", repository.ExecutionFilter{Groups: []string{"group 3"}})
 	runs("a group with one old run", repository.ExecutionFilter{Groups: []string{"rare"}})
 	runs("a group without jobs", repository.ExecutionFilter{Groups: []string{"none"}})

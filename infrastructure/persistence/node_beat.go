@@ -43,10 +43,10 @@ func (r *Nodes) atOnce(ctx context.Context, lane repository.Lane, name, query st
 // more are further assignments.
 func (c *conn) beatStatement(n entity.Node, more string, added ...any) (query string, args []any) {
 	now, at := c.now()
-	args = append(at, strings.Join(n.Roles, ","), n.Slots, n.Running, n.CPU, n.Memory, n.ClockOffset.Milliseconds())
+	args = append(at, strings.Join(n.Roles, ","), n.Slots, n.Running, n.CommandSlots, n.CommandRunning, n.CPU, n.Memory, n.ClockOffset.Milliseconds())
 	args = append(append(append(args, at...), added...), n.ID, n.Epoch)
 	return "UPDATE scheduler_node_registry SET last_heartbeat = " + now +
-		", roles = ?, slots = ?, running = ?, cpu = ?, memory = ?, clock_offset = ?, update_time = " + now +
+		", roles = ?, slots = ?, running = ?, command_slots = ?, command_running = ?, cpu = ?, memory = ?, clock_offset = ?, update_time = " + now +
 		", status = CASE WHEN status = 'SUSPECT' THEN 'UP' ELSE status END" + more + " WHERE id = ? AND epoch = ? AND status <> 'DOWN'", args
 }
 
@@ -93,7 +93,7 @@ func (r *Nodes) Drain(ctx context.Context, id string, draining bool) error {
 // Leave implements repository.Nodes.
 func (r *Nodes) Leave(ctx context.Context, id string, epoch int64) error {
 	_, err := r.atOnce(ctx, repository.LaneComplete, "node.leave",
-		"UPDATE scheduler_node_registry SET status = ?, down_cause = ?, running = 0 WHERE id = ? AND epoch = ? AND status <> ?",
+		"UPDATE scheduler_node_registry SET status = ?, down_cause = ?, running = 0, command_running = 0 WHERE id = ? AND epoch = ? AND status <> ?",
 		string(entity.NodeDown), entity.DownLeft, id, epoch, string(entity.NodeDown))
 	return err
 }
@@ -101,7 +101,14 @@ func (r *Nodes) Leave(ctx context.Context, id string, epoch int64) error {
 // View implements repository.Nodes. The time is read after the rows, so that
 // no beat is younger than it.
 func (r *Nodes) View(ctx context.Context) ([]entity.Node, time.Time, error) {
-	nodes, err := r.All(ctx)
+	var rows []nodeRow
+	if err := r.s.read.gorm(ctx, "node.view").Omit("handlers").Order("id").Find(&rows).Error; err != nil {
+		return nil, time.Time{}, err
+	}
+	if err := r.handlers.fill(ctx, r.s.read, rows); err != nil {
+		return nil, time.Time{}, err
+	}
+	nodes, err := nodesOf(rows)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -112,9 +119,21 @@ func (r *Nodes) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 // ForgetNodes implements repository.Nodes. What a node runs and what waits for
 // it is told by the claim keys, see entity.ClaimKey and entity.Queue.
 func (r *Nodes) ForgetNodes(ctx context.Context, before time.Time) (n int, err error) {
-	found, err := r.atOnce(ctx, repository.LaneRetention, "node.forget", "DELETE FROM scheduler_node_registry WHERE status = 'DOWN' AND last_heartbeat < ?"+
-		" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key = CONCAT('R', scheduler_node_registry.id))"+
-		" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key > CONCAT('W', scheduler_node_registry.id, '!')"+
-		" AND claim_key < CONCAT('W', scheduler_node_registry.id, '\"'))", text(before))
-	return int(found), err
+	const gone = " FROM scheduler_node_registry WHERE status = 'DOWN' AND last_heartbeat < ?"
+	ids, err := collect(ctx, r.s.read, "node.gone", "SELECT id"+gone, []any{text(before)}, scanText)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		waits := entity.NodeQueueSpan(id)
+		found, err := r.atOnce(ctx, repository.LaneRetention, "node.forget", "DELETE"+gone+
+			" AND id = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key = ?)"+
+			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ?)",
+			text(before), id, string(entity.RunningKey(id)), string(waits.Lo), string(waits.Hi))
+		if err != nil {
+			return n, err
+		}
+		n += int(found)
+	}
+	return n, nil
 }

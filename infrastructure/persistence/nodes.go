@@ -2,6 +2,7 @@ package persistence
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,11 @@ import (
 )
 
 // Nodes is the registry: repository.Nodes.
-type Nodes struct{ s *core }
+type Nodes struct {
+	s *core
+	// handlers are the lists of handlers that looks have seen.
+	handlers handlerLists
+}
 
 // nodeRow is a row of scheduler_node_registry.
 type nodeRow struct {
@@ -47,6 +52,13 @@ type nodeRow struct {
 	LockSession *int64
 	Sessions    *string
 	DownCause   *string
+	// What the node can holds for the life that has published it: a former
+	// release that takes the id over leaves these columns as they are.
+	CommandSlots   int
+	CommandRunning int
+	Handlers       sql.NullString
+	HandlersHash   string
+	PublishedEpoch int64
 }
 
 // TableName implements GORM's Tabler.
@@ -64,6 +76,10 @@ func toNodeRow(n entity.Node) (nodeRow, error) {
 		Weight: max(n.Weight, 1), CPU: n.CPU, Memory: n.Memory, ClockOffset: n.ClockOffset.Milliseconds(),
 	}
 	row.publish(n.Life)
+	if n.Publishes() {
+		row.CommandSlots, row.CommandRunning, row.HandlersHash = n.CommandSlots, n.CommandRunning, n.HandlersHash
+		row.Handlers = sql.NullString{String: strings.Join(n.Handlers, "\n"), Valid: true}
+	}
 	return row, nil
 }
 
@@ -122,6 +138,12 @@ func (r nodeRow) entity() (entity.Node, error) {
 	if r.Roles != "" {
 		n.Roles = strings.Split(r.Roles, ",")
 	}
+	if r.HandlersHash != "" && r.PublishedEpoch == r.Epoch {
+		n.CommandSlots, n.CommandRunning, n.HandlersHash = r.CommandSlots, r.CommandRunning, r.HandlersHash
+		if r.Handlers.String != "" {
+			n.Handlers = strings.Split(r.Handlers.String, "\n")
+		}
+	}
 	if r.Labels != "" {
 		if err := json.Unmarshal([]byte(r.Labels), &n.Labels); err != nil {
 			return n, fmt.Errorf("read the labels of node %s: %w", r.ID, err)
@@ -151,13 +173,14 @@ func (r *Nodes) Register(ctx context.Context, n entity.Node) (int64, error) {
 		err = c.gorm(ctx, "node.lock").Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", n.ID).Take(&former).Error
 		switch {
 		case errors.Is(err, gorm.ErrRecordNotFound):
-			row.Epoch, row.LifeEpoch = 1, ofLife(row, 1)
+			row.Epoch, row.LifeEpoch, row.PublishedEpoch = 1, ofLife(row, 1), 1
 			return c.gorm(ctx, "node.insert").Create(&row).Error
 		case err != nil:
 			return err
 		}
 		row.Epoch = former.Epoch + 1
 		row.LifeEpoch = ofLife(row, row.Epoch)
+		row.PublishedEpoch = row.Epoch
 		return c.gorm(ctx, "node.register").Model(&nodeRow{}).Where("id = ?", n.ID).Select("*").Omit("id", "create_time").Updates(&row).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) { // somebody registered the id between look and write
@@ -189,6 +212,10 @@ func (r *nodeReader) All(ctx context.Context) ([]entity.Node, error) {
 	if err := r.c.gorm(ctx, "node.all").Order("id").Find(&rows).Error; err != nil {
 		return nil, err
 	}
+	return nodesOf(rows)
+}
+
+func nodesOf(rows []nodeRow) ([]entity.Node, error) {
 	out := make([]entity.Node, 0, len(rows))
 	for _, row := range rows {
 		n, err := row.entity()

@@ -106,6 +106,14 @@ func TestEachRuleFindsItsViolationsAndNothingElse(t *testing.T) {
 		{"a directive is no comment", "domain/entity/a.go", source() + "//go:noinline\nfunc X() {}\n", "X is exported"},
 		{"main has no readers", "cmd/platform-scheduler/a.go", "// Command p is p.\npackage main\nfunc X() {}\n", ""},
 		{"a test has none either", "domain/entity/a_test.go", "package p\nfunc X() {}\n", ""},
+		{"a letter of the claim index", "infrastructure/metrics/a.go", source() + "var x = ClaimRange{Lo: \"B\"}\n", "claimkey.go"},
+		{"an end of one of its spans", "application/service/a.go", source() + "func f(c ClaimReader) { c.First(lo, \"W+\") }\n", "claimkey.go"},
+		{"a letter where no key is meant", "domain/service/schedule/a.go", source() + "var x = \"W\"\n", ""},
+		{"a letter in a test", "infrastructure/metrics/a_test.go", source() + "var x = ClaimRange{Lo: \"B\"}\n", ""},
+		{"a letter where it belongs", "domain/entity/claimkey.go", source() + "const claimParked ClaimKey = \"B\"\n", ""},
+		{"a key in a statement", "infrastructure/persistence/a.go", source() + "var x = \"SELECT 1 FROM t WHERE claim_key >= 'R' AND x = ?\"\n", "claimkey.go"},
+		{"a key made in a statement", "infrastructure/persistence/a.go", source() + "var x = \"claim_key = CONCAT('R', id)\"\n", "claimkey.go"},
+		{"other texts in a statement", "infrastructure/persistence/a.go", source() + "var x = \"claim_key IS NOT NULL AND claim_key >= ? AND status = 'WAITING'\"\n", ""},
 		{"a package without a comment", "domain/entity/a.go", "package entity\n", "package comment"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,4 +145,14 @@ func TestOneCommentServesAPackage(t *testing.T) {
 func TestAFileThatIsNoGoIsAnError(t *testing.T) {
 	_, err := architecture.Check(fstest.MapFS{"domain/entity/a.go": {Data: []byte("package\n")}})
 	require.ErrorContains(t, err, "domain/entity/a.go")
+}
+
+func TestScriptsSpellNoKeys(t *testing.T) {
+	found, err := architecture.Check(fstest.MapFS{
+		"sql/mysql/1.sql": {Data: []byte("CREATE INDEX i ON t (claim_key);\nUPDATE t SET claim_key = NULL WHERE status = 'DONE';\n")},
+		"sql/mysql/2.sql": {Data: []byte("UPDATE t SET x = 1 WHERE claim_key LIKE 'W%';\n")},
+	})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, "sql/mysql/2.sql", found[0].Where)
 }

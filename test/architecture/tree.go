@@ -42,8 +42,13 @@ func Check(root fs.FS) ([]Violation, error) {
 		found = append(found, f.misnamed()...)
 		found = append(found, f.leftovers()...)
 		found = append(found, f.undocumented()...)
+		found = append(found, f.claimLetters()...)
 	}
-	return found, nil
+	scripts, err := claimScripts(root)
+	if err != nil {
+		return nil, fmt.Errorf("read the scripts: %w", err)
+	}
+	return append(found, scripts...), nil
 }
 
 // file is one Go file with what the rules ask about it.

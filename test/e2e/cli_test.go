@@ -104,10 +104,13 @@ func TestTheCommandLineManagesJobs(t *testing.T) {
 	require.Contains(t, s.must("job", "apply", "-f", filepath.Dir(file), "--prune"), "- delete reports/second")
 	require.NotContains(t, s.must("job", "list"), "second")
 
-	code, _, errOut := s.run("job", "apply", "-f", s.file("bad.yaml", "name: x\njobType: CUSTOM\njobClass: nothing\n---\nname: good\njobType: CUSTOM\njobClass: noop\n"))
+	code, _, errOut := s.run("job", "apply", "-f", s.file("bad.yaml", "name: x\njobType: CUSTOM\njobClass: sleep\njobData: {ms: soon}\n---\nname: good\njobType: CUSTOM\njobClass: noop\n"))
 	require.Equal(t, 1, code)
-	require.Regexp(t, `bad.yaml: jobs\[0\] \(x\)\.jobClass: no handler is registered`, errOut)
+	require.Regexp(t, `bad.yaml: jobs\[0\] \(x\)\.jobData\.ms: `, errOut)
 	require.NotContains(t, s.must("job", "list"), "good", "nothing was changed")
+	code, _, errOut = s.run("job", "apply", "--dry-run", "-f", s.file("early.yaml", "name: early\njobType: CUSTOM\njobClass: nothing\n"))
+	require.Zero(t, code)
+	require.Contains(t, errOut, `warning: default/early: jobClass: no node that is up has the handler "nothing"`)
 	for args, says := range map[string]string{
 		"job get nobody":                     `there is no job named "nobody"`,
 		"job apply -f /nowhere":              "no such file",

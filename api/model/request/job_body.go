@@ -76,6 +76,7 @@ type JobSettings struct {
 	LastFireTime time.Time        `json:"lastFireTime,omitempty" format:"date-time" readonly:"true"`
 	CreateTime   time.Time        `json:"createTime,omitempty" format:"date-time" readonly:"true"`
 	UpdateTime   time.Time        `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
+	Warnings     []any            `json:"warnings,omitempty" swaggertype:"array,object" readonly:"true"`
 }
 
 // ScheduleBody documents when a job fires, and what happens to missed fires.

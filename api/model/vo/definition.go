@@ -61,6 +61,8 @@ type ImportItem struct {
 	// Changes holds [before, after] by field, such as schedule.timeZone.
 	Changes map[string][2]any `json:"changes"`
 	Error   *ImportError      `json:"error" extensions:"x-nullable"`
+	// Warnings say why runs of the job would wait for a node; absent for none.
+	Warnings []Warning `json:"warnings,omitempty"`
 }
 
 // ImportGroup is what became, or would become, of one group of a document.

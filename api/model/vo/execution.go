@@ -1,6 +1,7 @@
 package vo
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
@@ -23,11 +24,16 @@ type Execution struct {
 	ShardTotal       int           `json:"shardTotal"`
 	Status           entity.Status `json:"status"`
 	Reason           entity.Reason `json:"reason"`
-	// WaitsFor is what a WAITING run waits for, and empty for others.
-	WaitsFor   entity.Wait `json:"waitsFor"`
-	NodeID     string      `json:"nodeId"`
-	Attempt    int         `json:"attempt"`
-	RetryCount int         `json:"retryCount"`
+	// WaitsFor is what a WAITING run waits for, and empty for others: a free SLOT, a
+	// NODE that is up and carries its labels, one that runs COMMANDs, one that has
+	// its HANDLER, its TIME, its JOB's or its GROUP's limit.
+	WaitsFor entity.Wait `json:"waitsFor"`
+	// WaitsOn is the node in whose queue a WAITING run waits, and empty for others.
+	WaitsOn string `json:"waitsOn"`
+	// NodeID is the node that runs or ran it, or on which it waits.
+	NodeID     string `json:"nodeId"`
+	Attempt    int    `json:"attempt"`
+	RetryCount int    `json:"retryCount"`
 	// Epoch is the life of the node that holds or held the run; FencingToken is
 	// what the attempt was given, and grows with each.
 	Epoch        int64 `json:"epoch"`
@@ -55,7 +61,7 @@ type Execution struct {
 func FromExecution(e *entity.Execution, names map[string]string) Execution {
 	v := Execution{
 		ID: e.ID, JobID: e.JobID, JobName: names[e.JobID], FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime), Trigger: e.Trigger,
-		ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status, Reason: e.Reason, WaitsFor: e.Claim.WaitsFor(), NodeID: e.NodeID,
+		ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status, Reason: e.Reason, WaitsFor: e.Claim.WaitsFor(), WaitsOn: e.Claim.WaitsOn(), NodeID: cmp.Or(e.NodeID, e.Claim.WaitsOn()),
 		Attempt: e.Attempt, RetryCount: e.RetryCount, Priority: e.Priority, StartTime: Time(e.StartTime), EndTime: Time(e.EndTime),
 		Progress: e.Progress, ErrorMessage: e.ErrorMessage, Result: e.Result, RetryOf: optional(e.RetryOf), JobVersion: e.JobVersion,
 		SkipFrom: Time(e.SkipFrom), SkipTo: Time(e.SkipTo), SkipCount: e.SkipCount, CreateTime: Time(e.CreateTime), UpdateTime: Time(e.UpdateTime),

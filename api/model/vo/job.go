@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // Definition is what people write of a job.
@@ -40,6 +41,25 @@ type Job struct {
 	Version      int              `json:"version"`
 	CreateTime   Time             `json:"createTime" format:"date-time"`
 	UpdateTime   Time             `json:"updateTime" format:"date-time"`
+	// Warnings say why runs of the job would wait for a node. Absent for none, and
+	// in lists.
+	Warnings []Warning `json:"warnings,omitempty"`
+}
+
+// Warning is about a definition that is right and will not work for now.
+type Warning struct {
+	Field   string `json:"field"`
+	Code    string `json:"code" enums:"no_node,no_commands,no_handler"`
+	Message string `json:"message"`
+}
+
+// FromWarnings makes the view of warnings; nil for none.
+func FromWarnings(found []fault.Field) []Warning {
+	var out []Warning
+	for _, f := range found {
+		out = append(out, Warning{Field: f.Field, Code: f.Code, Message: f.Message})
+	}
+	return out
 }
 
 // Schedule is when a job fires, and what happens to fires that were missed.

@@ -19,7 +19,7 @@ func (f *Fire) freeze(ctx context.Context, tx repository.Tx, job *entity.Job) er
 	if err != nil {
 		return fmt.Errorf("read the nodes of the broadcast %s: %w", f.Key, err)
 	}
-	f.nodes = routing.Broadcast(all, job.Routing.Labels)
+	f.nodes = routing.Broadcast(all, entity.NodeClassOf(job))
 	switch {
 	case f.OnlyShard < 0:
 	case f.OnlyNode == "":

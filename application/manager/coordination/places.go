@@ -83,13 +83,17 @@ func (p *Places) lockJobs(ctx context.Context, tx repository.Tx, ids []string) (
 
 // Effect is what must be told to others once the transaction has committed.
 type Effect struct {
-	// Ready counts runs that this node may now claim, Away those that others may.
-	Ready int
-	Away  int
-	// Shared: some of them wait where several nodes take from.
+	// Ready counts runs that this node may now claim, Away those that only others
+	// may. ReadyCommands of those that are ready need slots for commands.
+	Ready         int
+	ReadyCommands int
+	Away          int
+	// Shared: some of them wait where every node takes from.
 	Shared bool
-	// Nodes are the others in whose queues some of them wait, each once.
-	Nodes []string
+	// Nodes are the others that may take some of them, each once; CommandNodes
+	// those that may take some on slots for commands.
+	Nodes        []string
+	CommandNodes []string
 	// ParkedUntil is the earliest moment at which a parked run may start.
 	ParkedUntil time.Time
 	// Rearmed are jobs whose next fire time was set.
@@ -103,10 +107,14 @@ type Effect struct {
 // Add merges the effects of another change.
 func (e *Effect) Add(o Effect) {
 	e.Ready += o.Ready
+	e.ReadyCommands += o.ReadyCommands
 	e.Away += o.Away
 	e.Shared = e.Shared || o.Shared
 	for _, id := range o.Nodes {
-		e.tell(id)
+		e.tell(entity.SlotGeneral, id)
+	}
+	for _, id := range o.CommandNodes {
+		e.tell(entity.SlotCommand, id)
 	}
 	e.park(o.ParkedUntil)
 	e.Rearmed = append(e.Rearmed, o.Rearmed...)
@@ -114,9 +122,13 @@ func (e *Effect) Add(o Effect) {
 	e.Closed = append(e.Closed, o.Closed...)
 }
 
-func (e *Effect) tell(nodeID string) {
-	if !slices.Contains(e.Nodes, nodeID) {
-		e.Nodes = append(e.Nodes, nodeID)
+func (e *Effect) tell(kind entity.SlotKind, nodeID string) {
+	nodes := &e.Nodes
+	if kind == entity.SlotCommand {
+		nodes = &e.CommandNodes
+	}
+	if !slices.Contains(*nodes, nodeID) {
+		*nodes = append(*nodes, nodeID)
 	}
 }
 

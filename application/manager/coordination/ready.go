@@ -14,6 +14,8 @@ type Placement struct {
 	Queue entity.Queue
 	// Away: this node does not take from the queue.
 	Away bool
+	// Takers are the other nodes that take from the queue of a class.
+	Takers []string
 }
 
 // Router chooses where runs wait, by the nodes that are alive and the routing
@@ -82,15 +84,22 @@ func (p *Places) took(job *entity.Job, at Placement, now time.Time, e *Effect) {
 	if at.Queue.Unplaced() {
 		return
 	}
-	if at.Away {
+	kind := at.Queue.Kind()
+	switch {
+	case at.Away:
 		e.Away++
-	} else {
+	case kind == entity.SlotCommand:
+		e.Ready, e.ReadyCommands = e.Ready+1, e.ReadyCommands+1
+	default:
 		e.Ready++
 	}
-	if id, ok := at.Queue.Node(); !ok {
+	if id, ok := at.Queue.Node(); ok && at.Away {
+		e.tell(kind, id)
+	} else if !ok && !at.Queue.OfClass() {
 		e.Shared = true
-	} else if at.Away {
-		e.tell(id)
+	}
+	for _, id := range at.Takers {
+		e.tell(kind, id)
 	}
 }
 

@@ -122,7 +122,7 @@ func TestABroadcastWaitsForANodeThatDrains(t *testing.T) {
 	enginetest.Beat(t, c.nodes...)
 	require.Zero(t, c.nodes[0].Sweep(t))
 	c.start().ran(rows[:2])
-	require.Equal(t, []entity.Queue{entity.NodeQueue("node-3")}, c.queues(rows[2:]))
+	require.Equal(t, []entity.Queue{entity.NodeQueue("node-3", entity.SlotGeneral)}, c.queues(rows[2:]))
 	c.nodes[2].Drain(t, false)
 	enginetest.Beat(t, c.nodes...)
 	require.Equal(t, []string{"node-3"}, c.ran(rows[2:]))

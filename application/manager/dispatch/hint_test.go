@@ -20,7 +20,9 @@ type told struct {
 func (o *told) Notice(e coordination.Effect) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.sum.Add(coordination.Effect{Ready: e.Ready, Away: e.Away, Shared: e.Shared, Nodes: e.Nodes})
+	o.sum.Add(coordination.Effect{
+		Ready: e.Ready, ReadyCommands: e.ReadyCommands, Away: e.Away, Shared: e.Shared, Nodes: e.Nodes, CommandNodes: e.CommandNodes,
+	})
 }
 
 // Whoever may take a run hears of it, and nobody else.
@@ -29,10 +31,16 @@ func TestAHintNamesTheNodesThatGotWork(t *testing.T) {
 		change func(j *entity.Job)
 		want   coordination.Effect
 	}{
-		"any":              {by(entity.RouteAny), coordination.Effect{Ready: 1, Shared: true}},
-		"own queue":        {by(entity.RouteFirst), coordination.Effect{Ready: 1}},
-		"another's queue":  {by(entity.RouteLast), coordination.Effect{Away: 1, Nodes: []string{"node-3"}}},
-		"labels":           {labelled("gpu", "yes"), coordination.Effect{Away: 1, Shared: true}},
+		"any":             {by(entity.RouteAny), coordination.Effect{Ready: 1, Shared: true}},
+		"own queue":       {by(entity.RouteFirst), coordination.Effect{Ready: 1}},
+		"another's queue": {by(entity.RouteLast), coordination.Effect{Away: 1, Nodes: []string{"node-3"}}},
+		"labels":          {labelled("gpu", "yes"), coordination.Effect{Away: 1, Nodes: []string{"node-2"}}},
+		"a handler":       {func(j *entity.Job) { j.Class = "settle" }, coordination.Effect{Ready: 1, Nodes: []string{"node-3"}}},
+		"commands":        {commands, coordination.Effect{Ready: 1, ReadyCommands: 1, CommandNodes: []string{"node-2"}}},
+		"commands of another": {func(j *entity.Job) {
+			commands(j)
+			by(entity.RouteLast)(j)
+		}, coordination.Effect{Away: 1, CommandNodes: []string{"node-2"}}},
 		"nobody":           {labelled("gpu", "no"), coordination.Effect{}},
 		"broadcast shards": {func(j *entity.Job) { j.Broadcast = true }, coordination.Effect{Ready: 1, Away: 2, Nodes: []string{"node-2", "node-3"}}},
 		"shards, by turns": {func(j *entity.Job) {
@@ -41,12 +49,14 @@ func TestAHintNamesTheNodesThatGotWork(t *testing.T) {
 		}, coordination.Effect{Ready: 2, Away: 4, Nodes: []string{"node-2", "node-3"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cl := newCluster(t, enginetest.Options{}, enginetest.Options{Labels: map[string]string{"gpu": "yes"}}, enginetest.Options{})
+			cl := newCluster(t, enginetest.Options{CommandSlots: 1, Handlers: []string{"settle"}},
+				enginetest.Options{CommandSlots: 2, Labels: map[string]string{"gpu": "yes"}}, enginetest.Options{Handlers: []string{"bill", "settle"}})
 			heard := &told{}
 			cl.nodes[0].Runner.Others = heard
 			cl.nodes[0].Trigger(t, cl.job(c.change).ID)
 			require.ElementsMatch(t, c.want.Nodes, heard.sum.Nodes)
-			c.want.Nodes, heard.sum.Nodes = nil, nil
+			require.ElementsMatch(t, c.want.CommandNodes, heard.sum.CommandNodes)
+			c.want.Nodes, heard.sum.Nodes, c.want.CommandNodes, heard.sum.CommandNodes = nil, nil, nil, nil
 			require.Equal(t, c.want, heard.sum)
 		})
 	}

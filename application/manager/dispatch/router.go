@@ -24,9 +24,8 @@ type RouterDeps struct {
 	Nodes func() []entity.Node
 	Jobs  Jobs
 	Runs  Runs
-	// NodeID and Labels are this node's.
-	NodeID string
-	Labels map[string]string
+	// Self is this node, with what it can.
+	Self entity.Node
 }
 
 // Router places runs by a snapshot of the registry, and by what it has given
@@ -39,61 +38,91 @@ type Router struct {
 	mu    sync.Mutex
 	given map[string]given
 	usage map[string]map[string]routing.Usage
+	// proven are the nodes of the former release that ended runs of a job well.
+	proven map[string]map[string]bool
 }
 
-// given counts the runs that were given to a node since a beat of it.
+// given counts the runs that were given to a node since a beat of it, by the
+// slots that they need.
 type given struct {
 	beat time.Time
-	runs int
+	runs entity.Slots
 }
 
 // NewRouter wires the parts.
 func NewRouter(d RouterDeps) *Router {
-	return &Router{RouterDeps: d, given: map[string]given{}, usage: map[string]map[string]routing.Usage{}}
+	return &Router{
+		RouterDeps: d, given: map[string]given{}, usage: map[string]map[string]routing.Usage{}, proven: map[string]map[string]bool{},
+	}
 }
 
 // Route implements coordination.Router.
 func (r *Router) Route(job *entity.Job, row *entity.Execution, fire int64) coordination.Placement {
-	if row.NodeID != "" {
-		return r.on(row.NodeID)
-	}
-	if job.Routing.Strategy == entity.RouteAny && len(job.Routing.Labels) == 0 {
+	class := entity.NodeClassOf(job)
+	if row.NodeID == "" && job.Routing.Strategy == entity.RouteAny && class.Anything() {
 		return coordination.Placement{Queue: entity.CommonQueue}
+	}
+	nodes := r.Nodes()
+	if former(nodes) {
+		return r.routeFormerly(job, row, fire, class, nodes)
+	}
+	if row.NodeID != "" {
+		return r.on(row.NodeID, class.Kind())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	id, ok := routing.Choose(job.Routing.Strategy, job.ID, r.candidates(job), routing.State{
-		Fire: fire, Shard: row.ShardIndex, Shards: row.ShardTotal,
-		Draw: routing.Draw(row.ID, row.Attempt), Usage: r.usage[job.ID],
-	})
+	candidates := r.candidates(job, class, nodes)
+	id, ok := r.choose(job.Routing.Strategy, job, row, fire, candidates)
 	switch {
 	case !ok:
-		return coordination.Placement{Queue: entity.UnplacedQueue(job.Routing.Labels)}
+		return coordination.Placement{Queue: entity.UnplacedQueue(class, routing.Unfit(class, nodes))}
 	case id != "":
-		return r.on(id)
-	case len(job.Routing.Labels) == 0:
+		return r.on(id, class.Kind())
+	case class.Anything():
 		return coordination.Placement{Queue: entity.CommonQueue}
 	}
 	return coordination.Placement{
-		Queue: entity.LabelQueue(job.Routing.Labels), Away: !routing.Match(job.Routing.Labels, r.Labels),
+		Queue: entity.ClassQueue(class), Away: routing.Missing(class, &r.Self) != entity.WaitNone, Takers: r.takers(candidates),
 	}
 }
 
-func (r *Router) on(nodeID string) coordination.Placement {
-	return coordination.Placement{Queue: entity.NodeQueue(nodeID), Away: nodeID != r.NodeID}
+// choose asks the strategy; the caller holds the lock.
+func (r *Router) choose(s entity.RoutingStrategy, job *entity.Job, row *entity.Execution, fire int64, candidates []routing.Candidate) (id string, ok bool) {
+	return routing.Choose(s, job.ID, candidates, routing.State{
+		Fire: fire, Shard: row.ShardIndex, Shards: row.ShardTotal,
+		Draw: routing.Draw(row.ID, row.Attempt), Usage: r.usage[job.ID],
+	})
 }
 
-// candidates are the nodes that carry the labels, with what was given to them;
-// the caller holds the lock.
-func (r *Router) candidates(job *entity.Job) []routing.Candidate {
-	nodes := r.Nodes()
+func (r *Router) on(nodeID string, kind entity.SlotKind) coordination.Placement {
+	return coordination.Placement{Queue: entity.NodeQueue(nodeID, kind), Away: nodeID != r.Self.ID}
+}
+
+// takers are the others among the candidates.
+func (r *Router) takers(candidates []routing.Candidate) []string {
+	var ids []string
+	for i := range candidates {
+		if c := &candidates[i]; c.ID != r.Self.ID && c.Status != entity.NodeDown {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// candidates are the nodes that are fit for the class, with what was given to
+// them; the caller holds the lock.
+func (r *Router) candidates(job *entity.Job, class entity.NodeClass, nodes []entity.Node) []routing.Candidate {
 	out := make([]routing.Candidate, 0, len(nodes))
 	for _, n := range nodes {
-		if !routing.Match(job.Routing.Labels, n.Labels) {
+		if lacks := routing.Missing(class, &n); lacks == entity.WaitHandler && r.proven[job.ID][n.ID] && !n.Publishes() {
+			// Its row does not say which handlers it has; its runs do.
+		} else if lacks != entity.WaitNone {
 			continue
 		}
+		kind := class.Kind()
+		n.Running, n.Slots = n.Load(kind)
 		if g := r.given[n.ID]; g.beat.Equal(n.LastHeartbeat) {
-			n.Running += g.runs
+			n.Running += g.runs[kind]
 		}
 		out = append(out, routing.Candidate{Node: n, Weight: n.Weight})
 	}
@@ -106,16 +135,16 @@ func (r *Router) Took(job *entity.Job, at coordination.Placement, now time.Time)
 	if !ok {
 		return
 	}
+	nodes := r.Nodes()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	nodes := r.candidates(job)
 	for _, n := range nodes {
 		if n.ID == id {
 			g := r.given[id]
 			if !g.beat.Equal(n.LastHeartbeat) {
 				g = given{beat: n.LastHeartbeat}
 			}
-			g.runs++
+			g.runs[job.SlotKind()]++
 			r.given[id] = g
 		}
 	}
@@ -123,6 +152,6 @@ func (r *Router) Took(job *entity.Job, at coordination.Placement, now time.Time)
 		return
 	}
 	state := routing.State{Usage: r.usage[job.ID]}
-	routing.Assign(nodes, &state, id, now)
+	routing.Assign(nil, &state, id, now)
 	r.usage[job.ID] = state.Usage
 }

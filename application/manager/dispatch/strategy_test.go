@@ -75,7 +75,10 @@ func TestLeastLoadedSpreads(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"node-1": 2, "node-2": 2, "node-3": 4}, tally(nodesOf(c.became(entity.StatusRunning, rows...))))
 	c.await("a claim gives back what it did not need", func() bool {
-		return !slices.ContainsFunc(c.nodes, func(n *enginetest.Node) bool { used, total := n.Runner.Running(); return used != total/2 })
+		return !slices.ContainsFunc(c.nodes, func(n *enginetest.Node) bool {
+			used, total := n.Runner.Load(entity.SlotGeneral)
+			return used != total/2
+		})
 	})
 	c.nodes[0].Clock.Advance(time.Second)
 	enginetest.Beat(t, c.nodes...)

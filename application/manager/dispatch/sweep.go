@@ -24,8 +24,6 @@ const (
 	// at of a queue that is probably right.
 	batch = 500
 	page  = 100
-	// queuesEnd is the end of all queues.
-	queuesEnd entity.ClaimKey = "Y"
 )
 
 // StoreClock tells the store's time.
@@ -65,6 +63,8 @@ type Manager struct {
 	Deps
 	awake  atomic.Bool
 	looked atomic.Int64
+	// unplaced is what the last look found that no node can take.
+	unplaced atomic.Pointer[[]Unplaced]
 }
 
 // New wires the parts.
@@ -77,14 +77,19 @@ func New(d Deps) *Manager {
 // Wake makes the next RunOnce look at once, because the membership changed.
 func (m *Manager) Wake() { m.awake.Store(true) }
 
-// RunOnce sweeps when it was woken or the last sweep is long ago.
-func (m *Manager) RunOnce(ctx context.Context) error {
+// RunOnce sweeps when it was woken or the last sweep is long ago. A node that is
+// no scheduler only looks what has no node.
+func (m *Manager) RunOnce(ctx context.Context, scheduler bool) (err error) {
 	now := m.Clock.Monotonic()
 	if !m.awake.Swap(false) && now-time.Duration(m.looked.Load()) < interval {
 		return nil
 	}
 	m.looked.Store(int64(now))
-	_, err := m.Sweep(ctx)
+	if scheduler {
+		_, err = m.Sweep(ctx)
+	} else {
+		err = m.Look(ctx)
+	}
 	if err != nil {
 		m.Wake()
 	}
@@ -94,8 +99,12 @@ func (m *Manager) RunOnce(ctx context.Context) error {
 // Sweep sends on what waits in the wrong place, and returns how many runs it
 // moved or ended. Where nothing is routed it asks the store one question.
 func (m *Manager) Sweep(ctx context.Context) (moved int, err error) {
-	last, err := m.Claims.Last(ctx, entity.ClaimReadyPrefix, queuesEnd)
+	queues := entity.QueueSpan()
+	last, err := m.Claims.Last(ctx, queues.Lo, queues.Hi)
 	if err != nil || last == "" || last.Queue() == entity.CommonQueue {
+		if err == nil {
+			m.unplaced.Store(nil)
+		}
 		return 0, err
 	}
 	s := &sweep{Manager: m, now: m.StoreClock.Now(), nodes: map[string]entity.Node{}}
@@ -107,9 +116,12 @@ func (m *Manager) Sweep(ctx context.Context) (moved int, err error) {
 		s.nodes[n.ID] = n
 	}
 	for lo := entity.NodeQueues; ; {
-		first, err := m.Claims.First(ctx, lo, queuesEnd)
-		if err != nil || first.Queue() == "" {
+		first, err := m.Claims.First(ctx, lo, queues.Hi)
+		if err != nil {
 			return s.moved, err
+		}
+		if first.Queue() == "" {
+			return s.moved, m.Look(ctx)
 		}
 		if err := s.queue(ctx, first); err != nil {
 			return s.moved, err
@@ -143,8 +155,8 @@ func (s *sweep) queue(ctx context.Context, first entity.ClaimKey) error {
 		return s.sendOn(ctx, q, batch, batch)
 	case n.Status == entity.NodeDraining || n.Slots <= 0:
 		return s.sendOn(ctx, q, batch, batch)
-	case n.Status == entity.NodeUp && n.Running >= n.Slots && s.waitsLong(first):
-		room := min(s.room(id), batch)
+	case n.Status == entity.NodeUp && isFull(&n, q.Kind()) && s.waitsLong(first):
+		room := min(s.room(id, q.Kind()), batch)
 		if room == 0 {
 			return nil
 		}
@@ -159,12 +171,17 @@ func (s *sweep) waitsLong(first entity.ClaimKey) bool {
 	return ok && s.now.Sub(since) >= patience
 }
 
-// room counts the free slots of the other nodes that are up.
-func (s *sweep) room(id string) int {
+func isFull(n *entity.Node, kind entity.SlotKind) bool {
+	running, slots := n.Load(kind)
+	return running >= slots
+}
+
+// room counts the free slots of a kind of the other nodes that are up.
+func (s *sweep) room(id string, kind entity.SlotKind) int {
 	room := 0
 	for _, n := range s.nodes {
-		if n.ID != id && n.Status == entity.NodeUp {
-			room += max(n.Slots-n.Running, 0)
+		if running, slots := n.Load(kind); n.ID != id && n.Status == entity.NodeUp {
+			room += max(slots-running, 0)
 		}
 	}
 	return room

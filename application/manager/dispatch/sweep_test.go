@@ -92,11 +92,11 @@ func TestTheQueueOfANodeThatGoesIsMoved(t *testing.T) {
 			job := c.job(by(entity.RouteFirst))
 			rows := c.fire(job.ID, 9)
 			before := c.read(rows)
-			require.Equal(t, entity.NodeQueue("node-1"), before[0].Claim.Queue())
+			require.Equal(t, entity.NodeQueue("node-1", entity.SlotGeneral), before[0].Claim.Queue())
 			leave(c)
 			require.Equal(t, 9, c.nodes[2].Sweep(t))
 			for i, row := range c.read(rows) {
-				require.Equal(t, before[i].Claim.In(entity.NodeQueue("node-2")), row.Claim, "in the order that they had")
+				require.Equal(t, before[i].Claim.In(entity.NodeQueue("node-2", entity.SlotGeneral)), row.Claim, "in the order that they had")
 			}
 			require.Zero(t, c.nodes[1].Sweep(t), "once")
 			c.nodes[1].Start(t)
@@ -164,13 +164,13 @@ func TestAFullNodeGivesItsQueueAway(t *testing.T) {
 	require.Equal(t, []string{"node-2"}, nodesOf(c.became(entity.StatusRunning, second...)))
 	enginetest.Beat(t, c.nodes...)
 	third := c.fire(job.ID, 2)
-	require.Equal(t, []entity.Queue{entity.NodeQueue("node-1"), entity.NodeQueue("node-1")}, c.queues(third))
+	require.Equal(t, []entity.Queue{entity.NodeQueue("node-1", entity.SlotGeneral), entity.NodeQueue("node-1", entity.SlotGeneral)}, c.queues(third))
 	release[1]()
 	c.became(entity.StatusSuccess, second...)
 	enginetest.Beat(t, c.nodes...)
 	require.Zero(t, c.nodes[0].Sweep(t), "it has not waited long")
 	c.nodes[0].Clock.Advance(6 * time.Second)
-	full := c.nodes[1].Runner.Reserve(1)
+	full := c.nodes[1].Runner.Reserve(entity.Slots{1})
 	enginetest.Beat(t, c.nodes...)
 	require.Zero(t, c.nodes[0].Sweep(t), "nobody has room")
 	c.nodes[1].Runner.Release(full)
@@ -192,7 +192,7 @@ func TestAClaimBeatsTheSweep(t *testing.T) {
 		if name == "reroute" {
 			c.nodes[1].Write(t, func(ctx context.Context, tx repository.Tx) error {
 				got, err := tx.Executions.Claim(ctx, repository.ClaimRequest{
-					NodeID: "node-1", Epoch: 1, Limit: 2, Now: c.nodes[0].Clock.Now(), Queues: []entity.Queue{entity.NodeQueue("node-1")},
+					NodeID: "node-1", Epoch: 1, Limit: 2, Now: c.nodes[0].Clock.Now(), Queues: []entity.Queue{entity.NodeQueue("node-1", entity.SlotGeneral)},
 				})
 				require.Len(t, got, 2)
 				return err
@@ -218,7 +218,7 @@ func TestSweepsAndClaimsAtOnce(t *testing.T) {
 				for range 30 {
 					err := n.Store.Write(t.Context(), repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
 						got, err := tx.Executions.Claim(ctx, repository.ClaimRequest{
-							NodeID: n.ID(), Epoch: 1, Limit: 1, Now: n.Clock.Now(), Queues: []entity.Queue{entity.CommonQueue, entity.NodeQueue(n.ID())},
+							NodeID: n.ID(), Epoch: 1, Limit: 1, Now: n.Clock.Now(), Queues: []entity.Queue{entity.CommonQueue, entity.NodeQueue(n.ID(), entity.SlotGeneral)},
 						})
 						claimed[i] += len(got)
 						return err
@@ -245,7 +245,7 @@ func TestSweepsAndClaimsAtOnce(t *testing.T) {
 				require.Equal(t, []any{int64(1), 1, entity.RunningKey(row.NodeID)}, []any{row.Token, row.Attempt, row.Claim})
 				continue
 			}
-			require.Equal(t, []any{entity.StatusWaiting, entity.NodeQueue("node-2")}, []any{row.Status, row.Claim.Queue()})
+			require.Equal(t, []any{entity.StatusWaiting, entity.NodeQueue("node-2", entity.SlotGeneral)}, []any{row.Status, row.Claim.Queue()})
 		}
 		require.Equal(t, total, running)
 	})
@@ -308,11 +308,11 @@ func TestAnIdleSweepAsksOnce(t *testing.T) {
 	})
 	c.fire(c.job(nil).ID, 3)
 	for range 21 { // ten seconds at the duty's interval
-		require.NoError(t, m.RunOnce(t.Context()))
+		require.NoError(t, m.RunOnce(t.Context(), true))
 		n.Clock.Advance(500 * time.Millisecond)
 	}
 	require.Equal(t, 3, claims.n, "at once, after five seconds, after ten")
 	m.Wake()
-	require.NoError(t, m.RunOnce(t.Context()))
+	require.NoError(t, m.RunOnce(t.Context(), true))
 	require.Equal(t, 4, claims.n, "the membership changed")
 }

@@ -31,12 +31,12 @@ func asksUsage(job *entity.Job) bool {
 }
 
 // Prepare implements coordination.Router: one look-up for each job whose
-// strategy asks for it, none for others. Where the store does not answer, what
+// strategy or handler asks for it, none for others. Where the store does not answer, what
 // was known before counts.
 func (r *Router) Prepare(ctx context.Context, jobs []*entity.Job) {
 	var read map[string]bool
 	for _, job := range jobs {
-		if job == nil || !asksUsage(job) || read[job.ID] {
+		if job == nil || read[job.ID] || !asksUsage(job) && !r.asksProof(job) {
 			continue
 		}
 		if read == nil {
@@ -47,7 +47,7 @@ func (r *Router) Prepare(ctx context.Context, jobs []*entity.Job) {
 		if err != nil {
 			return
 		}
-		r.remember(job.ID, usageOf(rows))
+		r.remember(job.ID, rows)
 	}
 }
 
@@ -59,13 +59,14 @@ func (r *Router) PrepareIDs(ctx context.Context, ids []string) {
 	}
 }
 
-func (r *Router) remember(jobID string, usage map[string]routing.Usage) {
+func (r *Router) remember(jobID string, rows []*entity.Execution) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.usage) >= maxUsage {
 		clear(r.usage)
+		clear(r.proven)
 	}
-	r.usage[jobID] = usage
+	r.usage[jobID], r.proven[jobID] = usageOf(rows), provenBy(rows)
 }
 
 // usageOf counts by node what runs, what ran, and what waits in its queue.

@@ -30,13 +30,18 @@ func (n *Node) Join(t testing.TB, options ...Options) []*Node {
 	return nodes
 }
 
-// join enters the node into the registry.
-func (n *Node) join(t testing.TB, o Options) {
-	t.Helper()
+// describe is what the registry will tell of the node.
+func (n *Node) describe(o Options) {
 	n.self = entity.Node{
 		ID: o.NodeID, Status: entity.NodeUp, Roles: []string{entity.RoleScheduler, entity.RoleExecutor},
 		Labels: o.Labels, Slots: o.Slots, Weight: o.Weight,
+		CommandSlots: o.CommandSlots, Handlers: o.Handlers, HandlersHash: entity.HandlersHash(o.Handlers),
 	}
+}
+
+// join enters the node into the registry.
+func (n *Node) join(t testing.TB) {
+	t.Helper()
 	var err error
 	n.self.Epoch, err = n.Store.Register(t.Context(), n.self)
 	require.NoError(t, err)
@@ -48,7 +53,8 @@ func (n *Node) join(t testing.TB, o Options) {
 func Beat(t testing.TB, nodes ...*Node) {
 	t.Helper()
 	for _, n := range nodes {
-		n.self.Running, n.self.Slots = n.Runner.Running()
+		n.self.Running, n.self.Slots = n.Runner.Load(entity.SlotGeneral)
+		n.self.CommandRunning, n.self.CommandSlots = n.Runner.Load(entity.SlotCommand)
 		_, err := n.Store.Heartbeat(t.Context(), n.self)
 		require.NoError(t, err)
 	}

@@ -39,6 +39,10 @@ type Options struct {
 	NodeID    string
 	Epoch     int64
 	Slots     int
+	// CommandSlots is how many commands run at once; none run by default.
+	CommandSlots int
+	// Handlers are the node's own, sorted.
+	Handlers  []string
 	Labels    map[string]string
 	Weight    int
 	BatchSize int
@@ -109,9 +113,10 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Jobs: cache.NewJobCache(store.Jobs, 1000), Schedules: schedule.NewCompiler(),
 	}
 	n.Time = storeclock.New(o.Clock, o.StoreTime)
+	n.describe(o)
 	fair := fairness.New(0)
 	n.Places = coordination.NewPlaces(n.Schedules, fair, n.Jobs, dispatch.NewRouter(dispatch.RouterDeps{
-		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, NodeID: o.NodeID, Labels: o.Labels,
+		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Self: n.self,
 	}))
 	logger := slog.New(slog.DiscardHandler)
 	n.Runner = running.New(running.Deps{
@@ -119,7 +124,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Fair: fair, Executor: n.Script, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
 		Random: func() float64 { return 0.5 }, Logger: logger,
 	}, running.Config{
-		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Slots: o.Slots, BatchSize: o.BatchSize, LogLimit: o.LogLimit,
+		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Handlers: o.Handlers, Slots: o.Slots, CommandSlots: o.CommandSlots, BatchSize: o.BatchSize, LogLimit: o.LogLimit,
 	})
 	n.Planner = firing.New(firing.Deps{
 		Store: n.Faults, Plans: store, Executions: store.Executions, Places: n.Places, Definitions: n.Jobs,
@@ -134,7 +139,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Store: n.Faults, Claims: store, Registry: store, Jobs: n.Jobs, Places: n.Places, Closer: n.Closer, Runner: n.Runner,
 		Metrics: n.Counts, Clock: o.Clock, StoreClock: n.Time,
 	})
-	n.join(t, o)
+	n.join(t)
 	return n
 }
 

@@ -20,7 +20,7 @@ import (
 // Job is a definition that runs on demand; change says what is special.
 func Job(name string, change func(j *entity.Job)) *entity.Job {
 	j := validation.NewJob("UTC")
-	j.Name, j.Type, j.Class = name, entity.JobCustom, "scripted"
+	j.Name, j.Type, j.Class = name, entity.JobCustom, "noop"
 	j.Schedule = schedule.Spec{Kind: schedule.None, TimeZone: "UTC"}
 	if change != nil {
 		change(j)

@@ -56,7 +56,7 @@ func TestWhatStandsAgainstADirectStart(t *testing.T) {
 		"a node that drains": {prepare: func(n *enginetest.Node) { n.Runner.Drain(t.Context(), 0) }},
 		"no slot": {
 			options: enginetest.Options{Slots: 1},
-			prepare: func(n *enginetest.Node) { n.Runner.Reserve(1) },
+			prepare: func(n *enginetest.Node) { n.Runner.Reserve(entity.Slots{1}) },
 		},
 		"runs that wait": {prepare: func(n *enginetest.Node) { n.Runner.Notice(coordination.Effect{Ready: 1}) }},
 	} {

@@ -60,9 +60,7 @@ func (m *JobManager) fire(ctx context.Context, hints []*hint) error {
 		func(part []*item) error { return m.commit(ctx, part, now, &reserved) },
 		func(it *item, cause error) error { return m.recordOffender(ctx, it, cause, now) },
 	)
-	if reserved > 0 {
-		m.Starter.Release(reserved)
-	}
+	m.Starter.Release(reserved)
 	if err != nil {
 		for _, it := range items {
 			m.book.settle(it.hint, nil, now)
@@ -76,7 +74,7 @@ func (m *JobManager) fire(ctx context.Context, hints []*hint) error {
 // prepare lets the routing read what it needs before the transaction.
 func (m *JobManager) prepare(ctx context.Context, items []*item) {
 	for _, it := range items {
-		if it.job.Routing.Strategy != entity.RouteAny {
+		if it.job.Routing.Strategy != entity.RouteAny || entity.NodeClassOf(&it.job).Handler != "" {
 			m.Places.Prepare(ctx, &it.job)
 		}
 	}
@@ -108,32 +106,34 @@ func (m *JobManager) plan(h *hint, now time.Time) (*item, error) {
 	return it, nil
 }
 
-// startDirectly makes as many rows RUNNING on this node as there are slots,
-// the most urgent first (engine rule 14). It returns the slots it reserved.
-func (m *JobManager) startDirectly(items []*item, now time.Time) (reserved int) {
+// startDirectly makes as many rows RUNNING on this node as there are slots of
+// their kind, the most urgent first (engine rule 14). It returns the slots it
+// reserved.
+func (m *JobManager) startDirectly(items []*item, now time.Time) (reserved entity.Slots) {
 	var candidates []*item
 	for _, it := range items {
 		if !it.job.Coordinated() && it.job.Routing.Strategy == entity.RouteAny && m.Starter.Suits(&it.job) {
 			candidates = append(candidates, it)
 		}
 	}
-	wanted := 0
+	var wanted entity.Slots
 	for _, it := range candidates {
-		wanted += waiting(it.rows)
+		wanted[it.job.SlotKind()] += waiting(it.rows)
 	}
-	if wanted == 0 {
-		return 0
+	if wanted == (entity.Slots{}) {
+		return wanted
 	}
 	reserved = m.Starter.Reserve(wanted)
-	if reserved < wanted {
+	if reserved != wanted {
 		slices.SortStableFunc(candidates, func(a, b *item) int { return b.job.Priority - a.job.Priority })
 	}
 	node, epoch := m.Starter.Holder()
 	left := reserved
 	for _, it := range candidates {
+		kind := it.job.SlotKind()
 		for _, row := range it.rows {
-			if left == 0 {
-				return reserved
+			if left[kind] == 0 {
+				break
 			}
 			if row.Status != entity.StatusWaiting {
 				continue
@@ -142,7 +142,7 @@ func (m *JobManager) startDirectly(items []*item, now time.Time) (reserved int) 
 			row.Token, row.Attempt, row.StartTime = 1, 1, now
 			row.Claim = entity.RunningKey(node)
 			it.direct = append(it.direct, row)
-			left--
+			left[kind]--
 		}
 	}
 	return reserved
@@ -160,7 +160,7 @@ func waiting(rows []*entity.Execution) int {
 
 // commit runs the fire transaction over the items and then tells everybody.
 // reserved is lowered by the slots that were used.
-func (m *JobManager) commit(ctx context.Context, items []*item, now time.Time, reserved *int) error {
+func (m *JobManager) commit(ctx context.Context, items []*item, now time.Time, reserved *entity.Slots) error {
 	var res result
 	direct := directOf(items)
 	m.Starter.Expect(direct)
@@ -192,12 +192,13 @@ func directOf(items []*item) []*entity.Execution {
 
 // announce hands the committed rows on: direct starts to the executor, hints
 // of the next fires to the book, news to the claimers.
-func (m *JobManager) announce(res result, now time.Time, reserved *int) {
+func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots) {
 	var runs []entity.Run
 	for _, it := range res.fired {
 		job := it.job
 		for _, row := range it.direct {
 			runs = append(runs, entity.Run{Job: &job, Execution: row})
+			reserved[job.SlotKind()]--
 		}
 		m.book.settle(it.hint, &job, now)
 	}
@@ -205,7 +206,6 @@ func (m *JobManager) announce(res result, now time.Time, reserved *int) {
 		m.book.settle(it.hint, nil, now)
 	}
 	if len(runs) > 0 {
-		*reserved -= len(runs)
 		m.Starter.Start(runs)
 	}
 	m.Starter.Notice(res.effect)

@@ -29,21 +29,21 @@ type Starter interface {
 	Holder() (nodeID string, epoch int64)
 	// Suits reports whether this node may run the job at all.
 	Suits(job *entity.Job) bool
-	// Room is how many direct starts are possible now: zero while draining or
-	// while waiting runs of the store go first. It waits up to patience for
+	// Room is how many direct starts are possible now in general slots: zero while
+	// draining or while waiting runs of the store go first. It waits up to patience for
 	// that to change.
 	Room(ctx context.Context, patience time.Duration) int
-	// Reserve takes up to n slots and returns how many it took.
-	Reserve(n int) int
+	// Reserve takes slots up to those wanted of each kind, and returns how many.
+	Reserve(wanted entity.Slots) entity.Slots
 	// Release gives reserved slots back.
-	Release(n int)
+	Release(given entity.Slots)
 	// Expect tells of rows that are about to be committed as direct starts, so
 	// that they do not count as lost meanwhile; Forget that those of them that
 	// were not started will not be.
 	Expect(rows []*entity.Execution)
 	Forget(rows []*entity.Execution)
 	// Start runs committed direct starts that are expected; each uses one
-	// reserved slot.
+	// reserved slot of its kind.
 	Start(runs []entity.Run)
 	// Notice tells what a transaction made ready, parked or asked to stop.
 	Notice(e coordination.Effect)

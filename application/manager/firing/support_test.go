@@ -111,7 +111,7 @@ func insertRow(t *testing.T, n *enginetest.Node, row *entity.Execution) {
 
 // slotsInUse are the slots of the node that are taken.
 func slotsInUse(n *enginetest.Node) int {
-	used, _ := n.Runner.Running()
+	used, _ := n.Runner.Load(entity.SlotGeneral)
 	return used
 }
 

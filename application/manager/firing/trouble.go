@@ -19,7 +19,7 @@ import (
 // that carry my node, epoch and token are mine and run (engine rule 9). A
 // commit that lands only after this look leaves rows that the reconciliation
 // of held runs finds.
-func (m *JobManager) resolveUnknown(ctx context.Context, items []*item, res result, reserved *int) error {
+func (m *JobManager) resolveUnknown(ctx context.Context, items []*item, res result, reserved *entity.Slots) error {
 	now := m.StoreClock.Now()
 	stored, err := m.byID(ctx, items)
 	if err != nil {
@@ -34,13 +34,13 @@ func (m *JobManager) resolveUnknown(ctx context.Context, items []*item, res resu
 				s.Epoch == row.Epoch && s.Token == row.Token {
 				job := it.job
 				runs = append(runs, entity.Run{Job: &job, Execution: row})
+				reserved[job.SlotKind()]--
 			}
 		}
 	}
 	m.Logger.Warn("a commit was not answered; its rows were read again",
 		"fires", len(items), "started", len(runs))
 	if len(runs) > 0 {
-		*reserved -= len(runs)
 		m.Starter.Start(runs)
 	}
 	m.Starter.Notice(res.effect)
@@ -50,7 +50,7 @@ func (m *JobManager) resolveUnknown(ctx context.Context, items []*item, res resu
 // resolveDuplicates handles fires whose id is in the store although the cursor
 // has not passed them. It should never happen; the rows are compared, counted
 // and left as they are, and the cursor moves on (engine rule 1).
-func (m *JobManager) resolveDuplicates(ctx context.Context, items []*item, now time.Time, reserved *int) error {
+func (m *JobManager) resolveDuplicates(ctx context.Context, items []*item, now time.Time, reserved *entity.Slots) error {
 	stored, err := m.byID(ctx, items)
 	if err != nil {
 		return fmt.Errorf("re-read fires that were recorded before: %w", err)
@@ -161,8 +161,7 @@ func (m *JobManager) recordPoison(ctx context.Context, it *item, cause error, no
 		rows = append(rows, failed(row, why, now))
 	}
 	reduced := &item{hint: it.hint, job: it.job, rows: rows, last: it.last}
-	none := 0
-	return m.commit(ctx, []*item{reduced}, now, &none)
+	return m.commit(ctx, []*item{reduced}, now, &entity.Slots{})
 }
 
 // failed is the reduced row of a fire that could not be stored as it was.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // Transport carries messages to every node, this one too, at best effort.
@@ -28,8 +29,8 @@ type Transport interface {
 type Listener interface {
 	// JobsChanged: the definitions or the plans of these jobs are new.
 	JobsChanged(ctx context.Context, jobIDs []string) error
-	// RunsReady: runs wait that this node may claim.
-	RunsReady()
+	// RunsReady: runs wait that this node may claim, on slots of a kind.
+	RunsReady(kind entity.SlotKind)
 	// StopAsked: somebody asked these executions to stop.
 	StopAsked(ctx context.Context, executionIDs []string) error
 	// MembersChanged: a node came, went or changed its state.
@@ -41,14 +42,16 @@ type message struct {
 	From string   `json:"from"`
 	Jobs []string `json:"jobs,omitempty"`
 	Stop []string `json:"stop,omitempty"`
-	// Ready: runs wait that any node may take. Nodes: runs wait for these alone.
-	Ready   bool     `json:"ready,omitempty"`
-	Nodes   []string `json:"nodes,omitempty"`
-	Members bool     `json:"members,omitempty"`
+	// Ready: runs wait that any node may take. Nodes: runs wait for these alone;
+	// Commands: commands do.
+	Ready    bool     `json:"ready,omitempty"`
+	Nodes    []string `json:"nodes,omitempty"`
+	Commands []string `json:"commands,omitempty"`
+	Members  bool     `json:"members,omitempty"`
 }
 
 func (m *message) empty() bool {
-	return len(m.Jobs) == 0 && len(m.Stop) == 0 && !m.Ready && len(m.Nodes) == 0 && !m.Members
+	return len(m.Jobs) == 0 && len(m.Stop) == 0 && !m.Ready && len(m.Nodes) == 0 && len(m.Commands) == 0 && !m.Members
 }
 
 const (
@@ -92,16 +95,13 @@ func (h *Hub) JobChanged(jobID string) { h.add(func(m *message) { m.Jobs = appen
 
 // Notice tells what a transaction of this node did.
 func (h *Hub) Notice(e coordination.Effect) {
-	if !e.Shared && len(e.Nodes) == 0 && len(e.Rearmed) == 0 && len(e.Stopping) == 0 {
+	if !e.Shared && len(e.Nodes) == 0 && len(e.CommandNodes) == 0 && len(e.Rearmed) == 0 && len(e.Stopping) == 0 {
 		return
 	}
 	h.add(func(m *message) {
 		m.Ready = m.Ready || e.Shared
-		for _, id := range e.Nodes {
-			if !slices.Contains(m.Nodes, id) {
-				m.Nodes = appendID(m.Nodes, id)
-			}
-		}
+		m.Nodes = appendNew(m.Nodes, e.Nodes)
+		m.Commands = appendNew(m.Commands, e.CommandNodes)
 		for _, job := range e.Rearmed {
 			m.Jobs = appendID(m.Jobs, job.ID)
 		}
@@ -119,6 +119,16 @@ func appendID(ids []string, id string) []string {
 		return ids
 	}
 	return append(ids, id)
+}
+
+// appendNew appends those that are not there yet.
+func appendNew(ids, more []string) []string {
+	for _, id := range more {
+		if !slices.Contains(ids, id) {
+			ids = appendID(ids, id)
+		}
+	}
+	return ids
 }
 
 func (h *Hub) add(change func(m *message)) {
@@ -211,7 +221,10 @@ func (h *Hub) take(ctx context.Context, body []byte) {
 		return
 	}
 	if m.Ready || slices.Contains(m.Nodes, h.node) {
-		h.listener.RunsReady()
+		h.listener.RunsReady(entity.SlotGeneral)
+	}
+	if slices.Contains(m.Commands, h.node) {
+		h.listener.RunsReady(entity.SlotCommand)
 	}
 	for _, act := range []func() error{
 		func() error {

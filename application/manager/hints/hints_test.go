@@ -65,11 +65,12 @@ func (a *air) listening() int { a.mu.Lock(); defer a.mu.Unlock(); return len(a.s
 
 // ears note what they hear.
 type ears struct {
-	mu      sync.Mutex
-	jobs    []string
-	stops   []string
-	ready   int
-	members int
+	mu       sync.Mutex
+	jobs     []string
+	stops    []string
+	ready    int
+	commands int
+	members  int
 }
 
 func (e *ears) JobsChanged(_ context.Context, ids []string) error {
@@ -79,7 +80,15 @@ func (e *ears) JobsChanged(_ context.Context, ids []string) error {
 	return nil
 }
 
-func (e *ears) RunsReady() { e.mu.Lock(); defer e.mu.Unlock(); e.ready++ }
+func (e *ears) RunsReady(kind entity.SlotKind) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if kind == entity.SlotCommand {
+		e.commands++
+	} else {
+		e.ready++
+	}
+}
 
 func (e *ears) StopAsked(_ context.Context, ids []string) error {
 	e.mu.Lock()

@@ -76,7 +76,8 @@ func (m *Member) beat(ctx context.Context, began time.Duration) error {
 // present is the row as it is to be.
 func (m *Member) present() entity.Node {
 	n := m.Self()
-	n.Running, n.Slots = m.Worker.Running()
+	n.Running, n.Slots = m.Worker.Load(entity.SlotGeneral)
+	n.CommandRunning, n.CommandSlots = m.Worker.Load(entity.SlotCommand)
 	if m.Gauge != nil {
 		n.CPU, n.Memory = m.Gauge.Load()
 		n.ClockOffset = m.Gauge.Offset()

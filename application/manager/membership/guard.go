@@ -99,9 +99,8 @@ func (m *Member) judgeStuck(now time.Duration) {
 		return
 	}
 	m.stuck = true
-	running, _ := m.Worker.Running()
 	m.OnLost(fmt.Errorf("this node had to stop its work, and %d runs have not ended within %s: a handler ignores its context; the process ends so that its supervisor starts it anew",
-		running, stuckAfter*m.terms.Lease))
+		m.running(), stuckAfter*m.terms.Lease))
 }
 
 // resume lets the work begin again, once what was stopped has ended.

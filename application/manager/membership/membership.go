@@ -36,8 +36,8 @@ type Registry interface {
 
 // Worker is what the node does, and what must stop when it may not any more.
 type Worker interface {
-	// Running is the number of runs, and of the slots for them.
-	Running() (running, total int)
+	// Load is how many slots of a kind are taken, and how many there are.
+	Load(kind entity.SlotKind) (running, slots int)
 	// Suspend keeps new runs away while the node drains.
 	Suspend(draining bool)
 	// Halt stops every run without waiting, and reports whether nothing runs; Fence

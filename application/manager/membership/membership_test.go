@@ -101,7 +101,7 @@ func TestADeclaredNodeComesBackWhenItsWorkHasEnded(t *testing.T) {
 	require.Equal(t, entity.NodeDown, c.status("b"))
 	require.Empty(t, b.epochs)
 	reason, blocks := b.Standing()
-	require.Contains(t, reason, "waits for the end of 3 runs")
+	require.Contains(t, reason, "waits for the end of 4 runs")
 	require.True(t, blocks)
 	b.busy = false
 	c.pass(1)
@@ -122,7 +122,7 @@ func TestWorkThatDoesNotStopEndsTheProcess(t *testing.T) {
 	require.Empty(t, b.lost, "four leases")
 	c.pass(2)
 	require.Len(t, b.lost, 1)
-	require.ErrorContains(t, b.lost[0], "3 runs have not ended within 12s")
+	require.ErrorContains(t, b.lost[0], "4 runs have not ended within 12s")
 	c.pass(10)
 	require.Len(t, b.lost, 1, "once")
 }

@@ -19,7 +19,7 @@ func (m *Member) Away() bool { return m.away.Load() }
 func (m *Member) Standing() (reason string, blocks bool) {
 	if m.Lease.stopped.Load() {
 		m.right.Lock()
-		left, _ := m.Worker.Running()
+		left := m.running()
 		m.right.Unlock()
 		if !m.away.Load() && left > 0 {
 			return fmt.Sprintf("this node had to stop its work, and waits for the end of %d runs", left), true
@@ -30,6 +30,15 @@ func (m *Member) Standing() (reason string, blocks bool) {
 		return "the others miss the beats of this node", false
 	}
 	return "", false
+}
+
+// running is how many runs the node has, of all kinds.
+func (m *Member) running() (n int) {
+	for _, kind := range entity.SlotKinds() {
+		running, _ := m.Worker.Load(kind)
+		n += running
+	}
+	return n
 }
 
 // Draining says that the node takes no runs.

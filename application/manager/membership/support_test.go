@@ -75,7 +75,12 @@ type peer struct {
 	marked     map[string]time.Time
 }
 
-func (p *peer) Running() (running, total int) { return 3, 8 }
+func (p *peer) Load(kind entity.SlotKind) (running, slots int) {
+	if kind == entity.SlotCommand {
+		return 1, 2
+	}
+	return 3, 8
+}
 
 func (p *peer) Suspend(draining bool) { p.suspended = draining }
 

@@ -20,82 +20,100 @@ func (t *TaskManager) claimLoop(ctx context.Context) {
 	timer := t.Clock.NewTimer(0)
 	defer timer.Stop()
 	trouble := outage.New("claim", t.Clock, t.Logger)
+	var freed <-chan struct{}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.wake:
 		case <-timer.C():
+		case <-freed:
 		}
 		err := t.claimAll(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		trouble.Note(err)
+		freed = nil
+		if err == nil {
+			freed = t.slots.awaited()
+		}
 		timer.Reset(claimSweep)
 	}
 }
 
-// claimAll claims until nothing is ready, waiting for slots where they are short.
+// claimAll claims until nothing is ready that the node has slots for.
 func (t *TaskManager) claimAll(ctx context.Context) error {
 	for ctx.Err() == nil {
 		more, err := t.claimOnce(ctx)
 		if err != nil || !more {
 			return err
 		}
-		full := t.slots.full()
-		if full == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-full:
-		}
 	}
 	return ctx.Err()
 }
 
-// claimOnce takes one batch of ready runs; more says that others may be ready.
+// claimOnce takes one batch of ready runs of each kind of slots that asks for
+// them; more says that others may be ready.
 func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 	if !t.Lease.Holds() {
 		return false, nil
 	}
-	asked := t.slots.newsOfBacklog()
-	queues, err := t.queues(ctx)
+	var wanted [len(entity.Slots{})]bool
+	var asked [len(entity.Slots{})]int
+	for _, kind := range entity.SlotKinds() {
+		wanted[kind], asked[kind] = t.slots.asks(kind), t.slots.newsOfBacklog(kind)
+	}
+	queues, err := t.queues(ctx, wanted)
 	if err != nil {
 		return false, err
 	}
-	if len(queues) == 0 {
-		t.slots.clearBacklog(asked)
-		return false, nil
+	for _, kind := range entity.SlotKinds() {
+		if !wanted[kind] {
+			continue
+		}
+		if len(queues[kind]) == 0 {
+			t.slots.clearBacklog(kind, asked[kind])
+			continue
+		}
+		again, err := t.claimKind(ctx, kind, queues[kind])
+		if err != nil {
+			return false, err
+		}
+		more = more || again
 	}
-	t.slots.setBacklog()
-	asked = t.slots.newsOfBacklog()
-	reserved := t.slots.reserveForClaim(t.cfg.BatchSize)
+	return more, nil
+}
+
+// claimKind takes one batch of runs of the queues, for slots of one kind.
+func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queues []entity.Queue) (more bool, err error) {
+	t.slots.setBacklog(kind)
+	asked := t.slots.newsOfBacklog(kind)
+	reserved := t.slots.reserveForClaim(kind, t.cfg.BatchSize)
 	if reserved == 0 {
-		return !t.isClosed(), nil
+		return false, nil
 	}
 	rows, err := t.claimRows(ctx, reserved, queues)
 	if err != nil {
-		t.slots.release(reserved)
+		t.giveBack(kind, reserved)
 		return false, err
 	}
-	started, err := t.startClaimed(ctx, rows)
-	t.slots.release(reserved - started)
+	used, err := t.startClaimed(ctx, kind, rows)
+	t.giveBack(kind, reserved-used)
 	if err != nil {
 		return false, err
 	}
 	if len(rows) == 0 || len(rows) < reserved && len(queues) == 1 {
-		t.slots.clearBacklog(asked)
+		t.slots.clearBacklog(kind, asked)
 		return false, nil
 	}
 	return true, nil
 }
 
-func (t *TaskManager) isClosed() bool {
-	t.slots.mu.Lock()
-	defer t.slots.mu.Unlock()
-	return t.slots.closed()
+func (t *TaskManager) giveBack(kind entity.SlotKind, n int) {
+	var given entity.Slots
+	given[kind] = n
+	t.slots.release(given)
 }
 
 // claimRows runs the claim transaction. When its commit was not answered the
@@ -154,9 +172,10 @@ func (t *TaskManager) reread(ctx context.Context, rows []*entity.Execution, epoc
 }
 
 // startClaimed runs claimed rows by their jobs' current definitions. A run
-// whose job was deleted meanwhile ends as CANCELLED(DELETED). It returns how
-// many of the reserved slots are in use.
-func (t *TaskManager) startClaimed(ctx context.Context, rows []*entity.Execution) (started int, err error) {
+// whose job was deleted meanwhile ends as CANCELLED(DELETED), and one that this
+// node cannot run is put back. It returns how many of the reserved slots of the
+// kind are in use.
+func (t *TaskManager) startClaimed(ctx context.Context, kind entity.SlotKind, rows []*entity.Execution) (used int, err error) {
 	if len(rows) == 0 {
 		return 0, nil
 	}
@@ -173,23 +192,27 @@ func (t *TaskManager) startClaimed(ctx context.Context, rows []*entity.Execution
 	}
 	runs := make([]entity.Run, 0, len(rows))
 	for _, row := range rows {
-		if job := jobs[row.JobID]; job != nil {
-			runs = append(runs, entity.Run{Job: job, Execution: row})
+		run := entity.Run{Job: jobs[row.JobID], Execution: row}
+		if run.Job == nil {
+			run.Job = &entity.Job{ID: row.JobID}
+			t.endWithoutRun(run, entity.Outcome{Status: entity.StatusCancelled, Reason: entity.ReasonDeleted, Message: "the job was deleted"}, slotOf(kind))
 			continue
 		}
-		t.endWithoutRun(row, &entity.Job{ID: row.JobID}, entity.Outcome{
-			Status: entity.StatusCancelled, Reason: entity.ReasonDeleted, Message: "the job was deleted",
-		}, true)
-		started++
+		if why := t.cannotRun(run.Job, kind); why != "" {
+			t.endWithoutRun(run, entity.NotBegun(putBackWait, why), slotOf(kind))
+			continue
+		}
+		runs = append(runs, run)
 	}
 	t.Start(runs) //nolint:contextcheck // a run outlives the claim that found it
-	return started + len(runs), nil
+	return len(rows), nil
 }
 
-// endWithoutRun hands the end of a held row to the completers.
-func (t *TaskManager) endWithoutRun(row *entity.Execution, job *entity.Job, o entity.Outcome, slot bool) {
+// endWithoutRun hands the end of a held row to the completers; slots are those
+// that it holds.
+func (t *TaskManager) endWithoutRun(run entity.Run, o entity.Outcome, held entity.Slots) {
 	now := t.StoreClock.Now()
-	start := row.StartTime
+	start := run.Execution.StartTime
 	if start.IsZero() {
 		start = now
 	}
@@ -198,7 +221,6 @@ func (t *TaskManager) endWithoutRun(row *entity.Execution, job *entity.Job, o en
 	}
 	defer t.inFlight.leave()
 	t.results <- &finished{
-		run: entity.Run{Job: job, Execution: row}, outcome: o,
-		start: start, end: now, took: max(now.Sub(start), 0), slot: slot,
+		run: run, outcome: o, start: start, end: now, took: max(now.Sub(start), 0), slots: held,
 	}
 }

@@ -118,7 +118,7 @@ func TestANodeRunsAsManyAsItHasSlots(t *testing.T) {
 	release := n.Script.Hold()
 	n.Start(t)
 	n.Script.Await(t, 2)
-	running, total := n.Runner.Running()
+	running, total := n.Runner.Load(entity.SlotGeneral)
 	require.Equal(t, [2]int{2, 2}, [2]int{running, total})
 	waiting, err := n.Store.CountRange(t.Context(), claimable())
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestANodeRunsAsManyAsItHasSlots(t *testing.T) {
 }
 
 func claimable() repository.ClaimRange {
-	return repository.ClaimRange{Lo: entity.ClaimReadyPrefix, Hi: "W+", Limit: 100}
+	return repository.ClaimRange{Lo: entity.ReadySpan().Lo, Hi: "W+", Limit: 100}
 }
 
 // A hint may get lost, a waiting run may not: the sweep finds it (engine rule 15).
@@ -154,23 +154,23 @@ func TestDirectStartsYieldWhileRunsWait(t *testing.T) {
 	release := n.Script.Hold()
 	n.Start(t)
 	n.Script.Await(t, 3)
-	require.Zero(t, n.Runner.Reserve(1))
+	require.Zero(t, n.Runner.Reserve(entity.Slots{1}))
 	release()
 	n.Script.Await(t, 4)
 	awaitIdle(t, n)
-	require.Eventually(t, func() bool { return n.Runner.Reserve(3) == 3 }, 20*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool { return n.Runner.Reserve(entity.Slots{3}) == (entity.Slots{3}) }, 20*time.Second, time.Millisecond,
 		"direct starts are possible once nothing waits")
-	n.Runner.Release(3)
+	n.Runner.Release(entity.Slots{3})
 }
 
 // So they do from the moment the node hears of a waiting run (engine rule 14).
 func TestNewsOfAWaitingRunHoldDirectStartsBack(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	n.Runner.Notice(coordination.Effect{})
-	require.Equal(t, 1, n.Runner.Reserve(1))
+	require.Equal(t, entity.Slots{1}, n.Runner.Reserve(entity.Slots{1}))
 	n.Runner.Notice(coordination.Effect{Ready: 1})
-	require.Zero(t, n.Runner.Reserve(1))
-	n.Runner.Release(1)
+	require.Zero(t, n.Runner.Reserve(entity.Slots{1}))
+	n.Runner.Release(entity.Slots{1})
 }
 
 // The waiting run of a deleted job is cancelled, and its place given up (engine rule 17).
@@ -231,7 +231,7 @@ type readyHeads struct {
 }
 
 func (r readyHeads) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
-	if lo >= entity.ClaimReadyPrefix {
+	if lo >= entity.ReadySpan().Lo {
 		r.asked.Add(1)
 	}
 	return r.ClaimReader.First(ctx, lo, hi)

@@ -169,8 +169,8 @@ func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) err
 		if err != nil {
 			return err
 		}
-		if taken {
-			continue
+		if taken || f.outcome.Status == entity.StatusWaiting {
+			continue // what never began has nothing to say
 		}
 		t.Metrics.RefusedReport()
 		t.Logger.Warn("a late report was refused", "execution", f.run.Execution.ID,

@@ -49,7 +49,7 @@ func TestAnEndIsStoredOnceWhateverBecomesOfItsCommit(t *testing.T) {
 				n.Start(t)
 				row := startRun(t, n, job.ID)
 				n.Script.Await(t, 1)
-				eventually(t, n, "the slot is given back", func() bool { running, _ := n.Runner.Running(); return running == 0 })
+				eventually(t, n, "the slot is given back", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
 				ended := n.Row(t, row.ID)
 				require.Equal(t, end.want, ended.Status)
 				require.Equal(t, end.retries, ended.RetryCount)
@@ -176,9 +176,9 @@ func TestEndsAreHeldWhileTheStoreIsAway(t *testing.T) {
 		eventually(t, n, "the end is sent", func() bool { return len(tried) > 0 })
 		<-tried
 	}
-	running, _ := n.Runner.Running()
+	running, _ := n.Runner.Load(entity.SlotGeneral)
 	require.Equal(t, 3, running, "slots are held")
-	require.Zero(t, n.Runner.Reserve(1))
+	require.Zero(t, n.Runner.Reserve(entity.Slots{1}))
 	require.NoError(t, n.Runner.Reconcile(t.Context()))
 	require.NoError(t, n.Runner.Reconcile(t.Context()))
 	for _, id := range ids {
@@ -273,7 +273,7 @@ func TestAnEndThatWasTakenIsNoEvidenceAfterItsRetryBegan(t *testing.T) {
 				row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt = entity.StatusRunning, "node-2", 1, 2, 2
 				row.Claim = entity.RunningKey("node-2")
 			})
-			eventually(t, n, "the slot is given back", func() bool { running, _ := n.Runner.Running(); return running == 0 })
+			eventually(t, n, "the slot is given back", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
 			require.Equal(t, c.refused, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 			require.Len(t, linesOf(t, n, row.ID, entity.LogEvidence), c.refused)
 			require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status, "the other node's attempt goes on")

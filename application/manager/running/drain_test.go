@@ -130,7 +130,7 @@ func TestADrainedNodeStartsNothing(t *testing.T) {
 	require.Equal(t, entity.StatusWaiting, n.Row(t, row.ID).Status)
 	require.Equal(t, entity.StatusWaiting, n.Rows(t, fires.ID)[0].Status)
 	require.Empty(t, n.Script.Runs())
-	require.Zero(t, n.Runner.Reserve(1))
+	require.Zero(t, n.Runner.Reserve(entity.Slots{1}))
 	require.Zero(t, n.Runner.Room(t.Context(), time.Hour))
 }
 

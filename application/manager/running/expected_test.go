@@ -44,7 +44,7 @@ func TestAClaimThatStartsLateKeepsItsRuns(t *testing.T) {
 	n.Runner.Jobs = jobs
 	n.Start(t)
 	row := waitingRun(t, n, n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial })).ID)
-	n.Runner.RunsReady()
+	n.Runner.RunsReady(entity.SlotGeneral)
 	<-jobs.answer
 	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
 	reconcile(t, n, 5)
@@ -71,9 +71,9 @@ func TestAnAttemptThatWasGivenUpDoesNotStart(t *testing.T) {
 	reconcile(t, n, 2)
 	second := n.Script.Await(t, 1)[0]
 	require.Equal(t, 2, second.Execution.Attempt)
-	require.Equal(t, 1, n.Runner.Reserve(1))
+	require.Equal(t, entity.Slots{1}, n.Runner.Reserve(entity.Slots{1}))
 	n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
-	running, _ := n.Runner.Running()
+	running, _ := n.Runner.Load(entity.SlotGeneral)
 	require.Equal(t, 1, running, "its slot is given back")
 	require.Len(t, n.Script.Runs(), 1)
 	reconcile(t, n, 3)

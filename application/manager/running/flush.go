@@ -42,7 +42,7 @@ func (t *TaskManager) FlushLogs(ctx context.Context) error {
 	t.mu.Lock()
 	journals := make([]*journal, 0, len(t.runs))
 	for _, a := range t.runs {
-		journals = append(journals, a.log)
+		journals = append(journals, a.journal)
 	}
 	t.mu.Unlock()
 	var f flush

@@ -42,5 +42,5 @@ func (t *TaskManager) gather() []*finished {
 // presses: somebody waits for the slot or for the place of the run, or the node
 // is on its way down.
 func (t *TaskManager) presses(f *finished) bool {
-	return t.cfg.Linger <= 0 || f.run.Job.Coordinated() || !t.slots.plenty()
+	return t.cfg.Linger <= 0 || f.run.Job.Coordinated() || !t.slots.plenty(t.kindOf(f.run.Job))
 }

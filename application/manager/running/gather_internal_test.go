@@ -14,9 +14,9 @@ import (
 func gatherer(linger time.Duration, taken int) (*TaskManager, *clocktest.Manual) {
 	clock := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	t := &TaskManager{
-		Deps: Deps{Clock: clock}, cfg: Config{Linger: linger, BatchSize: 5}, slots: newSlots(4), results: make(chan *finished, 10),
+		Deps: Deps{Clock: clock}, cfg: Config{Linger: linger, BatchSize: 5}, slots: newSlots(entity.Slots{4}), results: make(chan *finished, 10),
 	}
-	t.slots.reserve(taken)
+	t.slots.reserve(entity.Slots{taken})
 	return t, clock
 }
 

@@ -29,7 +29,7 @@ func TestAJobThatCannotBeArmedAgainIsPausedAndHoldsUpNobody(t *testing.T) {
 	first.Change(t, delay.ID, func(j *entity.Job) { j.Schedule.TimeZone = "Mars/Phobos" })
 	n := enginetest.On(t, first.Store, enginetest.Options{Clock: first.Clock, Epoch: 2})
 	n.Start(t)
-	n.Runner.RunsReady()
+	n.Runner.RunsReady(entity.SlotGeneral)
 	n.Script.Await(t, 1)
 	row := startRun(t, n, plain.ID)
 	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
@@ -133,7 +133,7 @@ func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 	for _, i := range []int{0, 1, 3} {
 		n.AwaitStatus(t, rows[i].ID, entity.StatusSuccess)
 	}
-	require.Eventually(t, func() bool { running, _ := n.Runner.Running(); return running == 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 }, 20*time.Second, time.Millisecond)
 	require.Zero(t, n.Runner.HeldEnds(), "not for long yet")
 	for range 6 {
 		n.Clock.Advance(10 * time.Second)
@@ -202,7 +202,7 @@ func TestEndsThatAreStoredAreNotSentAgain(t *testing.T) {
 		n.AwaitStatus(t, rows[i].ID, entity.StatusSuccess)
 		require.Empty(t, linesOf(t, n, rows[i].ID, entity.LogEvidence))
 	}
-	eventually(t, n, "the late one is judged", func() bool { running, _ := n.Runner.Running(); return running == 0 })
+	eventually(t, n, "the late one is judged", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
 	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 }
 

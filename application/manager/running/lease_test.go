@@ -18,7 +18,7 @@ func TestANodeWithoutALeaseBeginsNothing(t *testing.T) {
 	job := n.Add(t, enginetest.Job("short", nil))
 	n.Lease.Lose()
 	row := waitingRun(t, n, job.ID)
-	n.Runner.RunsReady()
+	n.Runner.RunsReady(entity.SlotGeneral)
 	for range 5 {
 		n.Clock.Advance(time.Second)
 		time.Sleep(2 * time.Millisecond)
@@ -35,7 +35,7 @@ func TestWhatWasCommittedWithoutALeaseDoesNotRun(t *testing.T) {
 	job := n.Add(t, enginetest.Job("late", func(j *entity.Job) { j.OnNodeLoss = entity.NodeLossFail }))
 	n.Script.Reply(untilStopped)
 	row := lostRun(t, n, job.ID, nil)
-	eventually(t, n, "a slot is free", func() bool { return n.Runner.Reserve(1) == 1 })
+	eventually(t, n, "a slot is free", func() bool { return n.Runner.Reserve(entity.Slots{1}) == (entity.Slots{1}) })
 	n.Lease.Lose()
 	n.Runner.Expect([]*entity.Execution{row})
 	n.Runner.Start([]entity.Run{{Job: job, Execution: row}})

@@ -59,9 +59,9 @@ func (t *TaskManager) Reap(ctx context.Context, nodeID string, epoch int64) (hel
 	return len(rows), t.recover(ctx, rows)
 }
 
-// RunsReady is told that runs wait that this node may claim.
-func (t *TaskManager) RunsReady() {
-	t.slots.setBacklog()
+// RunsReady is told that runs wait that this node may claim, on slots of a kind.
+func (t *TaskManager) RunsReady(kind entity.SlotKind) {
+	t.slots.setBacklog(kind)
 	t.wakeClaim()
 }
 

@@ -84,7 +84,7 @@ func TestALockedRunKeepsNoOtherQueueFromMoving(t *testing.T) {
 		}
 		n.hold("scheduler_job_execution", second[1])
 		n.Start(t)
-		n.Runner.RunsReady()
+		n.Runner.RunsReady(entity.SlotGeneral)
 		for i, id := range first {
 			n.AwaitStatus(t, id, entity.StatusSuccess)
 			if i != 1 {
@@ -125,7 +125,7 @@ func TestALockedRunKeepsNoOtherFromBeingClaimed(t *testing.T) {
 		}
 		n.hold("scheduler_job_execution", ids[1])
 		n.Start(t)
-		n.Runner.RunsReady()
+		n.Runner.RunsReady(entity.SlotGeneral)
 		for i, id := range ids {
 			if i != 1 {
 				n.AwaitStatus(t, id, entity.StatusSuccess)

@@ -14,7 +14,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
 // Executor runs one attempt. It returns when the attempt has really ended,
@@ -81,8 +80,13 @@ type Config struct {
 	// Epoch is the first life's; Adopt begins another.
 	Epoch  int64
 	Labels map[string]string
-	// Slots is the most runs at once. Default 512.
+	// Handlers are the node's own handlers, sorted; those that are built in are
+	// not among them.
+	Handlers []string
+	// Slots is the most runs at once that are no commands. Default 512.
 	Slots int
+	// CommandSlots is the most commands at once; 0 where the node runs none.
+	CommandSlots int
 	// Idle: the node is no executor. It starts nothing, but still ends what
 	// others lost.
 	Idle bool
@@ -142,6 +146,8 @@ type TaskManager struct {
 	cfg   Config
 	epoch atomic.Int64
 	slots *slots
+	// self is what the node can.
+	self entity.Node
 
 	mu      sync.Mutex
 	runs    map[string]*active
@@ -155,8 +161,8 @@ type TaskManager struct {
 	// swept is where the sweep of the places goes on.
 	swept placesSweep
 
-	// carried is what the claim loop has found out about the queues of label
-	// sets: whether this node may take from them.
+	// carried is what the claim loop has found out about the queues of classes:
+	// whether this node may take from them.
 	carried map[entity.Queue]bool
 
 	results   chan *finished
@@ -186,10 +192,14 @@ func New(deps Deps, cfg Config) *TaskManager {
 	}
 	base, stop := context.WithCancelCause(entity.WithRight(context.Background(), deps.Lease.Holds))
 	t := &TaskManager{
-		Deps: deps, cfg: cfg, slots: newSlots(cfg.Slots),
+		Deps: deps, cfg: cfg, slots: newSlots(entity.Slots{entity.SlotGeneral: cfg.Slots, entity.SlotCommand: cfg.CommandSlots}),
+		self: entity.Node{
+			ID: cfg.NodeID, Labels: cfg.Labels, Slots: cfg.Slots, CommandSlots: cfg.CommandSlots,
+			Handlers: cfg.Handlers, HandlersHash: entity.HandlersHash(cfg.Handlers),
+		},
 		runs: map[string]*active{}, suspect: map[string]suspicion{}, expected: map[string]int64{}, recovering: map[string]int64{},
 		carried: map[entity.Queue]bool{}, inFlight: newInFlight(), held: newHeld(),
-		results: make(chan *finished, cfg.Slots+cfg.BatchSize),
+		results: make(chan *finished, cfg.Slots+cfg.CommandSlots+cfg.BatchSize),
 		wake:    make(chan struct{}, 1),
 		quiet:   make(chan struct{}, 1),
 		parked:  make(chan time.Time, 16),
@@ -261,11 +271,6 @@ func (t *TaskManager) Drain(ctx context.Context, grace time.Duration) {
 // Holder implements firing.Starter.
 func (t *TaskManager) Holder() (nodeID string, epoch int64) { return t.cfg.NodeID, t.epoch.Load() }
 
-// Suits implements firing.Starter: the node carries every label asked for.
-func (t *TaskManager) Suits(job *entity.Job) bool {
-	return routing.Match(job.Routing.Labels, t.cfg.Labels)
-}
-
 // Suspend keeps new runs away from the node, or lets them in again; what runs
 // goes on (see entity.NodeDraining).
 func (t *TaskManager) Suspend(draining bool) {
@@ -283,10 +288,10 @@ func (t *TaskManager) Room(ctx context.Context, patience time.Duration) int {
 func (t *TaskManager) ending() bool { return len(t.results) > 0 || t.storing.Load() > 0 }
 
 // Reserve implements firing.Starter.
-func (t *TaskManager) Reserve(n int) int { return t.slots.reserve(n) }
+func (t *TaskManager) Reserve(wanted entity.Slots) entity.Slots { return t.slots.reserve(wanted) }
 
 // Release implements firing.Starter.
-func (t *TaskManager) Release(n int) { t.slots.release(n) }
+func (t *TaskManager) Release(given entity.Slots) { t.slots.release(given) }
 
 // Notice implements firing.Starter.
 func (t *TaskManager) Notice(e coordination.Effect) {
@@ -302,15 +307,17 @@ func (t *TaskManager) Notice(e coordination.Effect) {
 	if !e.ParkedUntil.IsZero() {
 		t.expectParked(e.ParkedUntil)
 	}
-	if e.Ready > 0 {
-		t.slots.setBacklog()
-		t.wakeClaim()
+	if e.Ready > e.ReadyCommands {
+		t.RunsReady(entity.SlotGeneral)
+	}
+	if e.ReadyCommands > 0 {
+		t.RunsReady(entity.SlotCommand)
 	}
 }
 
-// Running is the number of runs on this node, and the number of its slots; a
-// node that is no executor, or on its way down, has none to offer.
-func (t *TaskManager) Running() (running, total int) { return t.slots.used(), t.slots.offered() }
+// Load is how many slots of a kind are taken on this node, and how many there
+// are; a node that is no executor, or on its way down, has none to offer.
+func (t *TaskManager) Load(kind entity.SlotKind) (running, slots int) { return t.slots.load(kind) }
 
 func (t *TaskManager) wakeClaim() {
 	select {

@@ -124,9 +124,10 @@ func (t *TaskManager) sweepQueues(ctx context.Context) (int, error) {
 
 // queueHeads are the first runs of the queues of some jobs.
 func (t *TaskManager) queueHeads(ctx context.Context) (heads []queueHead, err error) {
-	lo := max(t.swept.queued, entity.ClaimQueuedPrefix)
+	queued := entity.QueuedSpan()
+	lo := max(t.swept.queued, queued.Lo)
 	for len(heads) < sweepLimit {
-		first, err := t.Claims.First(ctx, lo, entity.ClaimRunningPrefix)
+		first, err := t.Claims.First(ctx, lo, queued.Hi)
 		if err != nil {
 			return nil, err
 		}
@@ -246,8 +247,9 @@ func (t *TaskManager) closeDeleted(ctx context.Context, jobID string, rows []*en
 // sweepParked ends delayed and backed-off runs of deleted jobs: nobody would
 // look at them before their moment.
 func (t *TaskManager) sweepParked(ctx context.Context) (int, error) {
-	lo, hi := max(t.swept.parked, entity.ClaimParkedPrefix), entity.ParkedEnd
-	rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: sweepLimit})
+	parked := entity.ParkedSpan()
+	lo := max(t.swept.parked, parked.Lo)
+	rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: parked.Hi, Limit: sweepLimit})
 	if err != nil {
 		return 0, err
 	}

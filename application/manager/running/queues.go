@@ -8,65 +8,83 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
-// maxCarried bounds what is remembered about label sets.
+// maxCarried bounds what is remembered about classes.
 const maxCarried = 1000
 
-// queues are those that this node takes from and in which something waits. The
-// greatest key of the ready range tells whether anything does, and whether
-// anything waits but in the common queue: where nothing is routed, that is the
-// only question.
-func (t *TaskManager) queues(ctx context.Context) ([]entity.Queue, error) {
-	last, err := t.Claims.Last(ctx, entity.ClaimReadyPrefix, entity.ClaimUnplacedPrefix)
+// queues are those that this node takes from and in which something waits, for
+// each of the wanted kinds of slots. The greatest key of the ready range tells
+// whether anything does, and whether anything waits but in the common queue:
+// where nothing is routed, that is the only question.
+func (t *TaskManager) queues(ctx context.Context, wanted [len(entity.Slots{})]bool) (found [len(entity.Slots{})][]entity.Queue, err error) {
+	if !wanted[entity.SlotGeneral] && !wanted[entity.SlotCommand] {
+		return found, nil
+	}
+	ready := entity.ReadySpan()
+	last, err := t.Claims.Last(ctx, ready.Lo, ready.Hi)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	if last == "" {
 		t.Fair.Reset()
-		return nil, nil
+		return found, nil
 	}
 	if last.Queue() == entity.CommonQueue {
-		return []entity.Queue{entity.CommonQueue}, nil
+		found[entity.SlotGeneral] = []entity.Queue{entity.CommonQueue}
+		return found, nil
 	}
-	var queues []entity.Queue
-	for _, q := range []entity.Queue{entity.CommonQueue, entity.NodeQueue(t.cfg.NodeID)} {
+	for _, q := range []entity.Queue{
+		entity.CommonQueue, entity.NodeQueue(t.cfg.NodeID, entity.SlotGeneral), entity.NodeQueue(t.cfg.NodeID, entity.SlotCommand),
+	} {
+		if !wanted[q.Kind()] {
+			continue
+		}
 		lo, hi := q.Range()
 		first, err := t.Claims.First(ctx, lo, hi)
 		if err != nil {
-			return nil, err
+			return found, err
 		}
 		if first != "" {
-			queues = append(queues, q)
+			found[q.Kind()] = append(found[q.Kind()], q)
 		}
 	}
-	if !last.Queue().Labelled() { // those of labels are the last of all
-		return queues, nil
+	if !last.Queue().OfClass() { // those of classes are the last of all
+		return found, nil
 	}
-	labelled, err := t.labelled(ctx)
-	return append(queues, labelled...), err
+	return found, t.classes(ctx, wanted, &found)
 }
 
-// labelled steps from one set of labels to the next and keeps those that this
-// node carries.
-func (t *TaskManager) labelled(ctx context.Context) (queues []entity.Queue, err error) {
-	for lo := entity.LabelQueues; ; {
-		first, err := t.Claims.First(ctx, lo, entity.ClaimUnplacedPrefix)
+// classes steps from one class to the next and adds those that this node is fit
+// for. The queues of commands stand together: they are passed over, or nothing
+// else is looked at, where the slots of one kind are taken.
+func (t *TaskManager) classes(ctx context.Context, wanted [len(entity.Slots{})]bool, found *[len(entity.Slots{})][]entity.Queue) error {
+	all := entity.ClaimSpan{Lo: entity.ClassQueues, Hi: entity.ReadySpan().Hi}
+	commands := entity.CommandClasses()
+	if !wanted[entity.SlotGeneral] {
+		all = commands
+	}
+	for lo := all.Lo; ; {
+		first, err := t.Claims.First(ctx, lo, all.Hi)
 		if err != nil || first == "" {
-			return queues, err
+			return err
+		}
+		if !wanted[entity.SlotCommand] && commands.Of(first) {
+			lo = commands.Hi
+			continue
 		}
 		q := first.Queue()
 		ok, err := t.carries(ctx, q)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if ok {
-			queues = append(queues, q)
+			found[q.Kind()] = append(found[q.Kind()], q)
 		}
 		_, lo = q.Range()
 	}
 }
 
-// carries reports whether the node carries the labels of a queue. A queue says
-// only their hash; what they are, the job of a run in it tells. One that was
+// carries reports whether the node is fit for the class of a queue. A queue says
+// only its hash; what the class is, the job of a run in it tells. One that was
 // edited or deleted tells nothing: the sweep sends its runs elsewhere.
 func (t *TaskManager) carries(ctx context.Context, q entity.Queue) (bool, error) {
 	if known, ok := t.carried[q]; ok {
@@ -82,12 +100,20 @@ func (t *TaskManager) carries(ctx context.Context, q entity.Queue) (bool, error)
 		return false, err
 	}
 	job := jobs[rows[0].JobID]
-	if job == nil || entity.LabelQueue(job.Routing.Labels) != q {
+	if job == nil {
 		return false, nil
+	}
+	class := entity.NodeClassOf(job)
+	if entity.ClassQueue(class) != q {
+		// What waits for labels alone may be more than that to a node of the former
+		// release. Whether this node can run it, the claim finds out.
+		if class = (entity.NodeClass{Labels: class.Labels}); entity.ClassQueue(class) != q {
+			return false, nil
+		}
 	}
 	if len(t.carried) >= maxCarried {
 		clear(t.carried)
 	}
-	t.carried[q] = routing.Match(job.Routing.Labels, t.cfg.Labels)
+	t.carried[q] = routing.Missing(class, &t.self) == entity.WaitNone
 	return t.carried[q], nil
 }

@@ -111,7 +111,7 @@ func (t *TaskManager) recover(ctx context.Context, lost []*entity.Execution) err
 		t.Metrics.Recovered(1)
 		t.Logger.Warn("a run was lost with its node", "execution", row.ID, "job", row.JobID,
 			"epoch", row.Epoch, "attempt", row.Attempt)
-		t.endWithoutRun(row, job, outcome, false)
+		t.endWithoutRun(entity.Run{Job: job, Execution: row}, outcome, entity.Slots{})
 	}
 	return nil
 }

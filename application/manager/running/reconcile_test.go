@@ -163,7 +163,7 @@ func TestARunThatTheStoreKnowsOtherwiseIsKilled(t *testing.T) {
 			changeRow(t, n, row.ID, change)
 			stored := n.Row(t, row.ID)
 			reconcile(t, n, 1)
-			running, _ := n.Runner.Running()
+			running, _ := n.Runner.Load(entity.SlotGeneral)
 			require.Equal(t, 1, running, "one look may be mistaken")
 			reconcile(t, n, 1)
 			awaitIdle(t, n)

@@ -21,6 +21,10 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 	}
 	var finals, again []decided
 	for _, f := range c.items {
+		if f.outcome.Status == entity.StatusWaiting {
+			again = append(again, c.putBack(f))
+			continue
+		}
 		d, decision := c.decide(f)
 		if decision.Retry {
 			d.retried = true
@@ -104,6 +108,23 @@ func (c *completion) decide(f *finished) (decided, retry.Decision) {
 	return d, decision
 }
 
+// putBack makes the row's next state of an attempt that did not begin: it waits,
+// and is routed anew when its moment comes. The attempt does not count, and what
+// the row says of former ones stays. A place in its group it keeps.
+func (c *completion) putBack(f *finished) decided {
+	row := *f.run.Execution
+	row.Status, row.Claim = entity.StatusWaiting, entity.ParkedKey(c.now.Add(f.outcome.RetryAfter))
+	row.Attempt--
+	row.StartTime, row.UpdateTime = time.Time{}, c.now
+	if f.outcome.Message != "" {
+		row.ErrorMessage = f.outcome.Message
+	}
+	if !f.run.Job.Broadcast {
+		row.NodeID = ""
+	}
+	return decided{item: f, outcome: f.outcome, row: &row}
+}
+
 // retryRow sends a row back to WAITING. Its place among the live fires of its
 // job stays (engine rule 16), and so does the node of a broadcast. What the
 // attempt came to is kept with the attempt: reason and message of the row belong
@@ -128,7 +149,8 @@ func retryRow(row *entity.Execution, d retry.Decision, job *entity.Job, now time
 	return &next
 }
 
-// writeRetries keeps the attempt that ended and parks the row until its next.
+// writeRetries keeps the attempt that ended, if it had begun, and parks the row
+// until its next.
 func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again []decided) error {
 	if len(again) == 0 {
 		return nil
@@ -159,11 +181,19 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 			d.retried = false
 			d.outcome = entity.Outcome{Status: entity.StatusCancelled, Reason: row.Reason}
 		}
+		begun := d.item.outcome.Status != entity.StatusWaiting
+		if !begun && d.row.Status.Final() {
+			d.outcome = entity.Outcome{Status: d.row.Status, Reason: d.row.Reason}
+		}
 		if err := tx.Executions.Update(ctx, d.row, entity.StatusRunning, mine.Token); err != nil {
 			return fmt.Errorf("park run %s for its retry: %w", d.row.ID, err)
 		}
-		attempts = append(attempts, attemptOf(d))
-		c.done = append(c.done, d)
+		if begun {
+			attempts = append(attempts, attemptOf(d))
+		}
+		if begun || d.row.Status.Final() {
+			c.done = append(c.done, d)
+		}
 		if until, ok := d.row.Claim.ParkedUntil(); ok && (c.effect.ParkedUntil.IsZero() || until.Before(c.effect.ParkedUntil)) {
 			c.effect.ParkedUntil = until
 		}

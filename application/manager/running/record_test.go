@@ -99,10 +99,10 @@ func TestALateReportThatCannotBeJudgedHoldsNobodyUp(t *testing.T) {
 		changeRow(t, n, rows[1].ID, func(row *entity.Execution) { row.Token++ })
 	}, jobs...)
 	<-judged
-	eventually(t, n, "the slots of the others are free", func() bool { running, _ := n.Runner.Running(); return running == 1 })
+	eventually(t, n, "the slots of the others are free", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 })
 	require.Equal(t, entity.StatusSuccess, n.Row(t, rows[2].ID).Status)
 	reads.away.Store(false)
-	eventually(t, n, "the late one is judged", func() bool { running, _ := n.Runner.Running(); return running == 0 })
+	eventually(t, n, "the late one is judged", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
 	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 	require.Len(t, linesOf(t, n, rows[1].ID, entity.LogEvidence), 1)
 	require.Empty(t, linesOf(t, n, rows[2].ID, entity.LogEvidence))

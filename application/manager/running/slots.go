@@ -6,19 +6,15 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// slots bounds the runs of a node. A slot is taken before a run is committed
-// to this node and given back when the store has taken or refused its result
-// (engine rules 14 and 23). Safe for concurrent use.
+// slots bounds the runs of a node, for each kind of slots. A slot is taken before
+// a run is committed to this node and given back when the store has taken or
+// refused its result (engine rules 14 and 23). Safe for concurrent use.
 type slots struct {
 	mu    sync.Mutex
-	total int
-	free  int
-	// backlog: the store holds waiting runs that go before new direct starts.
-	backlog bool
-	// news counts the times that somebody said so.
-	news int
+	pools [len(entity.Slots{})]pool
 	// draining: nothing new starts here any more.
 	draining bool
 	// fenced: nothing starts until the node has found its right again.
@@ -30,46 +26,73 @@ type slots struct {
 	freed    chan struct{}
 }
 
-func newSlots(total int) *slots {
-	return &slots{total: total, free: total, freed: make(chan struct{})}
+// pool is the slots of one kind.
+type pool struct {
+	total int
+	free  int
+	// backlog: the store holds waiting runs that go before new direct starts.
+	backlog bool
+	// news counts the times that somebody said so.
+	news int
 }
 
-// reserve takes up to n slots for direct starts.
-func (s *slots) reserve(n int) int {
+func newSlots(total entity.Slots) *slots {
+	s := &slots{freed: make(chan struct{})}
+	for kind, n := range total {
+		s.pools[kind] = pool{total: n, free: n}
+	}
+	return s
+}
+
+// reserve takes slots for direct starts, up to those wanted of each kind.
+func (s *slots) reserve(wanted entity.Slots) (taken entity.Slots) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.backlog || s.closed() {
-		return 0
+	for kind, n := range wanted {
+		taken[kind] = min(n, s.open(entity.SlotKind(kind)))
+		s.pools[kind].free -= taken[kind]
 	}
-	return s.take(n)
+	return taken
 }
 
 // reserveForClaim takes up to n slots for runs that wait in the store.
-func (s *slots) reserveForClaim(n int) int {
+func (s *slots) reserveForClaim(kind entity.SlotKind, n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed() {
 		return 0
 	}
-	return s.take(n)
+	p := &s.pools[kind]
+	n = min(n, p.free)
+	p.free -= n
+	return n
+}
+
+// exchange gives a slot back for one of another kind, if that is free.
+func (s *slots) exchange(from, to entity.SlotKind) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pools[to].free == 0 {
+		return false
+	}
+	s.pools[to].free--
+	s.pools[from].free++
+	s.announce()
+	return true
 }
 
 // closed: nothing may start here; the caller holds the lock.
 func (s *slots) closed() bool { return s.draining || s.fenced || s.suspended }
 
-func (s *slots) take(n int) int {
-	n = min(n, s.free)
-	s.free -= n
-	return n
-}
-
-func (s *slots) release(n int) {
-	if n == 0 {
+func (s *slots) release(given entity.Slots) {
+	if given == (entity.Slots{}) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free += n
+	for kind, n := range given {
+		s.pools[kind].free += n
+	}
 	s.announce()
 }
 
@@ -85,8 +108,9 @@ func (s *slots) announce() {
 // take, before they are recorded as WAITING and other nodes may take them.
 const maxPatience = 2 * time.Second
 
-// room is how many direct starts are possible. Where all slots are taken, or
-// waiting runs go first, it waits up to patience for that to end: a batch of
+// room is how many direct starts are possible in general slots; runs of other
+// kinds are not waited for. Where all slots are taken, or waiting runs go first,
+// it waits up to patience for that to end: a batch of
 // short runs frees its slots within one completion transaction, and recording
 // a fire as WAITING costs a third write and makes its successors wait as well.
 // A slow store takes longer for that: while ending says that ends are on their
@@ -97,7 +121,7 @@ func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration,
 	until := began + patience
 	for {
 		s.mu.Lock()
-		n, stuck, changed := s.open(), s.closed() || s.hopeless, s.freed
+		n, stuck, changed := s.open(entity.SlotGeneral), s.closed() || s.hopeless, s.freed
 		s.mu.Unlock()
 		if n > 0 || stuck || patience <= 0 || ctx.Err() != nil {
 			return n
@@ -121,43 +145,79 @@ func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration,
 }
 
 // open is the number of slots for direct starts; the caller holds the lock.
-func (s *slots) open() int {
-	if s.backlog || s.closed() {
+func (s *slots) open(kind entity.SlotKind) int {
+	if s.pools[kind].backlog || s.closed() {
 		return 0
 	}
-	return s.free
+	return s.pools[kind].free
 }
 
 func (s *slots) giveUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hopeless = s.open() == 0
+	s.hopeless = s.open(entity.SlotGeneral) == 0
 }
 
-// setBacklog notes that waiting runs go first.
-func (s *slots) setBacklog() {
+// setBacklog notes that waiting runs of a kind go first.
+func (s *slots) setBacklog(kind entity.SlotKind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.backlog = true
-	s.news++
+	s.pools[kind].backlog = true
+	s.pools[kind].news++
 }
 
 // newsOfBacklog is what clearBacklog wants to know.
-func (s *slots) newsOfBacklog() int {
+func (s *slots) newsOfBacklog(kind entity.SlotKind) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.news
+	return s.pools[kind].news
 }
 
-// clearBacklog lets direct starts go on, unless there was news of waiting runs
-// since the store was asked and had none.
-func (s *slots) clearBacklog(asked int) {
+// clearBacklog lets direct starts of a kind go on, unless there was news of
+// waiting runs since the store was asked and had none.
+func (s *slots) clearBacklog(kind entity.SlotKind, asked int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.backlog && s.news == asked {
-		s.backlog = false
+	if p := &s.pools[kind]; p.backlog && p.news == asked {
+		p.backlog = false
 		s.announce()
 	}
+}
+
+// asks reports whether the store is to be asked for runs of a kind: there is a
+// slot for them, or direct starts take all and nobody knows of runs that go
+// before these.
+func (s *slots) asks(kind entity.SlotKind) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := &s.pools[kind]
+	return p.total > 0 && (p.free > 0 || !p.backlog)
+}
+
+// awaited is asked when nothing more could be claimed. It returns a channel that
+// is closed at the next change for the better, if runs are known to wait for a
+// slot of a kind of which none is free; one that is closed already if such a slot
+// came free meanwhile; and nil when nothing is known to wait.
+func (s *slots) awaited() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed() {
+		return nil
+	}
+	waited := false
+	for i := range s.pools {
+		p := &s.pools[i]
+		if p.backlog && p.free > 0 {
+			now := make(chan struct{})
+			close(now)
+			return now
+		}
+		waited = waited || p.backlog && p.total > 0
+	}
+	if waited {
+		return s.freed
+	}
+	return nil
 }
 
 func (s *slots) fence(fenced bool) {
@@ -199,39 +259,21 @@ func (s *slots) drain() {
 	s.draining = true
 }
 
-// plenty: nobody waits for a slot, nor will soon.
-func (s *slots) plenty() bool {
+// plenty: nobody waits for a slot of the kind, nor will soon.
+func (s *slots) plenty(kind entity.SlotKind) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open() >= s.total/2
+	return s.open(kind) >= s.pools[kind].total/2
 }
 
-// used is how many slots are taken.
-func (s *slots) used() int {
+// load is how many slots of a kind are taken, and how many there are for others
+// to know of: none where nothing will start any more.
+func (s *slots) load(kind entity.SlotKind) (used, offered int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.total - s.free
-}
-
-// offered is how many slots there are in all, for others to know: none where
-// nothing will start any more.
-func (s *slots) offered() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draining {
-		return 0
+	p := &s.pools[kind]
+	if !s.draining {
+		offered = p.total
 	}
-	return s.total
-}
-
-// full returns nil while a slot is free, and otherwise a channel that is
-// closed at the next release or when the backlog is gone. Both are one
-// question: between two, the release that somebody waits for might happen.
-func (s *slots) full() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.free > 0 {
-		return nil
-	}
-	return s.freed
+	return p.total - p.free, offered
 }

@@ -10,7 +10,13 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
+
+func usedOf(s *slots) int {
+	used, _ := s.load(entity.SlotGeneral)
+	return used
+}
 
 var slotsBegin = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
@@ -32,33 +38,33 @@ func TestWhoMayTakeSlots(t *testing.T) {
 				want int
 				of   func(s *slots) int
 			}{
-				{c.direct, func(s *slots) int { return s.reserve(3) }},
-				{c.claim, func(s *slots) int { return s.reserveForClaim(3) }},
+				{c.direct, func(s *slots) int { return s.reserve(entity.Slots{3}).Total() }},
+				{c.claim, func(s *slots) int { return s.reserveForClaim(entity.SlotGeneral, 3) }},
 			} {
-				s := newSlots(5)
+				s := newSlots(entity.Slots{5})
 				if c.backlog {
-					s.setBacklog()
+					s.setBacklog(entity.SlotGeneral)
 				}
 				if c.draining {
 					s.drain()
 				}
 				require.Equal(t, take.want, take.of(s))
-				require.Equal(t, take.want, s.used())
+				require.Equal(t, take.want, usedOf(s))
 			}
 		})
 	}
 }
 
 func TestNoMoreSlotsAreTakenThanThereAre(t *testing.T) {
-	s := newSlots(4)
-	require.Equal(t, 3, s.reserve(3))
-	require.Equal(t, 1, s.reserveForClaim(3))
-	require.Zero(t, s.reserve(1))
-	require.Zero(t, s.reserveForClaim(1))
-	require.Equal(t, 4, s.used())
-	s.release(2)
-	require.Equal(t, 2, s.used())
-	require.Equal(t, 2, s.reserve(10))
+	s := newSlots(entity.Slots{4})
+	require.Equal(t, 3, s.reserve(entity.Slots{3}).Total())
+	require.Equal(t, 1, s.reserveForClaim(entity.SlotGeneral, 3))
+	require.Zero(t, s.reserve(entity.Slots{1}).Total())
+	require.Zero(t, s.reserveForClaim(entity.SlotGeneral, 1))
+	require.Equal(t, 4, usedOf(s))
+	s.release(entity.Slots{2})
+	require.Equal(t, 2, usedOf(s))
+	require.Equal(t, 2, s.reserve(entity.Slots{10}).Total())
 }
 
 // Whoever waits for a change is told of a release and of the backlog's end,
@@ -69,16 +75,19 @@ func TestWhatIsAnnounced(t *testing.T) {
 		do   func(s *slots)
 		want bool
 	}{
-		{"a release", func(s *slots) { s.release(1) }, true},
-		{"a release of nothing", func(s *slots) { s.release(0) }, false},
-		{"the backlog's end", func(s *slots) { s.setBacklog(); s.clearBacklog(s.newsOfBacklog()) }, true},
-		{"a backlog", func(s *slots) { s.setBacklog() }, false},
-		{"no backlog as before", func(s *slots) { s.clearBacklog(s.newsOfBacklog()) }, false},
+		{"a release", func(s *slots) { s.release(entity.Slots{1}) }, true},
+		{"a release of nothing", func(s *slots) { s.release(entity.Slots{0}) }, false},
+		{"the backlog's end", func(s *slots) {
+			s.setBacklog(entity.SlotGeneral)
+			s.clearBacklog(entity.SlotGeneral, s.newsOfBacklog(entity.SlotGeneral))
+		}, true},
+		{"a backlog", func(s *slots) { s.setBacklog(entity.SlotGeneral) }, false},
+		{"no backlog as before", func(s *slots) { s.clearBacklog(entity.SlotGeneral, s.newsOfBacklog(entity.SlotGeneral)) }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newSlots(2)
-			s.reserve(2)
-			changed := s.full()
+			s := newSlots(entity.Slots{2})
+			s.reserve(entity.Slots{2})
+			changed := s.freed
 			c.do(s)
 			select {
 			case <-changed:
@@ -91,28 +100,41 @@ func TestWhatIsAnnounced(t *testing.T) {
 }
 
 // A claimer that finds a slot free must not begin to wait for one: the release
-// it would wait for has happened.
+// it would wait for has happened. It waits only where runs are known to wait.
 func TestAFreeSlotIsNotWaitedFor(t *testing.T) {
-	s := newSlots(2)
-	require.Nil(t, s.full())
-	s.reserve(1)
-	require.Nil(t, s.full(), "one is free")
-	s.reserve(1)
-	changed := s.full()
+	s := newSlots(entity.Slots{2, 1})
+	require.Nil(t, s.awaited(), "nobody waits")
+	s.setBacklog(entity.SlotGeneral)
+	<-s.awaited()
+	s.reserveForClaim(entity.SlotGeneral, 2)
+	changed := s.awaited()
 	require.NotNil(t, changed)
-	s.release(1)
+	select {
+	case <-changed:
+		require.Fail(t, "nothing has changed")
+	default:
+	}
+	s.release(entity.Slots{1})
 	<-changed
-	require.Nil(t, s.full())
+	<-s.awaited() // it came free before somebody asked
+	s.reserveForClaim(entity.SlotGeneral, 1)
+	s.clearBacklog(entity.SlotGeneral, s.newsOfBacklog(entity.SlotGeneral))
+	require.Nil(t, s.awaited(), "nobody waits")
+	s.setBacklog(entity.SlotCommand)
+	s.reserveForClaim(entity.SlotCommand, 1)
+	require.NotNil(t, s.awaited(), "each kind counts")
+	s.drain()
+	require.Nil(t, s.awaited(), "nothing will start any more")
 }
 
 func TestRoomIsWhatDirectStartsMayTake(t *testing.T) {
 	c := clocktest.NewManual(slotsBegin)
-	s := newSlots(2)
+	s := newSlots(entity.Slots{2})
 	require.Equal(t, 2, s.room(t.Context(), c, time.Second, never))
-	s.reserve(2)
+	s.reserve(entity.Slots{2})
 	require.Zero(t, s.room(t.Context(), c, 0, never), "without patience")
 	require.Zero(t, s.room(t.Context(), c, -1, never))
-	s.release(2)
+	s.release(entity.Slots{2})
 	s.drain()
 	require.Zero(t, s.room(t.Context(), c, time.Hour, never), "nothing will start any more")
 }
@@ -129,16 +151,16 @@ func waitForRoom(ctx context.Context, t *testing.T, s *slots, c *watchedClock, p
 // Room waits for what frees it: a release, or the backlog's end.
 func TestRoomWaitsForAChangeForTheBetter(t *testing.T) {
 	for name, free := range map[string]func(s *slots){
-		"a release":         func(s *slots) { s.release(1) },
-		"the backlog's end": func(s *slots) { s.clearBacklog(s.newsOfBacklog()) },
+		"a release":         func(s *slots) { s.release(entity.Slots{1}) },
+		"the backlog's end": func(s *slots) { s.clearBacklog(entity.SlotGeneral, s.newsOfBacklog(entity.SlotGeneral)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newWatchedClock()
-			s := newSlots(2)
+			s := newSlots(entity.Slots{2})
 			if name == "a release" {
-				s.reserve(2)
+				s.reserve(entity.Slots{2})
 			} else {
-				s.setBacklog()
+				s.setBacklog(entity.SlotGeneral)
 			}
 			got := waitForRoom(t.Context(), t, s, c, time.Second)
 			free(s)
@@ -150,16 +172,16 @@ func TestRoomWaitsForAChangeForTheBetter(t *testing.T) {
 // After one wait in vain nobody waits again, until something changed.
 func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
 	c := newWatchedClock()
-	s := newSlots(1)
-	s.reserve(1)
+	s := newSlots(entity.Slots{1})
+	s.reserve(entity.Slots{1})
 	got := waitForRoom(t.Context(), t, s, c, time.Second)
 	c.Advance(time.Second)
 	require.Zero(t, <-got)
 	require.Zero(t, s.room(t.Context(), c, time.Hour, never), "hopeless")
-	s.release(1)
-	s.reserve(1)
+	s.release(entity.Slots{1})
+	s.reserve(entity.Slots{1})
 	got = waitForRoom(t.Context(), t, s, c, time.Second)
-	s.release(1)
+	s.release(entity.Slots{1})
 	require.Equal(t, 1, <-got)
 }
 
@@ -168,8 +190,8 @@ func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
 func TestRoomWaitsForEndsOnTheirWay(t *testing.T) {
 	const patience = maxPatience / 4
 	c := newWatchedClock()
-	s := newSlots(1)
-	s.reserve(1)
+	s := newSlots(entity.Slots{1})
+	s.reserve(entity.Slots{1})
 	got := make(chan int, 1)
 	go func() { got <- s.room(t.Context(), c, patience, func() bool { return true }) }()
 	for range maxPatience/patience - 1 {
@@ -187,8 +209,8 @@ func never() bool { return false }
 
 func TestRoomIsNotWaitedForBeyondTheContext(t *testing.T) {
 	c := newWatchedClock()
-	s := newSlots(1)
-	s.reserve(1)
+	s := newSlots(entity.Slots{1})
+	s.reserve(entity.Slots{1})
 	ctx, cancel := context.WithCancel(t.Context())
 	got := waitForRoom(ctx, t, s, c, time.Hour)
 	cancel()
@@ -197,21 +219,21 @@ func TestRoomIsNotWaitedForBeyondTheContext(t *testing.T) {
 }
 
 func TestSlotsAreNeverTakenTwice(t *testing.T) {
-	s := newSlots(7)
+	s := newSlots(entity.Slots{7})
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 500 {
-				n := s.reserve(3) + s.reserveForClaim(2)
-				if used := s.used(); used > 7 || used < n {
+				n := s.reserve(entity.Slots{3}).Total() + s.reserveForClaim(entity.SlotGeneral, 2)
+				if used := usedOf(s); used > 7 || used < n {
 					t.Errorf("%d of 7 slots are used while %d are held here", used, n)
 				}
-				s.release(n)
+				s.release(entity.Slots{n})
 			}
 		})
 	}
 	all.Wait()
-	require.Zero(t, s.used())
+	require.Zero(t, usedOf(s))
 }
 
 // watchedClock tells when somebody sets a timer.
@@ -233,12 +255,12 @@ func (w *watchedClock) NewTimer(d time.Duration) clock.Timer {
 // Rule 14: news of waiting runs that arrives while the store is asked must not
 // be lost when it answers that it had none.
 func TestNewsOfABacklogOutlivesAnOlderAnswer(t *testing.T) {
-	s := newSlots(2)
-	s.setBacklog()
-	asked := s.newsOfBacklog()
-	s.setBacklog()
-	s.clearBacklog(asked)
-	require.Zero(t, s.reserve(1), "somebody waits")
-	s.clearBacklog(s.newsOfBacklog())
-	require.Equal(t, 1, s.reserve(1))
+	s := newSlots(entity.Slots{2})
+	s.setBacklog(entity.SlotGeneral)
+	asked := s.newsOfBacklog(entity.SlotGeneral)
+	s.setBacklog(entity.SlotGeneral)
+	s.clearBacklog(entity.SlotGeneral, asked)
+	require.Zero(t, s.reserve(entity.Slots{1}).Total(), "somebody waits")
+	s.clearBacklog(entity.SlotGeneral, s.newsOfBacklog(entity.SlotGeneral))
+	require.Equal(t, 1, s.reserve(entity.Slots{1}).Total())
 }

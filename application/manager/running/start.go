@@ -7,12 +7,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// active is one run on this node.
+// active is one run on this node. It is the entity.Reporter of its attempt.
 type active struct {
-	run    entity.Run
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	log    *journal
+	*journal
+	manager *TaskManager
+	run     entity.Run
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	// time is how long the attempt is at work, and may be.
+	time attemptTime
 	// stopReason is the reason recorded when the run is cancelled; guarded by
 	// the manager's mutex.
 	stopReason entity.Reason
@@ -28,8 +31,8 @@ type finished struct {
 	end     time.Time
 	took    time.Duration
 	log     *journal
-	// slot: the run holds one of this node's slots.
-	slot bool
+	// slots are those that the run holds on this node.
+	slots entity.Slots
 	// unanswered: a transaction with this end got no answer, and may have
 	// stored it. stored: no more transactions are needed.
 	unanswered bool
@@ -51,7 +54,7 @@ func (f *finished) coordinated() bool { return f.run.Job.Coordinated() && !f.apa
 // node, each on a goroutine of its own, bounded by the slots. One that is not
 // expected any more does not start, and gives its slot back: Reconcile ends it.
 func (t *TaskManager) Start(runs []entity.Run) {
-	given := len(runs)
+	unused := t.slotsOf(runs)
 	t.mu.Lock()
 	runs = t.takeExpected(runs)
 	if !t.inFlight.enter(len(runs)) {
@@ -61,9 +64,8 @@ func (t *TaskManager) Start(runs []entity.Run) {
 	started := make([]*active, len(runs))
 	fenced, epoch := t.slots.isFenced() || !t.Lease.Holds(), t.epoch.Load()
 	for i, run := range runs {
-		a := &active{run: run}
+		a := &active{manager: t, run: run, journal: newJournal(run.Execution, t.cfg.LogLimit, t.StoreClock)}
 		a.ctx, a.cancel = context.WithCancelCause(t.base)
-		a.log = newJournal(run.Execution, t.cfg.LogLimit, t.StoreClock)
 		t.runs[run.Execution.ID] = a
 		// A transaction was under way when the fence went up, and may have been
 		// committed only after it came down: its runs count as lost by now.
@@ -73,7 +75,10 @@ func (t *TaskManager) Start(runs []entity.Run) {
 		started[i] = a
 	}
 	t.mu.Unlock()
-	t.slots.release(given - len(runs))
+	for kind, n := range t.slotsOf(runs) {
+		unused[kind] -= n
+	}
+	t.slots.release(unused)
 	for _, a := range started {
 		go t.execute(a)
 	}
@@ -92,26 +97,23 @@ func (t *TaskManager) ended() {
 
 func (t *TaskManager) execute(a *active) {
 	defer t.inFlight.leave()
-	start, began := t.StoreClock.Now(), t.Clock.Monotonic()
-	t.Metrics.Started(start.Sub(notBefore(a.run.Execution)))
+	a.time.begin(t, a)
+	t.Metrics.Started(a.time.start.Sub(notBefore(a.run.Execution)))
 	// A handler that ends its goroutine must not take the run's end with it.
 	outcome := entity.Failed(entity.ReasonPanic, "the handler ended its goroutine instead of returning")
 	defer func() {
 		a.cancel(nil)
 		t.ended()
-		took := t.Clock.Monotonic() - began
-		a.log.end(&outcome)
+		start, took := a.time.end(t)
+		a.journal.end(&outcome)
 		t.results <- &finished{
-			run: a.run, outcome: outcome, start: start, end: start.Add(took), took: took, log: a.log, slot: true,
+			run: a.run, outcome: outcome, start: start, end: start.Add(took), took: took, log: a.journal, slots: slotOf(t.kindOf(a.run.Job)),
 		}
 	}()
-	ctx, stop := a.ctx, context.CancelFunc(func() {})
 	if d := a.run.Job.Timeout(); d > 0 {
-		a.run.Deadline = start.Add(d)
-		ctx, stop = context.WithTimeoutCause(ctx, d, entity.ErrStopTimeout)
+		a.run.Deadline = a.time.start.Add(d)
 	}
-	defer stop()
-	outcome = t.Executor.Run(ctx, a.run, a.log)
+	outcome = t.Executor.Run(a.time.context(a), a.run, a)
 	if outcome.Status == entity.StatusCancelled {
 		t.mu.Lock()
 		outcome.Reason = a.stopReason
@@ -145,18 +147,20 @@ func (t *TaskManager) stop(id string, cause error, reason entity.Reason) {
 // A later attempt of the same run may be at work here already: a fenced node
 // comes back and claims what it had lost before its own late report is refused.
 func (t *TaskManager) done(items []*finished) {
-	freed := 0
+	var freed entity.Slots
 	t.mu.Lock()
 	for _, f := range items {
 		e := f.run.Execution
-		if f.slot {
+		for kind, n := range f.slots {
+			freed[kind] += n
+		}
+		if f.slots != (entity.Slots{}) {
 			if a := t.runs[e.ID]; a != nil && a.run.Execution.Token == e.Token {
 				delete(t.runs, e.ID)
 			}
 			if t.expected[e.ID] == e.Token { // it ended without a run
 				delete(t.expected, e.ID)
 			}
-			freed++
 		} else if t.recovering[e.ID] == e.Token {
 			delete(t.recovering, e.ID)
 		}

@@ -127,7 +127,7 @@ func eventually(t *testing.T, n *enginetest.Node, what string, happened func() b
 // awaitIdle waits until every slot is free again.
 func awaitIdle(t *testing.T, n *enginetest.Node) {
 	t.Helper()
-	require.Eventually(t, func() bool { running, _ := n.Runner.Running(); return running == 0 },
+	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 },
 		20*time.Second, time.Millisecond, "all slots are given back")
 }
 

@@ -60,7 +60,8 @@ func (t *TaskManager) unparkLoop(ctx context.Context) {
 // somebody else, holds up none of the others.
 func (t *TaskManager) Unpark(ctx context.Context) (next time.Time, err error) {
 	now := t.StoreClock.Now()
-	lo, end := entity.ClaimKey(entity.ClaimParkedPrefix), entity.ParkedKey(now.Add(time.Millisecond))
+	parked, end := entity.ParkedSpan(), entity.ParkedKey(now.Add(time.Millisecond))
+	lo := parked.Lo
 	var errs []error
 	for {
 		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: end, Limit: sweepLimit})
@@ -82,7 +83,7 @@ func (t *TaskManager) Unpark(ctx context.Context) (next time.Time, err error) {
 			lo = last
 		}
 	}
-	first, err := t.Claims.First(ctx, end, entity.ParkedEnd)
+	first, err := t.Claims.First(ctx, end, parked.Hi)
 	if err = errors.Join(append(errs, err)...); err != nil {
 		return time.Time{}, err
 	}
@@ -156,11 +157,9 @@ func (t *TaskManager) SweepDeadlines(ctx context.Context) (int, error) {
 	now := t.StoreClock.Now()
 	closed := 0
 	var errs []error
-	// What runs stands between the two and may be past its deadline for long.
-	for _, waiting := range []struct{ lo, hi entity.ClaimKey }{
-		{entity.ClaimParkedPrefix, entity.ClaimRunningPrefix}, {entity.ClaimReadyPrefix, "Y"},
-	} {
-		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: waiting.lo, Hi: waiting.hi, Limit: sweepLimit, DeadlineBefore: now})
+	// What runs stands between them and may be past its deadline for long.
+	for _, waiting := range entity.WaitingSpans() {
+		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: waiting.Lo, Hi: waiting.Hi, Limit: sweepLimit, DeadlineBefore: now})
 		if err != nil {
 			return closed, errors.Join(append(errs, err)...)
 		}

@@ -68,7 +68,7 @@ func TestManyParkedRunsBecomeReady(t *testing.T) {
 	})
 	_, err := n.Runner.Unpark(t.Context())
 	require.NoError(t, err)
-	ready, err := n.Store.CountRange(t.Context(), repository.ClaimRange{Lo: entity.ClaimReadyPrefix, Hi: "W+", Limit: 5000})
+	ready, err := n.Store.CountRange(t.Context(), repository.ClaimRange{Lo: entity.ReadySpan().Lo, Hi: "W+", Limit: 5000})
 	require.NoError(t, err)
 	require.Equal(t, count+1, ready)
 }

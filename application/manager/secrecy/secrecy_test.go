@@ -52,6 +52,7 @@ type notes struct {
 func (n *notes) Log(_ entity.LogType, line string) { n.lines = append(n.lines, line) }
 func (n *notes) Progress(percent int)              { n.progress = percent }
 func (n *notes) Checkpoint(state string)           { n.checkpoints = append(n.checkpoints, state) }
+func (n *notes) Waits() (begins func())            { return func() {} }
 
 func runWith(values map[string]string, data, text string) (*talker, *vault, *notes, entity.Outcome) {
 	s, v, n := &talker{text: text}, &vault{values: values}, &notes{}

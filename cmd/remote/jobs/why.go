@@ -19,7 +19,6 @@ var reasons = map[string]string{
 	"REPLACED":       "a later fire took its place, by the overlap policy REPLACE",
 	"MISFIRE":        "nobody could fire it in time, as the server was down or could not reach its store; the misfire policy of the job decided",
 	"PAUSED":         "the job, its group or every job was paused",
-	"CALENDAR":       "a calendar of the job excludes that time",
 	"NO_NODE":        "no node could take it before its start deadline",
 	"DEADLINE":       "it did not start before its start deadline",
 	"NODE_LOST":      "the node that ran it was lost",

@@ -83,11 +83,11 @@ func TestBroadcast(t *testing.T) {
 		zone("d", "a", entity.NodeUp, 10), zone("b", "a", entity.NodeSuspect, 10), zone("a", "b", entity.NodeUp, 10),
 		zone("c", "a", entity.NodeDown, 10), zone("e", "a", entity.NodeDraining, 10), zone("f", "a", entity.NodeUp, 0),
 	}
-	require.Equal(t, []string{"b", "d"}, routing.Broadcast(nodes, map[string]string{"zone": "a"}))
-	require.Equal(t, []string{"a", "b", "d"}, routing.Broadcast(nodes, nil))
-	require.Empty(t, routing.Broadcast(nodes, map[string]string{"zone": "c"}))
+	require.Equal(t, []string{"b", "d"}, routing.Broadcast(nodes, entity.NodeClass{Labels: map[string]string{"zone": "a"}}))
+	require.Equal(t, []string{"a", "b", "d"}, routing.Broadcast(nodes, entity.NodeClass{}))
+	require.Empty(t, routing.Broadcast(nodes, entity.NodeClass{Labels: map[string]string{"zone": "c"}}))
 	slices.Reverse(nodes)
-	require.Equal(t, []string{"a", "b", "d"}, routing.Broadcast(nodes, nil))
+	require.Equal(t, []string{"a", "b", "d"}, routing.Broadcast(nodes, entity.NodeClass{}))
 }
 
 // Whatever comes in, the node is a candidate of the best rank, and neither the

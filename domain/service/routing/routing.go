@@ -14,8 +14,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/rendezvous"
 )
 
-// Candidate is a node that carries the labels of the job (see Match), as the
-// snapshot knows it.
+// Candidate is a node that is fit for the runs of the job (see Missing), as the
+// snapshot knows it. Its Slots and Running are of the kind that the runs need.
 type Candidate struct {
 	entity.Node
 	// Weight is the node's share under WEIGHTED, 1–rendezvous.MaxWeight; what is
@@ -126,14 +126,14 @@ func Assign(candidates []Candidate, state *State, nodeID string, at time.Time) {
 }
 
 // Broadcast is the order of shards of a fire that runs on every node: shard i
-// belongs to the i-th node, by id. It names the nodes that carry the labels and
-// are up or suspect: a suspect may be alive, and one that is not makes its
+// belongs to the i-th node, by id. It names the nodes that are fit for the class
+// and are up or suspect: a suspect may be alive, and one that is not makes its
 // shard fail, where leaving it out would pass over it in silence. The caller
 // freezes the list in the fire (engine rule 18); empty: nobody is there.
-func Broadcast(nodes []entity.Node, labels map[string]string) []string {
+func Broadcast(nodes []entity.Node, class entity.NodeClass) []string {
 	var ids []string
 	for i := range nodes {
-		if n := &nodes[i]; rankOf(n) != unfit && Match(labels, n.Labels) {
+		if n := &nodes[i]; rankFor(class, n) != unfit && Missing(class, n) == entity.WaitNone {
 			ids = append(ids, n.ID)
 		}
 	}
@@ -151,33 +151,41 @@ const (
 	unfit
 )
 
-func rankOf(n *entity.Node) rank {
+func rankOf(status entity.NodeStatus, running, slots int) rank {
 	switch {
-	case n.Slots < 1:
+	case slots < 1:
 		return unfit
-	case n.Status == entity.NodeSuspect:
+	case status == entity.NodeSuspect:
 		return suspect
-	case n.Status != entity.NodeUp:
+	case status != entity.NodeUp:
 		return unfit
-	case n.Running >= n.Slots:
+	case running >= slots:
 		return full
 	default:
 		return roomy
 	}
 }
 
+func (c *Candidate) rank() rank { return rankOf(c.Status, c.Running, c.Slots) }
+
+// rankFor is the rank of a node of the registry, by the slots that the class needs.
+func rankFor(class entity.NodeClass, n *entity.Node) rank {
+	running, slots := n.Load(class.Kind())
+	return rankOf(n.Status, running, slots)
+}
+
 // foremost are the candidates of the best rank, by id.
 func foremost(candidates []Candidate) ([]*Candidate, rank) {
 	best := unfit
 	for i := range candidates {
-		best = min(best, rankOf(&candidates[i].Node))
+		best = min(best, candidates[i].rank())
 	}
 	if best == unfit {
 		return nil, unfit
 	}
 	nodes := make([]*Candidate, 0, len(candidates))
 	for i := range candidates {
-		if rankOf(&candidates[i].Node) == best {
+		if candidates[i].rank() == best {
 			nodes = append(nodes, &candidates[i])
 		}
 	}

@@ -30,18 +30,16 @@ type Settings struct {
 	Folders *workfolder.Area
 	// FolderMb bounds what is in one working folder, in MiB; zero: no bound.
 	FolderMb int
-	// Slots is the most processes at once.
-	Slots int
 	// Grace is the time between TERM and KILL. Default 10 s.
 	Grace time.Duration
 }
 
-// Executor runs commands. Safe for concurrent use.
+// Executor runs commands, as many at once as it is given. Safe for concurrent
+// use.
 type Executor struct {
 	clock    clock.Clock
 	starter  Starter
 	settings Settings
-	slots    chan struct{}
 }
 
 // New returns an executor whose processes are started by starter.
@@ -49,7 +47,7 @@ func New(c clock.Clock, starter Starter, s Settings) *Executor {
 	if s.Grace <= 0 {
 		s.Grace = 10 * time.Second
 	}
-	return &Executor{clock: c, starter: starter, settings: s, slots: make(chan struct{}, max(s.Slots, 1))}
+	return &Executor{clock: c, starter: starter, settings: s}
 }
 
 // Check implements executor.Executor.
@@ -65,12 +63,6 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 		o := jobdata.Refused(faults, faults[0].Field+": "+faults[0].Message)
 		o.NoRetry = true // another attempt would read the same
 		return o
-	}
-	select {
-	case e.slots <- struct{}{}:
-		defer func() { <-e.slots }()
-	case <-ctx.Done():
-		return entity.Failed(entity.ReasonError, "stopped while it waited for one of the node's places for commands")
 	}
 	folder, err := e.settings.Folders.Make(fmt.Sprintf("%s-%d", run.Execution.ID, run.Execution.Attempt), d.script)
 	if err != nil {

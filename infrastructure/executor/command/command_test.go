@@ -253,29 +253,6 @@ func TestAStoppedCommandIsTermedAndThenKilled(t *testing.T) {
 	}
 }
 
-func TestARunWaitsForAPlaceAndMayBeStoppedThere(t *testing.T) {
-	b := newBench(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	var ends []chan entity.Outcome
-	for i := range 2 {
-		end := make(chan entity.Outcome, 1)
-		ends = append(ends, end)
-		go func() {
-			end <- b.runAs(ctx, fmt.Sprintf("exec-%d", i), `{"script":"echo up; sleep 60","interpreter":"sh"}`)
-		}()
-	}
-	require.Eventually(t, func() bool { return len(b.rep.Lines()) == 2 }, 10*time.Second, time.Millisecond)
-	short, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer stop()
-	got := b.run(short, `{"command":["true"]}`)
-	require.Contains(t, got.Message, "places for commands")
-	cancel()
-	for _, end := range ends {
-		<-end
-	}
-	require.Equal(t, entity.StatusSuccess, b.run(t.Context(), `{"command":["true"]}`).Status)
-}
-
 func TestTroubleWithTheHelperIsTold(t *testing.T) {
 	b := newBench(t)
 	b.starter.lose = true

@@ -23,7 +23,7 @@ func sized(t *testing.T) (*bench, *clocktest.Manual) {
 	require.NoError(t, err)
 	now := clocktest.NewManual(time.Unix(1_800_000_000, 0))
 	b.Executor = command.New(now, b.starter, command.Settings{
-		Interpreters: []string{"sh"}, Account: command.Account{Name: own.Username}, Folders: b.folders, FolderMb: 1, Slots: 2, Grace: time.Hour,
+		Interpreters: []string{"sh"}, Account: command.Account{Name: own.Username}, Folders: b.folders, FolderMb: 1, Grace: time.Hour,
 	})
 	return b, now
 }

@@ -76,6 +76,11 @@ func (g *Registry) Classes() []string {
 	return slices.Sorted(maps.Keys(g.entries))
 }
 
+// Own lists the classes in order that are not built in.
+func (g *Registry) Own() []string {
+	return slices.DeleteFunc(g.Classes(), entity.BuiltIn)
+}
+
 func (g *Registry) find(class string) (entry, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -83,16 +88,14 @@ func (g *Registry) find(class string) (entry, bool) {
 	return e, ok
 }
 
-// Check lists what is wrong with the class and, for built-in handlers, with
-// the job data. A missing class is reported by the validation of the domain.
+// Check lists what is wrong with the placeholders of the job data and, for
+// built-in handlers, with the data. A missing class is reported by the validation
+// of the domain. One without a handler here is right: another node may have it.
 func (g *Registry) Check(job *entity.Job) []fault.Field {
 	if strings.TrimSpace(job.Class) == "" {
 		return nil
 	}
-	e, ok := g.find(job.Class)
-	if !ok {
-		return []fault.Field{{Field: "jobClass", Code: "unknown_value", Message: g.unknown(job.Class)}}
-	}
+	e, _ := g.find(job.Class)
 	_, faults := e.read(job.Data, placeholder.Samples(job))
 	return faults
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,19 +41,27 @@ func TestRegisterRefusesWhatIsNoClass(t *testing.T) {
 	require.Equal(t, []string{"echo", "fail", "log", "noop", "settle orders", "sleep", strings.Repeat("é", 255)}, registry.Classes())
 }
 
-func TestCheckNamesTheKnownClasses(t *testing.T) {
+// A class without a handler here is right: another node may have it. Should a run
+// of it come here all the same, its end names what there is.
+func TestAClassOfAnotherNodeIsRight(t *testing.T) {
 	registry := newRegistry()
-	check := func(class string) []fault.Field { return registry.Check(&entity.Job{Class: class, Data: "{}"}) }
-	require.Empty(t, check("noop"))
-	require.Empty(t, check(" "), "the domain reports a missing class")
-	require.Equal(t, []fault.Field{{
-		Field: "jobClass", Code: "unknown_value",
-		Message: `no handler is registered as "nope" on this server; there are echo, fail, log, noop, sleep`,
-	}}, check("nope"))
+	check := func(class, data string) []fault.Field { return registry.Check(&entity.Job{Class: class, Data: data}) }
+	require.Empty(t, check("noop", "{}"))
+	require.Empty(t, check(" ", "{}"), "the domain reports a missing class")
+	require.Empty(t, check("nope", `{"day":"${scheduledTime:yyyy}"}`))
+	require.NotEmpty(t, check("nope", `{"day":"${nothing}"}`), "placeholders are the same everywhere")
+	run := func(class string) entity.Outcome {
+		return registry.Run(t.Context(), executortest.NewRun(entity.JobCustom, class, "{}"), &executortest.Recorder{})
+	}
+	require.Equal(t, entity.Failed(entity.ReasonInvalid, `no handler is registered as "nope" on this server; there are echo, fail, log, noop, sleep`), run("nope"))
+	require.Equal(t, entity.BuiltInHandlers(), registry.Classes(), "the domain knows them")
+	require.Empty(t, registry.Own())
 	for i := range 40 {
 		require.NoError(t, registry.Register(fmt.Sprintf("h%02d", i), sdk.HandlerFunc(doNothing)))
 	}
-	message := check(strings.Repeat("x", 255))[0].Message
+	require.Len(t, registry.Own(), 40)
+	require.True(t, slices.IsSorted(registry.Own()))
+	message := run(strings.Repeat("x", 255)).Message
 	require.Contains(t, message, "and 25 more")
 	require.Less(t, len(message), 400)
 }

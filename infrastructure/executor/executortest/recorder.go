@@ -22,6 +22,7 @@ type Recorder struct {
 	lines      []Line
 	progress   int
 	checkpoint string
+	waits      int
 }
 
 // Log implements entity.Reporter.
@@ -43,6 +44,21 @@ func (r *Recorder) Checkpoint(state string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.checkpoint = state
+}
+
+// Waits implements entity.Reporter.
+func (r *Recorder) Waits() (begins func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waits++
+	return func() {}
+}
+
+// Waited is how often the attempt said that it waits.
+func (r *Recorder) Waited() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.waits
 }
 
 // Lines is what was logged so far.

@@ -65,3 +65,4 @@ type silent struct{}
 func (silent) Log(entity.LogType, string) {}
 func (silent) Progress(int)               {}
 func (silent) Checkpoint(string)          {}
+func (silent) Waits() (begins func())     { return func() {} }

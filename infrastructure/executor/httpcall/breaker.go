@@ -72,12 +72,27 @@ func (b *breaker) begin(to target) (*trial, error) {
 	if b.after <= 0 || known == nil || known.failures < b.after {
 		return c, nil
 	}
-	wait := known.until - b.clock.Monotonic()
-	if wait > 0 || known.probing {
-		return nil, &heldBack{known.failures, max(wait, 0)}
+	if held := known.held(b.clock.Monotonic()); held != nil {
+		return nil, held
 	}
 	known.probing, c.probe = true, true
 	return c, nil
+}
+
+// holds tells whether begin would hold a call back now.
+func (b *breaker) holds(to target) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known := b.troubled[to]
+	return b.after > 0 && known != nil && known.failures >= b.after && known.held(b.clock.Monotonic()) != nil
+}
+
+// held is what keeps the next call back; nil: it is the one that finds out.
+func (t *trouble) held(now time.Duration) error {
+	if wait := t.until - now; wait > 0 || t.probing {
+		return &heldBack{t.failures, max(wait, 0)}
+	}
+	return nil
 }
 
 // end notes how the call went: whether the target was reached, and, when it was

@@ -59,6 +59,11 @@ func TestCallsOfOneHostAreBounded(t *testing.T) {
 // flaky is an address that can be made to refuse connections.
 func flaky(t *testing.T) (url string, up func()) {
 	t.Helper()
+	return flakyWith(t, func(http.ResponseWriter, *http.Request) {})
+}
+
+func flakyWith(t *testing.T, handler http.HandlerFunc) (url string, up func()) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	addr := listener.Addr().String()
@@ -66,7 +71,7 @@ func flaky(t *testing.T) (url string, up func()) {
 	return "http://" + addr, func() {
 		listener, err := net.Listen("tcp", addr)
 		require.NoError(t, err)
-		server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ReadHeaderTimeout: time.Second}
+		server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Second}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -105,6 +110,32 @@ func TestCallsOfAHostThatCannotBeReachedAreHeldBack(t *testing.T) {
 	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": url}).Status)
 }
 
+// A call that is held back fails at once, and waits for no place before it does.
+func TestACallThatIsHeldBackWaitsForNoPlace(t *testing.T) {
+	began, release := make(chan struct{}), make(chan struct{})
+	url, up := flakyWith(t, func(http.ResponseWriter, *http.Request) {
+		began <- struct{}{}
+		<-release
+	})
+	bounds := open()
+	bounds.PerHost, bounds.BreakAfter, bounds.BreakFor = 1, 1, 10*time.Second
+	now := clocktest.NewManual(time.Unix(0, 0))
+	x := httpcall.New(now, bounds)
+	defer x.Close()
+	require.Contains(t, runs(t, x, data{"url": url}).Message, "connect to ")
+	up()
+	now.Advance(10 * time.Second)
+	probe := make(chan entity.Outcome, 1)
+	go func() { probe <- x.Run(t.Context(), newRun(t, data{"url": url}), &executortest.Recorder{}) }()
+	<-began
+	rep := &executortest.Recorder{}
+	held := x.Run(t.Context(), newRun(t, data{"url": url}), rep)
+	require.Contains(t, held.Message, "held back: 1 calls")
+	require.Zero(t, rep.Waited())
+	close(release)
+	require.Equal(t, entity.StatusSuccess, (<-probe).Status)
+}
+
 func TestOnlyFailuresToConnectHoldCallsBack(t *testing.T) {
 	bad := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	bounds := open()
@@ -125,4 +156,78 @@ func TestOnlyFailuresToConnectHoldCallsBack(t *testing.T) {
 	url, _ := flaky(t)
 	require.Equal(t, entity.StatusFailed, x.Run(ctx, newRun(t, data{"url": url}), &executortest.Recorder{}).Status)
 	require.NotContains(t, runs(t, x, data{"url": url}).Message, "held back", "a call that was cancelled says nothing of the target")
+}
+
+// busyHost is a host of which one call may be under way, and is, until release.
+func busyHost(t *testing.T, timeoutSec int) (now *clocktest.Manual, run func(rep *executortest.Recorder) <-chan entity.Outcome, began chan struct{}, release func()) {
+	t.Helper()
+	began, held := make(chan struct{}, 10), make(chan struct{})
+	slow := serve(t, func(http.ResponseWriter, *http.Request) {
+		began <- struct{}{}
+		<-held
+	})
+	bounds := open()
+	bounds.PerHost = 1
+	now = clocktest.NewManual(time.Unix(0, 0))
+	x := httpcall.New(now, bounds)
+	t.Cleanup(x.Close)
+	run = func(rep *executortest.Recorder) <-chan entity.Outcome {
+		ended := make(chan entity.Outcome, 1)
+		r := newRun(t, data{"url": slow.URL})
+		r.Job.TimeoutSec = timeoutSec
+		go func() { ended <- x.Run(t.Context(), r, rep) }()
+		return ended
+	}
+	return now, run, began, func() { held <- struct{}{} }
+}
+
+func waits(t *testing.T, rep *executortest.Recorder) {
+	t.Helper()
+	require.Eventually(t, func() bool { return rep.Waited() == 1 }, 20*time.Second, time.Millisecond, "the attempt waits")
+}
+
+// Engine rule 22: the time-out begins when the attempt does, and not while it
+// waits for a place at its host.
+func TestWaitingForAHostDoesNotCount(t *testing.T) {
+	now, run, began, release := busyHost(t, 1)
+	first := run(&executortest.Recorder{})
+	<-began
+	rep := &executortest.Recorder{}
+	second := run(rep)
+	waits(t, rep)
+	now.Advance(900 * time.Millisecond)
+	release()
+	require.Equal(t, entity.StatusSuccess, (<-first).Status)
+	<-began
+	now.Advance(900 * time.Millisecond)
+	release()
+	require.Equal(t, entity.StatusSuccess, (<-second).Status)
+}
+
+// A busy host keeps no slots for long: a run that found no place waits elsewhere.
+func TestABusyHostSendsRunsAway(t *testing.T) {
+	now, run, began, release := busyHost(t, 60)
+	first := run(&executortest.Recorder{})
+	<-began
+	rep := &executortest.Recorder{}
+	second := run(rep)
+	waits(t, rep)
+	crowd := &executortest.Recorder{}
+	third := <-run(crowd)
+	require.Zero(t, crowd.Waited(), "enough wait here already")
+	now.Advance(time.Second)
+	for _, o := range []entity.Outcome{third, <-second} {
+		require.Equal(t, entity.StatusWaiting, o.Status, o.Message)
+		require.GreaterOrEqual(t, o.RetryAfter, time.Second)
+		require.Less(t, o.RetryAfter, 3*time.Second)
+		require.Contains(t, o.Message, "1 calls of http://127.0.0.1")
+		require.Contains(t, o.Message, "executor.http.maxPerHost")
+	}
+	require.Empty(t, rep.Lines(), "nothing was called")
+	release()
+	require.Equal(t, entity.StatusSuccess, (<-first).Status)
+	after := run(&executortest.Recorder{})
+	<-began
+	release()
+	require.Equal(t, entity.StatusSuccess, (<-after).Status, "no place was lost")
 }

@@ -37,6 +37,9 @@ type visit struct {
 
 // enter waits for a place at a host. It fails when ctx ends.
 func (h *hosts) enter(ctx context.Context, name string) (*visit, error) {
+	if v := h.take(ctx, name); v != nil {
+		return v, nil
+	}
 	v := h.admit(name)
 	if v.host.places == nil {
 		return v, nil

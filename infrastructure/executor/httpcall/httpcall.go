@@ -5,6 +5,7 @@ package httpcall
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -79,7 +80,9 @@ func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []fault
 
 // Run calls the service once and returns when the call has ended. The time
 // limit of the job, or DefaultTimeout, spans the whole attempt: resolving,
-// connecting, redirects and reading the answer.
+// connecting, redirects and reading the answer. Waiting for one of the bounded
+// calls of the host comes before it; when that takes long, the attempt does not
+// begin here, see entity.NotBegun.
 func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	limit := run.Job.Timeout()
 	if limit <= 0 {
@@ -92,12 +95,25 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	if len(faults) > 0 {
 		return jobdata.Refused(faults, fault.Invalid(faults).Error())
 	}
-	began := x.clock.Monotonic()
-	limited, stop := x.within(ctx, limit)
-	defer stop()
-	a := &attempt{call: c, limit: limit}
 	through, done := x.through(c)
 	defer done()
+	entered, where := x.clock.Monotonic(), origin(c.url)
+	reserved, err := x.reserve(ctx, target{where, through.identity}, rep)
+	switch {
+	case errors.Is(err, errBusy):
+		return x.hosts.busy(where)
+	case err != nil:
+		return entity.Failed(entity.ReasonError, "stopped while it waited for a place for calls of its host: "+err.Error())
+	}
+	defer reserved.free()
+	began := x.clock.Monotonic()
+	if reserved.waited { // the deadline moved, and the call may name it
+		run.Deadline = run.Deadline.Add(began - entered)
+		c, _ = x.read(run.Job, placeholder.Of(run))
+	}
+	limited, stop := x.within(context.WithValue(ctx, placeKey{}, reserved), limit)
+	defer stop()
+	a := &attempt{call: c, limit: limit}
 	if !c.async {
 		outcome := a.do(limited, through, run)
 		a.tell(rep, x.clock.Monotonic()-began)
@@ -113,6 +129,15 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 		return outcome
 	}
 	return a.await(limited, wait)
+}
+
+// reserve gets the place of the first call before the attempt begins. A call that
+// is held back needs none: it fails at once, and says why.
+func (x *Executor) reserve(ctx context.Context, to target, rep entity.Reporter) (*place, error) {
+	if x.breaker.holds(to) {
+		return &place{}, nil
+	}
+	return x.hosts.reserve(ctx, x.clock, to.origin, rep)
 }
 
 // through is the caller for a call. One with an identity of its own gets a

@@ -239,7 +239,7 @@ func TestRunEndsWhenItIsStopped(t *testing.T) {
 	for name, url := range stalls(t, seen) {
 		for cause, want := range cases {
 			t.Run(name+" "+cause.Error(), func(t *testing.T) {
-				d := executor.New(map[entity.JobType]executor.Executor{entity.JobHTTP: httpcall.New(clock.NewSystem(), open())})
+				d := executor.New(map[entity.JobType]executor.Executor{entity.JobHTTP: httpcall.New(clock.NewSystem(), open())}, nil)
 				ctx, cancel := context.WithCancelCause(context.Background())
 				run := newRun(t, data{"url": url, "expectedStatus": "404"})
 				ended := make(chan entity.Outcome, 1)

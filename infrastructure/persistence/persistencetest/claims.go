@@ -138,7 +138,8 @@ func claimQuestions(t *testing.T, s *persistence.Store) {
 	done.Status, done.Claim = entity.StatusSkipped, ""
 	add(t, s, nil, first, second, soon, later, mine, other, done)
 
-	all := repository.ClaimRange{Lo: "W*", Hi: "W+", Limit: 10}
+	lo, hi := entity.CommonQueue.Range()
+	all := repository.ClaimRange{Lo: lo, Hi: hi, Limit: 10}
 	rows, err := s.Range(t.Context(), all)
 	require.NoError(t, err)
 	require.Equal(t, []*entity.Execution{first, second}, rows)
@@ -161,10 +162,11 @@ func claimQuestions(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 
-	key, err := s.First(t.Context(), "B", "C")
+	parked := entity.ParkedSpan()
+	key, err := s.First(t.Context(), parked.Lo, parked.Hi)
 	require.NoError(t, err)
 	require.Equal(t, soon.Claim, key)
-	key, err = s.First(t.Context(), entity.ParkedKey(noon.Add(2*time.Hour)), "C")
+	key, err = s.First(t.Context(), entity.ParkedKey(noon.Add(2*time.Hour)), parked.Hi)
 	require.NoError(t, err)
 	require.Empty(t, key)
 

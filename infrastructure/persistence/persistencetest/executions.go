@@ -79,7 +79,7 @@ func poisonRows(t *testing.T, s *persistence.Store) {
 	for name, spoil := range map[string]func(e *entity.Execution){
 		"long node id":     func(e *entity.Execution) { e.NodeID = strings.Repeat("n", 51) },
 		"long fire key":    func(e *entity.Execution) { e.FireKey = strings.Repeat("f", 101) },
-		"long claim key":   func(e *entity.Execution) { e.Claim = entity.ClaimKey(strings.Repeat("c", 65)) },
+		"long claim key":   func(e *entity.Execution) { e.Claim = entity.ClaimKey(strings.Repeat("c", entity.MaxClaimKey+1)) },
 		"foreign job id":   func(e *entity.Execution) { e.JobID = "jöb" },
 		"empty job id":     func(e *entity.Execution) { e.JobID = "" },
 		"endless result":   func(e *entity.Execution) { e.Result = strings.Repeat("r", 65536) },
@@ -121,7 +121,7 @@ func manyRows(t *testing.T, s *persistence.Store) {
 		require.Empty(t, refused)
 		return err
 	})
-	n, err := s.CountRange(t.Context(), repository.ClaimRange{Lo: "A", Hi: "z", Limit: 10})
+	n, err := s.CountRange(t.Context(), repository.ClaimRange{Lo: entity.AllClaims().Lo, Hi: entity.AllClaims().Hi, Limit: 10})
 	require.NoError(t, err)
 	require.Zero(t, n, "final rows leave the claim index")
 }

@@ -183,7 +183,7 @@ func finishPoison(t *testing.T, s *persistence.Store) {
 	for name, spoil := range map[string]func(f *repository.Finish){
 		"result":  func(f *repository.Finish) { f.Result = strings.Repeat("x", 65536) },
 		"message": func(f *repository.Finish) { f.ErrorMessage = "\xc3" },
-		"reason":  func(f *repository.Finish) { f.Reason = entity.Reason(strings.Repeat("R", 31)) },
+		"reason":  func(f *repository.Finish) { f.Reason = entity.Reason(strings.Repeat("x", 31)) },
 		"end":     func(f *repository.Finish) { f.EndTime = time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC) },
 	} {
 		f := finishOf(e)

@@ -23,7 +23,7 @@ func testForgetting(t *testing.T, open Opener) {
 	}
 	running := startedOn(runOf(jobID(1), noon), "n1", 1)
 	waiting := runOf(jobID(2), noon)
-	waiting.Claim = entity.NodeQueue("n2").Key(5, noon)
+	waiting.Claim = entity.NodeQueue("n2", entity.SlotCommand).Key(5, noon)
 	add(t, s, []*entity.Job{plannedJob(1, noon), plannedJob(2, noon)}, running, waiting)
 	forget := func(before time.Time, want int, left ...string) {
 		t.Helper()

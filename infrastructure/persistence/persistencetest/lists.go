@@ -27,6 +27,13 @@ func filterExecutions(t *testing.T, s *persistence.Store) {
 	startedOn(rows[3], "n1", 1)
 	startedOn(rows[4], "n2", 1)
 	rows[5].Trigger = entity.TriggerManual
+	for n, q := range map[int]entity.Queue{
+		0: entity.NodeQueue("n2", entity.SlotGeneral), 1: entity.NodeQueue("n2", entity.SlotCommand), 2: entity.NodeQueue("n20", entity.SlotGeneral),
+		6: entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler), 7: entity.UnplacedQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode),
+		8: entity.UnplacedQueue(entity.NodeClass{Command: true}, entity.WaitCommand),
+	} {
+		rows[n].Claim = q.Key(5, noon)
+	}
 	add(t, s, nil, rows...)
 	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Second) }
 	for _, c := range []struct {
@@ -37,7 +44,13 @@ func filterExecutions(t *testing.T, s *persistence.Store) {
 		{"all", repository.ExecutionFilter{}, []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}},
 		{"job", repository.ExecutionFilter{JobID: jobID(1)}, []int{9, 7, 5, 3, 1}},
 		{"status", repository.ExecutionFilter{Status: entity.StatusRunning}, []int{4, 3}},
-		{"node", repository.ExecutionFilter{NodeID: "n2"}, []int{4}},
+		{"node, that they are on or wait for", repository.ExecutionFilter{NodeID: "n2"}, []int{4, 1, 0}},
+		{"node and state", repository.ExecutionFilter{NodeID: "n2", Status: entity.StatusWaiting}, []int{1, 0}},
+		{"wait for a handler", repository.ExecutionFilter{WaitsFor: entity.WaitHandler}, []int{6}},
+		{"wait for a node", repository.ExecutionFilter{WaitsFor: entity.WaitNode}, []int{7}},
+		{"wait for commands", repository.ExecutionFilter{WaitsFor: entity.WaitCommand, JobID: jobID(0)}, []int{8}},
+		{"wait for nothing of this kind", repository.ExecutionFilter{WaitsFor: entity.WaitJob}, nil},
+		{"wait for a slot of a node", repository.ExecutionFilter{WaitsFor: entity.WaitSlot, NodeID: "n20"}, []int{2}},
 		{"trigger", repository.ExecutionFilter{Trigger: entity.TriggerManual}, []int{5}},
 		{"span", repository.ExecutionFilter{From: at(2), To: at(5)}, []int{4, 3, 2}},
 		{"open span", repository.ExecutionFilter{From: at(8)}, []int{9, 8}},

@@ -46,7 +46,7 @@ func claimFrom(t testing.TB, s *persistence.Store, node string, limit int, queue
 // Strict priorities hold over the queues of a node together, however many runs
 // stand at the head of one of them.
 func claimMerged(t *testing.T, s *persistence.Store) {
-	queues := []entity.Queue{entity.CommonQueue, entity.NodeQueue("n1"), entity.LabelQueue(zoneA)}
+	queues := []entity.Queue{entity.CommonQueue, entity.NodeQueue("n1", entity.SlotGeneral), entity.LabelQueue(zoneA)}
 	var rows []*entity.Execution
 	for n := range 60 {
 		rows = append(rows, in(queues[n%7%3], n, 1+n%10, noon.Add(time.Duration(n*n%11)*time.Second)))
@@ -80,18 +80,20 @@ func claimMerged(t *testing.T, s *persistence.Store) {
 }
 
 func claimOwnOnly(t *testing.T, s *persistence.Store) {
-	own, common := in(entity.NodeQueue("n1"), 1, 5, noon), in(entity.CommonQueue, 2, 5, noon)
+	own, common := in(entity.NodeQueue("n1", entity.SlotGeneral), 1, 5, noon), in(entity.CommonQueue, 2, 5, noon)
 	others := []*entity.Execution{
-		in(entity.NodeQueue("n10"), 3, 10, noon), in(entity.NodeQueue("n"), 4, 10, noon), in(entity.NodeQueue("n1-a"), 5, 10, noon),
-		in(entity.LabelQueue(zoneA), 6, 10, noon), in(entity.UnplacedQueue(zoneA), 7, 10, noon),
+		in(entity.NodeQueue("n10", entity.SlotGeneral), 3, 10, noon), in(entity.NodeQueue("n", entity.SlotGeneral), 4, 10, noon), in(entity.NodeQueue("n1-a", entity.SlotGeneral), 5, 10, noon),
+		in(entity.NodeQueue("n1", entity.SlotCommand), 8, 10, noon), in(entity.ClassQueue(entity.NodeClass{Command: true}), 9, 10, noon),
+		in(entity.LabelQueue(zoneA), 6, 10, noon), in(entity.UnplacedQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 7, 10, noon),
 	}
 	add(t, s, nil, append(others, own, common)...)
 	require.Equal(t, []string{common.ID}, ids(claim(t, s, "n1", 10, noon)), "without queues it is the common one")
-	require.Equal(t, []string{own.ID}, ids(claimFrom(t, s, "n1", 10, entity.CommonQueue, entity.NodeQueue("n1"))))
+	require.Equal(t, []string{own.ID}, ids(claimFrom(t, s, "n1", 10, entity.CommonQueue, entity.NodeQueue("n1", entity.SlotGeneral))))
 	for _, e := range others {
 		require.Equal(t, entity.StatusWaiting, get(t, s, e.ID).Status)
 	}
-	require.Equal(t, []string{others[0].ID}, ids(claimFrom(t, s, "n10", 10, entity.NodeQueue("n10"))), "one queue alone")
+	require.Equal(t, []string{others[0].ID}, ids(claimFrom(t, s, "n10", 10, entity.NodeQueue("n10", entity.SlotGeneral))), "one queue alone")
+	require.ElementsMatch(t, []string{others[3].ID, others[4].ID}, ids(claimFrom(t, s, "n1", 10, entity.NodeQueue("n1", entity.SlotCommand), entity.ClassQueue(entity.NodeClass{Command: true}))))
 }
 
 func claimMergedAtOnce(t *testing.T, s *persistence.Store) {
@@ -108,7 +110,7 @@ func claimMergedAtOnce(t *testing.T, s *persistence.Store) {
 	owners := claimAll(t, s, runs, claimers, func(node string) repository.ClaimRequest {
 		return repository.ClaimRequest{
 			NodeID: node, Epoch: 1, Limit: 7, Now: noon,
-			Queues: []entity.Queue{entity.CommonQueue, entity.NodeQueue(node), entity.LabelQueue(zoneA)},
+			Queues: []entity.Queue{entity.CommonQueue, entity.NodeQueue(node, entity.SlotGeneral), entity.LabelQueue(zoneA)},
 		}
 	})
 	require.Len(t, owners, runs)
@@ -116,18 +118,18 @@ func claimMergedAtOnce(t *testing.T, s *persistence.Store) {
 
 func lastKey(t *testing.T, s *persistence.Store) {
 	last := func(hi entity.ClaimKey) entity.ClaimKey {
-		key, err := s.Last(t.Context(), entity.ClaimReadyPrefix, hi)
+		key, err := s.Last(t.Context(), entity.ReadySpan().Lo, hi)
 		require.NoError(t, err)
 		return key
 	}
-	require.Empty(t, last("Y"))
+	require.Empty(t, last(entity.QueueSpan().Hi))
 	common := in(entity.CommonQueue, 1, 1, noon)
 	add(t, s, nil, startedOn(runOf(jobID(9), noon), "n1", 1), in(entity.CommonQueue, 2, 10, noon), common)
-	require.Equal(t, common.Claim, last("Y"))
-	unplaced := in(entity.UnplacedQueue(zoneA), 3, 5, noon)
+	require.Equal(t, common.Claim, last(entity.QueueSpan().Hi))
+	unplaced := in(entity.UnplacedQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 3, 5, noon)
 	add(t, s, nil, unplaced)
-	require.Equal(t, common.Claim, last(entity.ClaimUnplacedPrefix))
-	require.Equal(t, unplaced.Claim, last("Y"))
+	require.Equal(t, common.Claim, last(entity.ReadySpan().Hi))
+	require.Equal(t, unplaced.Claim, last(entity.QueueSpan().Hi))
 }
 
 func recent(t *testing.T, s *persistence.Store) {

@@ -103,7 +103,7 @@ func statusOf(t *testing.T, s *persistence.Store, id string) entity.NodeStatus {
 
 func nodeOf(t *testing.T, s *persistence.Store, id string) entity.Node {
 	t.Helper()
-	nodes, err := s.All(t.Context())
+	nodes, _, err := s.View(t.Context())
 	require.NoError(t, err)
 	for _, n := range nodes {
 		if n.ID == id {
@@ -273,4 +273,50 @@ func testIdempotency(t *testing.T, open Opener) {
 	_, ok, err = s.Begin(t.Context(), later, time.Hour)
 	require.NoError(t, err)
 	require.True(t, ok, "an abandoned call may be made again")
+}
+
+// What a node can is in its row as long as the life that published it.
+func testAbilities(t *testing.T, open Opener) {
+	s := open(t, nil)
+	handlers := []string{"bill", "settle", "überweisen"}
+	n := entity.Node{
+		ID: "n1", Slots: 8, CommandSlots: 4, Handlers: handlers, HandlersHash: entity.HandlersHash(handlers), Weight: 1,
+	}
+	bare := entity.Node{ID: "n2", CommandSlots: 3, HandlersHash: entity.HandlersHash(nil), Weight: 1}
+	former := entity.Node{ID: "n3", Slots: 2, Weight: 1}
+	for _, node := range []*entity.Node{&n, &bare, &former} {
+		var err error
+		node.Epoch, err = s.Register(t.Context(), *node)
+		require.NoError(t, err)
+		node.Status = entity.NodeUp
+	}
+	want := []entity.Node{n, bare, former}
+	all, err := s.All(t.Context())
+	require.NoError(t, err)
+	for i := range min(len(all), len(want)) { // the store's
+		want[i].LastHeartbeat, want[i].CreateTime, want[i].UpdateTime = all[i].LastHeartbeat, all[i].CreateTime, all[i].UpdateTime
+	}
+	require.Equal(t, want, all)
+	for range 2 { // read from the store, then remembered
+		seen, _, err := s.View(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, seen)
+	}
+	require.True(t, n.Publishes() && bare.Publishes() && !former.Publishes())
+
+	n.Epoch, err = s.Register(t.Context(), entity.Node{
+		ID: "n1", Slots: 8, CommandSlots: 2, Handlers: handlers[:1], HandlersHash: entity.HandlersHash(handlers[:1]),
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"bill"}, nodeOf(t, s, "n1").Handlers, "a new life has a list of its own")
+	n.CommandSlots, n.CommandRunning = 2, 1
+	ok, err := s.Heartbeat(t.Context(), n)
+	require.NoError(t, err)
+	require.True(t, ok)
+	running, slots := nodeOf(t, s, "n1").Load(entity.SlotCommand)
+	require.Equal(t, []int{1, 2}, []int{running, slots})
+
+	_, err = s.Register(t.Context(), entity.Node{ID: "n1", Slots: 5})
+	require.NoError(t, err)
+	require.False(t, nodeOf(t, s, "n1").Publishes(), "what a former life published is over")
 }

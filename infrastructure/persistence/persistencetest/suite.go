@@ -29,6 +29,7 @@ func Run(t *testing.T, open Opener) {
 		{"live fires", testLiveFires},
 		{"records", testRecords},
 		{"nodes", testNodes},
+		{"abilities of nodes", testAbilities},
 		{"forgotten nodes", testForgetting},
 		{"marks of nodes", testMarks},
 		{"users", testUsers},

@@ -100,12 +100,12 @@ func talliedQueues(t *testing.T, s *persistence.Store) {
 		require.NoError(t, err)
 		return count{n, cut}
 	}
-	require.Equal(t, count{4, false}, claims(entity.ClaimReadyPrefix, "W+", nil, 5))
-	require.Equal(t, count{4, true}, claims(entity.ClaimReadyPrefix, "W+", nil, 4))
-	require.Equal(t, count{2, false}, claims(entity.ClaimReadyPrefix, "W+", []string{"a"}, 5))
-	require.Equal(t, count{1, true}, claims(entity.ClaimReadyPrefix, "W+", []string{"a"}, 2))
-	require.Equal(t, count{2, false}, claims(entity.ClaimRunningPrefix, "S", nil, 5))
-	require.Equal(t, count{0, false}, claims(entity.ClaimParkedPrefix, "C", nil, 5))
+	require.Equal(t, count{4, false}, claims(entity.ReadySpan().Lo, entity.NodeQueues, nil, 5))
+	require.Equal(t, count{4, true}, claims(entity.ReadySpan().Lo, entity.NodeQueues, nil, 4))
+	require.Equal(t, count{2, false}, claims(entity.ReadySpan().Lo, entity.NodeQueues, []string{"a"}, 5))
+	require.Equal(t, count{1, true}, claims(entity.ReadySpan().Lo, entity.NodeQueues, []string{"a"}, 2))
+	require.Equal(t, count{2, false}, claims(entity.HeldSpan().Lo, entity.HeldSpan().Hi, nil, 5))
+	require.Equal(t, count{0, false}, claims(entity.ParkedSpan().Lo, entity.ParkedSpan().Hi, nil, 5))
 	letters := func(groups []string, limit int) count {
 		n, cut, err := s.CountLetters(t.Context(), groups, limit)
 		require.NoError(t, err)

@@ -1,0 +1,116 @@
+package entity
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// SlotKind is a kind of slots of a node. A run of one kind never holds a slot of
+// another.
+type SlotKind uint8
+
+// The kinds of slots: those of HTTP calls and of handlers, and those of commands.
+const (
+	SlotGeneral SlotKind = iota
+	SlotCommand
+	slotKinds
+)
+
+// SlotKinds lists the kinds.
+func SlotKinds() []SlotKind { return []SlotKind{SlotGeneral, SlotCommand} }
+
+// String is the kind as the API names it.
+func (k SlotKind) String() string {
+	if k == SlotCommand {
+		return "COMMAND"
+	}
+	return "GENERAL"
+}
+
+// Slots counts slots by their kind.
+type Slots [slotKinds]int
+
+// Total is the number of all kinds together.
+func (s Slots) Total() int {
+	n := 0
+	for _, of := range s {
+		n += of
+	}
+	return n
+}
+
+// NodeClass is what a run asks of the node that takes it. The zero class asks
+// for nothing: any executor will do.
+type NodeClass struct {
+	// Labels are those that the node must carry, all of them.
+	Labels map[string]string
+	// Command: the node must run commands.
+	Command bool
+	// Handler is the one that the node must have; empty for those that are built in.
+	Handler string
+}
+
+// NodeClassOf is what the runs of a job ask for.
+func NodeClassOf(j *Job) NodeClass {
+	c := NodeClass{Labels: j.Routing.Labels, Command: j.Type == JobCommand}
+	if j.Type == JobCustom && !BuiltIn(j.Class) {
+		c.Handler = j.Class
+	}
+	return c
+}
+
+// Anything reports whether every executor is fit.
+func (c NodeClass) Anything() bool { return len(c.Labels) == 0 && !c.Command && c.Handler == "" }
+
+// Kind is the slots that runs of the class need.
+func (c NodeClass) Kind() SlotKind {
+	if c.Command {
+		return SlotCommand
+	}
+	return SlotGeneral
+}
+
+// SlotKind is the slots that runs of the job need.
+func (j *Job) SlotKind() SlotKind {
+	if j.Type == JobCommand {
+		return SlotCommand
+	}
+	return SlotGeneral
+}
+
+// mark is what the names of the class's queues begin with.
+func (c NodeClass) mark() string {
+	switch {
+	case c.Command:
+		return markCommand
+	case c.Handler != "":
+		return markHandler
+	}
+	return ""
+}
+
+// hash names the class in keys: 16 hex digits. That of labels alone is the
+// former release's.
+func (c NodeClass) hash() string {
+	if c.mark() == "" {
+		return labelHash(c.Labels)
+	}
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%s%d:%s", c.mark(), len(c.Handler), c.Handler)
+	writeLabels(h, c.Labels)
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// BuiltInHandlers are the handlers that every executor has, in order.
+func BuiltInHandlers() []string { return []string{"echo", "fail", "log", "noop", "sleep"} }
+
+// BuiltIn reports whether every executor has the handler. No handler at all
+// counts as one: validation refuses it.
+func BuiltIn(handler string) bool {
+	switch handler {
+	case "", "echo", "fail", "log", "noop", "sleep":
+		return true
+	}
+	return false
+}
