@@ -53,6 +53,7 @@ func TestTheCommandLinePrintsWhatTheAPIAnswers(t *testing.T) {
 		"execution logs " + run:            "/executions/" + run + "/logs?limit=200",
 		"dead-letter list":                 "/dead-letters?limit=50",
 		"dead-letter causes":               "/dead-letters/causes",
+		"node handlers":                    "/handlers",
 		"user list":                        "/users?limit=200",
 		"secret list":                      "/secrets?limit=200",
 		"audit --action=none --limit 1":    "/audit-logs?limit=1&action=none",
@@ -162,7 +163,7 @@ func TestTablesShowWhatPeopleLookFor(t *testing.T) {
 		require.Regexp(t, `(?m)^`+line, shown)
 	}
 	require.Regexp(t, `(?m)^Status: +UP$`, s.must("node", "get", b.node))
-	require.Regexp(t, b.node+` +UP +127\.0\.0\.1:\d+ +api,scheduler,executor +\d+/512 +256 `, s.must("node", "list"))
+	require.Regexp(t, b.node+` +UP +127\.0\.0\.1:\d+ +api,scheduler,executor +\d+/512 +\d+/\d+ +256 `, s.must("node", "list"))
 	require.Regexp(t, `(?m)^Nodes: +1 up, 0 suspect, 0 down, 0 draining$`, s.must("overview"))
 	require.Regexp(t, `admin +127\.0\.0\.1 +POST /api/v1/jobs/:id/backfill .* 202`, s.must("audit", "--user", "admin"))
 	require.Contains(t, s.must("audit", "export"), "POST /api/v1/jobs/:id/backfill")

@@ -118,15 +118,7 @@ func (a *applying) askToPrune(ctx context.Context, d *definitions) error {
 // calls where there were several. raw is the very answer where one sufficed.
 type answer struct {
 	vo.Import
-	warned []warned
-	raw    json.RawMessage
-}
-
-// warned are the warnings about a job.
-type warned struct {
-	Group    string
-	Name     string
-	Warnings []struct{ Field, Message string }
+	raw json.RawMessage
 }
 
 // differs reports whether anything would change.
@@ -179,12 +171,9 @@ func (a *applying) send(ctx context.Context, c chunk, dry bool) (part answer, er
 			p.Errors[i].Field = c.inFile(p.Errors[i].Field)
 		}
 	}
-	if err != nil {
-		return part, err
+	if err == nil {
+		err = json.Unmarshal(part.raw, &part.Import)
 	}
-	var items struct{ Items []warned }
-	err = errors.Join(json.Unmarshal(part.raw, &part.Import), json.Unmarshal(part.raw, &items))
-	part.warned = items.Items
 	return part, err
 }
 
@@ -217,7 +206,6 @@ func (c chunk) inFile(field string) string {
 func (a *answer) merge(part answer) {
 	a.Groups = append(a.Groups, part.Groups...)
 	a.Items = append(a.Items, part.Items...)
-	a.warned = append(a.warned, part.warned...)
 	a.Created += part.Created
 	a.Updated += part.Updated
 	a.Unchanged += part.Unchanged

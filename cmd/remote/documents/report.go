@@ -23,11 +23,6 @@ func (a *applying) report(v answer) error {
 	switch {
 	case a.ForPeople():
 		report{Printer: difference.Printer{Out: a.Out, Colour: terminal.Colourful(a.Out, a.Environment("NO_COLOR"))}, err: a.Err}.show(v.Import)
-		for _, item := range v.warned {
-			for _, w := range item.Warnings {
-				a.Notef("warning: %s/%s: %s: %s", item.Group, item.Name, w.Field, w.Message)
-			}
-		}
 	case v.raw != nil:
 		if err := a.Raw(v.raw); err != nil {
 			return err
@@ -51,6 +46,9 @@ func (r report) show(v vo.Import) {
 	}
 	for _, item := range v.Items {
 		r.one(item.Action, item.Group+"/"+item.Name, item.Changes, item.Error)
+		for _, w := range item.Warnings {
+			_, _ = fmt.Fprintf(r.err, "warning: %s/%s: %s: %s\n", item.Group, item.Name, w.Field, w.Message)
+		}
 	}
 	_, _ = fmt.Fprintln(r.Out, summary(v))
 }

@@ -165,6 +165,12 @@ func flatten(path string, from, into map[string]any) {
 	}
 }
 
+// saved is a job in the answer to who has saved it.
+type saved struct {
+	remote.Job
+	Warnings []struct{ Field, Message string } `json:"warnings"`
+}
+
 func (n *naming) rollback() *cobra.Command {
 	var to int
 	var q terminal.Question
@@ -189,7 +195,10 @@ func (n *naming) rollback() *cobra.Command {
 			return err
 		}
 		path := fmt.Sprintf("/jobs/%s/versions/%d/restore", j.ID, d.To)
-		return remote.SendBy(n.Session, c, api, "POST", path, nil, map[string]int{"version": j.Version}, func(made remote.Job) error {
+		return remote.SendBy(n.Session, c, api, "POST", path, nil, map[string]int{"version": j.Version}, func(made saved) error {
+			for _, w := range made.Warnings {
+				n.Notef("warning: %s: %s", w.Field, w.Message)
+			}
 			return n.Line("%s is at version %d, with the definition of version %d", made.Title(), made.Version, d.To)
 		})
 	})

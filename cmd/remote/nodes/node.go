@@ -30,6 +30,7 @@ type node struct {
 	Weight        int               `json:"weight"`
 	Slots         int               `json:"slots"`
 	Running       int               `json:"running"`
+	Capabilities  capabilities      `json:"capabilities"`
 	CPU           float64           `json:"cpu"`
 	Memory        int64             `json:"memory"`
 	Version       string            `json:"version"`
@@ -37,6 +38,40 @@ type node struct {
 	ClockOffsetMs int64             `json:"clockOffsetMs"`
 	ClockSkewed   bool              `json:"clockSkewed"`
 	LastHeartbeat *string           `json:"lastHeartbeat"`
+}
+
+// capabilities are what a node can run.
+type capabilities struct {
+	Slots []struct {
+		Kind    string `json:"kind"`
+		Total   int    `json:"total"`
+		Running int    `json:"running"`
+	} `json:"slots"`
+	Handlers []string `json:"handlers"`
+}
+
+// kindCommand are the slots of commands; those of all other runs are general.
+const kindCommand = "COMMAND"
+
+// commands is how many commands run, and may; "" on a node that does not say.
+func (n node) commands() string {
+	for _, s := range n.Capabilities.Slots {
+		if s.Kind == kindCommand {
+			return fmt.Sprintf("%d/%d", s.Running, s.Total)
+		}
+	}
+	return ""
+}
+
+// busy is how many runs of any kind the node has.
+func (n node) busy() int {
+	busy := n.Running
+	for _, s := range n.Capabilities.Slots {
+		if s.Kind == kindCommand {
+			busy += s.Running
+		}
+	}
+	return busy
 }
 
 func (n node) address() string { return fmt.Sprintf("%s:%d", n.IP, n.Port) }
@@ -75,6 +110,7 @@ func Commands(s *remote.Session) []*cobra.Command {
 				remote.Column[node]{Name: "address", Of: node.address},
 				remote.Column[node]{Name: "roles", Of: func(n node) string { return strings.Join(n.Roles, ",") }},
 				remote.Column[node]{Name: "running", Of: func(n node) string { return fmt.Sprintf("%d/%d", n.Running, n.Slots) }},
+				remote.Column[node]{Name: "commands", Of: node.commands},
 				remote.Column[node]{Name: "partitions", Of: func(n node) string { return fmt.Sprint(len(n.Partitions)) }},
 				remote.Column[node]{Name: "labels", Of: node.labels},
 				remote.Column[node]{Name: "version", Of: func(n node) string { return n.Version }},
@@ -82,7 +118,7 @@ func Commands(s *remote.Session) []*cobra.Command {
 			)
 		},
 	}
-	c.AddCommand(list, getCommand(s), drainCommand(s), resumeCommand(s))
+	c.AddCommand(list, getCommand(s), drainCommand(s), resumeCommand(s), handlersCommand(s))
 	return []*cobra.Command{c, overviewCommand(s)}
 }
 
@@ -116,7 +152,9 @@ func getCommand(s *remote.Session) *cobra.Command {
 					{Name: "Roles", Value: strings.Join(n.Roles, ", ")},
 					{Name: "Labels", Value: n.labels()},
 					{Name: "Weight", Value: fmt.Sprint(n.Weight)},
-					{Name: "Running", Value: fmt.Sprintf("%d of %d slots", n.Running, n.Slots)},
+					{Name: "Running", Value: fmt.Sprintf("%d/%d", n.Running, n.Slots)},
+					{Name: "Commands", Value: n.commands()},
+					{Name: "Handlers", Value: strings.Join(n.Capabilities.Handlers, ", ")},
 					{Name: "Load", Value: n.load()},
 					{Name: "Partitions", Value: fmt.Sprint(len(n.Partitions))},
 					{Name: "Version", Value: n.Version},
@@ -143,7 +181,7 @@ func drainCommand(s *remote.Session) *cobra.Command {
 			}
 			if !wait {
 				return remote.SendBy(s, c, api, "POST", path(args[0])+"/drain", nil, nil, func(n node) error {
-					return s.Line("%s starts nothing new; %d runs go on there", n.ID, n.Running)
+					return s.Line("%s starts nothing new; %d runs go on there", n.ID, n.busy())
 				})
 			}
 			if err := api.Call(c.Context(), "POST", path(args[0])+"/drain", nil, nil, nil); err != nil {
@@ -175,7 +213,7 @@ func awaitDrained(s *remote.Session, c *cobra.Command, api *client.Client, id st
 			return fmt.Errorf("%s is down", id)
 		case n.Status != "DRAINING":
 			return fmt.Errorf("%s is %s: somebody has let it go on", id, n.Status)
-		case n.Running > 0:
+		case n.busy() > 0:
 			nothing = 0
 		default:
 			nothing++
@@ -206,6 +244,33 @@ func resumeCommand(s *remote.Session) *cobra.Command {
 			return remote.Send(s, c, "POST", path(args[0])+"/resume", nil, nil, func(n node) error {
 				return s.Line("%s starts runs again", n.ID)
 			})
+		},
+	}
+}
+
+// handler is a handler that live nodes have.
+type handler struct {
+	Name    string   `json:"name"`
+	BuiltIn bool     `json:"builtIn"`
+	Nodes   []string `json:"nodes"`
+}
+
+// where says which nodes have it.
+func (h handler) where() string {
+	if h.BuiltIn {
+		return "every node (built in)"
+	}
+	return strings.Join(h.Nodes, ", ")
+}
+
+func handlersCommand(s *remote.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "handlers", Short: "List the handlers that CUSTOM jobs may name, and the nodes that have them", Example: "  platform-scheduler node handlers", Args: usage.Args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return remote.Whole(s, c, "/handlers", nil,
+				remote.Column[handler]{Name: "name", Of: func(h handler) string { return h.Name }},
+				remote.Column[handler]{Name: "nodes", Of: handler.where},
+			)
 		},
 	}
 }
