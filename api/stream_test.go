@@ -136,6 +136,46 @@ func TestAStreamIsRefusedLikeAnyCall(t *testing.T) {
 	require.Contains(t, e.call("GET", path, "").want(200).body, "event: end")
 }
 
+func TestOneUserTakesNotAllStreams(t *testing.T) {
+	e := newEdge(t)
+	e.clock = clocktest.NewManual(time.Now()) // deadlines of connections are the machine's
+	g := &growing{fakeExecutions: e.executions, clock: e.clock}
+	g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusRunning}}
+	g.chunks = []entity.LogChunk{chunk(1, "one")}
+	e.executionService = g
+	e.rebuild(e.deps())
+	server := httptest.NewServer(e.router)
+	t.Cleanup(server.Close)
+	path := "/api/v1/executions/x/logs/stream"
+
+	var open []*stream
+	for range 20 {
+		s := e.follow(server, path)
+		require.Equal(t, data("1", "one"), s.event())
+		open = append(open, s)
+	}
+	refused := e.call("GET", path, "", "Authorization", "Bearer "+viewerToken)
+	refused.wantCode(429, "too_many_streams")
+	require.Equal(t, "5", refused.header.Get("Retry-After"))
+	require.Equal(t, data("1", "one"), e.follow(server, path, "Authorization", "Bearer "+operatorToken).event(), "others have places of their own")
+
+	open[0].close()
+	require.Eventually(t, func() bool {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, http.NoBody)
+		if err != nil {
+			return false
+		}
+		req.Header.Set("Authorization", "Bearer "+viewerToken)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return false
+		}
+		return res.Body.Close() == nil && res.StatusCode == http.StatusOK
+	}, 30*time.Second, 10*time.Millisecond, "a stream that ends frees its place")
+}
+
 func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 	path := "/api/v1/executions/x/logs/stream"
 	for name, take := range map[string]func(f *fakeAuth){

@@ -2,10 +2,12 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -20,8 +22,9 @@ import (
 )
 
 const (
-	// maxStreams bounds the streams of a node.
-	maxStreams = 1000
+	// maxStreams bounds the streams of a node, maxUserStreams those of one user.
+	maxStreams     = 1000
+	maxUserStreams = 20
 	// streamLife bounds one stream, as proxies and connections are not for ever.
 	streamLife = 15 * time.Minute
 	// busyPause and idlePause are the waits between two looks: while lines came
@@ -49,14 +52,44 @@ type LogFollower interface {
 
 // StreamController serves logs while they grow.
 type StreamController struct {
-	logs   LogFollower
-	clock  clock.Clock
-	places chan struct{}
+	logs  LogFollower
+	clock clock.Clock
+
+	mu sync.Mutex
+	// open are the streams of each user, all those of the node.
+	open map[string]int
+	all  int
 }
 
 // NewStreamController serves the logs of a service.
 func NewStreamController(logs LogFollower, c clock.Clock) *StreamController {
-	return &StreamController{logs: logs, clock: c, places: make(chan struct{}, maxStreams)}
+	return &StreamController{logs: logs, clock: c, open: map[string]int{}}
+}
+
+// enter takes a place for a stream of a user, so that none takes all of them.
+func (s *StreamController) enter(user string) (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[user] >= maxUserStreams {
+		f := fault.New(fault.KindTooMany, "too_many_streams", fmt.Sprintf("you follow %d logs on this node, and may follow no more at once; close one, or read pages of the log", maxUserStreams))
+		f.RetryAfterSec = 5
+		return nil, f
+	}
+	if s.all >= maxStreams {
+		f := fault.New(fault.KindUnavailable, "too_many_streams", "this node serves as many streams as it can; try again, or read pages of the log")
+		f.RetryAfterSec = 5
+		return nil, f
+	}
+	s.open[user]++
+	s.all++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all--
+		if s.open[user]--; s.open[user] == 0 {
+			delete(s.open, user)
+		}
+	}, nil
 }
 
 // Follow answers GET /executions/{id}/logs/stream.
@@ -69,6 +102,8 @@ func NewStreamController(logs LogFollower, c clock.Clock) *StreamController {
 //	@Param Last-Event-ID header string false "the same, as browsers send it when they connect again"
 //	@Produce text/event-stream
 //	@Success 200 {string} string "server-sent events: line with a LogLine, end with the status"
+//	@Failure 429 {object} problem.Problem "the user follows as many logs as one may; see Retry-After"
+//	@Header 429 {integer} Retry-After "seconds to wait"
 //	@Failure 503 {object} problem.Problem "the node serves as many streams as it can, or the store is away"
 //	@Router /api/v1/executions/{id}/logs/stream [get]
 func (s *StreamController) Follow(c *gin.Context) error {
@@ -87,14 +122,12 @@ func (s *StreamController) Follow(c *gin.Context) error {
 	if _, err := s.logs.Get(c.Request.Context(), c.Param("id")); err != nil {
 		return err
 	}
-	select {
-	case s.places <- struct{}{}:
-		defer func() { <-s.places }()
-	default:
-		f := fault.New(fault.KindUnavailable, "too_many_streams", "this node serves as many streams as it can; try again, or read pages of the log")
-		f.RetryAfterSec = 5
-		return f
+	user, _ := middleware.UserOf(c)
+	leave, err := s.enter(user.ID)
+	if err != nil {
+		return err
 	}
+	defer leave()
 	h := c.Writer.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold lines back
