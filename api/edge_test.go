@@ -100,15 +100,20 @@ func TestSignIn(t *testing.T) {
 
 func TestForwardedAddressesAreBelievedFromProxiesOnly(t *testing.T) {
 	e := newEdge(t)
-	login := func() any {
-		m := e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"right"}`, "X-Forwarded-For", "203.0.113.7").want(200).json()
+	login := func(headers ...string) any {
+		m := e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"right"}`, headers...).want(200).json()
 		return m["user"].(map[string]any)["username"]
 	}
-	require.Equal(t, "ann@192.0.2.1", login())
+	require.Equal(t, "ann@192.0.2.1", login("X-Forwarded-For", "203.0.113.7"))
 	d := e.deps()
 	d.TrustedProxies = []string{"192.0.2.0/24"}
 	e.rebuild(d)
-	require.Equal(t, "ann@203.0.113.7", login())
+	require.Equal(t, "ann@203.0.113.7", login("X-Forwarded-For", "203.0.113.7"))
+	require.Equal(t, "ann@203.0.113.7", login("X-Forwarded-For", "198.51.100.1, 203.0.113.7"), "the last address that is no proxy's")
+	for _, header := range []string{"X-Real-IP", "Forwarded", "True-Client-IP", "CF-Connecting-IP", "X-Appengine-Remote-Addr"} {
+		require.Equal(t, "ann@192.0.2.1", login(header, "203.0.113.7"), "a proxy lets %s of its client through", header)
+		require.Equal(t, "ann@192.0.2.1", login("X-Forwarded-For", "unknown", header, "203.0.113.7"), "nor where the other is no address")
+	}
 }
 
 func TestOddTokens(t *testing.T) { // 114, 115

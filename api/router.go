@@ -129,6 +129,8 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Ro
 	e := gin.New()
 	e.HandleMethodNotAllowed = true
 	e.RedirectTrailingSlash = false
+	// A proxy writes this header itself; others may be its client's.
+	e.RemoteIPHeaders = []string{"X-Forwarded-For"}
 	if err := e.SetTrustedProxies(d.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("trust the proxies %v: %w", d.TrustedProxies, err)
 	}
