@@ -31,6 +31,8 @@ type fakeJobs struct {
 	preview  schedule.Spec
 	from     time.Time
 	count    int
+	// formerGroup is the group of former versions; empty is that of the job.
+	formerGroup string
 }
 
 func newFakeJobs() *fakeJobs { return &fakeJobs{jobs: map[string]*entity.Job{}} }
@@ -150,6 +152,9 @@ func (f *fakeJobs) Version(ctx context.Context, id string, version int) (*entity
 	}
 	j := *old
 	j.Priority = version
+	if f.formerGroup != "" {
+		j.Group = f.formerGroup
+	}
 	return &j, nil
 }
 

@@ -121,9 +121,26 @@ func TestPutReplaces(t *testing.T) {
 	e := newEdge(t)
 	path, _ := e.whatGetGives(fullJob)
 	m := e.call("PUT", path, encode(t, minimal().with(fields{"version": 1}))).want(200).json()
-	require.Equal(t, "default", m["group"])
+	require.Equal(t, "pay", m["group"], "a job stays in its group")
 	require.EqualValues(t, 5, m["priority"])
 	e.call("PUT", path, encode(t, minimal().with(fields{"version": 2, "enabled": true}))).wantField(422, "enabled", "unknown_field")
+}
+
+func TestAJobStaysInItsGroup(t *testing.T) {
+	e := newEdge(t)
+	path, _ := e.whatGetGives(encode(t, minimal().with(fields{"group": "pay"})))
+	a := e.call("PUT", path, encode(t, minimal().with(fields{"group": "risk", "version": 1})))
+	a.wantField(422, "group", "unchangeable")
+	require.Contains(t, a.body, "copy the job")
+	e.call("PUT", path, encode(t, minimal().with(fields{"group": "default", "version": 1}))).wantField(422, "group", "unchangeable")
+	for i, group := range []any{"pay", nil} {
+		require.Equal(t, "pay", e.call("PUT", path, encode(t, minimal().with(fields{"group": group, "version": i + 1}))).want(200).json()["group"])
+	}
+	for _, j := range e.jobs.jobs {
+		j.Group = "risk" // as if it had changed its group by a former release
+	}
+	e.jobs.formerGroup = "pay"
+	require.Equal(t, "risk", e.call("POST", path+"/versions/1/restore", `{"version":3}`).want(200).json()["group"])
 }
 
 func TestEditsCarryTheVersion(t *testing.T) { // 122

@@ -45,7 +45,7 @@ func (j *JobController) Versions(c *gin.Context) error {
 // Restore answers POST /jobs/{id}/versions/{version}/restore.
 //
 //	@Summary Make a former definition the current one
-//	@Description The definition becomes a new version. Needs the current version, in the body or as If-Match.
+//	@Description The definition becomes a new version, in the group of the job. Needs the current version, in the body or as If-Match.
 //	@Tags jobs
 //	@Param id path string true "id of the job"
 //	@Param version path integer true "which version" minimum(1)
@@ -77,6 +77,7 @@ func (j *JobController) Restore(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	next.Group = before.Group // jobs changed their groups once
 	return j.replace(c, before, next, version, ifMatch)
 }
 

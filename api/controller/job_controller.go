@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -11,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -135,7 +137,7 @@ func (j *JobController) Get(c *gin.Context) error {
 // Replace answers PUT /jobs/{id}.
 //
 //	@Summary Replace the definition of a job
-//	@Description Replaces all: an absent field is at its default. Needs the version that was read, in the body (stale: 409) or as If-Match (stale: 412). A fire never changes the version.
+//	@Description Replaces all but the group: an absent field is at its default. Needs the version that was read, in the body (stale: 409) or as If-Match (stale: 412). The group stays: another one is 422, unchangeable. A fire never changes the version.
 //	@Tags jobs
 //	@Param id path string true "id of the job"
 //	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
@@ -158,12 +160,19 @@ func (j *JobController) Replace(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if !edit.GroupGiven {
+		edit.Job.Group = before.Group
+	}
 	return j.replace(c, before, edit.Job, edit.Version, ifMatch)
 }
 
 func (j *JobController) replace(c *gin.Context, before, next *entity.Job, version, ifMatch int) error {
 	if err := middleware.PermitDefinition(c, next); err != nil {
 		return err
+	}
+	if next.Group != before.Group {
+		// Its versions, runs and logs would come along, to who may not see them.
+		return fault.InvalidField("group", "unchangeable", fmt.Sprintf("is %q for good, as the past of the job belongs to that group: copy the job to the other group, and delete this one", before.Group))
 	}
 	middleware.Named(c, before.Name)
 	job, err := j.jobs.Replace(c.Request.Context(), before.ID, next, version, ifMatch)

@@ -61,7 +61,7 @@ func readGroup(r *http.Request, name string) (g Group, err error) {
 	b.ignore("paused", "settled", "createTime", "updateTime")
 	b.close()
 	if name != "" && g.Name != name {
-		f.add("name", "unchangeable", "a group cannot be renamed: make another one and move the jobs")
+		f.add("name", "unchangeable", "a group cannot be renamed: make another one and copy the jobs to it")
 	}
 	return g, fault.Invalid(f.list)
 }

@@ -50,10 +50,12 @@ func (r JobReader) Create(req *http.Request) (NewJob, error) {
 	return n, r.check(n.Job, &f, r.Now())
 }
 
-// JobEdit is the body of PUT /jobs/{id}. Version is 0 when it was not given.
+// JobEdit is the body of PUT /jobs/{id}. Version is 0 when it was not given,
+// and GroupGiven false where the job stays in its group.
 type JobEdit struct {
-	Job     *entity.Job
-	Version int
+	Job        *entity.Job
+	Version    int
+	GroupGiven bool
 }
 
 // Replace reads the body of PUT /jobs/{id}; versionElsewhere says that an
@@ -73,6 +75,7 @@ func (r JobReader) Replace(req *http.Request, versionElsewhere bool) (JobEdit, e
 	case given && e.Version < 1 && len(f.list) == 0:
 		f.add("version", "out_of_range", "must be the version that was read, from 1")
 	}
+	e.GroupGiven = o.fields["group"] != nil
 	e.Job = r.bind(b)
 	err = r.check(e.Job, &f, r.Now())
 	if onlyPast(err) {
