@@ -63,7 +63,9 @@ type Deps struct {
 	Logger  *slog.Logger
 	// Metrics serves /metrics.
 	Metrics http.Handler
-	Version vo.Version
+	// MetricsToken is what /metrics asks for; empty lets everybody read them.
+	MetricsToken string
+	Version      vo.Version
 	// TimeZone is the zone of schedules that name none; empty is UTC.
 	TimeZone string
 	// ProbesOnly leaves out everything under /api but the reports about runs,

@@ -119,7 +119,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 	bulk := controller.NewBulkController(d.Jobs, d.Executions, d.Executions, d.scope())
 	node := controller.NewNodeController(d.Nodes)
 	overview := controller.NewOverviewController(d.Overview, d.Loads)
-	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.Version)
+	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.MetricsToken, d.Version)
 	docs := controller.DocsController{}
 	const v1, once = "/api/v1", true
 	const none, unbound, job, run, group, all = middleware.Undeclared, middleware.Unbound, middleware.Job, middleware.Execution, middleware.Group, middleware.Everything

@@ -105,6 +105,22 @@ func TestProbes(t *testing.T) {
 	e.call("GET", "/healthz", "").want(200)
 }
 
+func TestMetricsAskForTheirToken(t *testing.T) {
+	e := newEdge(t)
+	d := e.deps()
+	d.MetricsToken = "figures-of-this-node"
+	e.rebuild(d)
+	for _, header := range []string{"", "Bearer figures-of-this-nod", "Bearer figures-of-this-node2", "figures-of-this-node", "Basic figures-of-this-node", "Bearer " + adminToken} {
+		a := e.call("GET", "/metrics", "", "Authorization", header)
+		a.wantCode(401, "metrics_token")
+		require.Contains(t, a.header.Get("WWW-Authenticate"), "Bearer")
+		require.NotContains(t, a.body, "up 1")
+	}
+	require.Equal(t, "up 1\n", e.call("GET", "/metrics", "", "Authorization", "Bearer figures-of-this-node").want(200).body)
+	e.call("GET", "/api/v1/jobs", "", "Authorization", "Bearer figures-of-this-node").want(401)
+	e.call("GET", "/readyz", "", "Authorization", "").want(200)
+}
+
 func TestANodeWithoutTheRoleServesProbesOnly(t *testing.T) {
 	e := newEdge(t)
 	d := e.deps()

@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -24,12 +26,25 @@ type MonitorService interface {
 type JobMonitorController struct {
 	monitor MonitorService
 	metrics http.Handler
+	// token is the hash of what /metrics asks for; nil asks for nothing.
+	token   []byte
 	version vo.Version
 }
 
 // NewJobMonitorController serves the state of a node; metrics may be nil.
-func NewJobMonitorController(monitor MonitorService, metrics http.Handler, version vo.Version) *JobMonitorController {
-	return &JobMonitorController{monitor: monitor, metrics: metrics, version: version}
+// They ask for token, unless it is empty.
+func NewJobMonitorController(monitor MonitorService, metrics http.Handler, token string, version vo.Version) *JobMonitorController {
+	m := &JobMonitorController{monitor: monitor, metrics: metrics, version: version}
+	if token != "" {
+		m.token = hashOf(token)
+	}
+	return m
+}
+
+// hashOf is of one length, so that the time of a comparison tells nothing.
+func hashOf(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
 }
 
 // Healthz answers GET /healthz: the process is alive.
@@ -66,14 +81,22 @@ func (m *JobMonitorController) Readyz(c *gin.Context) error {
 // Metrics answers GET /metrics for Prometheus.
 //
 //	@Summary Show the figures of the node to Prometheus
+//	@Description Everybody may read them, unless the node has a server.metricsToken, which is then sent as Authorization: Bearer TOKEN.
 //	@Tags server
 //	@Produce plain
 //	@Success 200 {string} string
+//	@Failure 401 {object} problem.Problem "this node has a server.metricsToken, and the call has another or none"
 //	@Failure 404 {object} problem.Problem "this node serves no metrics"
 //	@Router /metrics [get]
 func (m *JobMonitorController) Metrics(c *gin.Context) error {
 	if m.metrics == nil {
 		return fault.New(fault.KindNotFound, "no_such_route", "this node serves no metrics")
+	}
+	if m.token != nil {
+		token, err := middleware.Bearer(c.Request.Header)
+		if err != nil || subtle.ConstantTimeCompare(hashOf(token), m.token) == 0 {
+			return fault.New(fault.KindUnauthenticated, "metrics_token", "send the server.metricsToken of this node as Authorization: Bearer TOKEN")
+		}
 	}
 	m.metrics.ServeHTTP(c.Writer, c.Request)
 	return nil

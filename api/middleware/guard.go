@@ -116,7 +116,7 @@ func (g Guard) Require(p permission.Permission) gin.HandlerFunc {
 // is judged alone; without one, a session may come in its cookie.
 func (g Guard) judge(c *gin.Context, p permission.Permission) error {
 	byCookie := len(c.Request.Header.Values("Authorization")) == 0
-	token, err := bearer(c.Request.Header)
+	token, err := Bearer(c.Request.Header)
 	if byCookie {
 		token, err = g.cookies.session(c)
 	}
@@ -188,8 +188,8 @@ func errNoToken() error {
 	return fault.New(fault.KindUnauthenticated, "no_token", "sign in, and send the token as Authorization: Bearer TOKEN")
 }
 
-// bearer reads the one Authorization header.
-func bearer(h http.Header) (string, error) {
+// Bearer is the token of the one Authorization header.
+func Bearer(h http.Header) (string, error) {
 	const scheme = "bearer "
 	values := h.Values("Authorization")
 	if len(values) != 1 || len(values[0]) <= len(scheme) || !strings.EqualFold(values[0][:len(scheme)], scheme) {

@@ -62,6 +62,9 @@ type Server struct {
 	// those from one address (IPv6: a /64); 0 is a quarter of MaxConnections.
 	MaxConnections           int
 	MaxConnectionsPerAddress int
+	// MetricsToken is what Prometheus sends to read /metrics, 16–512 characters;
+	// empty lets everybody read them.
+	MetricsToken string
 	// RequestTimeoutSec is how long an ordinary call of the API may work, and
 	// any call waits for one answer of the store, 1–30 s.
 	RequestTimeoutSec int

@@ -166,6 +166,10 @@ func TestKnownDefaultSecretsRefuse(t *testing.T) {
 	}
 	p := problemsOf(t, config.Options{Flags: map[string]string{"auth.initialAdminPassword": "short7!"}})
 	require.Contains(t, p["auth.initialAdminPassword"], "8 to 256")
+	for _, token := range []string{"fifteen-letters", "sixteen letters!", strings.Repeat("x", 513), "ünsafe-metrics-token", "a-token\nof-two-lines"} {
+		require.Contains(t, problemsOf(t, config.Options{Flags: map[string]string{"server.metricsToken": token}})["server.metricsToken"], "16 to 512", token)
+	}
+	require.Equal(t, "sixteen-letters-", load(t, config.Options{Flags: map[string]string{"server.metricsToken": "sixteen-letters-"}}).Server.MetricsToken)
 }
 
 func TestEveryProblemAtOnceAndNoSecretInIt(t *testing.T) {
@@ -203,7 +207,7 @@ func TestCommandsAreOffWhereOthersCanReachTheServer(t *testing.T) {
 
 func TestMaskedHidesSecretsAndLoadsAgain(t *testing.T) {
 	c := load(t, config.Options{Flags: map[string]string{
-		"store.dsn": "u:canary-1@x@tcp(db:3306)/s", "redis.password": "canary-2", "kafka.sasl.password": "canary-3", "auth.initialAdminPassword": "canary-4-long",
+		"store.dsn": "u:canary-1@x@tcp(db:3306)/s", "redis.password": "canary-2", "kafka.sasl.password": "canary-3", "auth.initialAdminPassword": "canary-4-long", "server.metricsToken": "canary-5-for-figures",
 	}})
 	shown, err := c.MaskedYAML()
 	require.NoError(t, err)

@@ -71,6 +71,7 @@ func keys() []key {
 		number("server.requestTimeoutSec", 1, 30, func(c *Config) *int { return &c.Server.RequestTimeoutSec }),
 		number("server.maxConnections", 0, 1_000_000, func(c *Config) *int { return &c.Server.MaxConnections }),
 		number("server.maxConnectionsPerAddress", 0, 1_000_000, func(c *Config) *int { return &c.Server.MaxConnectionsPerAddress }),
+		secret("server.metricsToken", func(c *Config) *string { return &c.Server.MetricsToken }),
 		number("server.startWaitSec", 0, 86_400, func(c *Config) *int { return &c.Server.StartWaitSec }),
 		text("server.timeZone", func(c *Config) *string { return &c.Server.TimeZone }),
 		text("log.level", func(c *Config) *string { return &c.Log.Level }, "debug", "info", "warn", "error"),

@@ -29,6 +29,7 @@ var meanings = map[string]meaning{
 	"server.requestTimeoutSec":        {text: "How long an ordinary call of the API may work, and any call waits for one answer of the store.", unit: "seconds"},
 	"server.maxConnections":           {text: "How many connections the port keeps; 0 is half of the files that the process may open, and at most 10,000."},
 	"server.maxConnectionsPerAddress": {text: "How many of them come from one address (IPv6: a /64) that is no trusted proxy; 0 is a quarter."},
+	"server.metricsToken":             {text: "The token that `GET /metrics` asks for, as `Authorization: Bearer TOKEN`: 16 to 512 letters, digits and `-._~+/=`; without one everybody may read the figures."},
 	"server.startWaitSec":             {text: "How long a start waits for a store, and for a required Redis, that does not answer; 0 is not at all.", unit: "seconds"},
 	"server.timeZone":                 {text: "The IANA time zone of schedules that name none, such as `Asia/Shanghai`."},
 	"log.level":                       {text: "What is logged."},

@@ -7,6 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// bearerChars are those that a token in an Authorization header may have.
+const bearerChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/="
+
 // mask stands for a secret that is set.
 const mask = "******"
 
@@ -37,6 +40,9 @@ func (c *Config) checkSecrets(p *Problems) {
 		if value != "" && isKnownDefault(value) {
 			p.add(k.name, "is a well-known default password; choose another")
 		}
+	}
+	if s := c.Server.MetricsToken; s != "" && !isKnownDefault(s) && (len(s) < 16 || len(s) > 512 || strings.Trim(s, bearerChars) != "") {
+		p.add("server.metricsToken", "must have 16 to 512 letters, digits and -._~+/=, such as openssl rand -hex 32 prints")
 	}
 	if s := c.Auth.InitialAdminPassword; s != "" && !isKnownDefault(s) && (len([]rune(s)) < 8 || len(s) > 256) {
 		p.add("auth.initialAdminPassword", "must have 8 to 256 characters")
