@@ -68,7 +68,10 @@ func TestThePageOfTheDocumentNeedsNothingElse(t *testing.T) {
 		require.NotEmpty(t, a.body)
 		e.call("POST", path, "").wantCode(405, "method_not_allowed")
 	}
-	require.Equal(t, "3.0.3", e.call("GET", "/openapi.json", "").json()["openapi"])
+	modern := e.call("GET", "/openapi.json", "").json()
+	require.Equal(t, "3.0.3", modern["openapi"])
+	bearer := modern["components"].(map[string]any)["securitySchemes"].(map[string]any)["BearerAuth"].(map[string]any)
+	require.Equal(t, []any{"http", "bearer"}, []any{bearer["type"], bearer["scheme"]}, "clients put the word Bearer before the token themselves")
 	require.Equal(t, "2.0", e.call("GET", "/swagger/doc.json", "").json()["swagger"])
 	require.Contains(t, e.call("GET", "/version", "").header.Get("Content-Security-Policy"), "default-src 'none'; frame-ancestors")
 }

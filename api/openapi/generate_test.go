@@ -134,6 +134,10 @@ func convert(doc *openapi2.T) (*openapi3.T, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Swagger 2.0 knows no such scheme; here clients and the page ask for the
+	// token alone.
+	modern.Components.SecuritySchemes["BearerAuth"] = &openapi3.SecuritySchemeRef{Value: openapi3.NewSecurityScheme().WithType("http").WithScheme("bearer").
+		WithDescription("The token of a session (POST /api/v1/auth/login), or an API token.")}
 	for name, r := range modern.Components.Responses {
 		if strings.HasPrefix(name, "Problem") {
 			r.Value.Content = openapi3.Content{problem.ContentType: r.Value.Content[openapitest.JSON]}
