@@ -89,6 +89,8 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 		}
 	}
 	good["a list"] = []any{good[root+"/configs/jobs/once.yaml"]}
+	good["numbers for texts"] = fromYAML(t, "- {name: a, jobType: HTTP, jobData: {url: 'http://x', headers: {X-Version: 1.10}, expectedStatus: 200}}\n"+
+		"- {name: b, jobType: COMMAND, jobData: {command: [sleep, 5], env: {DEPTH: 3, DRY: true}}}\n")
 	good["a document"] = fromYAML(t, "version: 1\ngroups: [{name: g, maxConcurrency: 2}]\njobs: [{name: a, jobType: CRON, jobData: {command: [ls]}, enabled: false}]\n")
 	for name, text := range map[string]string{
 		"no type":                      "name: a\n",
@@ -99,6 +101,7 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 		"argv":                         "name: a\njobType: COMMAND\njobData: {argv: [ls]}\n",
 		"a field of another type":      "name: a\njobType: HTTP\njobData: {url: 'http://x', script: ls}\n",
 		"a handler without its class":  "name: a\njobType: CUSTOM\n",
+		"a list for a header":          "name: a\njobType: HTTP\njobData: {url: 'http://x', headers: {X-A: [1]}}\n",
 		"a priority beyond ten":        "name: a\njobType: CUSTOM\njobClass: noop\npriority: 11\n",
 		"a document of another form":   "version: 2\njobs: []\n",
 		"a list that holds a document": "- {version: 1, jobs: []}\n",

@@ -127,6 +127,39 @@ func renamed(t *testing.T, raw []byte) []byte {
 	})
 }
 
+// takeScalars says of objects and lists of texts, and of the expected statuses, that
+// they take numbers and booleans too, which Swagger 2.0 cannot say.
+func takeScalars(form *openapi3.SchemaRef) {
+	if form == nil {
+		return
+	}
+	widened := func(s *openapi3.SchemaRef) *openapi3.SchemaRef {
+		if s == nil || s.Value == nil || !s.Value.Type.Is("string") {
+			return s
+		}
+		return &openapi3.SchemaRef{Value: &openapi3.Schema{AnyOf: openapi3.SchemaRefs{s, {Value: openapi3.NewFloat64Schema()}, {Value: openapi3.NewBoolSchema()}}}}
+	}
+	for name, p := range form.Value.Properties {
+		if p.Value == nil {
+			continue
+		}
+		if name == "expectedStatus" {
+			described := *p.Value
+			description, standard := described.Description, described.Default
+			described.Description, described.Default = "", nil
+			form.Value.Properties[name] = &openapi3.SchemaRef{Value: &openapi3.Schema{
+				Description: description, Default: standard,
+				AnyOf: openapi3.SchemaRefs{{Value: &described}, {Value: openapi3.NewInt64Schema()}},
+			}}
+			continue
+		}
+		p.Value.AdditionalProperties.Schema = widened(p.Value.AdditionalProperties.Schema)
+		if name == "command" {
+			p.Value.Items = widened(p.Value.Items)
+		}
+	}
+}
+
 // convert makes the OpenAPI 3 document: problems have a media type of their
 // own, and bodies the examples of the annotations.
 func convert(doc *openapi2.T) (*openapi3.T, error) {
@@ -138,6 +171,9 @@ func convert(doc *openapi2.T) (*openapi3.T, error) {
 	// token alone.
 	modern.Components.SecuritySchemes["BearerAuth"] = &openapi3.SecuritySchemeRef{Value: openapi3.NewSecurityScheme().WithType("http").WithScheme("bearer").
 		WithDescription("The token of a session (POST /api/v1/auth/login), or an API token.")}
+	for _, name := range []string{"HTTPDataBody", "CommandDataBody"} {
+		takeScalars(modern.Components.Schemas[name])
+	}
 	for name, r := range modern.Components.Responses {
 		if strings.HasPrefix(name, "Problem") {
 			r.Value.Content = openapi3.Content{problem.ContentType: r.Value.Content[openapitest.JSON]}

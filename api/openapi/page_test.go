@@ -21,6 +21,7 @@ const jobsHead = `# Jobs
 Written by ` + "`make docs`" + ` from the types in ` + "`api/model/request`" + ` and the files in ` + "`configs/jobs`" + `. This is what ` + "`POST /api/v1/jobs`" + ` takes as JSON and
 ` + "`platform-scheduler job apply`" + ` as YAML. Only ` + "`name`, `jobType`" + ` and what that type needs are required; what is absent or null is at its default. Unknown fields
 are refused, and what GET shows may be sent back: ` + "`id`, `status`, `version`, `nextFireTime`, `lastFireTime`, `createTime` and `updateTime`" + ` are read and not looked at.
+Where texts of jobData look like numbers (` + "`headers`, `env`, `command`, `expectedStatus`" + `), numbers and booleans are taken as they are written: ` + "`1.10`" + ` is the text 1.10.
 
 Editors check and complete such files by [a JSON Schema](job.schema.json): begin one with
 ` + "`# yaml-language-server: $schema=`" + ` and the path or address of ` + "`job.schema.json`" + `.

@@ -136,7 +136,7 @@ func TestBuiltInDataIsCheckedAtTheEdge(t *testing.T) {
 		{"log", `{"lines":-1}`, "jobData.lines", "out_of_range"},
 		{"log", `{"lines":1000001}`, "jobData.lines", "out_of_range"},
 		{"log", `{"lines":"x"}`, "jobData.lines", "wrong_type"},
-		{"log", `{"lines":["a",1]}`, "jobData.lines[1]", "wrong_type"},
+		{"log", `{"lines":["a",{}]}`, "jobData.lines[1]", "wrong_type"},
 	}
 	for _, c := range cases {
 		t.Run(c.class+" "+c.field+" "+c.code, func(t *testing.T) {

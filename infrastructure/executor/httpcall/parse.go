@@ -69,7 +69,7 @@ func read(r *jobdata.Reader) definition {
 		url:            knownAddress(r.Template("url", maxURL, placeholder.URL)),
 		headers:        r.Texts("headers"),
 		body:           r.Template("body", maxBody, placeholder.Body(r.Peek("body"))),
-		expectedStatus: r.Text("expectedStatus", maxExpected),
+		expectedStatus: r.Scalar("expectedStatus", maxExpected),
 		expectedBody:   r.Template("expectedBody", maxExpectedBody, placeholder.Raw),
 		async:          r.Boolean("async"),
 		certificate:    r.Template("clientCertificate", maxPEM, placeholder.Raw),

@@ -35,6 +35,7 @@ func TestCheckTakesGoodDefinitions(t *testing.T) {
 	}
 	require.Empty(t, check(`{"url":"http://h","method":"POST","headers":{"X-A":"1","authorization":"Bearer ${secret.t}","x-tab":"a\tb"},
 		"body":"{}","expectedStatus":"200, 204,300-302","expectedBody":"ok","async":false}`))
+	require.Empty(t, check(`{"url":"http://h","headers":{"X-Version":1.10,"X-Dry":true},"expectedStatus":200}`))
 	require.Empty(t, check(`{"url":"http://h","method":null,"headers":{},"body":"","expectedStatus":"","expectedBody":""}`))
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 		require.Empty(t, check(fmt.Sprintf(`{"url":"http://h","method":%q}`, method)))
@@ -82,7 +83,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		{"body type", `"method":"POST","body":{"a":1}`, "body", "wrong_type"},
 		{"body size", `"method":"POST","body":` + long(1<<20+1), "body", "too_long"},
 		{"headers type", `"headers":[]`, "headers", "wrong_type"},
-		{"header type", `"headers":{"X-A":1}`, "headers.X-A", "wrong_type"},
+		{"header type", `"headers":{"X-A":[1]}`, "headers.X-A", "wrong_type"},
 		{"header line break", `"headers":{"X-A":"1\r\nX-B: 2"}`, "headers.X-A", "invalid"},
 		{"header NUL", `"headers":{"X-A":"\u0000"}`, "headers.X-A", "invalid"},
 		{"header name break", `"headers":{"X-A: 1\r\nX-B":"2"}`, "headers", "invalid"},
@@ -97,7 +98,8 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		{"header size", `"headers":{"X-A":` + long(8193) + `}`, "headers.X-A", "too_long"},
 		{"many headers", `"headers":` + string(hundredAndOne), "headers", "too_many"},
 		{"status word", `"expectedStatus":"ok"`, "expectedStatus", "invalid"},
-		{"status number", `"expectedStatus":200`, "expectedStatus", "wrong_type"},
+		{"status number", `"expectedStatus":2e2`, "expectedStatus", "invalid"},
+		{"status in a list", `"expectedStatus":[200]`, "expectedStatus", "wrong_type"},
 		{"status range", `"expectedStatus":"299-200"`, "expectedStatus", "invalid"},
 		{"status low", `"expectedStatus":"199"`, "expectedStatus", "invalid"},
 		{"status high", `"expectedStatus":"200-600"`, "expectedStatus", "invalid"},

@@ -80,11 +80,42 @@ func (r *Reader) Text(name string, maxBytes int) string {
 		r.wrongType(name, "a text", raw)
 		return ""
 	}
+	return r.bounded(name, s, maxBytes)
+}
+
+// Scalar is Text for a field whose texts look like numbers: it takes numbers
+// and booleans too, as they are written.
+func (r *Reader) Scalar(name string, maxBytes int) string {
+	raw, ok := r.Raw(name)
+	if !ok {
+		return ""
+	}
+	s, ok := scalar(raw)
+	if !ok {
+		r.wrongType(name, "a text", raw)
+		return ""
+	}
+	return r.bounded(name, s, maxBytes)
+}
+
+func (r *Reader) bounded(name, s string, maxBytes int) string {
 	if len(s) > maxBytes {
 		r.Fault(name, "too_long", "shorten it to at most %d bytes; it has %d", maxBytes, len(s))
 		return ""
 	}
 	return s
+}
+
+// scalar is the text of a JSON text, number or boolean. Digits stay as they
+// are written: 1.10 is no 1.1.
+func scalar(raw json.RawMessage) (s string, ok bool) {
+	switch kind(raw) {
+	case "a text":
+		return s, json.Unmarshal(raw, &s) == nil
+	case "a number", "true or false":
+		return string(raw), true
+	}
+	return "", false
 }
 
 // Template reads a text in which placeholders may stand; their values count
@@ -171,7 +202,8 @@ func (r *Reader) Boolean(name string) bool {
 }
 
 // Texts reads an object of texts, such as headers; nil when absent or wrong.
-// A value that is not a text is named by its key and left out.
+// Numbers and booleans are texts as they are written. Another value is named
+// by its key and left out.
 func (r *Reader) Texts(name string) map[string]string {
 	raw, ok := r.Raw(name)
 	if !ok {
@@ -184,17 +216,18 @@ func (r *Reader) Texts(name string) map[string]string {
 	}
 	texts := make(map[string]string, len(members))
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		var s *string
-		if json.Unmarshal(members[key], &s) != nil || s == nil {
+		s, ok := scalar(members[key])
+		if !ok {
 			r.wrongType(name+"."+label(key), "a text", members[key])
 			continue
 		}
-		texts[key] = *s
+		texts[key] = s
 	}
 	return texts
 }
 
-// List reads a list of at most maxItems texts; nil when it is wrong.
+// List reads a list of at most maxItems texts; nil when it is wrong. Numbers
+// and booleans are texts as they are written.
 func (r *Reader) List(name string, maxItems int) []string {
 	raw, ok := r.Raw(name)
 	if !ok {
@@ -211,12 +244,12 @@ func (r *Reader) List(name string, maxItems int) []string {
 	}
 	texts := make([]string, len(items))
 	for i, item := range items {
-		var s *string
-		if json.Unmarshal(item, &s) != nil || s == nil {
+		s, ok := scalar(item)
+		if !ok {
 			r.wrongType(fmt.Sprintf("%s[%d]", name, i), "a text", item)
 			return nil
 		}
-		texts[i] = *s
+		texts[i] = s
 	}
 	return texts
 }

@@ -23,7 +23,8 @@ func values() *placeholder.Values {
 func read(data string) *jobdata.Reader { return jobdata.Read(data, values()) }
 
 func TestReaderReadsFields(t *testing.T) {
-	r := read(` {"t":"é","n":-3,"b":true,"m":{"a":"1","b":""},"l":["x","y"],"z":null} `)
+	r := read(` {"t":"é","n":-3,"b":true,"m":{"a":"1","b":""},"l":["x","y"],"z":null,
+		"numbers":{"a":1.10,"b":true,"c":-1e2,"d":12345678901234567890},"items":["sleep",5,false],"status":200,"off":false,"text":"x"} `)
 	require.Equal(t, "é", r.Text("t", 2))
 	require.Equal(t, int64(-3), r.Integer("n", -3, 3))
 	require.True(t, r.Boolean("b"))
@@ -31,6 +32,10 @@ func TestReaderReadsFields(t *testing.T) {
 	require.True(t, r.IsList("l"))
 	require.False(t, r.IsList("m"))
 	require.Equal(t, []string{"x", "y"}, r.List("l", 2))
+	require.Equal(t, map[string]string{"a": "1.10", "b": "true", "c": "-1e2", "d": "12345678901234567890"}, r.Texts("numbers"))
+	require.Equal(t, []string{"sleep", "5", "false"}, r.List("items", 3))
+	require.Equal(t, []string{"200", "false", "x"}, []string{r.Scalar("status", 3), r.Scalar("off", 5), r.Scalar("text", 1)})
+	require.Empty(t, r.Scalar("z", 1))
 	require.Empty(t, r.Text("z", 1))
 	require.Empty(t, r.Text("absent", 1))
 	require.Zero(t, r.Integer("absent", 1, 2))
@@ -62,11 +67,14 @@ func TestReaderNamesEverythingThatIsWrong(t *testing.T) {
 		{"negative", `-1`, number, "jobData.f", "out_of_range"},
 		{"2^63", `9223372036854775808`, number, "jobData.f", "out_of_range"},
 		{"list for object", `["a"]`, texts, "jobData.f", "wrong_type"},
-		{"number in object", `{"k":1}`, texts, "jobData.f.k", "wrong_type"},
+		{"object in object", `{"k":{}}`, texts, "jobData.f.k", "wrong_type"},
+		{"list in object", `{"k":[1]}`, texts, "jobData.f.k", "wrong_type"},
+		{"list for scalar", `[1]`, func(r *jobdata.Reader) { r.Scalar("f", 3) }, "jobData.f", "wrong_type"},
+		{"long scalar", `1234`, func(r *jobdata.Reader) { r.Scalar("f", 3) }, "jobData.f", "too_long"},
 		{"null in object", `{"k":null}`, texts, "jobData.f.k", "wrong_type"},
-		{"control character in key", `{"k\n":1}`, texts, `jobData.f."k\n"`, "wrong_type"},
+		{"control character in key", `{"k\n":{}}`, texts, `jobData.f."k\n"`, "wrong_type"},
 		{"text for list", `"a"`, list, "jobData.f", "wrong_type"},
-		{"number in list", `["a",1]`, list, "jobData.f[1]", "wrong_type"},
+		{"object in list", `["a",{}]`, list, "jobData.f[1]", "wrong_type"},
 		{"long list", `["a","b","c"]`, list, "jobData.f", "too_many"},
 		{"text for boolean", `"true"`, boolean, "jobData.f", "wrong_type"},
 	}
@@ -96,7 +104,7 @@ func TestReaderRefusesUnknownFields(t *testing.T) {
 		fmt.Fprintf(&many, `"%s%04d":1,`, strings.Repeat("é", 40), i)
 	}
 	text := "{" + strings.TrimSuffix(many.String(), ",") + "}"
-	inside := read(`{"f":` + text + "}")
+	inside := read(`{"f":` + strings.ReplaceAll(text, ":1", ":[]") + "}")
 	inside.Texts("f")
 	require.Len(t, inside.End(), 100)
 	faults := read(text).End()
