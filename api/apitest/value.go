@@ -68,6 +68,9 @@ func texts() []Case {
 		{"51", `a\u0000b`, ""},
 		{"66", `a\r\n2026-01-01 INFO forged`, ""},
 		{"67", `a\u001b]0;owned\u0007`, ""},
+		{"54", `pay\u202etnem`, "invalid"},
+		{"55", `pay\u200bment`, "invalid"},
+		{"55 separator", `a\u2028b`, "invalid"},
 	} {
 		out = append(out, wrong(c.row, jobs, `{"jobType":"CUSTOM","jobClass":"noop","name":"`+c.name+`"}`, "name", c.code))
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
 const (
@@ -49,8 +49,10 @@ type NewToken struct {
 func (s *TokenService) Create(ctx context.Context, userID string, n NewToken) (t entity.Token, secret string, err error) {
 	now := s.clock.Now()
 	var wrong []fault.Field
-	if n.Name == "" || utf8.RuneCountInString(n.Name) > maxUserName || strings.TrimSpace(n.Name) != n.Name {
+	if n.Name == "" || strings.TrimSpace(n.Name) != n.Name {
 		wrong = append(wrong, fault.Field{Field: "name", Code: "invalid", Message: fmt.Sprintf("must have 1 to %d characters, without spaces around them", maxUserName)})
+	} else if remedy := validation.Line(n.Name, maxUserName); remedy != "" {
+		wrong = append(wrong, fault.Field{Field: "name", Code: "invalid", Message: remedy})
 	}
 	if !n.ExpiresAt.After(now) || n.ExpiresAt.Sub(now) > MaxTokenLife {
 		wrong = append(wrong, fault.Field{Field: "expiresAt", Code: "out_of_range", Message: "must be a time within the next 366 days"})

@@ -7,8 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -107,11 +105,11 @@ func (s *UserService) Change(ctx context.Context, id string, n NewUser) (entity.
 // Delete removes a user with sessions and tokens.
 func (s *UserService) Delete(ctx context.Context, id string) error { return s.admin.DropUser(ctx, id) }
 
+// checkUserName keeps new names to characters of which no two look alike.
 func checkUserName(name string) []fault.Field {
-	bad := name == "" || utf8.RuneCountInString(name) > maxUserName || !utf8.ValidString(name) || strings.TrimSpace(name) != name ||
-		strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || !unicode.IsPrint(r) })
-	if bad {
-		return []fault.Field{{Field: "username", Code: "invalid", Message: fmt.Sprintf("must have 1 to %d printable characters, without spaces around them", maxUserName)}}
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	if name == "" || len(name) > maxUserName || strings.Trim(name, plain+"._@+-") != "" || !strings.ContainsRune(plain, rune(name[0])) {
+		return []fault.Field{{Field: "username", Code: "invalid", Message: fmt.Sprintf("must have 1 to %d ASCII letters, digits and . _ @ + -, and begin with a letter or digit", maxUserName)}}
 	}
 	return nil
 }

@@ -54,13 +54,14 @@ func (c *checker) between(field string, n, low, high int64) bool {
 	return false
 }
 
-// line checks a text of one line; text also allows line breaks and tabs.
+// line checks a text of one line, such as a name; text also allows line breaks,
+// tabs and what is not seen.
 func (c *checker) line(field, s string, most int) bool {
 	if strings.ContainsAny(s, "\n\r\t") {
 		c.add(field, CodeInvalid, "remove line breaks and tabs")
 		return false
 	}
-	return c.text(field, s, most)
+	return c.text(field, s, most) && c.seen(field, s)
 }
 
 func (c *checker) text(field, s string, most int) bool {
