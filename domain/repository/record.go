@@ -73,7 +73,8 @@ type Outbox interface {
 
 // Users keeps users and their sessions.
 type Users interface {
-	// AddUser adds a user; a taken name is fault.KindConflict.
+	// AddUser adds a user; a name that is taken, in whatever case, is
+	// fault.KindConflict.
 	AddUser(ctx context.Context, u entity.User) error
 	// UserByName returns fault.KindNotFound for an unknown name.
 	UserByName(ctx context.Context, name string) (entity.User, error)

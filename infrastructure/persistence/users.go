@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -19,8 +20,10 @@ type Users struct{ s *core }
 
 // userRow is a row of scheduler_user.
 type userRow struct {
-	ID           string `gorm:"column:id;primaryKey"`
-	Name         string
+	ID   string `gorm:"column:id;primaryKey"`
+	Name string
+	// NameKey is Name in lower case; NULL where a former release made the user.
+	NameKey      *string
 	PasswordHash string
 	Role         string
 	// JobGroups is a JSON object of group and role; NULL is every group.
@@ -67,14 +70,23 @@ func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 	if err != nil {
 		return fmt.Errorf("write the groups of user %s: %w", u.ID, err)
 	}
+	key := strings.ToLower(u.Name)
 	err = r.s.change(ctx, repository.LaneAPI, "user-add", func(ctx context.Context, c *conn) error {
+		// Who was made by a former release has no key to collide with.
+		alike, err := collect(ctx, c, "user.alike", "SELECT 1 FROM scheduler_user WHERE LOWER(name) = ? LIMIT 1", []any{key}, scanInt)
+		if err != nil {
+			return err
+		}
+		if len(alike) > 0 {
+			return repository.ErrDuplicateID
+		}
 		return c.gorm(ctx, "user.insert").Create(&userRow{
-			ID: u.ID, Name: u.Name, PasswordHash: u.PasswordHash, Role: string(u.Role), JobGroups: groups, Commands: u.Commands, Secrets: u.Secrets,
+			ID: u.ID, Name: u.Name, NameKey: &key, PasswordHash: u.PasswordHash, Role: string(u.Role), JobGroups: groups, Commands: u.Commands, Secrets: u.Secrets,
 			CreateTime: stamp(u.CreateTime), UpdateTime: stamp(u.UpdateTime),
 		}).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) {
-		return fault.Conflict("name_taken", "a user with the name %q exists", u.Name)
+		return fault.Conflict("name_taken", "a user with the name %q exists; small and capital letters count as the same", u.Name)
 	}
 	return err
 }

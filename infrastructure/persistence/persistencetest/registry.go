@@ -165,6 +165,8 @@ func testUsers(t *testing.T, open Opener) {
 	again := u
 	again.ID = jobID(2)
 	require.True(t, fault.Is(s.AddUser(t.Context(), again), fault.KindConflict))
+	again.Name = "ADMIN"
+	require.True(t, fault.Is(s.AddUser(t.Context(), again), fault.KindConflict), "two users do not differ by case alone")
 	got, err := s.UserByName(t.Context(), "admin")
 	require.NoError(t, err)
 	require.Equal(t, u, got)
