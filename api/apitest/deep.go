@@ -116,9 +116,9 @@ func people() []Case {
 		return wrong(row, password, fields{"oldPassword": old, "newPassword": next}.String(), field, code)
 	}
 	return append(out,
-		change("49", AdminPassword, "        ", "newPassword", "too_common"),
+		change("49", AdminPassword, "          ", "newPassword", "too_common"),
 		change("50", AdminPassword, strings.Repeat("x", 257), "newPassword", "too_long"),
-		change("51", AdminPassword, "a\x00bcdefgh", "newPassword", "invalid_text"),
+		change("51", AdminPassword, "a\x00bcdefghij", "newPassword", "invalid_text"),
 		change("49 short", AdminPassword, "🚀🚀", "newPassword", "too_short"),
 		change("58", AdminPassword, AdminPassword, "newPassword", "unchanged"),
 		change("114", AdminPassword+" ", "another password", "oldPassword", "wrong_password"))

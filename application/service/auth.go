@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,9 +28,6 @@ const (
 	// on, and older ones end.
 	SessionLife = 12 * time.Hour
 	MaxSessions = 100
-	// MinPassword and MaxPassword bound new passwords, the latter in bytes.
-	MinPassword = 8
-	MaxPassword = 256
 
 	maxUserName   = 100
 	maxToken      = 256
@@ -276,24 +272,6 @@ func (s *AuthService) EnsureFirstAdmin(ctx context.Context, initialPassword stri
 		return "", fmt.Errorf("add the first user: %w", err)
 	}
 	return generated, nil
-}
-
-// weaknesses says what is wrong with a new password.
-func weaknesses(field, password, userName string) []fault.Field {
-	guessed := []string{"password", "password1", "12345678", "123456789", "1234567890", "11111111", "00000000", "qwertyui", "admin123", "administrator", "changeme", "default_token"}
-	lower := strings.ToLower(password)
-	switch {
-	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
-		return []fault.Field{{Field: field, Code: "invalid_text", Message: "must be valid UTF-8 without NUL"}}
-	case utf8.RuneCountInString(password) < MinPassword:
-		return []fault.Field{{Field: field, Code: "too_short", Message: fmt.Sprintf("must have at least %d characters", MinPassword)}}
-	case len(password) > MaxPassword:
-		return []fault.Field{{Field: field, Code: "too_long", Message: fmt.Sprintf("must have at most %d bytes", MaxPassword)}}
-	case slices.Contains(guessed, lower) || lower == strings.ToLower(userName) || strings.TrimSpace(password) == "":
-		return []fault.Field{{Field: field, Code: "too_common", Message: "is among the first that are guessed; choose another"}}
-	default:
-		return nil
-	}
 }
 
 // newSecret is 256 random bits as text behind a prefix that secret scanners

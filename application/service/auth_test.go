@@ -338,8 +338,8 @@ func TestChangePassword(t *testing.T) {
 		{"wrong password", "a new password", "oldPassword", "wrong_password"},
 		{rightPassword, "short", "newPassword", "too_short"},
 		{rightPassword, strings.Repeat("x", 257), "newPassword", "too_long"},
-		{rightPassword, "Password", "newPassword", "too_common"},
-		{rightPassword, "         ", "newPassword", "too_common"},
+		{rightPassword, "Password12", "newPassword", "too_common"},
+		{rightPassword, "          ", "newPassword", "too_common"},
 		{rightPassword, rightPassword, "newPassword", "unchanged"},
 		{rightPassword, "bad\xffpassword", "newPassword", "invalid_text"},
 	} {

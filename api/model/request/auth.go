@@ -28,7 +28,7 @@ func ReadLogin(r *http.Request) (Login, error) {
 // ChangePassword is the body of POST /auth/password.
 type ChangePassword struct {
 	OldPassword string `json:"oldPassword"`
-	NewPassword string `json:"newPassword" minLength:"8" maxLength:"256"`
+	NewPassword string `json:"newPassword" minLength:"10" maxLength:"256"`
 	// KeepTokens leaves the user's API tokens as they are; else they are revoked.
 	KeepTokens bool `json:"keepTokens,omitempty"`
 }

@@ -15,7 +15,7 @@ import (
 // UserBody documents the body of POST /users.
 type UserBody struct {
 	Username string `json:"username"`
-	Password string `json:"password" minLength:"8" maxLength:"256"`
+	Password string `json:"password" minLength:"10" maxLength:"256"`
 	UserRights
 }
 
@@ -23,7 +23,7 @@ type UserBody struct {
 type UserChange struct {
 	Username string `json:"username,omitempty" readonly:"true"`
 	// Password is left as it is where it is absent.
-	Password string `json:"password,omitempty" minLength:"8" maxLength:"256"`
+	Password string `json:"password,omitempty" minLength:"10" maxLength:"256"`
 	// KeepTokens leaves the API tokens as they are; else another password revokes
 	// them.
 	KeepTokens bool `json:"keepTokens,omitempty"`
