@@ -49,6 +49,8 @@ type Options struct {
 	LogLimit  int
 	PlanLimit int
 	MaxHeld   int
+	// Linger is running.Config's, by the test's clock.
+	Linger time.Duration
 	// Clock is shared by the nodes of one test; a new one at Noon when nil.
 	Clock *clocktest.Manual
 }
@@ -124,7 +126,8 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Fair: fair, Executor: n.Script, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
 		Random: func() float64 { return 0.5 }, Logger: logger,
 	}, running.Config{
-		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Handlers: o.Handlers, Slots: o.Slots, CommandSlots: o.CommandSlots, BatchSize: o.BatchSize, LogLimit: o.LogLimit,
+		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Handlers: o.Handlers, Slots: o.Slots, CommandSlots: o.CommandSlots, BatchSize: o.BatchSize,
+		LogLimit: o.LogLimit, Linger: o.Linger,
 	})
 	n.Planner = firing.New(firing.Deps{
 		Store: n.Faults, Plans: store, Executions: store.Executions, Places: n.Places, Definitions: n.Jobs,

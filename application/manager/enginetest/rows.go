@@ -148,6 +148,8 @@ type Counts struct {
 	Poisoned   int
 	Refused    int
 	Lost       int
+	// Ends are attempts whose end was stored.
+	Ends int
 }
 
 // Fired implements firing.Metrics.
@@ -166,7 +168,7 @@ func (c *Counts) PoisonFire() { c.add(&c.Poisoned, 1) }
 func (c *Counts) Started(time.Duration) {}
 
 // Ended implements running.Metrics.
-func (c *Counts) Ended(entity.Status, entity.Reason, time.Duration, bool) {}
+func (c *Counts) Ended(entity.Status, entity.Reason, time.Duration, bool) { c.add(&c.Ends, 1) }
 
 // CompleteBatch implements running.Metrics.
 func (c *Counts) CompleteBatch(int, time.Duration) {}

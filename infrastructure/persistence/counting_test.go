@@ -1,0 +1,257 @@
+package persistence
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"sync"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/stretchr/testify/require"
+	"modernc.org/sqlite"
+)
+
+// Traffic is what goes between a store and its driver.
+type Traffic struct {
+	// Statements are counted one by one, START TRANSACTION and COMMIT included.
+	Statements int
+	// Rows were written or read.
+	Rows int
+	// Values were bound to statements or read from rows.
+	Values int
+	// Bytes are the texts of the statements and the values of both ways.
+	Bytes int
+}
+
+// Meter counts the traffic of a store. Safe for concurrent use.
+type Meter struct {
+	mu sync.Mutex
+	// tx is the traffic of write transactions, pool that of reads beside them.
+	tx, pool flow
+}
+
+type flow struct {
+	sum        Traffic
+	statements []string
+}
+
+// Reset forgets what was counted.
+func (m *Meter) Reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tx, m.pool = flow{}, flow{}
+}
+
+// Transactions are the traffic of write transactions since the last Reset, and
+// their statements; Reads are the same of what is read beside them.
+func (m *Meter) Transactions() (Traffic, []string) { return m.read(&m.tx) }
+
+// Reads are described at Transactions.
+func (m *Meter) Reads() (Traffic, []string) { return m.read(&m.pool) }
+
+func (m *Meter) read(t *flow) (Traffic, []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return t.sum, append([]string(nil), t.statements...)
+}
+
+// Metered puts a meter between an open store and its driver. Nothing may have
+// used the store yet. As a MySQL server it is treated that knows no lists of
+// VALUES, if plain is set: MySQL 8 is one.
+func Metered(t testing.TB, s *Store, cfg Config, plain bool) *Meter {
+	t.Helper()
+	m := &Meter{}
+	if s.dialect.lite() {
+		common := []string{"foreign_keys(0)", "cache_size(-32768)", "temp_store(MEMORY)", "synchronous(NORMAL)"}
+		s.writer.db = m.open(t, &dsnConnector{liteDSN(cfg.Path, common...)}, 1)
+		s.pool = m.open(t, &dsnConnector{liteDSN(cfg.Path, append(common, "query_only(1)")...)}, liteReaders)
+		s.read.ConnPool = newLiteReader(s.pool)
+		return m
+	}
+	session, err := mysqlConfig(cfg.DSN)
+	require.NoError(t, err)
+	vars, err := mysqlVariables(t.Context(), s.pool)
+	require.NoError(t, err)
+	mysqlSession(session, vars)
+	connector, err := mysql.NewConnector(session)
+	require.NoError(t, err)
+	s.pool = m.open(t, connector, mysqlMaxConns)
+	s.read.ConnPool = s.pool
+	s.dialect.valuesLists = s.dialect.valuesLists && !plain
+	return m
+}
+
+func (m *Meter) open(t testing.TB, c driver.Connector, conns int) *sql.DB {
+	db := sql.OpenDB(&meteredConnector{c, m})
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+// add counts a statement, or without a query a row that was read.
+func (c *meteredConn) add(query string, args []driver.NamedValue, rows, values, bytes int) {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	switch query {
+	case "START TRANSACTION", "BEGIN IMMEDIATE":
+		c.writes, rows = true, 0 // SQLite tells the rows of the statement before
+	case "COMMIT", "ROLLBACK":
+		rows = 0
+	}
+	t := &c.m.pool
+	if c.writes {
+		t = &c.m.tx
+	}
+	if query != "" {
+		t.sum.Statements++
+		t.sum.Bytes += len(query)
+		t.statements = append(t.statements, query)
+	}
+	for _, a := range args {
+		t.sum.Bytes += size(a.Value)
+	}
+	t.sum.Rows += rows
+	t.sum.Values += len(args) + values
+	t.sum.Bytes += bytes
+	if query == "COMMIT" || query == "ROLLBACK" {
+		c.writes = false
+	}
+}
+
+// size is how many bytes a value has; a number counts as eight, so that its
+// value does not change the figure.
+func size(v driver.Value) int {
+	switch v := v.(type) {
+	case nil:
+		return 0
+	case []byte:
+		return len(v)
+	case string:
+		return len(v)
+	default:
+		return 8
+	}
+}
+
+// dsnConnector opens connections to a SQLite file.
+type dsnConnector struct{ dsn string }
+
+func (c *dsnConnector) Connect(context.Context) (driver.Conn, error) { return c.Driver().Open(c.dsn) }
+func (c *dsnConnector) Driver() driver.Driver                        { return &sqlite.Driver{} }
+
+type meteredConnector struct {
+	driver.Connector
+	m *Meter
+}
+
+func (c *meteredConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &meteredConn{wholeConn: conn.(wholeConn), m: c.m}, nil
+}
+
+// wholeConn is what both drivers' connections can do.
+type wholeConn interface {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ConnBeginTx
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+type meteredConn struct {
+	wholeConn
+	m *Meter
+	// writes: a transaction is open; guarded by the meter's mutex.
+	writes bool
+}
+
+// CheckNamedValue implements driver.NamedValueChecker as the connection does,
+// or as database/sql does for one that does not.
+func (c *meteredConn) CheckNamedValue(v *driver.NamedValue) (err error) {
+	if checker, ok := c.wholeConn.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(v)
+	}
+	v.Value, err = driver.DefaultParameterConverter.ConvertValue(v.Value)
+	return err
+}
+
+func (c *meteredConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	res, err := c.wholeConn.ExecContext(ctx, query, args)
+	return c.executed(query, args, res, err)
+}
+
+func (c *meteredConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := c.wholeConn.QueryContext(ctx, query, args)
+	return c.queried(query, args, rows, err)
+}
+
+func (c *meteredConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	stmt, err := c.wholeConn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return &meteredStmt{stmt.(wholeStmt), query, c}, nil
+}
+
+type wholeStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+type meteredStmt struct {
+	wholeStmt
+	query string
+	c     *meteredConn
+}
+
+func (s *meteredStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	res, err := s.wholeStmt.ExecContext(ctx, args)
+	return s.c.executed(s.query, args, res, err)
+}
+
+func (s *meteredStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := s.wholeStmt.QueryContext(ctx, args)
+	return s.c.queried(s.query, args, rows, err)
+}
+
+func (c *meteredConn) executed(query string, args []driver.NamedValue, res driver.Result, err error) (driver.Result, error) {
+	if err != nil {
+		return nil, err
+	}
+	n, err := res.RowsAffected()
+	c.add(query, args, int(n), 0, 0)
+	return res, err
+}
+
+func (c *meteredConn) queried(query string, args []driver.NamedValue, rows driver.Rows, err error) (driver.Rows, error) {
+	if err != nil {
+		return nil, err
+	}
+	c.add(query, args, 0, 0, 0)
+	return &meteredRows{rows, c}, nil
+}
+
+type meteredRows struct {
+	driver.Rows
+	c *meteredConn
+}
+
+func (r *meteredRows) Next(dest []driver.Value) error {
+	if err := r.Rows.Next(dest); err != nil {
+		return err
+	}
+	bytes := 0
+	for _, v := range dest {
+		bytes += size(v)
+	}
+	r.c.add("", nil, 1, len(dest), bytes)
+	return nil
+}
