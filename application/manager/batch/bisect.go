@@ -9,22 +9,22 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Bisect runs do over items. When it fails for a reason that lasts, the items
-// are halved until the offender is alone, and offender is called for it;
-// everything else goes on (engine rule 10). An error of offender is returned
-// with those of others at the end of the walk. An error that passes ends the
-// walk, because all that follows would meet it. For n items and one offender do
-// runs at most 2·log2(n)+1 times. Order is kept.
+// Bisect runs do over items. When it fails for a reason that lasts, or panics
+// (*PanicError), the items are halved until the offender is alone, and offender
+// is called for it; everything else goes on (engine rule 10). An error or a
+// panic of offender is returned with those of others at the end of the walk. An
+// error that passes ends the walk, because all that follows would meet it. For n
+// items and one offender do runs at most 2·log2(n)+1 times. Order is kept.
 func Bisect[T any](items []T, do func([]T) error, offender func(T, error) error) error {
 	if len(items) == 0 {
 		return nil
 	}
-	err := do(items)
+	err := Guard(func() error { return do(items) })
 	if err == nil || Passes(err) {
 		return err
 	}
 	if len(items) == 1 {
-		return offender(items[0], err)
+		return Guard(func() error { return offender(items[0], err) })
 	}
 	half := len(items) / 2
 	first := Bisect(items[:half], do, offender)

@@ -104,6 +104,40 @@ func TestAnOutageWhileAnOffenderIsHelpedEndsTheWalk(t *testing.T) {
 	require.Equal(t, 2, calls)
 }
 
+func TestAPanicIsTracedToItsItem(t *testing.T) {
+	var applied, offenders []int
+	err := batch.Bisect(numbers(100), func(items []int) error {
+		for _, n := range items {
+			if n == 42 {
+				panic("a schedule that panics")
+			}
+		}
+		applied = append(applied, items...)
+		return nil
+	}, func(n int, err error) error {
+		var panicked *batch.PanicError
+		require.ErrorAs(t, err, &panicked)
+		require.EqualError(t, err, "panic: a schedule that panics")
+		require.Contains(t, string(panicked.Stack), "TestAPanicIsTracedToItsItem")
+		offenders = append(offenders, n)
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []int{42}, offenders)
+	require.Len(t, applied, 99)
+}
+
+func TestAPanicOfTheOffendersHandlerIsAnError(t *testing.T) {
+	err := batch.Bisect([]int{1}, func([]int) error { return &repository.PoisonError{Err: errRefused} },
+		func(int, error) error { panic("again") })
+	require.EqualError(t, err, "panic: again")
+}
+
+func TestGuardPassesErrorsOn(t *testing.T) {
+	require.NoError(t, batch.Guard(func() error { return nil }))
+	require.ErrorIs(t, batch.Guard(func() error { return errRefused }), errRefused)
+}
+
 func TestEveryItemIsAppliedOrNamedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 200).Draw(t, "n")

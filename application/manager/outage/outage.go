@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
@@ -30,7 +31,11 @@ func (o *Log) Note(err error) {
 	switch {
 	case err != nil && !o.lasts:
 		o.lasts, o.since = true, o.clock.Monotonic()
-		o.logger.Error("a duty fails; it goes on trying", "duty", o.duty, "error", err)
+		attrs := []any{"duty", o.duty, "error", err}
+		if stack := batch.StackOf(err); stack != "" {
+			attrs = append(attrs, "stack", stack)
+		}
+		o.logger.Error("a duty fails; it goes on trying", attrs...)
 	case err == nil && o.lasts:
 		o.lasts = false
 		o.logger.Info("a duty works again", "duty", o.duty, "after", (o.clock.Monotonic() - o.since).String())

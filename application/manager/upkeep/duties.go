@@ -10,10 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -108,7 +108,7 @@ func (d *Duties) add(name string, l *loop, may, run func(ctx context.Context) er
 	d.loops[name] = l
 	d.mu.Unlock()
 	err := d.ticker.Every(name, l.interval, may, func(ctx context.Context) {
-		if err := guarded(ctx, run); err == nil || ctx.Err() == nil {
+		if err := batch.Guard(func() error { return run(ctx) }); err == nil || ctx.Err() == nil {
 			d.note(l, err)
 		}
 	})
@@ -133,15 +133,6 @@ func (d *Duties) note(l *loop, err error) {
 	default:
 		l.outage.Note(err)
 	}
-}
-
-func guarded(ctx context.Context, run func(ctx context.Context) error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return run(ctx)
 }
 
 // graceTicks is how many intervals a loop may miss before it counts as
