@@ -200,7 +200,7 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 	if !row.Status.Final() {
 		return "", fault.Conflict("not_final", "the execution is still %s; cancel it first", row.Status)
 	}
-	if row.SkipCount > 0 {
+	if row.IsRange() {
 		return "", fault.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead", row.SkipCount)
 	}
 	now := s.Clock.Now()

@@ -99,9 +99,14 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 			return err
 		}
 		now := s.Clock.Now()
-		if effect, err = s.settler.Settle(ctx, tx, job, now); err != nil {
+		if effect, _, err = s.settler.Settle(ctx, tx, job, now); err != nil {
 			return err
 		}
+		left, err := s.settler.Abandon(ctx, tx, job, entity.ReasonDeleted, now)
+		if err != nil {
+			return err
+		}
+		effect.Add(left)
 		if err := s.Places.OpenFor(ctx, tx, now, &effect, job); err != nil {
 			return err
 		}

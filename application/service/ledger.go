@@ -141,7 +141,7 @@ func (s *ExecutionService) recorded(ctx context.Context, jobID string, from, to 
 
 func entryOf(row *entity.Execution) LedgerEntry {
 	e := LedgerEntry{FireKey: row.FireKey, ScheduledTime: row.ScheduledTime}
-	if row.SkipCount > 0 {
+	if row.IsRange() {
 		e.RangeEnd, e.Count, e.CountAtLeast = row.SkipTo, row.SkipCount, row.SkipAtLeast
 	}
 	return e

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -23,6 +24,7 @@ func (e *Engine) parts() []service.Part {
 		{Name: service.PartCommands, Check: e.commandTrouble},
 		{Name: "secrets", Check: e.Secrets.Lost},
 		{Name: "unplaced", Check: func() (string, bool) { return e.dispatch.Unplaced() }},
+		{Name: "locks", Check: e.lockedJobs},
 	}
 }
 
@@ -47,6 +49,14 @@ func (c *cluster) trouble() (reason string, blocks bool) {
 		return "", false
 	}
 	return "Redis does not serve: hints and dampers are off, and work of other nodes is found by the sweeps, up to a second later", false
+}
+
+// lockedJobs says that due jobs do not fire; which ones, the log says.
+func (e *Engine) lockedJobs() (reason string, blocks bool) {
+	if _, count := e.Planner.LockedLong(); count > 0 {
+		reason = fmt.Sprintf("%d due jobs do not fire, because somebody else has locked their rows in the store; the log names them", count)
+	}
+	return reason, false
 }
 
 func (e *Engine) skew() (reason string, blocks bool) {

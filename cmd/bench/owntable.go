@@ -95,7 +95,7 @@ func ownBatch(ctx context.Context, e *app.Engine, turn int, jobs []ownJob) error
 		}
 	}
 	err := e.Store.Write(ctx, repository.LaneFire, "bench.fire", func(ctx context.Context, tx repository.Tx) error {
-		moved, err := tx.Jobs.Move(ctx, moves)
+		moved, _, err := tx.Jobs.Move(ctx, moves)
 		if err != nil {
 			return err
 		}

@@ -118,6 +118,10 @@ type Execution struct {
 	UpdateTime time.Time
 }
 
+// IsRange reports whether the row stands for all nominal times of a span. Their
+// number may be unknown: then SkipCount is 0 and SkipAtLeast set.
+func (e *Execution) IsRange() bool { return !e.SkipTo.IsZero() }
+
 // IdempotencyKey is the same over attempts and replays of one piece of work.
 func (e *Execution) IdempotencyKey() string {
 	if e.RootID != "" {

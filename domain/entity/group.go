@@ -14,6 +14,10 @@ type Group struct {
 	MaxConcurrency int
 	// Paused holds every job of the group, also those that join it later.
 	Paused bool
+	// HeldAt is when the group was paused or resumed last; zero: never. Pause is
+	// of meaning while it is paused.
+	HeldAt time.Time
+	Pause  Pause
 	// Settled: all jobs follow Paused, and know whether there is a limit. Until
 	// then they are being changed.
 	Settled    bool
@@ -22,16 +26,6 @@ type Group struct {
 	// UpdateTime is zero until the first change.
 	UpdateTime time.Time
 }
-
-// PauseCause says who paused a job.
-type PauseCause string
-
-// The causes. PausedByUser is a pause of the job itself, which outlasts that
-// of its group.
-const (
-	PausedByUser  PauseCause = ""
-	PausedByGroup PauseCause = "GROUP"
-)
 
 // GroupPlace is the place that a fire holds in its group, from before its first
 // run may start until its last run is over. A group has as many as its limit.

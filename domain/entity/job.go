@@ -55,8 +55,9 @@ type Job struct {
 	LastFireTime time.Time
 	// PausedAt is when the pause began; its span becomes one ledger row.
 	PausedAt time.Time
-	// PausedBy is of meaning while the job is PAUSED.
+	// PausedBy and Pause are of meaning while the job is PAUSED.
 	PausedBy  PauseCause
+	Pause     Pause
 	Partition int
 	// FenceSeq is the job-wide fencing number given to the latest fire of a
 	// coordinated job (engine rule 21). It never falls.

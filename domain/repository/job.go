@@ -37,11 +37,27 @@ type JobMove struct {
 	Version int
 }
 
+// JobBreak pauses a job that cannot be planned.
+type JobBreak struct {
+	ID string
+	// Version and From are the definition and the cursor that were met.
+	Version int
+	From    time.Time
+	// Next is the first moment that is not decided.
+	Next time.Time
+	At   time.Time
+	// Reason says why, for people.
+	Reason string
+}
+
 // JobWriter changes jobs inside a transaction.
 type JobWriter interface {
 	// Lock locks the rows in id order and returns those that exist and are not
 	// deleted, in id order.
 	Lock(ctx context.Context, ids []string) ([]JobHead, error)
+	// TryLock is Lock for rows that nobody else has locked: it does not wait.
+	// locked are the others that exist.
+	TryLock(ctx context.Context, ids []string) (heads []JobHead, locked []string, err error)
 	// LockFull locks one row and returns all of it; a missing or deleted job
 	// is fault.KindNotFound.
 	LockFull(ctx context.Context, id string) (*entity.Job, error)
@@ -57,13 +73,19 @@ type JobWriter interface {
 	// Update writes all of a locked job; when its Version grew, the definition
 	// is kept under the new version. Deleted marks it deleted and frees the name.
 	Update(ctx context.Context, job *entity.Job, deleted bool) error
+	// Break pauses a job, with the next version of the same definition, if it is
+	// still ENABLED at that version and cursor; else it returns false. It does not
+	// read the definition.
+	Break(ctx context.Context, b JobBreak) (bool, error)
 	// Advance moves the cursors of locked jobs, many in one statement.
 	Advance(ctx context.Context, moves []JobAdvance) error
 	// Move is Lock, the check and Advance at once, for jobs of which nothing
 	// else need be known: it moves, in id order, those that are ENABLED and
 	// still have the cursor and version given, and returns their ids. The
-	// others are left as they are. FenceSeq is not written.
-	Move(ctx context.Context, moves []JobMove) (moved map[string]bool, err error)
+	// others are left as they are; those of them that somebody else has locked
+	// are returned as locked. It waits for no lock, or for one lock wait where
+	// the server cannot do otherwise. FenceSeq is not written.
+	Move(ctx context.Context, moves []JobMove) (moved map[string]bool, locked []string, err error)
 }
 
 // DueQuery asks for planned jobs up to a moment.

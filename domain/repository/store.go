@@ -32,6 +32,9 @@ type Store interface {
 	// wait time-outs are retried, so fn may run more than once and must not
 	// keep what a former run computed.
 	//
+	// In LaneFire a lock wait that times out is not retried: the error is
+	// ErrLocked, and the caller puts aside what others have locked.
+	//
 	// When the commit's reply is lost the error is ErrCommitUnknown: the
 	// transaction may or may not have happened, and the caller must re-read
 	// (engine rule 9). When the store cannot be reached the error is of
@@ -60,6 +63,10 @@ var ErrCommitUnknown = errors.New("the outcome of the commit is unknown")
 // ErrDuplicateID is returned by an insert whose primary key exists. It is an
 // alarm: the cursor should have prevented it (engine rule 1).
 var ErrDuplicateID = errors.New("a row with this id exists")
+
+// ErrLocked is returned when somebody else holds a row for longer than the
+// store lets a transaction wait (engine rules 8 and 11).
+var ErrLocked = errors.New("somebody else has locked a row")
 
 // PoisonError is a failure of a statement that repeating it will not mend,
 // such as a value that the column cannot hold. The batch is bisected until the

@@ -23,6 +23,7 @@ type MetricsCollector struct {
 	batchTook  *prometheus.HistogramVec
 	duplicates prometheus.Counter
 	poison     prometheus.Counter
+	locked     prometheus.Counter
 	lateness   prometheus.Histogram
 	duration   *prometheus.HistogramVec
 	ended      *prometheus.CounterVec
@@ -53,6 +54,7 @@ func New() *MetricsCollector {
 		batchTook:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_batch_duration_seconds", Help: "Time of one engine transaction.", Buckets: latenessBuckets()}, []string{"kind"}),
 		duplicates: prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_duplicate_fires_total", Help: "Fires whose id was recorded before the cursor passed them. Alert on any."}),
 		poison:     prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_poison_fires_total", Help: "Fires that the store refused and that were recorded as failed."}),
+		locked:     prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_locked_fires_total", Help: "Tries to fire a due job whose row somebody else had locked."}),
 		lateness:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "ps_start_lateness_seconds", Help: "Handler entry minus due time.", Buckets: latenessBuckets()}),
 		duration:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_execution_duration_seconds", Help: "Duration of attempts.", Buckets: durationBuckets()}, []string{"status"}),
 		ended:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_executions_total", Help: "Ends of attempts; status WAITING means that a retry follows."}, []string{"status", "reason"}),
@@ -64,7 +66,7 @@ func New() *MetricsCollector {
 	m.members = newMembers(m.registry)
 	m.plainOK = m.duration.WithLabelValues(string(entity.StatusSuccess))
 	m.okCount = m.ended.WithLabelValues(string(entity.StatusSuccess), "")
-	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.lateness, m.duration,
+	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.locked, m.lateness, m.duration,
 		m.ended, m.refused, m.recovered, m.queries, m.queryTook,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -101,6 +103,9 @@ func (m *MetricsCollector) DuplicateFire() { m.duplicates.Inc() }
 
 // PoisonFire implements firing.Metrics.
 func (m *MetricsCollector) PoisonFire() { m.poison.Inc() }
+
+// LockedFires implements firing.Metrics.
+func (m *MetricsCollector) LockedFires(n int) { m.locked.Add(float64(n)) }
 
 // Started implements running.Metrics.
 func (m *MetricsCollector) Started(lateness time.Duration) { m.lateness.Observe(lateness.Seconds()) }

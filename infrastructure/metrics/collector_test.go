@@ -90,6 +90,7 @@ func (node) Load(kind entity.SlotKind) (running, slots int) {
 }
 func (node) HeldEnds() int         { return 2 }
 func (node) Held() int             { return 17 }
+func (node) Locked() int           { return 2 }
 func (node) Leads() bool           { return true }
 func (node) Offset() time.Duration { return -2500 * time.Millisecond }
 func (node) Ages() map[string]time.Duration {
@@ -115,6 +116,7 @@ func TestGaugesAreReadWhenAsked(t *testing.T) {
 		`ps_slots`:                              "8",
 		`ps_held_ends`:                          "2",
 		`ps_due_soon`:                           "17",
+		`ps_jobs_locked`:                        "2",
 		`ps_loop_age_seconds{loop="scan"}`:      "1.5",
 		`ps_duties_leader`:                      "1",
 		`ps_clock_offset_seconds`:               "-2.5",

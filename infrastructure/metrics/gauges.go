@@ -23,9 +23,11 @@ type Runs interface {
 	HeldEnds() int
 }
 
-// Plans tells how many jobs are held because they are due soon.
+// Plans tells how many jobs are held because they are due soon, and how many due
+// ones wait because somebody else has locked their rows.
 type Plans interface {
 	Held() int
+	Locked() int
 }
 
 // Loops tells the ages of the last good ticks of the duties that are this
@@ -62,6 +64,7 @@ func (m *MetricsCollector) Watch(q Queue, runs Runs, plans Plans, loops Loops, c
 		commandSlots: prometheus.NewDesc("ps_command_slots", "Slots for commands of this node.", nil, nil),
 		ends:         prometheus.NewDesc("ps_held_ends", "Ends of runs that the store has not taken for more than a minute. Alert on any.", nil, nil),
 		held:         prometheus.NewDesc("ps_due_soon", "Jobs held in memory because they are due soon.", nil, nil),
+		locked:       prometheus.NewDesc("ps_jobs_locked", "Due jobs that wait because somebody else has locked their rows.", nil, nil),
 		age:          prometheus.NewDesc("ps_loop_age_seconds", "Time since the last good tick of a duty.", []string{"loop"}, nil),
 		leads:        prometheus.NewDesc("ps_duties_leader", "1 on the node that does the duties of the cluster, else 0.", nil, nil),
 		offset:       prometheus.NewDesc("ps_clock_offset_seconds", "How far the clock of the store is ahead of this node's, as far as that is certain. Alert beyond 1 and -1.", nil, nil),
@@ -77,12 +80,12 @@ type gauges struct {
 
 	degraded func() []string
 
-	depth, unplaced, running, slots, commands, commandSlots, ends, held, age, leads, offset, trouble *prometheus.Desc
+	depth, unplaced, running, slots, commands, commandSlots, ends, held, locked, age, leads, offset, trouble *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.depth, g.unplaced, g.running, g.slots, g.commands, g.commandSlots, g.ends, g.held, g.age, g.leads, g.offset, g.trouble} {
+	for _, d := range []*prometheus.Desc{g.depth, g.unplaced, g.running, g.slots, g.commands, g.commandSlots, g.ends, g.held, g.locked, g.age, g.leads, g.offset, g.trouble} {
 		ch <- d
 	}
 }
@@ -147,6 +150,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(g.ends, float64(g.runs.HeldEnds()))
 	gauge(g.held, float64(g.plans.Held()))
+	gauge(g.locked, float64(g.plans.Locked()))
 	leads := 0.0
 	if g.loops.Leads() {
 		leads = 1

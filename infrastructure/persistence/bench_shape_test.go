@@ -240,7 +240,7 @@ func (c *contestant) life(ctx context.Context, worker, workers, batch int) error
 		}
 	}
 	err := c.store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
-		moved, err := tx.Jobs.Move(ctx, moves)
+		moved, _, err := tx.Jobs.Move(ctx, moves)
 		if err != nil {
 			return err
 		}

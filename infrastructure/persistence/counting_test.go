@@ -65,20 +65,22 @@ func Metered(t testing.TB, s *Store, cfg Config, plain bool) *Meter {
 	if s.dialect.lite() {
 		common := []string{"foreign_keys(0)", "cache_size(-32768)", "temp_store(MEMORY)", "synchronous(NORMAL)"}
 		s.writer.db = m.open(t, &dsnConnector{liteDSN(cfg.Path, common...)}, 1)
-		s.pool = m.open(t, &dsnConnector{liteDSN(cfg.Path, append(common, "query_only(1)")...)}, liteReaders)
-		s.read.ConnPool = newLiteReader(s.pool)
+		s.pool.own = m.open(t, &dsnConnector{liteDSN(cfg.Path, append(common, "query_only(1)")...)}, liteReaders)
+		s.read.ConnPool = newLiteReader(s.pool.own)
 		return m
 	}
 	session, err := mysqlConfig(cfg.DSN)
 	require.NoError(t, err)
-	vars, err := mysqlVariables(t.Context(), s.pool)
+	vars, err := mysqlVariables(t.Context(), s.pool.own)
 	require.NoError(t, err)
 	mysqlSession(session, vars)
 	connector, err := mysql.NewConnector(session)
 	require.NoError(t, err)
-	s.pool = m.open(t, connector, mysqlMaxConns)
+	s.pool = pools{own: m.open(t, connector, mysqlMaxConns)}
 	s.read.ConnPool = s.pool
-	s.dialect.valuesLists = s.dialect.valuesLists && !plain
+	if plain {
+		s.dialect.valuesLists, s.dialect.noWait = false, ""
+	}
 	return m
 }
 

@@ -16,6 +16,9 @@ type dialect struct {
 	forShare string
 	// skipLocked is forUpdate passing over rows that others hold.
 	skipLocked string
+	// noWait begins a statement that fails at once where others hold a row
+	// (MariaDB); without it the statement waits.
+	noWait string
 	// byPrimary, byClaim, byDue, byJob and bySeq pin the index of a hot statement: a wrong guess of
 	// the optimizer would lock rows that nobody asked for.
 	byPrimary string
@@ -37,6 +40,8 @@ type dialect struct {
 	// scanWindow is how many rows the first window of a filtered list has.
 	scanWindow int
 	kind       func(error) kind
+	// lockWait reports that others held a row for too long.
+	lockWait func(error) bool
 	// refused reports that a failed COMMIT certainly did not happen.
 	refused func(error) bool
 }
@@ -67,6 +72,7 @@ func newMySQLDialect() *dialect {
 		insertRows: 500,
 		scanWindow: 500,
 		kind:       mysqlKind,
+		lockWait:   mysqlLockWait,
 		refused:    mysqlRefused,
 	}
 }
@@ -83,6 +89,7 @@ func newSQLiteDialect() *dialect {
 		insertRows:      8,
 		scanWindow:      500,
 		kind:            sqliteKind,
+		lockWait:        func(error) bool { return false }, // one writer
 		refused:         sqliteRefused,
 	}
 }

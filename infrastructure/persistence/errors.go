@@ -66,6 +66,11 @@ func mysqlNumber(n uint16) kind {
 	}
 }
 
+func mysqlLockWait(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && (server.Number == 1205 || server.Number == 3572)
+}
+
 func sqliteKind(err error) kind {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

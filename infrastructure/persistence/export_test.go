@@ -29,3 +29,6 @@ func SetScanWindow(s *Store, n int) { s.dialect.scanWindow = n }
 
 // StampText is the text of a time as the tables hold it.
 var StampText = stampText
+
+// SetNoWait changes how a statement refuses to wait for locks.
+func SetNoWait(s *Store, prefix string) { s.dialect.noWait = prefix }

@@ -12,18 +12,20 @@ import (
 // Move implements repository.JobWriter: lock, check and advance are one
 // conditional update. SQLite does it row by row and learns of each; MySQL does
 // it for all rows at once and learns how many it found. Where that is not all
-// of them, the transaction begins again, and looks before it writes.
-func (w *jobWriter) Move(ctx context.Context, moves []repository.JobMove) (moved map[string]bool, err error) {
+// of them, or others hold one, the transaction begins again, and looks before it
+// writes.
+func (w *jobWriter) Move(ctx context.Context, moves []repository.JobMove) (moved map[string]bool, locked []string, err error) {
 	moves = slices.Clone(moves)
 	slices.SortFunc(moves, func(a, b repository.JobMove) int { return compare(a.ID, b.ID) })
 	for i := range moves {
 		if err := checkAdvance(&moves[i].JobAdvance); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	moved = make(map[string]bool, len(moves))
 	if !w.c.d.lite() && w.c.careful {
-		return moved, w.moveLocked(ctx, moves, moved)
+		locked, err = w.moveFree(ctx, moves, moved)
+		return moved, locked, err
 	}
 	_ = failpoint.Hit(w.c.tx, "locked")
 	if w.c.d.lite() {
@@ -32,7 +34,7 @@ func (w *jobWriter) Move(ctx context.Context, moves []repository.JobMove) (moved
 		err = w.c.moveMySQL(ctx, moves, moved)
 	}
 	_ = failpoint.Hit(w.c.tx, "advanced")
-	return moved, err
+	return moved, nil, err
 }
 
 // The cursor of a job that no longer exists, or is of another version, stays.
@@ -62,7 +64,10 @@ func (c *conn) moveMySQL(ctx context.Context, moves []repository.JobMove, moved 
 		where := "t.deleted = 0 AND t.status = 'ENABLED' AND t.next_fire_time = " + v.expr(asTime, func(i int) any { return text(part[i].From) }) +
 			" AND t.version = " + v.expr(asIs, func(i int) any { return part[i].Version })
 		query, args := v.update(c.d, "scheduler_job_definition", set, where)
-		found, err := c.exec(ctx, "job.move", query, args...)
+		found, err := c.exec(ctx, "job.move", c.d.noWait+query, args...)
+		if c.d.lockWait(err) {
+			return errCareful
+		}
 		if err != nil {
 			return err
 		}
@@ -76,14 +81,15 @@ func (c *conn) moveMySQL(ctx context.Context, moves []repository.JobMove, moved 
 	return nil
 }
 
-func (w *jobWriter) moveLocked(ctx context.Context, moves []repository.JobMove, moved map[string]bool) error {
+// moveFree moves those of the jobs that nobody else has locked.
+func (w *jobWriter) moveFree(ctx context.Context, moves []repository.JobMove, moved map[string]bool) (locked []string, err error) {
 	ids := make([]string, len(moves))
 	for i := range moves {
 		ids[i] = moves[i].ID
 	}
-	heads, err := w.Lock(ctx, ids)
+	heads, locked, err := w.TryLock(ctx, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	byID := make(map[string]*repository.JobHead, len(heads))
 	for i := range heads {
@@ -101,7 +107,7 @@ func (w *jobWriter) moveLocked(ctx context.Context, moves []repository.JobMove, 
 		moved[m.ID] = true
 	}
 	if len(advances) == 0 {
-		return nil
+		return locked, nil
 	}
-	return w.Advance(ctx, advances)
+	return locked, w.Advance(ctx, advances)
 }

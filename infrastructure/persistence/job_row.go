@@ -62,6 +62,8 @@ type jobRow struct {
 	PartitionID int
 	PausedAt    stamp
 	PausedBy    string
+	PauseNote   string
+	PausedUntil stamp
 	FenceSeq    int64
 	Limited     bool
 	// NameKey is the unique key of (group, name), byte for byte; it is NULL
@@ -118,7 +120,7 @@ func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
 		MaxConcurrency: j.MaxConcurrency, MaxQueued: j.MaxQueued, ShardCount: j.ShardCount, Broadcast: j.Broadcast,
 		Routing: string(routing), OnNodeLoss: string(j.OnNodeLoss),
 		PartitionID: j.Partition, PausedAt: stamp(j.PausedAt), PausedBy: string(j.PausedBy), FenceSeq: j.FenceSeq, Limited: j.Limited,
-		NameSearch: strings.ToLower(j.Name),
+		PauseNote: noteText(j.PausedAt, j.Pause), PausedUntil: stamp(j.Pause.Until), NameSearch: strings.ToLower(j.Name),
 	}
 	r.setSchedule(j.Schedule)
 	if !deleted {
@@ -132,7 +134,7 @@ func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
 
 // check refuses times that the text form cannot hold.
 func (r *jobRow) check() error {
-	for _, t := range []stamp{r.NextFireTime, r.LastFireTime, r.CreateTime, r.UpdateTime, r.RunAt, r.StartAt, r.EndAt, r.AnchorTime, r.DueTime, r.PausedAt} {
+	for _, t := range []stamp{r.NextFireTime, r.LastFireTime, r.CreateTime, r.UpdateTime, r.RunAt, r.StartAt, r.EndAt, r.AnchorTime, r.DueTime, r.PausedAt, r.PausedUntil} {
 		if !storable(t.time()) {
 			return &repository.PoisonError{Err: fmt.Errorf("job %s has a time outside the years 1000 to 9999: %s", r.ID, t.time().Format(time.RFC3339))}
 		}
@@ -153,7 +155,7 @@ func (r *jobRow) entity() (*entity.Job, error) {
 		ShardCount: r.ShardCount, Broadcast: r.Broadcast, OnNodeLoss: entity.OnNodeLoss(r.OnNodeLoss),
 		Status:       entity.JobStatus(r.Status),
 		NextFireTime: r.NextFireTime.time(), DueTime: r.DueTime.time(), LastFireTime: r.LastFireTime.time(),
-		PausedAt: r.PausedAt.time(), PausedBy: entity.PauseCause(r.PausedBy), Partition: r.PartitionID, FenceSeq: r.FenceSeq, Limited: r.Limited,
+		PausedAt: r.PausedAt.time(), PausedBy: entity.PauseCause(r.PausedBy), Pause: pauseOf(r.PausedAt.time(), r.PauseNote, r.PausedUntil.time()), Partition: r.PartitionID, FenceSeq: r.FenceSeq, Limited: r.Limited,
 		Version: r.Version, CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
 		Schedule: r.schedule(),
 	}

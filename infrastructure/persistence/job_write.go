@@ -21,31 +21,66 @@ type jobWriter struct{ c *conn }
 
 // Lock implements repository.JobWriter.
 func (w *jobWriter) Lock(ctx context.Context, ids []string) ([]repository.JobHead, error) {
-	var heads []repository.JobHead
-	for _, part := range chunks(sorted(ids), w.c.d.maxRows) {
+	found, err := w.lock(ctx, sorted(ids), w.c.d.forUpdate)
+	return headsOf(found), err
+}
+
+// lock locks deleted ones, too: their last runs end under that lock.
+func (w *jobWriter) lock(ctx context.Context, ids []string, how string) (found []lockedJob, err error) {
+	for _, part := range chunks(ids, w.c.d.maxRows) {
 		in, args := w.c.d.in("id", part)
-		// Deleted ones are locked, too: their last runs end under that lock.
-		found, err := collect(ctx, w.c, "job.lock",
+		jobs, err := collect(ctx, w.c, "job.lock",
 			"SELECT id, next_fire_time, due_time, version, status, fence_seq, deleted FROM scheduler_job_definition"+w.c.d.byPrimary+
-				" WHERE "+in+" ORDER BY id"+w.c.d.forUpdate,
+				" WHERE "+in+" ORDER BY id"+how,
 			args, scanLocked)
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range found {
-			if !l.deleted {
-				heads = append(heads, l.JobHead)
-			}
-		}
+		found = append(found, jobs...)
 	}
 	_ = failpoint.Hit(w.c.tx, "locked")
-	return heads, nil
+	return found, nil
+}
+
+// TryLock implements repository.JobWriter. What is not returned is locked or
+// gone; which of them, a second look tells where that can be.
+func (w *jobWriter) TryLock(ctx context.Context, ids []string) (heads []repository.JobHead, locked []string, err error) {
+	ids = sorted(ids)
+	found, err := w.lock(ctx, ids, w.c.d.skipLocked)
+	if err != nil || len(found) == len(ids) || w.c.d.lite() {
+		return headsOf(found), nil, err
+	}
+	mine := make(map[string]bool, len(found))
+	for i := range found {
+		mine[found[i].ID] = true
+	}
+	missing := slices.DeleteFunc(ids, func(id string) bool { return mine[id] })
+	for _, part := range chunks(missing, w.c.d.maxRows) {
+		in, args := w.c.d.in("id", part)
+		there, err := collect(ctx, w.c, "job.locked", "SELECT id FROM scheduler_job_definition"+w.c.d.byPrimary+" WHERE "+in+" AND deleted = 0", args, scanText)
+		if err != nil {
+			return nil, nil, err
+		}
+		locked = append(locked, there...)
+	}
+	return headsOf(found), locked, nil
 }
 
 // lockedJob is a locked row of a job.
 type lockedJob struct {
 	repository.JobHead
 	deleted bool
+}
+
+// headsOf are those of jobs that are not deleted.
+func headsOf(found []lockedJob) []repository.JobHead {
+	heads := make([]repository.JobHead, 0, len(found))
+	for _, l := range found {
+		if !l.deleted {
+			heads = append(heads, l.JobHead)
+		}
+	}
+	return heads
 }
 
 func scanLocked(rows *sql.Rows) (l lockedJob, err error) {

@@ -125,7 +125,9 @@ func (s *core) openMySQL(ctx context.Context, cfg Config) (gorm.Dialector, error
 		return nil, err
 	}
 	s.dialect, s.sessions, s.settings = newMySQLDialect(), newSessions(), settings
-	s.dialect.valuesLists = strings.Contains(vars["version"], "MariaDB")
+	if strings.Contains(vars["version"], "MariaDB") {
+		s.dialect.valuesLists, s.dialect.noWait = true, "SET STATEMENT innodb_lock_wait_timeout=0 FOR "
+	}
 	n := sharesOf(cfg.MaxConns)
 	for _, part := range []struct {
 		pool        **sql.DB

@@ -76,6 +76,9 @@ func (s *core) change(ctx context.Context, lane repository.Lane, name string, fn
 		again := s.clock.Monotonic()-start < maxWait
 		switch s.dialect.kind(err) {
 		case kindRetry:
+			if lane == repository.LaneFire && s.dialect.lockWait(err) {
+				return fmt.Errorf("write %s: %w: %w", name, repository.ErrLocked, err)
+			}
 			lost++
 			again = again && lost < maxLost
 		case kindBroken:

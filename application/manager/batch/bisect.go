@@ -35,8 +35,9 @@ func Bisect[T any](items []T, do func([]T) error, offender func(T, error) error)
 }
 
 // Passes reports that an error says nothing of the rows: the store cannot be
-// reached, has not answered, or the caller's time is over.
+// reached, has not answered, somebody else has locked a row, or the caller's
+// time is over.
 func Passes(err error) bool {
-	return fault.Is(err, fault.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown) ||
+	return fault.Is(err, fault.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown) || errors.Is(err, repository.ErrLocked) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -32,6 +32,7 @@ func pauseBroken(ctx context.Context, tx repository.Tx, job *entity.Job, end tim
 		return fmt.Errorf("read job %s, which is to be paused: %w", job.ID, err)
 	}
 	full.Status, full.PausedBy, full.PausedAt = entity.JobPaused, entity.PausedByUser, end
+	full.Pause = entity.Pause{Reason: validation.Text("its schedule is not valid any more: "+cause.Error(), entity.MaxPauseReason)}
 	full.NextFireTime, full.DueTime = time.Time{}, time.Time{}
 	full.Version++
 	full.UpdateTime = end

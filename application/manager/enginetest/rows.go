@@ -146,6 +146,7 @@ type Counts struct {
 	mu         sync.Mutex
 	Duplicates int
 	Poisoned   int
+	Locked     int
 	Refused    int
 	Lost       int
 	// Ends are attempts whose end was stored.
@@ -163,6 +164,9 @@ func (c *Counts) DuplicateFire() { c.add(&c.Duplicates, 1) }
 
 // PoisonFire implements firing.Metrics.
 func (c *Counts) PoisonFire() { c.add(&c.Poisoned, 1) }
+
+// LockedFires implements firing.Metrics.
+func (c *Counts) LockedFires(n int) { c.add(&c.Locked, n) }
 
 // Started implements running.Metrics.
 func (c *Counts) Started(time.Duration) {}

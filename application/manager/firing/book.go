@@ -16,6 +16,9 @@ type hint struct {
 	job   *entity.Job
 	sched *schedule.Schedule
 	state hintState
+	// late: it came due as one that is catching up.
+	late bool
+	wait lockWait
 }
 
 type hintState int
@@ -24,25 +27,33 @@ const (
 	inWheel hintState = iota
 	inQueue
 	inFire
+	// inLock: somebody else has locked the job's row, see locked.go.
+	inLock
 )
 
 // lateLaneAfter is the lateness from which a fire is catching up and yields
 // to those that are on time (engine rule 5).
 const lateLaneAfter = 2 * time.Second
 
-// lateShare is the part of a batch kept for catching up while there is
-// something to catch up with: one in eight.
+// lateShare is the part of the batches kept for catching up while there is
+// something to catch up with: one in eight, of each batch that is large enough.
 const lateShare = 8
 
-// book holds the hints of what is due soon: a timing wheel, and two queues of
-// what has come due, on time and late. Safe for concurrent use.
+// book holds the hints of what is due soon: a timing wheel, two queues of what
+// has come due, on time and late, and what somebody else has locked. Safe for
+// concurrent use.
 type book struct {
 	mu    sync.Mutex
 	wheel *timingwheel.Wheel[*hint]
 	held  map[string]*hint
 	fresh queue
 	late  queue
-	buf   []*hint
+	// owed counts the jobs of small batches towards the next one that is late.
+	owed int
+	buf  []*hint
+	// locked are jobs by id; news is told of the first of them.
+	locked map[string]*hint
+	news   chan struct{}
 	// changed is closed and replaced when an earlier hint arrives.
 	changed chan struct{}
 	horizon time.Duration
@@ -54,6 +65,8 @@ func newBook(now time.Time, horizon time.Duration, limit int) *book {
 		wheel:   timingwheel.New[*hint](time.Millisecond, now),
 		held:    map[string]*hint{},
 		changed: make(chan struct{}),
+		locked:  map[string]*hint{},
+		news:    make(chan struct{}, 1),
 		horizon: horizon,
 		limit:   limit,
 	}
@@ -71,7 +84,7 @@ func (b *book) offer(job *entity.Job, sched *schedule.Schedule) {
 		if h.job.Version == job.Version && h.job.NextFireTime.Equal(job.NextFireTime) {
 			return
 		}
-		if h.state == inQueue {
+		if h.state == inQueue || h.state == inLock {
 			h.job, h.sched = job, sched
 			return
 		}
@@ -111,10 +124,11 @@ func (b *book) forget(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.held[id]
-	if h == nil || h.state != inWheel {
+	if h == nil || h.state != inWheel && h.state != inLock {
 		return
 	}
 	b.wheel.Remove(id)
+	delete(b.locked, id)
 	delete(b.held, id)
 }
 
@@ -131,8 +145,9 @@ func (b *book) keep(partitions []int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id, h := range b.held {
-		if h.state == inWheel && !owned[h.job.Partition] {
+		if (h.state == inWheel || h.state == inLock) && !owned[h.job.Partition] {
 			b.wheel.Remove(id)
+			delete(b.locked, id)
 			delete(b.held, id)
 		}
 	}
@@ -170,12 +185,8 @@ func (b *book) expire(now time.Time) {
 	b.buf = b.wheel.Expire(now, b.buf[:0])
 	border := now.Add(-lateLaneAfter)
 	for _, h := range b.buf {
-		h.state = inQueue
-		if h.job.DueTime.Before(border) {
-			b.late.add(h)
-		} else {
-			b.fresh.add(h)
-		}
+		h.state, h.late = inQueue, h.job.DueTime.Before(border)
+		b.queueOf(h).add(h)
 	}
 	clear(b.buf)
 }
@@ -188,14 +199,28 @@ func (b *book) due(now time.Time) int {
 	return b.fresh.size + b.late.size
 }
 
+func (b *book) queueOf(h *hint) *queue {
+	if h.late {
+		return &b.late
+	}
+	return &b.fresh
+}
+
 // take hands out up to limit hints that are due, on-time ones first, and of
-// each kind the most urgent.
+// each kind the most urgent. Where slots come free one by one, one in eight of
+// them goes to what is late, and the first ones do not (engine rule 5).
 func (b *book) take(now time.Time, limit int) []*hint {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expire(now)
-	reserved := min(b.late.size, max(limit/lateShare, 1))
-	fromFresh := min(b.fresh.size, max(limit-reserved, 0))
+	reserved := limit / lateShare
+	if reserved == 0 && b.late.size > 0 && b.fresh.size > 0 {
+		if b.owed += limit; b.owed >= lateShare {
+			reserved, b.owed = 1, b.owed-lateShare
+		}
+	}
+	reserved = min(reserved, b.late.size)
+	fromFresh := min(b.fresh.size, limit-reserved)
 	fromLate := min(b.late.size, limit-fromFresh)
 	out := b.fresh.take(make([]*hint, 0, fromFresh+fromLate), fromFresh)
 	out = b.late.take(out, fromLate)
@@ -203,6 +228,24 @@ func (b *book) take(now time.Time, limit int) []*hint {
 		h.state = inFire
 	}
 	return out
+}
+
+// giveBack returns hints that were taken and did not fit into their batch, in
+// the order in which they were taken: they are the next to be taken.
+func (b *book) giveBack(hints []*hint) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var fresh, late []*hint
+	for _, h := range hints {
+		h.state = inQueue
+		if h.late {
+			late = append(late, h)
+		} else {
+			fresh = append(fresh, h)
+		}
+	}
+	b.fresh.putBack(fresh)
+	b.late.putBack(late)
 }
 
 // next is when the earliest hint comes due, and a channel that closes when an

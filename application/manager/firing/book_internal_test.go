@@ -2,6 +2,7 @@ package firing
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,21 +34,21 @@ func idsOf(hints []*hint) []string {
 	return out
 }
 
-// Rule 5: of each batch an eighth is for catching up while there is something
-// to catch up with; the rest is for what is on time.
+// Rule 5: of each batch that is large enough an eighth is for catching up while
+// there is something to catch up with; the rest is for what is on time.
 func TestWhatIsOnTimeIsTakenFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		late, fresh, limit   int
 		wantFresh, wantLate  int
 		thenFresh, thenLate2 int
 	}{
-		"only what is on time":        {0, 20, 16, 16, 0, 4, 0},
-		"only what is late":           {20, 0, 16, 0, 16, 0, 4},
-		"both in plenty":              {20, 20, 16, 14, 2, 6, 10},
-		"room to spare":               {3, 3, 16, 3, 3, 0, 0},
-		"few on time":                 {20, 1, 16, 1, 15, 0, 5},
-		"a small batch leaves room":   {5, 5, 2, 1, 1, 1, 1},
-		"a batch of one is for catch": {1, 1, 1, 0, 1, 1, 0},
+		"only what is on time":     {0, 20, 16, 16, 0, 4, 0},
+		"only what is late":        {20, 0, 16, 0, 16, 0, 4},
+		"both in plenty":           {20, 20, 16, 14, 2, 6, 10},
+		"room to spare":            {3, 3, 16, 3, 3, 0, 0},
+		"few on time":              {20, 1, 16, 1, 15, 0, 5},
+		"a small batch is on time": {5, 5, 2, 2, 0, 2, 0},
+		"and so is a batch of one": {1, 1, 1, 1, 0, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := bookWith()
@@ -62,6 +63,27 @@ func TestWhatIsOnTimeIsTakenFirst(t *testing.T) {
 			fresh, late = split(b.take(noon, c.limit))
 			require.Equal(t, []int{c.thenFresh, c.thenLate2}, []int{fresh, late})
 		})
+	}
+}
+
+// Rule 5: where slots come free one by one, or a few at a time, what is late gets
+// one in eight of them, and none of the first.
+func TestWhatIsLateTakesOneInEightOfTheSlots(t *testing.T) {
+	for room := 1; room < lateShare; room++ {
+		b := bookWith()
+		for i := range 200 {
+			late, fresh := dueJob(fmt.Sprintf("late-%03d", i), noon.Add(-time.Hour)), dueJob(fmt.Sprintf("fresh-%03d", i), noon)
+			late.Priority, fresh.Priority = 1, 10
+			b.offer(late, nil)
+			b.offer(fresh, nil)
+		}
+		fresh, late := split(b.take(noon, room))
+		require.Equal(t, []int{room, 0}, []int{fresh, late})
+		for fresh+late < 160 {
+			f, l := split(b.take(noon, room))
+			fresh, late = fresh+f, late+l
+		}
+		require.InDelta(t, 20, late, 1, "room for %d at a time", room)
 	}
 }
 
@@ -183,4 +205,53 @@ func requireClosed(t *testing.T, c <-chan struct{}, want bool) {
 	default:
 	}
 	require.Equal(t, want, closed)
+}
+
+// Many jobs of one shard do not wait behind a few of many, and those get their
+// turn all the same.
+func TestHeavyJobsLetTheOthersGoFirst(t *testing.T) {
+	b := newBook(noon, 10*time.Second, 1000)
+	for i := range 10 {
+		heavy := dueJob(fmt.Sprintf("heavy-%d", i), noon)
+		heavy.ShardCount, heavy.Priority = 1024, 5
+		b.offer(heavy, nil)
+	}
+	for i := range 100 {
+		light := dueJob(fmt.Sprintf("light-%02d", i), noon.Add(time.Millisecond))
+		light.Priority = 5
+		b.offer(light, nil)
+	}
+	urgent := dueJob("urgent", noon)
+	urgent.ShardCount, urgent.Priority = 1024, 10
+	b.offer(urgent, nil)
+	at := noon.Add(time.Second)
+	first := idsOf(b.take(at, 50))
+	require.Equal(t, "urgent", first[0], "priorities are strict")
+	require.Equal(t, "heavy-0", first[49], "one of the batch")
+	require.Len(t, b.take(at, 50), 50)
+	require.Len(t, idsOf(b.take(at, 50)), 11, "the rest")
+	for i := range 20 {
+		b.settle(b.held[fmt.Sprintf("light-%02d", i)], nil, noon)
+		b.offer(dueJob(fmt.Sprintf("light-%02d", i), noon), nil)
+	}
+	one := dueJob("heavy-one", noon)
+	one.ShardCount = 1024
+	b.offer(one, nil)
+	var taken []string
+	for range 10 {
+		taken = append(taken, idsOf(b.take(at, 1))...)
+	}
+	require.Equal(t, 7, slices.Index(taken, "heavy-one"), "one by one: after an eighth of them")
+}
+
+// What does not fit into a batch is the first of the next.
+func TestWhatIsGivenBackIsTakenNext(t *testing.T) {
+	b := bookWith()
+	for i := range 6 {
+		b.offer(dueJob(fmt.Sprint(i), noon), nil)
+	}
+	taken := b.take(noon, 4)
+	b.giveBack(taken[1:])
+	require.Equal(t, 5, b.due(noon))
+	require.Equal(t, []string{"1", "2", "3", "4", "5"}, idsOf(b.take(noon, 9)))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,8 @@ type item struct {
 	last  time.Time
 	// direct are rows that start on this node.
 	direct []*entity.Execution
+	// done: a transaction has decided about it.
+	done bool
 }
 
 // result is what one run of the transaction's function came to. It is made
@@ -31,44 +34,102 @@ type item struct {
 type result struct {
 	fired   []*item
 	dropped []*item
-	rows    []*entity.Execution
-	effect  coordination.Effect
+	// locked are those whose job's row somebody else has locked.
+	locked []*item
+	rows   []*entity.Execution
+	effect coordination.Effect
 }
 
-// fire decides and records everything that is due of the hinted jobs.
-func (m *JobManager) fire(ctx context.Context, hints []*hint) error {
+// fire decides and records what is due of the hinted jobs, as much as one batch
+// takes. Patiently it waits for rows that somebody else has locked. All hints
+// are settled, put aside or given back when it returns.
+func (m *JobManager) fire(ctx context.Context, hints []*hint, patient bool) error {
 	began := m.Clock.Monotonic()
 	now := m.StoreClock.Now()
-	items := make([]*item, 0, len(hints))
-	for _, h := range hints {
-		it, err := m.plan(h, now)
-		if err != nil {
-			m.book.settle(h, nil, now)
-			m.Logger.Error("a due job cannot be planned", "job", h.job.ID, "error", err)
-			continue
+	items := m.planBatch(ctx, hints, now)
+	b := attempt{m, now, patient, lockWaits}
+	var errs []error
+	for _, part := range apart(items) {
+		if err := b.record(ctx, part); err != nil {
+			errs = append(errs, err)
+			for _, it := range part {
+				m.book.settle(it.hint, nil, now)
+			}
 		}
-		if it == nil {
-			m.book.settle(h, h.job, now) // not due after all: the clock went back
-			continue
-		}
-		items = append(items, it)
 	}
-	slices.SortFunc(items, func(a, b *item) int { return strings.Compare(a.job.ID, b.job.ID) })
-	m.prepare(ctx, items)
-	reserved := m.startDirectly(items, now)
-	err := batch.Bisect(items,
-		func(part []*item) error { return m.commit(ctx, part, now, &reserved) },
-		func(it *item, cause error) error { return m.recordOffender(ctx, it, cause, now) },
-	)
-	m.Starter.Release(reserved)
-	if err != nil {
-		for _, it := range items {
-			m.book.settle(it.hint, nil, now)
-		}
-		return err
+	if len(errs) > 0 {
+		return errors.Join(errs...)
 	}
 	m.Metrics.FireBatch(len(items), m.Clock.Monotonic()-began)
 	return nil
+}
+
+// lockWaits bounds the lock waits of one batch in search of what is locked.
+const lockWaits = 3
+
+// attempt is one try to record a batch.
+type attempt struct {
+	*JobManager
+	now     time.Time
+	patient bool
+	// waits is how many lock waits may still be spent.
+	waits int
+}
+
+// record records the items of one transaction, in halves where one of them is
+// refused by the store or panics, or needs a row that somebody else has locked.
+// What is locked is put aside.
+func (b *attempt) record(ctx context.Context, items []*item) error {
+	err := batch.Bisect(items,
+		func(part []*item) error { return b.fireAll(ctx, part, b.now, b.patient) },
+		func(it *item, cause error) error { return b.recordOffender(ctx, it, cause, b.now) },
+	)
+	if !errors.Is(err, repository.ErrLocked) {
+		return err
+	}
+	b.waits--
+	items = slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.done })
+	if len(items) > 1 && b.waits > 0 && !items[0].job.Limited {
+		half := len(items) / 2
+		return errors.Join(b.record(ctx, items[:half]), b.record(ctx, items[half:]))
+	}
+	b.Metrics.LockedFires(len(items))
+	for _, it := range items {
+		b.book.lock(it.hint, b.now)
+	}
+	return nil
+}
+
+// apart orders items by job and puts those of each group with a limit into a
+// transaction of their own: it waits for the row of the group, which the others
+// must not wait for.
+func apart(items []*item) (parts [][]*item) {
+	slices.SortFunc(items, func(a, b *item) int { return strings.Compare(a.job.ID, b.job.ID) })
+	var unlimited []*item
+	limited := map[string][]*item{}
+	for _, it := range items {
+		if it.job.Limited {
+			limited[it.job.Group] = append(limited[it.job.Group], it)
+		} else {
+			unlimited = append(unlimited, it)
+		}
+	}
+	if len(unlimited) > 0 {
+		parts = append(parts, unlimited)
+	}
+	for _, group := range slices.Sorted(maps.Keys(limited)) {
+		parts = append(parts, limited[group])
+	}
+	return parts
+}
+
+// fireAll reserves slots for what may start here and runs the fire transaction.
+func (m *JobManager) fireAll(ctx context.Context, items []*item, now time.Time, patient bool) error {
+	var reserved entity.Slots
+	defer func() { m.Starter.Release(reserved) }()
+	m.prepare(ctx, items)
+	m.startDirectly(items, now, &reserved)
+	return m.commit(ctx, items, now, patient, &reserved)
 }
 
 // prepare lets the routing read what it needs before the transaction.
@@ -80,38 +141,13 @@ func (m *JobManager) prepare(ctx context.Context, items []*item) {
 	}
 }
 
-// plan decides what is due of one job; nil when nothing is.
-func (m *JobManager) plan(h *hint, now time.Time) (*item, error) {
-	plan := Decide(h.job, h.sched, now, m.cfg.PlanLimit)
-	if plan.Skip == nil && len(plan.Fires) == 0 {
-		return nil, nil
-	}
-	it := &item{hint: h, job: *h.job}
-	if plan.Skip != nil {
-		it.rows = append(it.rows, coordination.Range(h.job, *plan.Skip, now))
-	}
-	for _, f := range plan.Fires {
-		fire := coordination.PlannedFire(f)
-		if h.job.Coordinated() {
-			it.fires = append(it.fires, fire)
-			continue
-		}
-		rows, err := fire.Rows(h.job, now)
-		if err != nil {
-			return nil, fmt.Errorf("make the runs of fire %s: %w", fire.Key, err)
-		}
-		it.rows = append(it.rows, rows...)
-	}
-	it.last = Apply(&it.job, h.sched, plan)
-	return it, nil
-}
-
 // startDirectly makes as many rows RUNNING on this node as there are slots of
-// their kind, the most urgent first (engine rule 14). It returns the slots it
+// their kind, the most urgent first (engine rule 14). It counts the slots it
 // reserved.
-func (m *JobManager) startDirectly(items []*item, now time.Time) (reserved entity.Slots) {
+func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entity.Slots) {
 	var candidates []*item
 	for _, it := range items {
+		it.leave()
 		if !it.job.Coordinated() && it.job.Routing.Strategy == entity.RouteAny && m.Starter.Suits(&it.job) {
 			candidates = append(candidates, it)
 		}
@@ -121,14 +157,14 @@ func (m *JobManager) startDirectly(items []*item, now time.Time) (reserved entit
 		wanted[it.job.SlotKind()] += waiting(it.rows)
 	}
 	if wanted == (entity.Slots{}) {
-		return wanted
+		return
 	}
-	reserved = m.Starter.Reserve(wanted)
-	if reserved != wanted {
+	*reserved = m.Starter.Reserve(wanted)
+	if *reserved != wanted {
 		slices.SortStableFunc(candidates, func(a, b *item) int { return b.job.Priority - a.job.Priority })
 	}
 	node, epoch := m.Starter.Holder()
-	left := reserved
+	left := *reserved
 	for _, it := range candidates {
 		kind := it.job.SlotKind()
 		for _, row := range it.rows {
@@ -145,7 +181,17 @@ func (m *JobManager) startDirectly(items []*item, now time.Time) (reserved entit
 			left[kind]--
 		}
 	}
-	return reserved
+}
+
+// leave makes rows wait again that a former try, which failed, would have
+// started here.
+func (it *item) leave() {
+	for _, row := range it.direct {
+		row.Status, row.NodeID, row.Epoch = entity.StatusWaiting, "", 0
+		row.Token, row.Attempt, row.StartTime = 0, 0, time.Time{}
+		row.Claim = ""
+	}
+	it.direct = nil
 }
 
 func waiting(rows []*entity.Execution) int {
@@ -160,20 +206,25 @@ func waiting(rows []*entity.Execution) int {
 
 // commit runs the fire transaction over the items and then tells everybody.
 // reserved is lowered by the slots that were used.
-func (m *JobManager) commit(ctx context.Context, items []*item, now time.Time, reserved *entity.Slots) error {
+func (m *JobManager) commit(ctx context.Context, items []*item, now time.Time, patient bool, reserved *entity.Slots) error {
 	var res result
 	direct := directOf(items)
 	m.Starter.Expect(direct)
 	defer m.Starter.Forget(direct)
 	err := m.Store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
 		res = result{}
-		return m.record(ctx, tx, items, now, &res)
+		if patient {
+			if _, err := tx.Jobs.Lock(ctx, idsOfItems(items)); err != nil {
+				return fmt.Errorf("wait for %d locked jobs: %w", len(items), err)
+			}
+		}
+		return m.write(ctx, tx, items, now, &res)
 	})
 	switch {
 	case errors.Is(err, repository.ErrCommitUnknown):
 		return m.resolveUnknown(ctx, items, res, reserved)
 	case errors.Is(err, repository.ErrDuplicateID):
-		return m.resolveDuplicates(ctx, items, now, reserved)
+		return m.resolveDuplicates(ctx, items, now, patient, reserved)
 	case err != nil:
 		return err
 	}
@@ -195,6 +246,7 @@ func directOf(items []*item) []*entity.Execution {
 func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots) {
 	var runs []entity.Run
 	for _, it := range res.fired {
+		it.done = true
 		job := it.job
 		for _, row := range it.direct {
 			runs = append(runs, entity.Run{Job: &job, Execution: row})
@@ -203,7 +255,15 @@ func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots)
 		m.book.settle(it.hint, &job, now)
 	}
 	for _, it := range res.dropped {
+		it.done = true
 		m.book.settle(it.hint, nil, now)
+	}
+	for _, it := range res.locked {
+		it.done = true
+		m.book.lock(it.hint, now)
+	}
+	if len(res.locked) > 0 {
+		m.Metrics.LockedFires(len(res.locked))
 	}
 	if len(runs) > 0 {
 		m.Starter.Start(runs)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -70,6 +71,9 @@ type Metrics interface {
 	DuplicateFire()
 	// PoisonFire counts fires that the store refused.
 	PoisonFire()
+	// LockedFires counts due jobs that could not fire, because somebody else had
+	// locked their rows; each try counts.
+	LockedFires(n int)
 }
 
 // Config tunes a JobManager; zero values take the defaults.
@@ -83,6 +87,9 @@ type Config struct {
 	Workers int
 	// MaxHeld bounds the hints in memory. Default 50,000.
 	MaxHeld int
+	// RowLimit is about the most executions of one transaction; one fire is not
+	// divided, however many shards it has. Default 2,000.
+	RowLimit int
 	// PlanLimit is the most fires of one job in one transaction. Default 100.
 	PlanLimit int
 	// SlotPatience is how long a batch waits for slots of runs that are ending
@@ -103,6 +110,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxHeld <= 0 {
 		c.MaxHeld = 50_000
+	}
+	if c.RowLimit <= 0 {
+		c.RowLimit = 2000
 	}
 	if c.PlanLimit <= 0 {
 		c.PlanLimit = 100
@@ -159,6 +169,7 @@ func (m *JobManager) Run(ctx context.Context) error {
 	for range m.cfg.Workers {
 		wg.Go(func() { m.work(ctx) })
 	}
+	wg.Go(func() { m.workLocked(ctx) })
 	wg.Wait()
 	return nil
 }
@@ -174,7 +185,7 @@ func (m *JobManager) work(ctx context.Context) {
 		}
 		if jobs, err := m.FireDue(ctx); err != nil {
 			failures++
-			m.Logger.Error("a fire transaction failed; its fires stay due", "error", err, "jobs", jobs)
+			m.Logger.Error("a fire transaction failed; its fires stay due", "error", err, "jobs", jobs, "stack", batch.StackOf(err))
 			m.pause(ctx, timer, failures)
 			continue
 		}
@@ -197,7 +208,7 @@ func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
 	if len(hints) == 0 {
 		return 0, nil
 	}
-	return len(hints), m.fire(context.WithoutCancel(ctx), hints)
+	return len(hints), m.fire(context.WithoutCancel(ctx), hints, false)
 }
 
 func (m *JobManager) holds() bool { return m.Lease == nil || m.Lease.Holds() }
@@ -237,7 +248,7 @@ func (m *JobManager) Hint(job *entity.Job) {
 		m.book.forget(job.ID)
 		return
 	}
-	sched, err := m.Schedules.Compile(job.Schedule)
+	sched, err := m.compile(job)
 	if err != nil {
 		m.Logger.Error("a job's schedule does not compile", "job", job.ID, "error", err)
 		return

@@ -139,7 +139,7 @@ func TestBesideAPoisonedFireTheOthersRun(t *testing.T) {
 	require.Len(t, n.Script.Runs(), 49)
 }
 
-// Rule 10: the shards of a poisoned fire are one row, which takes no place.
+// Rule 10: each shard of a poisoned fire has its row; it takes no place.
 func TestAPoisonedFireTakesNoPlace(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap, j.ShardCount = entity.OverlapDiscard, 3 }))
@@ -147,8 +147,12 @@ func TestAPoisonedFireTakesNoPlace(t *testing.T) {
 	require.NoError(t, err)
 	n.Faults.Poison(func(id string) bool { return id == rows[2].ID })
 	n.Fire(t)
-	require.Equal(t, []string{"FAILED(INVALID)"}, kinds(n.Rows(t, job.ID)))
-	require.Empty(t, n.Rows(t, job.ID)[0].Claim)
+	stored := n.Rows(t, job.ID)
+	require.Equal(t, []string{"FAILED(INVALID)", "FAILED(INVALID)", "FAILED(INVALID)"}, kinds(stored))
+	for i, row := range stored {
+		require.Equal(t, []int{i, 3}, []int{row.ShardIndex, row.ShardTotal})
+		require.Empty(t, row.Claim)
+	}
 	n.FireAt(t, second(1))
-	require.Equal(t, []string{"FAILED(INVALID)", "WAITING", "WAITING", "WAITING"}, kinds(n.Rows(t, job.ID)))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, kinds(n.Rows(t, job.ID)[3:]))
 }

@@ -1,13 +1,109 @@
 package firing
 
 import (
+	"context"
+	"fmt"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
+
+// broadcastRows is how many rows a fire of a broadcast is taken for: the nodes
+// are read inside the transaction.
+const broadcastRows = 8
+
+// rowsOfFire is how many rows one fire of a job adds.
+func rowsOfFire(job *entity.Job) int {
+	if job.Broadcast {
+		return broadcastRows
+	}
+	return max(job.ShardCount, 1)
+}
+
+// planBatch plans what is due of the hinted jobs until the rows fill a batch,
+// and gives the other hints back. While there is something on time, an eighth of
+// the rows is for what is late. A job whose planning fails or panics is paused.
+func (m *JobManager) planBatch(ctx context.Context, hints []*hint, now time.Time) []*item {
+	var late, fresh int
+	for _, h := range hints {
+		if h.late {
+			late++
+		} else {
+			fresh++
+		}
+	}
+	room := m.cfg.RowLimit
+	if late > 0 && fresh > 0 {
+		room -= room / lateShare
+	}
+	items := make([]*item, 0, len(hints))
+	var left []*hint
+	for i, h := range hints {
+		if i == fresh && i > 0 { // the late ones stand behind those on time
+			room += m.cfg.RowLimit / lateShare
+		}
+		if room <= 0 {
+			left = append(left, h)
+			continue
+		}
+		it, err := m.planGuarded(h, now, room)
+		switch {
+		case err != nil:
+			m.book.settle(h, nil, now)
+			m.recordBroken(ctx, h.job, err)
+		case it == nil: // not due after all: the clock went back
+			m.book.settle(h, h.job, now)
+		default:
+			items = append(items, it)
+			room -= it.size()
+		}
+	}
+	m.book.giveBack(left)
+	return items
+}
+
+func (m *JobManager) planGuarded(h *hint, now time.Time, room int) (it *item, err error) {
+	err = batch.Guard(func() error {
+		it, err = m.plan(h, now, room)
+		return err
+	})
+	return it, err
+}
+
+// plan decides what is due of one job, about so many rows; nil when nothing is.
+func (m *JobManager) plan(h *hint, now time.Time, room int) (*item, error) {
+	limit := min(m.cfg.PlanLimit, max(room/rowsOfFire(h.job), 1))
+	plan := Decide(h.job, h.sched, now, limit)
+	if plan.Skip == nil && len(plan.Fires) == 0 {
+		return nil, nil
+	}
+	it := &item{hint: h, job: *h.job}
+	if plan.Skip != nil {
+		it.rows = append(it.rows, coordination.Range(h.job, *plan.Skip, now))
+	}
+	for _, f := range plan.Fires {
+		fire := coordination.PlannedFire(f)
+		if h.job.Coordinated() {
+			it.fires = append(it.fires, fire)
+			continue
+		}
+		rows, err := fire.Rows(h.job, now)
+		if err != nil {
+			return nil, fmt.Errorf("make the runs of fire %s: %w", fire.Key, err)
+		}
+		it.rows = append(it.rows, rows...)
+	}
+	it.last = Apply(&it.job, h.sched, plan)
+	return it, nil
+}
+
+// size is how many rows the item adds.
+func (it *item) size() int { return len(it.rows) + len(it.fires)*rowsOfFire(&it.job) }
 
 // Decide plans what is due of a job at now, under its present definition. A
 // FIXED_DELAY job has one nominal time and no next one until its run has ended.

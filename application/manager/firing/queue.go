@@ -5,32 +5,85 @@ import "slices"
 // priorities bounds the priorities of jobs, which are 1 to 10.
 const priorities = 10
 
+// heavyRows is from how many rows of one fire on a job is heavy: those of the
+// same priority that are not go first, so that a few jobs of many shards hold up
+// none of the many that have one.
+const heavyRows = 16
+
 // queue holds hints that have come due: by priority, 10 first, and within one
 // in the order in which they came. So a batch that is smaller than what is due
 // takes what is most urgent, like claims do (engine rule 15).
 type queue struct {
-	lanes [priorities + 1][]*hint
+	lanes [priorities + 1]lane
 	size  int
 }
 
+// lane is the hints of one priority.
+type lane struct {
+	light, heavy []*hint
+	// passed counts the light ones that went before a heavy one.
+	passed int
+}
+
+// of is the list that a hint belongs to.
+func (q *queue) of(h *hint) *[]*hint {
+	l := &q.lanes[max(0, min(h.job.Priority, priorities))]
+	if rowsOfFire(h.job) > heavyRows {
+		return &l.heavy
+	}
+	return &l.light
+}
+
 func (q *queue) add(h *hint) {
-	p := max(0, min(h.job.Priority, priorities))
-	q.lanes[p] = append(q.lanes[p], h)
+	list := q.of(h)
+	*list = append(*list, h)
 	q.size++
 }
 
-// take appends up to n hints to out; an emptied lane keeps its memory.
+// putBack puts hints before all others of their priority and kind.
+func (q *queue) putBack(hints []*hint) {
+	first := map[*[]*hint][]*hint{}
+	for _, h := range hints {
+		list := q.of(h)
+		first[list] = append(first[list], h)
+	}
+	for list, hints := range first {
+		*list = append(hints, *list...)
+	}
+	q.size += len(hints)
+}
+
+// take appends up to n hints to out. Where the light ones alone would fill it, one
+// heavy job goes with each batch, or after each eighth of small ones, so that none
+// waits for good.
 func (q *queue) take(out []*hint, n int) []*hint {
 	for p := priorities; p >= 0 && n > 0; p-- {
-		lane := q.lanes[p]
-		k := min(n, len(lane))
-		out = append(out, lane[:k]...)
-		clear(lane[:k])
-		if q.lanes[p] = lane[k:]; k == len(lane) {
-			q.lanes[p] = lane[:0]
+		l := &q.lanes[p]
+		before := len(out)
+		first := n
+		if len(l.heavy) > 0 && len(l.light) >= n {
+			if l.passed += n; l.passed >= lateShare {
+				first, l.passed = n-1, 0
+			}
 		}
-		n -= k
-		q.size -= k
+		out = takeFirst(&l.light, out, first)
+		out = takeFirst(&l.heavy, out, n-(len(out)-before))
+		n -= len(out) - before
+		q.size -= len(out) - before
+	}
+	return out
+}
+
+// takeFirst moves up to n hints from a list to out; an emptied list keeps its
+// memory.
+func takeFirst(list *[]*hint, out []*hint, n int) []*hint {
+	k := min(n, len(*list))
+	out = append(out, (*list)[:k]...)
+	clear((*list)[:k])
+	if k == len(*list) {
+		*list = (*list)[:0]
+	} else {
+		*list = (*list)[k:]
 	}
 	return out
 }
@@ -38,8 +91,10 @@ func (q *queue) take(out []*hint, n int) []*hint {
 // drop removes the hints that gone says are to go.
 func (q *queue) drop(gone func(h *hint) bool) {
 	for p := range q.lanes {
-		before := len(q.lanes[p])
-		q.lanes[p] = slices.DeleteFunc(q.lanes[p], gone)
-		q.size -= before - len(q.lanes[p])
+		for _, list := range []*[]*hint{&q.lanes[p].light, &q.lanes[p].heavy} {
+			before := len(*list)
+			*list = slices.DeleteFunc(*list, gone)
+			q.size -= before - len(*list)
+		}
 	}
 }

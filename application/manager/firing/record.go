@@ -13,12 +13,13 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// record is the fire transaction (engine rule 8). The jobs are locked and
+// write is the fire transaction (engine rule 8). The jobs are locked and
 // checked first, then the executions inserted by id. Jobs that need not know
 // of their other fires are advanced by the same statement that checks them;
 // the cursors of coordinated ones move last, with the number of the fires that
-// were admitted. What fails the check drops out, and nothing of it stays.
-func (m *JobManager) record(ctx context.Context, tx repository.Tx, items []*item, now time.Time, res *result) error {
+// were admitted. What fails the check, or is locked by somebody else, drops out,
+// and nothing of it stays.
+func (m *JobManager) write(ctx context.Context, tx repository.Tx, items []*item, now time.Time, res *result) error {
 	var plain, coordinated []*item
 	for _, it := range items {
 		if len(it.fires) > 0 {
@@ -61,16 +62,19 @@ func (m *JobManager) movePlain(ctx context.Context, tx repository.Tx, items []*i
 			JobAdvance: coordination.AdvanceOf(&it.job, it.last), From: it.hint.job.NextFireTime, Version: it.job.Version,
 		}
 	}
-	moved, err := tx.Jobs.Move(ctx, moves)
+	moved, locked, err := tx.Jobs.Move(ctx, moves)
 	if err != nil {
 		return fmt.Errorf("advance %d due jobs: %w", len(moves), err)
 	}
 	for _, it := range items {
-		if !moved[it.job.ID] {
+		switch {
+		case moved[it.job.ID]:
+			m.keep(it, now, res)
+		case slices.Contains(locked, it.job.ID):
+			res.locked = append(res.locked, it)
+		default:
 			res.dropped = append(res.dropped, it)
-			continue
 		}
-		m.keep(it, now, res)
 	}
 	return nil
 }
@@ -92,14 +96,17 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 	if len(items) == 0 {
 		return nil, nil
 	}
-	ids := make([]string, len(items))
-	for i, it := range items {
-		ids[i] = it.job.ID
-	}
-	heads, err := tx.Jobs.Lock(ctx, ids)
+	heads, locked, err := tx.Jobs.TryLock(ctx, idsOfItems(items))
 	if err != nil {
-		return nil, fmt.Errorf("lock %d due jobs: %w", len(ids), err)
+		return nil, fmt.Errorf("lock %d due jobs: %w", len(items), err)
 	}
+	items = slices.DeleteFunc(slices.Clone(items), func(it *item) bool {
+		held := slices.Contains(locked, it.job.ID)
+		if held {
+			res.locked = append(res.locked, it)
+		}
+		return held
+	})
 	if err := coordination.LockGroups(ctx, tx, jobsOf(items)); err != nil {
 		return nil, err
 	}
@@ -138,6 +145,14 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 		return nil, fmt.Errorf("insert %d live fires: %w", len(a.LiveFires), err)
 	}
 	return moves, nil
+}
+
+func idsOfItems(items []*item) []string {
+	ids := make([]string, len(items))
+	for i, it := range items {
+		ids[i] = it.job.ID
+	}
+	return ids
 }
 
 func jobsOf(items []*item) []*entity.Job {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
 // scanPage is the number of keys read at once.
@@ -63,11 +65,19 @@ func (m *JobManager) scanFrom(ctx context.Context, after, until time.Time, room 
 }
 
 func (m *JobManager) consider(ctx context.Context, job *entity.Job) {
-	sched, err := m.Schedules.Compile(job.Schedule)
+	sched, err := m.compile(job)
 	if err != nil {
 		m.recordBroken(ctx, job, err)
 		return
 	}
 	m.Definitions.Keep(job)
 	m.book.offer(job, sched)
+}
+
+func (m *JobManager) compile(job *entity.Job) (sched *schedule.Schedule, err error) {
+	err = batch.Guard(func() (err error) {
+		sched, err = m.Schedules.Compile(job.Schedule)
+		return err
+	})
+	return sched, err
 }

@@ -19,19 +19,25 @@ import (
 // definition, and stores where the cursor went.
 func settle(t *testing.T, n *enginetest.Node, id string) (*entity.Job, coordination.Effect) {
 	t.Helper()
+	job, effect, more := settleMore(t, n, id)
+	require.False(t, more)
+	return job, effect
+}
+
+// settleMore is settle that may leave something.
+func settleMore(t *testing.T, n *enginetest.Node, id string) (job *entity.Job, effect coordination.Effect, more bool) {
+	t.Helper()
 	settler := firing.Settler{Places: n.Places, Schedules: n.Schedules}
-	var job *entity.Job
-	var effect coordination.Effect
 	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {
 		if job, err = tx.Jobs.LockFull(ctx, id); err != nil {
 			return err
 		}
-		if effect, err = settler.Settle(ctx, tx, job, n.Time.Now()); err != nil {
+		if effect, more, err = settler.Settle(ctx, tx, job, n.Time.Now()); err != nil {
 			return err
 		}
 		return tx.Jobs.Update(ctx, job, false)
 	})
-	return job, effect
+	return job, effect, more
 }
 
 // Rule 3: what is due and undecided is recorded under the old definition, as
@@ -68,33 +74,37 @@ func TestSettlingFollowsTheMisfirePolicy(t *testing.T) {
 	require.Len(t, n.Events(t), 1)
 }
 
-// What one edit records is bounded; the rest is one range, so that no nominal
-// time is without an outcome.
-func TestSettlingManyFiresEndsInARange(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, everySecond(func(j *entity.Job) {
-		j.Misfire = entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 5000, WindowSec: 5000, MaxFires: 5000}
-		j.Schedule.JitterMs = 400
-	}))
-	// The nominal time 1200 has passed, but for its jitter.
-	n.Clock.Advance(job.DueTime.Add(1200*time.Second - time.Millisecond).Sub(n.Clock.Now()))
-	settled, _ := settle(t, n, job.ID)
-	covered := 0
-	rows, cursor := []*entity.Execution{}, ""
-	for {
-		page, next, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{JobID: job.ID}, repository.Page{Limit: 500, Cursor: cursor})
-		require.NoError(t, err)
-		rows = append(rows, page...)
-		if cursor = next; cursor == "" {
-			break
-		}
+// One transaction of an edit records about 2,000 runs and no more; the next one
+// goes on at the cursor. Not even the scheduled times that only their jitter
+// holds back are decided too early.
+func TestSettlingGoesOnWhereItStopped(t *testing.T) {
+	for name, c := range map[string]struct{ shards, due, first int }{
+		"one shard":       {1, 2100, 2000},
+		"two shards":      {2, 1050, 1000},
+		"a thousand ones": {1000, 3, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := enginetest.New(t, enginetest.Options{})
+			job := n.Add(t, everySecond(func(j *entity.Job) {
+				j.Misfire = entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 5000, WindowSec: 5000, MaxFires: 5000}
+				j.Schedule.JitterMs, j.ShardCount = 400, c.shards
+			}))
+			n.Clock.Advance(job.DueTime.Add(time.Duration(c.due)*time.Second - time.Millisecond).Sub(n.Clock.Now()))
+			settled, _, more := settleMore(t, n, job.ID)
+			require.True(t, more)
+			require.Equal(t, second(c.first), settled.NextFireTime)
+			settled, _, more = settleMore(t, n, job.ID)
+			require.False(t, more)
+			require.Equal(t, second(c.due), settled.NextFireTime)
+			total := 0
+			for s := range c.due {
+				runs, err := n.Store.FiresAt(t.Context(), job.ID, []time.Time{second(s)})
+				require.NoError(t, err)
+				total += len(runs)
+			}
+			require.Equal(t, c.due*c.shards, total)
+		})
 	}
-	for _, row := range rows {
-		covered += max(row.SkipCount, 1)
-	}
-	require.Equal(t, 1200, covered)
-	require.LessOrEqual(t, len(rows), 1002)
-	require.Equal(t, second(1200), settled.NextFireTime)
 }
 
 // Rule 3: a paused span is one range row, written when it ends.

@@ -166,7 +166,7 @@ func TestACursorDoesNotMoveWithoutItsRow(t *testing.T) {
 	job := n.Add(t, everySecond(nil))
 	moves := false
 	err := n.Store.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
-		moved, err := tx.Jobs.Move(ctx, []repository.JobMove{{
+		moved, _, err := tx.Jobs.Move(ctx, []repository.JobMove{{
 			JobAdvance: repository.JobAdvance{ID: job.ID, NextFireTime: second(1), DueTime: second(1), Status: entity.JobEnabled},
 			From:       second(0), Version: 1,
 		}})

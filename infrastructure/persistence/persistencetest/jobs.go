@@ -236,7 +236,7 @@ func moveJobs(t *testing.T, s *persistence.Store) {
 	onward := repository.JobAdvance{NextFireTime: next, DueTime: next.Add(time.Second), Status: entity.JobEnabled}
 	var moved map[string]bool
 	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
-		moved, err = tx.Jobs.Move(ctx, []repository.JobMove{
+		moved, _, err = tx.Jobs.Move(ctx, []repository.JobMove{
 			move(7, onward), move(1, onward), move(2, onward), move(3, onward), move(4, onward), move(5, onward), move(99, onward),
 			move(6, repository.JobAdvance{Status: entity.JobFinished}),
 		})
@@ -261,7 +261,7 @@ func moveJobs(t *testing.T, s *persistence.Store) {
 		require.Equal(t, &want, got, "job %d", n+1)
 	}
 	err := s.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
-		_, err := tx.Jobs.Move(ctx, []repository.JobMove{move(1, repository.JobAdvance{NextFireTime: noon.AddDate(9000, 0, 0), Status: entity.JobEnabled})})
+		_, _, err := tx.Jobs.Move(ctx, []repository.JobMove{move(1, repository.JobAdvance{NextFireTime: noon.AddDate(9000, 0, 0), Status: entity.JobEnabled})})
 		return err
 	})
 	var poison *repository.PoisonError

@@ -1,0 +1,195 @@
+package firing
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+)
+
+// A due job whose row somebody else has locked drops out of its batch alone
+// (engine rule 8). It is tried again in batches of such jobs, at first without
+// waiting for the lock. As who locks it again and again, such as the ends of its
+// runs, would keep it out for good, one of them at a time then waits for its turn
+// at the store, at most for one lock wait.
+const (
+	firstRetry = 20 * time.Millisecond
+	lastRetry  = time.Second
+	// patientAfter is how often a job is tried without waiting.
+	patientAfter = 4
+	// lockedLong is from when on people are told, and how often.
+	lockedLong = 10 * time.Second
+	// lockedNamed bounds the jobs that are named to people.
+	lockedNamed = 10
+)
+
+// lockWait is the wait of a hint for its job's row, by the store's time.
+type lockWait struct {
+	// since is the first try, next when the next one is due, patient when it
+	// waited at the store last.
+	since, next, patient time.Time
+	tries                int
+}
+
+// lock puts a hint aside whose job's row is locked.
+func (b *book) lock(h *hint, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held[h.job.ID] != h || h.state != inFire {
+		return
+	}
+	if h.wait.tries == 0 {
+		h.wait.since = now
+	}
+	h.wait.next = now.Add(min(firstRetry<<min(h.wait.tries, 10), lastRetry))
+	h.wait.tries++
+	h.state = inLock
+	b.locked[h.job.ID] = h
+	select {
+	case b.news <- struct{}{}:
+	default:
+	}
+}
+
+// takeLocked hands out what is to be tried again: up to limit hints without
+// waiting, and one that was tried so often that it is to wait for its turn, nil
+// when there is none.
+func (b *book) takeLocked(now time.Time, limit int) (hints []*hint, patient *hint) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, h := range b.locked {
+		if h.wait.next.After(now) {
+			continue
+		}
+		if h.wait.tries > patientAfter && (patient == nil || h.wait.before(patient.wait)) {
+			patient = h
+		}
+		hints = append(hints, h)
+	}
+	slices.SortFunc(hints, func(a, b *hint) int { return strings.Compare(a.job.ID, b.job.ID) })
+	if patient != nil {
+		patient.wait.patient = now
+		hints = slices.DeleteFunc(hints, func(h *hint) bool { return h == patient })
+	}
+	hints = hints[:min(limit, len(hints))]
+	for _, h := range append(slices.Clip(hints), patient) {
+		if h != nil {
+			h.state = inFire
+			delete(b.locked, h.job.ID)
+		}
+	}
+	return hints, patient
+}
+
+// before says whose turn it is to wait: each after the others, the oldest first.
+func (w lockWait) before(o lockWait) bool {
+	if !w.patient.Equal(o.patient) {
+		return w.patient.Before(o.patient)
+	}
+	return w.since.Before(o.since)
+}
+
+// nextLocked is when the next of the locked jobs is to be tried.
+func (b *book) nextLocked() (at time.Time, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, h := range b.locked {
+		if !ok || h.wait.next.Before(at) {
+			at, ok = h.wait.next, true
+		}
+	}
+	return at, ok
+}
+
+// lockedSince are the jobs that have waited for their rows since then or before,
+// the oldest first.
+func (b *book) lockedSince(then time.Time) (ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var long []*hint
+	for _, h := range b.held {
+		if h.wait.tries > 0 && !h.wait.since.After(then) {
+			long = append(long, h)
+		}
+	}
+	slices.SortFunc(long, func(a, b *hint) int { return a.wait.since.Compare(b.wait.since) })
+	for _, h := range long {
+		ids = append(ids, h.job.ID)
+	}
+	return ids
+}
+
+// workLocked tries what is locked until ctx ends, beside the workers: none of
+// them waits for a lock.
+func (m *JobManager) workLocked(ctx context.Context) {
+	timer := m.Clock.NewTimer(time.Hour)
+	defer timer.Stop()
+	var told time.Time
+	for ctx.Err() == nil {
+		jobs, err := m.FireLocked(ctx)
+		if err != nil {
+			m.Logger.Error("jobs whose rows were locked could not be fired; they stay due", "error", err, "jobs", jobs)
+		}
+		told = m.tellLocked(told)
+		if jobs == 0 {
+			m.awaitLocked(ctx, timer)
+		}
+	}
+}
+
+// awaitLocked sleeps until the next try, or the first one.
+func (m *JobManager) awaitLocked(ctx context.Context, timer clock.Timer) {
+	at, ok := m.book.nextLocked()
+	news := m.book.news
+	wait := time.Hour
+	if ok {
+		news, wait = nil, min(max(at.Sub(m.StoreClock.Now()), time.Millisecond), lastRetry)
+	}
+	timer.Reset(wait)
+	select {
+	case <-ctx.Done():
+	case <-news:
+	case <-timer.C():
+	}
+}
+
+// FireLocked tries again to fire jobs whose rows somebody else had locked; it
+// returns how many.
+func (m *JobManager) FireLocked(ctx context.Context) (jobs int, err error) {
+	hints, patient := m.book.takeLocked(m.StoreClock.Now(), m.cfg.BatchSize)
+	if len(hints) > 0 {
+		jobs, err = len(hints), m.fire(context.WithoutCancel(ctx), hints, false)
+	}
+	if patient != nil {
+		jobs, err = jobs+1, errors.Join(err, m.fire(context.WithoutCancel(ctx), []*hint{patient}, true))
+	}
+	return jobs, err
+}
+
+// tellLocked warns of jobs that have waited long; told is when it did last.
+func (m *JobManager) tellLocked(told time.Time) time.Time {
+	now := m.StoreClock.Now()
+	if now.Sub(told) < lockedLong {
+		return told
+	}
+	ids := m.book.lockedSince(now.Add(-lockedLong))
+	if len(ids) == 0 {
+		return told
+	}
+	m.Logger.Warn("due jobs do not fire, because somebody else has locked their rows in the store: look for open transactions there",
+		"count", len(ids), "jobs", ids[:min(len(ids), lockedNamed)])
+	return now
+}
+
+// Locked is how many due jobs wait because somebody else has locked their rows.
+func (m *JobManager) Locked() int { return len(m.book.lockedSince(m.StoreClock.Now())) }
+
+// LockedLong names up to ten of the jobs that have waited so for ten seconds,
+// those first that wait longest, and says how many there are.
+func (m *JobManager) LockedLong() (ids []string, count int) {
+	ids = m.book.lockedSince(m.StoreClock.Now().Add(-lockedLong))
+	return ids[:min(len(ids), lockedNamed)], len(ids)
+}

@@ -1,0 +1,140 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// edit computes the new state of a locked and settled job.
+type edit func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error)
+
+// change is the frame of every edit: lock, settle, edit, store, tell. groups are
+// those by which the edit may bind the job, or no longer; nil is none. Where more
+// is due than one transaction records, the rest is recorded first, in
+// transactions of their own: when the time of the call ends meanwhile, they stand
+// and the call may be repeated.
+func (s *JobService) change(ctx context.Context, id, what string, groups func(old *entity.Job) []string, fn edit) (*entity.Job, error) {
+	for {
+		changed, err := s.tryChange(ctx, id, what, groups, fn)
+		if !errors.Is(err, errMoreDue) {
+			return changed, err
+		}
+		if err := s.settleChunk(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// errMoreDue ends a change before which more is to be settled.
+var errMoreDue = errors.New("more fires are due than one transaction records")
+
+// settleChunk records as much of what is due of a job as one transaction takes.
+func (s *JobService) settleChunk(ctx context.Context, id string) error {
+	var effect coordination.Effect
+	err := s.Store.Write(ctx, repository.LaneAPI, "job.settle", func(ctx context.Context, tx repository.Tx) error {
+		job, err := tx.Jobs.LockFull(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := coordination.LockGroups(ctx, tx, []*entity.Job{job}); err != nil {
+			return err
+		}
+		now := s.Clock.Now()
+		if effect, _, err = s.settler.Settle(ctx, tx, job, now); err != nil {
+			return err
+		}
+		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{coordination.AdvanceOf(job, job.LastFireTime)}); err != nil {
+			return err
+		}
+		return s.Places.OpenFor(ctx, tx, now, &effect, job)
+	})
+	if err != nil {
+		return fmt.Errorf("record what is due before the edit: %w", err)
+	}
+	s.Engine.Notice(effect)
+	return nil
+}
+
+// tryChange is one try of change.
+func (s *JobService) tryChange(ctx context.Context, id, what string, groups func(old *entity.Job) []string, fn edit) (*entity.Job, error) {
+	var changed *entity.Job
+	var effect coordination.Effect
+	queued := false
+	err := s.Store.Write(ctx, repository.LaneAPI, what, func(ctx context.Context, tx repository.Tx) error {
+		old, err := tx.Jobs.LockFull(ctx, id)
+		if err != nil {
+			return err
+		}
+		var binding []string
+		if groups != nil {
+			binding = groups(old)
+		}
+		if err := coordination.LockGroups(ctx, tx, []*entity.Job{old}, binding...); err != nil {
+			return err
+		}
+		now := s.Clock.Now()
+		var more bool
+		if effect, more, err = s.settler.Settle(ctx, tx, old, now); err != nil {
+			return err
+		}
+		next, err := fn(ctx, tx, old, now)
+		if err != nil {
+			return err
+		}
+		// A pause keeps the cursor: what is not decided is part of its span.
+		if more && next.Status != entity.JobPaused {
+			return errMoreDue
+		}
+		if next.Schedule != old.Schedule {
+			left, err := s.settler.Abandon(ctx, tx, old, entity.ReasonMisfire, now)
+			if err != nil {
+				return err
+			}
+			effect.Add(left)
+			next.FenceSeq = old.FenceSeq
+		}
+		next.Version, next.UpdateTime = old.Version+1, now
+		if next.Group != old.Group || next.Limited != old.Limited {
+			if err := s.Places.Rehome(ctx, tx, now, next, &effect); err != nil {
+				return err
+			}
+		}
+		if err := tx.Jobs.Update(ctx, next, false); err != nil {
+			return err
+		}
+		if err := s.Places.OpenFor(ctx, tx, now, &effect, old); err != nil {
+			return err
+		}
+		if queued, err = s.openPlaces(ctx, tx, next, now, &effect); err != nil {
+			return err
+		}
+		changed = next
+		return addJobEvent(ctx, tx, next, what)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Engine.JobChanged(changed)
+	s.Engine.Notice(effect)
+	if queued {
+		s.moveQueue(ctx, id)
+	}
+	return changed, nil
+}
+
+// openPlaces lets queued fires start where the edit made room, and re-arms an
+// idle FIXED_DELAY job. more says that the queue is not done with.
+func (s *JobService) openPlaces(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *coordination.Effect) (more bool, err error) {
+	promoted, more, err := s.Places.Promote(ctx, tx, now, job)
+	if err != nil {
+		return false, err
+	}
+	effect.Add(promoted)
+	return more, s.Places.ArmIfIdle(ctx, tx, job, now, effect)
+}
