@@ -163,15 +163,15 @@ func TestTheLedger(t *testing.T) {
 	e := newEdge(t)
 	e.executions.fires = []service.LedgerEntry{
 		{FireKey: "k", ScheduledTime: now, Outcome: "SUCCESS", LatenessMs: 3, ExecutionIDs: []string{"e1"}, Replays: []string{"e2"}},
-		{FireKey: "range:k", ScheduledTime: now, Outcome: "SKIPPED", Reason: entity.ReasonMisfire, RangeEnd: now.Add(time.Minute), Count: 60, CountAtLeast: true},
-		{FireKey: "p", ScheduledTime: now, Outcome: service.OutcomePlanned},
+		{FireKey: "range:k", ScheduledTime: now, Outcome: "SKIPPED", Reason: entity.ReasonPaused, Message: "paused by anna", RangeEnd: now.Add(time.Minute), Count: 60, CountAtLeast: true},
+		{FireKey: "p", ScheduledTime: now, Outcome: "WAITING", WaitsFor: entity.WaitNode},
 	}
 	a := e.call("GET", "/api/v1/jobs/j1/fires?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&limit=3", "").want(200)
 	require.JSONEq(t, `{"nextCursor":null,"items":[
-		{"fireKey":"k","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SUCCESS","reason":"","latenessMs":3,"executionIds":["e1"],"replays":["e2"],"rangeEnd":null,"count":null,"countAtLeast":false},
-		{"fireKey":"range:k","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SKIPPED","reason":"MISFIRE","latenessMs":0,"executionIds":[],"replays":[],
+		{"fireKey":"k","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SUCCESS","waitsFor":"","reason":"","message":"","latenessMs":3,"executionIds":["e1"],"replays":["e2"],"rangeEnd":null,"count":null,"countAtLeast":false},
+		{"fireKey":"range:k","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SKIPPED","waitsFor":"","reason":"PAUSED","message":"paused by anna","latenessMs":0,"executionIds":[],"replays":[],
 			"rangeEnd":"2026-11-20T12:01:00.000Z","count":60,"countAtLeast":true},
-		{"fireKey":"p","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"PLANNED","reason":"","latenessMs":0,"executionIds":[],"replays":[],"rangeEnd":null,"count":null,"countAtLeast":false}
+		{"fireKey":"p","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"WAITING","waitsFor":"NODE","reason":"","message":"","latenessMs":0,"executionIds":[],"replays":[],"rangeEnd":null,"count":null,"countAtLeast":false}
 		]}`, a.body)
 	require.Equal(t, service.LedgerQuery{
 		JobID: "j1", From: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Limit: 3,

@@ -62,11 +62,11 @@ func (s *ScheduleController) NextFireTimes(c *gin.Context) error {
 // Fires answers GET /jobs/{id}/fires, the fire ledger.
 //
 //	@Summary Show what became of each fire of a job
-//	@Description The fire ledger: times to come are PLANNED. The cursor is the moment of the last line, in milliseconds.
+//	@Description The fire ledger, newest first: times to come are PLANNED, a fire that nothing runs of yet is WAITING, and waitsFor says for what. Without from and to it tells the last 24 hours and the next hour; a skipped range that began before is its last line. The cursor is the moment of the last line, in milliseconds.
 //	@Tags schedules
 //	@Param id path string true "id of the job"
-//	@Param from query string false "first moment, RFC 3339" format(date-time)
-//	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
+//	@Param from query string false "first moment, RFC 3339; default: 24 hours before to, or before now where that is later" format(date-time)
+//	@Param to query string false "end, exclusive, RFC 3339; default: in an hour" format(date-time)
 //	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
 //	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Fire]

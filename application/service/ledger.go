@@ -58,6 +58,18 @@ func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEn
 	if err != nil {
 		return nil, "", err
 	}
+	if !more {
+		// A range that began before is part of the answer, as its last line.
+		began, err := s.Executions.RangeOver(ctx, q.JobID, from)
+		if err != nil {
+			return nil, "", err
+		}
+		if more = began != nil && len(entries)+len(past) >= q.Limit; began != nil && !more {
+			entry, states := entryOf(began), []entity.Status(nil)
+			fold(&entry, &states, began)
+			past = append(past, finishFold([]LedgerEntry{entry}, [][]entity.Status{states})...)
+		}
+	}
 	if err := s.addReplays(ctx, past); err != nil {
 		return nil, "", err
 	}
@@ -153,7 +165,10 @@ func fold(e *LedgerEntry, states *[]entity.Status, row *entity.Execution) {
 	before := entity.Fold(*states)
 	*states = append(*states, row.Status)
 	if after := entity.Fold(*states); after != before {
-		e.Reason = row.Reason
+		e.Reason, e.Message = row.Reason, row.ErrorMessage
+	}
+	if e.WaitsFor == entity.WaitNone || row.Claim.Queue().Unplaced() {
+		e.WaitsFor = row.Claim.WaitsFor()
 	}
 	e.ExecutionIDs = append(e.ExecutionIDs, row.ID)
 	e.LatenessMs = max(e.LatenessMs, row.Lateness().Milliseconds())
@@ -162,6 +177,9 @@ func fold(e *LedgerEntry, states *[]entity.Status, row *entity.Execution) {
 func finishFold(entries []LedgerEntry, states [][]entity.Status) []LedgerEntry {
 	for i := range entries {
 		entries[i].Outcome = string(entity.Fold(states[i]))
+		if entries[i].Outcome != string(entity.StatusWaiting) {
+			entries[i].WaitsFor = entity.WaitNone
+		}
 		slices.Sort(entries[i].ExecutionIDs)
 	}
 	return entries

@@ -51,13 +51,13 @@ func TestTheLedgerTellsThePastAndWhatIsToCome(t *testing.T) {
 	d.finish(d.rows(job.ID)[0].ID, entity.StatusSuccess, entity.ReasonNone)
 	d.trigger(job.ID)
 	entries, next := ledger(t, d, service.LedgerQuery{JobID: job.ID, To: noon(45 * time.Second)})
-	require.Equal(t, []told{{40, "PLANNED"}, {30, "PLANNED"}, {20, "RUNNING"}, {10, "SUCCESS"}}, tell(entries),
+	require.Equal(t, []told{{40, "PLANNED"}, {30, "PLANNED"}, {20, "WAITING"}, {10, "SUCCESS"}}, tell(entries),
 		"runs by hand are no planned fires")
 	require.Empty(t, next)
 	require.Empty(t, entries[0].ExecutionIDs)
 	require.Equal(t, []string{d.rows(job.ID)[0].ID}, entries[3].ExecutionIDs)
 	entries, _ = ledger(t, d, service.LedgerQuery{JobID: job.ID, From: noon(11 * time.Second), To: noon(21 * time.Second)})
-	require.Equal(t, []told{{20, "RUNNING"}}, tell(entries))
+	require.Equal(t, []told{{20, "WAITING"}}, tell(entries))
 	_, _, err := d.Executions.Fires(t.Context(), service.LedgerQuery{JobID: job.ID, From: noon(1), To: noon(1)})
 	requireCode(t, err, fault.KindInvalid, "invalid")
 	_, _, err = d.Executions.Fires(t.Context(), service.LedgerQuery{JobID: job.ID, Cursor: "soon"})
@@ -80,7 +80,7 @@ func TestTheLedgerNeverRecomputesThePast(t *testing.T) {
 	})
 	after, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, To: noon(31 * time.Second)})
 	require.Equal(t, before, after)
-	require.Equal(t, []told{{30, "RUNNING"}, {20, "RUNNING"}, {10, "RUNNING"}}, tell(after))
+	require.Equal(t, []told{{30, "WAITING"}, {20, "WAITING"}, {10, "WAITING"}}, tell(after))
 }
 
 // Rule 6: the outcome of a sharded fire folds its shards.
@@ -90,7 +90,7 @@ func TestAShardedFireIsOneEntry(t *testing.T) {
 		want   string
 		reason entity.Reason
 	}{
-		"any live":    {[]entity.Status{entity.StatusSuccess, entity.StatusFailed}, "RUNNING", ""},
+		"one waits":   {[]entity.Status{entity.StatusSuccess, entity.StatusFailed}, "WAITING", ""},
 		"all good":    {[]entity.Status{entity.StatusSuccess, entity.StatusSuccess, entity.StatusSuccess}, "SUCCESS", ""},
 		"one failed":  {[]entity.Status{entity.StatusSuccess, entity.StatusFailed, entity.StatusSuccess}, "FAILED", entity.ReasonError},
 		"one is dead": {[]entity.Status{entity.StatusDead, entity.StatusFailed, entity.StatusSuccess}, "DEAD", entity.ReasonError},
@@ -161,7 +161,7 @@ func TestTheLedgerIsPagedByFires(t *testing.T) {
 	var want []told
 	for s := 1; s <= 7; s++ {
 		d.after(10 * time.Second)
-		want = append([]told{{10 * s, "RUNNING"}}, want...)
+		want = append([]told{{10 * s, "WAITING"}}, want...)
 	}
 	for _, limit := range []int{1, 2, 3, 7, 50} {
 		var got []told
@@ -188,9 +188,73 @@ func TestFewFiresToComeAreShown(t *testing.T) {
 	job := d.create(everyTenSeconds(nil))
 	d.after(10 * time.Second)
 	entries, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, Limit: 4})
-	require.Equal(t, []told{{30, "PLANNED"}, {20, "PLANNED"}, {10, "RUNNING"}}, tell(entries))
+	require.Equal(t, []told{{30, "PLANNED"}, {20, "PLANNED"}, {10, "WAITING"}}, tell(entries))
 	_, err := d.Jobs.Pause(t.Context(), job.ID)
 	require.NoError(t, err)
 	entries, _ = ledger(t, d, service.LedgerQuery{JobID: job.ID, Limit: 4})
-	require.Equal(t, []told{{10, "RUNNING"}}, tell(entries), "a paused job plans nothing")
+	require.Equal(t, []told{{10, "WAITING"}}, tell(entries), "a paused job plans nothing")
+}
+
+// A range that began before the span that is asked for is part of the answer,
+// however long ago, and whatever ran by hand since; it is told once.
+func TestTheLedgerTellsOfARangeThatBeganBefore(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.t
+		job := d.create(enginetest.Job("hourly", waiting(func(j *entity.Job) {
+			j.Schedule.Kind, j.Schedule.CronExpression, j.Schedule.Dialect = schedule.Cron, "0 0 * * * ?", "QUARTZ"
+		})))
+		d.after(time.Hour)
+		_, err := d.Jobs.Pause(t.Context(), job.ID)
+		require.NoError(t, err)
+		d.Clock.Advance(72 * time.Hour)
+		_, err = d.Jobs.Resume(t.Context(), job.ID)
+		require.NoError(t, err)
+		d.trigger(job.ID)
+		now := d.Time.Now()
+		day := service.LedgerQuery{JobID: job.ID, From: now.Add(-24 * time.Hour), To: now}
+		entries, next := ledger(t, d, day)
+		require.Len(t, entries, 1)
+		require.Equal(t, []any{"SKIPPED", 72, noon(2 * time.Hour), noon(74 * time.Hour)},
+			[]any{entries[0].Outcome, entries[0].Count, entries[0].ScheduledTime, entries[0].RangeEnd})
+		require.Equal(t, "paused", entries[0].Message)
+		require.Empty(t, next)
+		d.after(time.Hour)
+		day.To, day.Limit = now.Add(3*time.Hour), 2
+		entries, next = ledger(t, d, day)
+		require.Equal(t, []string{"PLANNED", "WAITING"}, []string{entries[0].Outcome, entries[1].Outcome})
+		require.NotEmpty(t, next, "the range is on the next page")
+		day.Cursor = next
+		entries, next = ledger(t, d, day)
+		require.Len(t, entries, 1)
+		require.Equal(t, 72, entries[0].Count)
+		require.Empty(t, next)
+		for name, from := range map[string]time.Time{"it had ended": noon(74 * time.Hour), "it has not begun": noon(30 * time.Minute)} {
+			entries, _ = ledger(t, d, service.LedgerQuery{JobID: job.ID, From: from, To: from.Add(time.Hour)})
+			for _, e := range entries {
+				require.Zero(t, e.Count, name)
+			}
+		}
+	})
+}
+
+// Rule 6: a fire of which nothing runs is WAITING, and says for what; what no node
+// can take is told before what only waits its turn.
+func TestTheLedgerSaysWhatAFireWaitsFor(t *testing.T) {
+	d := newDesk(t)
+	nobody := d.create(enginetest.Job("nobody", waiting(func(j *entity.Job) { enginetest.Every(time.Minute)(j); j.ShardCount = 3 })))
+	serial := d.create(enginetest.Job("serial", func(j *entity.Job) { enginetest.Every(time.Minute)(j); j.Overlap = entity.OverlapSerial }))
+	d.after(time.Minute)
+	d.after(time.Minute)
+	first := d.fires(nobody.ID)[0]
+	require.Equal(t, []any{"WAITING", entity.WaitNode}, []any{first.Outcome, first.WaitsFor})
+	d.finish(first.ExecutionIDs[0], entity.StatusSuccess, entity.ReasonNone)
+	first = d.fires(nobody.ID)[0]
+	require.Equal(t, []any{"WAITING", entity.WaitNode}, []any{first.Outcome, first.WaitsFor})
+	for _, id := range first.ExecutionIDs[1:] {
+		d.finish(id, entity.StatusSuccess, entity.ReasonNone)
+	}
+	first = d.fires(nobody.ID)[0]
+	require.Equal(t, []any{"SUCCESS", entity.WaitNone}, []any{first.Outcome, first.WaitsFor})
+	both := d.fires(serial.ID)
+	require.Equal(t, []any{"WAITING", entity.WaitJob, "WAITING", entity.WaitSlot}, []any{both[0].Outcome, both[0].WaitsFor, both[1].Outcome, both[1].WaitsFor})
 }

@@ -36,8 +36,14 @@ type LedgerEntry struct {
 	FireKey       string
 	ScheduledTime time.Time
 	// Outcome is an execution status, or PLANNED for a fire to come.
-	Outcome      string
+	Outcome string
+	// WaitsFor is what a WAITING fire waits for: of several shards, those first
+	// that no node can take.
+	WaitsFor entity.Wait
+	// Reason and Message are those of the worst shard. The message of a paused span
+	// says who paused and why.
 	Reason       entity.Reason
+	Message      string
 	LatenessMs   int64
 	ExecutionIDs []string
 	// Replays are runs that repeated this fire by hand.

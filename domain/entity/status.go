@@ -73,17 +73,23 @@ func (s Status) severity() int {
 }
 
 // Fold is the outcome of a fire from the states of its shards: RUNNING while
-// any is live, SUCCESS when all succeeded, else the worst (engine rule 6).
-// Nothing folds to the empty status.
+// any runs, WAITING while none does and any waits, SUCCESS when all succeeded,
+// else the worst (engine rule 6). Nothing folds to the empty status.
 func Fold(states []Status) Status {
 	var worst Status
+	waits := false
 	for _, s := range states {
-		if !s.Final() {
+		switch {
+		case s == StatusRunning:
 			return StatusRunning
-		}
-		if worst == "" || s.severity() > worst.severity() {
+		case s == StatusWaiting:
+			waits = true
+		case worst == "" || s.severity() > worst.severity():
 			worst = s
 		}
+	}
+	if waits {
+		return StatusWaiting
 	}
 	return worst
 }

@@ -127,6 +127,10 @@ type ExecutionReader interface {
 	// Replays returns, for each of the ids that was repeated by hand, the ids of
 	// the runs that repeat it or one of its repetitions, oldest first.
 	Replays(ctx context.Context, rootIDs []string) (map[string][]string, error)
+	// RangeOver returns the range row of a job that began before a moment and ends
+	// after it, nil when there is none. It looks at a bounded number of the runs
+	// before the moment, which those of a schedule that fires in between exceed.
+	RangeOver(ctx context.Context, jobID string, at time.Time) (*entity.Execution, error)
 	// Recent returns up to limit of a job's newest runs, newest first: id, status,
 	// node, claim key, start and update time alone. Fires that were not run are
 	// among them.

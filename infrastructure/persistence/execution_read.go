@@ -3,6 +3,7 @@ package persistence
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -52,6 +53,24 @@ func (r *Executions) Recent(ctx context.Context, jobID string, limit int) ([]*en
 		e.StartTime, e.UpdateTime = start.time(), update.time()
 		return e, err
 	})
+}
+
+// rangeLook is how many runs before a moment RangeOver looks at. A range has no
+// planned fires in it, so that only runs by hand and backfilled ones lie between.
+const rangeLook = 5000
+
+// RangeOver implements repository.ExecutionReader.
+func (r *Executions) RangeOver(ctx context.Context, jobID string, at time.Time) (*entity.Execution, error) {
+	if !plain(jobID) {
+		return nil, nil
+	}
+	rows, err := collect(ctx, r.c, "execution.range-over", selectExecutions+` WHERE id IN (SELECT id FROM
+		(SELECT id, skip_to FROM scheduler_job_execution`+r.c.d.byJob+` WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?) near WHERE skip_to > ?)
+		ORDER BY id DESC LIMIT 1`, []any{jobID, identity.FloorID(at), rangeLook, text(at)}, scanExecution)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
 }
 
 // Attempts implements repository.ExecutionReader.

@@ -189,7 +189,10 @@ type Fire struct {
 	FireKey       string        `json:"fireKey"`
 	ScheduledTime Time          `json:"scheduledTime" format:"date-time"`
 	Outcome       string        `json:"outcome" enums:"PLANNED,WAITING,RUNNING,SUCCESS,FAILED,TIMEOUT,CANCELLED,SKIPPED,DEAD"`
+	// WaitsFor is what a WAITING fire waits for, and empty for others.
+	WaitsFor      entity.Wait   `json:"waitsFor"`
 	Reason        entity.Reason `json:"reason"`
+	Message       string        `json:"message"`
 	LatenessMs    int64         `json:"latenessMs"`
 	ExecutionIDs  []string      `json:"executionIds"`
 	Replays       []string      `json:"replays"`
@@ -205,7 +208,7 @@ func FromFires(entries []service.LedgerEntry) []Fire {
 	out := make([]Fire, len(entries))
 	for i, e := range entries {
 		out[i] = Fire{
-			FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime), Outcome: e.Outcome, Reason: e.Reason, LatenessMs: e.LatenessMs,
+			FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime), Outcome: e.Outcome, WaitsFor: e.WaitsFor, Reason: e.Reason, Message: e.Message, LatenessMs: e.LatenessMs,
 			ExecutionIDs: whole(e.ExecutionIDs), Replays: whole(e.Replays), RangeEnd: Time(e.RangeEnd), CountAtLeast: e.CountAtLeast,
 		}
 		if !e.RangeEnd.IsZero() {
