@@ -8,6 +8,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -33,6 +34,14 @@ func (s *JobService) change(ctx context.Context, id, what string, groups func(ol
 
 // errMoreDue ends a change before which more is to be settled.
 var errMoreDue = errors.New("more fires are due than one transaction records")
+
+// readable refuses what would make something of a job of which not all is known.
+func readable(job *entity.Job) error {
+	if why := job.Unreadable(); why != "" {
+		return fault.Conflict("unreadable", "what the store holds of the job cannot be read (%s): put a whole definition in its place, or delete it", why)
+	}
+	return nil
+}
 
 // settleChunk records as much of what is due of a job as one transaction takes.
 func (s *JobService) settleChunk(ctx context.Context, id string) error {

@@ -36,7 +36,7 @@ func (s *JobService) Version(ctx context.Context, id string, version int) (*enti
 		}
 		for _, v := range versions {
 			if v.Version == version {
-				return v, nil
+				return v, readable(v)
 			}
 		}
 		if next == "" {
@@ -51,6 +51,9 @@ func (s *JobService) Version(ctx context.Context, id string, version int) (*enti
 func (s *JobService) Copy(ctx context.Context, id, name, group string) (*entity.Job, error) {
 	job, err := s.Jobs.Get(ctx, id)
 	if err != nil {
+		return nil, err
+	}
+	if err := readable(job); err != nil {
 		return nil, err
 	}
 	copied := *job

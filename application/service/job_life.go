@@ -43,6 +43,9 @@ func (s *JobService) Resume(ctx context.Context, id string) (*entity.Job, error)
 		if old.Status == entity.JobFinished {
 			return nil, fault.Conflict("finished", "the job has fired for the last time; give it a new schedule instead")
 		}
+		if err := readable(old); err != nil {
+			return nil, err
+		}
 		terms, err := tx.Groups.Terms(ctx, old.Group)
 		if err != nil {
 			return nil, err
@@ -172,6 +175,9 @@ func fireExtra(ctx context.Context, store repository.Store, places *coordination
 		job := jobs[jobID]
 		if job == nil {
 			return fault.NotFound("job", jobID)
+		}
+		if err := readable(job); err != nil {
+			return err
 		}
 		fires, err := coordination.LiveOf(ctx, tx, job)
 		if err != nil {

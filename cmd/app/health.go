@@ -3,6 +3,9 @@ package app
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -25,6 +28,7 @@ func (e *Engine) parts() []service.Part {
 		{Name: "secrets", Check: e.Secrets.Lost},
 		{Name: "unplaced", Check: func() (string, bool) { return e.dispatch.Unplaced() }},
 		{Name: "locks", Check: e.lockedJobs},
+		{Name: "rows", Check: e.unreadableRows},
 	}
 }
 
@@ -57,6 +61,23 @@ func (e *Engine) lockedJobs() (reason string, blocks bool) {
 		reason = fmt.Sprintf("%d due jobs do not fire, because somebody else has locked their rows in the store; the log names them", count)
 	}
 	return reason, false
+}
+
+// unreadableRows says that something is passed over; what, the log says.
+func (e *Engine) unreadableRows() (reason string, blocks bool) {
+	rows := e.Store.Unreadable()
+	if len(rows) == 0 {
+		return "", false
+	}
+	kinds := map[string]int{}
+	for _, row := range rows {
+		kinds[row.Kind]++
+	}
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		parts = append(parts, fmt.Sprintf("%s: %d", kind, kinds[kind]))
+	}
+	return "rows of the store that cannot be read are passed over (" + strings.Join(parts, ", ") + "); the log names them", false
 }
 
 func (e *Engine) skew() (reason string, blocks bool) {

@@ -23,7 +23,7 @@ func storeConfig(cfg config.Config, folder *dataFolder, o Options, m *metrics.Me
 	return persistence.Config{
 		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.file(DatabaseFile),
 		Synchronous: cfg.Store.Synchronous, AutoMigrate: cfg.Store.AutoMigrate,
-		Clock: o.Clock, Logger: o.Logger, Observe: m.Query, MaxConns: maxConns(cfg),
+		Clock: o.Clock, Logger: o.Logger, Observe: m.Query, Unreadable: m.UnreadableRow, MaxConns: maxConns(cfg),
 	}
 }
 

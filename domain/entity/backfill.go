@@ -47,4 +47,7 @@ type Backfill struct {
 	Version    int
 	CreateTime time.Time
 	UpdateTime time.Time
+	// Unreadable says what of the stored row cannot be read; empty is nothing. It
+	// does not go on then.
+	Unreadable string
 }

@@ -116,6 +116,9 @@ type Execution struct {
 
 	CreateTime time.Time
 	UpdateTime time.Time
+
+	// Unreadable says what of the stored row cannot be read; empty is nothing.
+	Unreadable string
 }
 
 // IsRange reports whether the row stands for all nominal times of a span. Their

@@ -25,6 +25,8 @@ type Group struct {
 	CreateTime time.Time
 	// UpdateTime is zero until the first change.
 	UpdateTime time.Time
+	// Unreadable says what of the stored row cannot be read; empty is nothing.
+	Unreadable string
 }
 
 // GroupPlace is the place that a fire holds in its group, from before its first

@@ -65,6 +65,9 @@ type Job struct {
 	// Limited: the job's group bounds the fires of all its jobs. It changes with
 	// Version alone, so that whoever knows the version knows it.
 	Limited bool
+	// Unread are stored parts of the job that this program cannot read, as another
+	// release may have written them. An update leaves them as they are.
+	Unread []Unread
 	// Version counts edits of the definition and of the status by people;
 	// a fire never changes it (engine rule 4).
 	Version    int

@@ -63,6 +63,8 @@ type Node struct {
 	LastHeartbeat time.Time
 	CreateTime    time.Time
 	UpdateTime    time.Time
+	// Unreadable says what of the stored row cannot be read; empty is nothing.
+	Unreadable string
 }
 
 // Publishes reports whether the row says what the node can. That of a node of

@@ -1,9 +1,9 @@
 package entity_test
 
 import (
-	"slices"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 

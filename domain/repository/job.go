@@ -65,12 +65,12 @@ type JobWriter interface {
 	// are needed to run, without a lock.
 	Read(ctx context.Context, ids []string) ([]*entity.Job, error)
 	// ScheduleOf returns the schedule that a version of a job had; false when that
-	// version is not kept any more.
+	// version is not kept any more, or cannot be read.
 	ScheduleOf(ctx context.Context, id string, version int) (schedule.Spec, bool, error)
 	// Insert adds a job and keeps its definition as version 1. A taken
 	// (group, name) is fault.KindConflict with code name_taken.
 	Insert(ctx context.Context, jobs ...*entity.Job) error
-	// Update writes all of a locked job; when its Version grew, the definition
+	// Update writes all of a locked job but what is Unread of it; when its Version grew, the definition
 	// is kept under the new version. Deleted marks it deleted and frees the name.
 	Update(ctx context.Context, job *entity.Job, deleted bool) error
 	// Break pauses a job, with the next version of the same definition, if it is

@@ -85,6 +85,20 @@ type TimeSource interface {
 	StoreTime(ctx context.Context) (time.Time, error)
 }
 
+// UnreadableRow is a row that was met and could not be read in whole.
+type UnreadableRow struct {
+	// Kind is "job", "execution", "group", "node" or "backfill".
+	Kind, ID string
+	Why      string
+	// Since is when it was met first, by the clock of this node.
+	Since time.Time
+}
+
+// UnreadableRows knows what was met lately, at most a thousand rows.
+type UnreadableRows interface {
+	Unreadable() []UnreadableRow
+}
+
 // Page asks for one page of a list. Cursor is what a former page returned.
 type Page struct {
 	Limit  int

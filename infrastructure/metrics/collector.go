@@ -24,6 +24,7 @@ type MetricsCollector struct {
 	duplicates prometheus.Counter
 	poison     prometheus.Counter
 	locked     prometheus.Counter
+	unreadable *prometheus.CounterVec
 	lateness   prometheus.Histogram
 	duration   *prometheus.HistogramVec
 	ended      *prometheus.CounterVec
@@ -55,6 +56,7 @@ func New() *MetricsCollector {
 		duplicates: prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_duplicate_fires_total", Help: "Fires whose id was recorded before the cursor passed them. Alert on any."}),
 		poison:     prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_poison_fires_total", Help: "Fires that the store refused and that were recorded as failed."}),
 		locked:     prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_locked_fires_total", Help: "Tries to fire a due job whose row somebody else had locked."}),
+		unreadable: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_unreadable_rows_total", Help: "Rows of the store that were met and could not be read, by kind; each time counts. Alert on any."}, []string{"kind"}),
 		lateness:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "ps_start_lateness_seconds", Help: "Handler entry minus due time.", Buckets: latenessBuckets()}),
 		duration:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_execution_duration_seconds", Help: "Duration of attempts.", Buckets: durationBuckets()}, []string{"status"}),
 		ended:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_executions_total", Help: "Ends of attempts; status WAITING means that a retry follows."}, []string{"status", "reason"}),
@@ -66,7 +68,7 @@ func New() *MetricsCollector {
 	m.members = newMembers(m.registry)
 	m.plainOK = m.duration.WithLabelValues(string(entity.StatusSuccess))
 	m.okCount = m.ended.WithLabelValues(string(entity.StatusSuccess), "")
-	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.locked, m.lateness, m.duration,
+	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.locked, m.unreadable, m.lateness, m.duration,
 		m.ended, m.refused, m.recovered, m.queries, m.queryTook,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -106,6 +108,9 @@ func (m *MetricsCollector) PoisonFire() { m.poison.Inc() }
 
 // LockedFires implements firing.Metrics.
 func (m *MetricsCollector) LockedFires(n int) { m.locked.Add(float64(n)) }
+
+// UnreadableRow counts a row that could not be read.
+func (m *MetricsCollector) UnreadableRow(kind string) { m.unreadable.WithLabelValues(kind).Inc() }
 
 // Started implements running.Metrics.
 func (m *MetricsCollector) Started(lateness time.Duration) { m.lateness.Observe(lateness.Seconds()) }

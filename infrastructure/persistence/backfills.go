@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
 // Backfills reads backfills: repository.Backfills.
@@ -42,23 +43,24 @@ type backfillRow struct {
 // TableName implements GORM's Tabler.
 func (backfillRow) TableName() string { return "scheduler_backfill" }
 
-func (r *backfillRow) entity() (entity.Backfill, error) {
+func (r *backfillRow) entity() entity.Backfill {
 	b := entity.Backfill{
 		ID: r.ID, JobID: r.JobID, From: r.FromTime.time(), To: r.ToTime.time(), Cursor: r.CursorTime.time(),
 		MaxParallel: r.MaxParallel, Status: entity.BackfillStatus(r.Status), Total: r.Planned, AlreadyRun: r.AlreadyRun, Started: r.Started,
 		User: r.UserName, Version: r.Version, CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
 	}
-	if err := json.Unmarshal([]byte(r.Schedule), &b.Schedule); err != nil {
-		return b, fmt.Errorf("read the schedule of backfill %s: %w", r.ID, err)
-	}
+	var unread []entity.Unread
+	b.Schedule = readJSON[schedule.Spec]("schedule", r.Schedule, &unread)
 	for _, ms := range strings.Fields(r.OpenTimes) {
 		n, err := strconv.ParseInt(ms, 10, 64)
 		if err != nil {
-			return b, fmt.Errorf("read the open times of backfill %s: %w", r.ID, err)
+			unread = append(unread, entity.Unread{Field: "open_times", Why: err.Error()})
+			break
 		}
 		b.Open = append(b.Open, time.UnixMilli(n).UTC())
 	}
-	return b, nil
+	b.Unreadable = entity.Describe(unread)
+	return b
 }
 
 // openTimes writes times as milliseconds with spaces between them.
@@ -70,14 +72,12 @@ func openTimes(times []time.Time) string {
 	return string(buf)
 }
 
-func backfillsOf(rows []backfillRow) (out []entity.Backfill, err error) {
-	out = make([]entity.Backfill, len(rows))
+func (c *conn) backfillsOf(rows []backfillRow) []entity.Backfill {
+	out := make([]entity.Backfill, len(rows))
 	for i := range rows {
-		if out[i], err = rows[i].entity(); err != nil {
-			return nil, err
-		}
+		out[i] = rows[i].entity()
 	}
-	return out, nil
+	return noteUnread(c, out)
 }
 
 // Backfill implements repository.Backfills.
@@ -97,7 +97,7 @@ func (c *conn) backfill(ctx context.Context, id string) (entity.Backfill, error)
 	if err != nil {
 		return entity.Backfill{}, err
 	}
-	return row.entity()
+	return c.backfillsOf([]backfillRow{row})[0], nil
 }
 
 // ListBackfills implements repository.Backfills.
@@ -116,8 +116,7 @@ func (r *Backfills) ListBackfills(ctx context.Context, jobID string, p repositor
 		return nil, "", err
 	}
 	rows, next := cutPage(rows, limit, func(b backfillRow) string { return b.ID })
-	out, err := backfillsOf(rows)
-	return out, next, err
+	return r.c.backfillsOf(rows), next, nil
 }
 
 // ActiveBackfills implements repository.Backfills.
@@ -127,7 +126,7 @@ func (r *Backfills) ActiveBackfills(ctx context.Context, limit int) ([]entity.Ba
 	if err != nil {
 		return nil, err
 	}
-	return backfillsOf(rows)
+	return r.c.backfillsOf(rows), nil
 }
 
 // FiresAt implements repository.Backfills.

@@ -231,13 +231,9 @@ func (b *Beats) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	}
 	nodes, now := make([]entity.Node, 0, len(rows)), time.Time{}
 	for _, row := range rows {
-		n, err := row.Row.entity()
-		if err != nil {
-			return nil, time.Time{}, err
-		}
-		nodes, now = append(nodes, n), row.StoreNow.time()
+		nodes, now = append(nodes, row.Row.entity()), row.StoreNow.time()
 	}
-	return nodes, now, nil
+	return noteUnread(b.s.read, nodes), now, nil
 }
 
 var _ repository.Nodes = (*Beats)(nil)

@@ -24,6 +24,7 @@ type conn struct {
 	clock   clock.Clock
 	observe Observer
 	orm     *gorm.DB
+	unread  *unreadRows
 	// tx is the transaction's name, empty for a pool.
 	tx string
 	// void is the first error that ended the transaction at the server. What
@@ -111,7 +112,7 @@ func collect[T any](ctx context.Context, c *conn, name, query string, args []any
 	if err = c.done(name, start, err); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return noteUnread(c, out), nil
 }
 
 func readAll[T any](ctx context.Context, c asker, query string, args []any, scan func(*sql.Rows) (T, error)) ([]T, error) {

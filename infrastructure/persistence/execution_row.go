@@ -78,7 +78,7 @@ func scanColumns(rows *sql.Rows, more ...any) (*entity.Execution, error) {
 	var start, end, created, updated, scheduled, due, deadline, skipFrom, skipTo stamp
 	var shard, message, result, params, reason, claim, checkpoint, retryOf, root sql.NullString
 	var duration, fence, losses, cancel, progress, skips, atLeast sql.NullInt64
-	err := rows.Scan(append([]any{&e.ID, &e.JobID, &e.NodeID, &shard, &e.Status, &start, &end, &duration, &e.RetryCount, &message, &result,
+	unread, err := scanRow(rows, append([]any{&e.ID, &e.JobID, &e.NodeID, &shard, &e.Status, &start, &end, &duration, &e.RetryCount, &message, &result,
 		&created, &updated, &e.FireKey, &scheduled, &due, &e.Trigger, &e.JobVersion, &e.Priority, &params, &reason, &e.Epoch, &e.Token,
 		&fence, &e.Attempt, &losses, &claim, &deadline, &cancel, &progress, &checkpoint, &retryOf, &root,
 		&skipFrom, &skipTo, &skips, &atLeast}, more...)...)
@@ -93,9 +93,11 @@ func scanColumns(rows *sql.Rows, more ...any) (*entity.Execution, error) {
 	e.Reason, e.Claim = entity.Reason(reason.String), entity.ClaimKey(claim.String)
 	e.RetryOf, e.RootID = retryOf.String, root.String
 	e.JobFence, e.NodeLosses, e.CancelRequested, e.Progress = fence.Int64, int(losses.Int64), cancel.Int64 != 0, int(progress.Int64)
-	e.ShardIndex, e.ShardTotal, err = readShard(shard.String)
-	if err != nil {
-		return nil, fmt.Errorf("read execution %s: %w", e.ID, err)
+	if e.ShardIndex, e.ShardTotal, err = readShard(shard.String); err != nil {
+		e.ShardTotal, unread = 1, append(unread, entity.Unread{Field: "shard_id", Why: err.Error()})
+	}
+	if len(unread) > 0 {
+		e.Unreadable = entity.Describe(unread)
 	}
 	return e, nil
 }

@@ -62,9 +62,7 @@ func (r *Groups) SettleGroup(ctx context.Context, name string, version int) erro
 
 // UnsettledGroups implements repository.Groups.
 func (r *Groups) UnsettledGroups(ctx context.Context) ([]entity.Group, error) {
-	var rows []groupRow
-	err := r.s.read.gorm(ctx, "group.unsettled").Where("settled = 0").Order("name").Find(&rows).Error
-	return groupsOf(rows), err
+	return collect(ctx, r.s.read, "group.unsettled", selectGroups+" WHERE settled = 0 ORDER BY name", nil, scanGroup)
 }
 
 // Strays implements repository.Groups.

@@ -2,10 +2,10 @@ package persistence
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
 
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -30,19 +30,20 @@ type groupRow struct {
 // TableName implements GORM's Tabler.
 func (groupRow) TableName() string { return "scheduler_job_group" }
 
-func (r groupRow) entity() entity.Group {
-	return entity.Group{
-		Name: r.Name, MaxConcurrency: r.MaxConcurrency, Paused: r.Paused, Settled: r.Settled, Version: r.Version,
-		CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
-	}
-}
+const selectGroups = `SELECT name, max_concurrency, paused, settled, version, create_time, update_time, held_at, COALESCE(pause_note, ''),
+	paused_until, hold_version FROM scheduler_job_group`
 
-func groupsOf(rows []groupRow) []entity.Group {
-	out := make([]entity.Group, len(rows))
-	for i, row := range rows {
-		out[i] = row.entity()
+func scanGroup(rows *sql.Rows) (entity.Group, error) {
+	var g entity.Group
+	var created, updated, held, until stamp
+	var note string
+	var holdVersion int
+	unread, err := scanRow(rows, &g.Name, &g.MaxConcurrency, &g.Paused, &g.Settled, &g.Version, &created, &updated, &held, &note, &until, &holdVersion)
+	g.CreateTime, g.UpdateTime, g.Unreadable = created.time(), updated.time(), entity.Describe(unread)
+	if g.HeldAt = g.UpdateTime; holdVersion == g.Version { // else a program that knows no notes has changed it since
+		g.HeldAt, g.Pause = held.time(), pauseOf(held.time(), note, until.time())
 	}
-	return out
+	return g, err
 }
 
 // ListGroups implements repository.Groups.
@@ -52,17 +53,17 @@ func (r *Groups) ListGroups(ctx context.Context, names []string, p repository.Pa
 		return nil, "", err
 	}
 	limit := pageSize(p.Limit)
-	db := r.s.read.gorm(ctx, "group.list").Where("name > ?", after)
+	where, args := "name > ?", []any{after}
 	if names != nil {
-		in, args := r.s.dialect.inAny("name", names)
-		db = db.Where(in, args...)
+		in, list := r.s.dialect.inAny("name", names)
+		where, args = where+" AND "+in, append(args, list...)
 	}
-	var rows []groupRow
-	if err := db.Order("name").Limit(limit + 1).Find(&rows).Error; err != nil {
+	groups, err := collect(ctx, r.s.read, "group.list", selectGroups+" WHERE "+where+" ORDER BY name LIMIT ?", append(args, limit+1), scanGroup)
+	if err != nil {
 		return nil, "", err
 	}
-	rows, next := cutPage(rows, limit, func(r groupRow) string { return r.Name })
-	return groupsOf(rows), next, nil
+	groups, next := cutPage(groups, limit, func(g entity.Group) string { return g.Name })
+	return groups, next, nil
 }
 
 // Group implements repository.Groups.
@@ -71,12 +72,14 @@ func (r *Groups) Group(ctx context.Context, name string) (entity.Group, error) {
 }
 
 func (c *conn) group(ctx context.Context, name string) (entity.Group, error) {
-	var row groupRow
-	err := c.gorm(ctx, "group.get").Where("name = ?", name).Take(&row).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && row.Name != name {
+	groups, err := collect(ctx, c, "group.get", selectGroups+" WHERE name = ?", []any{name}, scanGroup)
+	if err != nil {
+		return entity.Group{}, err
+	}
+	if len(groups) == 0 || groups[0].Name != name {
 		return entity.Group{}, fault.NotFound("group", name)
 	}
-	return row.entity(), err
+	return groups[0], nil
 }
 
 // AddGroup implements repository.Groups.

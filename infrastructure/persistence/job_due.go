@@ -18,7 +18,7 @@ func (r *Plans) DueKeys(ctx context.Context, q repository.DueQuery) ([]repositor
 	return collect(ctx, r.c, "job.due", "SELECT id, due_time FROM scheduler_job_definition"+r.c.d.byDue+
 		" WHERE "+where+" ORDER BY due_time, id LIMIT ?", args, func(rows *sql.Rows) (k repository.DueKey, err error) {
 		var due stamp
-		err = rows.Scan(&k.ID, &due)
+		_, err = scanRow(rows, &k.ID, &due) // what cannot be read is told by who reads the job
 		k.DueTime = due.time()
 		return k, err
 	})

@@ -2,8 +2,6 @@ package persistence
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -37,9 +35,7 @@ func (r *Jobs) History(ctx context.Context, id string, p repository.Page) ([]*en
 	rows, next := cutPage(rows, limit, func(v versionRow) string { return strconv.Itoa(v.Version) })
 	jobs := make([]*entity.Job, len(rows))
 	for i := range rows {
-		if jobs[i], err = rows[i].entity(); err != nil {
-			return nil, "", err
-		}
+		jobs[i] = rows[i].entity()
 	}
 	return jobs, next, nil
 }
@@ -50,29 +46,25 @@ func (w *jobWriter) ScheduleOf(ctx context.Context, id string, version int) (sch
 	if err != nil || len(texts) == 0 {
 		return schedule.Spec{}, false, err
 	}
-	job, err := versionRow{JobID: id, Version: version, Definition: texts[0]}.entity()
-	if err != nil {
-		return schedule.Spec{}, false, err
-	}
-	return job.Schedule, true, nil
+	job := versionRow{JobID: id, Version: version, Definition: texts[0]}.entity()
+	return job.Schedule, job.Unreadable() == "", nil
 }
 
 // entity is the user's part of a job, as it was under that version.
-func (v versionRow) entity() (*entity.Job, error) {
-	var d definition
-	if err := json.Unmarshal([]byte(v.Definition), &d); err != nil {
-		return nil, fmt.Errorf("read version %d of job %s: %w", v.Version, v.JobID, err)
-	}
+func (v versionRow) entity() *entity.Job {
+	var unread []entity.Unread
+	d := readJSON[definition]("definition", v.Definition, &unread)
 	author := ""
 	if v.CreatedBy != nil {
 		author = *v.CreatedBy
 	}
 	return &entity.Job{
-		ID: v.JobID, Version: v.Version, UpdateTime: v.CreateTime.time(), ChangedBy: author,
+		Unread: unread,
+		ID:     v.JobID, Version: v.Version, UpdateTime: v.CreateTime.time(), ChangedBy: author,
 		Name: d.Name, Description: d.Description, Group: d.Group, Labels: d.Labels, Owner: d.Owner,
 		Type: d.Type, Class: d.Class, Data: d.Data, Schedule: d.Schedule, Misfire: d.Misfire,
 		Priority: d.Priority, TimeoutSec: d.TimeoutSec, StartDeadlineSec: d.StartDeadlineSec,
 		Retry: entity.RetryPolicy(d.Retry), Overlap: d.Overlap, MaxConcurrency: d.MaxConcurrency, MaxQueued: d.MaxQueued,
 		ShardCount: d.ShardCount, Broadcast: d.Broadcast, Routing: entity.Routing(d.Routing), OnNodeLoss: d.OnNodeLoss, Status: d.Status,
-	}, nil
+	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 
-	"gorm.io/gorm/clause"
-
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -22,20 +20,20 @@ func (r *Jobs) JobsByName(ctx context.Context, group string, p repository.Page) 
 		return nil, "", fault.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
 	}
 	limit := pageSize(p.Limit)
-	db := r.c.gorm(ctx, "job.by-name").Where("name_key > ?", after)
+	within := condition{"name_key > ?", []any{after}}
 	if group != "" {
 		from := nameKey(group, "")
 		to := append([]byte(nil), from...)
 		to[len(to)-1]++ // the first key after those of the group
-		db = db.Where("name_key > ? AND name_key < ?", from, to)
+		within = condition{"name_key > ? AND name_key > ? AND name_key < ?", []any{after, from, to}}
 	}
-	var rows []jobRow
-	if err := db.Order("name_key").Limit(limit + 1).Find(&rows).Error; err != nil {
+	jobs, err := collect(ctx, r.c, "job.by-name", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE "+within.text+" ORDER BY name_key LIMIT ?",
+		append(within.args, limit+1), scanJob)
+	if err != nil {
 		return nil, "", err
 	}
-	rows, next := cutPage(rows, limit, func(r jobRow) string { return string(r.NameKey) })
-	jobs, err := entities(rows)
-	return jobs, next, err
+	jobs, next := cutPage(jobs, limit, func(j *entity.Job) string { return string(nameKey(j.Group, j.Name)) })
+	return jobs, next, nil
 }
 
 // JobsNamed implements repository.Definitions.
@@ -46,12 +44,7 @@ func (r *Jobs) JobsNamed(ctx context.Context, names []repository.JobName) (map[r
 		for i, n := range part {
 			keys[i] = nameKey(n.Group, n.Name)
 		}
-		var rows []jobRow
-		// Not with marks: after a parenthesis GORM takes bytes for a list.
-		if err := r.c.gorm(ctx, "job.named").Where(clause.IN{Column: "name_key", Values: keys}).Find(&rows).Error; err != nil {
-			return nil, err
-		}
-		jobs, err := entities(rows)
+		jobs, err := collect(ctx, r.c, "job.named", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE name_key IN ("+marks(len(keys))+")", keys, scanJob)
 		if err != nil {
 			return nil, err
 		}

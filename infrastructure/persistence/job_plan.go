@@ -16,17 +16,36 @@ const planColumns = `id, name, job_type, COALESCE(job_class, ''), COALESCE(cron_
 	misfire_policy, misfire_threshold_sec, misfire_window_sec, misfire_max_fires, start_deadline_sec, overlap_policy,
 	max_concurrency, max_queued, shard_count, broadcast, COALESCE(routing, ''), on_node_loss, due_time, partition_id, paused_at, paused_by, fence_seq, limited`
 
+// jobColumns is all of a job.
+const jobColumns = planColumns + `, COALESCE(description, ''), COALESCE(labels, ''), owner, COALESCE(pause_note, ''), paused_until`
+
 func scanPlan(rows *sql.Rows) (*entity.Job, error) {
 	var r jobRow
-	err := rows.Scan(&r.ID, &r.Name, &r.JobType, &r.JobClass, &r.CronExpression, &r.JobData, &r.Priority, &r.Timeout,
-		&r.RetryPolicy, &r.Status, &r.NextFireTime, &r.LastFireTime, &r.CreateTime, &r.UpdateTime, &r.Version, &r.GroupName,
-		&r.ScheduleKind, &r.Dialect, &r.IntervalMs, &r.RunAt, &r.TimeZone, &r.StartAt, &r.EndAt, &r.JitterMs, &r.DstGap, &r.DstOverlap, &r.AnchorTime,
-		&r.MisfirePolicy, &r.MisfireThresholdSec, &r.MisfireWindowSec, &r.MisfireMaxFires, &r.StartDeadlineSec, &r.OverlapPolicy,
-		&r.MaxConcurrency, &r.MaxQueued, &r.ShardCount, &r.Broadcast, &r.Routing, &r.OnNodeLoss, &r.DueTime, &r.PartitionID, &r.PausedAt, &r.PausedBy, &r.FenceSeq, &r.Limited)
+	unread, err := scanRow(rows, r.planned()...)
 	if err != nil {
 		return nil, err
 	}
-	return r.entity()
+	return r.entity(unread), nil
+}
+
+func scanJob(rows *sql.Rows) (*entity.Job, error) {
+	var r jobRow
+	unread, err := scanRow(rows, append(r.planned(), &r.Description, &r.Labels, &r.Owner, &r.PauseNote, &r.PausedUntil)...)
+	if err != nil {
+		return nil, err
+	}
+	return r.entity(unread), nil
+}
+
+// planned are the destinations of planColumns.
+func (r *jobRow) planned() []any {
+	return []any{
+		&r.ID, &r.Name, &r.JobType, &r.JobClass, &r.CronExpression, &r.JobData, &r.Priority, &r.Timeout,
+		&r.RetryPolicy, &r.Status, &r.NextFireTime, &r.LastFireTime, &r.CreateTime, &r.UpdateTime, &r.Version, &r.GroupName,
+		&r.ScheduleKind, &r.Dialect, &r.IntervalMs, &r.RunAt, &r.TimeZone, &r.StartAt, &r.EndAt, &r.JitterMs, &r.DstGap, &r.DstOverlap, &r.AnchorTime,
+		&r.MisfirePolicy, &r.MisfireThresholdSec, &r.MisfireWindowSec, &r.MisfireMaxFires, &r.StartDeadlineSec, &r.OverlapPolicy,
+		&r.MaxConcurrency, &r.MaxQueued, &r.ShardCount, &r.Broadcast, &r.Routing, &r.OnNodeLoss, &r.DueTime, &r.PartitionID, &r.PausedAt, &r.PausedBy, &r.FenceSeq, &r.Limited,
+	}
 }
 
 // Plans answers the engine's scans: repository.JobPlanReader.

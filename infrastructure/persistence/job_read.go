@@ -2,10 +2,8 @@ package persistence
 
 import (
 	"context"
-	"errors"
+	"database/sql"
 	"strings"
-
-	"gorm.io/gorm"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -20,15 +18,14 @@ func (r *Jobs) Get(ctx context.Context, id string) (*entity.Job, error) {
 	if !plain(id) {
 		return nil, fault.NotFound("job", id)
 	}
-	var row jobRow
-	err := r.c.gorm(ctx, "job.get").Where("id = ? AND deleted = 0", id).Take(&row).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, fault.NotFound("job", id)
-	}
+	jobs, err := collect(ctx, r.c, "job.get", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE id = ? AND deleted = 0", []any{id}, scanJob)
 	if err != nil {
 		return nil, err
 	}
-	return row.entity()
+	if len(jobs) == 0 {
+		return nil, fault.NotFound("job", id)
+	}
+	return jobs[0], nil
 }
 
 // ByIDs implements repository.JobReader.
@@ -36,30 +33,20 @@ func (r *Jobs) ByIDs(ctx context.Context, ids []string) ([]*entity.Job, error) {
 	return r.c.plans(ctx, "job.by-ids", plainOnly(ids), "deleted = 0")
 }
 
-func entities(rows []jobRow) ([]*entity.Job, error) {
-	out := make([]*entity.Job, 0, len(rows))
-	for i := range rows {
-		j, err := rows[i].entity()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, j)
-	}
-	return out, nil
-}
-
 // Versions implements repository.JobReader.
 func (r *Jobs) Versions(ctx context.Context, ids []string) (map[string]int, error) {
 	out := make(map[string]int, len(ids))
 	for _, part := range chunks(plainOnly(ids), r.c.d.maxRows) {
-		var rows []jobRow
 		in, args := r.c.d.in("id", part)
-		err := r.c.gorm(ctx, "job.versions").Select("id", "version").Where(in+" AND deleted = 0", args...).Find(&rows).Error
+		_, err := collect(ctx, r.c, "job.versions", "SELECT id, version FROM scheduler_job_definition"+r.c.d.byPrimary+" WHERE "+in+" AND deleted = 0", args,
+			func(rows *sql.Rows) (id string, err error) {
+				var version int
+				_, err = scanRow(rows, &id, &version)
+				out[id] = version
+				return id, err
+			})
 		if err != nil {
 			return nil, err
-		}
-		for _, row := range rows {
-			out[row.ID] = row.Version
 		}
 	}
 	return out, nil
@@ -110,31 +97,20 @@ func (r *Jobs) List(ctx context.Context, f repository.JobFilter, p repository.Pa
 
 // page reads matching jobs, newest first.
 func (r *Jobs) page(ctx context.Context, f repository.JobFilter, ids condition, limit int) ([]*entity.Job, string, error) {
-	db := r.c.gorm(ctx, "job.list").Where("deleted = 0")
-	if ids.text != "" {
-		db = db.Where(ids.text, ids.args...)
-	}
+	name, groups := condition{}, condition{}
 	if f.NameContains != "" { // INSTR, because it knows no wildcards
-		db = db.Where("INSTR(name_search, ?) > 0", strings.ToLower(f.NameContains))
-	}
-	if f.Group != "" {
-		db = db.Where("group_name = ?", f.Group)
+		name = condition{"INSTR(name_search, ?) > 0", []any{strings.ToLower(f.NameContains)}}
 	}
 	if f.Groups != nil {
 		in, args := r.c.d.inAny("group_name", f.Groups)
-		db = db.Where(in, args...)
+		groups = condition{in, args}
 	}
-	if f.Status != "" {
-		db = db.Where("status = ?", string(f.Status))
-	}
-	if f.Type != "" {
-		db = db.Where("job_type = ?", string(f.Type))
-	}
-	var rows []jobRow
-	if err := db.Order("id DESC").Limit(limit + 1).Find(&rows).Error; err != nil {
+	where, args := joinConditions(condition{text: "deleted = 0"}, ids, name, groups,
+		equals("group_name", f.Group), equals("status", string(f.Status)), equals("job_type", string(f.Type)))
+	jobs, err := collect(ctx, r.c, "job.list", "SELECT "+jobColumns+" FROM scheduler_job_definition"+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanJob)
+	if err != nil {
 		return nil, "", err
 	}
-	rows, next := cutPage(rows, limit, func(r jobRow) string { return r.ID })
-	jobs, err := entities(rows)
-	return jobs, next, err
+	jobs, next := cutPage(jobs, limit, func(j *entity.Job) string { return j.ID })
+	return jobs, next, nil
 }

@@ -142,7 +142,9 @@ func (r *jobRow) check() error {
 	return nil
 }
 
-func (r *jobRow) entity() (*entity.Job, error) {
+// entity is the job that the row holds. unread are columns that could not be read;
+// texts that cannot be are added to them.
+func (r *jobRow) entity(unread []entity.Unread) *entity.Job {
 	j := &entity.Job{
 		ID: r.ID, Name: r.Name, Description: r.Description, Group: r.GroupName, Owner: r.Owner,
 		Type: entity.JobType(r.JobType), Class: r.JobClass, Data: r.JobData,
@@ -159,25 +161,28 @@ func (r *jobRow) entity() (*entity.Job, error) {
 		Version: r.Version, CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
 		Schedule: r.schedule(),
 	}
-	if r.RetryPolicy != "" {
-		var retry retryJSON
-		if err := json.Unmarshal([]byte(r.RetryPolicy), &retry); err != nil {
-			return nil, fmt.Errorf("read the retry policy of job %s: %w", r.ID, err)
-		}
-		j.Retry = entity.RetryPolicy(retry)
+	j.Retry = entity.RetryPolicy(readJSON[retryJSON]("retry_policy", r.RetryPolicy, &unread))
+	j.Routing = entity.Routing(readJSON[routingJSON]("routing", r.Routing, &unread))
+	if j.Routing.Strategy == "" {
+		j.Routing.Strategy = entity.RouteAny // whoever takes a run of it says why it does not run
 	}
-	if r.Routing != "" {
-		var routing routingJSON
-		if err := json.Unmarshal([]byte(r.Routing), &routing); err != nil {
-			return nil, fmt.Errorf("read the routing of job %s: %w", r.ID, err)
-		}
-		j.Routing = entity.Routing(routing)
+	j.Labels = readJSON[map[string]string]("labels", r.Labels, &unread)
+	j.Unread = unread
+	return j
+}
+
+// readJSON reads a column; an empty text, or one that cannot be read, is the zero
+// value.
+func readJSON[T any](column, text string, unread *[]entity.Unread) (value T) {
+	if text == "" {
+		return value
 	}
-	var err error
-	if j.Labels, err = readMap(r.Labels); err != nil {
-		return nil, fmt.Errorf("read the labels of job %s: %w", r.ID, err)
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		*unread = append(*unread, entity.Unread{Field: column, Why: err.Error()})
+		var none T
+		return none
 	}
-	return j, nil
+	return value
 }
 
 // jsonMap writes labels; none are the empty text.
@@ -187,14 +192,4 @@ func jsonMap(m map[string]string) (string, error) {
 	}
 	b, err := json.Marshal(m)
 	return string(b), err
-}
-
-// readMap reads what jsonMap wrote.
-func readMap(s string) (map[string]string, error) {
-	if s == "" {
-		return nil, nil
-	}
-	var m map[string]string
-	err := json.Unmarshal([]byte(s), &m)
-	return m, err
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -85,7 +84,7 @@ func headsOf(found []lockedJob) []repository.JobHead {
 
 func scanLocked(rows *sql.Rows) (l lockedJob, err error) {
 	var next, due stamp
-	err = rows.Scan(&l.ID, &next, &due, &l.Version, &l.Status, &l.FenceSeq, &l.deleted)
+	_, err = scanRow(rows, &l.ID, &next, &due, &l.Version, &l.Status, &l.FenceSeq, &l.deleted)
 	l.NextFireTime, l.DueTime = next.time(), due.time()
 	return l, err
 }
@@ -102,16 +101,15 @@ func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error
 	if !plain(id) {
 		return nil, fault.NotFound("job", id)
 	}
-	var row jobRow
-	err := w.c.gorm(ctx, "job.lock-full").Clauses(clause.Locking{Strength: "UPDATE"}).
-		Where("id = ? AND deleted = 0", id).Take(&row).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, fault.NotFound("job", id)
-	}
+	jobs, err := collect(ctx, w.c, "job.lock-full", "SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.d.byPrimary+
+		" WHERE id = ? AND deleted = 0"+w.c.d.forUpdate, []any{id}, scanJob)
 	if err != nil {
 		return nil, err
 	}
-	return row.entity()
+	if len(jobs) == 0 {
+		return nil, fault.NotFound("job", id)
+	}
+	return jobs[0], nil
 }
 
 // Read implements repository.JobWriter.
@@ -196,8 +194,11 @@ func (w *jobWriter) Update(ctx context.Context, job *entity.Job, deleted bool) e
 	if err != nil {
 		return err
 	}
-	res := w.c.gorm(ctx, "job.update").Model(&jobRow{}).Where("id = ?", job.ID).
-		Select("*").Omit("id", "create_time").Updates(row)
+	kept := []string{"id", "create_time"}
+	for _, u := range job.Unread {
+		kept = append(kept, u.Field)
+	}
+	res := w.c.gorm(ctx, "job.update").Model(&jobRow{}).Where("id = ?", job.ID).Select("*").Omit(kept...).Updates(row)
 	if res.Error != nil {
 		return nameTaken(res.Error)
 	}
@@ -206,6 +207,9 @@ func (w *jobWriter) Update(ctx context.Context, job *entity.Job, deleted bool) e
 	}
 	if err := w.c.ensureGroups(ctx, job); err != nil {
 		return err
+	}
+	if len(job.Unread) > 0 {
+		return w.copyVersion(ctx, job.ID, job.Version-1, job.UpdateTime)
 	}
 	return w.keepVersions(ctx, []*entity.Job{job})
 }

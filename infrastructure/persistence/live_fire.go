@@ -21,7 +21,7 @@ const (
 
 func scanLiveFire(rows *sql.Rows) (f entity.LiveFire, err error) {
 	var created stamp
-	err = rows.Scan(&f.JobID, &f.FireKey, &f.Active, &f.Remaining, &f.Seq, &f.Scheduled, &f.JobVersion, &created)
+	_, err = scanRow(rows, &f.JobID, &f.FireKey, &f.Active, &f.Remaining, &f.Seq, &f.Scheduled, &f.JobVersion, &created)
 	f.CreateTime = created.time()
 	return f, err
 }

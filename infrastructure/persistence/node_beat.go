@@ -108,12 +108,8 @@ func (r *Nodes) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	if err := r.handlers.fill(ctx, r.s.read, rows); err != nil {
 		return nil, time.Time{}, err
 	}
-	nodes, err := nodesOf(rows)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
 	now, err := r.s.read.storeTime(ctx)
-	return nodes, now, err
+	return nodesOf(r.s.read, rows), now, err
 }
 
 // ForgetNodes implements repository.Nodes. What a node runs and what waits for

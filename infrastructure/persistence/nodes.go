@@ -3,7 +3,6 @@ package persistence
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -128,7 +127,7 @@ func parseSessions(text string) (ids []int64) {
 	return ids
 }
 
-func (r nodeRow) entity() (entity.Node, error) {
+func (r nodeRow) entity() entity.Node {
 	n := entity.Node{
 		ID: r.ID, IP: r.NodeIP, Port: r.NodePort, Status: entity.NodeStatus(r.Status), Epoch: r.Epoch, Version: r.Version,
 		Slots: r.Slots, Running: r.Running, Weight: r.Weight, CPU: r.CPU, Memory: r.Memory,
@@ -144,12 +143,10 @@ func (r nodeRow) entity() (entity.Node, error) {
 			n.Handlers = strings.Split(r.Handlers.String, "\n")
 		}
 	}
-	if r.Labels != "" {
-		if err := json.Unmarshal([]byte(r.Labels), &n.Labels); err != nil {
-			return n, fmt.Errorf("read the labels of node %s: %w", r.ID, err)
-		}
-	}
-	return n, nil
+	var unread []entity.Unread
+	n.Labels = readJSON[map[string]string]("labels", r.Labels, &unread)
+	n.Unreadable = entity.Describe(unread)
+	return n
 }
 
 // Register implements repository.Nodes. The beat, and the times of creation and
@@ -212,17 +209,13 @@ func (r *nodeReader) All(ctx context.Context) ([]entity.Node, error) {
 	if err := r.c.gorm(ctx, "node.all").Order("id").Find(&rows).Error; err != nil {
 		return nil, err
 	}
-	return nodesOf(rows)
+	return nodesOf(r.c, rows), nil
 }
 
-func nodesOf(rows []nodeRow) ([]entity.Node, error) {
-	out := make([]entity.Node, 0, len(rows))
-	for _, row := range rows {
-		n, err := row.entity()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, n)
+func nodesOf(c *conn, rows []nodeRow) []entity.Node {
+	out := make([]entity.Node, len(rows))
+	for i, row := range rows {
+		out[i] = row.entity()
 	}
-	return out, nil
+	return noteUnread(c, out)
 }

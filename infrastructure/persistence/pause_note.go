@@ -49,9 +49,16 @@ func (w *jobWriter) Break(ctx context.Context, b repository.JobBreak) (bool, err
 	if err != nil || n == 0 {
 		return false, err
 	}
-	_, err = w.c.exec(ctx, "job.keep-broken", `INSERT INTO scheduler_job_version (job_id, version, definition, create_time)
+	err = w.copyVersion(ctx, b.ID, b.Version, b.At)
+	return err == nil, err
+}
+
+// copyVersion keeps the definition of a version for the next one, too, which
+// pauses the job and changes nothing else.
+func (w *jobWriter) copyVersion(ctx context.Context, id string, version int, at time.Time) error {
+	_, err := w.c.exec(ctx, "job.copy-version", `INSERT INTO scheduler_job_version (job_id, version, definition, create_time)
 		SELECT v.job_id, ?, REPLACE(v.definition, '"status":"ENABLED"}', '"status":"PAUSED"}'), ? FROM scheduler_job_version v
 		WHERE v.job_id = ? AND v.version = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_version k WHERE k.job_id = ? AND k.version = ?)`,
-		b.Version+1, text(b.At), b.ID, b.Version, b.ID, b.Version+1)
-	return err == nil, err
+		version+1, text(at), id, version, id, version+1)
+	return err
 }

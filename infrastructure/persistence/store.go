@@ -44,6 +44,9 @@ type Config struct {
 	Logger *slog.Logger
 	// Observe is told of each statement and transaction; may be nil.
 	Observe Observer
+	// Unreadable is told of each row that cannot be read in whole, each time that
+	// it is met: "job", "execution", "group", "node" or "backfill". May be nil.
+	Unreadable func(kind string)
 }
 
 // Info describes a store, for the output of benches and the log.
@@ -100,6 +103,7 @@ type core struct {
 	clock   clock.Clock
 	log     *slog.Logger
 	observe Observer
+	unread  *unreadRows
 	info    Info
 	closers []func() error
 }
@@ -117,6 +121,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &core{clock: cfg.Clock, log: cfg.Logger, observe: cfg.Observe}
+	s.unread = &unreadRows{clock: cfg.Clock, log: cfg.Logger, count: cfg.Unreadable, seen: map[unreadKey]*sighting{}}
 	if err := s.open(ctx, cfg); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -166,7 +171,7 @@ func (s *core) open(ctx context.Context, cfg Config) error {
 	if s.dialect.lite() {
 		pool = newLiteReader(s.pool.own)
 	}
-	s.read = &conn{ConnPool: pool, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm}
+	s.read = &conn{ConnPool: pool, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm, unread: s.unread}
 	return nil
 }
 

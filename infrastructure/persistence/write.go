@@ -112,7 +112,7 @@ func (s *core) attempt(ctx context.Context, lane repository.Lane, name string, c
 			_ = tx.Rollback() // a connection that cannot roll back is closed, which does the same
 		}
 	}()
-	c := &conn{ConnPool: tx, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm, tx: name, careful: careful}
+	c := &conn{ConnPool: tx, d: s.dialect, clock: s.clock, observe: s.observe, orm: s.orm, unread: s.unread, tx: name, careful: careful}
 	if err := fn(ctx, c); err != nil {
 		if c.void != nil && s.dialect.kind(err) != s.dialect.kind(c.void) {
 			return fmt.Errorf("%w: %w", err, c.void)

@@ -151,7 +151,7 @@ func (r JobReader) bind(b *binder) *entity.Job {
 		b.labels("labels", &j.Routing.Labels)
 	})
 	enum(b, "onNodeLoss", &j.OnNodeLoss)
-	b.ignore("id", "status", "nextFireTime", "lastFireTime", "createTime", "updateTime", "warnings")
+	b.ignore("id", "status", "nextFireTime", "lastFireTime", "createTime", "updateTime", "warnings", "unreadable")
 	b.close()
 	return j
 }

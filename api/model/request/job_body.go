@@ -77,6 +77,7 @@ type JobSettings struct {
 	CreateTime   time.Time        `json:"createTime,omitempty" format:"date-time" readonly:"true"`
 	UpdateTime   time.Time        `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
 	Warnings     []any            `json:"warnings,omitempty" swaggertype:"array,object" readonly:"true"`
+	Unreadable   string           `json:"unreadable,omitempty" readonly:"true"`
 }
 
 // ScheduleBody documents when a job fires, and what happens to missed fires.

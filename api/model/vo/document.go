@@ -51,14 +51,20 @@ func (w *DocumentWriter) Begin(groups []entity.Group) error {
 	return w.yaml(text)
 }
 
-// Add writes jobs.
+// Add writes jobs. What cannot be read in whole is left out, or an import would
+// put less in its place; YAML says so in a comment.
 func (w *DocumentWriter) Add(jobs []*entity.Job) error {
-	if len(jobs) == 0 {
-		return nil
+	var entries []JobEntry
+	for _, j := range jobs {
+		switch why := j.Unreadable(); {
+		case why == "":
+			entries = append(entries, FromEntry(j))
+		case !w.json:
+			fmt.Fprintf(&w.b, "# left out, because what the store holds of it cannot be read: job %q of group %q\n", j.Name, j.Group)
+		}
 	}
-	entries := make([]JobEntry, len(jobs))
-	for i, j := range jobs {
-		entries[i] = FromEntry(j)
+	if len(entries) == 0 {
+		return nil
 	}
 	text, err := json.Marshal(entries)
 	if err != nil {

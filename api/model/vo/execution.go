@@ -67,6 +67,9 @@ func FromExecution(e *entity.Execution, names map[string]string) Execution {
 		SkipFrom: Time(e.SkipFrom), SkipTo: Time(e.SkipTo), SkipCount: e.SkipCount, CreateTime: Time(e.CreateTime), UpdateTime: Time(e.UpdateTime),
 		TriggeredBy: triggeredBy(e), TriggeredByToken: optional(e.TriggeredBy.Token), Epoch: e.Epoch, FencingToken: e.FencingToken(),
 	}
+	if e.Unreadable != "" && v.ErrorMessage == "" {
+		v.ErrorMessage = "what the store holds of the run cannot be read: " + e.Unreadable
+	}
 	if !e.StartTime.IsZero() {
 		late := e.Lateness().Milliseconds()
 		v.LatenessMs = &late
@@ -186,16 +189,16 @@ func FromDeadLetter(d entity.DeadLetter, names map[string]string) DeadLetter {
 
 // Fire is one line of the fire ledger.
 type Fire struct {
-	FireKey       string        `json:"fireKey"`
-	ScheduledTime Time          `json:"scheduledTime" format:"date-time"`
-	Outcome       string        `json:"outcome" enums:"PLANNED,WAITING,RUNNING,SUCCESS,FAILED,TIMEOUT,CANCELLED,SKIPPED,DEAD"`
+	FireKey       string `json:"fireKey"`
+	ScheduledTime Time   `json:"scheduledTime" format:"date-time"`
+	Outcome       string `json:"outcome" enums:"PLANNED,WAITING,RUNNING,SUCCESS,FAILED,TIMEOUT,CANCELLED,SKIPPED,DEAD"`
 	// WaitsFor is what a WAITING fire waits for, and empty for others.
-	WaitsFor      entity.Wait   `json:"waitsFor"`
-	Reason        entity.Reason `json:"reason"`
-	Message       string        `json:"message"`
-	LatenessMs    int64         `json:"latenessMs"`
-	ExecutionIDs  []string      `json:"executionIds"`
-	Replays       []string      `json:"replays"`
+	WaitsFor     entity.Wait   `json:"waitsFor"`
+	Reason       entity.Reason `json:"reason"`
+	Message      string        `json:"message"`
+	LatenessMs   int64         `json:"latenessMs"`
+	ExecutionIDs []string      `json:"executionIds"`
+	Replays      []string      `json:"replays"`
 	// RangeEnd and Count are null for a single fire; the range is
 	// [scheduledTime, rangeEnd). CountAtLeast marks a count that hit its bound.
 	RangeEnd     Time `json:"rangeEnd" format:"date-time" extensions:"x-nullable"`

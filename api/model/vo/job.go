@@ -44,6 +44,9 @@ type Job struct {
 	// Warnings say why runs of the job would wait for a node. Absent for none, and
 	// in lists.
 	Warnings []Warning `json:"warnings,omitempty"`
+	// Unreadable says what of the stored job cannot be read and is shown empty; it
+	// is empty for all others.
+	Unreadable string `json:"unreadable"`
 }
 
 // Warning is about a definition that is right and will not work for now.
@@ -101,7 +104,7 @@ type Routing struct {
 func FromJob(j *entity.Job) Job {
 	return Job{
 		ID: j.ID, Definition: fromDefinition(j), Status: j.Status, NextFireTime: Time(j.NextFireTime), LastFireTime: Time(j.LastFireTime),
-		Version: j.Version, CreateTime: Time(j.CreateTime), UpdateTime: Time(j.UpdateTime),
+		Version: j.Version, CreateTime: Time(j.CreateTime), UpdateTime: Time(j.UpdateTime), Unreadable: j.Unreadable(),
 	}
 }
 

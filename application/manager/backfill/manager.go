@@ -82,6 +82,9 @@ func (m *Manager) RunOnce(ctx context.Context) error {
 	}
 	var errs []error
 	for _, b := range active {
+		if b.Unreadable != "" {
+			continue // the store tells of it
+		}
 		m.awake.Store(true)
 		waits, err := m.waits(ctx, b)
 		if err == nil && !waits {
@@ -137,6 +140,9 @@ func (m *Manager) step(ctx context.Context, jobID, id string) (more bool, err er
 		b, err := tx.Backfills.Get(ctx, id)
 		if err != nil || b.Status != entity.BackfillActive {
 			return err
+		}
+		if job := jobs[jobID]; job != nil && job.Unreadable() != "" || b.Unreadable != "" {
+			return nil // it waits until somebody mends it
 		}
 		p = &pass{places: m.Places, tx: tx, job: jobs[jobID], b: b, now: m.StoreClock.Now()}
 		sched, err := m.Schedules.Compile(b.Schedule)

@@ -249,8 +249,8 @@ func (m *JobManager) Hint(job *entity.Job) {
 		return
 	}
 	sched, err := m.compile(job)
-	if err != nil {
-		m.Logger.Error("a job's schedule does not compile", "job", job.ID, "error", err)
+	if err != nil || job.Unreadable() != "" {
+		m.Logger.Error("a job cannot be planned", "job", job.ID, "error", err, "unreadable", job.Unreadable())
 		return
 	}
 	m.book.offer(job, sched)

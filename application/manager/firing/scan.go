@@ -66,6 +66,9 @@ func (m *JobManager) scanFrom(ctx context.Context, after, until time.Time, room 
 
 func (m *JobManager) consider(ctx context.Context, job *entity.Job) {
 	sched, err := m.compile(job)
+	if why := job.Unreadable(); why != "" {
+		err = fmt.Errorf("what the store holds of it cannot be read: %s", why)
+	}
 	if err != nil {
 		m.recordBroken(ctx, job, err)
 		return

@@ -198,6 +198,10 @@ func (t *TaskManager) startClaimed(ctx context.Context, kind entity.SlotKind, ro
 			t.endWithoutRun(run, entity.Outcome{Status: entity.StatusCancelled, Reason: entity.ReasonDeleted, Message: "the job was deleted"}, slotOf(kind))
 			continue
 		}
+		if why := unreadable(run.Job, row); why != "" {
+			t.endWithoutRun(run, invalid(why), slotOf(kind))
+			continue
+		}
 		if why := t.cannotRun(run.Job, kind); why != "" {
 			t.endWithoutRun(run, entity.NotBegun(putBackWait, why), slotOf(kind))
 			continue
@@ -206,6 +210,25 @@ func (t *TaskManager) startClaimed(ctx context.Context, kind entity.SlotKind, ro
 	}
 	t.Start(runs) //nolint:contextcheck // a run outlives the claim that found it
 	return len(rows), nil
+}
+
+// unreadable says what of a run or its definition cannot be read; empty is
+// nothing.
+func unreadable(job *entity.Job, row *entity.Execution) string {
+	if why := job.Unreadable(); why != "" {
+		return "what the store holds of its job cannot be read: " + why
+	}
+	if row.Unreadable != "" {
+		return "what the store holds of the run cannot be read: " + row.Unreadable
+	}
+	return ""
+}
+
+// invalid is the end of a run that cannot begin, and would not on another try.
+func invalid(why string) entity.Outcome {
+	o := entity.Failed(entity.ReasonInvalid, why)
+	o.NoRetry = true
+	return o
 }
 
 // endWithoutRun hands the end of a held row to the completers; slots are those

@@ -1,0 +1,239 @@
+package service_test
+
+import (
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+// damaged is a desk whose store a stranger writes into.
+type damaged struct {
+	*desk
+	raw    *sql.DB
+	counts map[string]int
+}
+
+// eachDamaged runs a test on every store. Typed columns are those of SQLite, which
+// takes any value in each.
+func eachDamaged(t *testing.T, test func(d damaged, typed bool)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		counts := map[string]int{}
+		cfg.Clock, cfg.Unreadable = clocktest.NewManual(enginetest.Noon), func(kind string) { counts[kind]++ }
+		driver, dsn := "mysql", cfg.DSN
+		if cfg.Driver == "sqlite" {
+			driver, dsn = "sqlite", "file:"+cfg.Path+"?_pragma=busy_timeout(5000)"
+		}
+		raw, err := sql.Open(driver, dsn)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, raw.Close()) })
+		n := enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{Clock: cfg.Clock.(*clocktest.Manual)})
+		test(damaged{deskOn(t, n), raw, counts}, cfg.Driver == "sqlite")
+	})
+}
+
+func (d damaged) exec(query string, args ...any) {
+	d.t.Helper()
+	res, err := d.raw.ExecContext(d.t.Context(), query, args...)
+	require.NoError(d.t, err)
+	n, err := res.RowsAffected()
+	require.NoError(d.t, err)
+	require.EqualValues(d.t, 1, n)
+}
+
+// Rule 10: a job whose row cannot be read does not fire, is paused with the reason,
+// and shows in lists as such. Everything else goes on.
+func TestAJobThatCannotBeReadHoldsUpNothing(t *testing.T) {
+	for column, c := range map[string]struct {
+		value string
+		typed bool
+	}{
+		"routing":      {`{"strategy":7}`, false},
+		"retry_policy": {`{"maxRetries":"many"`, false},
+		"labels":       {`["a","b"]`, false},
+		"priority":     {"urgent", true},
+		"interval_ms":  {"a while", true},
+		"end_at":       {"some day", true},
+	} {
+		t.Run(column, func(t *testing.T) {
+			eachDamaged(t, func(d damaged, typed bool) {
+				t := d.t
+				if c.typed && !typed {
+					return
+				}
+				d.Start(t)
+				var jobs []*entity.Job
+				for i := range 5 {
+					jobs = append(jobs, d.create(enginetest.Job(fmt.Sprint("job ", i), enginetest.Every(time.Minute))))
+				}
+				bad := jobs[2]
+				d.exec("UPDATE scheduler_job_definition SET "+column+" = ? WHERE id = ?", c.value, bad.ID)
+				d.after(time.Minute)
+				for _, job := range jobs {
+					rows := d.rows(job.ID)
+					require.Len(t, rows, 1)
+					if job.ID != bad.ID {
+						d.AwaitStatus(t, rows[0].ID, entity.StatusSuccess)
+					}
+				}
+				if column != "labels" { // which planning does not read
+					require.Equal(t, []string{"FAILED(INVALID)"}, states(d.rows(bad.ID)))
+					require.Contains(t, d.rows(bad.ID)[0].ErrorMessage, column)
+					require.Equal(t, entity.JobPaused, d.job(bad.ID).Status)
+					require.Contains(t, d.job(bad.ID).Pause.Reason, column)
+				}
+				listed, next, err := d.Jobs.List(t.Context(), repository.JobFilter{}, repository.Page{Limit: 4})
+				require.NoError(t, err)
+				require.Len(t, listed, 4)
+				require.NotEmpty(t, next)
+				require.Contains(t, listed[2].Unreadable(), column)
+				require.Equal(t, bad.ID, listed[2].ID)
+				rest, _, err := d.Jobs.List(t.Context(), repository.JobFilter{}, repository.Page{Limit: 4, Cursor: next})
+				require.NoError(t, err)
+				require.Len(t, rest, 1)
+				named, _, err := d.Store.Jobs.JobsByName(t.Context(), "", repository.Page{})
+				require.NoError(t, err)
+				require.Len(t, named, 5)
+				require.NotZero(t, d.counts["job"])
+				require.Equal(t, []any{"job", bad.ID}, []any{d.Store.Unreadable()[0].Kind, d.Store.Unreadable()[0].ID})
+
+				if column != "labels" {
+					_, err = d.Jobs.Resume(t.Context(), bad.ID)
+					requireCode(t, err, fault.KindConflict, "unreadable")
+					_, err = d.Jobs.Trigger(t.Context(), bad.ID, service.Trigger{Source: entity.TriggerManual})
+					requireCode(t, err, fault.KindConflict, "unreadable")
+				}
+				_, err = d.Jobs.Pause(t.Context(), bad.ID)
+				require.NoError(t, err)
+				require.Contains(t, d.job(bad.ID).Unreadable(), column, "a pause leaves it as it is")
+				_, err = d.Jobs.Copy(t.Context(), bad.ID, "", "")
+				requireCode(t, err, fault.KindConflict, "unreadable")
+				whole := enginetest.Job(bad.Name, enginetest.Every(time.Minute))
+				mended, err := d.Jobs.Replace(t.Context(), bad.ID, whole, 0, 0)
+				require.NoError(t, err)
+				require.Empty(t, mended.Unreadable())
+				if mended.Status == entity.JobPaused {
+					mended, err = d.Jobs.Resume(t.Context(), bad.ID)
+					require.NoError(t, err)
+				}
+				d.FireAt(t, mended.DueTime)
+				require.Greater(t, len(d.rows(bad.ID)), 1)
+				d.Clock.Advance(6 * time.Minute)
+				require.Empty(t, d.Store.Unreadable())
+				require.NoError(t, d.Jobs.Delete(t.Context(), bad.ID, 0))
+			})
+		})
+	}
+}
+
+// Runs that wait for a job which cannot be read any more, and a run whose own row
+// cannot be, end as FAILED(INVALID); they hold up no claim.
+func TestRunsThatCannotBeReadHoldUpNoClaim(t *testing.T) {
+	eachDamaged(t, func(d damaged, _ bool) {
+		t := d.t
+		job := d.create(enginetest.Job("bad", func(j *entity.Job) { j.Retry.MaxRetries = 3 }))
+		shards := d.create(enginetest.Job("shards", func(j *entity.Job) { j.ShardCount, j.Overlap = 2, entity.OverlapSerial }))
+		good := d.create(enginetest.Job("good", nil))
+		ofBad, ofShards, next, ofGood := d.trigger(job.ID), d.trigger(shards.ID), d.trigger(shards.ID), d.trigger(good.ID)
+		d.exec("UPDATE scheduler_job_definition SET retry_policy = '[]', version = version + 1 WHERE id = ?", job.ID)
+		d.exec("UPDATE scheduler_job_execution SET shard_id = 'first' WHERE id = ?", ofShards[0])
+		d.Start(t)
+		d.AwaitStatus(t, ofGood[0], entity.StatusSuccess)
+		for _, id := range []string{ofBad[0], ofShards[0]} {
+			row := d.AwaitStatus(t, id, entity.StatusFailed)
+			require.Equal(t, entity.ReasonInvalid, row.Reason)
+			require.Contains(t, row.ErrorMessage, "cannot be read")
+			require.Equal(t, 1, row.Attempt)
+		}
+		d.AwaitStatus(t, ofShards[1], entity.StatusSuccess)
+		for _, id := range next {
+			d.AwaitStatus(t, id, entity.StatusSuccess) // its place was given on
+		}
+		rows, _, err := d.Executions.List(t.Context(), repository.ExecutionFilter{}, repository.Page{})
+		require.NoError(t, err)
+		require.Len(t, rows, 6)
+		require.NotZero(t, d.counts["execution"])
+	})
+}
+
+// The same for what waits for its moment, in the sweeps.
+func TestRunsThatCannotBeReadHoldUpNoSweep(t *testing.T) {
+	eachDamaged(t, func(d damaged, _ bool) {
+		t := d.t
+		d.Start(t)
+		job := d.create(enginetest.Job("job", nil))
+		later := service.Trigger{Source: entity.TriggerManual, DelaySec: 60}
+		var ids []string
+		for range 3 {
+			run, err := d.Jobs.Trigger(t.Context(), job.ID, later)
+			require.NoError(t, err)
+			ids = append(ids, run...)
+		}
+		d.exec("UPDATE scheduler_job_execution SET shard_id = '1/2/3' WHERE id = ?", ids[1])
+		d.Clock.Advance(61 * time.Second)
+		_, err := d.Runner.Unpark(t.Context())
+		require.NoError(t, err)
+		for i, id := range ids {
+			if i == 1 {
+				d.AwaitStatus(t, id, entity.StatusFailed)
+			} else {
+				d.AwaitStatus(t, id, entity.StatusSuccess)
+			}
+		}
+	})
+}
+
+// Nodes, groups and backfills that cannot be read in whole hold up neither beats
+// nor sweeps nor lists.
+func TestOtherRowsThatCannotBeReadHoldUpNothing(t *testing.T) {
+	eachDamaged(t, func(d damaged, typed bool) {
+		t := d.t
+		d.exec("UPDATE scheduler_node_registry SET labels = '[1]' WHERE id = ?", d.ID())
+		nodes, _, err := d.Store.View(t.Context())
+		require.NoError(t, err)
+		require.Len(t, nodes, 1)
+		require.Contains(t, nodes[0].Unreadable, "labels")
+		enginetest.Beat(t, d.Node)
+
+		a, b := d.in("a", "one", enginetest.Every(time.Second)), d.in("b", "two", enginetest.Every(time.Second))
+		if typed {
+			d.exec("UPDATE scheduler_job_group SET max_concurrency = 'some' WHERE name = 'a'")
+			groups, _, err := d.Groups.List(t.Context(), nil, repository.Page{})
+			require.NoError(t, err)
+			require.Len(t, groups, 2)
+			require.Contains(t, groups[0].Unreadable, "max_concurrency")
+			_, err = d.Groups.Hold(t.Context(), "b", true)
+			require.NoError(t, err)
+			require.NoError(t, d.Groups.Sweep(t.Context()))
+			require.Equal(t, entity.JobPaused, d.job(b.ID).Status)
+			_, err = d.Groups.Hold(t.Context(), "b", false)
+			require.NoError(t, err)
+		}
+		d.Clock.Advance(10 * time.Second)
+		first, err := d.Backfills.Start(t.Context(), a.ID, service.Backfill{From: noon(-5 * time.Second), To: noon(0), MaxParallel: 1})
+		require.NoError(t, err)
+		second, err := d.Backfills.Start(t.Context(), b.ID, service.Backfill{From: noon(-5 * time.Second), To: noon(0), MaxParallel: 1})
+		require.NoError(t, err)
+		d.exec("UPDATE scheduler_backfill SET open_times = 'soon', schedule = 'daily' WHERE id = ?", first.ID)
+		require.NoError(t, d.filler.RunOnce(t.Context()))
+		again, _, err := d.Backfills.List(t.Context(), a.ID, repository.Page{})
+		require.NoError(t, err)
+		require.Contains(t, again[0].Unreadable, "open_times")
+		still, err := d.Store.Backfill(t.Context(), second.ID)
+		require.NoError(t, err)
+		require.Equal(t, 1, still.Started)
+		require.NotZero(t, d.counts["node"]*d.counts["backfill"])
+	})
+}
