@@ -78,7 +78,7 @@ func (o oneByOne) set(ctx context.Context, id string, status entity.JobStatus) (
 	return j, err
 }
 
-func (o oneByOne) Pause(ctx context.Context, id string) (*entity.Job, error) {
+func (o oneByOne) Pause(ctx context.Context, id string, _ entity.Pause) (*entity.Job, error) {
 	return o.set(ctx, id, entity.JobPaused)
 }
 

@@ -17,6 +17,7 @@ import (
 
 // fakeJobs keeps jobs in memory behind the real validation.
 type fakeJobs struct {
+	pause    entity.Pause
 	mu       sync.Mutex
 	jobs     map[string]*entity.Job
 	order    []string
@@ -105,7 +106,10 @@ func (f *fakeJobs) Replace(ctx context.Context, id string, job *entity.Job, vers
 	return &j, nil
 }
 
-func (f *fakeJobs) Pause(ctx context.Context, id string) (*entity.Job, error) { return f.Get(ctx, id) }
+func (f *fakeJobs) Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error) {
+	f.pause = p
+	return f.Get(ctx, id)
+}
 
 func (f *fakeJobs) Resume(ctx context.Context, id string) (*entity.Job, error) { return f.Get(ctx, id) }
 

@@ -23,6 +23,11 @@ type followers struct{}
 
 func (followers) FollowGroup(context.Context, string) error { return nil }
 
+func (followers) FollowGroups(context.Context, []string) ([]string, error) { return nil, nil }
+
+// GroupsChanged implements service.GroupNews.
+func (followers) GroupsChanged() {}
+
 func (followers) OpenGroup(context.Context, string) error { return nil }
 
 func (m *memoryGroups) ListGroups(_ context.Context, names []string, _ repository.Page) ([]entity.Group, string, error) {
@@ -64,10 +69,11 @@ func (m *memoryGroups) LimitGroup(ctx context.Context, name string, limit, versi
 	return g, nil
 }
 
-func (m *memoryGroups) HoldGroup(ctx context.Context, name string, paused bool, at time.Time) (entity.Group, error) {
+func (m *memoryGroups) HoldGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error) {
 	g, err := m.Group(ctx, name)
 	if err == nil && g.Paused != paused {
 		g.Paused, g.Settled, g.Version, g.UpdateTime = paused, false, g.Version+1, at
+		g.PausedAt, g.Pause = at, p
 		m.rows[name] = g
 	}
 	return g, err
@@ -78,6 +84,10 @@ func (m *memoryGroups) SettleGroup(_ context.Context, name string, _ int) error 
 	g.Settled = true
 	m.rows[name] = g
 	return nil
+}
+
+func (m *memoryGroups) PausesOver(context.Context, time.Time) ([]entity.Group, error) {
+	return nil, nil
 }
 
 func (m *memoryGroups) UnsettledGroups(context.Context) ([]entity.Group, error) { return nil, nil }

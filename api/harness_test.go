@@ -202,7 +202,7 @@ func (e *edge) deps() api.Deps {
 	if e.executionService != nil {
 		executions = e.executionService
 	}
-	groups := service.NewGroupService(e.groups, followers{}, e.clock, slog.New(slog.DiscardHandler))
+	groups := service.NewGroupService(e.groups, followers{}, followers{}, e.clock, slog.New(slog.DiscardHandler))
 	return api.Deps{
 		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: service.NewNodeService(e.nodes), Secrets: e.secrets,
 		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -306,6 +307,40 @@ func TestPauseAndResumeGiveTheJob(t *testing.T) {
 		require.Equal(t, `"1"`, a.header.Get("ETag"))
 		e.call("POST", "/api/v1/jobs/unknown"+verb, "").wantCode(404, "not_found")
 	}
+}
+
+// A pause takes a reason and an end, and notes who asked for it. What is shown of
+// it may be sent back, and is no part of a document.
+func TestAPauseTakesAReasonAndAnEnd(t *testing.T) {
+	e := newEdge(t)
+	path, _ := e.whatGetGives(encode(t, minimal()))
+	body := `{"reason":"the target moves","until":"2026-11-21T08:00:00+08:00"}`
+	want := entity.Pause{Reason: "the target moves", User: "admin", Until: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
+	e.call("POST", path+"/pause", body).want(200)
+	require.Equal(t, want, e.jobs.pause)
+	e.call("POST", path+"/pause", "").want(200)
+	require.Equal(t, entity.Pause{User: "admin"}, e.jobs.pause)
+	id := path[strings.LastIndex(path, "/")+1:]
+	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+id+`"],`+body[1:]).want(200)
+	require.Equal(t, want, e.jobs.pause)
+	for _, p := range []string{path + "/pause", "/api/v1/jobs/pause"} {
+		e.call("POST", p, `{"reason":7}`).wantField(422, "reason", "")
+		e.call("POST", p, `{"until":"tomorrow"}`).wantField(422, "until", "")
+		e.call("POST", p, `{"because":"x"}`).wantField(422, "because", "unknown_field")
+	}
+	e.call("POST", "/api/v1/groups", `{"name":"pay"}`).want(201)
+	for _, p := range []string{"/api/v1/groups/pay/pause", "/api/v1/jobs/pause"} {
+		m := e.call("POST", p, body).want(200).json()
+		require.Equal(t, []any{"the target moves", "admin", "2026-11-21T00:00:00.000Z", "2026-11-20T12:00:00.000Z"}, []any{m["pauseReason"], m["pauseUser"], m["pausedUntil"], m["pausedAt"]})
+		e.call("POST", p, `{"until":"2020-01-01T00:00:00Z"}`).wantField(422, "until", "in_past")
+	}
+	job := e.jobs.jobs[id]
+	job.Status, job.PausedAt, job.PausedBy, job.Pause = entity.JobPaused, now, entity.PausedByGroup, want
+	shown := e.call("GET", path, "").want(200)
+	m := shown.json()
+	require.Equal(t, []any{"GROUP", "the target moves", "admin", "2026-11-21T00:00:00.000Z"}, []any{m["pausedBy"], m["pauseReason"], m["pauseUser"], m["pausedUntil"]})
+	e.call("PUT", path, shown.body).want(200)
+	require.NotContains(t, e.call("GET", "/api/v1/export", "").want(200).body, "pause")
 }
 
 func TestErrorsOfServicesBecomeProblems(t *testing.T) {

@@ -47,13 +47,17 @@ type one func(ctx context.Context, id string) (executionIDs []string, err error)
 //	@Summary Pause jobs
 //	@Description One failure does not stop the others.
 //	@Tags bulk
-//	@Param body body request.BulkIDs true "body"
-//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
+//	@Param body body request.BulkPause true "body"
+//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"],"reason":"the target is being moved"}
 //	@Success 200 {object} vo.Bulk "what became of each"
 //	@Router /api/v1/bulk/jobs/pause [post]
 func (b *BulkController) PauseJobs(c *gin.Context) error {
-	return b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
-		_, err := b.jobs.Pause(ctx, id)
+	ids, p, err := request.ReadBulkPause(c.Request, userName(c))
+	if err != nil {
+		return err
+	}
+	return b.run(c, middleware.Job, permission.JobWrite, ids, false, func(ctx context.Context, id string) ([]string, error) {
+		_, err := b.jobs.Pause(ctx, id, p)
 		return nil, err
 	})
 }

@@ -23,8 +23,9 @@ type GroupService interface {
 	// Limit checks version where it is not 0.
 	Limit(ctx context.Context, name string, maxConcurrency, version int) (entity.Group, error)
 	Delete(ctx context.Context, name string) error
-	// Hold pauses or resumes; entity.AllJobs is every job.
-	Hold(ctx context.Context, name string, paused bool) (entity.Group, error)
+	// Pause and Resume are for every job under the name entity.AllJobs.
+	Pause(ctx context.Context, name string, p entity.Pause) (entity.Group, error)
+	Resume(ctx context.Context, name string) (entity.Group, error)
 }
 
 // GroupController serves /groups.
@@ -152,13 +153,15 @@ func (g *GroupController) Delete(c *gin.Context) error {
 // Pause answers POST /groups/{name}/pause.
 //
 //	@Summary Pause the jobs of a group
-//	@Description New jobs of the group are paused too. settled turns true when every job has followed.
+//	@Description Nothing of the group is planned any more, on every node within a second. New jobs of the group are paused too. settled turns true when every job shows it. The body may be empty; of a group that is paused already, one with a reason or an end changes these. With until the group is resumed at that moment, by itself.
 //	@Tags groups
 //	@Param name path string true "name of the group"
+//	@Param body body request.PauseBody false "why, and until when"
+//	@x-example {"reason":"the ledger is being closed"}
 //	@Success 200 {object} vo.Group
 //	@Header 200 {string} ETag "the version, for If-Match"
 //	@Router /api/v1/groups/{name}/pause [post]
-func (g *GroupController) Pause(c *gin.Context) error { return g.hold(c, c.Param("name"), true) }
+func (g *GroupController) Pause(c *gin.Context) error { return g.pause(c, c.Param("name")) }
 
 // Resume answers POST /groups/{name}/resume.
 //
@@ -169,17 +172,19 @@ func (g *GroupController) Pause(c *gin.Context) error { return g.hold(c, c.Param
 //	@Success 200 {object} vo.Group
 //	@Header 200 {string} ETag "the version, for If-Match"
 //	@Router /api/v1/groups/{name}/resume [post]
-func (g *GroupController) Resume(c *gin.Context) error { return g.hold(c, c.Param("name"), false) }
+func (g *GroupController) Resume(c *gin.Context) error { return g.resume(c, c.Param("name")) }
 
 // PauseAll answers POST /jobs/pause.
 //
 //	@Summary Pause all jobs
-//	@Description For callers who are bound to no groups.
+//	@Description For callers who are bound to no groups. Nothing is planned any more, on every node within a second. The body is that of the pause of a group.
 //	@Tags jobs
+//	@Param body body request.PauseBody false "why, and until when"
+//	@x-example {"reason":"an emergency"}
 //	@Success 200 {object} vo.Group "the group that stands for all jobs; it has no name"
 //	@Header 200 {string} ETag "the version, for If-Match"
 //	@Router /api/v1/jobs/pause [post]
-func (g *GroupController) PauseAll(c *gin.Context) error { return g.hold(c, entity.AllJobs, true) }
+func (g *GroupController) PauseAll(c *gin.Context) error { return g.pause(c, entity.AllJobs) }
 
 // ResumeAll answers POST /jobs/resume.
 //
@@ -189,13 +194,31 @@ func (g *GroupController) PauseAll(c *gin.Context) error { return g.hold(c, enti
 //	@Success 200 {object} vo.Group "the group that stands for all jobs; it has no name"
 //	@Header 200 {string} ETag "the version, for If-Match"
 //	@Router /api/v1/jobs/resume [post]
-func (g *GroupController) ResumeAll(c *gin.Context) error { return g.hold(c, entity.AllJobs, false) }
+func (g *GroupController) ResumeAll(c *gin.Context) error { return g.resume(c, entity.AllJobs) }
 
-func (g *GroupController) hold(c *gin.Context, name string, paused bool) error {
+func (g *GroupController) pause(c *gin.Context, name string) error {
+	aboutAll(c, name)
+	p, err := request.ReadPause(c.Request, userName(c))
+	if err != nil {
+		return err
+	}
+	group, err := g.groups.Pause(c.Request.Context(), name, p)
+	if err != nil {
+		return err
+	}
+	return replyGroup(c, http.StatusOK, group)
+}
+
+// aboutAll names what a call for all jobs is about: it has no name of its own.
+func aboutAll(c *gin.Context, name string) {
 	if name == entity.AllJobs {
 		middleware.About(c, "all jobs")
 	}
-	group, err := g.groups.Hold(c.Request.Context(), name, paused)
+}
+
+func (g *GroupController) resume(c *gin.Context, name string) error {
+	aboutAll(c, name)
+	group, err := g.groups.Resume(c.Request.Context(), name)
 	if err != nil {
 		return err
 	}

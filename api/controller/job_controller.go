@@ -23,7 +23,7 @@ type JobService interface {
 	List(ctx context.Context, f repository.JobFilter, p repository.Page) (jobs []*entity.Job, next string, err error)
 	// Replace checks version (409) and ifMatch (412) where they are not 0.
 	Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error)
-	Pause(ctx context.Context, id string) (*entity.Job, error)
+	Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error)
 	Resume(ctx context.Context, id string) (*entity.Job, error)
 	Delete(ctx context.Context, id string, ifMatch int) error
 	Trigger(ctx context.Context, id string, t service.Trigger) (executionIDs []string, err error)
@@ -211,15 +211,21 @@ func (j *JobController) Delete(c *gin.Context) error {
 // Pause answers POST /jobs/{id}/pause.
 //
 //	@Summary Pause a job
-//	@Description Runs that have begun go on.
+//	@Description Runs that have begun or wait go on. The body may be empty; of a job that is paused already, one with a reason or an end changes these. With until the job is resumed at that moment, by itself.
 //	@Tags jobs
 //	@Param id path string true "id of the job"
+//	@Param body body request.PauseBody false "why, and until when"
+//	@x-example {"reason":"the target is being moved","until":"2199-11-20T12:00:00Z"}
 //	@Success 200 {object} vo.Job
 //	@Header 200 {string} ETag "the version, for If-Match"
 //	@Failure 409 {object} problem.Problem "the job is not enabled"
 //	@Router /api/v1/jobs/{id}/pause [post]
 func (j *JobController) Pause(c *gin.Context) error {
-	job, err := j.jobs.Pause(c.Request.Context(), c.Param("id"))
+	p, err := request.ReadPause(c.Request, userName(c))
+	if err != nil {
+		return err
+	}
+	job, err := j.jobs.Pause(c.Request.Context(), c.Param("id"), p)
 	if err != nil {
 		return err
 	}
@@ -268,6 +274,12 @@ func (j *JobController) Trigger(c *gin.Context) error {
 	}
 	middleware.Did(c, auditOfTrigger(t, ids))
 	return reply(c, http.StatusAccepted, vo.FromIDs(ids))
+}
+
+// userName is the name of who calls; empty on public routes.
+func userName(c *gin.Context) string {
+	user, _ := middleware.UserOf(c)
+	return user.Name
 }
 
 // reply is a job with what keeps its runs from starting.

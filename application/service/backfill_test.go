@@ -239,7 +239,7 @@ func TestABackfillGoesOnWhateverBecomesOfTheDefinition(t *testing.T) {
 	job := d.create(everyTenSeconds(nil))
 	d.after(15 * time.Second)
 	b := d.fill(job.ID, -20, 10, 1)
-	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	d.endOne(job.ID)
 	d.look()

@@ -59,7 +59,7 @@ func (d Document) names() []string {
 type DefinitionJobs interface {
 	Create(ctx context.Context, job *entity.Job, enabled bool) (*entity.Job, error)
 	Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error)
-	Pause(ctx context.Context, id string) (*entity.Job, error)
+	Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error)
 	Resume(ctx context.Context, id string) (*entity.Job, error)
 	Delete(ctx context.Context, id string, ifMatch int) error
 }

@@ -210,5 +210,5 @@ func (s *DefinitionService) enable(ctx context.Context, job *entity.Job, wanted 
 	if resume {
 		return s.jobs.Resume(ctx, job.ID)
 	}
-	return s.jobs.Pause(ctx, job.ID)
+	return s.jobs.Pause(ctx, job.ID, entity.Pause{})
 }

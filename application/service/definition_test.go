@@ -19,7 +19,7 @@ import (
 
 // exchange is the service of documents at a desk.
 func (d *desk) exchange() (*service.DefinitionService, *service.GroupService) {
-	groups := service.NewGroupService(d.Store, d.Jobs, d.Time, slog.New(slog.DiscardHandler))
+	groups := service.NewGroupService(d.Store, d.Jobs, d.Planner, d.Time, slog.New(slog.DiscardHandler))
 	return service.NewDefinitionService(d.Store.Jobs, d.Jobs, groups, d.secrets), groups
 }
 
@@ -74,9 +74,9 @@ func TestEnabledSaysWhatBecomesOfAJob(t *testing.T) {
 				require.NoError(t, err)
 				switch {
 				case c.by == entity.PausedByGroup:
-					_, err = groups.Hold(t.Context(), job.Group, true)
+					_, err = groups.Pause(t.Context(), job.Group, entity.Pause{})
 				case c.state == entity.JobPaused:
-					_, err = d.Jobs.Pause(t.Context(), job.ID)
+					_, err = d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 				case c.state == entity.JobFinished:
 					d.after(2 * time.Minute)
 				}
@@ -177,9 +177,9 @@ func TestWhatFailsDoesNotStopTheRest(t *testing.T) {
 	d := newDesk(t)
 	x, groups := d.exchange()
 	held := d.create(enginetest.Job("held", func(j *entity.Job) { j.Group = "held" }))
-	_, err := d.Jobs.Pause(t.Context(), held.ID)
+	_, err := d.Jobs.Pause(t.Context(), held.ID, entity.Pause{})
 	require.NoError(t, err)
-	_, err = groups.Hold(t.Context(), "held", true)
+	_, err = groups.Pause(t.Context(), "held", entity.Pause{})
 	require.NoError(t, err)
 	edited := d.create(enginetest.Job("edited", nil))
 	gone := d.create(enginetest.Job("gone", nil))

@@ -106,7 +106,7 @@ func TestARepetitionIsANewRun(t *testing.T) {
 func TestWhatStandsForManyFiresCannotBeRepeated(t *testing.T) {
 	d := newDesk(t)
 	job := d.create(enginetest.Job("paused", enginetest.Every(time.Second)))
-	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	d.Clock.Advance(time.Minute)
 	_, err = d.Jobs.Resume(t.Context(), job.ID)

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -15,8 +14,8 @@ import (
 )
 
 const (
-	// sweepPage is how many jobs of a group are looked up at once.
-	sweepPage = 200
+	// sweepPage is how many jobs of a group are looked up and changed at once.
+	sweepPage = 500
 	// sweepNow bounds how long a call waits for the jobs to follow; the duty
 	// goes on where it stopped.
 	sweepNow = 3 * time.Second
@@ -27,24 +26,35 @@ type JobHolder interface {
 	// FollowGroup pauses or resumes a job as its group says, and binds it by the
 	// group's limit or frees it.
 	FollowGroup(ctx context.Context, id string) error
+	// FollowGroups is FollowGroup for many jobs in one transaction. It leaves out
+	// those of which more is to be decided, and returns them.
+	FollowGroups(ctx context.Context, ids []string) (left []string, err error)
 	// OpenGroup gives the free places of a group to the fires that wait for them.
 	OpenGroup(ctx context.Context, name string) error
 }
 
-// GroupService manages groups of jobs. Pausing a group is a wish in its row:
-// the jobs that are there follow one by one, each in a transaction of its own,
-// and those that join it are paused as they come. A crash in between leaves
-// the wish, and the duty Sweep goes on. Safe for concurrent use.
+// GroupNews is told when a group was paused or resumed here. Losing it costs half
+// a second, not truth.
+type GroupNews interface {
+	GroupsChanged()
+}
+
+// GroupService manages groups of jobs. A group is paused by its row: planners
+// plan none of its jobs from then on. The jobs that are there follow in the order
+// of their ids, many in a transaction, and those that join it are paused as they
+// come. A crash in between leaves the row, and the duty Sweep goes on. Safe for
+// concurrent use.
 type GroupService struct {
 	groups repository.Groups
 	jobs   JobHolder
+	news   GroupNews
 	clock  StoreClock
 	logger *slog.Logger
 }
 
 // NewGroupService wires the parts.
-func NewGroupService(groups repository.Groups, jobs JobHolder, c StoreClock, l *slog.Logger) *GroupService {
-	return &GroupService{groups: groups, jobs: jobs, clock: c, logger: l}
+func NewGroupService(groups repository.Groups, jobs JobHolder, news GroupNews, c StoreClock, l *slog.Logger) *GroupService {
+	return &GroupService{groups: groups, jobs: jobs, news: news, clock: c, logger: l}
 }
 
 // List is one page of groups by name; names are those that may be seen, nil is
@@ -103,14 +113,47 @@ func (s *GroupService) Delete(ctx context.Context, name string) error {
 	return s.groups.DropGroup(ctx, name)
 }
 
-// Hold pauses or resumes a group, or with entity.AllJobs every job. It waits a
-// little for the jobs to follow; Settled of what it returns says whether all
-// of them have.
-func (s *GroupService) Hold(ctx context.Context, name string, paused bool) (entity.Group, error) {
-	g, err := s.groups.HoldGroup(ctx, name, paused, s.clock.Now())
+// Pause pauses a group, or with entity.AllJobs every job, until its end or until
+// somebody resumes it: nothing of it is planned from half a second later on. It
+// waits a little for the jobs to follow; Settled of what it returns says whether
+// all of them have. Pausing a paused group changes nothing, unless it says
+// something: then that holds from now on.
+func (s *GroupService) Pause(ctx context.Context, name string, p entity.Pause) (entity.Group, error) {
+	p.Until = p.Until.Truncate(time.Millisecond)
+	if err := checkPause(p, s.clock.Now()); err != nil {
+		return entity.Group{}, err
+	}
+	return s.hold(ctx, name, true, p, s.clock.Now())
+}
+
+// Resume ends the pause of a group, or with entity.AllJobs that of every job. It
+// waits a little for the jobs to follow.
+func (s *GroupService) Resume(ctx context.Context, name string) (entity.Group, error) {
+	return s.hold(ctx, name, false, entity.Pause{}, s.clock.Now())
+}
+
+// ResumeDue ends the pauses whose end has come, at that moment. It is a duty, and
+// may be done by several at once.
+func (s *GroupService) ResumeDue(ctx context.Context) error {
+	groups, err := s.groups.PausesOver(ctx, s.clock.Now())
+	if err != nil {
+		return fmt.Errorf("find pauses of groups that are over: %w", err)
+	}
+	var errs []error
+	for _, g := range groups {
+		if _, err := s.hold(ctx, g.Name, false, entity.Pause{}, g.Pause.Until); err != nil {
+			errs = append(errs, fmt.Errorf("end the pause of the group %q: %w", g.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *GroupService) hold(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error) {
+	g, err := s.groups.HoldGroup(ctx, name, paused, p, at.Truncate(time.Millisecond))
 	if err != nil {
 		return g, err
 	}
+	s.news.GroupsChanged()
 	return s.settleSoon(ctx, g)
 }
 
@@ -153,7 +196,15 @@ func (s *GroupService) settle(ctx context.Context, g entity.Group) error {
 		if len(ids) == 0 {
 			return s.groups.SettleGroup(ctx, g.Name, g.Version)
 		}
-		for _, id := range ids {
+		left, err := s.jobs.FollowGroups(ctx, ids)
+		if err != nil {
+			if fault.Is(err, fault.KindUnavailable) || ctx.Err() != nil {
+				return err
+			}
+			s.logger.Warn("jobs follow their group one by one", "group", g.Name, "error", err)
+			left = ids
+		}
+		for _, id := range left {
 			if err := s.jobs.FollowGroup(ctx, id); err != nil {
 				if fault.Is(err, fault.KindUnavailable) || ctx.Err() != nil {
 					return err
@@ -163,68 +214,4 @@ func (s *GroupService) settle(ctx context.Context, g entity.Group) error {
 		}
 		after = ids[len(ids)-1]
 	}
-}
-
-// FollowGroup implements JobHolder.
-func (s *JobService) FollowGroup(ctx context.Context, id string) error {
-	_, err := s.change(ctx, id, "job.group", func(old *entity.Job) []string { return []string{old.Group} }, func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
-		next, err := s.follow(ctx, tx, old, now)
-		if err == nil && next == old {
-			return nil, errAsItShould
-		}
-		return next, err
-	})
-	if errors.Is(err, errAsItShould) || fault.Is(err, fault.KindNotFound) {
-		return nil
-	}
-	return err
-}
-
-// errAsItShould ends a change that is none.
-var errAsItShould = errors.New("the job follows its group")
-
-// OpenGroup implements JobHolder.
-func (s *JobService) OpenGroup(ctx context.Context, name string) error {
-	for {
-		var effect coordination.Effect
-		err := s.Store.Write(ctx, repository.LaneAPI, "group.open", func(ctx context.Context, tx repository.Tx) error {
-			effect = coordination.Effect{}
-			return s.Places.Open(ctx, tx, s.Clock.Now(), &effect, name)
-		})
-		if err != nil || effect.Ready+effect.Away == 0 {
-			return err
-		}
-		s.Engine.Notice(effect)
-	}
-}
-
-// follow returns the job as its group wants it: bound by its limit, paused when
-// the group is, and planned again when nothing but the group held it. One that
-// cannot be planned again stays paused, by itself.
-func (s *JobService) follow(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time) (*entity.Job, error) {
-	terms, err := tx.Groups.Terms(ctx, job.Group)
-	if err != nil {
-		return job, err
-	}
-	if job.Limited != terms.Limited {
-		bound := *job
-		bound.Limited = terms.Limited
-		job = &bound
-	}
-	enabled, held := job.Status == entity.JobEnabled, terms.Paused
-	if !enabled && (job.Status != entity.JobPaused || job.PausedBy != entity.PausedByGroup) || held != enabled {
-		return job, nil
-	}
-	next := *job
-	if held {
-		pause(&next, entity.PausedByGroup, now)
-		return &next, nil
-	}
-	resumed, err := s.resumed(job, now)
-	if err != nil {
-		s.Logger.Warn("a job stays paused although its group is not", "job", job.ID, "error", err)
-		next.PausedBy = entity.PausedByUser
-		return &next, nil
-	}
-	return resumed, nil
 }

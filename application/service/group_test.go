@@ -28,7 +28,11 @@ func (d *desk) tenSeconds(name, group string) *entity.Job {
 
 func (d *desk) hold(group string, paused bool) entity.Group {
 	d.t.Helper()
-	g, err := d.Groups.Hold(d.t.Context(), group, paused)
+	hold := func() (entity.Group, error) { return d.Groups.Resume(d.t.Context(), group) }
+	if paused {
+		hold = func() (entity.Group, error) { return d.Groups.Pause(d.t.Context(), group, entity.Pause{}) }
+	}
+	g, err := hold()
 	require.NoError(d.t, err)
 	require.Equal(d.t, paused, g.Paused)
 	return g
@@ -39,7 +43,7 @@ func (d *desk) status(job *entity.Job) entity.JobStatus { d.t.Helper(); return d
 func TestAGroupHoldsItsJobsAndLetsThemGo(t *testing.T) {
 	eachStore(t, func(d *desk) {
 		a, b, other := d.tenSeconds("a", "g"), d.tenSeconds("b", "g"), d.tenSeconds("c", "h")
-		byHand, err := d.Jobs.Pause(d.t.Context(), b.ID)
+		byHand, err := d.Jobs.Pause(d.t.Context(), b.ID, entity.Pause{})
 		require.NoError(d.t, err)
 		require.True(d.t, d.hold("g", true).Settled)
 		require.Equal(d.t, entity.JobPaused, d.status(a))
@@ -78,7 +82,7 @@ func TestAPauseByHandOutlastsThatOfTheGroup(t *testing.T) {
 	d := newDesk(t)
 	job := d.tenSeconds("a", "g")
 	d.hold("g", true)
-	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	d.hold("g", false)
 	require.Equal(t, entity.JobPaused, d.status(job))
@@ -104,11 +108,13 @@ func TestEveryJobIsHeldAtOnce(t *testing.T) {
 	requireKind(t, fault.KindNotFound, err)
 }
 
-// stubborn follows a few times, then the store is away.
+// stubborn follows a few times, one by one, then the store is away.
 type stubborn struct {
 	service.JobHolder
 	left int
 }
+
+func (s *stubborn) FollowGroups(_ context.Context, ids []string) ([]string, error) { return ids, nil }
 
 func (s *stubborn) FollowGroup(ctx context.Context, id string) error {
 	if s.left--; s.left < 0 {
@@ -123,8 +129,8 @@ func TestAPauseThatWasCutShortGoesOn(t *testing.T) {
 	for i := range 5 {
 		jobs = append(jobs, d.tenSeconds(fmt.Sprint(i), "g"))
 	}
-	cut := service.NewGroupService(d.Store, &stubborn{d.Jobs, 2}, d.Time, slog.New(slog.DiscardHandler))
-	_, err := cut.Hold(t.Context(), "g", true)
+	cut := service.NewGroupService(d.Store, &stubborn{d.Jobs, 2}, d.Planner, d.Time, slog.New(slog.DiscardHandler))
+	_, err := cut.Pause(t.Context(), "g", entity.Pause{})
 	requireKind(t, fault.KindUnavailable, err)
 	require.Equal(t, entity.JobEnabled, d.status(jobs[4]))
 	require.NoError(t, d.Groups.Sweep(t.Context()))

@@ -42,6 +42,7 @@ type JobDeps struct {
 	Store     repository.Store
 	Jobs      repository.JobReader
 	Claims    repository.ClaimReader
+	Plans     repository.JobPlanReader
 	Places    *coordination.Places
 	Schedules coordination.Compiler
 	Checker   DefinitionChecker
@@ -99,7 +100,7 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 	created.CreateTime, created.UpdateTime = now, now
 	created.Schedule.Anchor = now
 	created.Status = entity.JobCreated
-	created.PausedBy = entity.PausedByUser
+	created.PausedBy, created.Pause = entity.PausedByUser, entity.Pause{}
 	if enabled {
 		if err := s.arm(&created, now); err != nil {
 			return nil, err
@@ -167,12 +168,12 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 	if err := s.validateEdit(ctx, id, job, now); err != nil {
 		return nil, err
 	}
-	return s.change(ctx, id, "job.replaced", func(old *entity.Job) []string {
+	return s.change(ctx, id, edit{what: "job.replaced", groups: func(old *entity.Job) []string {
 		if job.Group == old.Group {
 			return nil
 		}
 		return []string{old.Group, job.Group}
-	}, func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
+	}, apply: func(ctx context.Context, tx repository.Tx, old *entity.Job, _ repository.GroupTerms, now time.Time) (*entity.Job, error) {
 		if ifMatch != 0 && ifMatch != old.Version {
 			return nil, fault.New(fault.KindPrecondition, "version_mismatch",
 				fmt.Sprintf("the job is at version %d, not %d: read it again", old.Version, ifMatch))
@@ -185,7 +186,7 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 			return nil, err
 		}
 		return s.follow(ctx, tx, next, now)
-	})
+	}})
 }
 
 // validateEdit checks the new definition. A schedule whose last time has
@@ -227,7 +228,7 @@ func replacement(old, job *entity.Job) *entity.Job {
 	next := *job
 	next.ID, next.Partition = old.ID, old.Partition
 	next.CreateTime = old.CreateTime
-	next.Status, next.PausedAt, next.PausedBy = old.Status, old.PausedAt, old.PausedBy
+	next.Status, next.PausedAt, next.PausedBy, next.Pause = old.Status, old.PausedAt, old.PausedBy, old.Pause
 	next.NextFireTime, next.DueTime, next.LastFireTime = old.NextFireTime, old.DueTime, old.LastFireTime
 	next.FenceSeq, next.Limited, next.Version = old.FenceSeq, old.Limited, old.Version
 	next.Schedule.Anchor = old.Schedule.Anchor
@@ -275,12 +276,20 @@ type JobEventData struct {
 }
 
 func addJobEvent(ctx context.Context, tx repository.Tx, job *entity.Job, what string) error {
+	e, err := jobEvent(job, what)
+	if err != nil {
+		return err
+	}
+	return tx.Records.AddEvents(ctx, []entity.Event{e})
+}
+
+func jobEvent(job *entity.Job, what string) (entity.Event, error) {
 	payload, err := json.Marshal(JobEventData{JobID: job.ID, Name: job.Name, Status: job.Status, Version: job.Version})
 	if err != nil {
-		return fmt.Errorf("encode the event of job %s: %w", job.ID, err)
+		return entity.Event{}, fmt.Errorf("encode the event of job %s: %w", job.ID, err)
 	}
-	return tx.Records.AddEvents(ctx, []entity.Event{{
+	return entity.Event{
 		ID: fmt.Sprintf("%s:%d:%s", job.ID, job.Version, what), Topic: entity.TopicJobs, Key: job.ID,
 		Type: what, Payload: string(payload), CreateTime: job.UpdateTime,
-	}})
+	}, nil
 }

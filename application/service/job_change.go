@@ -12,17 +12,29 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// edit computes the new state of a locked and settled job.
-type edit func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error)
+// edit is a change of one job.
+type edit struct {
+	// what names the transaction and the event.
+	what string
+	// groups are those by which the edit may bind the job, or no longer; nil is
+	// none.
+	groups func(old *entity.Job) []string
+	// spanGoesOn: what is paused stays so, and nothing of its span is recorded.
+	spanGoesOn bool
+	// settled is up to when the old state decides what is due; nil is now.
+	settled func(old *entity.Job, now time.Time) time.Time
+	// apply computes the new state of the locked and settled job. terms are those
+	// of the group that it was in.
+	apply func(ctx context.Context, tx repository.Tx, old *entity.Job, terms repository.GroupTerms, now time.Time) (*entity.Job, error)
+}
 
-// change is the frame of every edit: lock, settle, edit, store, tell. groups are
-// those by which the edit may bind the job, or no longer; nil is none. Where more
+// change is the frame of every edit: lock, settle, edit, store, tell. Where more
 // is due than one transaction records, the rest is recorded first, in
 // transactions of their own: when the time of the call ends meanwhile, they stand
 // and the call may be repeated.
-func (s *JobService) change(ctx context.Context, id, what string, groups func(old *entity.Job) []string, fn edit) (*entity.Job, error) {
+func (s *JobService) change(ctx context.Context, id string, e edit) (*entity.Job, error) {
 	for {
-		changed, err := s.tryChange(ctx, id, what, groups, fn)
+		changed, err := s.tryChange(ctx, id, e)
 		if !errors.Is(err, errMoreDue) {
 			return changed, err
 		}
@@ -54,8 +66,12 @@ func (s *JobService) settleChunk(ctx context.Context, id string) error {
 		if err := coordination.LockGroups(ctx, tx, []*entity.Job{job}); err != nil {
 			return err
 		}
+		terms, err := tx.Groups.Terms(ctx, job.Group)
+		if err != nil {
+			return err
+		}
 		now := s.Clock.Now()
-		if effect, _, err = s.settler.Settle(ctx, tx, job, now); err != nil {
+		if effect, _, err = s.settler.Settle(ctx, tx, job, plannedUntil(job, terms, now), now); err != nil {
 			return err
 		}
 		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{coordination.AdvanceOf(job, job.LastFireTime)}); err != nil {
@@ -70,29 +86,55 @@ func (s *JobService) settleChunk(ctx context.Context, id string) error {
 	return nil
 }
 
+// settle brings a locked job up to a moment: it follows its group first, and what
+// is due then is recorded, the span of a pause included unless that goes on. The job
+// is changed in memory. more says that not all was recorded.
+func (s *JobService) settle(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at, now time.Time, spanGoesOn bool) (effect coordination.Effect, more bool, err error) {
+	if strays(job, terms) {
+		if effect, more, err = s.catchUp(ctx, tx, job, terms, now); err != nil || more {
+			return effect, more, err
+		}
+	}
+	if job.Status == entity.JobPaused && spanGoesOn {
+		return effect, false, nil
+	}
+	rest, more, err := s.settler.Settle(ctx, tx, job, at, now)
+	effect.Add(rest)
+	return effect, more, err
+}
+
 // tryChange is one try of change.
-func (s *JobService) tryChange(ctx context.Context, id, what string, groups func(old *entity.Job) []string, fn edit) (*entity.Job, error) {
+func (s *JobService) tryChange(ctx context.Context, id string, e edit) (*entity.Job, error) {
 	var changed *entity.Job
 	var effect coordination.Effect
 	queued := false
-	err := s.Store.Write(ctx, repository.LaneAPI, what, func(ctx context.Context, tx repository.Tx) error {
+	err := s.Store.Write(ctx, repository.LaneAPI, e.what, func(ctx context.Context, tx repository.Tx) error {
 		old, err := tx.Jobs.LockFull(ctx, id)
 		if err != nil {
 			return err
 		}
 		var binding []string
-		if groups != nil {
-			binding = groups(old)
+		if e.groups != nil {
+			binding = e.groups(old)
 		}
 		if err := coordination.LockGroups(ctx, tx, []*entity.Job{old}, binding...); err != nil {
 			return err
 		}
-		now := s.Clock.Now()
-		var more bool
-		if effect, more, err = s.settler.Settle(ctx, tx, old, now); err != nil {
+		terms, err := tx.Groups.Terms(ctx, old.Group)
+		if err != nil {
 			return err
 		}
-		next, err := fn(ctx, tx, old, now)
+		now := s.Clock.Now()
+		at := now
+		if e.settled != nil {
+			at = e.settled(old, now)
+		}
+		before := *old
+		var more bool
+		if effect, more, err = s.settle(ctx, tx, old, terms, at, now, e.spanGoesOn); err != nil {
+			return err
+		}
+		next, err := e.apply(ctx, tx, old, terms, now)
 		if err != nil {
 			return err
 		}
@@ -100,7 +142,7 @@ func (s *JobService) tryChange(ctx context.Context, id, what string, groups func
 		if more && next.Status != entity.JobPaused {
 			return errMoreDue
 		}
-		if next.Schedule != old.Schedule {
+		if next.Schedule != before.Schedule {
 			left, err := s.settler.Abandon(ctx, tx, old, entity.ReasonMisfire, now)
 			if err != nil {
 				return err
@@ -124,7 +166,7 @@ func (s *JobService) tryChange(ctx context.Context, id, what string, groups func
 			return err
 		}
 		changed = next
-		return addJobEvent(ctx, tx, next, what)
+		return addJobEvent(ctx, tx, next, e.what)
 	})
 	if err != nil {
 		return nil, err

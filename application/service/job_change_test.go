@@ -63,7 +63,7 @@ func TestWhatTheJitterHoldsBackIsDecidedByAnEdit(t *testing.T) {
 		},
 		"a pause takes it into its span": {
 			func(job *entity.Job) {
-				_, err := d.Jobs.Pause(t.Context(), job.ID)
+				_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 				require.NoError(t, err)
 				d.Clock.Advance(time.Second)
 				_, err = d.Jobs.Resume(t.Context(), job.ID)
@@ -143,7 +143,7 @@ func TestAPauseBeforeWhichMuchIsDue(t *testing.T) {
 		j.ShardCount = 1000
 	})))
 	d.Clock.Advance(5 * time.Second)
-	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	d.Clock.Advance(5 * time.Second)
 	_, err = d.Jobs.Resume(t.Context(), job.ID)

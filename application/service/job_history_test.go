@@ -46,7 +46,7 @@ func TestEveryVersionOfAJobIsKept(t *testing.T) {
 		require.False(d.t, restored.NextFireTime.IsZero())
 		_, err = d.restore(job.ID, 1, 3)
 		require.True(d.t, fault.Is(err, fault.KindConflict))
-		_, err = d.Jobs.Pause(repository.WithActor(d.t.Context(), "ann"), job.ID)
+		_, err = d.Jobs.Pause(repository.WithActor(d.t.Context(), "ann"), job.ID, entity.Pause{})
 		require.NoError(d.t, err)
 		latest, _, err := d.Jobs.History(d.t.Context(), job.ID, page)
 		require.NoError(d.t, err)

@@ -9,78 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
-
-// Pause stops the planning of a job; its waiting runs still start. Pausing a
-// paused job changes nothing.
-func (s *JobService) Pause(ctx context.Context, id string) (*entity.Job, error) {
-	job, err := s.Jobs.Get(ctx, id)
-	if err != nil || job.Status == entity.JobPaused && job.PausedBy == entity.PausedByUser {
-		return job, err
-	}
-	return s.change(ctx, id, "job.paused", nil, func(_ context.Context, _ repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
-		if old.Status != entity.JobEnabled && old.Status != entity.JobPaused {
-			return nil, fault.Conflict("not_enabled", "the job is %s; only an enabled job can be paused", old.Status)
-		}
-		next := *old
-		if old.Status == entity.JobEnabled {
-			pause(&next, entity.PausedByUser, now)
-		}
-		next.PausedBy = entity.PausedByUser // also of one that its group holds: it outlasts that
-		return &next, nil
-	})
-}
-
-// Resume plans a paused or newly created job again. The fires of a paused span
-// are recorded as one skipped range (engine rule 3).
-func (s *JobService) Resume(ctx context.Context, id string) (*entity.Job, error) {
-	job, err := s.Jobs.Get(ctx, id)
-	if err != nil || job.Status == entity.JobEnabled {
-		return job, err
-	}
-	return s.change(ctx, id, "job.resumed", nil, func(ctx context.Context, tx repository.Tx, old *entity.Job, now time.Time) (*entity.Job, error) {
-		if old.Status == entity.JobFinished {
-			return nil, fault.Conflict("finished", "the job has fired for the last time; give it a new schedule instead")
-		}
-		if err := readable(old); err != nil {
-			return nil, err
-		}
-		terms, err := tx.Groups.Terms(ctx, old.Group)
-		if err != nil {
-			return nil, err
-		}
-		if terms.Paused {
-			return nil, fault.Conflict("group_paused", "the group %s, or every job, is paused; resume that instead", old.Group)
-		}
-		return s.resumed(old, now)
-	})
-}
-
-// resumed is a job that is planned again.
-func (s *JobService) resumed(old *entity.Job, now time.Time) (*entity.Job, error) {
-	next := *old
-	next.PausedBy = entity.PausedByUser
-	if old.Status == entity.JobCreated && (old.Schedule.Kind == schedule.FixedRate || old.Schedule.Kind == schedule.FixedDelay) {
-		next.Schedule.Anchor = now
-	}
-	if old.Status == entity.JobPaused && !old.NextFireTime.IsZero() && old.NextFireTime.After(now) {
-		next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
-		return &next, s.keepCursor(&next)
-	}
-	if old.Schedule.Kind == schedule.FixedDelay && old.Status == entity.JobPaused {
-		// A run may be live: whoever ends last arms the job again.
-		next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
-		next.NextFireTime, next.DueTime = time.Time{}, time.Time{}
-		return &next, nil
-	}
-	return &next, s.arm(&next, now)
-}
-
-// pause stops the planning of a job.
-func pause(job *entity.Job, by entity.PauseCause, now time.Time) {
-	job.Status, job.PausedAt, job.PausedBy, job.DueTime = entity.JobPaused, now, by, time.Time{}
-}
 
 // Delete ends a job: what is due is settled, what waits is cancelled, what
 // runs may end. The runs of a long queue are cancelled in steps after the
@@ -102,7 +31,11 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 			return err
 		}
 		now := s.Clock.Now()
-		if effect, _, err = s.settler.Settle(ctx, tx, job, now); err != nil {
+		terms, err := tx.Groups.Terms(ctx, job.Group)
+		if err != nil {
+			return err
+		}
+		if effect, _, err = s.settle(ctx, tx, job, terms, now, now, false); err != nil {
 			return err
 		}
 		left, err := s.settler.Abandon(ctx, tx, job, entity.ReasonDeleted, now)

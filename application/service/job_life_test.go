@@ -21,14 +21,14 @@ func TestAPauseLeavesOneRowForItsSpan(t *testing.T) {
 		j.Schedule = schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 10_000}
 	})))
 	d.Clock.Advance(15 * time.Second)
-	paused, err := d.Jobs.Pause(t.Context(), job.ID)
+	paused, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	require.Equal(t, entity.JobPaused, paused.Status)
 	require.Equal(t, noon(15*time.Second), paused.PausedAt)
 	require.Equal(t, []string{"WAITING"}, states(d.rows(job.ID)))
 	d.after(40 * time.Second)
 	require.Len(t, d.rows(job.ID), 1, "nothing is planned meanwhile")
-	again, err := d.Jobs.Pause(t.Context(), job.ID)
+	again, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	require.Equal(t, paused.Version, again.Version, "a second pause changes nothing")
 	resumed, err := d.Jobs.Resume(t.Context(), job.ID)
@@ -49,7 +49,7 @@ func TestAShortPauseSkipsNothing(t *testing.T) {
 		j.Schedule.JitterMs = 5000
 	}))
 	due := d.job(job.ID).DueTime
-	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	require.Zero(t, d.job(job.ID).DueTime)
 	d.Clock.Advance(time.Second)
@@ -63,12 +63,12 @@ func TestWhatCannotBePausedOrResumedSaysWhy(t *testing.T) {
 	d := newDesk(t)
 	once := d.create(enginetest.Job("once", waiting(func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Second)} })))
 	d.after(time.Second)
-	_, err := d.Jobs.Pause(t.Context(), once.ID)
+	_, err := d.Jobs.Pause(t.Context(), once.ID, entity.Pause{})
 	requireCode(t, err, fault.KindConflict, "not_enabled")
 	_, err = d.Jobs.Resume(t.Context(), once.ID)
 	requireCode(t, err, fault.KindConflict, "finished")
 	for _, call := range []func() error{
-		func() error { _, err := d.Jobs.Pause(t.Context(), "nobody"); return err },
+		func() error { _, err := d.Jobs.Pause(t.Context(), "nobody", entity.Pause{}); return err },
 		func() error { _, err := d.Jobs.Resume(t.Context(), "nobody"); return err },
 		func() error { return d.Jobs.Delete(t.Context(), "nobody", 0) },
 		func() error {
@@ -88,7 +88,7 @@ func TestWhatCannotBePausedOrResumedSaysWhy(t *testing.T) {
 func TestAMomentThatPassedInAPauseIsSkipped(t *testing.T) {
 	d := newDesk(t)
 	job := d.create(enginetest.Job("once", func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Minute)} }))
-	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	d.Clock.Advance(time.Hour)
 	resumed, err := d.Jobs.Resume(t.Context(), job.ID)
@@ -108,7 +108,7 @@ func TestAFixedDelayResumesOnce(t *testing.T) {
 				d.after(5 * time.Second)
 				require.Len(t, d.rows(job.ID), 1)
 			}
-			_, err := d.Jobs.Pause(t.Context(), job.ID)
+			_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 			require.NoError(t, err)
 			d.Clock.Advance(time.Minute)
 			_, err = d.Jobs.Resume(t.Context(), job.ID)
@@ -148,7 +148,7 @@ func TestADeletedJobLeavesNothingUndecided(t *testing.T) {
 func TestATriggerRunsAJobInEveryState(t *testing.T) {
 	for name, prepare := range map[string]func(d *desk, id string) error{
 		"enabled": func(*desk, string) error { return nil },
-		"paused":  func(d *desk, id string) error { _, err := d.Jobs.Pause(d.t.Context(), id); return err },
+		"paused":  func(d *desk, id string) error { _, err := d.Jobs.Pause(d.t.Context(), id, entity.Pause{}); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
@@ -207,7 +207,7 @@ func TestTheNextFiresArePreviewedFromTheCursor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []time.Time{noon(10 * time.Second), noon(20 * time.Second), noon(30 * time.Second)}, times)
 	require.Equal(t, "every 10 seconds", text)
-	_, err = d.Jobs.Pause(t.Context(), job.ID)
+	_, err = d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	times, text, err = d.Jobs.NextFireTimes(t.Context(), job.ID, 3, schedule.Chinese)
 	require.NoError(t, err)

@@ -355,7 +355,7 @@ func TestFixedDelayGoesOnAfterEditsThatLeaveTheSchedule(t *testing.T) {
 
 func (d *desk) pause(id string) {
 	d.t.Helper()
-	_, err := d.Jobs.Pause(d.t.Context(), id)
+	_, err := d.Jobs.Pause(d.t.Context(), id, entity.Pause{})
 	require.NoError(d.t, err)
 }
 

@@ -142,7 +142,7 @@ func TestAnEditPlansAnewOnlyWhatItChanged(t *testing.T) {
 func TestAnEditOfAPausedJobLeavesItPaused(t *testing.T) {
 	d := newDesk(t)
 	job := d.create(enginetest.Job("paused", enginetest.Every(time.Second)))
-	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	d.Clock.Advance(10 * time.Second)
 	d.replace(job.ID, func(j *entity.Job) { j.Schedule.IntervalMs = 2000 })
@@ -232,7 +232,7 @@ func TestAStoreThatIsAwayIsSaidToBe(t *testing.T) {
 	next := *job
 	_, err := d.Jobs.Replace(t.Context(), job.ID, &next, 0, 0)
 	require.True(t, fault.Is(err, fault.KindUnavailable))
-	_, err = d.Jobs.Pause(t.Context(), job.ID)
+	_, err = d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.True(t, fault.Is(err, fault.KindUnavailable))
 	require.True(t, fault.Is(d.Jobs.Delete(t.Context(), job.ID, 0), fault.KindUnavailable))
 	_, err = d.Jobs.Create(t.Context(), enginetest.Job("new", nil), true)

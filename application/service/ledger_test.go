@@ -122,7 +122,7 @@ func TestAShardedFireIsOneEntry(t *testing.T) {
 func TestARangeIsOneEntryWithItsCount(t *testing.T) {
 	d := newDesk(t)
 	job := d.create(everyTenSeconds(nil))
-	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	d.Clock.Advance(55 * time.Second)
 	_, err = d.Jobs.Resume(t.Context(), job.ID)
@@ -189,7 +189,7 @@ func TestFewFiresToComeAreShown(t *testing.T) {
 	d.after(10 * time.Second)
 	entries, _ := ledger(t, d, service.LedgerQuery{JobID: job.ID, Limit: 4})
 	require.Equal(t, []told{{30, "PLANNED"}, {20, "PLANNED"}, {10, "WAITING"}}, tell(entries))
-	_, err := d.Jobs.Pause(t.Context(), job.ID)
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	entries, _ = ledger(t, d, service.LedgerQuery{JobID: job.ID, Limit: 4})
 	require.Equal(t, []told{{10, "WAITING"}}, tell(entries), "a paused job plans nothing")
@@ -204,7 +204,7 @@ func TestTheLedgerTellsOfARangeThatBeganBefore(t *testing.T) {
 			j.Schedule.Kind, j.Schedule.CronExpression, j.Schedule.Dialect = schedule.Cron, "0 0 * * * ?", "QUARTZ"
 		})))
 		d.after(time.Hour)
-		_, err := d.Jobs.Pause(t.Context(), job.ID)
+		_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 		require.NoError(t, err)
 		d.Clock.Advance(72 * time.Hour)
 		_, err = d.Jobs.Resume(t.Context(), job.ID)

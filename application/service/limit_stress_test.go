@@ -211,7 +211,7 @@ func TestLimitsHoldOverNodesThatDoEverythingAtOnce(t *testing.T) {
 func (r *rig) quiet() {
 	r.t.Helper()
 	d := r.desks[0]
-	_, err := d.Jobs.Pause(r.t.Context(), r.jobs[len(r.jobs)-1].ID)
+	_, err := d.Jobs.Pause(r.t.Context(), r.jobs[len(r.jobs)-1].ID, entity.Pause{})
 	require.NoError(r.t, err)
 	require.Eventually(r.t, func() bool {
 		d.Clock.Advance(time.Second)

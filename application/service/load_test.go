@@ -46,7 +46,7 @@ func TestTheLoadOfTheComingMinutes(t *testing.T) {
 		d.replace(put(7, "b", cron("0 2 * * * ?")).ID, func(j *entity.Job) { j.ShardCount = 10 })
 		late := put(8, "b", schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 3_600_000, StartTime: noon(time.Minute), JitterMs: 60_000})
 		paused := put(9, "a", cron("* * * * * ?"))
-		_, err := d.Jobs.Pause(d.t.Context(), paused.ID)
+		_, err := d.Jobs.Pause(d.t.Context(), paused.ID, entity.Pause{})
 		require.NoError(d.t, err)
 		s, err := d.Schedules.Compile(late.Schedule)
 		require.NoError(d.t, err)

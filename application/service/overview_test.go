@@ -58,7 +58,7 @@ func TestTheOverview(t *testing.T) {
 		}
 		mine, other := d.create(enginetest.Job("mine", in("a"))), d.create(enginetest.Job("other", in("b")))
 		paused := d.create(enginetest.Job("paused", in("a")))
-		_, err := d.Jobs.Pause(ctx, paused.ID)
+		_, err := d.Jobs.Pause(ctx, paused.ID, entity.Pause{})
 		require.NoError(d.t, err)
 		_, err = d.Jobs.Create(ctx, enginetest.Job("created", in("b")), false)
 		require.NoError(d.t, err)

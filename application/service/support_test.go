@@ -84,10 +84,10 @@ func deskOn(t *testing.T, n *enginetest.Node) *desk {
 	t.Helper()
 	d := &desk{Node: n, t: t, news: &news{node: n}, secrets: vaultOn(t, n.Store, keyOf(1))}
 	d.Jobs = service.NewJobService(service.JobDeps{
-		Store: n.Faults, Jobs: n.Store.Jobs, Claims: n.Store, Places: n.Places, Schedules: n.Schedules, Checker: picky{},
+		Store: n.Faults, Jobs: n.Store.Jobs, Plans: n.Store, Claims: n.Store, Places: n.Places, Schedules: n.Schedules, Checker: picky{},
 		Engine: d.news, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler), Secrets: d.secrets,
 	})
-	d.Groups = service.NewGroupService(n.Store, d.Jobs, n.Time, slog.New(slog.DiscardHandler))
+	d.Groups = service.NewGroupService(n.Store, d.Jobs, n.Planner, n.Time, slog.New(slog.DiscardHandler))
 	d.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Places: n.Places,
 		Schedules: n.Schedules, Closer: &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time},

@@ -115,7 +115,7 @@ func TestAJobThatCannotBeReadHoldsUpNothing(t *testing.T) {
 					_, err = d.Jobs.Trigger(t.Context(), bad.ID, service.Trigger{Source: entity.TriggerManual})
 					requireCode(t, err, fault.KindConflict, "unreadable")
 				}
-				_, err = d.Jobs.Pause(t.Context(), bad.ID)
+				_, err = d.Jobs.Pause(t.Context(), bad.ID, entity.Pause{})
 				require.NoError(t, err)
 				require.Contains(t, d.job(bad.ID).Unreadable(), column, "a pause leaves it as it is")
 				_, err = d.Jobs.Copy(t.Context(), bad.ID, "", "")
@@ -214,11 +214,11 @@ func TestOtherRowsThatCannotBeReadHoldUpNothing(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, groups, 2)
 			require.Contains(t, groups[0].Unreadable, "max_concurrency")
-			_, err = d.Groups.Hold(t.Context(), "b", true)
+			_, err = d.Groups.Pause(t.Context(), "b", entity.Pause{})
 			require.NoError(t, err)
 			require.NoError(t, d.Groups.Sweep(t.Context()))
 			require.Equal(t, entity.JobPaused, d.job(b.ID).Status)
-			_, err = d.Groups.Hold(t.Context(), "b", false)
+			_, err = d.Groups.Resume(t.Context(), "b")
 			require.NoError(t, err)
 		}
 		d.Clock.Advance(10 * time.Second)

@@ -255,7 +255,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		workers = cfg.Engine.FireWorkers
 	}
 	e.Planner = firing.New(firing.Deps{
-		Store: e.Store, Plans: e.Store, Executions: e.Store.Executions, Places: places, Definitions: jobs, Schedules: compiler,
+		Store: e.Store, Plans: e.Store, Groups: e.Store, Executions: e.Store.Executions, Places: places, Definitions: jobs, Schedules: compiler,
 		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: e.Member, Lease: lease, Metrics: e.Metrics, Logger: o.Logger,
 	}, firing.Config{
 		Horizon:   time.Duration(cfg.Engine.HorizonMs) * time.Millisecond,
@@ -280,10 +280,10 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 ) {
 	news := engineNews{e}
 	e.Jobs = service.NewJobService(service.JobDeps{
-		Store: e.Store, Jobs: e.Store.Jobs, Claims: e.Store, Places: places, Schedules: compiler, Checker: checker,
+		Store: e.Store, Jobs: e.Store.Jobs, Plans: e.Store, Claims: e.Store, Places: places, Schedules: compiler, Checker: checker,
 		Engine: news, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger, Secrets: e.Secrets, Latest: jobs.Latest,
 	})
-	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Clock, e.logger)
+	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Planner, e.Clock, e.logger)
 	e.backfills = backfill.New(backfill.Deps{
 		Store: e.Store, Backfills: e.Store, Places: places, Schedules: compiler, Runner: e.Runner, Clock: e.machine, StoreClock: e.Clock,
 	})

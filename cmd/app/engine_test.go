@@ -179,7 +179,7 @@ func TestAPausedSpanIsOneRange(t *testing.T) {
 	defer n.stop()
 	j := n.create(job("paused", every(100*time.Millisecond)))
 	n.await("a run", func() bool { return len(n.rows(j.ID)) > 0 })
-	_, err := n.Jobs.Pause(t.Context(), j.ID)
+	_, err := n.Jobs.Pause(t.Context(), j.ID, entity.Pause{})
 	require.NoError(t, err)
 	before := len(n.rows(j.ID))
 	n.clock.Jump(10 * time.Second)
@@ -304,7 +304,7 @@ func TestTheLedgerFoldsShardsAndShowsWhatIsPlanned(t *testing.T) {
 		j.ShardCount = 3
 	}))
 	n.await("two fires", func() bool { return count(n.rows(j.ID), entity.StatusFailed, entity.ReasonError) >= 2 })
-	_, err := n.Jobs.Pause(t.Context(), j.ID)
+	_, err := n.Jobs.Pause(t.Context(), j.ID, entity.Pause{})
 	require.NoError(t, err)
 	entries, _, err := n.Executions.Fires(t.Context(), service.LedgerQuery{JobID: j.ID, Limit: 50})
 	require.NoError(t, err)

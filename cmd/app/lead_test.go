@@ -99,7 +99,7 @@ func TestOneNodeDoesTheDutiesOfTheCluster(t *testing.T) {
 			second.await("the other goes on", func() bool { return len(two.seen()) > 10 })
 			require.Equal(t, clusterDuties, dutiesOf(second))
 			require.Equal(t, "node-b", second.shown())
-			_, err := second.Jobs.Pause(t.Context(), job.ID)
+			_, err := second.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 			require.NoError(t, err)
 			second.await("every failure is told", func() bool {
 				rows := second.rows(job.ID)

@@ -180,7 +180,7 @@ func TestAnEditOnOneNodeIsTrueOnTheOthers(t *testing.T) {
 				require.JSONEq(t, `{"text":"new"}`, run.Job.Data)
 			}
 
-			_, err := edge.Jobs.Pause(t.Context(), j.ID)
+			_, err := edge.Jobs.Pause(t.Context(), j.ID, entity.Pause{})
 			require.NoError(t, err)
 			paused := edge.Clock.Now().Add(apart)
 			edge.await("a second passes", func() bool { return edge.Clock.Now().After(paused.Add(time.Second)) })

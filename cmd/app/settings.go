@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -66,6 +67,7 @@ const (
 	placesInterval    = 10 * time.Second
 	limitsInterval    = 5 * time.Second
 	groupsInterval    = 3 * time.Second
+	pausesInterval    = 500 * time.Millisecond
 	backfillInterval  = 500 * time.Millisecond
 	dispatchInterval  = 500 * time.Millisecond
 	callsInterval     = time.Second
@@ -113,6 +115,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 			{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
 			{"limits", limitsInterval, ignoreCount(e.Runner.SweepLimits)},
 			{"groups", groupsInterval, e.Groups.Sweep},
+			{"pauses", pausesInterval, e.endPauses},
 			{"backfills", backfillInterval, e.backfills.RunOnce},
 			{"relay", relayInterval, ignoreCount(relay.RunOnce)},
 			{"retention", retentionInterval, ignoreCount(e.retention.RunOnce)},
@@ -141,6 +144,11 @@ func (e *Engine) scan(ctx context.Context) error {
 func (e *Engine) sweepQueues(ctx context.Context) error {
 	self := e.Member.Self()
 	return e.dispatch.RunOnce(ctx, self.Has(entity.RoleScheduler))
+}
+
+// endPauses resumes what was paused until now.
+func (e *Engine) endPauses(ctx context.Context) error {
+	return errors.Join(e.Groups.ResumeDue(ctx), e.Jobs.ResumeDue(ctx))
 }
 
 func ignoreCount(run func(ctx context.Context) (int, error)) func(ctx context.Context) error {

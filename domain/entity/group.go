@@ -14,10 +14,11 @@ type Group struct {
 	MaxConcurrency int
 	// Paused holds every job of the group, also those that join it later.
 	Paused bool
-	// HeldAt is when the group was paused or resumed last; zero: never. Pause is
-	// of meaning while it is paused.
-	HeldAt time.Time
-	Pause  Pause
+	// PausedAt is when the latest pause began, and stays after its end; ResumedAt
+	// is its end, zero while it lasts. Both are zero where nobody knows. Pause is
+	// what is known of the latest pause.
+	PausedAt, ResumedAt time.Time
+	Pause               Pause
 	// Settled: all jobs follow Paused, and know whether there is a limit. Until
 	// then they are being changed.
 	Settled    bool
@@ -27,6 +28,13 @@ type Group struct {
 	UpdateTime time.Time
 	// Unreadable says what of the stored row cannot be read; empty is nothing.
 	Unreadable string
+}
+
+// Holds reports whether the group keeps a job from being planned, although the
+// job may not know of it yet: it is paused, or was resumed and what the pause
+// skipped of the job is to be recorded first.
+func (g Group) Holds(nextFireTime time.Time) bool {
+	return g.Paused || !g.Settled && !nextFireTime.After(g.ResumedAt)
 }
 
 // GroupPlace is the place that a fire holds in its group, from before its first

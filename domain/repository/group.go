@@ -2,17 +2,50 @@ package repository
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// GroupTerms are what a group asks of its jobs.
+// GroupTerms are what a group, and the one of all jobs, ask of a job.
 type GroupTerms struct {
-	// Paused: the group, or all jobs, are paused.
-	Paused bool
 	// Limited: the fires of the group that run at once are bounded.
 	Limited bool
+	// Groups are the two.
+	Groups []entity.Group
+}
+
+// Paused reports that one of them is paused.
+func (t GroupTerms) Paused() bool {
+	return slices.ContainsFunc(t.Groups, func(g entity.Group) bool { return g.Paused })
+}
+
+// Holds reports that they keep a job with that cursor from being planned, see
+// entity.Group.Holds.
+func (t GroupTerms) Holds(nextFireTime time.Time) bool {
+	return slices.ContainsFunc(t.Groups, func(g entity.Group) bool { return g.Holds(nextFireTime) })
+}
+
+// HeldSince is when the first pause began that holds a job with that cursor, and
+// what is known of it.
+func (t GroupTerms) HeldSince(nextFireTime time.Time) (since time.Time, p entity.Pause) {
+	for _, g := range t.Groups {
+		if g.Holds(nextFireTime) && (since.IsZero() || g.PausedAt.Before(since)) {
+			since, p = g.PausedAt, g.Pause
+		}
+	}
+	return since, p
+}
+
+// ResumedAt is when the last of their pauses ended; zero: there was none.
+func (t GroupTerms) ResumedAt() (last time.Time) {
+	for _, g := range t.Groups {
+		if g.ResumedAt.After(last) {
+			last = g.ResumedAt
+		}
+	}
+	return last
 }
 
 // GroupWriter is what a change of a job asks of its group, and the places of
@@ -52,16 +85,20 @@ type Groups interface {
 	// none before or has none now; version, where it is not 0, must be the
 	// present one, else it is fault.KindConflict.
 	LimitGroup(ctx context.Context, name string, maxConcurrency, version int, at time.Time) (entity.Group, error)
-	// HoldGroup sets Paused, and marks the group as not settled when that is
-	// a change.
-	HoldGroup(ctx context.Context, name string, paused bool, at time.Time) (entity.Group, error)
+	// HoldGroup pauses a group, or ends its pause, at a moment, and marks it as not
+	// settled when that is a change. Of a group that is paused a pause that says
+	// something changes reason, user and end.
+	HoldGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error)
+	// PausesOver are the groups that are paused until the moment or an earlier one.
+	PausesOver(ctx context.Context, at time.Time) ([]entity.Group, error)
 	// SettleGroup marks a group as settled if it is still at that version.
 	SettleGroup(ctx context.Context, name string, version int) error
 	// UnsettledGroups are those that some jobs do not follow yet.
 	UnsettledGroups(ctx context.Context) ([]entity.Group, error)
 	// Strays are jobs, by id from after on, that must be paused because the
-	// group is, or resumed because neither it nor all jobs are, or do not know
-	// whether the group has a limit.
+	// group is, or resumed because neither it nor all jobs are, or whose skipped
+	// times since a pause that they never knew of are not recorded, or that do not
+	// know whether the group has a limit.
 	Strays(ctx context.Context, g entity.Group, after string, limit int) (ids []string, err error)
 	// DropGroup removes a group; one that has jobs is fault.KindConflict.
 	DropGroup(ctx context.Context, name string) error

@@ -61,6 +61,13 @@ type JobWriter interface {
 	// LockFull locks one row and returns all of it; a missing or deleted job
 	// is fault.KindNotFound.
 	LockFull(ctx context.Context, id string) (*entity.Job, error)
+	// LockMany locks and returns all of those jobs that exist and that nobody else
+	// has locked, in id order.
+	LockMany(ctx context.Context, ids []string) ([]*entity.Job, error)
+	// UpdateStates writes, of locked jobs, what a pause or its end changes: status,
+	// cursor, the pause itself, version and update time; many in one statement. The
+	// definitions are kept under the new versions.
+	UpdateStates(ctx context.Context, jobs []*entity.Job) error
 	// Read returns those of the jobs that exist, in no particular order, as they
 	// are needed to run, without a lock.
 	Read(ctx context.Context, ids []string) ([]*entity.Job, error)
@@ -156,6 +163,9 @@ type JobPlanReader interface {
 	// CountFires counts the live fires of the jobs; those without any may be left
 	// out, or be zero.
 	CountFires(ctx context.Context, jobIDs []string) (map[string]FireCount, error)
+	// JobPausesOver returns ids of jobs that are paused until the moment or an
+	// earlier one, the earliest first.
+	JobPausesOver(ctx context.Context, at time.Time, limit int) ([]string, error)
 	// RoomyGroups are the groups with a limit that have a free place, by name.
 	RoomyGroups(ctx context.Context) ([]string, error)
 	// EmptyPlaces are places of groups whose fire is over.

@@ -2,11 +2,11 @@ package persistence
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -16,33 +16,45 @@ type groupWriter struct{ c *conn }
 // Terms implements repository.GroupWriter. The rows are locked for reading, so
 // that a pause or a limit of the group comes before the change or after it, and
 // in the second case finds the changed job.
-func (w *groupWriter) Terms(ctx context.Context, group string) (terms repository.GroupTerms, err error) {
+func (w *groupWriter) Terms(ctx context.Context, group string) (repository.GroupTerms, error) {
 	for range 2 {
-		terms = repository.GroupTerms{}
-		found, err := collect(ctx, w.c, "group.terms", "SELECT name, paused, max_concurrency FROM scheduler_job_group WHERE name IN ('', ?) ORDER BY name"+w.c.d.forShare,
-			[]any{group}, func(rows *sql.Rows) (name string, err error) {
-				var paused, limit int
-				err = rows.Scan(&name, &paused, &limit)
-				terms.Paused = terms.Paused || paused != 0
-				terms.Limited = terms.Limited || name == group && limit > 0
-				return name, err
-			})
-		if err != nil || slices.Contains(found, group) {
-			return terms, err
+		groups, err := collect(ctx, w.c, "group.terms", selectGroups+" WHERE name IN ('', ?) ORDER BY name"+w.c.d.forShare, []any{group}, scanGroup)
+		own := slices.IndexFunc(groups, func(g entity.Group) bool { return g.Name == group })
+		if err != nil || own >= 0 {
+			return repository.GroupTerms{Limited: own >= 0 && groups[own].MaxConcurrency > 0, Groups: groups}, err
 		}
 		if err := w.c.ensureGroup(ctx, group, w.c.clock.Now()); err != nil {
-			return terms, err
+			return repository.GroupTerms{}, err
 		}
 	}
-	return terms, nil
+	return repository.GroupTerms{}, nil
 }
 
 // HoldGroup implements repository.Groups.
-func (r *Groups) HoldGroup(ctx context.Context, name string, paused bool, at time.Time) (g entity.Group, err error) {
+func (r *Groups) HoldGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (g entity.Group, err error) {
 	err = r.s.change(ctx, repository.LaneAPI, "group-hold", func(ctx context.Context, c *conn) error {
-		_, err := c.exec(ctx, "group.hold",
-			"UPDATE scheduler_job_group SET paused = ?, settled = 0, version = version + 1, update_time = ? WHERE name = ? AND paused <> ?",
-			flag(paused), text(at), name, flag(paused))
+		groups, err := collect(ctx, c, "group.lock-hold", selectGroups+" WHERE name = ?"+c.d.forUpdate, []any{name}, scanGroup)
+		if err != nil {
+			return err
+		}
+		if len(groups) == 0 || groups[0].Name != name {
+			return fault.NotFound("group", name)
+		}
+		g = groups[0]
+		if paused == g.Paused && (!paused || p == (entity.Pause{})) {
+			return nil
+		}
+		settled := flag(g.Settled && paused == g.Paused)
+		switch {
+		case paused && !g.Paused && (g.Settled || g.PausedAt.IsZero()):
+			g.PausedAt = at // else some jobs are still held by the pause before, which goes on for them
+		case !paused:
+			p = g.Pause
+			p.Until = time.Time{}
+		}
+		_, err = c.exec(ctx, "group.hold", `UPDATE scheduler_job_group SET paused = ?, settled = ?, held_at = ?, pause_note = ?, paused_until = ?,
+			hold_version = version + 1, version = version + 1, update_time = ? WHERE name = ?`,
+			flag(paused), settled, text(at), noteText(g.PausedAt, p), text(p.Until), text(at), name)
 		if err != nil {
 			return err
 		}
@@ -50,6 +62,12 @@ func (r *Groups) HoldGroup(ctx context.Context, name string, paused bool, at tim
 		return err
 	})
 	return g, err
+}
+
+// PausesOver implements repository.Groups.
+func (r *Groups) PausesOver(ctx context.Context, at time.Time) ([]entity.Group, error) {
+	groups, err := collect(ctx, r.s.read, "group.pauses-over", selectGroups+" WHERE paused_until <= ? AND paused = 1 ORDER BY name", []any{text(at)}, scanGroup)
+	return slices.DeleteFunc(groups, func(g entity.Group) bool { return g.Pause.Until.IsZero() }), err
 }
 
 // SettleGroup implements repository.Groups.
@@ -67,15 +85,19 @@ func (r *Groups) UnsettledGroups(ctx context.Context) ([]entity.Group, error) {
 
 // Strays implements repository.Groups.
 func (r *Groups) Strays(ctx context.Context, g entity.Group, after string, limit int) ([]string, error) {
+	args := []any{after}
 	stray := "status = 'ENABLED'"
 	if !g.Paused {
 		stray = "status = 'PAUSED' AND paused_by = 'GROUP' AND group_name NOT IN (SELECT name FROM scheduler_job_group WHERE paused = 1)" +
 			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_group WHERE name = '' AND paused = 1)"
+		if !g.ResumedAt.IsZero() {
+			stray = "(" + stray + " OR status = 'ENABLED' AND next_fire_time <= ?)"
+			args = append(args, text(g.ResumedAt))
+		}
 	}
-	args := []any{after}
 	if g.Name != entity.AllJobs {
-		stray = "group_name = ? AND (" + stray + " OR limited <> ?)"
-		args = append(args, g.Name, flag(g.MaxConcurrency > 0))
+		stray = "(" + stray + " OR limited <> ?) AND group_name = ?"
+		args = append(args, flag(g.MaxConcurrency > 0), g.Name)
 	}
 	query := "SELECT id FROM scheduler_job_definition WHERE deleted = 0 AND id > ? AND " + stray
 	return collect(ctx, r.s.read, "group.strays", query+" ORDER BY id LIMIT ?", append(args, limit), scanText)

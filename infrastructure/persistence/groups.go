@@ -40,8 +40,16 @@ func scanGroup(rows *sql.Rows) (entity.Group, error) {
 	var holdVersion int
 	unread, err := scanRow(rows, &g.Name, &g.MaxConcurrency, &g.Paused, &g.Settled, &g.Version, &created, &updated, &held, &note, &until, &holdVersion)
 	g.CreateTime, g.UpdateTime, g.Unreadable = created.time(), updated.time(), entity.Describe(unread)
-	if g.HeldAt = g.UpdateTime; holdVersion == g.Version { // else a program that knows no notes has changed it since
-		g.HeldAt, g.Pause = held.time(), pauseOf(held.time(), note, until.time())
+	switch {
+	case holdVersion != g.Version: // a program that knows no notes has changed it since
+		if g.Paused {
+			g.PausedAt = g.UpdateTime
+		}
+	case g.Paused:
+		g.PausedAt, g.Pause = readPause(note, until.time())
+	default:
+		g.PausedAt, g.Pause = readPause(note, time.Time{})
+		g.ResumedAt = held.time()
 	}
 	return g, err
 }
@@ -100,7 +108,8 @@ func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, ve
 	err = r.s.change(ctx, repository.LaneAPI, "group-limit", func(ctx context.Context, c *conn) error {
 		n, err := c.exec(ctx, "group.limit",
 			`UPDATE scheduler_job_group SET settled = CASE WHEN (max_concurrency > 0) <> ? THEN 0 ELSE settled END,
-			max_concurrency = ?, version = version + 1, update_time = ? WHERE name = ? AND (? = 0 OR version = ?)`,
+			max_concurrency = ?, hold_version = CASE WHEN hold_version = version THEN version + 1 ELSE hold_version END,
+			version = version + 1, update_time = ? WHERE name = ? AND (? = 0 OR version = ?)`,
 			flag(maxConcurrency > 0), maxConcurrency, text(at), name, version, version)
 		if err != nil {
 			return err
@@ -119,8 +128,13 @@ func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, ve
 // DropGroup implements repository.Groups.
 func (r *Groups) DropGroup(ctx context.Context, name string) error {
 	return r.s.change(ctx, repository.LaneAPI, "group-drop", func(ctx context.Context, c *conn) error {
-		if _, err := c.group(ctx, name); err != nil {
+		// A job that joins the group holds its row: the look for jobs comes after.
+		found, err := collect(ctx, c, "group.lock-drop", "SELECT name FROM scheduler_job_group WHERE name = ?"+c.d.forUpdate, []any{name}, scanText)
+		if err != nil {
 			return err
+		}
+		if len(found) == 0 || found[0] != name {
+			return fault.NotFound("group", name)
 		}
 		n, err := c.exec(ctx, "group.drop",
 			"DELETE FROM scheduler_job_group WHERE name = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_definition WHERE group_name = ? AND deleted = 0)", name, name)

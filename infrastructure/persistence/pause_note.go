@@ -21,21 +21,30 @@ type pauseNote struct {
 
 // noteText is empty for a pause of which nothing is known.
 func noteText(at time.Time, p entity.Pause) string {
-	if at.IsZero() || p == (entity.Pause{}) {
+	if at.IsZero() {
 		return ""
 	}
 	b, _ := json.Marshal(pauseNote{At: stampText(at), Reason: p.Reason, User: p.User}) // texts always marshal
 	return string(b)
 }
 
+// readPause reads a note on its own.
+func readPause(text string, until time.Time) (at time.Time, p entity.Pause) {
+	var n pauseNote
+	if json.Unmarshal([]byte(text), &n) != nil {
+		return time.Time{}, p
+	}
+	return parseStamp(n.At), entity.Pause{Reason: n.Reason, User: n.User, Until: until}
+}
+
 // pauseOf reads the note of the pause that began then. One that cannot be read
 // is left out: it decides nothing.
 func pauseOf(at time.Time, text string, until time.Time) entity.Pause {
-	var n pauseNote
-	if text == "" || json.Unmarshal([]byte(text), &n) != nil || at.IsZero() || n.At != stampText(at) {
+	began, p := readPause(text, until)
+	if at.IsZero() || !began.Equal(at.Truncate(time.Millisecond)) {
 		return entity.Pause{}
 	}
-	return entity.Pause{Reason: n.Reason, User: n.User, Until: until}
+	return p
 }
 
 // Break implements repository.JobWriter. The version is kept as a copy of the

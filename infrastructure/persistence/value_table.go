@@ -26,6 +26,7 @@ const (
 	asKey  = "CAST(? AS CHAR(100) CHARACTER SET ascii) COLLATE ascii_bin"
 	asTime = "CAST(? AS DATETIME(3))"
 	asInt  = "CAST(? AS SIGNED)"
+	asNote = "CAST(? AS CHAR(4000) CHARACTER SET utf8mb4) COLLATE utf8mb4_bin"
 	asIs   = "?"
 )
 

@@ -33,6 +33,16 @@ type Bulk struct {
 // ReadBulk reads the body of a bulk action; byCause allows a cause in the
 // place of ids.
 func ReadBulk(r *http.Request, byCause bool) (Bulk, error) {
+	return readBulk(r, func(b *binder, v *Bulk) {
+		if byCause {
+			b.text("jobId", &v.JobID)
+			b.text("reason", &v.Reason)
+		}
+	})
+}
+
+// readBulk reads ids and what else belongs to the action.
+func readBulk(r *http.Request, more func(b *binder, v *Bulk)) (Bulk, error) {
 	var v Bulk
 	o, err := parse(r, false)
 	if err != nil {
@@ -42,10 +52,7 @@ func ReadBulk(r *http.Request, byCause bool) (Bulk, error) {
 	b := newBinder(o, &f)
 	ids, given := b.strings("ids")
 	v.IDs = slices.Compact(slices.Sorted(slices.Values(ids)))
-	if byCause {
-		b.text("jobId", &v.JobID)
-		b.text("reason", &v.Reason)
-	}
+	more(b, &v)
 	b.close()
 	cause := v.JobID != "" || v.Reason != ""
 	switch {

@@ -28,6 +28,10 @@ type GroupSettings struct {
 	Version        int       `json:"version,omitempty"`
 	Paused         bool      `json:"paused,omitempty" readonly:"true"`
 	Settled        bool      `json:"settled,omitempty" readonly:"true"`
+	PausedAt       time.Time `json:"pausedAt,omitempty" format:"date-time" readonly:"true"`
+	PausedUntil    time.Time `json:"pausedUntil,omitempty" format:"date-time" readonly:"true"`
+	PauseReason    string    `json:"pauseReason,omitempty" readonly:"true"`
+	PauseUser      string    `json:"pauseUser,omitempty" readonly:"true"`
 	CreateTime     time.Time `json:"createTime,omitempty" format:"date-time" readonly:"true"`
 	UpdateTime     time.Time `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
 }
@@ -58,7 +62,7 @@ func readGroup(r *http.Request, name string) (g Group, err error) {
 	b.text("name", &g.Name)
 	integer(b, "maxConcurrency", &g.MaxConcurrency)
 	integer(b, "version", &g.Version)
-	b.ignore("paused", "settled", "createTime", "updateTime")
+	b.ignore("paused", "settled", "createTime", "updateTime", "pausedAt", "pausedUntil", "pauseReason", "pauseUser")
 	b.close()
 	if name != "" && g.Name != name {
 		f.add("name", "unchangeable", "a group cannot be renamed: make another one and copy the jobs to it")

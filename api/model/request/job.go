@@ -151,7 +151,8 @@ func (r JobReader) bind(b *binder) *entity.Job {
 		b.labels("labels", &j.Routing.Labels)
 	})
 	enum(b, "onNodeLoss", &j.OnNodeLoss)
-	b.ignore("id", "status", "nextFireTime", "lastFireTime", "createTime", "updateTime", "warnings", "unreadable")
+	b.ignore("id", "status", "nextFireTime", "lastFireTime", "createTime", "updateTime", "warnings", "unreadable",
+		"pausedAt", "pausedBy", "pausedUntil", "pauseReason", "pauseUser")
 	b.close()
 	return j
 }

@@ -78,6 +78,11 @@ type JobSettings struct {
 	UpdateTime   time.Time        `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
 	Warnings     []any            `json:"warnings,omitempty" swaggertype:"array,object" readonly:"true"`
 	Unreadable   string           `json:"unreadable,omitempty" readonly:"true"`
+	PausedAt     time.Time        `json:"pausedAt,omitempty" format:"date-time" readonly:"true"`
+	PausedBy     string           `json:"pausedBy,omitempty" readonly:"true"`
+	PausedUntil  time.Time        `json:"pausedUntil,omitempty" format:"date-time" readonly:"true"`
+	PauseReason  string           `json:"pauseReason,omitempty" readonly:"true"`
+	PauseUser    string           `json:"pauseUser,omitempty" readonly:"true"`
 }
 
 // ScheduleBody documents when a job fires, and what happens to missed fires.

@@ -16,14 +16,19 @@ type Group struct {
 	CreateTime Time `json:"createTime" format:"date-time"`
 	// UpdateTime is null until the group was changed.
 	UpdateTime Time `json:"updateTime" format:"date-time" extensions:"x-nullable"`
+	Pause
 }
 
 // FromGroup makes the view of a group.
 func FromGroup(g entity.Group) Group {
-	return Group{
+	v := Group{
 		Name: g.Name, MaxConcurrency: g.MaxConcurrency, Paused: g.Paused, Settled: g.Settled, Version: g.Version,
 		CreateTime: Time(g.CreateTime), UpdateTime: Time(g.UpdateTime),
 	}
+	if g.Paused {
+		v.Pause = fromPause(g.PausedAt, g.Pause)
+	}
+	return v
 }
 
 // DeadLetterCause is dead letters of one job that ended for one reason and

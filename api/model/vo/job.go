@@ -2,6 +2,7 @@ package vo
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -47,6 +48,25 @@ type Job struct {
 	// Unreadable says what of the stored job cannot be read and is shown empty; it
 	// is empty for all others.
 	Unreadable string `json:"unreadable"`
+	// PausedBy is JOB where the job itself is paused, GROUP where its group holds
+	// it, and empty where it is not paused.
+	PausedBy string `json:"pausedBy" enums:",JOB,GROUP"`
+	Pause
+}
+
+// Pause is what is known of a pause. All of it is empty or null where there is
+// none.
+type Pause struct {
+	PausedAt Time `json:"pausedAt" format:"date-time" extensions:"x-nullable"`
+	// PausedUntil is when the pause ends by itself; null: when somebody resumes.
+	PausedUntil Time   `json:"pausedUntil" format:"date-time" extensions:"x-nullable"`
+	PauseReason string `json:"pauseReason"`
+	// PauseUser is the name of who paused; empty is the engine, or nobody knows.
+	PauseUser string `json:"pauseUser"`
+}
+
+func fromPause(at time.Time, p entity.Pause) Pause {
+	return Pause{PausedAt: Time(at), PausedUntil: Time(p.Until), PauseReason: p.Reason, PauseUser: p.User}
 }
 
 // Warning is about a definition that is right and will not work for now.
@@ -102,10 +122,17 @@ type Routing struct {
 
 // FromJob makes the view of a job.
 func FromJob(j *entity.Job) Job {
-	return Job{
+	v := Job{
 		ID: j.ID, Definition: fromDefinition(j), Status: j.Status, NextFireTime: Time(j.NextFireTime), LastFireTime: Time(j.LastFireTime),
 		Version: j.Version, CreateTime: Time(j.CreateTime), UpdateTime: Time(j.UpdateTime), Unreadable: j.Unreadable(),
 	}
+	if j.Status == entity.JobPaused {
+		v.PausedBy, v.Pause = "JOB", fromPause(j.PausedAt, j.Pause)
+		if j.PausedBy == entity.PausedByGroup {
+			v.PausedBy = "GROUP"
+		}
+	}
+	return v
 }
 
 func fromDefinition(j *entity.Job) Definition {

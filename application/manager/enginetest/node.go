@@ -130,7 +130,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		LogLimit: o.LogLimit, Linger: o.Linger,
 	})
 	n.Planner = firing.New(firing.Deps{
-		Store: n.Faults, Plans: store, Executions: store.Executions, Places: n.Places, Definitions: n.Jobs,
+		Store: n.Faults, Plans: store, Groups: store, Executions: store.Executions, Places: n.Places, Definitions: n.Jobs,
 		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Starter: n.Runner, Owner: n.owned, Lease: n.Lease,
 		Metrics: n.Counts, Logger: logger,
 	}, firing.Config{

@@ -43,10 +43,10 @@ type result struct {
 // fire decides and records what is due of the hinted jobs, as much as one batch
 // takes. Patiently it waits for rows that somebody else has locked. All hints
 // are settled, put aside or given back when it returns.
-func (m *JobManager) fire(ctx context.Context, hints []*hint, patient bool) error {
+func (m *JobManager) fire(ctx context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
 	began := m.Clock.Monotonic()
 	now := m.StoreClock.Now()
-	items := m.planBatch(ctx, hints, now)
+	items := m.planBatch(ctx, hints, groups, now)
 	b := attempt{m, now, patient, lockWaits}
 	var errs []error
 	for _, part := range apart(items) {

@@ -130,23 +130,25 @@ func (m *JobManager) workLocked(ctx context.Context) {
 	var told time.Time
 	for ctx.Err() == nil {
 		jobs, err := m.FireLocked(ctx)
-		if err != nil {
-			m.Logger.Error("jobs whose rows were locked could not be fired; they stay due", "error", err, "jobs", jobs)
-		}
 		told = m.tellLocked(told)
-		if jobs == 0 {
-			m.awaitLocked(ctx, timer)
+		switch {
+		case err != nil:
+			m.Logger.Error("jobs whose rows were locked could not be fired; they stay due", "error", err, "jobs", jobs)
+			m.awaitLocked(ctx, timer, lastRetry)
+		case jobs == 0:
+			m.awaitLocked(ctx, timer, firstRetry)
 		}
 	}
 }
 
-// awaitLocked sleeps until the next try, or the first one.
-func (m *JobManager) awaitLocked(ctx context.Context, timer clock.Timer) {
+// awaitLocked sleeps until the next try, at least for a while, or until there is
+// something to try.
+func (m *JobManager) awaitLocked(ctx context.Context, timer clock.Timer, atLeast time.Duration) {
 	at, ok := m.book.nextLocked()
 	news := m.book.news
 	wait := time.Hour
 	if ok {
-		news, wait = nil, min(max(at.Sub(m.StoreClock.Now()), time.Millisecond), lastRetry)
+		news, wait = nil, min(max(at.Sub(m.StoreClock.Now()), atLeast), lastRetry)
 	}
 	timer.Reset(wait)
 	select {
@@ -159,12 +161,19 @@ func (m *JobManager) awaitLocked(ctx context.Context, timer clock.Timer) {
 // FireLocked tries again to fire jobs whose rows somebody else had locked; it
 // returns how many.
 func (m *JobManager) FireLocked(ctx context.Context) (jobs int, err error) {
+	if !m.holds() {
+		return 0, nil
+	}
+	groups, err := m.heldGroups(ctx)
+	if err != nil {
+		return 0, err
+	}
 	hints, patient := m.book.takeLocked(m.StoreClock.Now(), m.cfg.BatchSize)
 	if len(hints) > 0 {
-		jobs, err = len(hints), m.fire(context.WithoutCancel(ctx), hints, false)
+		jobs, err = len(hints), m.fire(context.WithoutCancel(ctx), hints, groups, false)
 	}
 	if patient != nil {
-		jobs, err = jobs+1, errors.Join(err, m.fire(context.WithoutCancel(ctx), []*hint{patient}, true))
+		jobs, err = jobs+1, errors.Join(err, m.fire(context.WithoutCancel(ctx), []*hint{patient}, groups, true))
 	}
 	return jobs, err
 }

@@ -127,6 +127,7 @@ func (c Config) withDefaults() Config {
 type Deps struct {
 	Store      repository.Store
 	Plans      repository.JobPlanReader
+	Groups     Groups
 	Executions repository.ExecutionReader
 	Places     *coordination.Places
 	// Definitions are kept for whoever runs or finishes the job next.
@@ -146,8 +147,9 @@ type Deps struct {
 // changes made on this node.
 type JobManager struct {
 	Deps
-	cfg  Config
-	book *book
+	cfg        Config
+	book       *book
+	groupHolds holds
 }
 
 // New returns a manager that has seen nothing yet.
@@ -197,6 +199,10 @@ func (m *JobManager) work(ctx context.Context) {
 // due by now; it returns the number of jobs it took up. A batch that has begun
 // is finished although ctx ends.
 func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
+	groups, err := m.heldGroups(ctx)
+	if err != nil {
+		return 0, err
+	}
 	limit := m.cfg.BatchSize
 	if room := m.Starter.Room(ctx, m.cfg.SlotPatience); room > 0 {
 		limit = min(limit, room)
@@ -208,7 +214,7 @@ func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
 	if len(hints) == 0 {
 		return 0, nil
 	}
-	return len(hints), m.fire(context.WithoutCancel(ctx), hints, false)
+	return len(hints), m.fire(context.WithoutCancel(ctx), hints, groups, false)
 }
 
 func (m *JobManager) holds() bool { return m.Lease == nil || m.Lease.Holds() }

@@ -113,6 +113,8 @@ func (d *manyDue) ForPlanning(_ context.Context, ids []string) ([]*entity.Job, e
 	return jobs, nil
 }
 
+func (d *manyDue) UnsettledGroups(context.Context) ([]entity.Group, error) { return nil, nil }
+
 func (d *manyDue) Partitions() []int              { return nil }
 func (d *manyDue) Keep(*entity.Job)               {}
 func (d *manyDue) Cached(string, int) *entity.Job { return nil }
@@ -129,7 +131,7 @@ func scanOf(count, held int) (*JobManager, *manyDue) {
 	}
 	c := clocktest.NewManual(noon)
 	return New(Deps{
-		Clock: c, StoreClock: c, Plans: due, Owner: due, Definitions: due, Schedules: due,
+		Clock: c, StoreClock: c, Plans: due, Groups: due, Owner: due, Definitions: due, Schedules: due,
 		Logger: slog.New(slog.DiscardHandler),
 	}, Config{MaxHeld: held}), due
 }

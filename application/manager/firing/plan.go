@@ -27,8 +27,9 @@ func rowsOfFire(job *entity.Job) int {
 
 // planBatch plans what is due of the hinted jobs until the rows fill a batch,
 // and gives the other hints back. While there is something on time, an eighth of
-// the rows is for what is late. A job whose planning fails or panics is paused.
-func (m *JobManager) planBatch(ctx context.Context, hints []*hint, now time.Time) []*item {
+// the rows is for what is late. A job whose planning fails or panics is paused, and
+// one that its group holds is left out.
+func (m *JobManager) planBatch(ctx context.Context, hints []*hint, groups map[string]entity.Group, now time.Time) []*item {
 	var late, fresh int
 	for _, h := range hints {
 		if h.late {
@@ -46,6 +47,10 @@ func (m *JobManager) planBatch(ctx context.Context, hints []*hint, now time.Time
 	for i, h := range hints {
 		if i == fresh && i > 0 { // the late ones stand behind those on time
 			room += m.cfg.RowLimit / lateShare
+		}
+		if held(h.job, groups) {
+			m.book.settle(h, nil, now)
+			continue
 		}
 		if room <= 0 {
 			left = append(left, h)

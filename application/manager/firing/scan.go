@@ -20,19 +20,23 @@ const scanPage = 2000
 // what is on time, so that a long backlog does not hold up today's fires; the
 // next scan begins in the far past again. It returns how many jobs it read.
 func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
+	groups, err := m.heldGroups(ctx)
+	if err != nil {
+		return 0, err
+	}
 	now := m.StoreClock.Now()
 	until := now.Add(m.cfg.Horizon)
-	found, complete, err := m.scanFrom(ctx, time.Time{}, until, m.book.room())
+	found, complete, err := m.scanFrom(ctx, groups, time.Time{}, until, m.book.room())
 	if err != nil || complete {
 		return found, err
 	}
 	// A quarter of the book more is lent to what is on time.
-	more, _, err := m.scanFrom(ctx, now.Add(-lateLaneAfter), until, m.cfg.MaxHeld/4+m.book.room())
+	more, _, err := m.scanFrom(ctx, groups, now.Add(-lateLaneAfter), until, m.cfg.MaxHeld/4+m.book.room())
 	return found + more, err
 }
 
 // scanFrom reads at most room jobs; complete says that it reached the horizon.
-func (m *JobManager) scanFrom(ctx context.Context, after, until time.Time, room int) (found int, complete bool, err error) {
+func (m *JobManager) scanFrom(ctx context.Context, groups map[string]entity.Group, after, until time.Time, room int) (found int, complete bool, err error) {
 	q := repository.DueQuery{Until: until, AfterDue: after, Partitions: m.Owner.Partitions(), Limit: scanPage}
 	for found < room {
 		keys, err := m.Plans.DueKeys(ctx, q)
@@ -49,7 +53,9 @@ func (m *JobManager) scanFrom(ctx context.Context, after, until time.Time, room 
 			return found, false, fmt.Errorf("read due jobs: %w", err)
 		}
 		for _, job := range jobs {
-			m.consider(ctx, job)
+			if !held(job, groups) {
+				m.consider(ctx, job)
+			}
 		}
 		found += len(jobs)
 		if full {

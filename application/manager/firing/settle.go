@@ -26,11 +26,11 @@ type Settler struct {
 }
 
 // Settle records, in tx and under the job's present definition, what of the
-// locked job is due at now: fires wait to be claimed, a paused span becomes one
-// range row. The job's cursor is moved in memory; the caller stores it. Jobs that
-// are not planned are left alone. When more is due than one transaction takes,
-// more is true and the cursor stands before it.
-func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time) (effect coordination.Effect, more bool, err error) {
+// locked job is due at a moment, which is not after now: fires wait to be claimed,
+// a paused span becomes one range row. The job's cursor is moved in memory; the
+// caller stores it. Jobs that are not planned are left alone. When more is due than
+// one transaction takes, more is true and the cursor stands before it.
+func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, at, now time.Time) (effect coordination.Effect, more bool, err error) {
 	if job.NextFireTime.IsZero() {
 		return effect, false, nil
 	}
@@ -38,11 +38,11 @@ func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, 
 	sched, err := s.Schedules.Compile(job.Schedule)
 	switch {
 	case err != nil:
-		err = settleBroken(job, err, now, res)
+		err = settleBroken(job, err, at, now, res)
 	case job.Status == entity.JobEnabled:
-		more, err = s.settleDue(ctx, tx, job, sched, now, res)
+		more, err = s.settleDue(ctx, tx, job, sched, at, now, res)
 	case job.Status == entity.JobPaused:
-		settlePause(job, sched, now, res)
+		settlePause(job, sched, at, now, res)
 	}
 	if err != nil {
 		return effect, false, err
@@ -69,6 +69,10 @@ func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job,
 		}
 		res.rows = append(res.rows, row)
 		job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
+		return res.effect, s.store(ctx, tx, res, now)
+	}
+	if job.Status == entity.JobPaused {
+		settlePause(job, sched, now, now, res)
 		return res.effect, s.store(ctx, tx, res, now)
 	}
 	if skip, next := planning.Span(view(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)), reason); skip != nil {
@@ -110,8 +114,8 @@ func (s Settler) store(ctx context.Context, tx repository.Tx, res *result, now t
 	return addEvents(ctx, tx, res, now)
 }
 
-func (s Settler) settleDue(ctx context.Context, tx repository.Tx, job *entity.Job, sched *schedule.Schedule, now time.Time, res *result) (more bool, err error) {
-	plan := Decide(job, sched, now, s.fires(job))
+func (s Settler) settleDue(ctx context.Context, tx repository.Tx, job *entity.Job, sched *schedule.Schedule, at, now time.Time, res *result) (more bool, err error) {
+	plan := Decide(job, sched, at, s.fires(job))
 	if err := s.admit(ctx, tx, job, plan, now, res); err != nil {
 		return false, err
 	}
@@ -145,14 +149,27 @@ func (s Settler) admit(ctx context.Context, tx repository.Tx, job *entity.Job, p
 	return tx.LiveFires.Insert(ctx, a.LiveFires)
 }
 
+// EndPause ends the span of a paused job at a moment: its range row, if there is
+// one, is returned, and the cursor moved in memory. The error is that its schedule
+// does not compile.
+func (s Settler) EndPause(job *entity.Job, until, now time.Time) ([]*entity.Execution, error) {
+	sched, err := s.Schedules.Compile(job.Schedule)
+	if err != nil {
+		return nil, fmt.Errorf("compile the schedule of job %s: %w", job.ID, err)
+	}
+	res := &result{}
+	settlePause(job, sched, until, now, res)
+	return res.rows, nil
+}
+
 // settlePause ends the span of a pause at a moment.
-func settlePause(job *entity.Job, sched *schedule.Schedule, now time.Time, res *result) {
+func settlePause(job *entity.Job, sched *schedule.Schedule, until, now time.Time, res *result) {
 	cursor := job.NextFireTime
 	if cursor.Equal(afterFire(job.LastFireTime)) && job.Schedule.Kind != schedule.FixedDelay {
 		// It says which fire was the last to be decided, see recordBroken.
 		cursor, _ = sched.Next(job.LastFireTime)
 	}
-	skip, next := planning.Span(view(job, sched), cursor, now, entity.ReasonPaused)
+	skip, next := planning.Span(view(job, sched), cursor, until, entity.ReasonPaused)
 	if skip != nil {
 		row := coordination.Range(job, *skip, now)
 		row.ErrorMessage = job.Pause.String()
@@ -168,8 +185,8 @@ func afterFire(nominal time.Time) time.Time { return nominal.Add(time.Millisecon
 // settleBroken decides what is due of a job whose schedule cannot be read: as
 // the planner would, the fire at its cursor fails. The cursor of a paused one
 // stays where the pause began.
-func settleBroken(job *entity.Job, cause error, now time.Time, res *result) error {
-	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(now) {
+func settleBroken(job *entity.Job, cause error, at, now time.Time, res *result) error {
+	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(at) {
 		return nil
 	}
 	rows, err := brokenRows(job, cause, now)

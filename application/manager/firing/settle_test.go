@@ -32,7 +32,7 @@ func settleMore(t *testing.T, n *enginetest.Node, id string) (job *entity.Job, e
 		if job, err = tx.Jobs.LockFull(ctx, id); err != nil {
 			return err
 		}
-		if effect, more, err = settler.Settle(ctx, tx, job, n.Time.Now()); err != nil {
+		if effect, more, err = settler.Settle(ctx, tx, job, n.Time.Now(), n.Time.Now()); err != nil {
 			return err
 		}
 		return tx.Jobs.Update(ctx, job, false)

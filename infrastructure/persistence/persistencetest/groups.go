@@ -88,7 +88,7 @@ func held(t *testing.T, s *persistence.Store, group string) (held bool) {
 	t.Helper()
 	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
 		terms, err := tx.Groups.Terms(ctx, group)
-		held = terms.Paused
+		held = terms.Paused()
 		return err
 	})
 	return held
@@ -110,7 +110,7 @@ func heldGroup(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []string{jobID(4)}, strays("a", false, ""), "what a user paused stays paused")
 	require.Equal(t, []string{jobID(4)}, strays(entity.AllJobs, false, ""))
 
-	g, err := s.HoldGroup(t.Context(), "a", true, noon)
+	g, err := s.HoldGroup(t.Context(), "a", true, entity.Pause{}, noon)
 	require.NoError(t, err)
 	require.True(t, g.Paused)
 	require.False(t, g.Settled)
@@ -125,23 +125,23 @@ func heldGroup(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Len(t, open, 1, "settled for what is not wanted any more")
 	require.NoError(t, s.SettleGroup(t.Context(), "a", g.Version))
-	again, err := s.HoldGroup(t.Context(), "a", true, noon.Add(time.Hour))
+	again, err := s.HoldGroup(t.Context(), "a", true, entity.Pause{}, noon.Add(time.Hour))
 	require.NoError(t, err)
 	require.True(t, again.Settled, "nothing changed")
 	require.Equal(t, g.Version, again.Version)
 
-	_, err = s.HoldGroup(t.Context(), entity.AllJobs, true, noon)
+	_, err = s.HoldGroup(t.Context(), entity.AllJobs, true, entity.Pause{}, noon)
 	require.NoError(t, err)
 	require.True(t, held(t, s, "b"))
 	require.True(t, held(t, s, "a group without a row"))
-	_, err = s.HoldGroup(t.Context(), "a", false, noon)
+	_, err = s.HoldGroup(t.Context(), "a", false, entity.Pause{}, noon)
 	require.NoError(t, err)
 	require.True(t, held(t, s, "a"), "all jobs are held")
 	require.Empty(t, strays("a", false, ""))
-	_, err = s.HoldGroup(t.Context(), entity.AllJobs, false, noon)
+	_, err = s.HoldGroup(t.Context(), entity.AllJobs, false, entity.Pause{}, noon)
 	require.NoError(t, err)
 	require.Equal(t, []string{jobID(4)}, strays(entity.AllJobs, false, ""))
-	_, err = s.HoldGroup(t.Context(), "unknown", true, noon)
+	_, err = s.HoldGroup(t.Context(), "unknown", true, entity.Pause{}, noon)
 	require.True(t, fault.Is(err, fault.KindNotFound))
 }
 
@@ -156,7 +156,7 @@ func pauseAfterChange(t *testing.T, s *persistence.Store) {
 		}
 		go func() {
 			close(asked)
-			_, err := s.HoldGroup(context.WithoutCancel(ctx), "a", true, noon)
+			_, err := s.HoldGroup(context.WithoutCancel(ctx), "a", true, entity.Pause{}, noon)
 			paused <- err
 		}()
 		<-asked

@@ -159,7 +159,7 @@ func limitStrays(t *testing.T, s *persistence.Store) {
 		for _, group := range []string{"a", "new"} {
 			terms, err := tx.Groups.Terms(ctx, group)
 			require.NoError(t, err)
-			require.Equal(t, repository.GroupTerms{}, terms)
+			require.Equal(t, []bool{false, false}, []bool{terms.Limited, terms.Paused()})
 		}
 		read, err := tx.Jobs.Read(ctx, []string{jobID(2), jobID(9)})
 		require.Len(t, read, 1)

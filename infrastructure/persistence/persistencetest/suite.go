@@ -35,6 +35,7 @@ func Run(t *testing.T, open Opener) {
 		{"users", testUsers},
 		{"groups", testGroups},
 		{"places of groups", testPlaces},
+		{"pauses", testPauses},
 		{"backfills", testBackfills},
 		{"secrets", testSecrets},
 		{"access", testAccess},

@@ -1,0 +1,178 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// checkPause lists what is wrong with a pause that somebody asks for.
+func checkPause(p entity.Pause, now time.Time) error {
+	var fields []fault.Field
+	if n := utf8.RuneCountInString(p.Reason); n > entity.MaxPauseReason {
+		fields = append(fields, fault.Field{Field: "reason", Code: "too_long", Message: fmt.Sprintf("has %d characters; at most %d are kept", n, entity.MaxPauseReason)})
+	}
+	if validation.Text(p.Reason, len(p.Reason)) != p.Reason {
+		fields = append(fields, fault.Field{Field: "reason", Code: "invalid_text", Message: "must be plain text without control characters"})
+	}
+	if !p.Until.IsZero() && !p.Until.After(now) {
+		fields = append(fields, fault.Field{Field: "until", Code: "in_past", Message: "must lie ahead; leave it out for a pause without an end"})
+	}
+	if p.Until.Year() > maxPauseYear {
+		fields = append(fields, fault.Field{Field: "until", Code: "out_of_range", Message: fmt.Sprintf("must not be after the year %d", maxPauseYear)})
+	}
+	return fault.Invalid(fields)
+}
+
+// maxPauseYear is the last in which schedules name times.
+const maxPauseYear = 2199
+
+// Pause stops the planning of a job until its end, or until somebody resumes it;
+// its waiting runs still start. Pausing a paused job changes nothing, unless it
+// says something: then that holds from now on.
+func (s *JobService) Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error) {
+	p.Until = p.Until.Truncate(time.Millisecond)
+	if err := checkPause(p, s.Clock.Now()); err != nil {
+		return nil, err
+	}
+	job, err := s.Jobs.Get(ctx, id)
+	silent := p.Reason == "" && p.Until.IsZero()
+	if err != nil || job.Status == entity.JobPaused && job.PausedBy == entity.PausedByUser && silent {
+		return job, err
+	}
+	return s.change(ctx, id, edit{what: "job.paused", apply: func(_ context.Context, _ repository.Tx, old *entity.Job, _ repository.GroupTerms, now time.Time) (*entity.Job, error) {
+		if old.Status != entity.JobEnabled && old.Status != entity.JobPaused {
+			return nil, fault.Conflict("not_enabled", "the job is %s; only an enabled job can be paused", old.Status)
+		}
+		next := *old
+		if old.Status == entity.JobEnabled {
+			pause(&next, entity.PausedByUser, p, now)
+		}
+		// Also of one that its group holds: it outlasts that.
+		next.PausedBy, next.Pause = entity.PausedByUser, p
+		return &next, nil
+	}})
+}
+
+// Resume plans a paused or newly created job again. The fires of a paused span
+// are recorded as one skipped range (engine rule 3).
+func (s *JobService) Resume(ctx context.Context, id string) (*entity.Job, error) {
+	job, err := s.Jobs.Get(ctx, id)
+	if err != nil || job.Status == entity.JobEnabled {
+		return job, err
+	}
+	return s.change(ctx, id, edit{what: "job.resumed", apply: func(_ context.Context, _ repository.Tx, old *entity.Job, terms repository.GroupTerms, now time.Time) (*entity.Job, error) {
+		if old.Status == entity.JobFinished {
+			return nil, fault.Conflict("finished", "the job has fired for the last time; give it a new schedule instead")
+		}
+		if err := readable(old); err != nil {
+			return nil, err
+		}
+		if terms.Paused() {
+			return nil, fault.Conflict("group_paused", "the group %s, or every job, is paused; resume that instead", old.Group)
+		}
+		if old.Status == entity.JobEnabled { // it has just followed its group
+			next := *old
+			return &next, nil
+		}
+		return s.resumed(old, now)
+	}})
+}
+
+// resumedAtOnce bounds the pauses that one round of ResumeDue ends.
+const resumedAtOnce = 200
+
+// ResumeDue resumes the jobs whose pause has an end that has come. It is a duty,
+// and may be done by several at once. The trouble of one job does not hold up the
+// others.
+func (s *JobService) ResumeDue(ctx context.Context) error {
+	ids, err := s.Plans.JobPausesOver(ctx, s.Clock.Now(), resumedAtOnce)
+	if err != nil {
+		return fmt.Errorf("find pauses that are over: %w", err)
+	}
+	var errs []error
+	for _, id := range ids {
+		if err := s.resumeDue(ctx, id); err != nil && !fault.Is(err, fault.KindNotFound) {
+			errs = append(errs, fmt.Errorf("end the pause of job %s: %w", id, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// resumeDue ends the pause of one job at the moment that it names, however late it
+// is now: what was planned since then is due. A job whose group is paused is then
+// held by that, and one that cannot be planned stays paused, without an end.
+func (s *JobService) resumeDue(ctx context.Context, id string) error {
+	_, err := s.change(ctx, id, edit{
+		what: "job.resumed",
+		settled: func(old *entity.Job, now time.Time) time.Time {
+			if until := old.Pause.Until; old.Status == entity.JobPaused && !until.IsZero() && until.Before(now) {
+				return until
+			}
+			return now
+		},
+		apply: func(_ context.Context, _ repository.Tx, old *entity.Job, terms repository.GroupTerms, now time.Time) (*entity.Job, error) {
+			next := *old
+			until := old.Pause.Until
+			next.Pause.Until = time.Time{} // of a program that knew of no end, it may be that of a former pause
+			if old.Status != entity.JobPaused || old.PausedBy != entity.PausedByUser || until.IsZero() {
+				return &next, nil
+			}
+			if until.After(now) {
+				return nil, errAsItShould // somebody has changed the end meanwhile
+			}
+			if terms.Paused() {
+				_, p := terms.HeldSince(until)
+				pause(&next, entity.PausedByGroup, p, until)
+				return &next, nil
+			}
+			resumed, err := s.resumed(old, until)
+			if err != nil || old.Unreadable() != "" {
+				s.Logger.Warn("a job stays paused although its pause is over, because it cannot be planned", "job", id, "error", err, "unreadable", old.Unreadable())
+				return &next, nil
+			}
+			return resumed, nil
+		},
+	})
+	if errors.Is(err, errAsItShould) {
+		return nil
+	}
+	return err
+}
+
+// resumed is a job that is planned again from a moment on, up to which its pause is
+// settled.
+func (s *JobService) resumed(old *entity.Job, from time.Time) (*entity.Job, error) {
+	next := *old
+	next.PausedBy, next.Pause = entity.PausedByUser, entity.Pause{}
+	if old.Status == entity.JobCreated && (old.Schedule.Kind == schedule.FixedRate || old.Schedule.Kind == schedule.FixedDelay) {
+		next.Schedule.Anchor = from
+	}
+	if old.Status == entity.JobPaused && !old.NextFireTime.IsZero() && old.NextFireTime.After(from) {
+		next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
+		return &next, s.keepCursor(&next)
+	}
+	if old.Schedule.Kind == schedule.FixedDelay && old.Status == entity.JobPaused {
+		// A run may be live: whoever ends last arms the job again.
+		next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
+		next.NextFireTime, next.DueTime = time.Time{}, time.Time{}
+		return &next, nil
+	}
+	return &next, s.arm(&next, from)
+}
+
+// pause stops the planning of a job.
+func pause(job *entity.Job, by entity.PauseCause, p entity.Pause, since time.Time) {
+	job.Status, job.PausedAt, job.PausedBy, job.Pause, job.DueTime = entity.JobPaused, since, by, p, time.Time{}
+	if by == entity.PausedByGroup {
+		job.Pause.Until = time.Time{} // the group's end is the group's
+	}
+}

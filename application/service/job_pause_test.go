@@ -1,0 +1,229 @@
+package service_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+)
+
+// endPauses is the duty that ends pauses.
+func (d *desk) endPauses() {
+	d.t.Helper()
+	require.NoError(d.t, errors.Join(d.Groups.ResumeDue(d.t.Context()), d.Jobs.ResumeDue(d.t.Context())))
+}
+
+// A pause says why, by whom and until when; that is kept, shown, and told by the
+// ledger.
+func TestAPauseSaysWhyAndUntilWhen(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.t
+		job := d.tenSeconds("a", "g")
+		p := entity.Pause{Reason: "the target is being moved 🚚", User: "anna", Until: noon(35*time.Second + 500*time.Millisecond)}
+		paused, err := d.Jobs.Pause(t.Context(), job.ID, p)
+		require.NoError(t, err)
+		require.Equal(t, []any{p, noon(0)}, []any{paused.Pause, paused.PausedAt})
+		require.Equal(t, p, d.job(job.ID).Pause)
+		d.after(35 * time.Second)
+		d.endPauses()
+		require.Equal(t, entity.JobPaused, d.status(job), "half a second is left")
+		d.Clock.Advance(400 * time.Millisecond)
+		d.endPauses()
+		require.Equal(t, entity.JobPaused, d.status(job))
+		d.Clock.Advance(time.Second)
+		d.endPauses()
+		resumed := d.job(job.ID)
+		require.Equal(t, []any{entity.JobEnabled, entity.Pause{}, noon(40 * time.Second)}, []any{resumed.Status, resumed.Pause, resumed.NextFireTime})
+		version := resumed.Version
+		d.endPauses()
+		require.Equal(t, version, d.job(job.ID).Version, "it is done once")
+		rows := d.rows(job.ID)
+		require.Equal(t, []string{"SKIPPED(PAUSED)"}, states(rows))
+		require.Equal(t, 3, rows[0].SkipCount)
+		require.Equal(t, "paused by anna: the target is being moved 🚚", rows[0].ErrorMessage)
+		d.after(4 * time.Second)
+		require.Len(t, d.rows(job.ID), 2)
+	})
+}
+
+// The pause ends at the moment that it names, however late the duty is: what was
+// planned since then follows the misfire policy.
+func TestAPauseEndsAtItsMoment(t *testing.T) {
+	d := newDesk(t)
+	job := d.tenSeconds("a", "g")
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Until: noon(25 * time.Second)})
+	require.NoError(t, err)
+	d.Clock.Advance(47 * time.Second)
+	d.endPauses()
+	require.Equal(t, noon(30*time.Second), d.job(job.ID).NextFireTime)
+	d.Fire(t)
+	require.Equal(t, []string{"SKIPPED(PAUSED)", "WAITING", "WAITING"}, states(d.rows(job.ID)))
+	require.Equal(t, 2, d.rows(job.ID)[0].SkipCount)
+}
+
+func TestAPauseIsChangedByAnother(t *testing.T) {
+	d := newDesk(t)
+	job := d.tenSeconds("a", "g")
+	first, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Reason: "first", User: "anna", Until: noon(time.Minute)})
+	require.NoError(t, err)
+	d.Clock.Advance(time.Second)
+	same, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{User: "ben"})
+	require.NoError(t, err)
+	require.Equal(t, first.Pause, same.Pause, "it says nothing")
+	second, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Reason: "second", User: "ben"})
+	require.NoError(t, err)
+	require.Equal(t, []any{entity.Pause{Reason: "second", User: "ben"}, noon(0)}, []any{second.Pause, second.PausedAt})
+	d.Clock.Advance(2 * time.Minute)
+	d.endPauses()
+	require.Equal(t, entity.JobPaused, d.status(job), "the end was taken back")
+	edited := d.replace(job.ID, func(j *entity.Job) { j.Description = "while it is paused" })
+	require.Equal(t, second.Pause, edited.Pause)
+	resumed, err := d.Jobs.Resume(t.Context(), job.ID)
+	require.NoError(t, err)
+	require.Zero(t, resumed.Pause)
+	again, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
+	require.NoError(t, err)
+	require.Zero(t, again.Pause, "nothing of the former pause is left")
+}
+
+func TestAPauseIsCheckedAsAWhole(t *testing.T) {
+	d := newDesk(t)
+	job := d.tenSeconds("a", "g")
+	for name, c := range map[string]struct {
+		p     entity.Pause
+		codes []string
+	}{
+		"an end in the past":      {entity.Pause{Until: noon(-time.Second)}, []string{"until in_past"}},
+		"an end at this moment":   {entity.Pause{Until: noon(0)}, []string{"until in_past"}},
+		"an end beyond all times": {entity.Pause{Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, []string{"until out_of_range"}},
+		"all of it":               {entity.Pause{Reason: strings.Repeat("é", 501) + "\x00", Until: noon(-1)}, []string{"reason too_long", "reason invalid_text", "until in_past"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, try := range []func() error{
+				func() error { _, err := d.Jobs.Pause(t.Context(), job.ID, c.p); return err },
+				func() error { _, err := d.Groups.Pause(t.Context(), "g", c.p); return err },
+			} {
+				var f *fault.Error
+				require.ErrorAs(t, try(), &f)
+				var codes []string
+				for _, field := range f.Fields {
+					codes = append(codes, field.Field+" "+field.Code)
+				}
+				require.Equal(t, c.codes, codes)
+			}
+			require.Equal(t, entity.JobEnabled, d.status(job))
+		})
+	}
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Reason: strings.Repeat("é", 500)})
+	require.NoError(t, err)
+}
+
+// A pause of a group has an end, too, and its jobs know why they are paused.
+func TestAPauseOfAGroupEndsByItself(t *testing.T) {
+	for _, name := range []string{"g", entity.AllJobs} {
+		t.Run("group "+name, func(t *testing.T) {
+			eachStore(t, func(d *desk) {
+				t := d.t
+				job, own := d.tenSeconds("a", "g"), d.tenSeconds("b", "g")
+				_, err := d.Jobs.Pause(t.Context(), own.ID, entity.Pause{Reason: "my own"})
+				require.NoError(t, err)
+				p := entity.Pause{Reason: "month's end", User: "anna", Until: noon(25 * time.Second)}
+				g, err := d.Groups.Pause(t.Context(), name, p)
+				require.NoError(t, err)
+				require.Equal(t, []any{true, true, p, noon(0)}, []any{g.Paused, g.Settled, g.Pause, g.PausedAt})
+				require.Equal(t, entity.Pause{Reason: "month's end", User: "anna"}, d.job(job.ID).Pause)
+				require.Equal(t, entity.Pause{Reason: "my own"}, d.job(own.ID).Pause)
+				d.Clock.Advance(5 * time.Second)
+				if name == "g" {
+					g, err = d.Groups.Limit(t.Context(), "g", 9, 0)
+					require.NoError(t, err)
+					require.Equal(t, p, g.Pause, "an edit of the limit leaves it")
+				}
+				p.Reason, p.User = "longer", "ben"
+				g, err = d.Groups.Pause(t.Context(), name, p)
+				require.NoError(t, err)
+				require.Equal(t, []any{p, noon(0), true}, []any{g.Pause, g.PausedAt, g.Settled})
+				d.after(22 * time.Second) // two after the end
+				d.endPauses()
+				g, err = d.Store.Group(t.Context(), name)
+				require.NoError(t, err)
+				require.Equal(t, []any{false, true, noon(25 * time.Second)}, []any{g.Paused, g.Settled, g.ResumedAt})
+				require.Equal(t, []any{entity.JobEnabled, noon(30 * time.Second)}, []any{d.status(job), d.job(job.ID).NextFireTime})
+				require.Equal(t, entity.JobPaused, d.status(own))
+				rows := d.rows(job.ID)
+				require.Equal(t, []string{"SKIPPED(PAUSED)"}, states(rows))
+				require.Equal(t, []any{2, "paused by anna: month's end"}, []any{rows[0].SkipCount, rows[0].ErrorMessage})
+			})
+		})
+	}
+}
+
+// The end of a job's own pause does not end that of its group.
+func TestAnEndedPauseLeavesTheJobToItsGroup(t *testing.T) {
+	d := newDesk(t)
+	job := d.tenSeconds("a", "g")
+	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Until: noon(15 * time.Second)})
+	require.NoError(t, err)
+	_, err = d.Groups.Pause(t.Context(), "g", entity.Pause{Reason: "all of it"})
+	require.NoError(t, err)
+	d.Clock.Advance(20 * time.Second)
+	d.endPauses()
+	held := d.job(job.ID)
+	require.Equal(t, []any{entity.JobPaused, entity.PausedByGroup, "all of it", noon(15 * time.Second)}, []any{held.Status, held.PausedBy, held.Pause.Reason, held.PausedAt})
+	d.Clock.Advance(20 * time.Second)
+	d.hold("g", false)
+	require.Equal(t, entity.JobEnabled, d.status(job))
+	require.Equal(t, []string{"SKIPPED(PAUSED)", "SKIPPED(PAUSED)"}, states(d.rows(job.ID)), "one span after the other")
+	require.Equal(t, []int{1, 3}, []int{d.rows(job.ID)[0].SkipCount, d.rows(job.ID)[1].SkipCount})
+}
+
+// One that cannot be planned at the end of its pause stays paused, and the duty
+// does not try for ever.
+func TestABrokenJobDoesNotKeepTheDutyBusy(t *testing.T) {
+	d := newDesk(t)
+	bad, good := d.tenSeconds("bad", "g"), d.tenSeconds("good", "g")
+	for _, job := range []*entity.Job{bad, good} {
+		_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Until: noon(15 * time.Second)})
+		require.NoError(t, err)
+	}
+	d.breakZone(bad.ID)
+	d.Clock.Advance(20 * time.Second)
+	d.endPauses()
+	require.Equal(t, []any{entity.JobPaused, entity.JobEnabled}, []any{d.status(bad), d.status(good)})
+	version := d.job(bad.ID).Version
+	d.endPauses()
+	require.Equal(t, version, d.job(bad.ID).Version)
+}
+
+// A release that knows no notes of pauses leaves those of former pauses behind.
+// They decide nothing.
+func TestANoteOfAFormerPauseDecidesNothing(t *testing.T) {
+	eachDamaged(t, func(d damaged, _ bool) {
+		t := d.t
+		job := d.tenSeconds("a", "g")
+		_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Reason: "long ago", Until: noon(time.Minute)})
+		require.NoError(t, err)
+		// Resumed and paused again by the other release.
+		d.exec("UPDATE scheduler_job_definition SET paused_at = '2026-11-20 12:00:30.000', version = version + 2 WHERE id = ?", job.ID)
+		require.Zero(t, d.job(job.ID).Pause)
+		_, err = d.Groups.Pause(t.Context(), "g", entity.Pause{Reason: "long ago", Until: noon(time.Minute)})
+		require.NoError(t, err)
+		d.exec("UPDATE scheduler_job_group SET version = version + 2, update_time = '2026-11-20 12:00:40.000' WHERE name = 'g'")
+		g, err := d.Groups.Get(t.Context(), "g")
+		require.NoError(t, err)
+		require.Equal(t, []any{entity.Pause{}, noon(40 * time.Second)}, []any{g.Pause, g.PausedAt})
+		d.Clock.Advance(2 * time.Minute)
+		d.endPauses()
+		require.Equal(t, entity.JobPaused, d.status(job))
+		g, err = d.Groups.Get(t.Context(), "g")
+		require.NoError(t, err)
+		require.True(t, g.Paused)
+		d.hold("g", false)
+		require.Equal(t, entity.JobPaused, d.status(job))
+	})
+}
