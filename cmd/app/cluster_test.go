@@ -129,7 +129,7 @@ func TestNewsReachTheOtherNodesAtOnce(t *testing.T) {
 
 	// The worker would not look for half a minute.
 	j := edge.create(job("soon", every(300*time.Millisecond)))
-	require.Eventually(t, func() bool { return len(worker.script.runs()) > 0 }, 3*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(worker.script.runs()) > 0 }, 10*time.Second, 10*time.Millisecond)
 	_, err := edge.Jobs.Pause(t.Context(), j.ID, entity.Pause{})
 	require.NoError(t, err)
 	for _, row := range edge.rows(j.ID) {
