@@ -22,7 +22,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/test/commands"
-	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // nobody is the number of the user that commands run as where the test is root.
@@ -30,7 +30,7 @@ const nobody = 65534
 
 // target is a server that commands attack.
 type target struct {
-	*crash.Node
+	*rig.Node
 	t        *testing.T
 	data     string
 	password string
@@ -40,12 +40,12 @@ type target struct {
 // attacked starts the product. own: as the user that its commands run as.
 func attacked(t *testing.T, binary string, own bool, env ...string) *target {
 	t.Helper()
-	addr, err := crash.FreeAddr(t.Context())
+	addr, err := rig.FreeAddr(t.Context())
 	require.NoError(t, err)
 	s := &target{t: t, data: filepath.Join(open(t), "data"), password: "canary-password-7f3a"}
 	require.NoError(t, os.Mkdir(s.data, 0o755))
 	id := fmt.Sprintf("attacked-%d-%s", os.Getpid(), filepath.Base(filepath.Dir(s.data)))
-	s.Node = &crash.Node{Binary: binary, Addr: addr, Env: append([]string{
+	s.Node = &rig.Node{Binary: binary, Addr: addr, Env: append([]string{
 		"PS_DATA_DIR=" + s.data, "PS_AUTH_INITIAL_ADMIN_PASSWORD=" + s.password, "PS_NODE_ID=" + id, "PS_SERVER_SHUTDOWN_GRACE_SEC=0",
 	}, env...)}
 	switch {
@@ -258,7 +258,7 @@ func merge(body map[string]any, key string, value any) map[string]any {
 
 func built(t *testing.T) string {
 	t.Helper()
-	binary, err := crash.Build(t.Context(), open(t))
+	binary, err := rig.Build(t.Context(), open(t))
 	require.NoError(t, err)
 	require.NoError(t, exec.Command("chmod", "755", binary).Run())
 	return binary

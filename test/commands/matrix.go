@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // Fault is what happens to a node while commands run.
@@ -40,7 +41,7 @@ const (
 
 // Matrix puts one node through faults, round by round.
 type Matrix struct {
-	Node   *crash.Node
+	Node   *rig.Node
 	Client *crash.Client
 	// Helper is the argument by which the node's helper is known.
 	Helper string

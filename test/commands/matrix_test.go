@@ -18,6 +18,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/test/commands"
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 func TestMain(m *testing.M) {
@@ -54,7 +55,7 @@ func TestMatrix(t *testing.T) {
 		work <- commands.Faults()[i%len(commands.Faults())]
 	}
 	close(work)
-	binary, err := crash.Build(t.Context(), t.TempDir())
+	binary, err := rig.Build(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	player := playerForAll(t)
 	var mu sync.Mutex
@@ -130,7 +131,7 @@ func open(t *testing.T) string {
 
 func newMatrix(t *testing.T, binary, player string, i int) *commands.Matrix {
 	t.Helper()
-	addr, err := crash.FreeAddr(t.Context())
+	addr, err := rig.FreeAddr(t.Context())
 	require.NoError(t, err)
 	password := "matrix-" + rand.Text()
 	id := fmt.Sprintf("matrix-%d-%d", os.Getpid(), i)
@@ -142,7 +143,7 @@ func newMatrix(t *testing.T, binary, player string, i int) *commands.Matrix {
 		env = append(env, "PS_EXECUTOR_COMMAND_USER=nobody")
 	}
 	m := &commands.Matrix{
-		Node: &crash.Node{Binary: binary, Addr: addr, Env: env}, Client: &crash.Client{Base: "http://" + addr},
+		Node: &rig.Node{Binary: binary, Addr: addr, Env: env}, Client: &crash.Client{Base: "http://" + addr},
 		Helper: app.HelperCommand, Player: player, Ledger: ledger, Log: t.Logf,
 	}
 	_, err = m.Node.Start(t.Context(), "")

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
 // Client calls the REST API and knows nothing else of the product.
@@ -116,14 +118,14 @@ func (c *Client) Trigger(ctx context.Context, id, key string) (execution string,
 }
 
 // Execution reads one execution.
-func (c *Client) Execution(ctx context.Context, id string) (row Row, err error) {
+func (c *Client) Execution(ctx context.Context, id string) (row history.Row, err error) {
 	return row, c.call(ctx, http.MethodGet, "/api/v1/executions/"+id, "", nil, &row)
 }
 
 // Live reports whether any run waits or runs.
 func (c *Client) Live(ctx context.Context) (bool, error) {
 	for _, status := range []string{"WAITING", "RUNNING"} {
-		var page struct{ Items []Row }
+		var page struct{ Items []history.Row }
 		if err := c.call(ctx, http.MethodGet, "/api/v1/executions?limit=1&status="+status, "", nil, &page); err != nil {
 			return false, err
 		}
@@ -135,29 +137,29 @@ func (c *Client) Live(ctx context.Context) (bool, error) {
 }
 
 // Latest reads the newest executions, of all jobs.
-func (c *Client) Latest(ctx context.Context) ([]Row, error) {
-	var page struct{ Items []Row }
+func (c *Client) Latest(ctx context.Context) ([]history.Row, error) {
+	var page struct{ Items []history.Row }
 	err := c.call(ctx, http.MethodGet, "/api/v1/executions?limit=200", "", nil, &page)
 	return page.Items, err
 }
 
 // Attempts reads the attempts of a run that have ended.
-func (c *Client) Attempts(ctx context.Context, id string) ([]Attempt, error) {
-	var page struct{ Items []Attempt }
+func (c *Client) Attempts(ctx context.Context, id string) ([]history.Attempt, error) {
+	var page struct{ Items []history.Attempt }
 	err := c.call(ctx, http.MethodGet, "/api/v1/executions/"+id+"/attempts", "", nil, &page)
 	return page.Items, err
 }
 
 // Output reads the first lines that a run has put out.
-func (c *Client) Output(ctx context.Context, id string) ([]Line, error) {
-	var page struct{ Items []Line }
+func (c *Client) Output(ctx context.Context, id string) ([]history.Line, error) {
+	var page struct{ Items []history.Line }
 	err := c.call(ctx, http.MethodGet, "/api/v1/executions/"+id+"/logs?limit=100", "", nil, &page)
 	return page.Items, err
 }
 
 // Members reads the registry.
-func (c *Client) Members(ctx context.Context) ([]Member, error) {
-	var page struct{ Items []Member }
+func (c *Client) Members(ctx context.Context) ([]history.Member, error) {
+	var page struct{ Items []history.Member }
 	err := c.call(ctx, http.MethodGet, "/api/v1/nodes", "", nil, &page)
 	return page.Items, err
 }
@@ -171,12 +173,12 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 }
 
 // Executions reads all executions of a job.
-func (c *Client) Executions(ctx context.Context, job string) ([]Row, error) {
-	var rows []Row
+func (c *Client) Executions(ctx context.Context, job string) ([]history.Row, error) {
+	var rows []history.Row
 	cursor := ""
 	for {
 		var page struct {
-			Items      []Row
+			Items      []history.Row
 			NextCursor *string
 		}
 		path := "/api/v1/executions?limit=200&jobId=" + job

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 var (
@@ -26,7 +27,7 @@ func TestCrash(t *testing.T) {
 		t.Log("the short loop does not start servers: see make test and make crash")
 		return
 	}
-	binary, err := crash.Build(t.Context(), t.TempDir())
+	binary, err := rig.Build(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	plan := crash.Plan{Kills: 4, EachPoint: 1, Seed: *seed}
 	if *long {
@@ -61,10 +62,10 @@ func rounds(t *testing.T) int {
 func run(t *testing.T, binary string, env []string, plan crash.Plan) {
 	t.Helper()
 	dir := t.TempDir()
-	addr, err := crash.FreeAddr(t.Context())
+	addr, err := rig.FreeAddr(t.Context())
 	require.NoError(t, err)
 	password := "crash-" + rand.Text()
-	node := &crash.Node{Binary: binary, Addr: addr, Env: append(env,
+	node := &rig.Node{Binary: binary, Addr: addr, Env: append(env,
 		"PS_DATA_DIR="+filepath.Join(dir, "data"), "PS_AUTH_INITIAL_ADMIN_PASSWORD="+password, "PS_NODE_ID=crash")}
 	target, err := crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
 	require.NoError(t, err)
@@ -87,7 +88,7 @@ func run(t *testing.T, binary string, env []string, plan crash.Plan) {
 // scratchDatabase makes a database for this run alone.
 func scratchDatabase(t *testing.T, server string) string {
 	t.Helper()
-	dsn, drop, err := crash.ScratchDatabase(t.Context(), server)
+	dsn, drop, err := rig.ScratchDatabase(t.Context(), server)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, drop()) })
 	return dsn

@@ -1,3 +1,5 @@
+// Package crash kills the real binary under load and checks afterwards, from
+// outside, that every planned fire has exactly one recorded outcome.
 package crash
 
 import (
@@ -8,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // Plan says how often to kill.
@@ -51,7 +56,7 @@ type Report struct {
 	AtPoint  map[string]int
 	Ready    []time.Duration
 	ExitCode int
-	Summary
+	history.Summary
 }
 
 // String is the report for people.
@@ -72,7 +77,7 @@ func (r Report) String() string {
 
 // Driver runs the workload and kills the node.
 type Driver struct {
-	node   *Node
+	node   *rig.Node
 	client *Client
 	target *Target
 	url    string
@@ -80,13 +85,13 @@ type Driver struct {
 	random *rand.Rand
 	logf   func(format string, args ...any)
 
-	jobs   []Job
+	jobs   []history.Job
 	hand   Hand
 	report Report
 }
 
 // NewDriver wires the parts; url is where the target listens.
-func NewDriver(n *Node, c *Client, t *Target, url string, p Plan, logf func(format string, args ...any)) *Driver {
+func NewDriver(n *rig.Node, c *Client, t *Target, url string, p Plan, logf func(format string, args ...any)) *Driver {
 	if p.Seed == 0 {
 		p.Seed = time.Now().UnixNano()
 	}
@@ -114,13 +119,13 @@ func (d *Driver) Run(ctx context.Context, password string) (Report, error) {
 	if err := d.killAll(ctx); err != nil {
 		return d.report, err
 	}
-	history, err := Quiet(ctx, d.client, d.jobs, &d.hand)
-	history.Calls = d.target.Calls()
+	h, err := Quiet(ctx, d.client, d.jobs, &d.hand)
+	h.Calls = d.target.Calls()
 	if err != nil {
 		return d.report, err
 	}
 	d.report.ExitCode = d.node.Stop()
-	d.report.Summary = Summarize(history)
+	d.report.Summary = history.Summarize(h)
 	return d.report, nil
 }
 
@@ -192,7 +197,7 @@ func (d *Driver) killAt(ctx context.Context, point string) error {
 			return nil
 		}
 		err := d.start(ctx, fmt.Sprintf("%s=kill@%d", point, hit))
-		if err != nil && !errors.Is(err, ErrStarting) {
+		if err != nil && !errors.Is(err, rig.ErrStarting) {
 			return err
 		}
 		if err == nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
 // Hand triggers a job by hand. A call that was not answered is repeated with
@@ -15,7 +17,7 @@ type Hand struct {
 	Job string
 	// Triggers are those that were acknowledged; Unanswered counts keys whose
 	// outcome the API calls unknown.
-	Triggers   []Trigger
+	Triggers   []history.Trigger
 	Unanswered int
 
 	keys    int
@@ -40,7 +42,7 @@ func (h *Hand) Press(ctx context.Context, c *Client) error {
 	if err != nil {
 		return err
 	}
-	h.Triggers = append(h.Triggers, Trigger{Key: h.pending, JobID: h.Job, Execution: id})
+	h.Triggers = append(h.Triggers, history.Trigger{Key: h.pending, JobID: h.Job, Execution: id})
 	h.pending = ""
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
 // quietBound is how long everything live may take to end once nothing new is
@@ -12,7 +14,7 @@ const quietBound = 90 * time.Second
 
 // Quiet stops the planning, waits until nothing is live, and reads everything
 // through the API. No operator helps. What the targets saw is not part of it.
-func Quiet(ctx context.Context, c *Client, jobs []Job, hand *Hand) (History, error) {
+func Quiet(ctx context.Context, c *Client, jobs []history.Job, hand *Hand) (history.History, error) {
 	time.Sleep(2 * time.Second)
 	for i, j := range jobs {
 		if j.Once || j.ID == hand.Job {
@@ -20,12 +22,12 @@ func Quiet(ctx context.Context, c *Client, jobs []Job, hand *Hand) (History, err
 		}
 		view, err := c.Pause(ctx, j.ID)
 		if err != nil {
-			return History{}, fmt.Errorf("pause %q: %w", j.Name, err)
+			return history.History{}, fmt.Errorf("pause %q: %w", j.Name, err)
 		}
 		jobs[i].Until = view.UpdateTime
 	}
 	if err := hand.Settle(ctx, c); err != nil {
-		return History{}, err
+		return history.History{}, err
 	}
 	now := time.Now()
 	for i, j := range jobs {
@@ -36,13 +38,13 @@ func Quiet(ctx context.Context, c *Client, jobs []Job, hand *Hand) (History, err
 	for until := time.Now().Add(quietBound); time.Now().Before(until); time.Sleep(300 * time.Millisecond) {
 		live, err := c.Live(ctx)
 		if err != nil {
-			return History{}, err
+			return history.History{}, err
 		}
 		if !live {
 			break // what is live at the bound is read as it is, and found
 		}
 	}
-	h := History{Jobs: jobs, Triggers: hand.Triggers, Unanswered: hand.Unanswered}
+	h := history.History{Jobs: jobs, Triggers: hand.Triggers, Unanswered: hand.Unanswered}
 	for _, j := range jobs {
 		rows, err := c.Executions(ctx, j.ID)
 		if err != nil {

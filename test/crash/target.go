@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
 // Target is the service that the jobs call, and the ledger outside the
@@ -14,7 +16,7 @@ import (
 type Target struct {
 	mu    sync.Mutex
 	file  *os.File
-	calls []*Call
+	calls []*history.Call
 	// tokens is the highest seen of each job that asks for it.
 	tokens map[string]int64
 }
@@ -29,7 +31,7 @@ func NewTarget(file string) (*Target, error) {
 // ?fence= it refuses what carries a lower token than the job showed before.
 func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h, q := r.Header, r.URL.Query()
-	call := &Call{Execution: h.Get("X-Scheduler-Execution-Id"), Job: h.Get("X-Scheduler-Job-Id"), Start: time.Now()}
+	call := &history.Call{Execution: h.Get("X-Scheduler-Execution-Id"), Job: h.Get("X-Scheduler-Job-Id"), Start: time.Now()}
 	call.Attempt, _ = strconv.Atoi(h.Get("X-Scheduler-Attempt"))
 	call.Shard, _ = strconv.Atoi(h.Get("X-Scheduler-Shard-Index"))
 	call.Token, _ = strconv.ParseInt(h.Get("X-Scheduler-Fencing-Token"), 10, 64)
@@ -43,19 +45,19 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	failures, _ := strconv.Atoi(q.Get("fail"))
 	select {
 	case <-r.Context().Done(): // the caller was killed, or stopped the run
-		t.end(call, AnswerCut)
+		t.end(call, history.AnswerCut)
 	case <-work.C:
 		if call.Attempt > failures {
-			t.end(call, AnswerOK)
+			t.end(call, history.AnswerOK)
 			return
 		}
-		t.end(call, AnswerFailed)
+		t.end(call, history.AnswerFailed)
 		http.Error(w, "not yet", http.StatusServiceUnavailable)
 	}
 }
 
 // begin notes a call, and reports whether its token is good.
-func (t *Target) begin(c *Call, fenced bool) bool {
+func (t *Target) begin(c *history.Call, fenced bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls = append(t.calls, c)
@@ -64,30 +66,30 @@ func (t *Target) begin(c *Call, fenced bool) bool {
 		t.tokens[c.Job] = c.Token
 	}
 	if !good {
-		c.Answer, c.End = AnswerRefused, c.Start
+		c.Answer, c.End = history.AnswerRefused, c.Start
 	}
 	t.write(c)
 	return good
 }
 
-func (t *Target) end(c *Call, a Answer) {
+func (t *Target) end(c *history.Call, a history.Answer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c.End, c.Answer = time.Now(), a
 	t.write(c)
 }
 
-func (t *Target) write(c *Call) {
+func (t *Target) write(c *history.Call) {
 	if line, err := json.Marshal(c); err == nil {
 		_, _ = t.file.Write(append(line, '\n'))
 	}
 }
 
 // Calls is the ledger so far; a call in progress ends now.
-func (t *Target) Calls() []Call {
+func (t *Target) Calls() []history.Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := make([]Call, len(t.calls))
+	out := make([]history.Call, len(t.calls))
 	for i, c := range t.calls {
 		out[i] = *c
 		if out[i].End.IsZero() {

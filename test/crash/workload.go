@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
 // Size says how large the workload is.
@@ -24,7 +26,7 @@ type Size struct {
 
 // definition is a job of the workload and what the checker must know of it.
 type definition struct {
-	job  Job
+	job  history.Job
 	body map[string]any
 }
 
@@ -48,31 +50,31 @@ func kinds(target string) []definition {
 	second := every(1, nil)
 	retry := func(n int) map[string]any { return map[string]any{"maxRetries": n, "intervalMs": 100} }
 	return []definition{
-		{Job{Name: "cron, parallel", Step: grid, Called: true}, map[string]any{"jobData": call(target, "ms=20"), "schedule": second}},
-		{Job{Name: "cron, at most two", Step: grid, Called: true, AtMost: 2}, map[string]any{"jobData": call(target, "ms=900"), "schedule": second, "maxConcurrency": 2}},
-		{Job{Name: "limited with another", Step: 2 * grid, Called: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "ms=700"), "schedule": every(2, nil)}},
-		{Job{Name: "limited, serial", Step: 2 * grid, Called: true, OneAtATime: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "fence&ms=500"), "schedule": every(2, nil), "overlapPolicy": "SERIAL"}},
-		{Job{Name: "serial", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=300"), "schedule": second, "overlapPolicy": "SERIAL"}},
-		{Job{Name: "discard", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "DISCARD"}},
-		{Job{Name: "replace", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "REPLACE"}},
-		{Job{Name: "three shards", Step: grid, Shards: 3, Called: true}, map[string]any{"jobData": call(target, "ms=100"), "schedule": second, "shardCount": 3}},
-		{Job{Name: "fixed rate", Step: 500 * time.Millisecond}, map[string]any{"schedule": rate(500)}},
-		{Job{Name: "fixed delay", OneAtATime: true, Delay: 300 * time.Millisecond, Called: true}, map[string]any{"jobData": call(target, "fence&ms=100"), "schedule": map[string]any{"kind": "FIXED_DELAY", "intervalMs": 300}}},
-		{Job{Name: "fails once", Step: grid, MaxRetries: 2, Called: true}, map[string]any{"jobData": call(target, "ms=5&fail=1"), "schedule": second, "retryPolicy": retry(2)}},
-		{Job{Name: "always fails", Step: grid, MaxRetries: 1}, map[string]any{"jobData": call(target, "ms=5&fail=99"), "schedule": second, "retryPolicy": retry(1)}},
-		{Job{Name: "not after a loss", Step: grid, Called: true, OnceOnly: true}, map[string]any{"jobData": call(target, "ms=400"), "schedule": second, "onNodeLoss": "FAIL"}},
-		{Job{Name: "misfire once", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1})}},
-		{Job{Name: "misfire skip", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "SKIP"})}},
-		{Job{Name: "misfire all", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "FIRE_ALL", "misfireMaxFires": 3})}},
+		{history.Job{Name: "cron, parallel", Step: grid, Called: true}, map[string]any{"jobData": call(target, "ms=20"), "schedule": second}},
+		{history.Job{Name: "cron, at most two", Step: grid, Called: true, AtMost: 2}, map[string]any{"jobData": call(target, "ms=900"), "schedule": second, "maxConcurrency": 2}},
+		{history.Job{Name: "limited with another", Step: 2 * grid, Called: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "ms=700"), "schedule": every(2, nil)}},
+		{history.Job{Name: "limited, serial", Step: 2 * grid, Called: true, OneAtATime: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "fence&ms=500"), "schedule": every(2, nil), "overlapPolicy": "SERIAL"}},
+		{history.Job{Name: "serial", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=300"), "schedule": second, "overlapPolicy": "SERIAL"}},
+		{history.Job{Name: "discard", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "DISCARD"}},
+		{history.Job{Name: "replace", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "REPLACE"}},
+		{history.Job{Name: "three shards", Step: grid, Shards: 3, Called: true}, map[string]any{"jobData": call(target, "ms=100"), "schedule": second, "shardCount": 3}},
+		{history.Job{Name: "fixed rate", Step: 500 * time.Millisecond}, map[string]any{"schedule": rate(500)}},
+		{history.Job{Name: "fixed delay", OneAtATime: true, Delay: 300 * time.Millisecond, Called: true}, map[string]any{"jobData": call(target, "fence&ms=100"), "schedule": map[string]any{"kind": "FIXED_DELAY", "intervalMs": 300}}},
+		{history.Job{Name: "fails once", Step: grid, MaxRetries: 2, Called: true}, map[string]any{"jobData": call(target, "ms=5&fail=1"), "schedule": second, "retryPolicy": retry(2)}},
+		{history.Job{Name: "always fails", Step: grid, MaxRetries: 1}, map[string]any{"jobData": call(target, "ms=5&fail=99"), "schedule": second, "retryPolicy": retry(1)}},
+		{history.Job{Name: "not after a loss", Step: grid, Called: true, OnceOnly: true}, map[string]any{"jobData": call(target, "ms=400"), "schedule": second, "onNodeLoss": "FAIL"}},
+		{history.Job{Name: "misfire once", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1})}},
+		{history.Job{Name: "misfire skip", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "SKIP"})}},
+		{history.Job{Name: "misfire all", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "FIRE_ALL", "misfireMaxFires": 3})}},
 	}
 }
 
 // long are runs that outlive a lease.
 func long(target string) []definition {
 	return []definition{
-		{Job{Name: "long, parallel", Step: 2 * time.Second, Called: true}, map[string]any{"jobData": call(target, "ms=6000"), "schedule": every(2, nil)}},
-		{Job{Name: "long, serial", Step: 10 * time.Second, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=5000"), "schedule": every(10, nil), "overlapPolicy": "SERIAL"}},
-		{Job{Name: "long, not after a loss", Step: 5 * time.Second, Called: true, OnceOnly: true}, map[string]any{"jobData": call(target, "ms=4000"), "schedule": every(5, nil), "onNodeLoss": "FAIL"}},
+		{history.Job{Name: "long, parallel", Step: 2 * time.Second, Called: true}, map[string]any{"jobData": call(target, "ms=6000"), "schedule": every(2, nil)}},
+		{history.Job{Name: "long, serial", Step: 10 * time.Second, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=5000"), "schedule": every(10, nil), "overlapPolicy": "SERIAL"}},
+		{history.Job{Name: "long, not after a loss", Step: 5 * time.Second, Called: true, OnceOnly: true}, map[string]any{"jobData": call(target, "ms=4000"), "schedule": every(5, nil), "onNodeLoss": "FAIL"}},
 	}
 }
 
@@ -80,7 +82,7 @@ func long(target string) []definition {
 func fill(target string, n int) []definition {
 	list := make([]definition, 0, n)
 	for i := range n {
-		d := definition{Job{Name: fmt.Sprintf("fill %d", i), Step: 500 * time.Millisecond}, map[string]any{"schedule": rate(500)}}
+		d := definition{history.Job{Name: fmt.Sprintf("fill %d", i), Step: 500 * time.Millisecond}, map[string]any{"schedule": rate(500)}}
 		if i%2 == 0 {
 			d.job.Called, d.body["jobData"] = true, call(target, "ms=10")
 		}
@@ -91,7 +93,7 @@ func fill(target string, n int) []definition {
 
 // workload is all of it; once says at which distance its ONCE jobs begin.
 func workload(target string, now time.Time, size Size) []definition {
-	list := []definition{{Job{Name: handJob}, map[string]any{"schedule": map[string]any{"kind": "NONE"}}}}
+	list := []definition{{history.Job{Name: handJob}, map[string]any{"schedule": map[string]any{"kind": "NONE"}}}}
 	for i := range max(size.Copies, 1) {
 		for _, d := range kinds(target) {
 			if i > 0 {
@@ -117,7 +119,7 @@ func workload(target string, now time.Time, size Size) []definition {
 	for i := range once {
 		at := now.Add(time.Duration(2+3*i) * time.Second).Truncate(time.Millisecond)
 		list = append(list, definition{
-			Job{Name: fmt.Sprintf("once %d", i), Once: true, Origin: at},
+			history.Job{Name: fmt.Sprintf("once %d", i), Once: true, Origin: at},
 			map[string]any{"schedule": map[string]any{"kind": "ONCE", "at": at.UTC().Format("2006-01-02T15:04:05.000Z")}},
 		})
 	}
@@ -131,7 +133,7 @@ const limitedGroup = "limited"
 const handJob = "by hand"
 
 // ByHand is the id of the job that is triggered.
-func ByHand(jobs []Job) string {
+func ByHand(jobs []history.Job) string {
 	for _, j := range jobs {
 		if j.Name == handJob {
 			return j.ID
@@ -141,9 +143,9 @@ func ByHand(jobs []Job) string {
 }
 
 // CreateAll adds the workload and returns it as the checker knows it.
-func CreateAll(ctx context.Context, c *Client, target string, size Size) ([]Job, error) {
+func CreateAll(ctx context.Context, c *Client, target string, size Size) ([]history.Job, error) {
 	list := workload(target, time.Now(), size)
-	jobs := make([]Job, 0, len(list))
+	jobs := make([]history.Job, 0, len(list))
 	groups := map[string]bool{"": true}
 	for _, d := range list {
 		if g := d.job.Group; !groups[g] {

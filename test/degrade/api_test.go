@@ -12,7 +12,8 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
-	"github.com/platform-scheduler/platform-scheduler/test/fault"
+
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // bound is the time-out of a request, one second, with room for a busy machine.
@@ -51,7 +52,7 @@ func TestASilentStoreIsAnsweredInTime(t *testing.T) {
 	n := start(t, settings(t, dsn, strings.Join(redistest.Config().Addrs, ","), nil))
 	job := n.job("one", "500")
 	for range 2 {
-		store.Set(fault.BlackHole)
+		store.Set(rig.BlackHole)
 		n.all(job, 2, func(call string, a answer) {
 			assert.NoError(t, a.err, call)
 			assert.Equal(t, 503, a.status, "%s: %s", call, a.body)
@@ -67,7 +68,7 @@ func TestASilentStoreIsAnsweredInTime(t *testing.T) {
 		require.Less(t, time.Since(began), bound)
 		require.Equal(t, 200, n.call("GET", "/healthz", "").status)
 		require.Less(t, n.call("GET", "/metrics", "").took, 2*bound)
-		store.Set(fault.Pass)
+		store.Set(rig.Pass)
 		a := n.call("GET", "/api/v1/jobs/"+job, "")
 		require.Equal(t, 200, a.status, "at once: %s", a.body)
 		require.Less(t, a.took, bound)
@@ -84,7 +85,7 @@ func TestConnectionsThatDiedUnseenAreReplaced(t *testing.T) {
 	job := n.job("one", "200")
 	n.all(job, 1, func(string, answer) {}) // fill the pool
 	job = n.job("two", "")
-	store.Set(fault.HalfOpen)
+	store.Set(rig.HalfOpen)
 	n.all(job, 2, func(call string, a answer) {
 		assert.NoError(t, a.err, call)
 		assert.NotEqual(t, 500, a.status, "%s: %s", call, a.body)
@@ -95,7 +96,7 @@ func TestConnectionsThatDiedUnseenAreReplaced(t *testing.T) {
 		require.Equal(t, 200, a.status, "no dead connection is met any more: %s", a.body)
 		require.Less(t, a.took, bound)
 	}
-	store.Set(fault.Pass)
+	store.Set(rig.Pass)
 }
 
 func TestAKeyWhoseCallWasCutCanBeUsedAgain(t *testing.T) {
@@ -123,11 +124,11 @@ func TestAKeyWhoseCallWasCutCanBeUsedAgain(t *testing.T) {
 		begun := 0
 		return direct.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM scheduler_idempotency_key").Scan(&begun) == nil && begun == 1
 	}, patience, 5*time.Millisecond)
-	store.Set(fault.BlackHole)
+	store.Set(rig.BlackHole)
 	require.Equal(t, 503, (<-cut).status)
 	_, err = beside.ExecContext(t.Context(), "UNLOCK TABLES")
 	require.NoError(t, err)
-	store.Set(fault.Pass)
+	store.Set(rig.Pass)
 	var a answer
 	require.Eventually(t, func() bool { a = trigger(); return a.status == 202 }, patience, 100*time.Millisecond, "%s", a.body)
 	again := trigger()

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
-	"github.com/platform-scheduler/platform-scheduler/test/fault"
+
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // disturbed is how long each mode of Redis lasts.
@@ -19,7 +20,7 @@ func TestFiresCallsAndBeatsDoNotWaitForRedis(t *testing.T) {
 	if !hasServices(t) {
 		return
 	}
-	for name, mode := range map[string]fault.Mode{"silent": fault.BlackHole, "cut": fault.Cut, "slow": fault.Slow, "half-open": fault.HalfOpen} {
+	for name, mode := range map[string]rig.Mode{"silent": rig.BlackHole, "cut": rig.Cut, "slow": rig.Slow, "half-open": rig.HalfOpen} {
 		t.Run(name, func(t *testing.T) {
 			dsn, _ := behind(t)
 			redis := proxy(t, redistest.Config().Addrs[0])
@@ -45,14 +46,14 @@ func TestFiresCallsAndBeatsDoNotWaitForRedis(t *testing.T) {
 			_, p99, known := n.Metrics.Lateness()
 			require.True(t, known)
 			require.Less(t, p99, 500*time.Millisecond, "fires")
-			if mode == fault.BlackHole || mode == fault.Cut {
+			if mode == rig.BlackHole || mode == rig.Cut {
 				require.True(t, noticed, "that Redis is away is shown")
 				require.Contains(t, n.call("GET", "/metrics", "").body, `ps_degraded{part="redis"} 1`)
 				o := n.call("GET", "/api/v1/monitor/overview", "")
 				require.Contains(t, o.body, `"degradedParts":[{"part":"redis","reason":"Redis does not serve`)
 				require.Contains(t, n.log.String(), "redis.addrs (PS_REDIS_ADDRS")
 			}
-			redis.Set(fault.Pass)
+			redis.Set(rig.Pass)
 			require.Eventually(t, func() bool { _, parts := n.degraded(); return len(parts) == 0 }, patience, 100*time.Millisecond)
 		})
 	}

@@ -21,7 +21,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
-	"github.com/platform-scheduler/platform-scheduler/test/fault"
+
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 const adminPassword = "correct horse battery"
@@ -33,13 +34,13 @@ const patience = 20 * time.Second
 func hasServices(t *testing.T) bool { return dbtest.HasMySQL(t) && redistest.HasRedis(t) }
 
 // behind gives the DSN of a scratch database behind a proxy.
-func behind(t *testing.T) (dsn string, p *fault.Proxy) {
+func behind(t *testing.T) (dsn string, p *rig.Proxy) {
 	t.Helper()
 	return through(t, dbtest.MySQL(t).DSN)
 }
 
 // through puts a proxy before a database.
-func through(t *testing.T, direct string) (dsn string, p *fault.Proxy) {
+func through(t *testing.T, direct string) (dsn string, p *rig.Proxy) {
 	t.Helper()
 	parsed, err := mysql.ParseDSN(direct)
 	require.NoError(t, err)
@@ -48,9 +49,9 @@ func through(t *testing.T, direct string) (dsn string, p *fault.Proxy) {
 	return parsed.FormatDSN(), p
 }
 
-func proxy(t *testing.T, upstream string) *fault.Proxy {
+func proxy(t *testing.T, upstream string) *rig.Proxy {
 	t.Helper()
-	p, err := fault.NewProxy(upstream)
+	p, err := rig.NewProxy(upstream)
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
 	return p

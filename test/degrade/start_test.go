@@ -18,7 +18,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
-	"github.com/platform-scheduler/platform-scheduler/test/fault"
+
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // canary is a password that must not be seen again.
@@ -48,7 +49,7 @@ func TestAStartThatCannotSucceedSaysWhatToMend(t *testing.T) {
 	run(t, newer, "INSERT INTO scheduler_schema_version (version_id, is_applied) VALUES (99999, 1)", "UPDATE scheduler_schema_compat SET min_version = 99999")
 	run(t, older, "DELETE FROM scheduler_schema_version ORDER BY version_id DESC LIMIT 1")
 	silent := proxy(t, "127.0.0.1:1")
-	silent.Set(fault.BlackHole)
+	silent.Set(rig.BlackHole)
 	gone, redis := redistest.Gone(t).Addrs[0], redistest.Config().Addrs[0]
 	const wait = "60" // what waiting does not mend is told at once all the same
 	for name, b := range map[string]beginning{
@@ -133,8 +134,8 @@ func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
 	}
 	dsn, store := behind(t)
 	redis := proxy(t, redistest.Config().Addrs[0])
-	store.Set(fault.Cut)
-	redis.Set(fault.Cut)
+	store.Set(rig.Cut)
+	redis.Set(rig.Cut)
 	listen := redistest.Gone(t).Addrs[0] // a free port
 	cfg := settings(t, dsn, redis.Addr(), map[string]string{"server.addr": listen, "server.startWaitSec": "60", "redis.required": "true"})
 	log := &logtest.Book{}
@@ -169,9 +170,9 @@ func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
 	require.Equal(t, 503, status)
 	require.Contains(t, text, `"code":"starting"`)
 	require.Contains(t, log.String(), "the start waits for the store")
-	store.Set(fault.Pass)
+	store.Set(rig.Pass)
 	require.Eventually(t, shows("it waits for Redis"), patience, 50*time.Millisecond)
-	redis.Set(fault.Pass)
+	redis.Set(rig.Pass)
 	o := <-done
 	require.NoError(t, o.err)
 	require.NoError(t, o.s.Start())

@@ -12,7 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
-	"github.com/platform-scheduler/platform-scheduler/test/fault"
+
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // event writes a row; before is called ahead of its COMMIT.
@@ -31,7 +32,7 @@ func TestPatienceBoundsReadsTransactionsAndCommits(t *testing.T) {
 	dsn, p := behind(t)
 	s := dbtest.Open(t, persistence.Config{Driver: "mysql", DSN: dsn, AutoMigrate: true, MaxConns: 3})
 	ctx := repository.WithPatience(t.Context(), 500*time.Millisecond)
-	silently := func() { p.Set(fault.BlackHole) }
+	silently := func() { p.Set(rig.BlackHole) }
 	for what, do := range map[string]func() error{
 		"a read":                 func() error { return s.Ping(ctx) },
 		"a read of GORM":         func() error { _, err := s.UserByName(ctx, "x"); return err },
@@ -43,14 +44,14 @@ func TestPatienceBoundsReadsTransactionsAndCommits(t *testing.T) {
 		err := do()
 		require.True(t, domainfault.Is(err, domainfault.KindUnavailable), "%s: %v", what, err)
 		require.Less(t, time.Since(began), 3*time.Second, what)
-		p.Set(fault.Pass)
+		p.Set(rig.Pass)
 	}
 	for _, id := range []string{"a", "b", "c", "d"} { // more than there are connections
 		began := time.Now()
 		err := event(ctx, s, id, silently)
 		require.ErrorIs(t, err, repository.ErrCommitUnknown, "what was sent may have happened")
 		require.Less(t, time.Since(began), 3*time.Second)
-		p.Set(fault.Pass)
+		p.Set(rig.Pass)
 		require.NoError(t, s.Ping(ctx), "at once")
 	}
 	gone, cancel := context.WithCancel(ctx)

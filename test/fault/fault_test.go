@@ -17,6 +17,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/fault"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 var (
@@ -41,12 +42,12 @@ func TestFault(t *testing.T) {
 		test.For = time.Duration(number(t, "FAULT_MINUTES", 10)) * time.Minute
 		test.Size = crash.Size{Copies: 3, Fill: 40, Once: 60}
 	}
-	options := fault.Options{Dir: dir, Nodes: test.Terms.Nodes, Beat: 500 * time.Millisecond, Lease: 3 * time.Second, Password: "fault-" + rand.Text(), Key: key()}
+	options := rig.Options{Dir: dir, Nodes: test.Terms.Nodes, Beat: 500 * time.Millisecond, Lease: 3 * time.Second, Password: "fault-" + rand.Text(), Key: key()}
 	if !store(t, test, &options) {
 		return
 	}
 	var err error
-	options.Binary, err = crash.Build(t.Context(), dir)
+	options.Binary, err = rig.Build(t.Context(), dir)
 	require.NoError(t, err)
 	test.Terms.Kinds = fault.Kinds(test.Server != nil, options.Redis != "")
 	test.Size.Long, test.Size.Commands = true, filepath.Join(dir, "commands.ledger")
@@ -60,7 +61,7 @@ func TestFault(t *testing.T) {
 		_ = test.Target.Close()
 	})
 	test.URL = server.URL
-	test.Rig, err = fault.NewRig(t.Context(), options)
+	test.Rig, err = rig.NewRig(t.Context(), options)
 	t.Cleanup(test.Rig.Close)
 	require.NoError(t, err)
 	report, err := test.Run(t.Context())
@@ -79,7 +80,7 @@ func TestFault(t *testing.T) {
 const shown = 40
 
 // store names the store, and starts a private one for the long form.
-func store(t *testing.T, test *fault.Test, o *fault.Options) bool {
+func store(t *testing.T, test *fault.Test, o *rig.Options) bool {
 	t.Helper()
 	dsn := os.Getenv("PS_TEST_MYSQL_DSN")
 	if *long || *redis {
@@ -89,7 +90,7 @@ func store(t *testing.T, test *fault.Test, o *fault.Options) bool {
 		if *redis {
 			more = []string{"redis"}
 		}
-		test.Server, err = fault.StartServer(t.Context(), root, filepath.Join(root, ".cache/services", fmt.Sprintf("fault.%d", os.Getpid())), more...)
+		test.Server, err = rig.StartServer(t.Context(), root, filepath.Join(root, ".cache/services", fmt.Sprintf("fault.%d", os.Getpid())), more...)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, test.Server.Down(context.Background())) })
 		o.DSN, o.Redis = test.Server.DSN, test.Server.Redis
@@ -100,7 +101,7 @@ func store(t *testing.T, test *fault.Test, o *fault.Options) bool {
 		t.Log("without PS_TEST_MYSQL_DSN no cluster is tested")
 		return false
 	}
-	dsn, drop, err := crash.ScratchDatabase(t.Context(), dsn)
+	dsn, drop, err := rig.ScratchDatabase(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, drop()) })
 	o.DSN = dsn

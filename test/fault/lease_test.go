@@ -24,7 +24,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
-	"github.com/platform-scheduler/platform-scheduler/test/fault"
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 var leaseLong = flag.Bool("lease.long", false, "the long forms of the tests of leases: all outages three times, with and without Redis, and 20 cuts")
@@ -32,8 +33,8 @@ var leaseLong = flag.Bool("lease.long", false, "the long forms of the tests of l
 // stage is three real nodes on a store of their own, with work on them.
 type stage struct {
 	t      *testing.T
-	rig    *fault.Rig
-	server *fault.Server
+	rig    *rig.Rig
+	server *rig.Server
 	target *crash.Target
 	url    string
 	db     *sql.DB
@@ -53,14 +54,14 @@ func newStage(t *testing.T, redis, doors bool) *stage {
 	if redis {
 		more = append(more, "redis")
 	}
-	s.server, err = fault.StartServer(t.Context(), root, filepath.Join(dir, "services"), more...)
+	s.server, err = rig.StartServer(t.Context(), root, filepath.Join(dir, "services"), more...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.server.Down(context.Background())) })
-	options := fault.Options{
+	options := rig.Options{
 		Dir: dir, Nodes: 3, Beat: 500 * time.Millisecond, Lease: 3 * time.Second, Password: "lease-" + rand.Text(), Key: key(),
 		DSN: s.server.DSN, Redis: s.server.Redis, Cluster: true, Doors: doors,
 	}
-	options.Binary, err = crash.Build(t.Context(), dir)
+	options.Binary, err = rig.Build(t.Context(), dir)
 	require.NoError(t, err)
 	s.target, err = crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
 	require.NoError(t, err)
@@ -71,7 +72,7 @@ func newStage(t *testing.T, redis, doors bool) *stage {
 		web.Close()
 		_ = s.target.Close()
 	})
-	s.rig, err = fault.NewRig(t.Context(), options)
+	s.rig, err = rig.NewRig(t.Context(), options)
 	t.Cleanup(s.rig.Close)
 	require.NoError(t, err)
 	require.NoError(t, s.rig.Start(t.Context()))
@@ -171,7 +172,7 @@ func (s *stage) spread(n, ms int) (jobs []string) {
 }
 
 // began is when each attempt of a job's runs began at the target.
-func (s *stage) began(jobs []string) (calls []crash.Call) {
+func (s *stage) began(jobs []string) (calls []history.Call) {
 	for _, c := range s.target.Calls() {
 		if slices.Contains(jobs, c.Job) {
 			calls = append(calls, c)
@@ -237,7 +238,7 @@ func TestAnOutageOfTheStoreKillsNoRun(t *testing.T) {
 						if c.Attempt > 1 {
 							again++
 						}
-						if c.Answer == crash.AnswerCut {
+						if c.Answer == history.AnswerCut {
 							cut++
 						}
 					}
@@ -280,7 +281,7 @@ func TestANodeThatIsCutOffStopsFirst(t *testing.T) {
 }
 
 // busiest is the node that runs most of some jobs, with those runs.
-func (s *stage) busiest(jobs []string) (m *fault.Member, held []string) {
+func (s *stage) busiest(jobs []string) (m *rig.Member, held []string) {
 	s.t.Helper()
 	for _, one := range s.rig.Members {
 		runs := s.executions("SELECT id FROM scheduler_job_execution WHERE status = 'RUNNING' AND node_id = ? AND job_id IN ('"+strings.Join(jobs, "','")+"')", one.ID)
@@ -335,7 +336,7 @@ func (s *stage) lose(t *testing.T, ticking []string, freeze bool) {
 	stopped := time.Duration(0)
 	for _, c := range s.began(jobs) { // its own calls end soon after it woke
 		if slices.Contains(held, c.Execution) && c.Attempt == 1 && freeze {
-			require.Equal(t, crash.AnswerCut, c.Answer)
+			require.Equal(t, history.AnswerCut, c.Answer)
 			stopped = max(stopped, c.End.Sub(thawed))
 		}
 	}
@@ -383,10 +384,10 @@ func (s *stage) cutOff(t *testing.T) {
 		time.Sleep(time.Duration(mathrand.IntN(500)) * time.Millisecond)
 		at := time.Now()
 		for _, m := range s.rig.Members {
-			m.Door.Set(fault.BlackHole)
+			m.Door.Set(rig.BlackHole)
 		}
-		victim.Store.Set(fault.BlackHole)
-		victim.Hints.Set(fault.BlackHole)
+		victim.Store.Set(rig.BlackHole)
+		victim.Hints.Set(rig.BlackHole)
 		time.Sleep(7 * time.Second)
 		require.NoError(t, s.rig.Heal(t.Context()))
 		ended, began := time.Duration(0), time.Hour
@@ -394,7 +395,7 @@ func (s *stage) cutOff(t *testing.T) {
 			switch {
 			case !slices.Contains(held, c.Execution):
 			case c.Attempt == 1:
-				require.Equal(t, crash.AnswerCut, c.Answer)
+				require.Equal(t, history.AnswerCut, c.Answer)
 				ended = max(ended, c.End.Sub(at))
 			default:
 				began = min(began, c.Start.Sub(at))
@@ -420,7 +421,7 @@ func (s *stage) slow(t *testing.T) {
 	s.settle()
 	for _, m := range s.rig.Members {
 		m.Store.Delay = 500 * time.Millisecond
-		m.Store.Set(fault.Slow)
+		m.Store.Set(rig.Slow)
 	}
 	time.Sleep(span)
 	require.NoError(t, s.rig.Heal(t.Context()))
@@ -464,7 +465,7 @@ func (s *stage) flood(t *testing.T) {
 	callers.Wait()
 	again := 0
 	for _, c := range s.began(jobs) {
-		if c.Attempt > 1 || c.Answer == crash.AnswerCut {
+		if c.Attempt > 1 || c.Answer == history.AnswerCut {
 			again++
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // Report is what a run came to.
@@ -24,19 +25,19 @@ type Report struct {
 	Gaps, Alone []time.Duration
 	Answers     map[int]int
 	Slowest     time.Duration
-	Most        crash.Holding
-	crash.Summary
+	Most        history.Holding
+	history.Summary
 }
 
-func (r *Report) fill(rig *Rig, s *Striker, h crash.History) {
+func (r *Report) fill(rig *rig.Rig, s *Striker, h history.History) {
 	r.Counts, r.Answers = s.counts, map[int]int{}
-	r.Gaps, r.Alone = crash.Gaps(h)
+	r.Gaps, r.Alone = history.Gaps(h)
 	for _, m := range rig.Members {
 		r.Dropped += m.Store.Dropped()
-		r.Starts += m.starts.Load()
+		r.Starts += m.Starts()
 	}
 	for _, c := range h.Calls {
-		if c.Answer == crash.AnswerRefused {
+		if c.Answer == history.AnswerRefused {
 			r.Refused++
 		}
 	}
@@ -48,7 +49,7 @@ func (r *Report) fill(rig *Rig, s *Striker, h crash.History) {
 		r.Most.Descriptors, r.Most.Memory = max(r.Most.Descriptors, x.Descriptors), max(r.Most.Memory, x.Memory)
 		r.Most.Connections = max(r.Most.Connections, x.Connections)
 	}
-	r.Summary = crash.Summarize(h)
+	r.Summary = history.Summarize(h)
 }
 
 // String is the report for people.

@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // Test is one run: a rig, a plan, and what shall be done in the meantime.
 type Test struct {
-	Rig    *Rig
-	Server *Server
+	Rig    *rig.Rig
+	Server *rig.Server
 	Terms  Terms
 	// For is how long it is disturbed.
 	For    time.Duration
@@ -65,7 +67,7 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	}
 	for _, m := range t.Rig.Members {
 		asked := time.Now()
-		striker.exits = append(striker.exits, crash.Exit{Node: m.ID, At: asked, Code: m.Stop()})
+		striker.exits = append(striker.exits, history.Exit{Node: m.ID, At: asked, Code: m.Stop()})
 	}
 	outputs := h.Cluster.Outputs
 	h.Cluster = t.cluster(w, striker)
@@ -87,7 +89,7 @@ func (t *Test) disturb(ctx context.Context, w *watch, s *Striker) error {
 		<-done
 	}()
 	until := time.Now().Add(t.For)
-	sleep(ctx, 2*time.Second)
+	rig.Sleep(ctx, 2*time.Second)
 	for i, round := range Plan(t.Terms) {
 		if time.Now().After(until) {
 			break
@@ -96,23 +98,23 @@ func (t *Test) disturb(ctx context.Context, w *watch, s *Striker) error {
 		if err := s.Round(ctx, round); err != nil {
 			return err
 		}
-		sleep(ctx, round.Rest)
+		rig.Sleep(ctx, round.Rest)
 	}
 	return t.Rig.Heal(ctx)
 }
 
 // complete adds what the targets saw, and the former attempts where they tell
 // something.
-func (t *Test) complete(ctx context.Context, c *crash.Client, h *crash.History) error {
+func (t *Test) complete(ctx context.Context, c *crash.Client, h *history.History) error {
 	h.Calls = t.Target.Calls()
 	if t.Size.Commands != "" {
-		calls, err := crash.ReadCommands(t.Size.Commands)
+		calls, err := history.ReadCommands(t.Size.Commands)
 		if err != nil {
 			return err
 		}
 		h.Calls = append(h.Calls, calls...)
 	}
-	odd := crash.Unusual(h.Calls)
+	odd := history.Unusual(h.Calls)
 	for i, r := range h.Rows {
 		if !odd[r.ID] || r.Attempt < 2 {
 			continue
@@ -126,16 +128,16 @@ func (t *Test) complete(ctx context.Context, c *crash.Client, h *crash.History) 
 	return outputs(ctx, c, h)
 }
 
-func (t *Test) cluster(w *watch, s *Striker) crash.Cluster {
-	c := crash.Cluster{
+func (t *Test) cluster(w *watch, s *Striker) history.Cluster {
+	c := history.Cluster{
 		Beat: t.Rig.Beat, Lease: t.Rig.Lease, Faults: s.faults, Exits: s.exits, Twins: s.twins,
 		Looks: w.looks, Answers: w.answers, Sights: w.sights, Holdings: w.holdings,
-		Bound: crash.Holding{Descriptors: 1000, Memory: 512 << 20, Connections: 40},
+		Bound: history.Holding{Descriptors: 1000, Memory: 512 << 20, Connections: 40},
 	}
 	for _, m := range t.Rig.Members {
 		c.Nodes = append(c.Nodes, m.ID)
-		for _, at := range m.fell {
-			c.Exits = append(c.Exits, crash.Exit{Node: m.ID, At: at, Code: -1})
+		for _, at := range m.Fell() {
+			c.Exits = append(c.Exits, history.Exit{Node: m.ID, At: at, Code: -1})
 		}
 	}
 	return c
@@ -145,25 +147,25 @@ func (t *Test) cluster(w *watch, s *Striker) crash.Cluster {
 const maxOutputs = 300
 
 // outputs reads what some runs have put out, those that ran more than once first.
-func outputs(ctx context.Context, c *crash.Client, h *crash.History) error {
+func outputs(ctx context.Context, c *crash.Client, h *history.History) error {
 	talk := map[string]bool{}
 	for _, j := range h.Jobs {
 		talk[j.ID] = j.Lines
 	}
-	rows := slices.DeleteFunc(slices.Clone(h.Rows), func(r crash.Row) bool { return !talk[r.JobID] || r.Status == "SKIPPED" })
-	slices.SortStableFunc(rows, func(a, b crash.Row) int { return b.Attempt - a.Attempt })
+	rows := slices.DeleteFunc(slices.Clone(h.Rows), func(r history.Row) bool { return !talk[r.JobID] || r.Status == "SKIPPED" })
+	slices.SortStableFunc(rows, func(a, b history.Row) int { return b.Attempt - a.Attempt })
 	for _, r := range rows[:min(len(rows), maxOutputs)] {
 		lines, err := c.Output(ctx, r.ID)
 		if err != nil {
 			return fmt.Errorf("read the output of %s: %w", r.ID, err)
 		}
-		h.Cluster.Outputs = append(h.Cluster.Outputs, crash.Output{Execution: r.ID, Lines: lines})
+		h.Cluster.Outputs = append(h.Cluster.Outputs, history.Output{Execution: r.ID, Lines: lines})
 	}
 	return nil
 }
 
 // keep writes what is known into the folder of the run.
-func (t *Test) keep(h crash.History, r Report) error {
+func (t *Test) keep(h history.History, r Report) error {
 	if err := os.WriteFile(filepath.Join(t.Rig.Dir, "report.txt"), []byte(r.Full()), 0o600); err != nil {
 		return err
 	}

@@ -8,23 +8,24 @@ import (
 	"sync"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // Striker carries out a plan and notes what it did.
 type Striker struct {
-	rig    *Rig
-	server *Server
+	rig    *rig.Rig
+	server *rig.Server
 
 	mu     sync.Mutex
-	faults []crash.Fault
-	exits  []crash.Exit
-	twins  []crash.Twin
+	faults []history.Fault
+	exits  []history.Exit
+	twins  []history.Twin
 	counts map[Kind]int
 }
 
 // NewStriker strikes a rig; server is nil where the store cannot be killed.
-func NewStriker(r *Rig, s *Server) *Striker {
+func NewStriker(r *rig.Rig, s *rig.Server) *Striker {
 	return &Striker{rig: r, server: s, counts: map[Kind]int{}}
 }
 
@@ -34,7 +35,7 @@ func (s *Striker) Round(ctx context.Context, r Round) error {
 	var wg sync.WaitGroup
 	for i, b := range r.Blows {
 		wg.Go(func() {
-			if sleep(ctx, b.After) {
+			if rig.Sleep(ctx, b.After) {
 				errs[i] = s.blow(ctx, b)
 			}
 		})
@@ -48,20 +49,8 @@ func (s *Striker) Round(ctx context.Context, r Round) error {
 	return nil
 }
 
-// sleep reports false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
-	f := crash.Fault{Kind: string(b.Kind), Harm: crash.HarmHiccup}
+	f := history.Fault{Kind: string(b.Kind), Harm: history.HarmHiccup}
 	members := s.rig.Members
 	if b.Node >= 0 {
 		members = members[b.Node : b.Node+1]
@@ -86,72 +75,72 @@ func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 		if err := s.server.Kill(ctx); err != nil {
 			return err
 		}
-		sleep(ctx, b.For)
+		rig.Sleep(ctx, b.For)
 		return s.server.Up(ctx)
 	case StoreReadOnly:
 		if err := s.server.ReadOnly(ctx, true); err != nil {
 			return err
 		}
-		sleep(ctx, b.For)
+		rig.Sleep(ctx, b.For)
 		return s.server.ReadOnly(context.WithoutCancel(ctx), false)
 	case LostReply:
 		members[0].Store.DropReplies(3)
-		sleep(ctx, b.For)
+		rig.Sleep(ctx, b.For)
 		members[0].Store.DropReplies(0)
 		return nil
 	case HintsEmptied:
-		return flushAll(ctx, s.rig.Redis)
+		return rig.FlushAll(ctx, s.rig.Redis)
 	}
 	s.ways(ctx, b, members, at)
 	return nil
 }
 
-func (s *Striker) process(ctx context.Context, b Blow, m *Member, at int) error {
+func (s *Striker) process(ctx context.Context, b Blow, m *rig.Member, at int) error {
 	switch b.Kind {
 	case Kill:
-		s.harm(at, crash.HarmDeath)
+		s.harm(at, history.HarmDeath)
 		m.Kill()
 	case Freeze:
-		s.harm(at, crash.HarmLapse)
+		s.harm(at, history.HarmLapse)
 		m.Freeze()
-		sleep(ctx, b.For)
+		rig.Sleep(ctx, b.For)
 		m.Thaw()
 		return nil
 	default:
 		began := time.Now()
 		code := m.Stop()
 		s.mu.Lock()
-		s.exits = append(s.exits, crash.Exit{Node: m.ID, At: began, Code: code})
+		s.exits = append(s.exits, history.Exit{Node: m.ID, At: began, Code: code})
 		s.mu.Unlock()
 	}
-	sleep(ctx, b.For)
+	rig.Sleep(ctx, b.For)
 	return m.Revive(ctx)
 }
 
 // killAt starts a node anew with a failpoint armed, and once more when it was met.
-func (s *Striker) killAt(ctx context.Context, b Blow, m *Member, at int) error {
+func (s *Striker) killAt(ctx context.Context, b Blow, m *rig.Member, at int) error {
 	m.Kill()
-	s.harm(at, crash.HarmDeath)
-	if err := m.revive(ctx, b.Point); err != nil {
+	s.harm(at, history.HarmDeath)
+	if err := m.ReviveAt(ctx, b.Point); err != nil {
 		return err
 	}
-	if !m.fall(b.For) {
+	if !m.Fall(b.For) {
 		m.Kill() // it was not met, and must not be met later
 	}
-	again := s.open(crash.Fault{Kind: b.Point, Harm: crash.HarmDeath, Node: m.ID})
+	again := s.open(history.Fault{Kind: b.Point, Harm: history.HarmDeath, Node: m.ID})
 	defer func() { s.over(again) }()
 	return m.Revive(ctx)
 }
 
 // twin starts a second process under a node's id, which is to be refused. If
 // it is not, it is ended, and the first one, which stops itself, comes back.
-func (s *Striker) twin(ctx context.Context, m *Member) error {
-	t := crash.Twin{Node: m.ID}
-	addr, err := crash.FreeAddr(ctx)
+func (s *Striker) twin(ctx context.Context, m *rig.Member) error {
+	t := history.Twin{Node: m.ID}
+	addr, err := rig.FreeAddr(ctx)
 	if err != nil {
 		return err
 	}
-	second := &crash.Node{Binary: s.rig.Binary, Addr: addr, Env: append(slices.Clone(m.Node.Env), "PS_DATA_DIR="+filepath.Join(s.rig.Dir, m.ID+"-twin"))}
+	second := &rig.Node{Binary: s.rig.Binary, Addr: addr, Env: append(slices.Clone(m.Node.Env), "PS_DATA_DIR="+filepath.Join(s.rig.Dir, m.ID+"-twin"))}
 	_, err = second.Start(ctx, "")
 	t.Accepted, t.At = err == nil, time.Now()
 	second.Kill()
@@ -162,22 +151,22 @@ func (s *Striker) twin(ctx context.Context, m *Member) error {
 	if !t.Accepted {
 		return nil
 	}
-	at := s.open(crash.Fault{Kind: string(Twin), Harm: crash.HarmHiccup, Node: m.ID})
+	at := s.open(history.Fault{Kind: string(Twin), Harm: history.HarmHiccup, Node: m.ID})
 	defer func() { s.over(at) }()
-	m.fall(s.rig.Lease)
+	m.Fall(s.rig.Lease)
 	return m.Revive(ctx)
 }
 
 // ways are the faults of what lies between nodes and services.
-func (s *Striker) ways(ctx context.Context, b Blow, members []*Member, at int) {
-	mode := map[Kind]Mode{
-		CutStore: Cut, HoleStore: BlackHole, HalfStore: HalfOpen, SlowStore: Slow, StoreAway: Cut,
-		CutHints: Cut, SlowHints: Slow, HintsAway: Cut,
+func (s *Striker) ways(ctx context.Context, b Blow, members []*rig.Member, at int) {
+	mode := map[Kind]rig.Mode{
+		CutStore: rig.Cut, HoleStore: rig.BlackHole, HalfStore: rig.HalfOpen, SlowStore: rig.Slow, StoreAway: rig.Cut,
+		CutHints: rig.Cut, SlowHints: rig.Slow, HintsAway: rig.Cut,
 	}[b.Kind]
 	if b.Kind == CutStore || b.Kind == HoleStore || b.Kind == HalfStore {
-		s.harm(at, crash.HarmLapse)
+		s.harm(at, history.HarmLapse)
 	}
-	set := func(mode Mode) {
+	set := func(mode rig.Mode) {
 		for _, m := range members {
 			if b.Kind.family() == "hints" {
 				m.Hints.Set(mode)
@@ -187,12 +176,12 @@ func (s *Striker) ways(ctx context.Context, b Blow, members []*Member, at int) {
 		}
 	}
 	set(mode)
-	sleep(ctx, b.For)
-	set(Pass)
+	rig.Sleep(ctx, b.For)
+	set(rig.Pass)
 }
 
 // open notes that a fault begins now, and over that it is over.
-func (s *Striker) open(f crash.Fault) int {
+func (s *Striker) open(f history.Fault) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f.From = time.Now()
@@ -200,7 +189,7 @@ func (s *Striker) open(f crash.Fault) int {
 	return len(s.faults) - 1
 }
 
-func (s *Striker) harm(at int, h crash.Harm) {
+func (s *Striker) harm(at int, h history.Harm) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults[at].Harm = h

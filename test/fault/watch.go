@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // The bounds of what is kept.
@@ -23,15 +25,15 @@ const (
 // watch calls the API of all nodes and looks at the processes while they are
 // disturbed.
 type watch struct {
-	rig    *Rig
+	rig    *rig.Rig
 	client *crash.Client
 	hand   *crash.Hand
 
 	mu       sync.Mutex
-	looks    []crash.Row
-	answers  []crash.Reply
-	sights   []crash.Member
-	holdings []crash.Holding
+	looks    []history.Row
+	answers  []history.Reply
+	sights   []history.Member
+	holdings []history.Holding
 }
 
 // run watches until ctx ends.
@@ -47,13 +49,13 @@ func (w *watch) run(ctx context.Context) {
 		"read config": {900 * time.Millisecond, func(ctx context.Context, c *crash.Client) error { _, err := c.Job(ctx, w.hand.Job); return err }},
 	} {
 		wg.Go(func() {
-			for sleep(ctx, duty.every) {
+			for rig.Sleep(ctx, duty.every) {
 				w.ask(ctx, name, duty.call)
 			}
 		})
 	}
 	wg.Go(func() {
-		for sleep(ctx, time.Second) {
+		for rig.Sleep(ctx, time.Second) {
 			w.hold()
 		}
 	})
@@ -63,10 +65,10 @@ func (w *watch) run(ctx context.Context) {
 // ask makes one call of a node that is not known to be silent.
 func (w *watch) ask(ctx context.Context, what string, call func(ctx context.Context, c *crash.Client) error) {
 	m := w.rig.Members[rand.IntN(len(w.rig.Members))] //nolint:gosec // any node will do
-	if !m.up.Load() {
+	if !m.Up() {
 		return
 	}
-	r := crash.Reply{Node: m.ID, What: what, Status: 200, At: time.Now()}
+	r := history.Reply{Node: m.ID, What: what, Status: 200, At: time.Now()}
 	err := call(ctx, w.client.At(m.Base()))
 	if ctx.Err() != nil {
 		return
@@ -116,12 +118,12 @@ func (w *watch) sight(ctx context.Context, c *crash.Client) error {
 // hold notes what the processes hold; one that has just ended holds nothing.
 func (w *watch) hold() {
 	for _, m := range w.rig.Members {
-		x := crash.Holding{Node: m.ID, At: time.Now(), Connections: OpenTo(m.Store.Addr())}
-		proc := "/proc/" + strconv.FormatInt(m.pid.Load(), 10)
+		x := history.Holding{Node: m.ID, At: time.Now(), Connections: rig.OpenTo(m.Store.Addr())}
+		proc := "/proc/" + strconv.FormatInt(m.Pid(), 10)
 		if files, err := os.ReadDir(filepath.Join(proc, "fd")); err == nil {
 			x.Descriptors = len(files)
 		}
-		x.Memory = resident(proc)
+		x.Memory = rig.Resident(proc)
 		w.mu.Lock()
 		w.holdings = append(w.holdings, x)
 		w.mu.Unlock()

@@ -1,4 +1,4 @@
-package fault_test
+package rig_test
 
 import (
 	"bufio"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/test/fault"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // echo is a server that answers each line with it, and notes that it had it.
@@ -41,7 +41,7 @@ type talk struct {
 	in *bufio.Reader
 }
 
-func dial(t *testing.T, p *fault.Proxy) talk {
+func dial(t *testing.T, p *rig.Proxy) talk {
 	t.Helper()
 	c, err := net.Dial("tcp", p.Addr())
 	require.NoError(t, err)
@@ -69,10 +69,10 @@ func timedOut(err error) bool {
 	return ok && e.Timeout()
 }
 
-func newProxy(t *testing.T) (*fault.Proxy, chan string) {
+func newProxy(t *testing.T) (*rig.Proxy, chan string) {
 	t.Helper()
 	addr, heard := echo(t)
-	p, err := fault.NewProxy(addr)
+	p, err := rig.NewProxy(addr)
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
 	return p, heard
@@ -83,7 +83,7 @@ func TestAProxyPassesAndCuts(t *testing.T) {
 	c := dial(t, p)
 	c.say("one")
 	c.mustHear(t, "one")
-	p.Set(fault.Cut)
+	p.Set(rig.Cut)
 	_, err := c.hear(5 * time.Second)
 	require.Error(t, err)
 	require.False(t, timedOut(err), "it is told")
@@ -94,7 +94,7 @@ func TestAProxyPassesAndCuts(t *testing.T) {
 	}
 	require.Error(t, err)
 	require.False(t, timedOut(err), "a new one is told too")
-	p.Set(fault.Pass)
+	p.Set(rig.Pass)
 	again := dial(t, p)
 	again.say("two")
 	again.mustHear(t, "two")
@@ -106,7 +106,7 @@ func TestABlackHoleGoesOnWhereItStopped(t *testing.T) {
 	c := dial(t, p)
 	c.say("one")
 	c.mustHear(t, "one")
-	p.Set(fault.BlackHole)
+	p.Set(rig.BlackHole)
 	c.say("two")
 	fresh := dial(t, p)
 	fresh.say("three")
@@ -114,7 +114,7 @@ func TestABlackHoleGoesOnWhereItStopped(t *testing.T) {
 	require.True(t, timedOut(err))
 	_, err = fresh.hear(10 * time.Millisecond)
 	require.True(t, timedOut(err))
-	p.Set(fault.Pass)
+	p.Set(rig.Pass)
 	c.mustHear(t, "two")
 	fresh.mustHear(t, "three")
 }
@@ -122,19 +122,19 @@ func TestABlackHoleGoesOnWhereItStopped(t *testing.T) {
 // What a node holds is counted at the node.
 func TestConnectionsThatANodeHasDroppedDoNotCount(t *testing.T) {
 	p, _ := newProxy(t)
-	p.Set(fault.BlackHole)
+	p.Set(rig.BlackHole)
 	c := dial(t, p)
 	dial(t, p)
 	c.say("one")
-	require.Equal(t, 2, fault.OpenTo(p.Addr()))
+	require.Equal(t, 2, rig.OpenTo(p.Addr()))
 	require.NoError(t, c.Close())
-	require.Equal(t, 1, fault.OpenTo(p.Addr()))
+	require.Equal(t, 1, rig.OpenTo(p.Addr()))
 }
 
 func TestASlowProxyDelays(t *testing.T) {
 	p, _ := newProxy(t)
 	p.Delay = 150 * time.Millisecond
-	p.Set(fault.Slow)
+	p.Set(rig.Slow)
 	c, began := dial(t, p), time.Now()
 	c.say("one")
 	c.mustHear(t, "one")
@@ -147,7 +147,7 @@ func TestAHalfOpenConnectionIsDeadAndDoesNotSay(t *testing.T) {
 	c.say("one")
 	c.mustHear(t, "one")
 	<-heard
-	p.Set(fault.HalfOpen)
+	p.Set(rig.HalfOpen)
 	c.say("two")
 	_, err := c.hear(100 * time.Millisecond)
 	require.True(t, timedOut(err))
@@ -155,7 +155,7 @@ func TestAHalfOpenConnectionIsDeadAndDoesNotSay(t *testing.T) {
 	fresh.say("three")
 	fresh.mustHear(t, "three")
 	require.Equal(t, "three", <-heard, "what was said to a dead connection is lost")
-	p.Set(fault.Pass)
+	p.Set(rig.Pass)
 	_, err = c.hear(5 * time.Second)
 	require.Error(t, err)
 	require.False(t, timedOut(err), "now it is told")

@@ -1,4 +1,4 @@
-package crash
+package history
 
 // The rules that are checked, each with the invariant that it is part of.
 const (

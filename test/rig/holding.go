@@ -1,4 +1,4 @@
-package fault
+package rig
 
 import (
 	"fmt"
@@ -28,8 +28,8 @@ func OpenTo(addr string) int {
 	return open
 }
 
-// resident is the memory of a process in bytes; 0 when it cannot be read.
-func resident(proc string) int64 {
+// Resident is the memory of a process in bytes; 0 when it cannot be read.
+func Resident(proc string) int64 {
 	text, err := os.ReadFile(filepath.Join(proc, "statm"))
 	if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {
 		pages, _ := strconv.ParseInt(fields[1], 10, 64)

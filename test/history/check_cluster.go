@@ -1,4 +1,4 @@
-package crash
+package history
 
 import (
 	"fmt"
@@ -109,7 +109,7 @@ func (c *checker) outputs() {
 				last = append(last, l.Line)
 			}
 		}
-		if want := outputLines(row.Attempt); row.Status == "SUCCESS" && !slices.Equal(last, want) {
+		if want := OutputLines(row.Attempt); row.Status == "SUCCESS" && !slices.Equal(last, want) {
 			c.violate(RuleLogs, "%s has put out %q at its last attempt, not %q", o.Execution, last, want)
 		}
 	}

@@ -1,4 +1,6 @@
-package fault
+// Package rig runs the real binary as processes, and the servers that they need,
+// so that a test can kill, freeze, cut off and slow down each of them.
+package rig
 
 import (
 	"context"
@@ -7,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,8 +17,6 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-
-	"github.com/platform-scheduler/platform-scheduler/test/crash"
 )
 
 // Options say what the nodes are given.
@@ -44,7 +45,7 @@ type Rig struct {
 // Member is one node of the rig.
 type Member struct {
 	ID   string
-	Node *crash.Node
+	Node *Node
 	// Store and Hints are its ways; Hints is nil where there is no Redis. Door is the
 	// way of the others to it, where that was asked for.
 	Store, Hints, Door *Proxy
@@ -76,7 +77,7 @@ func NewRig(ctx context.Context, o Options) (*Rig, error) {
 				return r, err
 			}
 		}
-		addr, err := crash.FreeAddr(ctx)
+		addr, err := FreeAddr(ctx)
 		if err != nil {
 			return r, err
 		}
@@ -90,7 +91,7 @@ func NewRig(ctx context.Context, o Options) (*Rig, error) {
 		if err != nil {
 			return r, err
 		}
-		m.Node = &crash.Node{Binary: o.Binary, Addr: addr, Env: env}
+		m.Node = &Node{Binary: o.Binary, Addr: addr, Env: env}
 	}
 	return r, nil
 }
@@ -169,6 +170,22 @@ func (r *Rig) Close() {
 	}
 }
 
+// Up reports whether the node is expected to answer.
+func (m *Member) Up() bool { return m.up.Load() }
+
+// Pid is the number of the process; 0 while none runs.
+func (m *Member) Pid() int64 { return m.pid.Load() }
+
+// Starts is how many processes were started.
+func (m *Member) Starts() int64 { return m.starts.Load() }
+
+// Fell is when the process was found to have ended by itself.
+func (m *Member) Fell() []time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.fell)
+}
+
 // Base is the address of the node's API.
 func (m *Member) Base() string { return "http://" + m.Node.Addr }
 
@@ -177,11 +194,11 @@ func (m *Member) Base() string { return "http://" + m.Node.Addr }
 const reviveBound = 90 * time.Second
 
 // Revive starts the node unless it runs, again and again, as a supervisor does.
-func (m *Member) Revive(ctx context.Context) error { return m.revive(ctx, "") }
+func (m *Member) Revive(ctx context.Context) error { return m.ReviveAt(ctx, "") }
 
-// revive arms a failpoint; a process that meets it before it is ready is left
+// ReviveAt starts the node as Revive does and arms a failpoint; a process that meets it before it is ready is left
 // dead.
-func (m *Member) revive(ctx context.Context, point string) error {
+func (m *Member) ReviveAt(ctx context.Context, point string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.look()
@@ -205,9 +222,9 @@ func (m *Member) revive(ctx context.Context, point string) error {
 	return fmt.Errorf("%s did not start within %s: %w: %s", m.ID, reviveBound, err, tail(m.Node.Stderr()))
 }
 
-// fall waits for the process to end by itself, as it is expected to, and
+// Fall waits for the process to end by itself, as it is expected to, and
 // reports whether it did.
-func (m *Member) fall(within time.Duration) bool {
+func (m *Member) Fall(within time.Duration) bool {
 	if m.pid.Load() != 0 && !m.Node.ExitedWithin(within) {
 		return false
 	}

@@ -1,6 +1,6 @@
-// Package crash kills the real binary under load and checks afterwards, from
-// outside, that every planned fire has exactly one recorded outcome.
-package crash
+// Package history holds what a test saw of the product from outside, and checks it:
+// every planned fire has exactly one recorded outcome, and the rules of rules.go.
+package history
 
 import "time"
 

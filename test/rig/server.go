@@ -1,4 +1,4 @@
-package fault
+package rig
 
 import (
 	"context"
@@ -128,8 +128,8 @@ func (s *Server) run(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// flushAll empties a Redis.
-func flushAll(ctx context.Context, addr string) error {
+// FlushAll empties a Redis.
+func FlushAll(ctx context.Context, addr string) error {
 	c, err := (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return err

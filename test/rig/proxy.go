@@ -1,4 +1,4 @@
-package fault
+package rig
 
 import (
 	"bytes"
@@ -195,7 +195,7 @@ func (p *Proxy) gate(delay time.Duration) bool {
 			}
 			continue
 		case Slow:
-			sleep(p.ctx, delay)
+			Sleep(p.ctx, delay)
 		case Pass, HalfOpen:
 		}
 		return p.ctx.Err() == nil
