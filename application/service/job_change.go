@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
@@ -29,16 +30,23 @@ type edit struct {
 }
 
 // change is the frame of every edit: lock, settle, edit, store, tell. Where more
-// is due than one transaction records, the rest is recorded first, in
-// transactions of their own: when the time of the call ends meanwhile, they stand
-// and the call may be repeated.
+// is due than one transaction records, or more runs are to go elsewhere than one
+// moves, that is done first, in transactions of their own: when the time of the
+// call ends meanwhile, they stand and the call may be repeated.
 func (s *JobService) change(ctx context.Context, id string, e edit) (*entity.Job, error) {
+	limit := coordination.RehomeLimit
 	for {
-		changed, err := s.tryChange(ctx, id, e)
-		if !errors.Is(err, errMoreDue) {
-			return changed, err
+		changed, err := s.tryChange(ctx, id, e, limit)
+		switch {
+		case err == nil:
+			return changed, nil
+		case errors.Is(err, errMoreDue):
+			err = s.settleChunk(ctx, id)
+		case errors.Is(err, coordination.ErrManyRuns):
+			err = s.rehome(ctx, changed)
+			limit = math.MaxInt // what is left has begun, or came meanwhile
 		}
-		if err := s.settleChunk(ctx, id); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -103,8 +111,10 @@ func (s *JobService) settle(ctx context.Context, tx repository.Tx, job *entity.J
 	return effect, more, err
 }
 
-// tryChange is one try of change.
-func (s *JobService) tryChange(ctx context.Context, id string, e edit) (*entity.Job, error) {
+// tryChange is one try of change. It moves at most limit live runs: with
+// coordination.ErrManyRuns nothing is done, and it returns what the job was to
+// become.
+func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int) (*entity.Job, error) {
 	var changed *entity.Job
 	var effect coordination.Effect
 	queued := false
@@ -152,7 +162,8 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit) (*entity.
 		}
 		next.Version, next.UpdateTime = old.Version+1, now
 		if next.Group != old.Group || next.Limited != old.Limited {
-			if err := s.Places.Rehome(ctx, tx, now, next, &effect); err != nil {
+			changed = next
+			if err := s.Places.Rehome(ctx, tx, now, next, limit, &effect); err != nil {
 				return err
 			}
 		}
@@ -169,7 +180,7 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit) (*entity.
 		return addJobEvent(ctx, tx, next, e.what)
 	})
 	if err != nil {
-		return nil, err
+		return changed, err
 	}
 	s.Engine.JobChanged(changed)
 	s.Engine.Notice(effect)

@@ -35,14 +35,42 @@ func (s *JobService) moveQueue(ctx context.Context, id string) {
 	}
 }
 
-// maxClosed bounds the runs of a deleted job that one call ends.
-const maxClosed = 100_000
+// rehome moves runs of a job that wait to where they will wait when the job has
+// become next, in steps of a transaction each. What it has done stays done when
+// it is cut short, and the next edit goes on.
+func (s *JobService) rehome(ctx context.Context, next *entity.Job) error {
+	ids, err := s.Claims.WaitingOf(ctx, next.ID, maxMoved)
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(ids, coordination.RehomeLimit) {
+		var effect coordination.Effect
+		err := s.Store.Write(ctx, repository.LaneAPI, "job.rehome", func(ctx context.Context, tx repository.Tx) error {
+			effect = coordination.Effect{}
+			jobs, err := s.Places.Lock(ctx, tx, []string{next.ID}, next.Group)
+			if err != nil || jobs[next.ID] == nil {
+				return err
+			}
+			job := jobs[next.ID]
+			job.Group, job.Limited = next.Group, next.Limited
+			return s.Places.RehomeSome(ctx, tx, s.Clock.Now(), job, part, &effect)
+		})
+		if err != nil {
+			return err
+		}
+		s.Engine.Notice(effect)
+	}
+	return nil
+}
+
+// maxMoved bounds the runs of a job that one call moves or ends.
+const maxMoved = 100_000
 
 // closeWaiting ends the waiting runs of a job that was deleted.
 func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), followNow)
 	defer cancel()
-	ids, err := s.Claims.WaitingOf(bounded, job.ID, maxClosed)
+	ids, err := s.Claims.WaitingOf(bounded, job.ID, maxMoved)
 	if err != nil {
 		s.Logger.Warn("the waiting runs of a deleted job are left to the sweep", "job", job.ID, "error", err)
 		return

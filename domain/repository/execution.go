@@ -84,8 +84,11 @@ type ExecutionWriter interface {
 	// TryLockAt locks and returns the rows that stand under the claim keys, and
 	// leaves out those that somebody else has locked.
 	TryLockAt(ctx context.Context, keys []entity.ClaimKey) ([]*entity.Execution, error)
-	// LiveOf locks and returns the runs of a job that are not final, in id order.
-	LiveOf(ctx context.Context, jobID string) ([]*entity.Execution, error)
+	// LiveOf locks and returns those of the runs of a job that are not final and
+	// are wanted, in id order. When they are more than limit, it says so and returns
+	// none. It looks at everything that is live, and judges by job, fire and claim
+	// key alone before it locks.
+	LiveOf(ctx context.Context, jobID string, limit int, wanted func(*entity.Execution) bool) (rows []*entity.Execution, more bool, err error)
 	// Requeue writes the claim keys and update times of locked rows that wait,
 	// many in one statement.
 	Requeue(ctx context.Context, rows []*entity.Execution) error

@@ -2,6 +2,7 @@ package persistence
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -51,15 +52,27 @@ func (w *executionWriter) TryLockAt(ctx context.Context, keys []entity.ClaimKey)
 
 // LiveOf implements repository.ExecutionWriter. It searches what is live and not
 // the job's history, which may be millions of runs.
-func (w *executionWriter) LiveOf(ctx context.Context, jobID string) ([]*entity.Execution, error) {
+func (w *executionWriter) LiveOf(ctx context.Context, jobID string, limit int, wanted func(*entity.Execution) bool) (rows []*entity.Execution, more bool, err error) {
 	all := entity.AllClaims()
-	ids, err := collect(ctx, w.c, "execution.live-of", "SELECT id FROM scheduler_job_execution"+w.c.d.byClaim+
-		" WHERE claim_key >= ? AND claim_key < ? AND job_id = ?", []any{string(all.Lo), string(all.Hi), jobID}, scanText)
+	heads, err := collect(ctx, w.c, "execution.live-of", "SELECT id, fire_key, claim_key FROM scheduler_job_execution"+w.c.d.byClaim+
+		" WHERE claim_key >= ? AND claim_key < ? AND job_id = ?", []any{string(all.Lo), string(all.Hi), jobID},
+		func(rows *sql.Rows) (*entity.Execution, error) {
+			e := &entity.Execution{JobID: jobID}
+			return e, rows.Scan(&e.ID, &e.FireKey, &e.Claim)
+		})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	rows, err := w.Lock(ctx, ids)
-	return slices.DeleteFunc(rows, func(e *entity.Execution) bool { return e.Status.Final() }), err
+	heads = slices.DeleteFunc(heads, func(e *entity.Execution) bool { return !wanted(e) })
+	if len(heads) > limit {
+		return nil, true, nil
+	}
+	ids := make([]string, len(heads))
+	for i, e := range heads {
+		ids[i] = e.ID
+	}
+	rows, err = w.Lock(ctx, ids)
+	return slices.DeleteFunc(rows, func(e *entity.Execution) bool { return e.Status.Final() || !wanted(e) }), false, err
 }
 
 // Requeue implements repository.ExecutionWriter.

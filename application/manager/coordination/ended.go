@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -94,14 +95,8 @@ func liveRows(ctx context.Context, tx repository.Tx, f entity.LiveFire) (int, er
 	if _, planned := identity.NominalOf(f.FireKey); err != nil || planned || len(rows) >= f.Remaining {
 		return len(rows), err
 	}
-	all, err := tx.Executions.LiveOf(ctx, f.JobID)
-	n := 0
-	for _, row := range all {
-		if row.FireKey == f.FireKey {
-			n++
-		}
-	}
-	return n, err
+	all, _, err := tx.Executions.LiveOf(ctx, f.JobID, math.MaxInt, func(row *entity.Execution) bool { return row.FireKey == f.FireKey })
+	return len(all), err
 }
 
 // shrink takes the shards that are final off their fires, and returns the fires

@@ -2,29 +2,82 @@ package coordination
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
+// ErrManyRuns is returned by Rehome for a job of which more runs are live than
+// one transaction should move.
+var ErrManyRuns = errors.New("too many runs of the job are live to be moved at once")
+
+// RehomeLimit bounds the runs that one transaction of Rehome or RehomeSome moves.
+const RehomeLimit = 200
+
 // Rehome brings the fires of a locked job under what its group asks now: the job
 // was moved, or its group got a limit or lost it. What has begun goes on and
-// counts where it is; what has not waits for a place there. The caller holds the
-// locks of both groups, stores the job, whose FenceSeq may grow, and opens both.
-func (p *Places) Rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *Effect) error {
+// counts where it is; what has not waits for a place there. Of more than limit
+// runs it moves none, and returns ErrManyRuns. The caller holds the locks of both
+// groups, stores the job, whose FenceSeq may grow, and opens both.
+func (p *Places) Rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *Effect) error {
+	rows, more, err := tx.Executions.LiveOf(ctx, job.ID, limit, astray(job))
+	switch {
+	case err != nil:
+		return fmt.Errorf("read what is live of job %s: %w", job.ID, err)
+	case more:
+		return ErrManyRuns
+	}
 	if err := tx.Groups.ReleaseJob(ctx, job.ID); err != nil {
 		return fmt.Errorf("give up the places of job %s: %w", job.ID, err)
 	}
-	rows, err := tx.Executions.LiveOf(ctx, job.ID)
+	return p.rehome(ctx, tx, now, job, rows, e)
+}
+
+// RehomeSome does a part of what Rehome would do to a locked job that is changed
+// later: those of the runs that have not begun go to where they will wait, and
+// the job's FenceSeq is stored. Until the change they wait there, whoever opens
+// the group. A fire of several runs is bound by Rehome alone, which sees all of it.
+func (p *Places) RehomeSome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, ids []string, e *Effect) error {
+	rows, err := tx.Executions.Lock(ctx, ids)
 	if err != nil {
-		return fmt.Errorf("read what is live of job %s: %w", job.ID, err)
+		return fmt.Errorf("lock %d waiting runs of job %s: %w", len(ids), job.ID, err)
 	}
-	if len(rows) == 0 {
+	wrong, seq := astray(job), job.FenceSeq
+	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool {
+		return row.JobID != job.ID || row.Status != entity.StatusWaiting || row.Attempt > 0 || job.Limited && row.ShardTotal > 1 || !wrong(row)
+	})
+	if err := p.rehome(ctx, tx, now, job, rows, e); err != nil || job.FenceSeq == seq {
+		return err
+	}
+	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{AdvanceOf(job, time.Time{})}); err != nil {
+		return fmt.Errorf("store the fence number of job %s: %w", job.ID, err)
+	}
+	return nil
+}
+
+// astray tells of a live run whether its claim key is one that a run of the job
+// does not have under what the group of the job asks. Runs that hold a place are
+// among them: which places they hold is not to be seen in the key.
+func astray(job *entity.Job) func(*entity.Execution) bool {
+	if !job.Limited {
+		return func(row *entity.Execution) bool { return row.Claim.Grouped() || row.Claim.Delayed() }
+	}
+	lo, hi := entity.GroupQueue(job.Group).Range()
+	return func(row *entity.Execution) bool {
+		k := row.Claim
+		return !k.Queued() && !k.Delayed() && (k < lo || k >= hi)
+	}
+}
+
+func (p *Places) rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *Effect) error {
+	switch {
+	case len(rows) == 0:
 		return nil
-	}
-	if job.Limited {
+	case job.Limited:
 		return p.bind(ctx, tx, now, job, rows)
 	}
 	return p.unbind(ctx, tx, now, job, rows, e)

@@ -97,8 +97,15 @@ func waitingForGroup(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []string{rows[1].ID, rows[2].ID}, next(2))
 	require.Empty(t, claim(t, s, "n1", 10, noon), "nobody takes them")
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		live, err := tx.Executions.LiveOf(ctx, jobID(1))
+		grouped := func(row *entity.Execution) bool { return row.Claim.Grouped() }
+		live, more, err := tx.Executions.LiveOf(ctx, jobID(1), 2, grouped)
 		require.Len(t, live, 2)
+		require.False(t, more)
+		none, more, _ := tx.Executions.LiveOf(ctx, jobID(1), 1, grouped)
+		require.Empty(t, none, "they are too many")
+		require.True(t, more)
+		one, _, _ := tx.Executions.LiveOf(ctx, jobID(1), 10, func(row *entity.Execution) bool { return row.FireKey == live[0].FireKey })
+		require.Len(t, one, 1)
 		for _, row := range live {
 			row.Claim, row.UpdateTime = row.Claim.In(entity.CommonQueue), noon.Add(time.Hour)
 		}
