@@ -84,6 +84,10 @@ fault: ## disturb a cluster of three nodes in every way for FAULT_MINUTES (10)
 matrix: ## kill and freeze nodes and helpers for MATRIX_ROUNDS rounds (200) while nasty commands run
 	PS_MATRIX_ROUNDS=$(MATRIX_ROUNDS) go test -count=1 -timeout 30m -v -run TestMatrix ./test/commands
 
+.PHONY: compare
+compare: build ## measure this build and the binary OLD in turns: COMPARE_ARGS
+	go run ./test/compare -old $(OLD) -new $(BINARY) $(COMPARE_ARGS)
+
 # Durable on both sides: SQLite with its default, MariaDB with fsync per commit and binlog (BINLOG=0: without).
 .PHONY: bench
 bench: build ## throughput, lateness and stampede, on SQLite and on a durable private MariaDB
