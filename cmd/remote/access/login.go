@@ -24,7 +24,7 @@ const loginLife = 90 * 24 * time.Hour
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
 	return []*cobra.Command{
-		loginCommand(s), logoutCommand(s), contextCommand(s), passwordCommand(s),
+		loginCommand(s), logoutCommand(s), contextCommand(s), whoamiCommand(s), passwordCommand(s),
 		userCommand(s), tokenCommand(s), secretCommand(s), auditCommand(s),
 	}
 }
@@ -172,6 +172,15 @@ func logout(s *remote.Session, c *cobra.Command) error {
 		return s.Value(contextView{Name: name, Server: known.Server, User: known.User})
 	}
 	return s.Line("signed out of %s", known.Server)
+}
+
+func whoamiCommand(s *remote.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "whoami", Short: "Show as whom one is signed in, and with which rights", Example: "  platform-scheduler whoami", Args: usage.Args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return remote.Get(s, c, "/auth/me", nil, func(u user) error { return u.show(s) })
+		},
+	}
 }
 
 func contextCommand(s *remote.Session) *cobra.Command {

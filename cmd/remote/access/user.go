@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
 	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
@@ -25,6 +26,8 @@ type user struct {
 	Commands bool              `json:"commands"`
 	Secrets  bool              `json:"secrets"`
 	Password string            `json:"password,omitempty"`
+	// Permissions are only read.
+	Permissions []string `json:"permissions,omitempty"`
 	// KeepTokens leaves the API tokens when the password changes.
 	KeepTokens bool `json:"keepTokens,omitempty"`
 }
@@ -47,6 +50,19 @@ func (u user) rights() string {
 	return strings.Join(parts, ", ")
 }
 
+func (u user) show(s *remote.Session) error {
+	return s.Fields([]output.Field{
+		{Name: "Name", Value: u.Username},
+		{Name: "Id", Value: u.ID},
+		{Name: "Role", Value: u.Role},
+		{Name: "Rights", Value: u.rights()},
+		{Name: "Permissions", Value: strings.Join(u.Permissions, ", ")},
+	})
+}
+
+// roleAdmin holds every right.
+const roleAdmin = "admin"
+
 // rightsFlags are the flags that say what a user may do.
 type rightsFlags struct {
 	role              string
@@ -64,6 +80,10 @@ func (f *rightsFlags) add(c *cobra.Command, role string) {
 // apply puts what was given on the command line into a user.
 func (f *rightsFlags) apply(c *cobra.Command, u *user) error {
 	if u.Role == "" || c.Flags().Changed("role") {
+		if u.Role == roleAdmin && f.role != roleAdmin {
+			// Admins hold them by their role; who is none any more does not keep them.
+			u.Commands, u.Secrets = false, false
+		}
 		u.Role = f.role
 	}
 	if c.Flags().Changed("commands") {
@@ -157,8 +177,25 @@ func userCommand(s *remote.Session) *cobra.Command {
 		},
 	}
 	pages.Flags(list, 0)
-	c.AddCommand(list, userCreate(s), userUpdate(s), userResetPassword(s), userDelete(s))
+	c.AddCommand(list, userGet(s), userCreate(s), userUpdate(s), userResetPassword(s), userDelete(s))
 	return c
+}
+
+func userGet(s *remote.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "get NAME", Short: "Show a user", Example: "  platform-scheduler user get ann", Args: usage.Args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := s.Client()
+			if err != nil {
+				return err
+			}
+			known, err := findUser(c, api, args[0])
+			if err != nil {
+				return err
+			}
+			return remote.SendBy(s, c, api, "GET", "/users/"+known.ID, nil, nil, func(u user) error { return u.show(s) })
+		},
+	}
 }
 
 func userCreate(s *remote.Session) *cobra.Command {
@@ -242,6 +279,7 @@ func userResetPassword(s *remote.Session) *cobra.Command {
 
 // put stores what was changed of a user.
 func put(s *remote.Session, c *cobra.Command, api *client.Client, u user) error {
+	u.Permissions = nil
 	return remote.SendBy(s, c, api, "PUT", "/users/"+u.ID, nil, u, func(user) error { return s.Line("changed %s", u.Username) })
 }
 

@@ -89,6 +89,9 @@ func (a *applying) apply(ctx context.Context, file string, exitCode bool) (err e
 	if err := a.report(done); err != nil {
 		return err
 	}
+	if err := a.missingSecrets(ctx, d); err != nil {
+		return err
+	}
 	if exitCode && done.differs() {
 		return usage.ErrDifferent
 	}

@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
@@ -10,10 +12,17 @@ import (
 
 // backfilled is what the API answers to a backfill, and to a dry run of one.
 type backfilled struct {
-	ID         string   `json:"id"`
-	Total      int      `json:"total"`
-	AlreadyRun int      `json:"alreadyRun"`
-	FireTimes  []string `json:"fireTimes"`
+	ID          string   `json:"id"`
+	From        *string  `json:"from"`
+	To          *string  `json:"to"`
+	Total       int      `json:"total"`
+	AlreadyRun  int      `json:"alreadyRun"`
+	Started     int      `json:"started"`
+	MaxParallel int      `json:"maxParallel"`
+	Status      string   `json:"status"`
+	User        string   `json:"user"`
+	CreateTime  *string  `json:"createTime"`
+	FireTimes   []string `json:"fireTimes"`
 }
 
 // backfill runs the planned times of a past range of a job.
@@ -50,5 +59,40 @@ func (n *naming) backfill() *cobra.Command {
 	span.Flags(c, "the job")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "say what would run, and run nothing")
 	c.Flags().IntVar(&maxParallel, "max-parallel", 1, "how many of its runs may be live at once")
+	return c
+}
+
+func (n *naming) backfills() *cobra.Command {
+	var pages remote.Pages
+	c := n.one("backfills", "List the backfills of a job, newest first", func(c *cobra.Command, api *client.Client, j remote.Job) error {
+		zone := n.Zone(j.Schedule.TimeZone)
+		return remote.ListOf(n.Session, c, api, "/jobs/"+j.ID+"/backfills", nil, pages,
+			remote.Column[backfilled]{Name: "id", Of: func(b backfilled) string { return b.ID }},
+			remote.Column[backfilled]{Name: "from", Of: func(b backfilled) string { return remote.In(zone, b.From) }},
+			remote.Column[backfilled]{Name: "to", Of: func(b backfilled) string { return remote.In(zone, b.To) }},
+			remote.Column[backfilled]{Name: "status", Of: func(b backfilled) string { return b.Status }},
+			remote.Column[backfilled]{Name: "started", Of: func(b backfilled) string { return fmt.Sprintf("%d/%d", b.Started, b.Total-b.AlreadyRun) }},
+			remote.Column[backfilled]{Name: "at once", Of: func(b backfilled) string { return fmt.Sprint(b.MaxParallel) }},
+			remote.Column[backfilled]{Name: "by", Of: func(b backfilled) string { return b.User }},
+			remote.Column[backfilled]{Name: "made", Of: func(b backfilled) string { return n.Moment(b.CreateTime) }},
+		)
+	})
+	pages.Flags(c, 50)
+	return c
+}
+
+func (n *naming) cancelBackfill() *cobra.Command {
+	c := n.one("cancel-backfill", "Stop a backfill; its runs that have started go on", nil)
+	c.Use += " ID"
+	c.Example = "  platform-scheduler job backfills \"settle orders\"\n  platform-scheduler job cancel-backfill \"settle orders\" 0193…"
+	c.Args = usage.Args(cobra.ExactArgs(2))
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return n.named(c, args[0], func(c *cobra.Command, api *client.Client, j remote.Job) error {
+			path := "/jobs/" + j.ID + "/backfills/" + remote.Segment(args[1]) + "/cancel"
+			return remote.SendBy(n.Session, c, api, "POST", path, nil, nil, func(b backfilled) error {
+				return n.Line("%s is %s; %d of its %d runs have started", b.ID, b.Status, b.Started, b.Total-b.AlreadyRun)
+			})
+		})
+	}
 	return c
 }

@@ -29,13 +29,24 @@ func (n *naming) resume() *cobra.Command {
 	return h.command("Plan a job, the jobs of a group, or all again")
 }
 
+// errAll refuses a choice beside all.
+var errAll = usage.Errorf("--all goes without a job and without --group")
+
 func (h *holding) command(short string) *cobra.Command {
 	begin := "  platform-scheduler job " + h.what
 	c := &cobra.Command{
-		Use: h.what + " [JOB]", Short: short, Args: usage.Args(cobra.MaximumNArgs(1)), ValidArgsFunction: h.CompleteJobs,
+		Use: h.what + " [JOB", Short: short, ValidArgsFunction: h.CompleteJobs,
 		Example: begin + " \"settle orders\"\n" + begin + " --group reports\n" + begin + " --all",
 		RunE:    h.run,
 	}
+	h.orSeveral(c, func(*cobra.Command) (several, error) {
+		if h.all {
+			return several{}, errAll
+		}
+		return several{what: h.what}, nil
+	})
+	c.Use += "]"
+	c.Args = usage.Args(cobra.ArbitraryArgs)
 	c.Flags().BoolVar(&h.all, "all", false, "every job there is")
 	h.question.Flag(c)
 	return c
@@ -44,7 +55,7 @@ func (h *holding) command(short string) *cobra.Command {
 func (h *holding) run(c *cobra.Command, args []string) error {
 	switch {
 	case h.all && (len(args) > 0 || h.group != ""):
-		return usage.Errorf("--all goes without a job and without --group")
+		return errAll
 	case h.all:
 		if err := h.question.Ask(h.Err, "%s every job there is?", map[string]string{"pause": "Pause", "resume": "Resume"}[h.what]); err != nil {
 			return err

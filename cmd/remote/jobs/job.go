@@ -59,8 +59,8 @@ func jobCommand(s *remote.Session) *cobra.Command {
 	_ = c.RegisterFlagCompletionFunc("group", func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return s.CompleteGroups(c, nil, typed)
 	})
-	c.AddCommand(n.list(), n.get(), documents.ApplyCommand(s), documents.ExportCommand(s, &n.group), n.trigger(), n.pause(), n.resume(), n.remove(),
-		n.fires(), n.why(), n.versions(), n.diff(), n.rollback(), n.backfill())
+	c.AddCommand(n.list(), n.get(), documents.ApplyCommand(s), documents.ExportCommand(s, &n.group), n.trigger(), n.pause(), n.resume(), n.copy(), n.remove(),
+		n.fires(), n.why(), n.versions(), n.diff(), n.rollback(), n.backfill(), n.backfills(), n.cancelBackfill())
 	return c
 }
 
@@ -105,13 +105,16 @@ func (n *naming) list() *cobra.Command {
 
 func (n *naming) remove() *cobra.Command {
 	var q terminal.Question
-	c := n.one("delete", "Delete a job; its runs stay until retention removes them", func(c *cobra.Command, api *client.Client, j remote.Job) error {
+	c := n.one("delete", "Delete jobs; their runs stay until retention removes them", func(c *cobra.Command, api *client.Client, j remote.Job) error {
 		if err := q.Ask(n.Err, "Delete the job %s?", j.Title()); err != nil {
 			return err
 		}
 		return remote.SendBy(n.Session, c, api, "DELETE", "/jobs/"+j.ID, nil, nil, func(json.RawMessage) error {
 			return n.Line("deleted %s", j.Title())
 		})
+	})
+	n.orSeveral(c, func(*cobra.Command) (several, error) {
+		return several{what: "delete", ask: func(jobs int) error { return q.Ask(n.Err, "Delete %d jobs?", jobs) }}, nil
 	})
 	q.Flag(c)
 	return c

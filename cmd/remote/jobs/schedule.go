@@ -20,9 +20,9 @@ type fireTimes struct {
 // scheduleCommand holds what needs no job.
 func scheduleCommand(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "schedule", Short: "Try schedules out", Example: "  platform-scheduler schedule preview --cron \"0 0 9 ? * MON-FRI\" --zone Asia/Shanghai",
+		Use: "schedule", Short: "Try schedules out, and see how many fires are planned", Example: "  platform-scheduler schedule preview --cron \"0 0 9 ? * MON-FRI\" --zone Asia/Shanghai",
 	})
-	c.AddCommand(previewCommand(s))
+	c.AddCommand(previewCommand(s), loadCommand(s))
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
@@ -33,12 +34,27 @@ func (n *naming) trigger() *cobra.Command {
 		}
 		return t.wait.Start(n.Session, c, "/jobs/"+j.ID+"/trigger", body)
 	})
+	n.orSeveral(c, func(c *cobra.Command) (several, error) {
+		given := ""
+		own := c.LocalNonPersistentFlags()
+		c.Flags().Visit(func(f *pflag.Flag) {
+			if own.Lookup(f.Name) != nil {
+				given = f.Name
+			}
+		})
+		if given != "" {
+			return several{}, usage.Errorf("--%s is for one job; several are run now, as they are", given)
+		}
+		return several{what: "trigger"}, nil
+	})
 	c.Long = `Run a job now, or at a moment, and print the ids of its runs, one a shard. With
 --wait their logs are followed to their end, also over a restart of the server;
 then -o json prints the runs as they ended.
 
 --param day=2026-11-14 may be given again; its value is a text. --params takes a
-JSON object for values of other types; --param stands over it.`
+JSON object for values of other types; --param stands over it.
+
+Several jobs are run now, as they are.`
 	begin := "  platform-scheduler job trigger \"settle orders\""
 	c.Example = begin + " --wait\n" + begin + " --param day=2026-11-14 --param region=eu\n" + begin + " --params '{\"limit\": 10}' --at 03:00"
 	f := c.Flags()

@@ -22,6 +22,7 @@ import (
 type version struct {
 	Version    int                    `json:"version"`
 	CreateTime *string                `json:"createTime"`
+	CreatedBy  string                 `json:"createdBy"`
 	Definition map[string]any         `json:"definition"`
 	Changes    map[string]changedPair `json:"changes"`
 }
@@ -45,6 +46,7 @@ func (n *naming) versions() *cobra.Command {
 		return remote.ListOf(n.Session, c, api, "/jobs/"+j.ID+"/versions", nil, pages,
 			remote.Column[version]{Name: "version", Of: func(v version) string { return fmt.Sprint(v.Version) }},
 			remote.Column[version]{Name: "made", Of: func(v version) string { return n.Moment(v.CreateTime) }},
+			remote.Column[version]{Name: "by", Of: func(v version) string { return v.CreatedBy }},
 			remote.Column[version]{Name: "changed", Of: version.fields},
 		)
 	})
@@ -171,6 +173,13 @@ type saved struct {
 	Warnings []struct{ Field, Message string } `json:"warnings"`
 }
 
+// warn tells what the server thinks of a job that it took.
+func (n *naming) warn(made saved) {
+	for _, w := range made.Warnings {
+		n.Notef("warning: %s: %s", w.Field, w.Message)
+	}
+}
+
 func (n *naming) rollback() *cobra.Command {
 	var to int
 	var q terminal.Question
@@ -196,9 +205,7 @@ func (n *naming) rollback() *cobra.Command {
 		}
 		path := fmt.Sprintf("/jobs/%s/versions/%d/restore", j.ID, d.To)
 		return remote.SendBy(n.Session, c, api, "POST", path, nil, map[string]int{"version": j.Version}, func(made saved) error {
-			for _, w := range made.Warnings {
-				n.Notef("warning: %s: %s", w.Field, w.Message)
-			}
+			n.warn(made)
 			return n.Line("%s is at version %d, with the definition of version %d", made.Title(), made.Version, d.To)
 		})
 	})

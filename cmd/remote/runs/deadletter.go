@@ -109,11 +109,14 @@ func letterReplay(s *remote.Session) *cobra.Command {
 	var wait Waiting
 	var q terminal.Question
 	c := &cobra.Command{
-		Use: "replay ID | --job JOB --reason REASON", Short: "Run dead letters again, as new runs", Args: usage.Args(cobra.MaximumNArgs(1)),
+		Use: "replay ID… | --job JOB --reason REASON", Short: "Run dead letters again, as new runs", Args: usage.Args(cobra.ArbitraryArgs),
 		Example: "  platform-scheduler dead-letter replay 0193… --wait\n  platform-scheduler dead-letter replay --job \"settle orders\" --reason HTTP_STATUS",
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 && f.job == "" {
+			if len(args) == 1 && f == (letterFilter{}) {
 				return wait.Start(s, c, "/dead-letters/"+remote.Segment(args[0])+"/replay", nil)
+			}
+			if wait.Asked() {
+				return usage.Errorf("--wait and --timestamps follow one dead letter that is named by its id")
 			}
 			return f.ofCause(s, c, args, q, "replay")
 		},
@@ -128,10 +131,10 @@ func letterDiscard(s *remote.Session) *cobra.Command {
 	var f letterFilter
 	var q terminal.Question
 	c := &cobra.Command{
-		Use: "discard ID | --job JOB --reason REASON", Short: "Take dead letters off the list; their runs stay DEAD", Args: usage.Args(cobra.MaximumNArgs(1)),
+		Use: "discard ID… | --job JOB --reason REASON", Short: "Take dead letters off the list; their runs stay DEAD", Args: usage.Args(cobra.ArbitraryArgs),
 		Example: "  platform-scheduler dead-letter discard 0193…\n  platform-scheduler dead-letter discard --job \"settle orders\" --reason HTTP_STATUS --yes",
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 || f.job != "" {
+			if len(args) != 1 || f != (letterFilter{}) {
 				return f.ofCause(s, c, args, q, "discard")
 			}
 			return remote.Send(s, c, "POST", "/dead-letters/"+remote.Segment(args[0])+"/discard", nil, nil, func(json.RawMessage) error {
@@ -144,49 +147,27 @@ func letterDiscard(s *remote.Session) *cobra.Command {
 	return c
 }
 
-// bulk is the answer to an action on many objects.
-type bulk struct {
-	Items     []json.RawMessage `json:"items"`
-	Succeeded int               `json:"succeeded"`
-	Failed    int               `json:"failed"`
-	More      bool              `json:"more"`
-}
-
-// ofCause does something to all dead letters of a job and a reason, 500 a call.
+// ofCause does something to all dead letters of a job and a reason, or to those
+// that are named.
 func (f *letterFilter) ofCause(s *remote.Session, c *cobra.Command, args []string, q terminal.Question, what string) error {
-	if len(args) > 0 || f.job == "" || f.reason == "" {
-		return usage.Errorf("name a dead letter by its id, or all of a cause with --job and --reason")
+	byCause := f.job != "" || f.reason != ""
+	if len(args) > 0 && byCause || len(args) == 0 && (f.job == "" || f.reason == "") {
+		return usage.Errorf("name dead letters by their ids, or all of a cause with --job and --reason")
 	}
 	api, err := s.Client()
 	if err != nil {
 		return err
 	}
-	id, err := f.jobID(s, c, api)
-	if err != nil {
-		return err
-	}
-	if err := q.Ask(s.Err, "%s all dead letters of %s that ended with %s?", map[string]string{"replay": "Replay", "discard": "Discard"}[what], f.job, f.reason); err != nil {
-		return err
-	}
-	total := bulk{More: true, Items: []json.RawMessage{}}
-	for total.More {
-		var part bulk
-		if err := api.Call(c.Context(), "POST", "/bulk/dead-letters/"+what, nil, map[string]string{"jobId": id, "reason": f.reason}, &part); err != nil {
+	all := remote.Bulk{Path: "/bulk/dead-letters/" + what, IDs: args}
+	if byCause {
+		id, err := f.jobID(s, c, api)
+		if err != nil {
 			return err
 		}
-		total.Items = append(total.Items, part.Items...)
-		total.Succeeded += part.Succeeded
-		total.Failed += part.Failed
-		// A round in which nothing succeeded would go on for ever.
-		total.More = part.More && part.Succeeded > 0
+		if err := q.Ask(s.Err, "%s all dead letters of %s that ended with %s?", map[string]string{"replay": "Replay", "discard": "Discard"}[what], f.job, f.reason); err != nil {
+			return err
+		}
+		all.Body = map[string]any{"jobId": id, "reason": f.reason}
 	}
-	if !s.ForPeople() {
-		err = s.Value(total)
-	} else {
-		err = s.Line("%d done, %d failed", total.Succeeded, total.Failed)
-	}
-	if err == nil && total.Failed > 0 {
-		err = fmt.Errorf("%d dead letters failed", total.Failed)
-	}
-	return err
+	return all.Do(s, c, api)
 }

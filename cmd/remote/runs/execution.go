@@ -30,6 +30,7 @@ type execution struct {
 	Status           string  `json:"status"`
 	Reason           string  `json:"reason"`
 	WaitsFor         string  `json:"waitsFor"`
+	WaitsOn          string  `json:"waitsOn"`
 	NodeID           string  `json:"nodeId"`
 	Attempt          int     `json:"attempt"`
 	Priority         int     `json:"priority"`
@@ -76,9 +77,17 @@ func (e execution) shard() string {
 // why is the reason of a state, or what a run waits for.
 func (e execution) why() string {
 	if e.Reason == "" && e.WaitsFor != "" {
-		return "waits for " + e.WaitsFor
+		return "waits for " + e.waits()
 	}
 	return e.Reason
+}
+
+// waits is what a run waits for, and in whose queue; "" where it does not.
+func (e execution) waits() string {
+	if e.WaitsOn == "" {
+		return e.WaitsFor
+	}
+	return strings.TrimPrefix(e.WaitsFor+" on "+e.WaitsOn, " ")
 }
 
 // outcome is the state with its reason and message, for people.
@@ -104,9 +113,9 @@ func Commands(s *remote.Session) []*cobra.Command {
 
 // listing are the flags of execution list.
 type listing struct {
-	job, group, status, node, trigger string
-	span                              remote.Span
-	pages                             remote.Pages
+	job, group, status, node, trigger, waitsFor string
+	span                                        remote.Span
+	pages                                       remote.Pages
 }
 
 func listCommand(s *remote.Session) *cobra.Command {
@@ -124,6 +133,7 @@ names one, else in that of this machine; --utc shows all times in UTC.`,
 	f.StringVar(&l.status, "status", "", "only runs in this state, such as FAILED")
 	f.StringVar(&l.node, "node", "", "only runs on this node")
 	f.StringVar(&l.trigger, "trigger", "", "only runs with this trigger, such as SCHEDULE, API or RETRY")
+	f.StringVar(&l.waitsFor, "waits-for", "", "only runs that wait for this: SLOT, NODE, COMMAND, HANDLER, TIME, JOB or GROUP")
 	l.span.Flags(c, "the job, or of this machine")
 	l.pages.Flags(c, 50)
 	return c
@@ -146,7 +156,8 @@ func (l *listing) run(s *remote.Session, c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	query := remote.Query("jobId", jobID, "status", strings.ToUpper(l.status), "nodeId", l.node, "trigger", strings.ToUpper(l.trigger), "from", from, "to", to)
+	query := remote.Query("jobId", jobID, "status", strings.ToUpper(l.status), "nodeId", l.node, "trigger", strings.ToUpper(l.trigger),
+		"waitsFor", strings.ToUpper(l.waitsFor), "from", from, "to", to)
 	return remote.ListOf(s, c, api, "/executions", query, l.pages, columns(s, s.Zone(zoneName))...)
 }
 
@@ -168,8 +179,11 @@ func columns(s *remote.Session, zone *time.Location) []remote.Column[execution] 
 
 func cancelCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel ID", Short: "Ask a run to end", Example: "  platform-scheduler execution cancel 0193…", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "cancel ID…", Short: "Ask runs to end", Example: "  platform-scheduler execution cancel 0193…", Args: usage.Args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return many(s, c, "cancel", args)
+			}
 			return remote.Send(s, c, "POST", "/executions/"+remote.Segment(args[0])+"/cancel", nil, nil, func(json.RawMessage) error {
 				return s.Line("asked %s to end", args[0])
 			})
@@ -180,14 +194,29 @@ func cancelCommand(s *remote.Session) *cobra.Command {
 func retryCommand(s *remote.Session) *cobra.Command {
 	var wait Waiting
 	c := &cobra.Command{
-		Use: "retry ID", Short: "Run it again, as a new run, and print its id", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "retry ID…", Short: "Run them again, as new runs, and print the ids of those", Args: usage.Args(cobra.MinimumNArgs(1)),
 		Example: "  platform-scheduler execution retry 0193…\n  platform-scheduler execution retry 0193… --wait",
 		RunE: func(c *cobra.Command, args []string) error {
-			return wait.Start(s, c, "/executions/"+remote.Segment(args[0])+"/retry", nil)
+			switch {
+			case len(args) == 1:
+				return wait.Start(s, c, "/executions/"+remote.Segment(args[0])+"/retry", nil)
+			case wait.Asked():
+				return usage.Errorf("--wait and --timestamps follow one run")
+			}
+			return many(s, c, "retry", args)
 		},
 	}
 	wait.Flags(c)
 	return c
+}
+
+// many does something to several runs.
+func many(s *remote.Session, c *cobra.Command, what string, ids []string) error {
+	api, err := s.Client()
+	if err != nil {
+		return err
+	}
+	return remote.Bulk{Path: "/bulk/executions/" + what, IDs: ids}.Do(s, c, api)
 }
 
 // attempt is an attempt of a run.
@@ -229,7 +258,7 @@ func (e execution) fields(s *remote.Session) []output.Field {
 		{Name: "Status", Value: e.Status},
 		{Name: "Reason", Value: e.Reason},
 		{Name: "Message", Value: e.ErrorMessage},
-		{Name: "Waits for", Value: e.WaitsFor},
+		{Name: "Waits for", Value: e.waits()},
 		{Name: "Planned", Value: s.Moment(e.ScheduledTime)},
 		{Name: "Planned to", Value: optional(e.SkipCount > 0, "%s, %d fires", s.Moment(e.SkipTo), e.SkipCount)},
 		{Name: "Trigger", Value: e.Trigger},

@@ -21,6 +21,9 @@ func (w *Waiting) Flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&w.timestamps, "timestamps", "t", false, "with --wait, begin each line of the log with its time")
 }
 
+// Asked reports whether any of the flags was given.
+func (w *Waiting) Asked() bool { return w.wait || w.timestamps }
+
 // Start makes a call that starts runs, prints their ids or, with --wait, what
 // becomes of them.
 func (w *Waiting) Start(s *remote.Session, c *cobra.Command, path string, body any) error {
