@@ -38,7 +38,12 @@ type described struct {
 		Strategy string            `json:"strategy"`
 		Labels   map[string]string `json:"labels"`
 	} `json:"routing"`
-	OnNodeLoss string  `json:"onNodeLoss"`
+	OnNodeLoss string `json:"onNodeLoss"`
+	// PausedBy is JOB or GROUP where the job is paused.
+	PausedBy string `json:"pausedBy"`
+	paused
+	// Unreadable says what of the stored job cannot be read.
+	Unreadable string  `json:"unreadable"`
 	Version    int     `json:"version"`
 	CreateTime *string `json:"createTime"`
 	UpdateTime *string `json:"updateTime"`
@@ -118,6 +123,15 @@ func pairs(labels map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
+// why says what is known of the pause of a job.
+func (j described) why(s *remote.Session) string {
+	text := j.words(s)
+	if j.PausedBy == "GROUP" {
+		text = strings.TrimSpace("with its group " + text)
+	}
+	return text
+}
+
 func (j described) overlap() string {
 	text := j.OverlapPolicy
 	if j.MaxConcurrency > 0 {
@@ -193,6 +207,8 @@ func (n *naming) describe(j described, next fireTimes) error {
 		{Name: "Owner", Value: j.Owner},
 		{Name: "Labels", Value: pairs(j.Labels)},
 		{Name: "Status", Value: j.Status},
+		{Name: "Paused", Value: j.why(n.Session)},
+		{Name: "Unreadable", Value: j.Unreadable},
 		{Name: "Type", Value: strings.TrimSpace(j.JobType + " " + j.JobClass)},
 		{Name: "Data", Value: data},
 		{Name: "Schedule", Value: j.Schedule.rule(zone)},

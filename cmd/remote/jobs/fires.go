@@ -15,7 +15,9 @@ type fire struct {
 	FireKey       string   `json:"fireKey"`
 	ScheduledTime *string  `json:"scheduledTime"`
 	Outcome       string   `json:"outcome"`
+	WaitsFor      string   `json:"waitsFor"`
 	Reason        string   `json:"reason"`
+	Message       string   `json:"message"`
 	LatenessMs    *int64   `json:"latenessMs"`
 	ExecutionIDs  []string `json:"executionIds"`
 	Replays       []string `json:"replays"`
@@ -33,6 +35,14 @@ func (f fire) count() string {
 		return fmt.Sprint(*f.Count, "+")
 	}
 	return fmt.Sprint(*f.Count)
+}
+
+// why is the reason of an outcome, or what a fire waits for.
+func (f fire) why() string {
+	if f.Reason == "" && f.WaitsFor != "" {
+		return "waits for " + f.WaitsFor
+	}
+	return f.Reason
 }
 
 // started reports whether the fire was run, so that it can have been late.
@@ -65,10 +75,11 @@ func (n *naming) fires() *cobra.Command {
 			remote.Column[fire]{Name: "to", Of: func(f fire) string { return remote.In(zone, f.RangeEnd) }},
 			remote.Column[fire]{Name: "fires", Of: fire.count},
 			remote.Column[fire]{Name: "outcome", Of: func(f fire) string { return f.Outcome }},
-			remote.Column[fire]{Name: "reason", Of: func(f fire) string { return f.Reason }},
+			remote.Column[fire]{Name: "reason", Of: fire.why},
 			remote.Column[fire]{Name: "late", Of: fire.late},
 			remote.Column[fire]{Name: "runs", Of: func(f fire) string { return strings.Join(f.ExecutionIDs, " ") }},
 			remote.Column[fire]{Name: "replays", Of: func(f fire) string { return strings.Join(f.Replays, " ") }},
+			remote.Column[fire]{Name: "message", Of: func(f fire) string { return f.Message }},
 		)
 	})
 	c.Long = `Show the fire ledger: what became of each planned fire, newest first, in the zone

@@ -3,6 +3,7 @@ package jobs
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,34 @@ type group struct {
 	Version        int     `json:"version"`
 	CreateTime     *string `json:"createTime"`
 	UpdateTime     *string `json:"updateTime"`
+	paused
+}
+
+// paused is what is known of a pause.
+type paused struct {
+	PausedAt    *string `json:"pausedAt"`
+	PausedUntil *string `json:"pausedUntil"`
+	PauseReason string  `json:"pauseReason"`
+	PauseUser   string  `json:"pauseUser"`
+}
+
+// words say who paused, until when, and why; "" where nothing is known.
+func (p paused) words(s *remote.Session) string {
+	var parts []string
+	if p.PausedAt != nil {
+		parts = append(parts, "since "+s.Moment(p.PausedAt))
+	}
+	if p.PauseUser != "" {
+		parts = append(parts, "by "+p.PauseUser)
+	}
+	if p.PausedUntil != nil {
+		parts = append(parts, "until "+s.Moment(p.PausedUntil))
+	}
+	text := strings.Join(parts, " ")
+	if p.PauseReason != "" {
+		text = strings.TrimPrefix(text+": "+p.PauseReason, ": ")
+	}
+	return text
 }
 
 // limit is how many fires of its jobs run at once.
@@ -49,6 +78,7 @@ func (g group) show(s *remote.Session) error {
 		{Name: "Name", Value: g.Name},
 		{Name: "Max concurrency", Value: g.limit()},
 		{Name: "State", Value: g.state()},
+		{Name: "Paused", Value: g.words(s)},
 		{Name: "Version", Value: fmt.Sprint(g.Version)},
 		{Name: "Made", Value: s.Moment(g.CreateTime)},
 		{Name: "Changed", Value: s.Moment(g.UpdateTime)},
@@ -133,9 +163,15 @@ func readGroup(c *cobra.Command, api *client.Client, name string) (g group, err 
 }
 
 func groupHold(s *remote.Session, what, short string) *cobra.Command {
-	return onGroup(s, what, short, func(c *cobra.Command, name string) error {
-		return hold(s, c, groupPath(name), what, "the group "+name, nil)
+	var p pausing
+	c := onGroup(s, what, short, func(c *cobra.Command, name string) error {
+		return hold(s, c, groupPath(name), what, "the group "+name, p)
 	})
+	if what == "pause" {
+		p.flags(c, "this machine")
+		c.Example += "\n  platform-scheduler group pause reports --reason \"the store moves\" --until 2026-11-16T06:00:00Z"
+	}
+	return c
 }
 
 func groupDelete(s *remote.Session) *cobra.Command {

@@ -3,6 +3,7 @@ package jobs
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,17 @@ var reasons = map[string]string{
 	"SECRET_MISSING": "a secret that the definition names is not there for the group of the job",
 	"DELETED":        "the job was deleted",
 	"ERROR":          "the run failed",
+}
+
+// waitWords say in words what a fire waits for.
+var waitWords = map[string]string{
+	"SLOT":    "every node that may take it is at its slots",
+	"NODE":    "no node that is up carries the labels that the job asks for",
+	"COMMAND": "no node that is up runs commands",
+	"HANDLER": "no node that is up has the handler of the job",
+	"TIME":    "its time, or that of its next attempt, has not come",
+	"JOB":     "the fires of the job before it are not over",
+	"GROUP":   "the group of the job is at its limit",
 }
 
 // explanation is what job why says.
@@ -109,7 +121,7 @@ func (a *asking) answer() (explanation, error) {
 		e.Explanation, err = a.nothing()
 		return e, err
 	}
-	e.Fire = found.raw
+	e.Fire, e.Message = found.raw, found.Message
 	e.Explanation = a.explain(found.fire)
 	if found.started() && found.Outcome != "SUCCESS" && len(found.ExecutionIDs) > 0 {
 		var run struct{ ErrorMessage string }
@@ -190,7 +202,7 @@ func (a *asking) explain(f fire) string {
 	case "PLANNED":
 		return fmt.Sprintf("the fire of %s is still to come", when)
 	case "WAITING":
-		return fmt.Sprintf("the fire of %s waits%s", when, words(f.Reason))
+		return fmt.Sprintf("the fire of %s %s", when, waits(f.WaitsFor))
 	case "RUNNING":
 		return fmt.Sprintf("the fire of %s runs, %s late", when, f.late())
 	case "SUCCESS":
@@ -199,6 +211,14 @@ func (a *asking) explain(f fire) string {
 		return fmt.Sprintf("the fire of %s was not run, %s%s", when, f.Reason, words(f.Reason))
 	}
 	return fmt.Sprintf("the fire of %s was run, %s late, and ended as %s, %s%s", when, f.late(), f.Outcome, f.Reason, words(f.Reason))
+}
+
+// waits says what a fire waits for.
+func waits(what string) string {
+	if text := waitWords[what]; text != "" {
+		return "waits: " + text
+	}
+	return strings.TrimSpace("waits " + what)
 }
 
 // words are what a reason means, behind a colon.
