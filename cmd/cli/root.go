@@ -57,7 +57,7 @@ func (s *session) environment(name string) string {
 func Execute(args []string, out, errOut io.Writer, environ []string) int {
 	s := &session{Printer: output.Printer{Out: out}, err: errOut, environ: environ, flags: map[string]string{}}
 	root := s.rootCommand()
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // nil would stand for those of the process
 	root.SetFlagErrorFunc(usage.FlagErrors(args))
 	root.SetOut(out)
 	root.SetErr(errOut)

@@ -28,13 +28,13 @@ func (p *pausing) flags(c *cobra.Command, whose string) {
 	c.Flags().StringVar(&p.until, "until", "", "end the pause by itself at this `TIME`, such as 2026-11-16T06:00:00Z or \"2026-11-16 06:00\"; without a zone it is taken in that of "+whose)
 }
 
-// body is what the API takes of them; nil where none is given.
-func (p *pausing) body(s *remote.Session, zoneName string) (any, error) {
+// body is what the API takes of them; it is empty where none is given.
+func (p *pausing) body(s *remote.Session, zoneName string) (map[string]any, error) {
 	until, err := s.Time(remote.Input{Flag: "--until", Text: p.until}, zoneName)
-	if err != nil || p.reason == "" && until.IsZero() {
+	if err != nil {
 		return nil, err
 	}
-	body := map[string]string{}
+	body := map[string]any{}
 	if p.reason != "" {
 		body["reason"] = p.reason
 	}
@@ -71,7 +71,8 @@ func (h *holding) command(short string) *cobra.Command {
 		if h.all {
 			return several{}, errAll
 		}
-		return several{what: h.what}, nil
+		body, err := h.pausing.body(h.Session, "")
+		return several{what: h.what, body: body}, err
 	})
 	c.Use += "]"
 	c.Args = usage.Args(cobra.ArbitraryArgs)

@@ -71,11 +71,20 @@ type listed struct {
 	Group        string  `json:"group"`
 	JobType      string  `json:"jobType"`
 	Status       string  `json:"status"`
+	Unreadable   string  `json:"unreadable"`
 	NextFireTime *string `json:"nextFireTime"`
 	LastFireTime *string `json:"lastFireTime"`
 	Schedule     struct {
 		TimeZone string `json:"timeZone"`
 	} `json:"schedule"`
+}
+
+// state is the state of a job, and whether the store holds it whole.
+func (j listed) state() string {
+	if j.Unreadable != "" {
+		return j.Status + ", unreadable"
+	}
+	return j.Status
 }
 
 func (n *naming) list() *cobra.Command {
@@ -90,7 +99,7 @@ func (n *naming) list() *cobra.Command {
 				remote.Column[listed]{Name: "name", Of: func(j listed) string { return j.Name }},
 				remote.Column[listed]{Name: "group", Of: func(j listed) string { return j.Group }},
 				remote.Column[listed]{Name: "type", Of: func(j listed) string { return j.JobType }},
-				remote.Column[listed]{Name: "status", Of: func(j listed) string { return j.Status }},
+				remote.Column[listed]{Name: "status", Of: listed.state},
 				remote.Column[listed]{Name: "next fire", Of: func(j listed) string { return remote.In(n.Zone(j.Schedule.TimeZone), j.NextFireTime) }},
 				remote.Column[listed]{Name: "last fire", Of: func(j listed) string { return n.Moment(j.LastFireTime) }},
 			)
