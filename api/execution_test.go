@@ -28,7 +28,7 @@ func TestExecutionHasTheContractsNames(t *testing.T) {
 	e := newEdge(t)
 	e.executions.rows = []*entity.Execution{finishedRun()}
 	require.JSONEq(t, `{"id":"e1","jobId":"j1","jobName":"name of j1","fireKey":"2026-11-20T12:00:00.000Z","scheduledTime":"2026-11-20T12:00:00.000Z",
-		"trigger":"SCHEDULE","triggeredBy":"schedule","triggeredByToken":null,"epoch":7,"fencingToken":2,
+		"trigger":"SCHEDULE","triggeredBy":"schedule","triggeredByToken":null,"detached":false,"deadline":null,"epoch":7,"fencingToken":2,
 		"params":null,"checkpoint":"row 7","output":{"exitCode":1,"text":"r"},"shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","waitsOn":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
 		"startTime":"2026-11-20T12:00:00.007Z","endTime":"2026-11-20T12:00:01.000Z","durationMs":993,"latenessMs":7,"progress":40,"errorMessage":"exit 1",
 		"result":"r","retryOf":null,"jobVersion":3,"skipFrom":null,"skipTo":null,"skipCount":0,"createTime":"2026-11-20T12:00:00.000Z",
@@ -62,6 +62,12 @@ func TestAnExecutionSaysWithWhatAndByWhomItWasTriggered(t *testing.T) {
 	require.Empty(t, get()["triggeredBy"], "runs of a former release do not say")
 	run.Trigger = entity.TriggerMisfire
 	require.Equal(t, "schedule", get()["triggeredBy"])
+
+	run.Status, run.Claim = entity.StatusRunning, entity.DetachedKey(now.Add(time.Minute))
+	m = get()
+	require.Equal(t, []any{true, "2026-11-20T12:01:00.000Z", "", ""}, []any{m["detached"], m["deadline"], m["nodeId"], m["waitsFor"]})
+	run.Claim = entity.RunningKey("n1")
+	require.Equal(t, false, get()["detached"])
 }
 
 func TestTheOutputOfARunIsJSON(t *testing.T) {

@@ -21,7 +21,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 )
 
@@ -162,7 +161,7 @@ type edge struct {
 	monitor          *fakeMonitor
 	ahead            *fakeAhead
 	calls            *fakeCalls
-	reports          *report.Registry
+	reports          *fakeReports
 	secrets          *service.SecretService
 	vault            *memorySecrets
 	people           *memoryPeople
@@ -181,8 +180,7 @@ func newEdge(t *testing.T) *edge {
 		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &logtest.Book{},
 	}
 	var err error
-	e.reports, err = report.NewRegistry()
-	require.NoError(t, err)
+	e.reports = &fakeReports{}
 	e.secrets, e.vault = newSecrets(t, e.clock)
 	e.people, e.groups = newPeople(), newGroups()
 	e.router, err = api.NewRouter(e.deps())

@@ -1,64 +1,101 @@
 package api_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 const reportPath = "/api/v1/executions/run-1/report"
 
-// waiting is an attempt whose target has not reported yet.
-func waiting(t *testing.T, e *edge) (token string, rep *executortest.Recorder, end <-chan entity.Outcome) {
-	t.Helper()
-	rep = &executortest.Recorder{}
-	w := e.reports.Open(&entity.Execution{ID: "run-1", Attempt: 1, Token: 1}, rep)
-	t.Cleanup(w.Close)
-	return w.Token(), rep, w.End()
+// fakeReports is one attempt whose target may report: of run-1, with runToken.
+type fakeReports struct {
+	reports []entity.RunReport
+	err     error
+	// away: the store does not answer who may report.
+	away bool
+}
+
+const runToken = "token-of-the-attempt"
+
+func (f *fakeReports) Authorize(_ context.Context, id, token string) error {
+	switch {
+	case f.away:
+		return fault.Unavailable(errors.New("away"))
+	case id != "run-1" || token != runToken:
+		return fault.New(fault.KindUnauthenticated, "run_token", "not that of an attempt")
+	}
+	return nil
+}
+
+func (f *fakeReports) Report(_ context.Context, _, _ string, report entity.RunReport) error {
+	if f.err == nil {
+		f.reports = append(f.reports, report)
+	}
+	return f.err
+}
+
+// report is called with nothing but the token.
+func (e *edge) report(body string) answer {
+	e.t.Helper()
+	return e.call("POST", reportPath, body, "Authorization", "", "X-Scheduler-Run-Token", runToken)
 }
 
 func TestATargetReportsWithItsTokenAlone(t *testing.T) {
 	e := newEdge(t)
-	token, rep, end := waiting(t, e)
-	report := func(body string) answer {
-		return e.call("POST", reportPath, body, "Authorization", "", "X-Scheduler-Run-Token", token)
+	e.report(`{"progress":30,"checkpoint":"row 7","lines":["one","two"]}`).want(204)
+	e.report(`{}`).want(204)
+	e.report(`{"status":"FAILED","message":"no stock","result":"42","noRetry":true,"checkpoint":"` + strings.Repeat("x", 64<<10) + `"}`).want(204)
+	state, long := "row 7", strings.Repeat("x", 64<<10)
+	require.Equal(t, []entity.RunReport{
+		{Progress: 30, Checkpoint: &state, Lines: []string{"one", "two"}},
+		{Progress: -1},
+		{Status: entity.StatusFailed, Message: "no stock", Result: "42", NoRetry: true, Progress: -1, Checkpoint: &long},
+	}, e.reports.reports)
+}
+
+// A target learns whether to report again, or to stop.
+func TestATargetLearnsWhatBecameOfItsReport(t *testing.T) {
+	e := newEdge(t)
+	for _, code := range []string{"run_over", "run_cancelled"} {
+		e.reports.err = fault.Conflict(code, "stop")
+		e.report(`{"status":"SUCCESS"}`).wantCode(409, code)
 	}
-	report(`{"progress":30,"checkpoint":"row 7","lines":["one","two"]}`).want(204)
-	report(`{}`).want(204)
-	progress, checkpoint := rep.Last()
-	require.Equal(t, []any{30, "row 7"}, []any{progress, checkpoint})
-	require.Len(t, rep.Lines(), 2)
-	report(`{"status":"SUCCESS","result":"42"}`).want(204)
-	require.Equal(t, entity.Succeeded("42"), <-end)
-	report(`{"status":"FAILED"}`).wantCode(409, "run_over")
+	e.reports.err = fault.Unavailable(errors.New("away"))
+	e.report(`{"status":"SUCCESS"}`).wantCode(503, "store_unavailable")
+	e.reports.away = true
+	a := e.report(`{"status":"SUCCESS"}`)
+	a.wantCode(503, "store_unavailable")
+	require.NotEmpty(t, a.header.Get("Retry-After"))
 }
 
 // An account is no token of an attempt, and without one not a byte is read.
 func TestAReportNeedsTheTokenOfItsAttempt(t *testing.T) {
 	e := newEdge(t)
-	token, rep, _ := waiting(t, e)
 	for name, headers := range map[string][]string{
 		"nothing":       {"Authorization", ""},
 		"an account":    {"Authorization", "Bearer " + adminToken},
-		"a wrong token": {"Authorization", "", "X-Scheduler-Run-Token", token + "x"},
+		"a wrong token": {"Authorization", "", "X-Scheduler-Run-Token", runToken + "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e.on(t).call("POST", reportPath, `{"lines":["x"]}`, headers...).wantCode(401, "run_token")
 			e.on(t).call("POST", reportPath, `not json`, headers...).wantCode(401, "run_token")
 		})
 	}
-	e.call("POST", "/api/v1/executions/run-2/report", `{}`, "Authorization", "", "X-Scheduler-Run-Token", token).wantCode(401, "run_token")
-	require.Empty(t, rep.Lines())
-	require.NotContains(t, e.log.String(), token, "the token is a secret")
+	e.call("POST", "/api/v1/executions/run-2/report", `{}`, "Authorization", "", "X-Scheduler-Run-Token", runToken).wantCode(401, "run_token")
+	e.report(`{}`).want(204)
+	require.Len(t, e.reports.reports, 1)
+	require.NotContains(t, e.log.String(), runToken, "the token is a secret")
 }
 
 func TestAWrongReportNamesItsFieldsAndChangesNothing(t *testing.T) {
 	e := newEdge(t)
-	token, rep, end := waiting(t, e)
 	for body, field := range map[string]string{
 		`{"status":"DEAD"}`:   "status",
 		`{"status":7}`:        "status",
@@ -69,14 +106,13 @@ func TestAWrongReportNamesItsFieldsAndChangesNothing(t *testing.T) {
 		`{"lines":[` + strings.Repeat(`"x",`, 1000) + `"x"]}`:  "lines",
 		`{"result":"` + strings.Repeat("x", 65<<10) + `"}`:     "result",
 		`{"message":"` + strings.Repeat("x", 5<<10) + `"}`:     "message",
-		`{"checkpoint":"` + strings.Repeat("x", 17<<10) + `"}`: "checkpoint",
+		`{"checkpoint":"` + strings.Repeat("x", 65<<10) + `"}`: "checkpoint",
 		`{"state":"SUCCESS"}`:                                  "state",
 	} {
-		a := e.call("POST", reportPath, body, "Authorization", "", "X-Scheduler-Run-Token", token).want(422)
+		a := e.report(body).want(422)
 		_, fields := a.problem()
 		require.Contains(t, fields, field, "%.60s", body)
 	}
-	e.call("POST", reportPath, `[]`, "Authorization", "", "X-Scheduler-Run-Token", token).want(400)
-	require.Empty(t, rep.Lines())
-	require.Empty(t, end)
+	e.report(`[]`).want(400)
+	require.Empty(t, e.reports.reports)
 }

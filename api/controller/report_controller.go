@@ -1,20 +1,23 @@
 package controller
 
 import (
+	"context"
+
 	"github.com/gin-gonic/gin"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // RunReports takes what the targets of asynchronous calls say.
 type RunReports interface {
 	// Authorize returns fault.KindUnauthenticated when the token is not that of
-	// an attempt that waits here.
-	Authorize(executionID, token string) error
-	// Report returns fault.KindUnauthenticated when the token is not that of an
-	// attempt that waits here, and fault.KindConflict when its end was reported.
-	Report(executionID, token string, report entity.RunReport) error
+	// an attempt of the execution.
+	Authorize(ctx context.Context, executionID, token string) error
+	// Report returns when the store has the report: fault.KindUnauthenticated for
+	// a wrong token, fault.KindConflict when the attempt is over.
+	Report(ctx context.Context, executionID, token string, report entity.RunReport) error
 }
 
 // ReportController serves /executions/{id}/report. Its callers have no account:
@@ -24,8 +27,9 @@ type ReportController struct {
 	peers Peers
 }
 
-// NewReportController serves the attempts of a registry. Reports about those
-// of other nodes are passed on to them; peers is nil where there are none.
+// NewReportController takes reports about the runs of every node. Only nodes of
+// the former release keep runs that they alone know of: reports about those are
+// passed on to them. peers is nil where there are no other nodes.
 func NewReportController(runs RunReports, peers Peers) *ReportController {
 	return &ReportController{runs: runs, peers: peers}
 }
@@ -33,19 +37,23 @@ func NewReportController(runs RunReports, peers Peers) *ReportController {
 // Report answers POST /executions/{id}/report.
 //
 //	@Summary Report the progress or the end of an asynchronous call
-//	@Description For the targets of asynchronous calls: the token of the attempt lets them in. status ends the attempt; without it the run goes on.
+//	@Description For the targets of asynchronous calls, at any node: the token of the attempt lets them in. status ends the attempt; without it the run goes on. What was answered with 204 is stored.
+//	@Description 409 run_over: the attempt is over, which a repeated report of its end meets, too. 409 run_cancelled: the run was cancelled. On both the target stops.
 //	@Tags executions
 //	@Param id path string true "id of the execution"
 //	@Param X-Scheduler-Run-Token header string true "the token that the call was made with"
 //	@Param body body request.ReportBody true "body"
 //	@x-example {"status":"SUCCESS","result":"12 orders settled"}
 //	@Success 204 "done, no body"
-//	@Failure 401 {object} problem.Problem "not the token of an attempt that waits here"
-//	@Failure 409 {object} problem.Problem "the end of the attempt was reported before"
+//	@Failure 401 {object} problem.Problem "not the token of an attempt of the execution"
+//	@Failure 409 {object} problem.Problem "the attempt is over (run_over), or the run was cancelled (run_cancelled)"
 //	@Router /api/v1/executions/{id}/report [post]
 func (r *ReportController) Report(c *gin.Context) error {
 	id, token := c.Param("id"), c.GetHeader(request.RunToken)
-	if err := r.runs.Authorize(id, token); err != nil { // before a byte of the body is read
+	if err := r.runs.Authorize(c.Request.Context(), id, token); err != nil { // before a byte of the body is read
+		if !fault.Is(err, fault.KindUnauthenticated) {
+			return err
+		}
 		if passed, failed := r.passOn(c, id, token); passed || failed != nil {
 			return failed
 		}
@@ -55,7 +63,7 @@ func (r *ReportController) Report(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.runs.Report(id, token, report); err != nil {
+	if err := r.runs.Report(c.Request.Context(), id, token, report); err != nil {
 		return err
 	}
 	return noContent(c)

@@ -17,7 +17,8 @@ import (
 // Peers knows the other nodes.
 type Peers interface {
 	// HolderOf is the address of the node that runs an execution, such as
-	// http://10.0.0.7:8080, if it is another than this one and can be reached.
+	// http://10.0.0.7:8080, if that is another node of the former release, which
+	// takes reports about its own runs alone, and it can be reached.
 	HolderOf(ctx context.Context, executionID string) (address string, ok bool)
 	// Transport carries calls to other nodes.
 	Transport() http.RoundTripper
@@ -30,8 +31,8 @@ const relayed = "X-Scheduler-Relayed"
 // maxRunToken bounds what is taken for a run token, in bytes.
 const maxRunToken = 100
 
-// passOn hands a report to the node that holds the attempt; passed is false if
-// no other does. The token is judged there.
+// passOn hands a report to the node of the former release that holds the attempt;
+// passed is false if none does. The token is judged there.
 func (r *ReportController) passOn(c *gin.Context, id, token string) (passed bool, err error) {
 	if r.peers == nil || c.GetHeader(relayed) != "" || token == "" || len(token) > maxRunToken {
 		return false, nil

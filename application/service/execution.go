@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -22,8 +23,15 @@ type ExecutionDeps struct {
 	Places     *coordination.Places
 	Schedules  coordination.Compiler
 	Closer     *running.Closer
+	Detached   Canceller
 	Engine     Engine
 	Clock      StoreClock
+}
+
+// Canceller ends detached runs; done is false where the run is not detached any
+// more.
+type Canceller interface {
+	Cancel(ctx context.Context, row *entity.Execution) (done bool, err error)
 }
 
 // ExecutionService reads runs and steers them. Safe for concurrent use.
@@ -95,25 +103,47 @@ func (s *ExecutionService) GroupsOf(ctx context.Context, ids []string) (map[stri
 	return out, nil
 }
 
-// Cancel ends a run: one that waits at once, one that runs as soon as its
-// executor has really stopped. Cancelling a final run is a conflict.
+// Cancel ends a run: one that waits or is detached at once, one that runs on a
+// node as soon as its executor has really stopped. Cancelling a final run is a
+// conflict.
 func (s *ExecutionService) Cancel(ctx context.Context, id string) error {
-	row, err := s.Executions.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	if row.Status == entity.StatusWaiting {
-		closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneAPI, []*entity.Execution{row},
-			entity.StatusCancelled, entity.ReasonNone, func(*entity.Execution, time.Time) bool { return true })
+	for range cancelTries {
+		row, err := s.Executions.Get(ctx, id)
 		if err != nil {
 			return err
 		}
-		s.Engine.Notice(effect)
-		if len(closed) > 0 {
-			return nil
+		done := false
+		switch {
+		case row.Status == entity.StatusWaiting:
+			done, err = s.cancelWaiting(ctx, row)
+		case row.Detached():
+			done, err = s.Detached.Cancel(ctx, row)
+		}
+		if err != nil || done {
+			return err
+		}
+		if err := s.askToStop(ctx, id); !errors.Is(err, errMoved) {
+			return err
 		}
 	}
-	return s.askToStop(ctx, id)
+	return fault.Conflict("changed", "the execution changed while it was being cancelled; try again")
+}
+
+// cancelTries bounds how often a cancel begins anew because the run went on
+// meanwhile.
+const cancelTries = 3
+
+// errMoved says that a run is not what it was when it was read.
+var errMoved = errors.New("the run went on meanwhile")
+
+func (s *ExecutionService) cancelWaiting(ctx context.Context, row *entity.Execution) (done bool, err error) {
+	closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneAPI, []*entity.Execution{row},
+		entity.StatusCancelled, entity.ReasonNone, func(*entity.Execution, time.Time) bool { return true })
+	if err != nil {
+		return false, err
+	}
+	s.Engine.Notice(effect)
+	return len(closed) > 0, nil
 }
 
 // askToStop marks a running row, so that its holder stops it.
@@ -132,8 +162,8 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 		if row.Status.Final() {
 			return fault.Conflict("already_final", "the execution is already %s", row.Status)
 		}
-		if row.Status == entity.StatusWaiting {
-			return fault.Conflict("changed", "the execution changed while it was being cancelled; try again")
+		if row.Status == entity.StatusWaiting || row.Detached() {
+			return errMoved
 		}
 		if row.CancelRequested {
 			return nil

@@ -90,7 +90,7 @@ func deskOn(t *testing.T, n *enginetest.Node) *desk {
 	d.Groups = service.NewGroupService(n.Store, d.Jobs, n.Planner, n.Time, slog.New(slog.DiscardHandler))
 	d.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Places: n.Places,
-		Schedules: n.Schedules, Closer: &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time},
+		Schedules: n.Schedules, Detached: d.Detached, Closer: &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time},
 		Engine: d.news, Clock: n.Time,
 	})
 	d.filler = backfill.New(backfill.Deps{

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/api/controller"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/backfill"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/detached"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/dispatch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
@@ -42,9 +42,6 @@ type Options struct {
 	Clock clock.Clock
 	// Executor runs attempts and checks definitions.
 	Executor Executor
-	// Reports takes what the targets of asynchronous calls say; needed by a
-	// Server only.
-	Reports controller.RunReports
 	// Processes are what the executors run beside this process; may be nil.
 	Processes Processes
 	// Observer is told of ended runs; may be nil.
@@ -103,7 +100,9 @@ type Engine struct {
 	Clock      *storeclock.Clock
 	Planner    *firing.JobManager
 	Runner     *running.TaskManager
-	Member     *membership.Member
+	// Detached takes the reports of targets and ends what runs without a node.
+	Detached *detached.Manager
+	Member   *membership.Member
 	// Definitions exchanges jobs as documents.
 	Definitions *service.DefinitionService
 
@@ -234,13 +233,18 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if cfg.Store.Driver == config.DriverMySQL {
 		parallel = 2
 	}
+	secrets := secrecy.New(o.Executor, e.Secrets)
 	e.Runner = running.New(running.Deps{
 		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Plans: e.Store, Jobs: jobs, Places: places,
-		Fair: fair, Executor: secrecy.New(o.Executor, e.Secrets), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
+		Fair: fair, Executor: secrets, Tokens: detached.NewIssuer(e.Store, o.Clock, e.Clock), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
 		Observer: o.Observer, Lease: lease, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
 		NodeID: node.ID, Epoch: node.Epoch, Labels: node.Labels, Handlers: node.Handlers, Slots: node.Slots, CommandSlots: node.CommandSlots,
 		Completers: parallel, Linger: lingerForEnds, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
+	})
+	e.Detached = detached.New(detached.Deps{
+		Store: e.Store, Tokens: e.Store, Executions: e.Store.Executions, Claims: e.Store, Jobs: jobs, Runner: e.Runner, Secrets: secrets,
+		Clock: e.Clock, LogLimit: entity.LogLimit, Logger: o.Logger,
 	})
 	closer := &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock}
 	e.dispatch = dispatch.New(dispatch.Deps{
@@ -293,7 +297,7 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 	e.Definitions = service.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups, e.Secrets)
 	e.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler,
-		Closer: closer, Engine: news, Clock: e.Clock,
+		Closer: closer, Detached: e.Detached, Engine: news, Clock: e.Clock,
 	})
 	e.Nodes = service.NewNodeService(e.Store)
 	e.Calls = service.NewCallKeeper(e.Store, e.machine)

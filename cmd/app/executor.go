@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -13,7 +14,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
@@ -22,9 +22,6 @@ import (
 // Executors are those of a node, and what they need beside the engine.
 type Executors struct {
 	*executor.DistributedExecutor
-	// Reports takes what the targets of asynchronous calls say; nil where nobody
-	// can report.
-	Reports *report.Registry
 
 	registry *custom.Registry
 	calls    *httpcall.Executor
@@ -105,14 +102,8 @@ func NewExecutor(cfg config.Config, o ExecutorOptions) (*Executors, error) {
 		}
 	}
 	var err error
-	if e.calls, err = newCalls(cfg.Executor.HTTP, o.Clock); err != nil {
+	if e.calls, err = newCalls(cfg, o); err != nil {
 		return nil, err
-	}
-	if o.Served {
-		if e.Reports, err = report.NewRegistry(); err != nil {
-			return nil, err
-		}
-		e.calls.WithReports(e.Reports)
 	}
 	byType := map[entity.JobType]executor.Executor{entity.JobCustom: registry, entity.JobHTTP: e.calls}
 	if o.Commands {
@@ -134,13 +125,15 @@ func NewExecutor(cfg config.Config, o ExecutorOptions) (*Executors, error) {
 	return e, nil
 }
 
-func newCalls(cfg config.HTTPCalls, c clock.Clock) (*httpcall.Executor, error) {
-	networks, err := outbound.ParseNetworks(cfg.AllowCIDRs)
+func newCalls(cfg config.Config, o ExecutorOptions) (*httpcall.Executor, error) {
+	calls := cfg.Executor.HTTP
+	networks, err := outbound.ParseNetworks(calls.AllowCIDRs)
 	if err != nil {
 		return nil, fmt.Errorf("executor.http.allowCIDRs: %w", err)
 	}
-	return httpcall.New(c, httpcall.Settings{
-		Guard:   outbound.New(outbound.Policy{AllowPrivate: cfg.AllowPrivate, AllowCIDRs: networks}),
-		PerHost: cfg.MaxPerHost, BreakAfter: cfg.BreakAfter, BreakFor: time.Duration(cfg.BreakSec) * time.Second,
+	return httpcall.New(o.Clock, httpcall.Settings{
+		Guard:   outbound.New(outbound.Policy{AllowPrivate: calls.AllowPrivate, AllowCIDRs: networks}),
+		PerHost: calls.MaxPerHost, BreakAfter: calls.BreakAfter, BreakFor: time.Duration(calls.BreakSec) * time.Second,
+		Reports: o.Served, PublicURL: strings.TrimSuffix(cfg.Server.PublicURL, "/"),
 	}), nil
 }

@@ -64,6 +64,8 @@ const (
 	healthInterval    = time.Second
 	reconcileInterval = 3 * time.Second
 	deadlineInterval  = 2 * time.Second
+	detachedInterval  = time.Second
+	cancelsInterval   = 30 * time.Second
 	placesInterval    = 10 * time.Second
 	limitsInterval    = 5 * time.Second
 	groupsInterval    = 3 * time.Second
@@ -112,6 +114,8 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 		}},
 		{d.OfCluster, []duty{
 			{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},
+			{"detached", detachedInterval, ignoreCount(e.Detached.SweepDeadlines)},
+			{"detached-cancels", cancelsInterval, ignoreCount(e.Detached.SweepCancels)},
 			{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
 			{"limits", limitsInterval, ignoreCount(e.Runner.SweepLimits)},
 			{"groups", groupsInterval, e.Groups.Sweep},

@@ -78,7 +78,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 	if err != nil {
 		return err
 	}
-	options := app.Options{Clock: machine, Executor: executor, Reports: executor.Reports, Processes: executor, Logger: logger}
+	options := app.Options{Clock: machine, Executor: executor, Processes: executor, Logger: logger}
 	// Who is shown examples is a person, unless JSON was asked for.
 	show := newConsole(s.Out, logging.IsJSON(s.err, cfg.Log.Format) && (examples == "" || cfg.Log.Format == logging.FormatJSON))
 	if examples != "" {

@@ -125,6 +125,9 @@ type Execution struct {
 // number may be unknown: then SkipCount is 0 and SkipAtLeast set.
 func (e *Execution) IsRange() bool { return !e.SkipTo.IsZero() }
 
+// Detached reports whether the run goes on without a node.
+func (e *Execution) Detached() bool { return e.Status == StatusRunning && e.Claim.Detached() }
+
 // IdempotencyKey is the same over attempts and replays of one piece of work.
 func (e *Execution) IdempotencyKey() string {
 	if e.RootID != "" {

@@ -5,7 +5,7 @@ import "time"
 // Outcome is what one attempt came to, as the executor reports it.
 type Outcome struct {
 	// Status is SUCCESS, FAILED, TIMEOUT or CANCELLED; WAITING says that the
-	// attempt did not begin, see NotBegun.
+	// attempt did not begin, see NotBegun, RUNNING that it goes on, see Accepted.
 	Status Status
 	Reason Reason
 	// Message is the error for people; Result what the run returned. Both are
@@ -20,12 +20,21 @@ type Outcome struct {
 	Checkpoint string
 	// ExitCode is that of a command whose result is its output.
 	ExitCode *int
+
+	accepted bool
 }
 
 // Succeeded is the plain good end.
 func Succeeded(result string) Outcome {
 	return Outcome{Status: StatusSuccess, Result: result, Progress: 100}
 }
+
+// Accepted is no end: the work goes on elsewhere, and somebody outside reports
+// what it comes to. The run is detached from its node.
+func Accepted() Outcome { return Outcome{Status: StatusRunning, accepted: true} }
+
+// Detached reports whether the attempt goes on without its node.
+func (o Outcome) Detached() bool { return o.accepted }
 
 // Failed is a failed attempt.
 func Failed(reason Reason, message string) Outcome {

@@ -1,6 +1,9 @@
 package entity
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Run is what an executor is given: one claimed attempt and the definition it
 // runs by. Both are read only.
@@ -13,6 +16,18 @@ type Run struct {
 	// Deadline is when the attempt runs out of time, by the store's clock; zero:
 	// its job sets no limit.
 	Deadline time.Time
+	// Tokens lets somebody outside report about the attempt; nil where nobody
+	// can report.
+	Tokens RunTokens
+}
+
+// RunTokens issues the tokens with which the targets of asynchronous calls
+// report. Safe for concurrent use.
+type RunTokens interface {
+	// Issue makes a token for an attempt and returns once the store knows its
+	// hash. It waits for a store that is away until ctx ends, and returns
+	// ErrStopLost when the attempt is not its node's any more.
+	Issue(ctx context.Context, run Run) (token string, err error)
 }
 
 // LogLimit is how much of what an attempt says is kept, in bytes; a line counts

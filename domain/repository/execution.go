@@ -54,6 +54,8 @@ type ClaimRange struct {
 	// DeadlineBefore, when not zero, keeps only rows whose start deadline has
 	// passed at that moment.
 	DeadlineBefore time.Time
+	// CancelRequested keeps only rows that somebody asked to stop.
+	CancelRequested bool
 }
 
 // ExecutionWriter changes executions inside a transaction.

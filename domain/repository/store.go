@@ -52,6 +52,7 @@ type Tx struct {
 	Executions ExecutionWriter
 	LiveFires  LiveFireWriter
 	Records    RecordWriter
+	RunTokens  RunTokenWriter
 	Groups     GroupWriter
 	Backfills  BackfillWriter
 	Nodes      NodeReader

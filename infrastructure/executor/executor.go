@@ -50,7 +50,8 @@ func New(executors map[entity.JobType]Executor, elsewhere map[entity.JobType]Che
 // for as long as it likes. A panic of the executor ends in a failure with
 // ReasonPanic. When ctx was cancelled, a failure without a more precise reason
 // becomes what the cause of the cancellation says, one of the entity.ErrStop…
-// errors; a success and a precise failure stand.
+// errors; a success and a precise failure stand, and so does a run that was
+// accepted elsewhere.
 func (d *DistributedExecutor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) (outcome entity.Outcome) {
 	executor := d.executors[run.Job.Type]
 	if executor == nil {
@@ -66,7 +67,7 @@ func (d *DistributedExecutor) Run(ctx context.Context, run entity.Run, rep entit
 	}
 	outcome = executor.Run(ctx, run, rep)
 	switch {
-	case outcome.Status == entity.StatusSuccess, outcome.Status == entity.StatusWaiting:
+	case outcome.Status == entity.StatusSuccess, outcome.Status == entity.StatusWaiting, outcome.Detached():
 		return outcome
 	case !ends(outcome.Status):
 		return entity.Failed(entity.ReasonError, fmt.Sprintf("the executor reported the state %q, which is no end of an attempt", outcome.Status))

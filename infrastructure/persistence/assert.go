@@ -11,6 +11,7 @@ var (
 	_ repository.ClaimReader     = (*Store)(nil)
 	_ repository.Tallies         = (*Store)(nil)
 	_ repository.RecordReader    = (*Store)(nil)
+	_ repository.RunTokenReader  = (*Store)(nil)
 	_ repository.Outbox          = (*Store)(nil)
 	_ repository.Nodes           = (*Store)(nil)
 	_ repository.Users           = (*Store)(nil)

@@ -34,6 +34,9 @@ func claimWhere(q repository.ClaimRange) (string, []any) {
 		where += " AND start_deadline < ?"
 		args = append(args, text(q.DeadlineBefore))
 	}
+	if q.CancelRequested {
+		where += " AND cancel_requested = 1"
+	}
 	return where, args
 }
 

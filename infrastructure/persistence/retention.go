@@ -100,6 +100,7 @@ func (c *conn) deleteExecutions(ctx context.Context, ids []string) error {
 		{"retention.delete", "scheduler_job_execution", "id"},
 		{"retention.delete-attempts", "scheduler_execution_attempt", "execution_id"},
 		{"retention.delete-letters", "scheduler_dead_letter", "execution_id"},
+		{"retention.delete-tokens", "scheduler_run_token", "execution_id"},
 		{"retention.delete-replays", "scheduler_execution_replay", "execution_id"},
 	} {
 		in, args := c.d.in(d.key, ids)

@@ -73,6 +73,7 @@ type Store struct {
 	*Claims
 	*Tallies
 	*Records
+	*RunTokens
 	*Outbox
 	*Nodes
 	*Users
@@ -129,7 +130,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	apart := s.apart()
 	return &Store{
 		core: s, aside: apart, Jobs: &Jobs{s.read}, Executions: &Executions{s.read}, Plans: &Plans{s.read}, Claims: &Claims{s.read}, Tallies: &Tallies{s.read}, Locks: &Locks{apart},
-		Records: &Records{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{s: apart}, Users: &Users{s}, Groups: &Groups{s}, Backfills: &Backfills{s.read}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s, newAuditQueue()},
+		Records: &Records{s.read}, RunTokens: &RunTokens{s.read}, Outbox: &Outbox{s}, Nodes: &Nodes{s: apart}, Users: &Users{s}, Groups: &Groups{s}, Backfills: &Backfills{s.read}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s, newAuditQueue()},
 		IdempotentCalls: &IdempotentCalls{s}, Retention: &Retention{s: s},
 	}, nil
 }

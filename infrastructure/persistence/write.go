@@ -48,6 +48,7 @@ func (s *core) Write(ctx context.Context, lane repository.Lane, name string, fn 
 			Executions: &executionWriter{c},
 			LiveFires:  &liveFireWriter{c},
 			Records:    &recordWriter{c},
+			RunTokens:  &runTokenWriter{RunTokens{c}},
 			Groups:     &groupWriter{c},
 			Backfills:  &backfillWriter{c},
 			Nodes:      &nodeReader{c},

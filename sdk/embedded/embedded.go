@@ -81,7 +81,6 @@ func New(ctx context.Context, o Options) (*Scheduler, error) {
 		}
 		return &Scheduler{engine: engine}, nil
 	}
-	options.Reports = executor.Reports
 	server, err := app.NewServer(ctx, cfg, options)
 	if err != nil {
 		return nil, err

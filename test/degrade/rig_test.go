@@ -79,7 +79,7 @@ func open(ctx context.Context, t *testing.T, cfg config.Config, log io.Writer) (
 	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Served: true})
 	require.NoError(t, err)
 	return app.NewServer(ctx, cfg, app.Options{
-		Clock: machine, Executor: executor, Reports: executor.Reports, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Clock: machine, Executor: executor, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 }
 

@@ -62,7 +62,7 @@ func newRig(t *testing.T, store persistence.Config) *rig {
 	}})
 	require.NoError(t, err)
 	srv, err := app.NewServer(t.Context(), cfg, app.Options{
-		Clock: machine, Executor: executor, Reports: executor.Reports, Logger: slog.New(slog.NewTextHandler(r.log, nil)),
+		Clock: machine, Executor: executor, Logger: slog.New(slog.NewTextHandler(r.log, nil)),
 	})
 	require.NoError(t, err)
 	require.NoError(t, srv.Start())

@@ -12,7 +12,7 @@ import (
 const (
 	maxReportText       = 4 << 10
 	maxReportResult     = 64 << 10
-	maxReportCheckpoint = 16 << 10
+	maxReportCheckpoint = 64 << 10
 	maxReportLines      = 1000
 )
 
@@ -31,7 +31,7 @@ type ReportBody struct {
 	// Progress is in percent.
 	Progress int `json:"progress,omitempty" minimum:"0" maximum:"100"`
 	// Checkpoint is what the next attempt is given.
-	Checkpoint string `json:"checkpoint,omitempty" maxLength:"16384"`
+	Checkpoint string `json:"checkpoint,omitempty" maxLength:"65536"`
 	// Lines go to the log, at most 1000 at once.
 	Lines []string `json:"lines,omitempty"`
 }

@@ -31,9 +31,13 @@ type Execution struct {
 	// WaitsOn is the node in whose queue a WAITING run waits, and empty for others.
 	WaitsOn string `json:"waitsOn"`
 	// NodeID is the node that runs or ran it, or on which it waits.
-	NodeID     string `json:"nodeId"`
-	Attempt    int    `json:"attempt"`
-	RetryCount int    `json:"retryCount"`
+	NodeID string `json:"nodeId"`
+	// Detached: it runs without a node, until its target reports the end or the
+	// deadline has come, which is null for all others.
+	Detached   bool `json:"detached"`
+	Deadline   Time `json:"deadline" format:"date-time" extensions:"x-nullable"`
+	Attempt    int  `json:"attempt"`
+	RetryCount int  `json:"retryCount"`
 	// Epoch is the life of the node that holds or held the run; FencingToken is
 	// what the attempt was given, and grows with each.
 	Epoch        int64 `json:"epoch"`
@@ -65,7 +69,10 @@ func FromExecution(e *entity.Execution, names map[string]string) Execution {
 		Attempt: e.Attempt, RetryCount: e.RetryCount, Priority: e.Priority, StartTime: Time(e.StartTime), EndTime: Time(e.EndTime),
 		Progress: e.Progress, ErrorMessage: e.ErrorMessage, Result: e.Result, RetryOf: optional(e.RetryOf), JobVersion: e.JobVersion,
 		SkipFrom: Time(e.SkipFrom), SkipTo: Time(e.SkipTo), SkipCount: e.SkipCount, CreateTime: Time(e.CreateTime), UpdateTime: Time(e.UpdateTime),
-		TriggeredBy: triggeredBy(e), TriggeredByToken: optional(e.TriggeredBy.Token), Epoch: e.Epoch, FencingToken: e.FencingToken(),
+		TriggeredBy: triggeredBy(e), TriggeredByToken: optional(e.TriggeredBy.Token), Detached: e.Detached(), Epoch: e.Epoch, FencingToken: e.FencingToken(),
+	}
+	if until, ok := e.Claim.DetachedUntil(); ok {
+		v.Deadline = Time(until)
 	}
 	if e.Unreadable != "" && v.ErrorMessage == "" {
 		v.ErrorMessage = "what the store holds of the run cannot be read: " + e.Unreadable

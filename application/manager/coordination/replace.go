@@ -119,16 +119,23 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 	return deleteFires(ctx, tx, ended)
 }
 
-// stopRows ends the waiting rows of an active fire because of a newer one, asks
-// the running ones to stop, and returns how many it ended.
+// stopRows ends the waiting and the detached rows of an active fire because of a
+// newer one, asks those that run on a node to stop, and returns how many it ended.
 func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire, e *Effect) (closed int, err error) {
 	rows, err := tx.LiveFires.RowsOf(ctx, f)
 	if err != nil {
 		return 0, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
 	}
-	var ended, asked []*entity.Execution
+	var ended, detached, asked []*entity.Execution
 	for _, row := range rows {
 		switch {
+		case row.Detached(): // nobody holds it who could stop it
+			row.Duration = max(now.Sub(row.StartTime), 0)
+			Close(row, entity.StatusCancelled, entity.ReasonReplaced, now)
+			if err := tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token); err != nil {
+				return 0, fmt.Errorf("end replaced run %s: %w", row.ID, err)
+			}
+			detached = append(detached, row)
 		case row.Status == entity.StatusWaiting:
 			Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
 			ended = append(ended, row)
@@ -143,6 +150,7 @@ func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.Liv
 	if err := tx.Executions.AskToStop(ctx, asked); err != nil {
 		return 0, fmt.Errorf("ask %d replaced runs to stop: %w", len(asked), err)
 	}
+	ended = append(ended, detached...)
 	e.Closed, e.Stopping = append(e.Closed, ended...), append(e.Stopping, asked...)
 	return len(ended), nil
 }

@@ -14,9 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/detached"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/dispatch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/secrecy"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -66,6 +68,10 @@ type Node struct {
 	Jobs    *cache.JobCache
 	Planner *firing.JobManager
 	Runner  *running.TaskManager
+	// Detached takes reports and is swept when the test says; Tokens issues what
+	// targets report with.
+	Detached *detached.Manager
+	Tokens   *detached.Issuer
 	// Dispatch is swept when the test says.
 	Dispatch *dispatch.Manager
 	// Closer ends what waits.
@@ -121,9 +127,11 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Self: n.self,
 	}))
 	logger := slog.New(slog.DiscardHandler)
+	runner := secrecy.New(n.Script, vault{})
+	n.Tokens = detached.NewIssuer(n.Faults, o.Clock, n.Time)
 	n.Runner = running.New(running.Deps{
 		Store: n.Faults, Claims: store, Executions: store.Executions, Plans: store, Jobs: n.Jobs, Places: n.Places,
-		Fair: fair, Executor: n.Script, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
+		Fair: fair, Executor: runner, Tokens: n.Tokens, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
 		Random: func() float64 { return 0.5 }, Logger: logger,
 	}, running.Config{
 		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Handlers: o.Handlers, Slots: o.Slots, CommandSlots: o.CommandSlots, BatchSize: o.BatchSize,
@@ -137,6 +145,10 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		BatchSize: o.BatchSize, PlanLimit: o.PlanLimit, MaxHeld: o.MaxHeld, SlotPatience: -1,
 	})
 	n.Runner.SetPlanner(n.Planner)
+	n.Detached = detached.New(detached.Deps{
+		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner, Secrets: runner,
+		Clock: n.Time, LogLimit: max(o.LogLimit, entity.LogLimit), Logger: logger,
+	})
 	n.Closer = &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
 	n.Dispatch = dispatch.New(dispatch.Deps{
 		Store: n.Faults, Claims: store, Registry: store, Jobs: n.Jobs, Places: n.Places, Closer: n.Closer, Runner: n.Runner,

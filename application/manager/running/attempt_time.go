@@ -47,6 +47,20 @@ func (at *attemptTime) hold() {
 	}
 }
 
+// until is when the attempt of a job runs out of time; zero when never.
+func (at *attemptTime) until(job *entity.Job) time.Time {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	return deadlineOf(job, at.start)
+}
+
+func deadlineOf(job *entity.Job, start time.Time) time.Time {
+	if job.Timeout() <= 0 {
+		return time.Time{}
+	}
+	return start.Add(job.Timeout())
+}
+
 // end is the start and the duration.
 func (at *attemptTime) end(t *TaskManager) (start time.Time, took time.Duration) {
 	at.hold()

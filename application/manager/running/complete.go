@@ -11,7 +11,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
 // The longest texts kept of a run, in bytes. A result fills the store's TEXT
@@ -27,8 +26,7 @@ const (
 // hold up others.
 func (t *TaskManager) settle(items []*finished) {
 	for _, f := range items {
-		f.outcome.Result = validation.Text(f.outcome.Result, maxResult)
-		f.outcome.Message = validation.Text(f.outcome.Message, maxMessage)
+		f.clean()
 	}
 	t.storing.Add(1)
 	err := t.storeHeld(items)
@@ -81,11 +79,12 @@ func unstored(items []*finished) []*finished {
 // store sends one completion transaction and tells everybody what it did. Ends
 // that are stored already are left out: when a late report among the others
 // could not be judged, the batch comes again in parts.
-func (t *TaskManager) store(items []*finished) error {
+func (t *TaskManager) store(items []*finished) error { return t.storeIn(context.Background(), items) }
+
+func (t *TaskManager) storeIn(ctx context.Context, items []*finished) error {
 	if items = unstored(items); len(items) == 0 {
 		return nil
 	}
-	ctx := context.Background()
 	began := t.Clock.Monotonic()
 	definitions, err := t.definitions(ctx, items)
 	if err != nil {
@@ -145,8 +144,12 @@ func (t *TaskManager) report(c *completion) {
 // judgeRefused looks at the rows that did not take their end. A row that holds
 // it already took it in a transaction whose reply was lost (engine rule 9);
 // every other report is late: it is kept as evidence and counts for nothing
-// (engine rule 19).
+// (engine rule 19). What was reported from outside is told to who reported it.
 func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) error {
+	refused = slices.DeleteFunc(slices.Clone(refused), func(f *finished) bool {
+		f.refused = true
+		return f.outside
+	})
 	if len(refused) == 0 {
 		return nil
 	}
@@ -169,8 +172,8 @@ func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) err
 		if err != nil {
 			return err
 		}
-		if taken || f.outcome.Status == entity.StatusWaiting {
-			continue // what never began has nothing to say
+		if taken || f.outcome.Status == entity.StatusWaiting || f.outcome.Detached() && wentOn(f, row) {
+			continue // what never began, or goes on, has nothing to say
 		}
 		t.Metrics.RefusedReport()
 		t.Logger.Warn("a late report was refused", "execution", f.run.Execution.ID,
@@ -221,10 +224,13 @@ func evidenceOf(f *finished, row *entity.Execution, now time.Time) entity.LogChu
 	e := f.run.Execution
 	text := "refused: node " + e.NodeID + " reported " + string(f.outcome.Status) +
 		" for an attempt that is no longer its own; the run is " + string(row.Status)
+	if f.outcome.Detached() {
+		text = "refused: the target of node " + e.NodeID + " accepted an attempt that is no longer the run's, so that it reports in vain; the run is " + string(row.Status)
+	}
 	if f.outcome.Message != "" {
 		text += "; its message was: " + f.outcome.Message
 	}
-	number := int64(max(e.Attempt, 1)) * linesPerAttempt
+	number := LineNumber(max(e.Attempt, 1)+1, 0)
 	return entity.LogChunk{
 		ID: identity.RandomID(now), JobID: e.JobID, ExecutionID: e.ID, Attempt: e.Attempt, Type: entity.LogEvidence,
 		SeqFrom: number, SeqTo: number, Content: text, CreateTime: now,

@@ -17,11 +17,14 @@ import (
 // without a look at the store.
 const linesPerAttempt = 1_000_000
 
+// LineNumber is that of the n-th line of an attempt, both counted from 1.
+func LineNumber(attempt int, n int64) int64 { return int64(max(attempt-1, 0))*linesPerAttempt + n }
+
 // chunkBytes is the size from which lines begin a new row.
 const chunkBytes = 32 << 10
 
-// maxLine is the longest line kept, in bytes.
-const maxLine = 8 << 10
+// MaxLine is the longest line kept, in bytes.
+const MaxLine = 8 << 10
 
 // journal collects what one attempt says, until it is stored in chunks. It
 // implements entity.Reporter and is safe for concurrent use.
@@ -57,7 +60,7 @@ func (j *journal) Log(t entity.LogType, line string) {
 		return
 	}
 	for part := range strings.SplitSeq(line, "\n") {
-		j.add(t, validation.Text(part, maxLine))
+		j.add(t, validation.Text(part, MaxLine))
 		if j.full {
 			return
 		}
@@ -79,7 +82,7 @@ func (j *journal) add(t entity.LogType, line string) {
 func (j *journal) append(t entity.LogType, line string, now time.Time) {
 	j.seq++
 	j.bytes += len(line) + 1
-	number := int64(max(j.exec.Attempt-1, 0))*linesPerAttempt + j.seq
+	number := LineNumber(j.exec.Attempt, j.seq)
 	if j.takes(t, line) {
 		j.text = append(append(j.text, '\n'), line...)
 		j.chunks[len(j.chunks)-1].SeqTo = number
@@ -119,11 +122,11 @@ func (j *journal) Progress(percent int) {
 func (j *journal) Checkpoint(state string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.checkpoint, j.told = validation.Text(state, maxCheckpoint), true
+	j.checkpoint, j.told = validation.Text(state, MaxCheckpoint), true
 }
 
-// maxCheckpoint bounds a checkpoint, in bytes.
-const maxCheckpoint = 64 << 10
+// MaxCheckpoint bounds a checkpoint, in bytes.
+const MaxCheckpoint = 64 << 10
 
 // end closes the journal and lets the outcome carry what was reported.
 func (j *journal) end(o *entity.Outcome) {

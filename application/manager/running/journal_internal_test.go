@@ -85,7 +85,7 @@ func TestLongOutputIsCutIntoChunksAndLongLinesShort(t *testing.T) {
 	for _, c := range chunks {
 		require.LessOrEqual(t, len(c.Content), chunkBytes)
 		for line := range strings.SplitSeq(c.Content, "\n") {
-			require.LessOrEqual(t, len(line), maxLine)
+			require.LessOrEqual(t, len(line), MaxLine)
 		}
 	}
 	require.Len(t, lines(chunks), 10)
@@ -132,8 +132,8 @@ func TestAnEndCarriesProgressAndCheckpoint(t *testing.T) {
 		})
 	}
 	j := journalOf(1, 100)
-	j.Checkpoint(strings.Repeat("x", maxCheckpoint+10))
-	require.LessOrEqual(t, len(j.checkpoint), maxCheckpoint)
+	j.Checkpoint(strings.Repeat("x", MaxCheckpoint+10))
+	require.LessOrEqual(t, len(j.checkpoint), MaxCheckpoint)
 }
 
 func failure() entity.Outcome { return entity.Failed(entity.ReasonError, "it broke") }

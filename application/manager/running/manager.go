@@ -127,6 +127,8 @@ type Deps struct {
 	Places     *coordination.Places
 	Fair       FairTimes
 	Executor   Executor
+	// Tokens lets the targets of asynchronous calls report; nil where nobody can.
+	Tokens     entity.RunTokens
 	Clock      clock.Clock
 	StoreClock StoreClock
 	Planner    Planner

@@ -25,6 +25,10 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 			again = append(again, c.putBack(f))
 			continue
 		}
+		if f.outcome.Detached() {
+			again = append(again, decided{item: f, outcome: f.outcome, row: f.run.Execution})
+			continue
+		}
 		d, decision := c.decide(f)
 		if decision.Retry {
 			d.retried = true
@@ -51,6 +55,9 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 		return err
 	}
 	c.done = append(c.done, finals...)
+	if err := c.addFromOutside(ctx, tx); err != nil {
+		return err
+	}
 	return c.addLogs(ctx, tx)
 }
 
@@ -150,7 +157,7 @@ func retryRow(row *entity.Execution, d retry.Decision, job *entity.Job, now time
 }
 
 // writeRetries keeps the attempt that ended, if it had begun, and parks the row
-// until its next.
+// until its next. Of an attempt that goes on elsewhere it detaches the row.
 func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again []decided) error {
 	if len(again) == 0 {
 		return nil
@@ -175,6 +182,10 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 			c.refused = append(c.refused, d.item)
 			continue
 		}
+		detached := d.item.outcome.Detached()
+		if detached {
+			d.row = detachedRow(row, d.item, c.now)
+		}
 		if row.CancelRequested {
 			// Somebody cancelled it while the attempt was failing.
 			d.row.Status, d.row.Reason, d.row.Claim, d.row.EndTime = entity.StatusCancelled, row.Reason, "", c.now
@@ -188,10 +199,11 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		if err := tx.Executions.Update(ctx, d.row, entity.StatusRunning, mine.Token); err != nil {
 			return fmt.Errorf("park run %s for its retry: %w", d.row.ID, err)
 		}
-		if begun {
+		over := begun && !detached
+		if over {
 			attempts = append(attempts, attemptOf(d))
 		}
-		if begun || d.row.Status.Final() {
+		if over || d.row.Status.Final() {
 			c.done = append(c.done, d)
 		}
 		if until, ok := d.row.Claim.ParkedUntil(); ok && (c.effect.ParkedUntil.IsZero() || until.Before(c.effect.ParkedUntil)) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // active is one run on this node. It is the entity.Reporter of its attempt.
@@ -45,6 +46,11 @@ type finished struct {
 	// reduced: without texts from outside. apart: without what follows from it.
 	reduced bool
 	apart   bool
+	// outside: somebody else was at work on the attempt, and waits for the answer
+	// whether its end was refused. also runs in the transaction that takes the end.
+	outside bool
+	refused bool
+	also    func(ctx context.Context, tx repository.Tx) error
 }
 
 // coordinated: its end has to do with other fires of its job.
@@ -110,10 +116,12 @@ func (t *TaskManager) execute(a *active) {
 			run: a.run, outcome: outcome, start: start, end: start.Add(took), took: took, log: a.journal, slots: slotOf(t.kindOf(a.run.Job)),
 		}
 	}()
-	if d := a.run.Job.Timeout(); d > 0 {
-		a.run.Deadline = a.time.start.Add(d)
-	}
+	a.run.Tokens = t.Tokens
+	a.run.Deadline = deadlineOf(a.run.Job, a.time.start)
 	outcome = t.Executor.Run(a.time.context(a), a.run, a)
+	if outcome.Detached() {
+		a.Log(entity.LogSystem, acceptedLine(t.cfg.NodeID, a.time.until(a.run.Job)))
+	}
 	if outcome.Status == entity.StatusCancelled {
 		t.mu.Lock()
 		outcome.Reason = a.stopReason

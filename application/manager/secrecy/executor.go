@@ -9,10 +9,13 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
-// Opener gives the values of secrets by their names, to a job of a group. Names
-// that do not exist, or that are not for the group, are left out.
+// Opener gives the values of secrets by their names. Names that do not exist are
+// left out.
 type Opener interface {
+	// Open is for a job of a group. What is not for the group is left out.
 	Open(ctx context.Context, group string, names []string) (map[string]string, error)
+	// OpenToHide is for looking for the values, whatever groups they are for.
+	OpenToHide(ctx context.Context, names []string) (map[string]string, error)
 }
 
 // runner runs attempts.
@@ -48,6 +51,19 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	outcome.Result = mask.hide(outcome.Result)
 	outcome.Checkpoint = mask.hide(outcome.Checkpoint)
 	return outcome
+}
+
+// Hider returns what hides the secrets with these names in a text, for what is
+// said of a run outside of its attempt.
+func (e *Executor) Hider(ctx context.Context, names []string) (func(text string) string, error) {
+	if len(names) == 0 {
+		return func(text string) string { return text }, nil
+	}
+	values, err := e.secrets.OpenToHide(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	return newMask(values).hide, nil
 }
 
 // reporter hides secrets in what an attempt reports.

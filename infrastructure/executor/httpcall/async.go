@@ -3,27 +3,20 @@ package httpcall
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
 )
 
+// reportPath is where below the server's address the target of an asynchronous
+// call reports.
 func reportPath(executionID string) string { return "/api/v1/executions/" + executionID + "/report" }
-
-// WithReports enables asynchronous calls: their targets report to reports. It
-// is called before the first run.
-func (x *Executor) WithReports(reports *report.Registry) *Executor {
-	x.reports = reports
-	return x
-}
 
 // checkAsync adds what an asynchronous call needs beyond any call.
 func (x *Executor) checkAsync(job *entity.Job) []fault.Field {
 	switch {
-	case x.reports == nil:
+	case !x.settings.Reports:
 		return []fault.Field{{
 			Field: jobdata.Path + ".async", Code: "not_enabled",
 			Message: "calls whose target reports the end later are not enabled on this server",
@@ -37,19 +30,19 @@ func (x *Executor) checkAsync(job *entity.Job) []fault.Field {
 	return nil
 }
 
-// await waits for the end that the target reports.
-func (a *attempt) await(ctx context.Context, wait *report.Wait) entity.Outcome {
-	select {
-	case o := <-wait.End():
-		return o
-	case <-ctx.Done():
+// open gets the token with which the target reports. That happens before the
+// request is sent, because the target may report before it has answered.
+func (x *Executor) open(ctx context.Context, a *attempt, run entity.Run) error {
+	if !a.call.async {
+		return nil
 	}
-	cause := context.Cause(ctx)
-	if errors.Is(cause, entity.ErrStopTimeout) {
-		return entity.Outcome{
-			Status: entity.StatusTimeout, Reason: entity.ReasonTimeout,
-			Message: fmt.Sprintf("the target accepted the run and did not report its end within %s", a.limit),
-		}
+	if run.Tokens == nil {
+		return errors.New("nobody here takes reports of targets")
 	}
-	return entity.Failed(entity.ReasonError, "stopped while the target worked: "+cause.Error()+"; what the target does about it is its own")
+	token, err := run.Tokens.Issue(ctx, run)
+	if err != nil {
+		return err
+	}
+	a.token, a.reportURL = token, x.settings.PublicURL+reportPath(run.Execution.ID)
+	return nil
 }

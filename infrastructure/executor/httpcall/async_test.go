@@ -2,9 +2,9 @@ package httpcall_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,130 +12,124 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
 )
 
-// office is an executor whose targets report.
-type office struct {
-	t       *testing.T
-	x       *httpcall.Executor
-	reports *report.Registry
-	rep     *executortest.Recorder
-}
+// desk issues tokens as the test says.
+type desk func(ctx context.Context, run entity.Run) (string, error)
 
-func newOffice(t *testing.T) *office {
+// Issue implements entity.RunTokens.
+func (d desk) Issue(ctx context.Context, run entity.Run) (string, error) { return d(ctx, run) }
+
+func token(context.Context, entity.Run) (string, error) { return "token-of-the-attempt", nil }
+
+// async calls a target that reports later.
+func async(ctx context.Context, t *testing.T, tokens entity.RunTokens, url string, timeoutSec int) entity.Outcome {
 	t.Helper()
-	reports, err := report.NewRegistry()
-	require.NoError(t, err)
-	return &office{t: t, x: httpcall.New(clock.NewSystem(), open()).WithReports(reports), reports: reports, rep: &executortest.Recorder{}}
-}
-
-// run calls a target that is given the token of its attempt.
-func (o *office) run(ctx context.Context, url string, timeoutSec int) entity.Outcome {
-	o.t.Helper()
-	run := newRun(o.t, data{"url": url, "method": "POST", "async": true})
-	run.Job.TimeoutSec = timeoutSec
-	return o.x.Run(ctx, run, o.rep)
+	s := open()
+	s.Reports, s.PublicURL = true, "https://scheduler.example"
+	x := httpcall.New(clock.NewSystem(), s)
+	defer x.Close()
+	run := newRun(t, data{"url": url, "method": "POST", "async": true})
+	run.Job.TimeoutSec, run.Tokens = timeoutSec, tokens
+	return x.Run(ctx, run, &executortest.Recorder{})
 }
 
 const accepted = http.StatusAccepted
 
-func TestAnAcceptedRunEndsWhenItsTargetSaysSo(t *testing.T) {
-	for name, c := range map[string]struct {
-		end  entity.RunReport
-		want entity.Outcome
-	}{
-		"well": {entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "42"}, entity.Succeeded("42")},
-		"not well": {
-			entity.RunReport{Progress: -1, Status: entity.StatusFailed, Message: "no stock", NoRetry: true},
-			entity.Outcome{Status: entity.StatusFailed, Reason: entity.ReasonError, Message: "no stock", NoRetry: true},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := newOffice(t)
-			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				id, token := r.Header.Get("X-Scheduler-Execution-Id"), r.Header.Get("X-Scheduler-Run-Token")
-				require.Equal(t, "/api/v1/executions/"+id+"/report", r.Header.Get("X-Scheduler-Report-Path"))
-				w.WriteHeader(accepted)
-				go func() {
-					_ = o.reports.Report(id, token, entity.RunReport{Progress: 50, Lines: []string{"half"}})
-					_ = o.reports.Report(id, token, c.end)
-				}()
-			})
-			require.Equal(t, c.want, o.run(t.Context(), s.URL, 10))
-			progress, _ := o.rep.Last()
-			require.Equal(t, 50, progress)
-		})
-	}
-}
-
-// A target that is quick may report before it has answered.
-func TestAReportMayComeBeforeTheAnswer(t *testing.T) {
-	o := newOffice(t)
+func TestAnAcceptedRunGoesOnWithoutTheNode(t *testing.T) {
+	issued := false
+	var got http.Header
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		err := o.reports.Report(r.Header.Get("X-Scheduler-Execution-Id"), r.Header.Get("X-Scheduler-Run-Token"),
-			entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "quick"})
-		if err == nil {
-			w.WriteHeader(accepted)
-		}
-	})
-	require.Equal(t, entity.Succeeded("quick"), o.run(t.Context(), s.URL, 10))
-}
-
-// What the target answers decides first; the token is void then.
-func TestATargetThatRefusesHasNothingToReport(t *testing.T) {
-	o := newOffice(t)
-	var id, token string
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		id, token = r.Header.Get("X-Scheduler-Execution-Id"), r.Header.Get("X-Scheduler-Run-Token")
-		w.WriteHeader(http.StatusServiceUnavailable)
-	})
-	require.Equal(t, entity.ReasonHTTPStatus, o.run(t.Context(), s.URL, 10).Reason)
-	require.Error(t, o.reports.Authorize(id, token))
-}
-
-func TestATargetThatNeverReportsTimesOut(t *testing.T) {
-	o := newOffice(t)
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(accepted) })
-	got := o.run(t.Context(), s.URL, 1)
-	require.Equal(t, []any{entity.StatusTimeout, entity.ReasonTimeout}, []any{got.Status, got.Reason})
-	require.Contains(t, got.Message, "within 1s")
-}
-
-func TestAnAcceptedRunCanBeStopped(t *testing.T) {
-	o := newOffice(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		require.True(t, issued, "a target may report before it has answered")
+		got = r.Header
 		w.WriteHeader(accepted)
-		time.AfterFunc(20*time.Millisecond, func() { cancel(entity.ErrStopCancel) })
 	})
-	got := o.run(ctx, s.URL, 60)
+	outcome := async(t.Context(), t, desk(func(_ context.Context, run entity.Run) (string, error) {
+		require.Equal(t, "execution-1", run.Execution.ID)
+		issued = true
+		return token(t.Context(), run)
+	}), s.URL, 10)
+	require.Equal(t, entity.Accepted(), outcome)
+	require.True(t, outcome.Detached())
+	require.Equal(t, "token-of-the-attempt", got.Get("X-Scheduler-Run-Token"))
+	require.Equal(t, "/api/v1/executions/execution-1/report", got.Get("X-Scheduler-Report-Path"))
+	require.Equal(t, "https://scheduler.example/api/v1/executions/execution-1/report", got.Get("X-Scheduler-Report-Url"))
+}
+
+// A call whose answer is the end has nothing to report.
+func TestASynchronousCallGetsNoToken(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"Run-Token", "Report-Path", "Report-Url"} {
+			require.Empty(t, r.Header.Get("X-Scheduler-"+name))
+		}
+		w.WriteHeader(accepted)
+	})
+	run := newRun(t, data{"url": s.URL})
+	run.Tokens = desk(func(context.Context, entity.Run) (string, error) { return "", errors.New("nobody asked") })
+	require.Equal(t, entity.Succeeded(""), httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run, &executortest.Recorder{}))
+}
+
+// What the target answers decides whether it took the run.
+func TestATargetThatRefusesDidNotTakeTheRun(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	require.Equal(t, entity.ReasonHTTPStatus, async(t.Context(), t, desk(token), s.URL, 10).Reason)
+}
+
+// A target that nobody would hear is not called.
+func TestNothingIsSentWithoutAToken(t *testing.T) {
+	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the target was called") })
+	o := async(t.Context(), t, desk(func(context.Context, entity.Run) (string, error) { return "", entity.ErrStopLost }), s.URL, 10)
+	require.Equal(t, entity.StatusFailed, o.Status)
+	require.Contains(t, o.Message, entity.ErrStopLost.Error())
+	require.Equal(t, entity.StatusFailed, async(t.Context(), t, nil, s.URL, 10).Status)
+	o = async(t.Context(), t, desk(func(ctx context.Context, _ entity.Run) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}), s.URL, 1)
+	require.Equal(t, []any{entity.StatusTimeout, entity.ReasonTimeout}, []any{o.Status, o.Reason}, "a store that is away for long")
+}
+
+func TestACallCanBeStoppedBeforeItIsAccepted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		cancel(entity.ErrStopCancel)
+		<-r.Context().Done()
+	})
+	got := async(ctx, t, desk(token), s.URL, 60)
 	require.Equal(t, []any{entity.StatusFailed, entity.ReasonError}, []any{got.Status, got.Reason}, "the cause of the stop decides")
 	require.Contains(t, got.Message, entity.ErrStopCancel.Error())
 }
 
-// The token is a secret of the target that the job names.
-func TestTheRunTokenDoesNotFollowToAnotherOrigin(t *testing.T) {
-	o := newOffice(t)
-	var token, identity string
+// The token is a secret of the target that the job names, and so is what the
+// run was given.
+func TestNothingConfidentialFollowsToAnotherOrigin(t *testing.T) {
+	var got http.Header
 	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		token, identity = r.Header.Get("X-Scheduler-Run-Token"), r.Header.Get("X-Scheduler-Execution-Id")
+		got = r.Header
 		w.WriteHeader(http.StatusTeapot)
 	})
 	first := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		require.Equal(t, `{"a":1}`, r.Header.Get("X-Scheduler-Params"))
 		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 	})
-	require.Equal(t, entity.ReasonHTTPStatus, o.run(t.Context(), first.URL, 10).Reason)
-	require.NotEmpty(t, identity)
-	require.Empty(t, token)
+	s := open()
+	s.Reports = true
+	run := newRun(t, data{"url": first.URL, "method": "POST", "async": true})
+	run.Job.TimeoutSec, run.Tokens, run.Execution.Params, run.Execution.Checkpoint = 10, desk(token), `{"a":1}`, "row 7"
+	require.Equal(t, entity.ReasonHTTPStatus, httpcall.New(clock.NewSystem(), s).Run(t.Context(), run, &executortest.Recorder{}).Reason)
+	require.NotEmpty(t, got.Get("X-Scheduler-Execution-Id"))
+	for _, name := range []string{"Run-Token", "Report-Path", "Report-Url", "Params", "Checkpoint"} {
+		require.Empty(t, got.Get("X-Scheduler-"+name), name)
+	}
 }
 
 func TestAnAsynchronousCallNeedsATimeLimitAndAServerThatListens(t *testing.T) {
-	o := newOffice(t)
-	faults := o.x.Check(newRun(t, data{"url": "http://h", "async": true}).Job)
+	s := open()
+	s.Reports = true
+	faults := httpcall.New(clock.NewSystem(), s).Check(newRun(t, data{"url": "http://h", "async": true}).Job)
 	require.Len(t, faults, 1)
 	require.Equal(t, []string{"timeoutSec", "required"}, []string{faults[0].Field, faults[0].Code})
-	require.Equal(t, entity.ReasonInvalid, o.run(t.Context(), "http://h", 0).Reason)
+	require.Equal(t, entity.ReasonInvalid, async(t.Context(), t, desk(token), "http://h", 0).Reason)
 	faults = httpcall.New(clock.NewSystem(), open()).Check(newRun(t, data{"url": "http://h", "async": true}).Job)
 	require.Equal(t, []string{"jobData.async", "not_enabled"}, []string{faults[0].Field, faults[0].Code})
 }

@@ -20,8 +20,9 @@ const userAgent = "platform-scheduler"
 type attempt struct {
 	call  call
 	limit time.Duration
-	// token lets the target of an asynchronous call report.
+	// token lets the target of an asynchronous call report, to reportURL.
 	token     string
+	reportURL string
 	stage     stage
 	redirects int
 	// status is 0 until the final answer began.
@@ -60,6 +61,9 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 	}
 	if !a.answer.matched {
 		return a.judged(entity.ReasonBodyMismatch, "the answer does not contain the expected text"+a.answer.scope())
+	}
+	if a.call.async {
+		return entity.Accepted()
 	}
 	return entity.Succeeded(a.answer.text())
 }
@@ -119,6 +123,7 @@ func (a *attempt) request(ctx context.Context, run entity.Run) (*http.Request, e
 	if a.token != "" {
 		request.Header.Set(tokenHeader, a.token)
 		request.Header.Set(reportPathHeader, reportPath(run.Execution.ID))
+		request.Header.Set(reportURLHeader, a.reportURL)
 	}
 	return request, nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -13,7 +14,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/report"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 )
 
@@ -34,6 +34,10 @@ type Settings struct {
 	// further ones for BreakFor. Zero switches that off.
 	BreakAfter int
 	BreakFor   time.Duration
+	// Reports: the targets of asynchronous calls can report to the server, below
+	// PublicURL where that is not empty.
+	Reports   bool
+	PublicURL string
 }
 
 // Executor calls services. It is safe for concurrent use.
@@ -43,7 +47,6 @@ type Executor struct {
 	hosts    *hosts
 	breaker  *breaker
 	caller   *caller
-	reports  *report.Registry
 }
 
 // New returns an Executor.
@@ -78,7 +81,8 @@ func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []fault
 	return c, faults
 }
 
-// Run calls the service once and returns when the call has ended. The time
+// Run calls the service once and returns when the call has ended. An
+// asynchronous call that its target accepted goes on then, without this node. The time
 // limit of the job, or DefaultTimeout, spans the whole attempt: resolving,
 // connecting, redirects and reading the answer. Waiting for one of the bounded
 // calls of the host comes before it; when that takes long, the attempt does not
@@ -113,22 +117,13 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	}
 	limited, stop := x.within(context.WithValue(ctx, placeKey{}, reserved), limit)
 	defer stop()
-	a := &attempt{call: c, limit: limit}
-	if !c.async {
-		outcome := a.do(limited, through, run)
-		a.tell(rep, x.clock.Monotonic()-began)
-		return outcome
+	a := &attempt{call: c, limit: limit, stage: stage{peer: c.url.Host}}
+	if err := x.open(limited, a, run); err != nil {
+		return a.failed(limited, fmt.Errorf("get a token for the target's reports: %w", err))
 	}
-	// Before the request: the target may report before it has answered.
-	wait := x.reports.Open(run.Execution, rep)
-	defer wait.Close()
-	a.token = wait.Token()
 	outcome := a.do(limited, through, run)
 	a.tell(rep, x.clock.Monotonic()-began)
-	if outcome.Status != entity.StatusSuccess {
-		return outcome
-	}
-	return a.await(limited, wait)
+	return outcome
 }
 
 // reserve gets the place of the first call before the attempt begins. A call that

@@ -18,11 +18,12 @@ const maxTold = 4 << 10
 const (
 	tokenHeader      = runPrefix + "Run-Token"
 	reportPathHeader = runPrefix + "Report-Path"
+	reportURLHeader  = runPrefix + "Report-Url"
 	paramsHeader     = runPrefix + "Params"
 	checkpointHeader = runPrefix + "Checkpoint"
 )
 
-var confidential = []string{tokenHeader, reportPathHeader, paramsHeader, checkpointHeader}
+var confidential = []string{tokenHeader, reportPathHeader, reportURLHeader, paramsHeader, checkpointHeader}
 
 // traceHeader is the one of W3C Trace Context, in Go's spelling.
 const traceHeader = "Traceparent"

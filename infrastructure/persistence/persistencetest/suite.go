@@ -28,6 +28,7 @@ func Run(t *testing.T, open Opener) {
 		{"tallies", testTallies},
 		{"live fires", testLiveFires},
 		{"records", testRecords},
+		{"run tokens", testRunTokens},
 		{"nodes", testNodes},
 		{"abilities of nodes", testAbilities},
 		{"forgotten nodes", testForgetting},

@@ -1,0 +1,93 @@
+package persistencetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+func testRunTokens(t *testing.T, open Opener) {
+	s := open(t, nil)
+	mine := startedOn(runOf(jobID(1), noon), "n1", 7)
+	others := startedOn(runOf(jobID(2), noon), "n2", 7)
+	former := *mine
+	former.Epoch = 6
+	add(t, s, nil, mine, others)
+	issue := func(runs ...*entity.Execution) (tokens []string, refused []int) {
+		kept := make([]entity.RunToken, len(runs))
+		tokens = make([]string, len(runs))
+		for i, x := range runs {
+			var err error
+			tokens[i], kept[i], err = entity.NewRunToken(x, []string{"db.key", "B-2"}, noon)
+			require.NoError(t, err)
+			require.Len(t, tokens[i], entity.RunTokenLen)
+		}
+		write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+			refused, err = tx.RunTokens.Issue(ctx, runs, kept)
+			return err
+		})
+		return tokens, refused
+	}
+	of := func(id, token string) (entity.RunToken, bool) {
+		found, ok, err := s.RunToken(t.Context(), id, entity.RunTokenHash(token))
+		require.NoError(t, err)
+		return found, ok
+	}
+	foreign := *others
+	foreign.NodeID = "n1"
+	tokens, refused := issue(&former, mine, &foreign)
+	require.Equal(t, []int{0, 2}, refused, "only who holds the attempt gets one")
+	first, ok := of(mine.ID, tokens[1])
+	require.True(t, ok)
+	require.Equal(t, entity.RunToken{ExecutionID: mine.ID, Attempt: 1, Hash: entity.RunTokenHash(tokens[1]), Secrets: []string{"db.key", "B-2"}, CreateTime: noon}, first)
+	for _, wrong := range [][2]string{{mine.ID, tokens[0]}, {others.ID, tokens[1]}, {others.ID, tokens[2]}, {mine.ID, ""}, {"", tokens[1]}, {"x' OR 1 = 1", tokens[1]}, {"é", tokens[1]}} {
+		_, ok := of(wrong[0], wrong[1])
+		require.False(t, ok, "%q", wrong)
+	}
+
+	first.Lines, first.Bytes = 3, 400
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		found, ok, err := tx.RunTokens.RunToken(ctx, mine.ID, first.Hash)
+		require.True(t, ok)
+		require.Zero(t, found.Lines)
+		require.NoError(t, err)
+		return tx.RunTokens.Count(ctx, first)
+	})
+	counted, _ := of(mine.ID, tokens[1])
+	require.Equal(t, first, counted)
+
+	again, refused := issue(mine)
+	require.Empty(t, refused, "the answer of the store may have been lost")
+	_, ok = of(mine.ID, tokens[1])
+	require.False(t, ok, "an attempt has one token")
+	_, ok = of(mine.ID, again[0])
+	require.True(t, ok)
+
+	next := *mine
+	next.Attempt, next.Token = 2, 2
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Executions.Update(ctx, &next, entity.StatusRunning, 1)
+	})
+	second, refused := issue(mine, &next)
+	require.Equal(t, []int{0}, refused, "an attempt that was replaced")
+	former1, ok := of(mine.ID, again[0])
+	require.True(t, ok, "late reports of it can be told")
+	require.Equal(t, 1, former1.Attempt)
+	latest, _ := of(mine.ID, second[1])
+	require.Equal(t, 2, latest.Attempt)
+
+	next.Status, next.Claim = entity.StatusSuccess, ""
+	next.UpdateTime = noon.Add(-time.Hour)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Executions.Update(ctx, &next, entity.StatusRunning, 2)
+	})
+	_, err := s.PurgeExecutions(t.Context(), noon.Add(time.Hour), 10)
+	require.NoError(t, err)
+	_, ok = of(mine.ID, second[1])
+	require.False(t, ok, "tokens go with their run")
+}
