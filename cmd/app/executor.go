@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"strings"
 	"time"
 
@@ -134,6 +135,23 @@ func newCalls(cfg config.Config, o ExecutorOptions) (*httpcall.Executor, error) 
 	return httpcall.New(o.Clock, httpcall.Settings{
 		Guard:   outbound.New(outbound.Policy{AllowPrivate: calls.AllowPrivate, AllowCIDRs: networks}),
 		PerHost: calls.MaxPerHost, BreakAfter: calls.BreakAfter, BreakFor: time.Duration(calls.BreakSec) * time.Second,
-		Reports: o.Served, PublicURL: strings.TrimSuffix(cfg.Server.PublicURL, "/"),
+		Reports: o.Served, BaseURL: reportBase(cfg),
 	}), nil
+}
+
+// reportBase is the address below which targets report; empty when this node
+// does not know how others reach it.
+func reportBase(cfg config.Config) string {
+	if cfg.Server.PublicURL != "" {
+		return strings.TrimSuffix(cfg.Server.PublicURL, "/")
+	}
+	host, port, err := net.SplitHostPort(cfg.Server.Addr)
+	if ip := net.ParseIP(host); err != nil || host == "" || port == "0" || ip != nil && ip.IsUnspecified() {
+		return ""
+	}
+	scheme := "http://"
+	if cfg.Server.TLS.CertFile != "" {
+		scheme = "https://"
+	}
+	return scheme + cfg.Server.Addr
 }

@@ -43,6 +43,6 @@ func (x *Executor) open(ctx context.Context, a *attempt, run entity.Run) error {
 	if err != nil {
 		return err
 	}
-	a.token, a.reportURL = token, x.settings.PublicURL+reportPath(run.Execution.ID)
+	a.token, a.reportURL = token, x.settings.BaseURL+reportPath(run.Execution.ID)
 	return nil
 }

@@ -26,7 +26,7 @@ func token(context.Context, entity.Run) (string, error) { return "token-of-the-a
 func async(ctx context.Context, t *testing.T, tokens entity.RunTokens, url string, timeoutSec int) entity.Outcome {
 	t.Helper()
 	s := open()
-	s.Reports, s.PublicURL = true, "https://scheduler.example"
+	s.Reports, s.BaseURL = true, "https://scheduler.example"
 	x := httpcall.New(clock.NewSystem(), s)
 	defer x.Close()
 	run := newRun(t, data{"url": url, "method": "POST", "async": true})

@@ -35,9 +35,9 @@ type Settings struct {
 	BreakAfter int
 	BreakFor   time.Duration
 	// Reports: the targets of asynchronous calls can report to the server, below
-	// PublicURL where that is not empty.
-	Reports   bool
-	PublicURL string
+	// BaseURL where that is known.
+	Reports bool
+	BaseURL string
 }
 
 // Executor calls services. It is safe for concurrent use.
