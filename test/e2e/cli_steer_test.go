@@ -196,7 +196,7 @@ func TestTheShippedJobsWork(t *testing.T) {
 	s := newShell(t, b)
 	code, out, errOut := s.run("job", "apply", "-f", "../../configs/jobs")
 	require.Zero(t, code, errOut)
-	require.Contains(t, out, "4 created, 0 updated, 0 unchanged, 0 deleted, 0 failed")
+	require.Contains(t, out, "6 created, 0 updated, 0 unchanged, 0 deleted, 0 failed")
 	require.Equal(t, "missing secrets, without which runs fail: billing-token\n", errOut)
 	code, out, errOut = s.run("job", "trigger", "nightly export", "--wait", "--scheduled-time", "2026-11-15")
 	require.Zero(t, code, errOut)
@@ -204,5 +204,5 @@ func TestTheShippedJobsWork(t *testing.T) {
 	require.Contains(t, s.must("job", "trigger", "free space", "--wait", "--param", "folder=/"), "/\n")
 	require.Contains(t, s.must("job", "get", "settle invoices"), "CREATED")
 	require.Regexp(t, `Next fires: +2099-12-31 22:59:00Z`, s.must("job", "get", "say goodbye", "--utc"))
-	require.Contains(t, s.must("job", "apply", "-f", "../../configs/jobs"), "4 unchanged")
+	require.Contains(t, s.must("job", "apply", "-f", "../../configs/jobs"), "6 unchanged")
 }

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 // TestTheWalkthroughWorksAsItStands runs every block of the page in one shell.
 func TestTheWalkthroughWorksAsItStands(t *testing.T) {
-	for _, tool := range []string{"bash", "curl", "jq"} {
+	for _, tool := range []string{"bash", "curl", "jq", "python3"} {
 		_, err := exec.LookPath(tool)
 		require.NoError(t, err, "test/services/install shell brings it")
 	}
@@ -30,7 +31,11 @@ func TestTheWalkthroughWorksAsItStands(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-x")
 	cmd.Stdin = strings.NewReader(script.String())
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "URL=" + b.url, "DATA_DIR=" + b.dir, "HOME=" + t.TempDir()}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "URL=" + b.url, "DATA_DIR=" + b.dir, "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()}
+	cmd.Env = append(cmd.Env, "TARGET_PORT="+freePort(t))
+	// What a failed script leaves running must not hold up the test.
+	cmd.SysProcAttr, cmd.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, time.Second
+	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "event: end")
