@@ -31,14 +31,15 @@ func (s *Server) peers() *peers {
 	}}
 }
 
-// HolderOf implements controller.Peers.
+// HolderOf implements controller.Peers. A node of this release takes reports
+// about any run; one of the former keeps its own in memory.
 func (p *peers) HolderOf(ctx context.Context, executionID string) (string, bool) {
 	row, err := p.e.Executions.Get(ctx, executionID)
 	if err != nil || row.Status != entity.StatusRunning || row.NodeID == p.e.Member.Self().ID {
 		return "", false
 	}
 	for _, n := range p.e.Member.Nodes() {
-		if n.ID == row.NodeID && n.Status != entity.NodeDown && n.IP != "" && n.Port > 0 {
+		if n.ID == row.NodeID && !n.Publishes() && n.Status != entity.NodeDown && n.IP != "" && n.Port > 0 {
 			return p.scheme + "://" + net.JoinHostPort(n.IP, strconv.Itoa(n.Port)), true
 		}
 	}
