@@ -70,6 +70,7 @@ func shapes() []shape {
 		{"a huge text", func(n int) string { return `{"a":"` + strings.Repeat("x", n-9) + `"}` }},
 		{"unicode", func(n int) string { return `{"é":"` + strings.Repeat("日本🚀", (n-12)/10) + `"}` }},
 		{"arrays of objects", func(n int) string { return repeat(n, `{"a":[`, `{"b":{},"c":[]}`, "]}") }},
+		{"names of secrets", func(n int) string { return numbered(n, `{"headers":{`, `"token%d":"x"`, "}}") }},
 		{"placeholders", func(n int) string { return `{"url":"http://h/` + strings.Repeat("${attempt}", (n-20)/10) + `"}` }},
 	}
 }

@@ -32,6 +32,9 @@ type fakeJobs struct {
 	preview  schedule.Spec
 	from     time.Time
 	count    int
+	// formerData are the data of the version before, in the history; empty are those
+	// of the job.
+	formerData string
 	// formerGroup is the group of former versions; empty is that of the job.
 	formerGroup string
 }
@@ -143,6 +146,9 @@ func (f *fakeJobs) History(ctx context.Context, id string, _ repository.Page) ([
 	}
 	older := *now
 	older.Version, older.Priority = now.Version-1, now.Priority+1
+	if f.formerData != "" {
+		older.Data = f.formerData
+	}
 	return []*entity.Job{now, &older}, "", nil
 }
 

@@ -53,7 +53,7 @@ const (
 // Export answers GET /export.
 //
 //	@Summary Export definitions as one document
-//	@Description Ordered by group and name; what POST /import takes.
+//	@Description Ordered by group and name; what POST /import takes. Secrets in clear text are *** where the caller may not edit the job.
 //	@Tags definitions
 //	@Produce application/yaml,json
 //	@Param group query string false "only the jobs of this group"
@@ -96,7 +96,11 @@ func (d *DefinitionController) Export(c *gin.Context) error {
 		return err
 	}
 	err = d.definitions.Jobs(c.Request.Context(), names, func(jobs []*entity.Job) error {
-		if err := w.Add(jobs); err != nil {
+		shown := make([]*entity.Job, len(jobs))
+		for i, job := range jobs {
+			shown[i] = seen(c, job)
+		}
+		if err := w.Add(shown); err != nil {
 			return err
 		}
 		return push(w.Take())
@@ -150,7 +154,7 @@ func (d *DefinitionController) Import(c *gin.Context) error {
 	return reply(c, http.StatusOK, answer)
 }
 
-// warn adds to what a document keeps or makes what keeps its runs from starting.
+// warn adds to what a document keeps or makes what its editors are warned of.
 func (d *DefinitionController) warn(ctx context.Context, plan *service.Plan, items []vo.ImportItem) {
 	jobs := make([]*entity.Job, len(plan.Jobs))
 	for i, c := range plan.Jobs {
@@ -158,7 +162,7 @@ func (d *DefinitionController) warn(ctx context.Context, plan *service.Plan, ite
 	}
 	for i, found := range d.warner.Warnings(ctx, jobs...) {
 		if plan.Jobs[i].Action != service.ActionDelete && plan.Jobs[i].Err == nil {
-			items[i].Warnings = vo.FromWarnings(found)
+			items[i].Warnings = warnings(jobs[i], found)
 		}
 	}
 }

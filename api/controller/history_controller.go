@@ -34,9 +34,9 @@ func (j *JobController) Versions(c *gin.Context) error {
 	}
 	items := make([]vo.JobVersion, len(versions))
 	for i, v := range versions {
-		items[i] = vo.FromVersion(v)
+		items[i] = vo.FromVersion(seen(c, v))
 		if i > 0 {
-			items[i-1].Changes = middleware.Diff(vo.FromJob(v), vo.FromJob(versions[i-1]))
+			items[i-1].Changes = differences(v, versions[i-1], edits(c, v.Group))
 		}
 	}
 	return reply(c, http.StatusOK, vo.NewPage(items, next))

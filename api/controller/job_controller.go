@@ -79,7 +79,7 @@ func (j *JobController) List(c *gin.Context) error {
 	}
 	items := make([]vo.Job, len(jobs))
 	for i, job := range jobs {
-		items[i] = vo.FromJob(job)
+		items[i] = vo.FromJob(seen(c, job))
 	}
 	return reply(c, http.StatusOK, vo.NewPage(items, next))
 }
@@ -179,7 +179,7 @@ func (j *JobController) replace(c *gin.Context, before, next *entity.Job, versio
 	if err != nil {
 		return err
 	}
-	middleware.Changed(c, vo.FromJob(before), vo.FromJob(job))
+	middleware.Did(c, differences(before, job, false))
 	return j.reply(c, http.StatusOK, job)
 }
 
@@ -282,10 +282,11 @@ func userName(c *gin.Context) string {
 	return user.Name
 }
 
-// reply is a job with what keeps its runs from starting.
+// reply is a job with what its editors are warned of.
 func (j *JobController) reply(c *gin.Context, status int, job *entity.Job) error {
+	job = seen(c, job)
 	v := vo.FromJob(job)
-	v.Warnings = vo.FromWarnings(j.warner.Warnings(c.Request.Context(), job)[0])
+	v.Warnings = warnings(job, j.warner.Warnings(c.Request.Context(), job)[0])
 	c.Header("ETag", request.ETag(job.Version))
 	return reply(c, status, v)
 }

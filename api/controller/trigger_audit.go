@@ -5,6 +5,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/sensitive"
 )
 
 // The bounds of what the audit log keeps of a trigger.
@@ -32,7 +33,7 @@ func auditOfTrigger(t service.Trigger, ids []string) map[string][2]any {
 	}
 	var params map[string]any
 	if json.Unmarshal([]byte(t.Params), &params) == nil {
-		did["params"] = [2]any{nil, vo.HideSecrets(params)}
+		did["params"] = [2]any{nil, sensitive.HideAll(params)}
 	}
 	return did
 }

@@ -61,7 +61,8 @@ type ImportItem struct {
 	// Changes holds [before, after] by field, such as schedule.timeZone.
 	Changes map[string][2]any `json:"changes"`
 	Error   *ImportError      `json:"error" extensions:"x-nullable"`
-	// Warnings say why runs of the job would wait for a node; absent for none.
+	// Warnings say why runs of the job would wait for a node, and which secrets stand
+	// in the definition; absent for none.
 	Warnings []Warning `json:"warnings,omitempty"`
 }
 

@@ -42,8 +42,8 @@ type Job struct {
 	Version      int              `json:"version"`
 	CreateTime   Time             `json:"createTime" format:"date-time"`
 	UpdateTime   Time             `json:"updateTime" format:"date-time"`
-	// Warnings say why runs of the job would wait for a node. Absent for none, and
-	// in lists.
+	// Warnings say why runs of the job would wait for a node, and which secrets
+	// stand in the definition. Absent for none, and in lists.
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Unreadable says what of the stored job cannot be read and is shown empty; it
 	// is empty for all others.
@@ -69,10 +69,11 @@ func fromPause(at time.Time, p entity.Pause) Pause {
 	return Pause{PausedAt: Time(at), PausedUntil: Time(p.Until), PauseReason: p.Reason, PauseUser: p.User}
 }
 
-// Warning is about a definition that is right and will not work for now.
+// Warning is about a definition that is right and will not work for now, or is
+// not wise.
 type Warning struct {
 	Field   string `json:"field"`
-	Code    string `json:"code" enums:"no_node,no_commands,no_handler"`
+	Code    string `json:"code" enums:"no_node,no_commands,no_handler,secret_in_clear"`
 	Message string `json:"message"`
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/sensitive"
 )
 
 // The bounds of a definition. Lengths count characters, MaxDataBytes bytes.
@@ -41,7 +42,12 @@ const (
 	CodeUnknown    = "unknown_value"
 	CodeInvalid    = "invalid"
 	CodeConflict   = "conflict"
+	// CodeHidden: the value is what was shown in the place of another one.
+	CodeHidden = "hidden_value"
 )
+
+// DataField is the executor's part of a definition.
+const DataField = "jobData"
 
 // Job lists everything that is wrong with a definition at now, in the order of
 // the API's fields; none is a good definition. It expects Defaults to have run
@@ -123,9 +129,14 @@ func (c *checker) work(j *entity.Job) {
 	}
 	switch {
 	case len(j.Data) > MaxDataBytes:
-		c.add("jobData", CodeTooLong, "shorten it to at most %d bytes; it has %d", MaxDataBytes, len(j.Data))
+		c.add(DataField, CodeTooLong, "shorten it to at most %d bytes; it has %d", MaxDataBytes, len(j.Data))
 	case !Object(j.Data):
-		c.add("jobData", CodeInvalid, "must be a JSON object, such as {}")
+		c.add(DataField, CodeInvalid, "must be a JSON object, such as {}")
+	default:
+		_, hidden := sensitive.Find(j.Data)
+		for _, path := range hidden {
+			c.add(DataField+"."+path, CodeHidden, "is %s, which stands for a value that was not shown; give the value, or better name a secret", sensitive.Hidden)
+		}
 	}
 }
 
