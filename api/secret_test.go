@@ -82,7 +82,7 @@ func (m *memorySecrets) DropSecret(_ context.Context, name string, _ int) error 
 	return nil
 }
 
-func (m *memorySecrets) ListSecrets(context.Context, repository.Page) ([]entity.Secret, string, error) {
+func (m *memorySecrets) ListSecrets(context.Context, []string, repository.Page) ([]entity.Secret, string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []entity.Secret

@@ -26,7 +26,9 @@ type SecretService interface {
 	Get(ctx context.Context, name string) (entity.Secret, error)
 	// Edit checks the version: fault.KindConflict when it is stale.
 	Edit(ctx context.Context, n service.SecretEdit) (entity.Secret, error)
-	List(ctx context.Context, p repository.Page) (secrets []entity.Secret, next string, err error)
+	// List is of all secrets, or of those for one of some groups or for every
+	// group; nil is all.
+	List(ctx context.Context, within []string, p repository.Page) (secrets []entity.Secret, next string, err error)
 	Delete(ctx context.Context, name string, version int) error
 }
 
@@ -49,7 +51,7 @@ func NewSecretController(secrets SecretService) *SecretController { return &Secr
 func (s *SecretController) List(c *gin.Context) error {
 	who, _ := middleware.CallerOf(c)
 	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Secret, string, error) {
-		all, next, err := s.secrets.List(ctx, p)
+		all, next, err := s.secrets.List(ctx, permission.SecretGroups(who), p)
 		return slices.DeleteFunc(all, func(v entity.Secret) bool { return !permission.SeesSecret(who, v) }), next, err
 	}, func(v entity.Secret) vo.Secret { return vo.FromSecret(v, who) })
 }

@@ -132,6 +132,21 @@ func SeesSecret(who entity.Principal, s entity.Secret) bool {
 	return slices.ContainsFunc(s.Groups, func(group string) bool { return AllowsIn(who, SecretRead, group) })
 }
 
+// SecretGroups are the groups in which a caller may see secrets; nil is every
+// group.
+func SecretGroups(who entity.Principal) []string {
+	if who.User.Groups == nil {
+		return nil
+	}
+	groups := []string{}
+	for group := range who.User.Groups {
+		if AllowsIn(who, SecretRead, group) {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
 // WritesSecret reports whether a caller may make or change a secret for some
 // groups; nil is every group, which is for admins.
 func WritesSecret(who entity.Principal, groups []string) bool {

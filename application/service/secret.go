@@ -209,9 +209,10 @@ func (s *SecretService) seal(v *entity.Secret, value string) error {
 	return err
 }
 
-// List is one page of secrets, by name. Their values stay sealed.
-func (s *SecretService) List(ctx context.Context, p repository.Page) ([]entity.Secret, string, error) {
-	return s.secrets.ListSecrets(ctx, p)
+// List is one page of secrets, by name: of all, or of those for every group and
+// those for one of the groups within; nil is all. Their values stay sealed.
+func (s *SecretService) List(ctx context.Context, within []string, p repository.Page) ([]entity.Secret, string, error) {
+	return s.secrets.ListSecrets(ctx, within, p)
 }
 
 // Delete removes a version of a secret. Runs that name it fail from then on.

@@ -61,7 +61,7 @@ func (s *SecretService) Reseal(ctx context.Context) (moved int, err error) {
 	}
 	page := repository.Page{Limit: resealPage}
 	for {
-		secrets, next, listErr := s.secrets.ListSecrets(ctx, page)
+		secrets, next, listErr := s.secrets.ListSecrets(ctx, nil, page)
 		if listErr != nil {
 			return moved, errors.Join(err, listErr)
 		}

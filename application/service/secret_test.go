@@ -160,7 +160,7 @@ func TestRotationPutsEverySecretUnderTheCurrentKey(t *testing.T) {
 
 	onlyNew := vaultOn(t, store, keyOf(2))
 	page := repository.Page{Limit: 200}
-	secrets, _, err := onlyNew.List(t.Context(), page)
+	secrets, _, err := onlyNew.List(t.Context(), nil, page)
 	require.NoError(t, err)
 	require.Len(t, secrets, 121)
 	for _, s := range secrets {

@@ -19,8 +19,9 @@ type Secrets interface {
 	ResealSecret(ctx context.Context, s entity.Secret) (ok bool, err error)
 	// DropSecret removes version s.Version; it fails as ReplaceSecret does.
 	DropSecret(ctx context.Context, name string, version int) error
-	// ListSecrets is ordered by name.
-	ListSecrets(ctx context.Context, p Page) (secrets []entity.Secret, next string, err error)
+	// ListSecrets is ordered by name: of all secrets, or of those for every group
+	// and those for one of the groups within; nil is all.
+	ListSecrets(ctx context.Context, within []string, p Page) (secrets []entity.Secret, next string, err error)
 	// SecretsByName returns those that exist, in any order.
 	SecretsByName(ctx context.Context, names []string) ([]entity.Secret, error)
 	// Seals counts the secrets by the key that sealed them.

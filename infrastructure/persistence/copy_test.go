@@ -90,7 +90,7 @@ func everything(t *testing.T, s *persistence.Store) map[string]any {
 		"users":   whole(t, func(p repository.Page) ([]entity.User, string, error) { return s.ListUsers(ctx, p) }),
 		"groups":  whole(t, func(p repository.Page) ([]entity.Group, string, error) { return s.ListGroups(ctx, nil, p) }),
 		"tokens":  whole(t, func(p repository.Page) ([]entity.Token, string, error) { return s.ListTokens(ctx, "", p) }),
-		"secrets": whole(t, func(p repository.Page) ([]entity.Secret, string, error) { return s.ListSecrets(ctx, p) }),
+		"secrets": whole(t, func(p repository.Page) ([]entity.Secret, string, error) { return s.ListSecrets(ctx, nil, p) }),
 		"versions": whole(t, func(p repository.Page) ([]*entity.Job, string, error) {
 			return s.Jobs.History(ctx, benchJobID(3000), p)
 		}),

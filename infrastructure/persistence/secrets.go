@@ -136,14 +136,27 @@ func (r *Secrets) DropSecret(ctx context.Context, name string, version int) erro
 }
 
 // ListSecrets implements repository.Secrets.
-func (r *Secrets) ListSecrets(ctx context.Context, p repository.Page) ([]entity.Secret, string, error) {
+func (r *Secrets) ListSecrets(ctx context.Context, within []string, p repository.Page) ([]entity.Secret, string, error) {
 	after, err := readCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
 	limit := pageSize(p.Limit)
+	query := r.s.read.gorm(ctx, "secret.list").Where("name > ?", after)
+	if within != nil {
+		open, args := "job_groups IS NULL", []any{}
+		for _, group := range within {
+			// A quote inside of a name stands there escaped: only whole names match.
+			quoted, err := json.Marshal(group)
+			if err != nil {
+				return nil, "", err
+			}
+			open, args = open+" OR INSTR(job_groups, ?) > 0", append(args, string(quoted))
+		}
+		query = query.Where("("+open+")", args...)
+	}
 	var rows []secretRow
-	if err := r.s.read.gorm(ctx, "secret.list").Where("name > ?", after).Order("name").Limit(limit + 1).Find(&rows).Error; err != nil {
+	if err := query.Order("name").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
 	rows, next := cutPage(rows, limit, func(r secretRow) string { return r.Name })

@@ -55,7 +55,7 @@ func testSecrets(t *testing.T, open Opener) {
 	var names []string
 	page := repository.Page{Limit: 2}
 	for {
-		secrets, next, err := s.ListSecrets(t.Context(), page)
+		secrets, next, err := s.ListSecrets(t.Context(), nil, page)
 		require.NoError(t, err)
 		for _, v := range secrets {
 			names = append(names, v.Name)
@@ -66,7 +66,7 @@ func testSecrets(t *testing.T, open Opener) {
 		page.Cursor = next
 	}
 	require.Equal(t, []string{"db.key", "s0", "s1", "s2", "s3"}, names)
-	_, _, err = s.ListSecrets(t.Context(), repository.Page{Cursor: "%"})
+	_, _, err = s.ListSecrets(t.Context(), nil, repository.Page{Cursor: "%"})
 	require.True(t, fault.Is(err, fault.KindInvalid))
 
 	require.True(t, fault.Is(s.DropSecret(t.Context(), "db.key", 1), fault.KindConflict), "somebody has changed it")
@@ -98,6 +98,22 @@ func secretGroups(t *testing.T, s *persistence.Store) {
 	seals, err = s.Seals(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []repository.Seal{{KeyID: "k", Secrets: 5}, {KeyID: "k0", Secrets: 1, Bound: 1}}, seals)
+	listed := func(within []string) (names []string) {
+		page := repository.Page{Limit: 1}
+		for {
+			found, next, err := s.ListSecrets(t.Context(), within, page)
+			require.NoError(t, err)
+			require.Len(t, found, 1, "no page says that there are others")
+			if names = append(names, found[0].Name); next == "" {
+				return names
+			}
+			page.Cursor = next
+		}
+	}
+	require.Equal(t, []string{"bound", "own", "s0", "s1", "s2", "s3"}, listed(nil))
+	require.Equal(t, []string{"bound", "own", "s0", "s1", "s2", "s3"}, listed([]string{"none", "ä.b"}))
+	require.Equal(t, []string{"own", "s0", "s1", "s2", "s3"}, listed([]string{"pa", "ay", "b"}), "a part of a name is another name")
+	require.Equal(t, []string{"own", "s0", "s1", "s2", "s3"}, listed([]string{}))
 	require.Equal(t, []any{[]string(nil), []byte("x"), "k", 2}, []any{read().Groups, read().Sealed, read().KeyID, read().Version}, "the value is as it was")
 }
 
