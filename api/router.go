@@ -138,7 +138,7 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Ro
 	}
 	e.Use(middleware.RequestID(), middleware.AccessLog(d.Logger, d.Clock), middleware.Recover(d.Logger), middleware.Headers())
 	e.NoRoute(middleware.Limits(middleware.MaxBody), middleware.NotFound)
-	e.NoMethod(middleware.Limits(middleware.MaxBody), middleware.MethodNotAllowed)
+	e.NoMethod(middleware.Limits(middleware.MaxBody), middleware.MethodNotAllowed(methodsOf(all)))
 	served := make([]Route, 0, len(all))
 	for _, r := range all {
 		if !slices.Contains(permission.All(), r.Permission) {
@@ -158,6 +158,22 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Ro
 		served = append(served, r.Route)
 	}
 	return &Router{engine: e, routes: served}, nil
+}
+
+// methodsOf are the methods of addresses without parameters: where such an address
+// also looks like one with a parameter, the methods of that one are not its own.
+func methodsOf(all []Wide) map[string]string {
+	methods := map[string]string{}
+	for _, r := range all {
+		switch known := methods[r.Path]; {
+		case strings.Contains(r.Path, ":"):
+		case known == "":
+			methods[r.Path] = r.Method
+		default:
+			methods[r.Path] = known + ", " + r.Method
+		}
+	}
+	return methods
 }
 
 // ServeHTTP implements http.Handler.

@@ -80,7 +80,10 @@ func TestUnknownAddressesAndMethodsAreProblems(t *testing.T) {
 	}
 	a := e.call("PATCH", "/api/v1/jobs", "")
 	a.wantCode(405, "method_not_allowed")
-	require.Contains(t, a.header.Get("Allow"), "POST")
+	require.Equal(t, "GET, POST", a.header.Get("Allow"))
+	for path, methods := range map[string]string{"jobs/pause": "POST", "jobs/some-id": "GET, PUT, DELETE", "import": "POST", "jobs/some-id/pause": "POST"} {
+		require.Equal(t, methods, e.call("PATCH", "/api/v1/"+path, "").header.Get("Allow"), path)
+	}
 	for _, m := range []string{"TRACE", "CONNECT", "get", "OPTIONS", strings.Repeat("X", 1000)} {
 		e.call(m, "/api/v1/jobs", "").wantCode(405, "method_not_allowed")
 	}

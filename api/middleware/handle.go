@@ -111,13 +111,19 @@ func NotFound(c *gin.Context) {
 // errMethod is mapped by MethodNotAllowed alone: no use case ends in it.
 var errMethod = errors.New("the method is not allowed at this address")
 
-// MethodNotAllowed answers for routes that exist for other methods.
-func MethodNotAllowed(c *gin.Context) {
-	c.Abort()
-	c.Set(keyError, errMethod)
-	p := problem.New(405, "method_not_allowed", "this address does not know the method "+method(c.Request.Method)+"; see the Allow header")
-	p.RequestID = RequestIDOf(c)
-	p.Write(c.Writer)
+// MethodNotAllowed answers for routes that exist for other methods. own are the
+// methods of addresses without parameters.
+func MethodNotAllowed(own map[string]string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		c.Abort()
+		c.Set(keyError, errMethod)
+		if methods := own[c.Request.URL.Path]; methods != "" {
+			c.Header("Allow", methods)
+		}
+		p := problem.New(405, "method_not_allowed", "this address does not know the method "+method(c.Request.Method)+"; see the Allow header")
+		p.RequestID = RequestIDOf(c)
+		p.Write(c.Writer)
+	}
 }
 
 // method keeps a made-up method out of the answer.
