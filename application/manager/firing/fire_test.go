@@ -158,6 +158,15 @@ func TestTwoNodesRecordEachFireOnce(t *testing.T) {
 			for range nodes {
 				require.NoError(t, <-failures)
 			}
+			// The end of a run may have held a job's row, so that neither got it.
+			for len(one.Rows(t, "")) < (s+1)*len(jobs) {
+				one.Clock.Advance(10 * time.Millisecond)
+				require.True(t, one.Clock.Now().Before(second(s+1)), "some jobs do not fire")
+				for _, n := range nodes {
+					_, err := n.Planner.FireLocked(t.Context())
+					require.NoError(t, err)
+				}
+			}
 			for _, job := range jobs {
 				require.Len(t, one.Rows(t, job.ID), s+1)
 				require.Equal(t, second(s+1), one.Job(t, job.ID).NextFireTime)
