@@ -85,8 +85,15 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// claimKind takes one batch of runs of the queues, for slots of one kind.
+// claimKind takes one batch of runs of the queues, for slots of one kind. A claim
+// that has begun is finished although ctx ends, and a drain waits for it, or what it
+// has claimed would neither run here nor be given back (engine rule 28).
 func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queues []entity.Queue) (more bool, err error) {
+	if !t.inFlight.enter(1) {
+		return false, nil
+	}
+	defer t.inFlight.leave()
+	ctx = context.WithoutCancel(ctx)
 	t.slots.setBacklog(kind)
 	asked := t.slots.newsOfBacklog(kind)
 	reserved := t.slots.reserveForClaim(kind, t.cfg.BatchSize)

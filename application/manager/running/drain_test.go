@@ -134,23 +134,65 @@ func TestADrainedNodeStartsNothing(t *testing.T) {
 	require.Zero(t, n.Runner.Room(t.Context(), time.Hour))
 }
 
-// A claim that commits while the node stops does not keep its run going
-// (engine rule 28).
+// A claim that commits while the node stops, and has no grace left, does not keep
+// its run going (engine rule 28).
 func TestAClaimThatMeetsADrainIsGivenBack(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("late", nil))
 	row := waitingRun(t, n, job.ID)
 	n.Script.Hold()
-	drained := sync.OnceFunc(func() { n.Runner.Drain(t.Context(), time.Hour) })
+	var drained <-chan struct{}
+	begin := sync.OnceFunc(func() {
+		drained = drain(t.Context(), n, 0)
+		awaitDraining(t, n)
+	})
 	n.Faults.Before(func(name string) {
 		if name == "claim" {
-			drained()
+			begin()
 		}
 	})
 	n.Runner.Notice(coordination.Effect{Ready: 1})
 	awaitRetry(t, n, row.ID, 1)
 	awaitIdle(t, n)
 	require.Equal(t, entity.ReasonShutdown, attemptsOf(t, n, row.ID)[0].Reason)
+	awaitEnd(t, drained)
+}
+
+// awaitDraining waits until a drain has begun.
+func awaitDraining(t *testing.T, n *enginetest.Node) {
+	t.Helper()
+	require.Eventually(t, func() bool { return n.Runner.Room(t.Context(), 0) == 0 }, 20*time.Second, time.Millisecond)
+}
+
+// What a claim has taken runs within the grace, although the node stops between the
+// commit and the start (engine rule 28).
+func TestADrainWaitsForAClaimThatHasBegun(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("late", nil))
+	row := waitingRun(t, n, job.ID)
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan struct{})
+	n.Faults.After(func(name string) {
+		if name != "claim" {
+			return
+		}
+		n.Faults.After(nil)
+		go func() {
+			defer close(stopped)
+			n.Runner.Drain(t.Context(), time.Hour)
+			stop()
+		}()
+		awaitDraining(t, n)
+		select {
+		case <-stopped: // it has not waited
+		case <-time.After(200 * time.Millisecond):
+		}
+	})
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = n.Runner.Run(ctx) }()
+	awaitEnd(t, ended)
+	awaitEnd(t, stopped)
+	require.Equal(t, entity.StatusSuccess, n.Row(t, row.ID).Status)
 }
 
 // A second signal ends the wait at once (engine rule 28).
