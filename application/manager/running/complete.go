@@ -136,9 +136,21 @@ func (t *TaskManager) report(c *completion) {
 	for _, d := range c.done {
 		t.Metrics.Ended(d.outcome.Status, d.outcome.Reason, d.item.took, d.retried)
 		if t.Observer != nil {
-			t.Observer(d.item.run.Job, d.row)
+			t.Observer(d.item.run.Job, d.told())
 		}
 	}
+}
+
+// told is the row as the observer hears of it. One that waits for its next
+// attempt says what the last one came to, which the store keeps with the attempt.
+func (d decided) told() *entity.Execution {
+	if !d.retried {
+		return d.row
+	}
+	row := *d.row
+	row.StartTime, row.EndTime, row.Duration = d.item.start, d.item.end, d.item.took
+	row.Reason, row.ErrorMessage = d.outcome.Reason, d.outcome.Message
+	return &row
 }
 
 // judgeRefused looks at the rows that did not take their end. A row that holds

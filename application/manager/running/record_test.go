@@ -284,15 +284,18 @@ func TestACancelGoesBeforeARetry(t *testing.T) {
 func TestTheObserverHearsOfStoredEnds(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("watched", retrying(1)))
-	type news struct{ told, stored entity.Status }
+	type news struct {
+		told, stored entity.Status
+		why          string
+	}
 	heard := make(chan news, 10)
 	n.Runner.Observer = func(_ *entity.Job, row *entity.Execution) {
-		heard <- news{row.Status, n.Row(t, row.ID).Status}
+		heard <- news{row.Status, n.Row(t, row.ID).Status, string(row.Reason) + " " + row.ErrorMessage}
 	}
 	inTurn(n, failed(), entity.Succeeded("done"))
 	n.Start(t)
 	row := startRun(t, n, job.ID)
-	require.Equal(t, news{entity.StatusWaiting, entity.StatusWaiting}, <-heard)
+	require.Equal(t, news{entity.StatusWaiting, entity.StatusWaiting, "ERROR it broke"}, <-heard)
 	tryAgain(t, n, row.ID, 1)
-	require.Equal(t, news{entity.StatusSuccess, entity.StatusSuccess}, <-heard)
+	require.Equal(t, news{entity.StatusSuccess, entity.StatusSuccess, " "}, <-heard)
 }
