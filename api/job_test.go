@@ -79,12 +79,15 @@ func TestWhatIsAbsentIsDefault(t *testing.T) {
 	require.Equal(t, 120_000.0, slow["retryPolicy"].(map[string]any)["maxIntervalMs"], "an unnamed cap does not forbid a longer wait")
 }
 
-func TestCommandIsAnotherNameOfCron(t *testing.T) {
+// CRON is the former name of COMMAND: it is taken, and never shown.
+func TestCronIsTakenForCommand(t *testing.T) {
 	e := newEdge(t)
-	m := e.create(`{"name":"n","jobType":"COMMAND","jobData":{"command":["true"]}}`)
-	require.Equal(t, "CRON", m["jobType"])
-	e.call("GET", "/api/v1/jobs?jobType=COMMAND", "").want(200)
-	require.Equal(t, entity.JobCommand, e.jobs.filter.Type)
+	for _, name := range []string{"COMMAND", "CRON"} {
+		m := e.create(`{"name":"n","jobType":"` + name + `","jobData":{"command":["true"]}}`)
+		require.Equal(t, "COMMAND", m["jobType"])
+		e.call("GET", "/api/v1/jobs?jobType="+name, "").want(200)
+		require.Equal(t, entity.JobCommand, e.jobs.filter.Type)
+	}
 }
 
 func TestCreateDisabled(t *testing.T) {

@@ -53,7 +53,7 @@ func NewJobController(jobs JobService, reader request.JobReader, w Warner) *JobC
 //	@Param name query string false "part of the name" maxlength(512)
 //	@Param group query string false "name of a group" maxlength(512)
 //	@Param status query string false "state" enums(CREATED,ENABLED,PAUSED,FINISHED)
-//	@Param jobType query string false "what it does" enums(HTTP,CRON,CUSTOM,COMMAND)
+//	@Param jobType query string false "what it does" enums(HTTP,COMMAND,CUSTOM,CRON)
 //	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
 //	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Job]
@@ -63,9 +63,9 @@ func (j *JobController) List(c *gin.Context) error {
 	f := repository.JobFilter{
 		NameContains: q.Text("name"), Group: q.Text("group"),
 		Status: request.OneOf(q, "status", entity.JobCreated, entity.JobEnabled, entity.JobPaused, entity.JobFinished),
-		Type:   request.OneOf(q, "jobType", entity.JobHTTP, entity.JobCommand, entity.JobCustom, commandAlias),
+		Type:   request.OneOf(q, "jobType", entity.JobHTTP, entity.JobCommand, entity.JobCustom, request.FormerCommand),
 	}
-	if f.Type == commandAlias {
+	if f.Type == request.FormerCommand {
 		f.Type = entity.JobCommand
 	}
 	f.Groups = middleware.VisibleGroups(c)
@@ -83,9 +83,6 @@ func (j *JobController) List(c *gin.Context) error {
 	}
 	return reply(c, http.StatusOK, vo.NewPage(items, next))
 }
-
-// commandAlias is the other name of the type CRON.
-const commandAlias entity.JobType = "COMMAND"
 
 // Create answers POST /jobs.
 //

@@ -81,7 +81,7 @@ func warning(class entity.NodeClass, nodes []entity.Node) (w fault.Field, ok boo
 		return w, false
 	case entity.WaitCommand:
 		return fault.Field{Field: "jobType", Code: "no_commands", Message: "no node that is up" + having(class) +
-			" runs commands; runs wait until one does: set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED) on a node"}, true
+			" runs commands; runs wait until one does: set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED) on a node, and on one that runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"}, true
 	case entity.WaitHandler:
 		return fault.Field{Field: "jobClass", Code: "no_handler", Message: fmt.Sprintf(
 			"no node that is up%s has the handler %.64q; runs wait until one does; there are %s", having(class), class.Handler, known(nodes))}, true

@@ -3,13 +3,12 @@ package entity
 // JobType says which executor runs a job.
 type JobType string
 
-// The job types of the design document.
+// The job types.
 const (
 	// JobHTTP calls a service.
 	JobHTTP JobType = "HTTP"
-	// JobCommand is a crontab-style command in an isolated process. Stored as
-	// CRON, the design document's name; COMMAND is accepted and shown.
-	JobCommand JobType = "CRON"
+	// JobCommand is a command or a script in an isolated process.
+	JobCommand JobType = "COMMAND"
 	// JobCustom runs a handler registered under the job's class.
 	JobCustom JobType = "CUSTOM"
 )

@@ -14,7 +14,7 @@ type definition struct {
 	Group            string               `json:"group"`
 	Labels           map[string]string    `json:"labels,omitempty"`
 	Owner            string               `json:"owner,omitempty"`
-	Type             entity.JobType       `json:"jobType"`
+	Type             string               `json:"jobType"`
 	Class            string               `json:"jobClass,omitempty"`
 	Data             string               `json:"jobData,omitempty"`
 	Schedule         schedule.Spec        `json:"schedule"`
@@ -36,7 +36,7 @@ type definition struct {
 func definitionJSON(j *entity.Job) (string, error) {
 	b, err := json.Marshal(definition{
 		Name: j.Name, Description: j.Description, Group: j.Group, Labels: j.Labels, Owner: j.Owner,
-		Type: j.Type, Class: j.Class, Data: j.Data, Schedule: j.Schedule, Misfire: j.Misfire,
+		Type: storedType(j.Type), Class: j.Class, Data: j.Data, Schedule: j.Schedule, Misfire: j.Misfire,
 		Priority: j.Priority, TimeoutSec: j.TimeoutSec, StartDeadlineSec: j.StartDeadlineSec,
 		Retry: retryJSON(j.Retry), Overlap: j.Overlap, MaxConcurrency: j.MaxConcurrency, MaxQueued: j.MaxQueued,
 		ShardCount: j.ShardCount, Broadcast: j.Broadcast, Routing: routingJSON(j.Routing), OnNodeLoss: j.OnNodeLoss,

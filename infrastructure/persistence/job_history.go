@@ -62,7 +62,7 @@ func (v versionRow) entity() *entity.Job {
 		Unread: unread,
 		ID:     v.JobID, Version: v.Version, UpdateTime: v.CreateTime.time(), ChangedBy: author,
 		Name: d.Name, Description: d.Description, Group: d.Group, Labels: d.Labels, Owner: d.Owner,
-		Type: d.Type, Class: d.Class, Data: d.Data, Schedule: d.Schedule, Misfire: d.Misfire,
+		Type: typeOf(d.Type), Class: d.Class, Data: d.Data, Schedule: d.Schedule, Misfire: d.Misfire,
 		Priority: d.Priority, TimeoutSec: d.TimeoutSec, StartDeadlineSec: d.StartDeadlineSec,
 		Retry: entity.RetryPolicy(d.Retry), Overlap: d.Overlap, MaxConcurrency: d.MaxConcurrency, MaxQueued: d.MaxQueued,
 		ShardCount: d.ShardCount, Broadcast: d.Broadcast, Routing: entity.Routing(d.Routing), OnNodeLoss: d.OnNodeLoss, Status: d.Status,

@@ -106,7 +106,7 @@ func (r *Jobs) page(ctx context.Context, f repository.JobFilter, ids condition, 
 		groups = condition{in, args}
 	}
 	where, args := joinConditions(condition{text: "deleted = 0"}, ids, name, groups,
-		equals("group_name", f.Group), equals("status", string(f.Status)), equals("job_type", string(f.Type)))
+		equals("group_name", f.Group), equals("status", string(f.Status)), equals("job_type", storedType(f.Type)))
 	jobs, err := collect(ctx, r.c, "job.list", "SELECT "+jobColumns+" FROM scheduler_job_definition"+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanJob)
 	if err != nil {
 		return nil, "", err

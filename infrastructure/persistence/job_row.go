@@ -109,7 +109,7 @@ func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
 		return nil, fmt.Errorf("write the labels of job %s: %w", j.ID, err)
 	}
 	r := &jobRow{
-		ID: j.ID, Name: j.Name, Description: j.Description, JobType: string(j.Type), JobClass: j.Class, JobData: j.Data,
+		ID: j.ID, Name: j.Name, Description: j.Description, JobType: storedType(j.Type), JobClass: j.Class, JobData: j.Data,
 		Priority: j.Priority, Timeout: j.TimeoutSec, RetryPolicy: string(retry), Status: string(j.Status),
 		NextFireTime: stamp(j.NextFireTime), LastFireTime: stamp(j.LastFireTime),
 		CreateTime: stamp(j.CreateTime), UpdateTime: stamp(j.UpdateTime), Deleted: deleted, Version: j.Version,
@@ -147,7 +147,7 @@ func (r *jobRow) check() error {
 func (r *jobRow) entity(unread []entity.Unread) *entity.Job {
 	j := &entity.Job{
 		ID: r.ID, Name: r.Name, Description: r.Description, Group: r.GroupName, Owner: r.Owner,
-		Type: entity.JobType(r.JobType), Class: r.JobClass, Data: r.JobData,
+		Type: typeOf(r.JobType), Class: r.JobClass, Data: r.JobData,
 		Misfire: entity.Misfire{
 			Policy: entity.MisfirePolicy(r.MisfirePolicy), ThresholdSec: r.MisfireThresholdSec,
 			WindowSec: r.MisfireWindowSec, MaxFires: r.MisfireMaxFires,

@@ -115,6 +115,9 @@ func (r JobReader) findings(job *entity.Job, now time.Time) []fault.Field {
 	return found
 }
 
+// FormerCommand is the former name of entity.JobCommand, which is still taken.
+const FormerCommand entity.JobType = "CRON"
+
 // bind reads the definition; what is absent is at its default.
 func (r JobReader) bind(b *binder) *entity.Job {
 	j := validation.NewJob(r.TimeZone)
@@ -125,7 +128,7 @@ func (r JobReader) bind(b *binder) *entity.Job {
 	b.labels("labels", &j.Labels)
 	b.text("owner", &j.Owner)
 	enum(b, "jobType", &j.Type)
-	if j.Type == "COMMAND" {
+	if j.Type == FormerCommand {
 		j.Type = entity.JobCommand
 	}
 	b.text("jobClass", &j.Class)

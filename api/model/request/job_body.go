@@ -35,8 +35,8 @@ type JobSettings struct {
 	// Owner says whom to ask.
 	Owner string `json:"owner,omitempty" maxLength:"100"`
 	// JobType is what a run does: call a service (HTTP), run a command (COMMAND) or a
-	// Go handler (CUSTOM). CRON is the older name of COMMAND, which answers still
-	// use.
+	// Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and
+	// never shown.
 	JobType string `json:"jobType" enums:"HTTP,COMMAND,CUSTOM,CRON"`
 	// JobClass is the name of the handler of a CUSTOM job.
 	JobClass string `json:"jobClass,omitempty" maxLength:"255"`
