@@ -269,7 +269,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	e.Member.Planner = e.Planner
 	e.cluster.answer(e)
 	e.retention = upkeep.NewRetention(upkeep.RetentionDeps{
-		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, Days: upkeep.RetentionDays{
+		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, JobVersions: cfg.Retention.JobVersions, Days: upkeep.RetentionDays{
 			Executions: cfg.Retention.ExecutionsDays, Logs: cfg.Retention.LogsDays, Metrics: cfg.Retention.MetricsDays,
 			Audit: cfg.Retention.AuditDays, Nodes: cfg.Retention.NodesDays,
 		},

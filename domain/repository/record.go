@@ -131,4 +131,11 @@ type Retention interface {
 	PurgeAudit(ctx context.Context, before time.Time, limit int) (Purged, error)
 	// PurgeBackfills removes backfills that are not ACTIVE.
 	PurgeBackfills(ctx context.Context, before time.Time, limit int) (Purged, error)
+	// PurgeVersions removes definitions of jobs under former versions, but the newest
+	// keep of each job and those that runs name. Of a job with very many runs it keeps
+	// those that were replaced since before, too.
+	PurgeVersions(ctx context.Context, before time.Time, keep, limit int) (Purged, error)
+	// PurgeJobs removes jobs that were deleted before, with their versions, once
+	// neither runs nor backfills name them.
+	PurgeJobs(ctx context.Context, before time.Time, limit int) (Purged, error)
 }

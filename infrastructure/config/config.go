@@ -215,11 +215,13 @@ type Secrets struct {
 }
 
 // Retention is how long finished things are kept, in days, 1–3,650; for nodes,
-// how long they stay in the registry when they are down.
+// how long they stay in the registry when they are down. JobVersions is how many
+// versions of each job are kept, 1–100,000.
 type Retention struct {
 	ExecutionsDays int
 	LogsDays       int
 	MetricsDays    int
 	AuditDays      int
 	NodesDays      int
+	JobVersions    int
 }

@@ -53,7 +53,7 @@ func TestDefaultsNeedNoConfiguration(t *testing.T) {
 	require.True(t, c.Executor.HTTP.AllowPrivate)
 	require.Equal(t, 512, c.Executor.Slots)
 	require.Equal(t, min(16, 2*runtime.GOMAXPROCS(0)), c.Executor.Command.Slots)
-	require.Equal(t, config.Retention{ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7}, c.Retention)
+	require.Equal(t, config.Retention{ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7, JobVersions: 100}, c.Retention)
 	require.Equal(t, "scheduler", c.Kafka.TopicPrefix)
 	require.True(t, strings.HasSuffix(c.Node.ID, "-8080"), c.Node.ID)
 	require.Equal(t, "127.0.0.1", c.Node.IP)

@@ -28,7 +28,7 @@ func Defaults(profile string) Config {
 			Command: Command{FolderMb: 1024, Interpreters: []string{"sh", "bash", "python3", "node"}},
 			HTTP:    HTTPCalls{AllowPrivate: true, MaxPerHost: 256, BreakAfter: 20, BreakSec: 10},
 		},
-		Retention: Retention{ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7},
+		Retention: Retention{ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7, JobVersions: 100},
 	}
 	if profile == ProfileCluster {
 		c.Server.Addr = ":8080"

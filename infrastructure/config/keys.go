@@ -125,6 +125,7 @@ func keys() []key {
 		number("retention.metricsDays", 1, 3650, func(c *Config) *int { return &c.Retention.MetricsDays }),
 		number("retention.auditDays", 1, 3650, func(c *Config) *int { return &c.Retention.AuditDays }),
 		number("retention.nodesDays", 1, 3650, func(c *Config) *int { return &c.Retention.NodesDays }),
+		number("retention.jobVersions", 1, 100_000, func(c *Config) *int { return &c.Retention.JobVersions }),
 	}
 }
 

@@ -83,4 +83,5 @@ var meanings = map[string]meaning{
 	"retention.metricsDays":           {text: "How long figures, expired sessions and answers of idempotent calls are kept. The same on all nodes.", unit: "days"},
 	"retention.auditDays":             {text: "How long the audit log is kept. The same on all nodes.", unit: "days"},
 	"retention.nodesDays":             {text: "How long a node that is DOWN stays in the registry. The same on all nodes.", unit: "days"},
+	"retention.jobVersions":           {text: "How many versions of each job are kept, besides those that kept runs name. The same on all nodes."},
 }

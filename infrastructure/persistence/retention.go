@@ -11,8 +11,9 @@ import (
 
 // Retention deletes old rows: repository.Retention.
 type Retention struct {
-	s      *core
-	cursor purgeCursor
+	s              *core
+	cursor         purgeCursor
+	versions, jobs jobsWalk
 }
 
 // purgeCursor remembers how far the purge of runs has looked, so that old rows

@@ -58,7 +58,10 @@ type RetentionDeps struct {
 	Clock      clock.Clock
 	StoreClock StoreClock
 	Days       RetentionDays
-	Logger     *slog.Logger
+	// JobVersions is how many versions of each job are kept, besides those that
+	// runs name; zero or less is all.
+	JobVersions int
+	Logger      *slog.Logger
 }
 
 // Retention deletes old rows in small steps by primary key, as long as there are
@@ -129,6 +132,8 @@ func (r *Retention) kinds() []kind {
 	}{
 		{"executions", r.Days.Executions, r.Store.PurgeExecutions},
 		{"backfills", r.Days.Executions, r.Store.PurgeBackfills},
+		{"versions of jobs", r.versionDays(), r.purgeVersions},
+		{"deleted jobs", r.Days.Executions, r.Store.PurgeJobs},
 		{"logs", r.Days.Logs, r.Store.PurgeLogs},
 		{"other records", r.Days.Metrics, r.Store.PurgeOthers},
 		{"audit entries", r.Days.Audit, r.Store.PurgeAudit},
@@ -139,6 +144,18 @@ func (r *Retention) kinds() []kind {
 		}
 	}
 	return out
+}
+
+// versionDays is for how long runs may name the versions of jobs.
+func (r *Retention) versionDays() int {
+	if r.JobVersions <= 0 {
+		return 0
+	}
+	return r.Days.Executions
+}
+
+func (r *Retention) purgeVersions(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
+	return r.Store.PurgeVersions(ctx, before, r.JobVersions, limit)
 }
 
 func (r *Retention) forgetNodes(ctx context.Context, before time.Time, _ int) (repository.Purged, error) {

@@ -25,6 +25,7 @@ type purger struct {
 	fail   map[string]error
 	pass   func()
 	most   int
+	keep   int
 }
 
 func newPurger(left map[string]int) *purger {
@@ -64,6 +65,15 @@ func (p *purger) PurgeBackfills(_ context.Context, before time.Time, limit int) 
 	return p.purge("backfills", before, limit)
 }
 
+func (p *purger) PurgeVersions(_ context.Context, before time.Time, keep, limit int) (repository.Purged, error) {
+	p.keep = keep
+	return p.purge("versions", before, limit)
+}
+
+func (p *purger) PurgeJobs(_ context.Context, before time.Time, limit int) (repository.Purged, error) {
+	return p.purge("jobs", before, limit)
+}
+
 func (p *purger) ForgetNodes(_ context.Context, before time.Time) (int, error) {
 	done, err := p.purge("nodes", before, 1)
 	return done.Deleted, err
@@ -82,13 +92,27 @@ func TestRetentionGoesOnUntilNothingOldIsLeft(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 10_950, gone)
 	require.Equal(t, 200, p.most)
-	require.Equal(t, []string{"executions", "backfills", "logs", "nodes", "executions", "logs", "executions", "logs", "executions"}, p.order[:9])
+	require.Equal(t, []string{"executions", "backfills", "jobs", "logs", "nodes", "executions", "logs", "executions", "logs", "executions"}, p.order[:10])
 	require.Equal(t, map[string]time.Time{
-		"executions": enginetest.Noon.AddDate(0, 0, -30), "backfills": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
+		"executions": enginetest.Noon.AddDate(0, 0, -30), "backfills": enginetest.Noon.AddDate(0, 0, -30), "jobs": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
 		"nodes": enginetest.Noon.AddDate(0, 0, -3),
 	}, p.before, "zero days keep for ever")
 	reason, _ := r.Behind()
 	require.Empty(t, reason)
+}
+
+// Former versions of jobs go where somebody says how many are kept.
+func TestRetentionKeepsSoManyVersions(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	p := newPurger(map[string]int{"versions": 450})
+	r := upkeep.NewRetention(upkeep.RetentionDeps{
+		Store: p, Clock: n.Clock, StoreClock: n.Time, Days: upkeep.RetentionDays{Executions: 30}, JobVersions: 9, Logger: slog.New(slog.DiscardHandler),
+	})
+	gone, err := r.RunOnce(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 450, gone)
+	require.Equal(t, 9, p.keep)
+	require.Equal(t, enginetest.Noon.AddDate(0, 0, -30), p.before["versions"], "runs that name them are kept so long")
 }
 
 // What cannot be deleted does not keep the rest; a store that is away ends the run.

@@ -42,6 +42,7 @@ func Run(t *testing.T, open Opener) {
 		{"access", testAccess},
 		{"idempotency", testIdempotency},
 		{"retention", testRetention},
+		{"retention of jobs", testJobRetention},
 		{"transactions", testTransactions},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open) })

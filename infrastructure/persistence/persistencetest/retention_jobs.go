@@ -1,0 +1,164 @@
+package persistencetest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+)
+
+func testJobRetention(t *testing.T, open Opener) {
+	t.Run("former versions", func(t *testing.T) { purgeVersions(t, open(t, nil)) })
+	t.Run("former versions of a busy job", func(t *testing.T) { purgeVersionsOfBusy(t, open(t, nil)) })
+	t.Run("deleted jobs", func(t *testing.T) { purgeJobs(t, open(t, nil)) })
+}
+
+// editTo gives a job new versions, one each minute, up to the last.
+func editTo(t *testing.T, s *persistence.Store, job *entity.Job, last int) {
+	t.Helper()
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		for job.Version < last {
+			job.Version++
+			job.UpdateTime = job.UpdateTime.Add(time.Minute)
+			if err := tx.Jobs.Update(ctx, job, false); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// versionsOf are those that are kept of a job, the oldest first.
+func versionsOf(t *testing.T, s *persistence.Store, id string) (kept []int) {
+	t.Helper()
+	page := repository.Page{Limit: 200}
+	for {
+		versions, next, err := s.Jobs.History(t.Context(), id, page)
+		require.NoError(t, err)
+		for _, v := range versions {
+			kept = append(kept, v.Version)
+		}
+		if page.Cursor = next; next == "" {
+			slices.Reverse(kept)
+			return kept
+		}
+	}
+}
+
+// walk calls a step until it is done.
+func walk(t *testing.T, limit int, step func() (repository.Purged, error)) (deleted int) {
+	t.Helper()
+	for n := 0; ; n++ {
+		require.Less(t, n, 1000, "it never ends")
+		p, err := step()
+		require.NoError(t, err)
+		require.LessOrEqual(t, p.Deleted, limit)
+		if deleted += p.Deleted; !p.More {
+			return deleted
+		}
+	}
+}
+
+func purgeVersions(t *testing.T, s *persistence.Store) {
+	edited, named, few := plannedJob(1, noon), plannedJob(2, noon), plannedJob(3, noon)
+	add(t, s, []*entity.Job{edited, named, few})
+	editTo(t, s, edited, 50)
+	editTo(t, s, named, 30)
+	editTo(t, s, few, 5)
+	var runs []*entity.Execution
+	for n, version := range []int{3, 3, 17, 29} {
+		run := runOf(named.ID, noon.Add(time.Duration(n)*time.Second))
+		run.JobVersion = version
+		runs = append(runs, run)
+	}
+	add(t, s, nil, runs...)
+	step := func(before time.Time) func() (repository.Purged, error) {
+		return func() (repository.Purged, error) { return s.PurgeVersions(t.Context(), before, 5, 7) }
+	}
+	require.Equal(t, 45+25-2, walk(t, 7, step(noon)))
+	require.Equal(t, []int{46, 47, 48, 49, 50}, versionsOf(t, s, edited.ID))
+	require.Equal(t, []int{3, 17, 26, 27, 28, 29, 30}, versionsOf(t, s, named.ID))
+	require.Equal(t, []int{1, 2, 3, 4, 5}, versionsOf(t, s, few.ID))
+
+	editTo(t, s, edited, 51)
+	require.Zero(t, walk(t, 7, step(noon.Add(time.Minute))), "it rests for an hour")
+	require.Equal(t, 1, walk(t, 7, step(noon.Add(time.Hour))))
+}
+
+// Of a job with very many runs not all are read: what was replaced lately stays.
+func purgeVersionsOfBusy(t *testing.T, s *persistence.Store) {
+	job := plannedJob(1, noon)
+	add(t, s, []*entity.Job{job})
+	editTo(t, s, job, 40)
+	old := runOf(job.ID, noon.AddDate(0, 0, -50))
+	old.JobVersion = 4
+	add(t, s, nil, old)
+	for n := range 20 {
+		runs := make([]*entity.Execution, 1000)
+		for i := range runs {
+			runs[i] = runOf(job.ID, noon.Add(time.Duration(1000*n+i)*time.Second))
+			runs[i].JobVersion = 40
+		}
+		add(t, s, nil, runs...)
+	}
+	before := job.UpdateTime.Add(-29 * time.Minute) // when version 11 came
+	require.Equal(t, 8, walk(t, 200, func() (repository.Purged, error) { return s.PurgeVersions(t.Context(), before, 5, 200) }))
+	kept := versionsOf(t, s, job.ID)
+	require.Equal(t, []int{4, 10, 11}, kept[:3], "the one that an old run names, and those that were the job's since")
+	require.Len(t, kept, 32)
+}
+
+func purgeJobs(t *testing.T, s *persistence.Store) {
+	old := noon.AddDate(0, 0, -40)
+	jobs := make([]*entity.Job, 6)
+	for i := range jobs {
+		jobs[i] = plannedJob(i+1, noon)
+		jobs[i].UpdateTime = old
+	}
+	gone, young, alive, withRun, withBackfill, many := jobs[0], jobs[1], jobs[2], jobs[3], jobs[4], jobs[5]
+	add(t, s, jobs, final(runOf(withRun.ID, old), old))
+	addBackfills(t, s, func() entity.Backfill { b := backfillOf(1, 1); b.JobID = withBackfill.ID; return b }())
+	editTo(t, s, many, 30)
+	remove := func(job *entity.Job, at time.Time) {
+		write(t, s, func(ctx context.Context, tx repository.Tx) error {
+			job.Version, job.UpdateTime = job.Version+1, at
+			job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
+			return tx.Jobs.Update(ctx, job, true)
+		})
+	}
+	for _, job := range jobs {
+		switch job {
+		case alive:
+		case young:
+			remove(job, noon)
+		default:
+			remove(job, old)
+		}
+	}
+	purge := func(before time.Time) int {
+		return walk(t, 12, func() (repository.Purged, error) { return s.PurgeJobs(t.Context(), before, 10) })
+	}
+	before := noon.AddDate(0, 0, -30)
+	require.Equal(t, 1+2+1+31, purge(before), "two jobs with their versions")
+	for _, job := range []*entity.Job{gone, many} {
+		require.Empty(t, versionsOf(t, s, job.ID))
+	}
+	for _, job := range []*entity.Job{young, alive, withRun, withBackfill} {
+		require.NotEmpty(t, versionsOf(t, s, job.ID))
+	}
+	_, err := s.Jobs.Get(t.Context(), alive.ID)
+	require.NoError(t, err)
+	_, err = s.Jobs.Get(t.Context(), gone.ID)
+	require.True(t, fault.Is(err, fault.KindNotFound))
+
+	require.Equal(t, 1, walk(t, 10, func() (repository.Purged, error) { return s.PurgeExecutions(t.Context(), before, 10) }))
+	require.Zero(t, purge(before.Add(time.Minute)), "it rests for an hour")
+	require.Equal(t, 3, purge(before.Add(time.Hour)), "the job whose last run is gone")
+}
