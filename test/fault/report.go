@@ -59,8 +59,8 @@ func (r Report) String() string {
 	for _, k := range slices.Sorted(maps.Keys(r.Counts)) {
 		fmt.Fprintf(&b, "  %-44s %d times\n", k, r.Counts[k])
 	}
-	fmt.Fprintf(&b, "%d starts of processes, %d replies of commits lost, %d calls with old tokens refused by the targets, %d calls beside others excused\n",
-		r.Starts, r.Dropped, r.Refused, r.Forgiven)
+	fmt.Fprintf(&b, "%d starts of processes, %d replies of commits lost, %d calls with old tokens refused by the targets, FROZEN allowed %d times\n",
+		r.Starts, r.Dropped, r.Refused, r.Frozen)
 	fmt.Fprintf(&b, "%.0f rows a second\n", float64(r.Rows)/r.Took.Seconds())
 	fmt.Fprintf(&b, "jobs of a node that died were not fired for %s; with no other fault %s\n", spread(r.Gaps), spread(r.Alone))
 	fmt.Fprintf(&b, "answers of the API during faults: %v, slowest %s\n", r.Answers, r.Slowest.Round(time.Millisecond))

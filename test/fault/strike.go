@@ -101,7 +101,7 @@ func (s *Striker) process(ctx context.Context, b Blow, m *rig.Member, at int) er
 		s.harm(at, history.HarmDeath)
 		m.Kill()
 	case Freeze:
-		s.harm(at, history.HarmLapse)
+		s.harm(at, history.HarmFreeze)
 		m.Freeze()
 		rig.Sleep(ctx, b.For)
 		m.Thaw()
@@ -164,7 +164,7 @@ func (s *Striker) ways(ctx context.Context, b Blow, members []*rig.Member, at in
 		CutHints: rig.Cut, SlowHints: rig.Slow, HintsAway: rig.Cut,
 	}[b.Kind]
 	if b.Kind == CutStore || b.Kind == HoleStore || b.Kind == HalfStore {
-		s.harm(at, history.HarmLapse)
+		s.harm(at, history.HarmCut)
 	}
 	set := func(mode rig.Mode) {
 		for _, m := range members {

@@ -18,8 +18,8 @@ type checker struct {
 	// calls of an attempt, in the order in which they began.
 	calls map[attempt][]Call
 	found []Violation
-	// forgiven counts what only a lapse of its node excused.
-	forgiven int
+	// allowed counts the uses of FROZEN, the one allowance.
+	allowed int
 }
 
 // attempt names one attempt of a run.

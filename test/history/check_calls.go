@@ -14,7 +14,7 @@ func (c *checker) eachCall() {
 		if call.Answer != AnswerRefused { // what had no effect
 			byJob[call.Job] = append(byJob[call.Job], call)
 			byGroup[j.Group] = append(byGroup[j.Group], call)
-		} else if !c.excused(call, call.Start) {
+		} else if !c.frozen(call, call.Start) {
 			c.violate(RuleTokenFell, "%s: attempt %d of %s came with the old token %d", j.Name, call.Attempt, call.Execution, call.Token)
 		}
 	}
@@ -37,7 +37,7 @@ func (c *checker) eachCall() {
 func (c *checker) limited(name string, most int, calls []Call) {
 	var open []Call
 	for _, call := range calls {
-		open = slices.DeleteFunc(open, func(o Call) bool { return o.End.Before(call.Start.Add(slop)) || c.excused(o, call.Start) })
+		open = slices.DeleteFunc(open, func(o Call) bool { return o.End.Before(call.Start.Add(slop)) || c.frozen(o, call.Start) })
 		if open = append(open, call); len(open) > most {
 			c.violate(RuleLimit, "%s: %d calls at once at %s, the last one of %s", name, len(open), call.Start.Format(clockTime), call.Execution)
 		}
@@ -75,10 +75,10 @@ func (c *checker) follows(j Job, former, call Call) {
 	if former.Attempt == call.Attempt {
 		return
 	}
-	if call.Token <= former.Token && !c.excused(call, former.Start) {
+	if call.Token <= former.Token && !c.frozen(call, former.Start) {
 		c.violate(RuleTokenFell, "%s: attempt %d of %s has token %d after %d", j.Name, call.Attempt, call.Execution, call.Token, former.Token)
 	}
-	if call.Start.Before(former.End.Add(-slop)) && !c.excused(former, call.Start) {
+	if call.Start.Before(former.End.Add(-slop)) && !c.frozen(former, call.Start) {
 		c.violate(RuleTwoAttempts, "%s: attempt %d of %s began at %s, %s before attempt %d had ended", j.Name, call.Attempt, call.Execution,
 			call.Start.Format(clockTime), former.End.Sub(call.Start), former.Attempt)
 	}
@@ -92,14 +92,14 @@ func (c *checker) exclusive(j Job, calls []Call) {
 	a := calls[0]
 	for _, b := range calls[1:] {
 		zombie := b.Token < a.Token
-		if zombie && !c.excused(b, a.Start) {
+		if zombie && !c.frozen(b, a.Start) {
 			c.violate(RuleTokenFell, "%s: token %d of %s after %d of %s", j.Name, b.Token, b.Execution, a.Token, a.Execution)
 		}
-		if b.Start.Before(a.End.Add(-slop)) && !c.excused(a, b.Start) && !zombie {
+		if b.Start.Before(a.End.Add(-slop)) && !c.frozen(a, b.Start) && !zombie {
 			c.violate(RuleOverlap, "%s: attempt %d of %s began at %s, %s before attempt %d of %s had ended", j.Name, b.Attempt, b.Execution,
 				b.Start.Format(clockTime), a.End.Sub(b.Start), a.Attempt, a.Execution)
 		}
-		if j.Delay > 0 && a.Execution != b.Execution && b.Start.Before(a.End.Add(j.Delay-slop)) && !c.excused(a, b.Start) && !zombie {
+		if j.Delay > 0 && a.Execution != b.Execution && b.Start.Before(a.End.Add(j.Delay-slop)) && !c.frozen(a, b.Start) && !zombie {
 			c.violate(RuleShortRest, "%s: only %s of rest before %s", j.Name, b.Start.Sub(a.End), b.Execution)
 		}
 		if !zombie {

@@ -29,8 +29,13 @@ type Harm string
 const (
 	// HarmDeath ends the process; the fault is over when the next one is ready.
 	HarmDeath Harm = "death"
-	// HarmLapse keeps the node from beating while it may go on working.
-	HarmLapse Harm = "lapse"
+	// HarmCut keeps the node from beating while it can run code: it must stop its
+	// work before others take it.
+	HarmCut Harm = "cut"
+	// HarmFreeze stops the process where it is; it can stop nothing before it goes on.
+	HarmFreeze Harm = "freeze"
+	// HarmOutage is one of the store for everybody: nobody may lose anything by it.
+	HarmOutage Harm = "outage"
 	// HarmHiccup leaves it its lease.
 	HarmHiccup Harm = "hiccup"
 )

@@ -56,7 +56,7 @@ func goodCluster() history.History {
 		Nodes: []string{"a", "b"}, Beat: 500 * time.Millisecond, Lease: 3 * time.Second,
 		Faults: []history.Fault{
 			{Kind: "kill", Harm: history.HarmDeath, Node: "a", From: at(10_000), Until: at(12_000)},
-			{Kind: "freeze", Harm: history.HarmLapse, Node: "b", From: at(20_000), Until: at(26_000)},
+			{Kind: "freeze", Harm: history.HarmFreeze, Node: "b", From: at(20_000), Until: at(26_000)},
 		},
 		Looks:    []history.Row{h.Rows[0]},
 		Answers:  []history.Reply{{Node: "c", Status: 200, At: at(5000)}, {Node: "b", Status: 503, At: at(22_000)}, {Node: "c", Status: 409, At: at(22_000)}},
@@ -82,6 +82,10 @@ func clusterSeeds() []seeded {
 	return []seeded{
 		{history.RuleTwoAttempts, "a node that worked on for long after it woke", func(h *history.History) { last(h, 2).End = at(29_000) }},
 		{history.RuleTwoAttempts, "a run taken from a node that was well", func(h *history.History) { h.Cluster.Faults[1].Node = "c" }},
+		{history.RuleTwoAttempts, "a run taken from a node that was cut off and worked on", func(h *history.History) {
+			h.Cluster.Faults[1].Harm = history.HarmCut
+		}},
+		{history.RuleOverlap, "a run taken from a node before it froze", func(h *history.History) { last(h, 1).Start, last(h, 1).End = at(19_500), at(19_900) }},
 		{history.RuleOverlap, "a run taken after a hiccup", func(h *history.History) { h.Cluster.Faults[1].Until = at(21_000) }},
 		{history.RuleLimit, "a third call beside two", func(h *history.History) { h.Calls[len(h.Calls)-1].Start = at(30_600) }},
 		{history.RuleLimit, "a third call in a group beside two", func(h *history.History) {
@@ -124,6 +128,12 @@ func clusterSeeds() []seeded {
 			}
 		}},
 	}
+}
+
+func TestTheOneAllowanceIsCounted(t *testing.T) {
+	s := history.Summarize(goodCluster())
+	require.Empty(t, s.Violations)
+	require.Positive(t, s.Frozen)
 }
 
 func TestGapsAreOfTheJobsThatTheDeadNodePlanned(t *testing.T) {

@@ -11,8 +11,9 @@ type Summary struct {
 	Triggers   int
 	ByStatus   map[string]int
 	Violations []Violation
-	// Forgiven counts calls beside others that only a lapse of their node excused.
-	Forgiven int
+	// Frozen counts the uses of the one allowance: calls of a node that the test
+	// had frozen, beside others that took over from it.
+	Frozen int
 }
 
 // Summarize counts the history and checks it.
@@ -22,7 +23,7 @@ func Summarize(h History) Summary {
 		ByStatus: map[string]int{},
 	}
 	c := check(h)
-	s.Violations, s.Forgiven = c.found, c.forgiven
+	s.Violations, s.Frozen = c.found, c.allowed
 	for _, r := range h.Rows {
 		if r.SkipCount > 0 {
 			s.Ranges++

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// graceAfterLapse is how soon a node must stop what it has lost the right to,
-// once it can act again: a second, and what a beat and a busy machine take.
-const graceAfterLapse = 2 * time.Second
+// graceAfterFreeze is how soon a node must stop what it has lost the right to,
+// once it can act again.
+const graceAfterFreeze = 2 * time.Second
 
 // nodeOf is the node that made an attempt; empty when the API does not say.
 func (c *checker) nodeOf(execution string, number int) string {
@@ -23,37 +23,19 @@ func (c *checker) nodeOf(execution string, number int) string {
 	return ""
 }
 
-// lapses are the spans in which a node could not beat for about a lease; two
-// that lie close together are one.
-func (c *checker) lapses(node string) []Fault {
-	var out []Fault
+// frozen is the one allowance, FROZEN: a stopped process can stop nothing. What
+// a call of its node has beside it must have begun while the test held the node
+// frozen or at most graceAfterFreeze later, and the call must have ended by then.
+// Each use is counted.
+func (c *checker) frozen(call Call, at time.Time) bool {
+	node := c.nodeOf(call.Execution, call.Attempt)
 	for _, f := range c.h.Cluster.Faults {
-		if f.Harm == HarmLapse && f.Node == node {
-			out = append(out, f)
-		}
-	}
-	slices.SortFunc(out, func(a, b Fault) int { return a.From.Compare(b.From) })
-	merged := out[:0]
-	for _, f := range out {
-		if n := len(merged); n > 0 && f.From.Before(merged[n-1].Until.Add(c.h.Cluster.Lease)) {
-			if f.Until.After(merged[n-1].Until) {
-				merged[n-1].Until = f.Until
-			}
+		if f.Harm != HarmFreeze || f.Node != node {
 			continue
 		}
-		merged = append(merged, f)
-	}
-	return slices.DeleteFunc(merged, func(f Fault) bool { return f.Until.Sub(f.From) < c.h.Cluster.Lease-2*c.h.Cluster.Beat })
-}
-
-// excused reports whether a call may overlap what began at a moment, because
-// its node could not know that it had lost its lease, and stopped soon after
-// it could.
-func (c *checker) excused(call Call, at time.Time) bool {
-	for _, f := range c.lapses(c.nodeOf(call.Execution, call.Attempt)) {
-		heeded := f.Until.Add(graceAfterLapse)
+		heeded := f.Until.Add(graceAfterFreeze)
 		if !at.Before(f.From) && !call.Start.After(heeded) && !call.End.After(heeded) {
-			c.forgiven++
+			c.allowed++
 			return true
 		}
 	}
