@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/initproc"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging"
 )
@@ -73,8 +74,8 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 		logger.Warn("passwords and tokens come over the network in clear: set server.tls.certFile and server.tls.keyFile, or put a proxy with TLS before the server and its https address into server.publicUrl",
 			"address", cfg.Server.Addr)
 	}
-	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Logger: logger, Served: true, Commands: true})
+	machine := failpoint.Clock(clock.NewSystem())
+	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Logger: logger, Handlers: failpoint.Handlers(), Served: true, Commands: true})
 	if err != nil {
 		return err
 	}

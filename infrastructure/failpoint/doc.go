@@ -1,10 +1,12 @@
-// Package failpoint lets a crash test stop the process at a named point of a
-// transaction, where chance would rarely stop it. In an ordinary build every
-// point is an empty function that the compiler removes; with the build tag
-// "failpoints" the environment variable PS_FAILPOINT arms one point:
+// Package failpoint lets a test do to the process what it cannot do from
+// outside. In an ordinary build nothing of it is there: the functions are empty
+// or give back what they are given. With the build tag "failpoints" it is told by
+// the environment:
 //
-//	PS_FAILPOINT="fire.inserted=kill@3"      kill -9 of the own process at the third hit
+//	PS_FAILPOINT="fire.inserted=kill@3"          kill -9 of the own process at the third hit
 //	PS_FAILPOINT="fire.reply-lost=replylost@2"   at the second hit, report the reply of a COMMIT as lost
+//	PS_FAILPOINT_CLOCK=FILE                      the wall clock is off by the milliseconds in the file
+//	PS_FAILPOINT_HANDLERS="a,b"                  the process has these handlers, which call the URL in the job's data
 //
 // A point's name is the transaction's name, a dot, and the step.
 package failpoint

@@ -1,0 +1,54 @@
+//go:build failpoints
+
+package failpoint
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+)
+
+// lookEvery is how soon a step of the wall clock is seen.
+const lookEvery = 20 * time.Millisecond
+
+// Clock gives a clock whose wall time can be stepped while the process runs, as
+// an operator or a time service steps that of a machine. PS_FAILPOINT_CLOCK names
+// the file that holds by how many milliseconds it is off; none is 0. Time that
+// passes is not touched.
+func Clock(machine clock.Clock) clock.Clock {
+	file := os.Getenv("PS_FAILPOINT_CLOCK")
+	if file == "" {
+		return machine
+	}
+	return &steppedClock{Clock: machine, file: file}
+}
+
+type steppedClock struct {
+	clock.Clock
+	file string
+
+	mu     sync.Mutex
+	looked time.Duration
+	off    time.Duration
+}
+
+// Now implements clock.Clock.
+func (c *steppedClock) Now() time.Time { return c.Clock.Now().Add(c.offset()) }
+
+func (c *steppedClock) offset() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.Monotonic(); c.looked == 0 || now-c.looked >= lookEvery {
+		c.looked = now
+		if text, err := os.ReadFile(c.file); err == nil {
+			if ms, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
+				c.off = time.Duration(ms) * time.Millisecond
+			}
+		}
+	}
+	return c.off
+}
