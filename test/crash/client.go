@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -166,6 +167,33 @@ func (c *Client) Members(ctx context.Context) ([]history.Member, error) {
 
 // At is a client of another node with the same session.
 func (c *Client) At(base string) *Client { return &Client{Base: base, token: c.token} }
+
+// Delete deletes a job; one that is gone already is deleted, too.
+func (c *Client) Delete(ctx context.Context, id string) error {
+	err := c.call(ctx, http.MethodDelete, "/api/v1/jobs/"+id, "", nil, nil)
+	var refused *StatusError
+	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// GroupView is what the driver needs of a group.
+type GroupView struct {
+	MaxConcurrency int
+	Version        int64
+	Settled        bool
+}
+
+// Group reads a group.
+func (c *Client) Group(ctx context.Context, name string) (v GroupView, err error) {
+	return v, c.call(ctx, http.MethodGet, "/api/v1/groups/"+url.PathEscape(name), "", nil, &v)
+}
+
+// LimitGroup bounds a group whose version is known.
+func (c *Client) LimitGroup(ctx context.Context, name string, most int, version int64) (v GroupView, err error) {
+	return v, c.call(ctx, http.MethodPut, "/api/v1/groups/"+url.PathEscape(name), "", map[string]any{"maxConcurrency": most, "version": version}, &v)
+}
 
 // Cancel asks a run to end.
 func (c *Client) Cancel(ctx context.Context, id string) error {

@@ -13,9 +13,14 @@ say begin
 for i in 1 2 3; do sleep 0.1; say alive; echo "attempt $SCHEDULER_ATTEMPT line $i"; done
 say end`
 
+// CommandData is the data of a job whose command writes into a ledger.
+func CommandData(ledger string) map[string]any {
+	return map[string]any{"command": []string{"bash", "-c", script}, "env": map[string]string{"LEDGER": ledger}}
+}
+
 // commands are jobs whose ledger is a file that they write themselves.
 func commands(ledger string) []definition {
-	run := map[string]any{"command": []string{"bash", "-c", script}, "env": map[string]string{"LEDGER": ledger}}
+	run := CommandData(ledger)
 	job := func(j history.Job, with map[string]any) definition {
 		j.Step, j.Called, j.Lines = time.Second, true, true
 		with["jobType"], with["jobData"], with["schedule"] = "COMMAND", run, every(1, nil)

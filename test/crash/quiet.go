@@ -17,7 +17,7 @@ const quietBound = 90 * time.Second
 func Quiet(ctx context.Context, c *Client, jobs []history.Job, hand *Hand) (history.History, error) {
 	time.Sleep(2 * time.Second)
 	for i, j := range jobs {
-		if j.Once || j.ID == hand.Job {
+		if j.Step == 0 && j.Delay == 0 { // nothing plans it
 			continue
 		}
 		view, err := c.Pause(ctx, j.ID)

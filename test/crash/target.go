@@ -17,6 +17,9 @@ type Target struct {
 	mu    sync.Mutex
 	file  *os.File
 	calls []*history.Call
+	// Reports are where targets report that accept their calls; set before the first.
+	reports Reports
+	wg      sync.WaitGroup
 	// tokens is the highest seen of each job that asks for it.
 	tokens map[string]int64
 }
@@ -27,8 +30,20 @@ func NewTarget(file string) (*Target, error) {
 	return &Target{file: f, tokens: map[string]int64{}}, err
 }
 
+// Reports sends what a target that accepted a call has to say of its end, to some
+// node, and returns the status of the answer; 0: nobody answered.
+type Reports func(path, token, body string) int
+
+// ReportTo sets where accepted calls report; before it they are refused.
+func (t *Target) ReportTo(r Reports) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reports = r
+}
+
 // ServeHTTP takes ?ms= milliseconds, and fails the first ?fail= attempts. With
-// ?fence= it refuses what carries a lower token than the job showed before.
+// ?fence= it refuses what carries a lower token than the job showed before. With
+// ?async= it accepts the call and reports the end to some node.
 func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h, q := r.Header, r.URL.Query()
 	call := &history.Call{Execution: h.Get("X-Scheduler-Execution-Id"), Job: h.Get("X-Scheduler-Job-Id"), Start: time.Now()}
@@ -40,6 +55,10 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ms, _ := strconv.Atoi(q.Get("ms"))
+	if q.Has("async") {
+		t.accept(w, call, time.Duration(ms)*time.Millisecond, h.Get("X-Scheduler-Report-Path"), h.Get("X-Scheduler-Run-Token"))
+		return
+	}
 	work := time.NewTimer(time.Duration(ms) * time.Millisecond)
 	defer work.Stop()
 	failures, _ := strconv.Atoi(q.Get("fail"))
@@ -52,7 +71,7 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		t.end(call, history.AnswerFailed)
-		http.Error(w, "not yet", http.StatusServiceUnavailable)
+		http.Error(w, history.Mark(call.Attempt), http.StatusServiceUnavailable)
 	}
 }
 
@@ -71,6 +90,45 @@ func (t *Target) begin(c *history.Call, fenced bool) bool {
 	t.write(c)
 	return good
 }
+
+// accept answers 202 and reports later, until some node takes the report or refuses
+// it. What is refused had no effect, and was over when it began.
+func (t *Target) accept(w http.ResponseWriter, c *history.Call, work time.Duration, path, token string) {
+	t.mu.Lock()
+	reports := t.reports
+	t.mu.Unlock()
+	if reports == nil || path == "" {
+		t.end(c, history.AnswerFailed)
+		http.Error(w, "nobody is there to report to", http.StatusServiceUnavailable)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+	t.wg.Go(func() {
+		lost := false // an answer: the report may have counted
+		for wait := work; ; wait = 200 * time.Millisecond {
+			time.Sleep(wait)
+			switch status := reports(path, token, `{"status":"SUCCESS","result":"`+history.Mark(c.Attempt)+`"}`); {
+			case status/100 == 2:
+				t.end(c, history.AnswerOK)
+				return
+			case status/100 == 4 && status != http.StatusTooManyRequests, time.Since(c.Start) > reportBound:
+				t.mu.Lock()
+				c.End, c.Answer = c.Start, history.AnswerCut
+				if lost {
+					c.Answer = history.AnswerUnsure
+				}
+				t.write(c)
+				t.mu.Unlock()
+				return
+			default:
+				lost = lost || status == 0
+			}
+		}
+	})
+}
+
+// reportBound is how long a target tries to report.
+const reportBound = 2 * time.Minute
 
 func (t *Target) end(c *history.Call, a history.Answer) {
 	t.mu.Lock()
@@ -99,5 +157,8 @@ func (t *Target) Calls() []history.Call {
 	return out
 }
 
-// Close closes the file.
-func (t *Target) Close() error { return t.file.Close() }
+// Close waits for the last reports and closes the file.
+func (t *Target) Close() error {
+	t.wg.Wait()
+	return t.file.Close()
+}

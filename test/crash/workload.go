@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/history"
@@ -20,6 +21,10 @@ type Size struct {
 	Once int
 	// Commands is the file that commands write their ledger to; empty: none.
 	Commands string
+	// Wide adds fires of many shards, Async calls whose targets report to any node.
+	Wide, Async bool
+	// Handlers adds jobs of handlers, each of which the named nodes alone have.
+	Handlers map[string][]string
 	// Long adds runs that take longer than a lease.
 	Long bool
 }
@@ -69,6 +74,20 @@ func kinds(target string) []definition {
 	}
 }
 
+// accepted are calls that their target accepts, and reports of to any node.
+func accepted(target string) []definition {
+	of := func(ms int) map[string]any {
+		data := call(target, fmt.Sprintf("async&ms=%d", ms))
+		data["async"] = true
+		return data
+	}
+	return []definition{
+		{history.Job{Name: "accepted", Step: time.Second, Called: true}, map[string]any{"jobData": of(300), "schedule": every(1, nil), "timeoutSec": 300}},
+		{history.Job{Name: "accepted, long", Step: 5 * time.Second, Called: true}, map[string]any{"jobData": of(8000), "schedule": every(5, nil), "timeoutSec": 300}},
+		{history.Job{Name: "accepted, serial", Step: 2 * time.Second, OneAtATime: true, Called: true}, map[string]any{"jobData": of(700), "schedule": every(2, nil), "timeoutSec": 300, "overlapPolicy": "SERIAL"}},
+	}
+}
+
 // long are runs that outlive a lease.
 func long(target string) []definition {
 	return []definition{
@@ -111,6 +130,17 @@ func workload(target string, now time.Time, size Size) []definition {
 	}
 	if size.Long {
 		list = append(list, long(target)...)
+	}
+	if size.Wide {
+		list = append(list, definition{history.Job{Name: "64 shards", Step: 10 * time.Second, Shards: 64, Called: true},
+			map[string]any{"jobData": call(target, "ms=50"), "schedule": every(10, nil), "shardCount": 64}})
+	}
+	if size.Async {
+		list = append(list, accepted(target)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(size.Handlers)) {
+		list = append(list, definition{history.Job{Name: "handler " + name, Step: 2 * time.Second, Called: true, Nodes: size.Handlers[name]},
+			map[string]any{"jobType": "CUSTOM", "jobClass": name, "jobData": call(target, "ms=50"), "schedule": every(2, nil)}})
 	}
 	once := 10
 	if size.Once > 0 {

@@ -83,11 +83,14 @@ func (c *checker) eachRow() {
 		case "WAITING", "RUNNING":
 			c.violate(RuleStuck, "%s: %s (%s) is still %s", j.Name, r.ID, r.FireKey, r.Status)
 		case "SUCCESS":
-			c.seen(RuleUnseenSuccess, j, r, AnswerOK)
+			c.seen(RuleUnseenSuccess, j, r, AnswerOK, AnswerUnsure)
 		default:
 			if r.Reason == "" && r.Status != "TIMEOUT" {
 				c.violate(RuleNoReason, "%s: %s is %s without a reason", j.Name, r.ID, r.Status)
 			}
+		}
+		if r.Status == "TIMEOUT" && j.Called { // all targets end in time
+			c.violate(RuleFalseFailure, "%s: %s timed out at attempt %d of %s", j.Name, r.ID, r.Attempt, r.NodeID)
 		}
 		if (r.Status == "FAILED" || r.Status == "DEAD") && r.Reason != "NODE_LOST" && r.Reason != "SHUTDOWN" {
 			c.seen(RuleFalseFailure, j, r, AnswerFailed, AnswerRefused)

@@ -1,15 +1,29 @@
 package history
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // eachCall checks what the targets saw, call by call, and jobs whose runs
 // follow one another.
 func (c *checker) eachCall() {
-	byJob, byGroup := map[string][]Call{}, map[string][]Call{}
+	byJob, byGroup, byNode := map[string][]Call{}, map[string][]Call{}, map[string][]Call{}
 	for _, call := range c.h.Calls {
 		j := c.jobs[call.Job]
 		if planned := c.rows[call.Execution]; planned.Trigger == "SCHEDULE" && call.Start.Before(planned.ScheduledTime.Add(-slop)) {
 			c.violate(RuleEarly, "%s: %s began %s early", j.Name, call.Execution, planned.ScheduledTime.Sub(call.Start))
+		}
+		if !j.Deleted.IsZero() && call.Start.After(j.Deleted.Add(deletedBound)) && !c.frozen(call, j.Deleted) {
+			c.violate(RuleDeleted, "%s: attempt %d of %s began %s after the job was deleted", j.Name, call.Attempt, call.Execution, call.Start.Sub(j.Deleted))
+		}
+		if node := c.nodeOf(call.Execution, call.Attempt); node != "" {
+			if len(j.Nodes) > 0 && !slices.Contains(j.Nodes, node) {
+				c.violate(RuleWrongNode, "%s: attempt %d of %s ran on %s, which does not have its handler", j.Name, call.Attempt, call.Execution, node)
+			}
+			if j.CommandSlots > 0 {
+				byNode[node] = append(byNode[node], call)
+			}
 		}
 		if call.Answer != AnswerRefused { // what had no effect
 			byJob[call.Job] = append(byJob[call.Job], call)
@@ -23,22 +37,29 @@ func (c *checker) eachCall() {
 		case j.OneAtATime:
 			c.exclusive(j, calls)
 		case j.AtMost > 0:
-			c.limited(j.Name, j.AtMost, calls)
+			c.limited(j.Name, j.AtMost, time.Time{}, calls)
 		}
 	}
 	for group, calls := range byGroup {
-		if most := c.jobs[calls[0].Job].GroupAtMost; most > 0 {
-			c.limited("the group "+group, most, calls)
+		if j := c.jobs[calls[0].Job]; j.GroupAtMost > 0 {
+			c.limited("the group "+group, j.GroupAtMost, j.LimitFrom, calls)
 		}
+	}
+	for node, calls := range byNode {
+		c.limited("commands on "+node, c.jobs[calls[0].Job].CommandSlots, time.Time{}, calls)
 	}
 }
 
-// limited checks how many calls there are at once, at the begin of each.
-func (c *checker) limited(name string, most int, calls []Call) {
+// deletedBound is how long a start may be under way that the deletion met.
+const deletedBound = time.Second
+
+// limited checks how many calls there are at once, at the begin of each that began
+// after a moment.
+func (c *checker) limited(name string, most int, from time.Time, calls []Call) {
 	var open []Call
 	for _, call := range calls {
 		open = slices.DeleteFunc(open, func(o Call) bool { return o.End.Before(call.Start.Add(slop)) || c.frozen(o, call.Start) })
-		if open = append(open, call); len(open) > most {
+		if open = append(open, call); len(open) > most && call.Start.After(from) {
 			c.violate(RuleLimit, "%s: %d calls at once at %s, the last one of %s", name, len(open), call.Start.Format(clockTime), call.Execution)
 		}
 	}

@@ -23,6 +23,10 @@ func (c *checker) cluster(rows map[string][]Row) {
 	c.members()
 	c.holdings()
 	c.outputs()
+	c.fenced()
+	c.harmless()
+	c.reasons()
+	c.left()
 	for _, t := range c.h.Cluster.Twins {
 		if t.Accepted && !c.silent(t.Node, t.At) {
 			c.violate(RuleTwin, "a second process was let in as %s at %s, beside the first", t.Node, t.At.Format(clockTime))

@@ -128,6 +128,7 @@ func TestEverySeededViolationIsFound(t *testing.T) {
 		{history.RuleUnseenSuccess, "a success nobody saw", func(h *history.History) { h.Calls = h.Calls[1:] }},
 		{history.RuleUnseenSuccess, "the success of an attempt whose caller was gone", func(h *history.History) { h.Calls[0].Answer = history.AnswerCut }},
 		{history.RuleFalseFailure, "a failure that the target did not see", func(h *history.History) { h.Calls[4].Answer = history.AnswerOK }},
+		{history.RuleFalseFailure, "a time-out of a target that answered in time", func(h *history.History) { row(h, "grid-1-0").Status = "TIMEOUT" }},
 		{history.RuleFalseFailure, "a failure without a call", func(h *history.History) { row(h, "grid-9-0").Attempt = 2 }},
 		{history.RuleEarly, "a call before its time", func(h *history.History) { h.Calls[1].Start = h.Calls[1].Start.Add(-time.Second) }},
 		{history.RuleRanAgain, "a run begun again that must not be", func(h *history.History) {
@@ -157,7 +158,7 @@ func TestEverySeededViolationIsFound(t *testing.T) {
 			require.Contains(t, broken(h), s.rule)
 		})
 	}
-	for _, s := range clusterSeeds() {
+	for _, s := range append(clusterSeeds(), fenceSeeds()...) {
 		covered[s.rule] = true
 		t.Run(s.what, func(t *testing.T) {
 			h := goodCluster()

@@ -18,6 +18,13 @@ type Cluster struct {
 	// Outputs are of runs that ended well.
 	Outputs []Output
 	Twins   []Twin
+	// Fences and Deaths are what nodes have logged of themselves and of others.
+	Fences []Fence
+	Deaths []Death
+	// Unexplained are runs that waited and did not say for what.
+	Unexplained []Row
+	// Leftovers are places of fires in the store after everything was quiet.
+	Leftovers []Leftover
 	// Bound is the most that a node may hold.
 	Bound Holding
 }
@@ -34,8 +41,11 @@ const (
 	HarmCut Harm = "cut"
 	// HarmFreeze stops the process where it is; it can stop nothing before it goes on.
 	HarmFreeze Harm = "freeze"
-	// HarmOutage is one of the store for everybody: nobody may lose anything by it.
-	HarmOutage Harm = "outage"
+	// HarmNone must take the lease from nobody: an outage of the store for everybody,
+	// a slow store, a step of a clock, and all that is done to Redis.
+	HarmNone Harm = "none"
+	// HarmStop ends the process in order; the fault is over when the next one is ready.
+	HarmStop Harm = "stop"
 	// HarmHiccup leaves it its lease.
 	HarmHiccup Harm = "hiccup"
 )
@@ -94,6 +104,26 @@ type Twin struct {
 	Node     string
 	At       time.Time
 	Accepted bool
+}
+
+// Fence is when a node stopped its work because its lease was over, or with Works
+// began again, by the clock of the test.
+type Fence struct {
+	Node  string
+	At    time.Time
+	Works bool
+	Why   string
+}
+
+// Death is when a node declared another one DOWN.
+type Death struct {
+	Node, By string
+	At       time.Time
+}
+
+// Leftover is a place that a fire holds in the store, of its job or of its group.
+type Leftover struct {
+	Of, Job, Fire string
 }
 
 // Exit is the end of a process that was asked to stop; the code of one that

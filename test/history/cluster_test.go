@@ -36,8 +36,8 @@ func goodCluster() history.History {
 	}
 	run := func(id, first, second string) {
 		h.Rows = append(h.Rows, history.Row{
-			ID: id, JobID: "work", FireKey: id, Trigger: "SCHEDULE", Status: "SUCCESS", Attempt: 2, NodeID: second,
-			Former: []history.Attempt{{Attempt: 1, Status: "FAILED", Reason: "NODE_LOST", NodeID: first}},
+			ID: id, JobID: "work", FireKey: id, Trigger: "SCHEDULE", Status: "SUCCESS", Attempt: 2, NodeID: second, CreateTime: at(9000),
+			Former: []history.Attempt{{Attempt: 1, Status: "FAILED", Reason: "NODE_LOST", NodeID: first, EndTime: at(25_000)}},
 		})
 	}
 	call := func(execution string, attempt int, token int64, start, end int, a history.Answer) {
@@ -73,6 +73,8 @@ func goodCluster() history.History {
 		Twins: []history.Twin{{Node: "c", At: at(5000)}, {Node: "b", At: at(24_000), Accepted: true}},
 		Bound: history.Holding{Descriptors: 100, Memory: 100 << 20, Connections: 20},
 	}
+	row(&h, "lost-0-0").CreateTime, row(&h, "lost-0-0").EndTime = at(25_000), at(26_000)
+	addFences(&h)
 	return h
 }
 

@@ -32,6 +32,15 @@ type Job struct {
 	// GroupAtMost; empty: none.
 	Group       string
 	GroupAtMost int
+	// From the first limit of its group on GroupAtMost holds; zero: always.
+	LimitFrom time.Time
+	// CommandSlots bounds how many of its runs, and of others that have it, one node
+	// may run at one time; 0: not asked.
+	CommandSlots int
+	// Nodes are the only ones that have its handler; none: any may run it.
+	Nodes []string
+	// Deleted is when it had been deleted; zero: it was not.
+	Deleted time.Time
 	// Lines: each of its attempts puts out the same lines.
 	Lines bool
 }
@@ -48,6 +57,8 @@ type Row struct {
 	Status        string
 	Reason        string
 	ErrorMessage  string
+	Result        string
+	WaitsFor      string
 	Attempt       int
 	NodeID        string
 	StartTime     time.Time
@@ -69,6 +80,10 @@ type Attempt struct {
 	Status  string
 	Reason  string
 	NodeID  string
+	// Result is what the target answered this attempt.
+	Result    string
+	StartTime time.Time
+	EndTime   time.Time
 }
 
 // Call is one attempt as the target saw it.
@@ -95,6 +110,9 @@ const (
 	AnswerRefused Answer = "refused"
 	// AnswerCut: the caller was gone before the end.
 	AnswerCut Answer = "cut"
+	// AnswerUnsure: the target has reported the end, has not heard whether that
+	// counted, and was then told that the run is over.
+	AnswerUnsure Answer = "unsure"
 )
 
 // Trigger is a call for a run by hand that was acknowledged.

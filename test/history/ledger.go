@@ -8,6 +8,12 @@ import (
 	"time"
 )
 
+// AnswerMark begins what the target says when it refuses, see Mark.
+const AnswerMark = "this was attempt "
+
+// Mark is what the target says when it refuses an attempt.
+func Mark(attempt int) string { return fmt.Sprintf("%s%d.", AnswerMark, attempt) }
+
 // OutputLines is what an attempt of a command puts out, see Job.Lines.
 func OutputLines(attempt int) []string {
 	lines := make([]string, 3)

@@ -25,6 +25,13 @@ const (
 	RuleNoReason      = "I7: what did not succeed has a reason"
 	RuleEarlyDead     = "I7: retries are used up before a run is dead"
 	RuleLateRetry     = "I7: runs of dead nodes go on within 15 s"
+	RuleFenced        = "I2: a node that can run code stops before others take its work"
+	RuleNoHarm        = "I2: what takes no node's lease stops nobody"
+	RuleDeleted       = "I2: nothing begins of a job that is deleted"
+	RuleWrongNode     = "I2: a run begins only where its handler is"
+	RuleOwnReason     = "I3: a reason is the one of its own attempt"
+	RuleNoCause       = "I7: what waits says for what"
+	RuleLeftover      = "I7: no place outlives its fire"
 	RuleLogs          = "I8: output is kept whole, in order and with its attempt"
 	RuleMissingShard  = "I10: every shard of a fire is recorded"
 	RuleMembers       = "I12: epochs never fall, and every node comes back"
@@ -38,6 +45,6 @@ func Rules() []string {
 		RuleDoubleRow, RuleMissingFire, RuleDecidedTwice, RuleExtraFire, RuleEarly, RuleNoResume, RuleDoubleAttempt, RuleTokenFell,
 		RuleOverlap, RuleTwoAttempts, RuleLimit, RuleShortRest, RuleRanAgain, RuleUnseenSuccess, RuleFalseFailure, RuleChanged, RuleLostTrigger, RuleServerError,
 		RuleStop, RuleStuck, RuleNoReason, RuleEarlyDead, RuleLateRetry, RuleLogs, RuleMissingShard, RuleMembers,
-		RuleTwin, RuleUnbounded,
+		RuleTwin, RuleUnbounded, RuleFenced, RuleNoHarm, RuleDeleted, RuleWrongNode, RuleOwnReason, RuleNoCause, RuleLeftover,
 	}
 }

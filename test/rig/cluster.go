@@ -3,6 +3,7 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +25,8 @@ import (
 type Options struct {
 	// Binary is a build with failpoints, Dir where each node has a folder.
 	Binary, Dir string
+	// Former is the program that the nodes begin with, if not Binary.
+	Former string
 	// DSN is the store, Redis the address of the hints; empty: there are none.
 	DSN, Redis string
 	Nodes      int
@@ -31,6 +35,11 @@ type Options struct {
 	Cluster, Doors bool
 	// Beat and Lease are the terms of membership.
 	Beat, Lease time.Duration
+	// Handlers are those of each node, by its index; CommandSlots how many commands a
+	// node runs at a time, 0: its default. Watch is what is noted of the nodes' logs.
+	Handlers     [][]string
+	CommandSlots int
+	Watch        []string
 	// Password is the first admin's, Key seals the secrets of jobs.
 	Password, Key string
 }
@@ -49,6 +58,9 @@ type Member struct {
 	// Store and Hints are its ways; Hints is nil where there is no Redis. Door is the
 	// way of the others to it, where that was asked for.
 	Store, Hints, Door *Proxy
+
+	// clock is the file that tells the node by how much its wall clock is off.
+	clock string
 
 	mu sync.Mutex
 	// pid is 0 while no process runs; up is false while it cannot answer.
@@ -91,7 +103,12 @@ func NewRig(ctx context.Context, o Options) (*Rig, error) {
 		if err != nil {
 			return r, err
 		}
-		m.Node = &Node{Binary: o.Binary, Addr: addr, Env: env}
+		if i < len(o.Handlers) {
+			env = append(env, "PS_FAILPOINT_HANDLERS="+strings.Join(o.Handlers[i], ","))
+		}
+		m.clock = filepath.Join(o.Dir, m.ID+".clock")
+		env = append(env, "PS_FAILPOINT_CLOCK="+m.clock, fmt.Sprintf("PS_EXECUTOR_COMMAND_SLOTS=%d", o.CommandSlots))
+		m.Node = &Node{Binary: cmp.Or(o.Former, o.Binary), Addr: addr, Env: env, Watch: o.Watch}
 	}
 	return r, nil
 }
@@ -168,6 +185,15 @@ func (r *Rig) Close() {
 			}
 		}
 	}
+}
+
+// StepClock sets the node's wall clock off by d; 0 sets it right.
+func (m *Member) StepClock(d time.Duration) error {
+	next := m.clock + ".next"
+	if err := os.WriteFile(next, []byte(strconv.FormatInt(d.Milliseconds(), 10)), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, m.clock)
 }
 
 // Up reports whether the node is expected to answer.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,6 +28,26 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
+// BuildFormer builds the program of a former commit into dir, from the history of
+// the repository at root, which must have it.
+func BuildFormer(ctx context.Context, root, commit, dir string) (string, error) {
+	source := filepath.Join(dir, "former")
+	if err := os.Mkdir(source, 0o700); err != nil {
+		return "", err
+	}
+	archive := filepath.Join(dir, "former.tar")
+	for _, step := range [][]string{
+		{"git", "-C", root, "archive", "--output", archive, commit},
+		{"tar", "-xf", archive, "-C", source},
+		{"go", "-C", source, "build", "-tags", "failpoints", "-o", filepath.Join(dir, "former-scheduler"), "./cmd/platform-scheduler"},
+	} {
+		if out, err := exec.CommandContext(ctx, step[0], step[1:]...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%s: %w: %s", strings.Join(step, " "), err, out)
+		}
+	}
+	return filepath.Join(dir, "former-scheduler"), nil
+}
+
 // Node runs the real server as a process that can be killed. Env may override
 // the level of the log, which is warn.
 type Node struct {
@@ -36,10 +57,21 @@ type Node struct {
 	// Attr may make it another user's; nil: it is of this one.
 	Attr *syscall.SysProcAttr
 
+	// Watch are texts; each line of the log that has one is noted when it comes.
+	Watch []string
+
 	process *exec.Cmd
 	exited  chan struct{}
 	mu      sync.Mutex
 	stderr  bytes.Buffer
+	part    []byte
+	notes   []Note
+}
+
+// Note is a line of a node's log, and when it came.
+type Note struct {
+	At   time.Time
+	Line string
 }
 
 // FreeAddr is a loopback address that nobody listens on.
@@ -161,5 +193,32 @@ type writer struct{ n *Node }
 func (w writer) Write(p []byte) (int, error) {
 	w.n.mu.Lock()
 	defer w.n.mu.Unlock()
+	w.n.note(p)
 	return w.n.stderr.Write(p)
+}
+
+// note keeps the lines that are watched for; the beginning of a line waits for its end.
+func (n *Node) note(p []byte) {
+	if len(n.Watch) == 0 {
+		return
+	}
+	n.part = append(n.part, p...)
+	for {
+		line, rest, whole := bytes.Cut(n.part, []byte("\n"))
+		if !whole {
+			return
+		}
+		text := string(line)
+		if slices.ContainsFunc(n.Watch, func(w string) bool { return strings.Contains(text, w) }) {
+			n.notes = append(n.notes, Note{At: time.Now(), Line: text})
+		}
+		n.part = rest
+	}
+}
+
+// Notes are the lines that were watched for, of all lives of the node.
+func (n *Node) Notes() []Note {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.notes)
 }

@@ -21,7 +21,7 @@ const (
 	Cut
 	// BlackHole accepts and forwards nothing; it goes on where it stopped.
 	BlackHole
-	// Slow forwards each piece to the server later by Delay.
+	// Slow forwards each piece to the server later by the delay of SlowBy, 200 ms at first.
 	Slow
 	// HalfOpen has lost what was connected, and tells nobody until the mode
 	// changes; new connections pass.
@@ -36,17 +36,16 @@ var errTooMany = errors.New("too many connections")
 // Proxy is the only way of one node to one service. All methods may be called
 // at any time from any goroutine.
 type Proxy struct {
-	// Delay is that of Slow.
-	Delay time.Duration
-
 	listener net.Listener
 	upstream string
 	ctx      context.Context
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
 
-	mu      sync.Mutex
-	mode    Mode
+	mu   sync.Mutex
+	mode Mode
+	// delay is that of Slow.
+	delay   time.Duration
 	changed chan struct{}
 	links   map[*link]bool
 	drop    int
@@ -69,7 +68,7 @@ func NewProxy(upstream string) (*Proxy, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	p := &Proxy{Delay: 200 * time.Millisecond, listener: l, upstream: upstream, ctx: ctx, stop: stop, changed: make(chan struct{}), links: map[*link]bool{}}
+	p := &Proxy{delay: 200 * time.Millisecond, listener: l, upstream: upstream, ctx: ctx, stop: stop, changed: make(chan struct{}), links: map[*link]bool{}}
 	p.wg.Go(p.accept)
 	return p, nil
 }
@@ -93,6 +92,14 @@ func (p *Proxy) Set(m Mode) {
 			_ = l.server.Close()
 		}
 	}
+}
+
+// SlowBy is Slow with a delay of its own for each piece.
+func (p *Proxy) SlowBy(d time.Duration) {
+	p.mu.Lock()
+	p.delay = d
+	p.mu.Unlock()
+	p.Set(Slow)
 }
 
 // DropReplies resets the next n connections that commit, after the server has
@@ -158,7 +165,7 @@ func (p *Proxy) serve(l *link) {
 		p.mu.Unlock()
 		l.reset()
 	}()
-	if !p.gate(0) {
+	if !p.gate(false) {
 		return
 	}
 	server, err := (&net.Dialer{Timeout: 2 * time.Second}).DialContext(p.ctx, "tcp", p.upstream)
@@ -179,10 +186,10 @@ func (p *Proxy) serve(l *link) {
 }
 
 // gate waits until bytes may pass; it is false where the connection must end.
-func (p *Proxy) gate(delay time.Duration) bool {
+func (p *Proxy) gate(slow bool) bool {
 	for {
 		p.mu.Lock()
-		mode, changed := p.mode, p.changed
+		mode, changed, delay := p.mode, p.changed, p.delay
 		p.mu.Unlock()
 		switch mode {
 		case Cut:
@@ -195,7 +202,9 @@ func (p *Proxy) gate(delay time.Duration) bool {
 			}
 			continue
 		case Slow:
-			Sleep(p.ctx, delay)
+			if slow {
+				Sleep(p.ctx, delay)
+			}
 		case Pass, HalfOpen:
 		}
 		return p.ctx.Err() == nil
@@ -207,7 +216,7 @@ func (p *Proxy) requests(l *link) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := l.client.Read(buffer)
-		if err != nil || !p.gate(p.Delay) {
+		if err != nil || !p.gate(true) {
 			return
 		}
 		if p.lost(l, buffer[:n]) {
@@ -241,7 +250,7 @@ func (p *Proxy) answers(l *link) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := l.server.Read(buffer)
-		if err == nil && p.gate(0) && !p.silenced(l) {
+		if err == nil && p.gate(false) && !p.silenced(l) {
 			_, err = l.client.Write(buffer[:n])
 			if err == nil {
 				continue

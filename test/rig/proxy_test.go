@@ -133,8 +133,7 @@ func TestConnectionsThatANodeHasDroppedDoNotCount(t *testing.T) {
 
 func TestASlowProxyDelays(t *testing.T) {
 	p, _ := newProxy(t)
-	p.Delay = 150 * time.Millisecond
-	p.Set(rig.Slow)
+	p.SlowBy(150 * time.Millisecond)
 	c, began := dial(t, p), time.Now()
 	c.say("one")
 	c.mustHear(t, "one")

@@ -1,0 +1,129 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// fenced checks that who was declared DOWN could not run code, or had stopped its
+// work before.
+func (c *checker) fenced() {
+	slices.SortStableFunc(c.h.Cluster.Fences, func(a, b Fence) int { return a.At.Compare(b.At) })
+	for _, d := range c.h.Cluster.Deaths {
+		if c.unable(d.Node, d.At) || c.stopped(d.Node, d.At.Add(slop)) {
+			continue
+		}
+		c.violate(RuleFenced, "%s declared %s DOWN at %s, and that had not stopped its work", d.By, d.Node, d.At.Format(clockTime))
+	}
+}
+
+// unable reports whether the node was dead, on its way up or down, or frozen.
+func (c *checker) unable(node string, at time.Time) bool {
+	return slices.ContainsFunc(c.h.Cluster.Faults, func(f Fault) bool {
+		grace := slop
+		if f.Harm == HarmFreeze {
+			grace = graceAfterFreeze
+		}
+		gone := f.Harm == HarmDeath || f.Harm == HarmFreeze || f.Harm == HarmStop
+		return gone && f.Node == node && !at.Before(f.From) && !at.After(f.Until.Add(grace))
+	})
+}
+
+// stopped reports what the node had last said of its work.
+func (c *checker) stopped(node string, at time.Time) bool {
+	stopped := false
+	for _, f := range c.h.Cluster.Fences {
+		if f.Node == node && !f.At.After(at) {
+			stopped = !f.Works
+		}
+	}
+	return stopped
+}
+
+// harmless checks that nobody stopped, or was declared, by what takes no lease. A
+// fault of another kind that touches it may have done it.
+func (c *checker) harmless() {
+	for _, f := range c.h.Cluster.Faults {
+		if f.Harm != HarmNone || c.beside(f) {
+			continue
+		}
+		from, until := f.From, f.Until.Add(c.h.Cluster.Lease+time.Second)
+		within := func(at time.Time) bool { return !at.Before(from) && !at.After(until) }
+		for _, x := range c.h.Cluster.Fences {
+			if within(x.At) && !x.Works {
+				c.violate(RuleNoHarm, "%s stopped its work at %s (%s), by %q from %s to %s", x.Node, x.At.Format(clockTime), x.Why, f.Kind, f.From.Format(clockTime), f.Until.Format(clockTime))
+			}
+		}
+		for _, d := range c.h.Cluster.Deaths {
+			if within(d.At) {
+				c.violate(RuleNoHarm, "%s declared %s DOWN at %s, by %q from %s to %s", d.By, d.Node, d.At.Format(clockTime), f.Kind, f.From.Format(clockTime), f.Until.Format(clockTime))
+			}
+		}
+	}
+}
+
+// beside reports whether something that may take a lease lies so near that it may
+// show while f lasts.
+func (c *checker) beside(f Fault) bool {
+	margin := 2*c.h.Cluster.Lease + time.Second
+	return slices.ContainsFunc(c.h.Cluster.Faults, func(g Fault) bool {
+		return g.Harm != HarmNone && g.From.Before(f.Until.Add(margin)) && g.Until.After(f.From.Add(-margin))
+	})
+}
+
+// reasons checks that what a row says of its end is of the attempt that it names:
+// the target puts the attempt's number into each refusal, and a node is lost only
+// where something was done to it, or it stopped its work.
+func (c *checker) reasons() {
+	for _, r := range c.h.Rows {
+		j := c.jobs[r.JobID]
+		if r.Status == "SUCCESS" && (r.Reason != "" || r.ErrorMessage != "") {
+			c.violate(RuleOwnReason, "%s: %s is a success with %s %q", j.Name, r.ID, r.Reason, r.ErrorMessage)
+		}
+		if r.Status == "FAILED" || r.Status == "DEAD" {
+			c.reason(j, r, Attempt{Attempt: r.Attempt, Reason: r.Reason, NodeID: r.NodeID, Result: r.Result, StartTime: r.StartTime, EndTime: r.EndTime})
+		}
+		for _, a := range r.Former {
+			c.reason(j, r, a)
+		}
+	}
+}
+
+func (c *checker) reason(j Job, r Row, a Attempt) {
+	switch a.Reason {
+	case "HTTP_STATUS":
+		if strings.Contains(a.Result, AnswerMark) && !strings.Contains(a.Result, Mark(a.Attempt)) {
+			c.violate(RuleOwnReason, "%s: attempt %d of %s says %q", j.Name, a.Attempt, r.ID, a.Result)
+		}
+	case "NODE_LOST":
+		if !c.troubled(a.NodeID, r.CreateTime, a.EndTime) {
+			c.violate(RuleOwnReason, "%s: attempt %d of %s was lost with %s, which lost nothing from %s to %s", j.Name, a.Attempt, r.ID, a.NodeID,
+				r.CreateTime.Format(clockTime), a.EndTime.Format(clockTime))
+		}
+	}
+}
+
+// troubled reports whether a node may have lost runs in a span; settleBound before
+// it for what was found late.
+func (c *checker) troubled(node string, from, to time.Time) bool {
+	if to.IsZero() {
+		to = from.Add(settleBound)
+	}
+	stopped := slices.ContainsFunc(c.h.Cluster.Fences, func(f Fence) bool { // by harmless it had a cause
+		return f.Node == node && !f.Works && !f.At.After(to.Add(time.Second)) && !f.At.Before(from.Add(-settleBound))
+	})
+	return stopped || slices.ContainsFunc(c.h.Cluster.Faults, func(f Fault) bool {
+		return f.Node == node && f.Harm != HarmNone && !f.From.After(to.Add(slop)) && !f.Until.Before(from.Add(-settleBound))
+	})
+}
+
+// left checks what is seen of waiting runs on the way, and of places at the end.
+func (c *checker) left() {
+	for _, r := range c.h.Cluster.Unexplained {
+		c.violate(RuleNoCause, "%s: %s waits at attempt %d and does not say for what", c.jobs[r.JobID].Name, r.ID, r.Attempt)
+	}
+	for _, l := range c.h.Cluster.Leftovers {
+		c.violate(RuleLeftover, "%s: the fire %s still holds a place of its %s", c.jobs[l.Job].Name, l.Fire, l.Of)
+	}
+}
