@@ -80,6 +80,11 @@ fault: ## disturb a cluster of three nodes in every way for FAULT_MINUTES (10)
 	FAULT_MINUTES=$(FAULT_MINUTES) FAULT_SEED=$(FAULT_SEED) go test -count=1 -timeout $$(($(FAULT_MINUTES) + 20))m -v ./test/fault \
 		-run TestFault -fault.long -fault.redis $(FAULT_ARGS)
 
+.PHONY: upgrade
+upgrade: ## replace nodes of the former release by new ones under load; needs a clone with its history
+	@$(SERVICES)/install mysql redis
+	go test -count=1 -timeout 15m -v ./test/fault -run TestARollingUpgrade -fault.upgrade
+
 .PHONY: matrix
 matrix: ## kill and freeze nodes and helpers for MATRIX_ROUNDS rounds (200) while nasty commands run
 	PS_MATRIX_ROUNDS=$(MATRIX_ROUNDS) go test -count=1 -timeout 30m -v -run TestMatrix ./test/commands

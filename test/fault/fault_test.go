@@ -2,8 +2,6 @@ package fault_test
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"flag"
 	"fmt"
 	"net/http/httptest"
@@ -33,16 +31,17 @@ func TestFault(t *testing.T) {
 		return
 	}
 	test := &fault.Test{
-		Terms: fault.Terms{Seed: number(t, "FAULT_SEED", time.Now().UnixNano()), Nodes: 3, Rounds: 12, Longest: 5 * time.Second},
+		Terms: fault.Terms{Seed: number(t, "FAULT_SEED", time.Now().UnixNano()), Nodes: 3, Rounds: 12, Longest: 5 * time.Second, Outage: 15 * time.Second},
 		For:   22 * time.Second, Size: crash.Size{Copies: 1, Fill: 10}, Logf: t.Logf,
 	}
 	dir := folder(t, test.Terms.Seed)
 	if *long {
-		test.Terms.Rounds, test.Terms.Longest = 2000, 20*time.Second
+		test.Terms.Rounds, test.Terms.Longest, test.Terms.Outage = 2000, 15*time.Second, 30*time.Second
 		test.For = time.Duration(number(t, "FAULT_MINUTES", 10)) * time.Minute
-		test.Size = crash.Size{Copies: 3, Fill: 40, Once: 60}
+		test.Size = crash.Size{Copies: 3, Fill: 60, Once: 60}
 	}
-	options := rig.Options{Dir: dir, Nodes: test.Terms.Nodes, Beat: 500 * time.Millisecond, Lease: 3 * time.Second, Password: "fault-" + rand.Text(), Key: key()}
+	options := fault.Options(dir, test.Terms.Nodes)
+	options.Handlers = [][]string{{"first"}, {"last"}, {"last"}}
 	if !store(t, test, &options) {
 		return
 	}
@@ -50,9 +49,18 @@ func TestFault(t *testing.T) {
 	options.Binary, err = rig.Build(t.Context(), dir)
 	require.NoError(t, err)
 	test.Terms.Kinds = fault.Kinds(test.Server != nil, options.Redis != "")
-	test.Size.Long, test.Size.Commands = true, filepath.Join(dir, "commands.ledger")
+	test.Size.Long, test.Size.Wide, test.Size.Async = true, true, true
+	test.Size.Handlers = map[string][]string{"first": {"node-0"}, "last": {"node-1", "node-2"}}
+	run(t, test, options)
+}
+
+// run carries a test out and shows what is broken.
+func run(t *testing.T, test *fault.Test, options rig.Options) {
+	t.Helper()
+	var err error
+	test.Size.Commands = filepath.Join(options.Dir, "commands.ledger")
 	require.NoError(t, os.WriteFile(test.Size.Commands, nil, 0o600))
-	test.Target, err = crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
+	test.Target, err = crash.NewTarget(filepath.Join(options.Dir, "calls.jsonl"))
 	require.NoError(t, err)
 	server := httptest.NewServer(test.Target)
 	t.Cleanup(func() {
@@ -135,10 +143,4 @@ func number(t *testing.T, name string, fallback int64) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	require.NoError(t, err, name)
 	return n
-}
-
-func key() string {
-	raw := make([]byte, 32)
-	_, _ = rand.Read(raw)
-	return base64.StdEncoding.EncodeToString(raw)
 }

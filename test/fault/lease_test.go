@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/fault"
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
@@ -57,10 +58,8 @@ func newStage(t *testing.T, redis, doors bool) *stage {
 	s.server, err = rig.StartServer(t.Context(), root, filepath.Join(dir, "services"), more...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.server.Down(context.Background())) })
-	options := rig.Options{
-		Dir: dir, Nodes: 3, Beat: 500 * time.Millisecond, Lease: 3 * time.Second, Password: "lease-" + rand.Text(), Key: key(),
-		DSN: s.server.DSN, Redis: s.server.Redis, Cluster: true, Doors: doors,
-	}
+	options := fault.Options(dir, 3)
+	options.DSN, options.Redis, options.Cluster, options.Doors = s.server.DSN, s.server.Redis, true, doors
 	options.Binary, err = rig.Build(t.Context(), dir)
 	require.NoError(t, err)
 	s.target, err = crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
@@ -420,8 +419,7 @@ func (s *stage) slow(t *testing.T) {
 	before, stops := s.epochs(), s.logged(stopsItsWork)
 	s.settle()
 	for _, m := range s.rig.Members {
-		m.Store.Delay = 500 * time.Millisecond
-		m.Store.Set(rig.Slow)
+		m.Store.SlowBy(500 * time.Millisecond)
 	}
 	time.Sleep(span)
 	require.NoError(t, s.rig.Heal(t.Context()))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
 // Kind is a way to disturb the cluster.
@@ -22,6 +23,7 @@ const (
 	KillAt        Kind = "kill -9 a node inside a transaction"
 	Freeze        Kind = "freeze a node"
 	Restart       Kind = "stop a node gracefully"
+	Upgrade       Kind = "replace the program of a node"
 	Twin          Kind = "start a second process under a node's id"
 	CutStore      Kind = "cut a node from the store"
 	HoleStore     Kind = "black hole between a node and the store"
@@ -31,39 +33,72 @@ const (
 	StoreAway     Kind = "store away for all"
 	StoreCrash    Kind = "kill -9 the store"
 	StoreReadOnly Kind = "store read-only"
+	StoreSilent   Kind = "store silent for all"
+	SlowForAll    Kind = "each answer of the store takes 0.5 s"
+	RowsLocked    Kind = "rows of jobs locked by somebody else"
+	ClockStep     Kind = "step of a node's wall clock"
+	Flood         Kind = "flood of the API beside a slow store"
+	DeleteQueue   Kind = "delete a job with a long queue"
+	CommandBurst  Kind = "commands beyond their slots"
+	FirstLimit    Kind = "first limit of a group beside cancels"
 	CutHints      Kind = "cut a node from Redis"
 	SlowHints     Kind = "slow way to Redis"
 	HintsAway     Kind = "Redis away for all"
 	HintsEmptied  Kind = "Redis emptied"
+	HintsClock    Kind = "jump of Redis' clock"
 )
 
 // family says what a kind takes: two faults of one family on one node would
 // undo each other.
 func (k Kind) family() string {
 	switch k {
-	case Kill, KillAt, Freeze, Restart, Twin:
+	case Kill, KillAt, Freeze, Restart, Upgrade, Twin:
 		return "process"
-	case CutHints, SlowHints, HintsAway, HintsEmptied:
+	case CutHints, SlowHints, HintsAway, HintsEmptied, HintsClock:
 		return "hints"
+	case ClockStep:
+		return "clock"
+	case RowsLocked:
+		return "rows"
+	case DeleteQueue, CommandBurst, FirstLimit:
+		return "work"
 	}
 	return "store"
 }
 
 // ofAll reports a kind that touches all nodes.
 func (k Kind) ofAll() bool {
-	return slices.Contains([]Kind{StoreAway, StoreCrash, StoreReadOnly, HintsAway, HintsEmptied}, k)
+	return slices.Contains([]Kind{StoreAway, StoreCrash, StoreReadOnly, StoreSilent, SlowForAll, RowsLocked, HintsAway, HintsEmptied, HintsClock}, k) || k.family() == "work"
+}
+
+// harm says what a kind may do to leases; a process that ends says more.
+func (k Kind) harm() history.Harm {
+	switch k {
+	case CutStore, HoleStore, HalfStore:
+		return history.HarmCut
+	case Freeze:
+		return history.HarmFreeze
+	case Restart, Upgrade:
+		return history.HarmStop
+	case Kill, KillAt:
+		return history.HarmDeath
+	case LostReply, Twin:
+		return history.HarmHiccup
+	}
+	return history.HarmNone
 }
 
 // Kinds lists what can be done; long adds what takes long (a twin is refused
 // after five seconds) or needs a store of its own, hints what needs a
 // Redis.
 func Kinds(long, hints bool) []Kind {
-	all := []Kind{Kill, KillAt, Freeze, Restart, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway}
+	all := []Kind{Kill, KillAt, Freeze, Restart, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway,
+		SlowForAll, RowsLocked, ClockStep, Flood, DeleteQueue, CommandBurst, FirstLimit}
 	if long {
-		all = append(all, StoreCrash, StoreReadOnly, Twin)
+		all = append(all, StoreCrash, StoreReadOnly, StoreSilent, Twin)
 	}
 	if hints {
-		all = append(all, CutHints, SlowHints, HintsAway, HintsEmptied)
+		all = append(all, CutHints, SlowHints, HintsAway, HintsEmptied, HintsClock)
 	}
 	return all
 }
@@ -77,6 +112,8 @@ type Blow struct {
 	Point string
 	// After counts from the begin of the round, For is how long it lasts.
 	After, For time.Duration
+	// Step is by how much a clock jumps.
+	Step time.Duration
 }
 
 // Round is one fault or two, and the rest that follows when both are over.
@@ -100,9 +137,10 @@ type Terms struct {
 	Nodes int
 	// Rounds is how many are drawn; a run ends where its time does.
 	Rounds int
-	// Longest bounds the duration of a fault, 1–20 s.
-	Longest time.Duration
-	Kinds   []Kind
+	// Longest bounds the duration of a fault, 1–20 s; Outage that of the store for
+	// all, from 10 s on.
+	Longest, Outage time.Duration
+	Kinds           []Kind
 }
 
 // Plan draws the rounds. The same terms give the same plan. Every kind comes
@@ -114,7 +152,7 @@ func Plan(t Terms) []Round {
 	for i := range rounds {
 		first := d.blow(d.next())
 		rounds[i].Blows = []Blow{first}
-		if random.IntN(2) == 0 {
+		if random.IntN(4) > 0 {
 			second := d.blow(d.next())
 			second.After = d.between(0, 2*time.Second)
 			if second.Kind.family() == first.Kind.family() && !first.Kind.ofAll() && second.Node == first.Node {
@@ -135,7 +173,7 @@ func Plan(t Terms) []Round {
 	return rounds
 }
 
-const longestRest = 6 * time.Second
+const longestRest = 4 * time.Second
 
 type drawer struct {
 	Terms
@@ -159,7 +197,7 @@ func (d *drawer) back(k Kind) { d.bag = append(d.bag, k) }
 
 func (d *drawer) blow(k Kind) Blow {
 	longest := d.Longest
-	if d.random.IntN(2) == 0 {
+	if d.random.IntN(3) > 0 {
 		longest = max(longest/3, 2*time.Second)
 	}
 	b := Blow{Kind: k, Node: d.random.IntN(d.Nodes), For: d.between(time.Second, longest)}
@@ -169,7 +207,15 @@ func (d *drawer) blow(k Kind) Blow {
 		b.Point = fmt.Sprintf("%s=kill@%d", points[d.random.IntN(len(points))], 1+d.random.IntN(20))
 	case Freeze:
 		b.For = min(b.For, 15*time.Second)
-	case Restart, Twin, HintsEmptied:
+	case StoreCrash, StoreReadOnly, StoreSilent:
+		b.For = d.between(10*time.Second, 15*time.Second)
+		if d.random.IntN(4) == 0 {
+			b.For = d.between(15*time.Second, d.Outage)
+		}
+	case ClockStep, HintsClock:
+		steps := []time.Duration{1500 * time.Millisecond, 10 * time.Second, time.Minute, time.Hour, 26 * time.Hour}
+		b.Step = steps[d.random.IntN(len(steps))] * time.Duration(1-2*d.random.IntN(2))
+	case Restart, Twin, HintsEmptied, DeleteQueue, CommandBurst, FirstLimit:
 		b.For = 0
 	}
 	if k.ofAll() {

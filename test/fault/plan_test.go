@@ -10,7 +10,7 @@ import (
 )
 
 func terms(seed int64) fault.Terms {
-	return fault.Terms{Seed: seed, Nodes: 3, Rounds: 200, Longest: 20 * time.Second, Kinds: fault.Kinds(true, true)}
+	return fault.Terms{Seed: seed, Nodes: 3, Rounds: 200, Longest: 20 * time.Second, Outage: 30 * time.Second, Kinds: fault.Kinds(true, true)}
 }
 
 func TestTheSameSeedGivesTheSamePlan(t *testing.T) {
@@ -28,7 +28,7 @@ func TestEveryKindComesAndNoPairUndoesItself(t *testing.T) {
 			for _, b := range round.Blows {
 				seen[b.Kind]++
 				require.Less(t, b.Node, 3)
-				require.LessOrEqual(t, b.For, 20*time.Second)
+				require.LessOrEqual(t, b.For, 30*time.Second)
 				if b.Kind == fault.Freeze {
 					require.LessOrEqual(t, b.For, 15*time.Second)
 				}

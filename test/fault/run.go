@@ -2,11 +2,17 @@ package fault
 
 import (
 	"context"
+	crand "crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
@@ -19,6 +25,8 @@ type Test struct {
 	Rig    *rig.Rig
 	Server *rig.Server
 	Terms  Terms
+	// Rounds are what is done; none: a plan is drawn by the terms.
+	Rounds []Round
 	// For is how long it is disturbed.
 	For    time.Duration
 	Size   crash.Size
@@ -26,6 +34,17 @@ type Test struct {
 	// URL is where the target listens.
 	URL  string
 	Logf func(format string, args ...any)
+}
+
+// Options are those of a rig of so many nodes whose logs tell the checker what it
+// needs; binary and services are for the caller to name.
+func Options(dir string, nodes int) rig.Options {
+	key := make([]byte, 32)
+	_, _ = crand.Read(key)
+	return rig.Options{
+		Dir: dir, Nodes: nodes, Beat: 500 * time.Millisecond, Lease: 3 * time.Second, CommandSlots: 4,
+		Watch: []string{saysStopped, saysWorks, saysLost}, Password: "fault-" + crand.Text(), Key: base64.StdEncoding.EncodeToString(key),
+	}
 }
 
 // healBound is how long nodes may take to be up in the registry after the last
@@ -47,8 +66,10 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	if err != nil {
 		return report, err
 	}
+	t.Target.ReportTo(t.report(ctx))
 	w := &watch{rig: t.Rig, client: client, hand: &crash.Hand{Job: crash.ByHand(jobs)}}
-	striker := NewStriker(t.Rig, t.Server)
+	work := NewWork(t.Rig, client, t.URL, t.Size.Commands)
+	striker := NewStriker(t.Rig, t.Server, work)
 	began := time.Now()
 	if err := t.disturb(ctx, w, striker); err != nil {
 		return report, err
@@ -57,12 +78,17 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	if err := w.awaitMembers(ctx, healBound); err != nil {
 		return report, err
 	}
-	h, err := crash.Quiet(ctx, client, jobs, w.hand)
+	h, err := crash.Quiet(ctx, client, append(jobs, work.made()...), w.hand)
 	if err != nil {
 		return report, err
 	}
+	work.add(&h)
 	report.Quiet = time.Since(began) - report.Took
 	if err := t.complete(ctx, client, &h); err != nil {
+		return report, err
+	}
+	left, err := leftovers(ctx, t.Rig.DSN)
+	if err != nil {
 		return report, err
 	}
 	for _, m := range t.Rig.Members {
@@ -72,6 +98,7 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	outputs := h.Cluster.Outputs
 	h.Cluster = t.cluster(w, striker)
 	h.Cluster.Outputs = outputs
+	h.Cluster.Leftovers = left
 	report.fill(t.Rig, striker, h)
 	return report, t.keep(h, report)
 }
@@ -90,7 +117,11 @@ func (t *Test) disturb(ctx context.Context, w *watch, s *Striker) error {
 	}()
 	until := time.Now().Add(t.For)
 	rig.Sleep(ctx, 2*time.Second)
-	for i, round := range Plan(t.Terms) {
+	rounds := t.Rounds
+	if len(rounds) == 0 {
+		rounds = Plan(t.Terms)
+	}
+	for i, round := range rounds {
 		if time.Now().After(until) {
 			break
 		}
@@ -115,9 +146,13 @@ func (t *Test) complete(ctx context.Context, c *crash.Client, h *history.History
 		h.Calls = append(h.Calls, calls...)
 	}
 	odd := history.Unusual(h.Calls)
+	more := maxAttempts
 	for i, r := range h.Rows {
-		if !odd[r.ID] || r.Attempt < 2 {
+		if r.Attempt < 2 || !odd[r.ID] && more == 0 {
 			continue
+		}
+		if !odd[r.ID] {
+			more--
 		}
 		former, err := c.Attempts(ctx, r.ID)
 		if err != nil {
@@ -131,17 +166,72 @@ func (t *Test) complete(ctx context.Context, c *crash.Client, h *history.History
 func (t *Test) cluster(w *watch, s *Striker) history.Cluster {
 	c := history.Cluster{
 		Beat: t.Rig.Beat, Lease: t.Rig.Lease, Faults: s.faults, Exits: s.exits, Twins: s.twins,
-		Looks: w.looks, Answers: w.answers, Sights: w.sights, Holdings: w.holdings,
+		Looks: w.looks, Unexplained: w.unexplained, Answers: w.answers, Sights: w.sights, Holdings: w.holdings,
 		Bound: history.Holding{Descriptors: 1000, Memory: 512 << 20, Connections: 40},
 	}
 	for _, m := range t.Rig.Members {
 		c.Nodes = append(c.Nodes, m.ID)
+		notes(m, &c)
 		for _, at := range m.Fell() {
 			c.Exits = append(c.Exits, history.Exit{Node: m.ID, At: at, Code: -1})
 		}
 	}
 	return c
 }
+
+// report sends what targets report to some node, whichever runs the call.
+func (t *Test) report(ctx context.Context) crash.Reports {
+	return func(path, token, body string) int {
+		m := t.Rig.Members[rand.IntN(len(t.Rig.Members))] //nolint:gosec // any node will do
+		if !m.Up() {
+			return 0
+		}
+		bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		req, err := http.NewRequestWithContext(bounded, http.MethodPost, m.Base()+path, strings.NewReader(body))
+		if err != nil {
+			return 0
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Scheduler-Run-Token", token)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0
+		}
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+		_ = res.Body.Close()
+		if res.StatusCode > 299 && res.StatusCode != http.StatusServiceUnavailable {
+			t.Logf("%s %s refused the report to %s: %d %s", time.Now().Format("15:04:05.000"), m.ID, path, res.StatusCode, text)
+		}
+		return res.StatusCode
+	}
+}
+
+// What nodes log of leases.
+const (
+	saysStopped = "this node stops its work"
+	saysWorks   = "this node works again"
+	saysLost    = "a node has stopped beating"
+)
+
+// notes reads what a node has logged of its lease, and of other nodes.
+func notes(m *rig.Member, c *history.Cluster) {
+	for _, n := range m.Node.Notes() {
+		var line struct{ Msg, Node, Status, Why string }
+		if json.Unmarshal([]byte(n.Line), &line) != nil {
+			continue
+		}
+		switch {
+		case line.Msg == saysStopped || line.Msg == saysWorks:
+			c.Fences = append(c.Fences, history.Fence{Node: m.ID, At: n.At, Works: line.Msg == saysWorks, Why: line.Why})
+		case line.Msg == saysLost && line.Status == "DOWN":
+			c.Deaths = append(c.Deaths, history.Death{Node: line.Node, By: m.ID, At: n.At})
+		}
+	}
+}
+
+// maxAttempts bounds the runs whose attempts are read without a cause.
+const maxAttempts = 300
 
 // maxOutputs bounds the runs whose output is read.
 const maxOutputs = 300
@@ -169,7 +259,7 @@ func (t *Test) keep(h history.History, r Report) error {
 	if err := os.WriteFile(filepath.Join(t.Rig.Dir, "report.txt"), []byte(r.Full()), 0o600); err != nil {
 		return err
 	}
-	for name, list := range map[string]any{"rows": h.Rows, "calls": h.Calls, "jobs": h.Jobs, "faults": h.Cluster.Faults, "answers": h.Cluster.Answers} {
+	for name, list := range map[string]any{"rows": h.Rows, "calls": h.Calls, "jobs": h.Jobs, "faults": h.Cluster.Faults, "fences": h.Cluster.Fences, "deaths": h.Cluster.Deaths, "answers": h.Cluster.Answers} {
 		raw, err := json.MarshalIndent(list, "", " ")
 		if err != nil {
 			return err

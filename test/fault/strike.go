@@ -16,6 +16,7 @@ import (
 type Striker struct {
 	rig    *rig.Rig
 	server *rig.Server
+	work   *Work
 
 	mu     sync.Mutex
 	faults []history.Fault
@@ -25,8 +26,8 @@ type Striker struct {
 }
 
 // NewStriker strikes a rig; server is nil where the store cannot be killed.
-func NewStriker(r *rig.Rig, s *rig.Server) *Striker {
-	return &Striker{rig: r, server: s, counts: map[Kind]int{}}
+func NewStriker(r *rig.Rig, s *rig.Server, w *Work) *Striker {
+	return &Striker{rig: r, server: s, work: w, counts: map[Kind]int{}}
 }
 
 // Round carries out one round, without its rest.
@@ -50,7 +51,7 @@ func (s *Striker) Round(ctx context.Context, r Round) error {
 }
 
 func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
-	f := history.Fault{Kind: string(b.Kind), Harm: history.HarmHiccup}
+	f := history.Fault{Kind: string(b.Kind), Harm: b.Kind.harm()}
 	members := s.rig.Members
 	if b.Node >= 0 {
 		members = members[b.Node : b.Node+1]
@@ -68,9 +69,29 @@ func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 	}()
 	switch b.Kind {
 	case KillAt:
-		return s.killAt(ctx, b, members[0], at)
-	case Kill, Freeze, Restart:
-		return s.process(ctx, b, members[0], at)
+		return s.killAt(ctx, b, members[0])
+	case Kill, Freeze, Restart, Upgrade:
+		return s.process(ctx, b, members[0])
+	case Flood:
+		return s.work.flood(ctx, members[0], b.For)
+	case DeleteQueue:
+		return s.work.deleteQueue(ctx)
+	case CommandBurst:
+		return s.work.burst(ctx)
+	case FirstLimit:
+		return s.work.firstLimit(ctx)
+	case ClockStep:
+		return s.stepClock(ctx, b, members[0])
+	case RowsLocked:
+		return lockRows(ctx, s.rig.DSN, b.For)
+	case HintsClock:
+		return s.jumpHints(ctx, b)
+	case StoreSilent:
+		if err := s.server.Freeze(); err != nil {
+			return err
+		}
+		rig.Sleep(ctx, b.For)
+		return s.server.Thaw()
 	case StoreCrash:
 		if err := s.server.Kill(ctx); err != nil {
 			return err
@@ -91,17 +112,15 @@ func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 	case HintsEmptied:
 		return rig.FlushAll(ctx, s.rig.Redis)
 	}
-	s.ways(ctx, b, members, at)
+	s.ways(ctx, b, members)
 	return nil
 }
 
-func (s *Striker) process(ctx context.Context, b Blow, m *rig.Member, at int) error {
+func (s *Striker) process(ctx context.Context, b Blow, m *rig.Member) error {
 	switch b.Kind {
 	case Kill:
-		s.harm(at, history.HarmDeath)
 		m.Kill()
 	case Freeze:
-		s.harm(at, history.HarmFreeze)
 		m.Freeze()
 		rig.Sleep(ctx, b.For)
 		m.Thaw()
@@ -109,6 +128,7 @@ func (s *Striker) process(ctx context.Context, b Blow, m *rig.Member, at int) er
 	default:
 		began := time.Now()
 		code := m.Stop()
+		m.Node.Binary = s.rig.Binary
 		s.mu.Lock()
 		s.exits = append(s.exits, history.Exit{Node: m.ID, At: began, Code: code})
 		s.mu.Unlock()
@@ -118,9 +138,8 @@ func (s *Striker) process(ctx context.Context, b Blow, m *rig.Member, at int) er
 }
 
 // killAt starts a node anew with a failpoint armed, and once more when it was met.
-func (s *Striker) killAt(ctx context.Context, b Blow, m *rig.Member, at int) error {
+func (s *Striker) killAt(ctx context.Context, b Blow, m *rig.Member) error {
 	m.Kill()
-	s.harm(at, history.HarmDeath)
 	if err := m.ReviveAt(ctx, b.Point); err != nil {
 		return err
 	}
@@ -158,20 +177,25 @@ func (s *Striker) twin(ctx context.Context, m *rig.Member) error {
 }
 
 // ways are the faults of what lies between nodes and services.
-func (s *Striker) ways(ctx context.Context, b Blow, members []*rig.Member, at int) {
+func (s *Striker) ways(ctx context.Context, b Blow, members []*rig.Member) {
 	mode := map[Kind]rig.Mode{
-		CutStore: rig.Cut, HoleStore: rig.BlackHole, HalfStore: rig.HalfOpen, SlowStore: rig.Slow, StoreAway: rig.Cut,
+		CutStore: rig.Cut, HoleStore: rig.BlackHole, HalfStore: rig.HalfOpen, SlowStore: rig.Slow, SlowForAll: rig.Slow, StoreAway: rig.Cut,
 		CutHints: rig.Cut, SlowHints: rig.Slow, HintsAway: rig.Cut,
 	}[b.Kind]
-	if b.Kind == CutStore || b.Kind == HoleStore || b.Kind == HalfStore {
-		s.harm(at, history.HarmCut)
+	delay := slowWay
+	if b.Kind == SlowForAll {
+		delay = 500 * time.Millisecond
 	}
 	set := func(mode rig.Mode) {
 		for _, m := range members {
+			way := m.Store
 			if b.Kind.family() == "hints" {
-				m.Hints.Set(mode)
+				way = m.Hints
+			}
+			if mode == rig.Slow {
+				way.SlowBy(delay)
 			} else {
-				m.Store.Set(mode)
+				way.Set(mode)
 			}
 		}
 	}
@@ -189,10 +213,23 @@ func (s *Striker) open(f history.Fault) int {
 	return len(s.faults) - 1
 }
 
-func (s *Striker) harm(at int, h history.Harm) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults[at].Harm = h
+// stepClock steps a node's wall clock, and back.
+func (s *Striker) stepClock(ctx context.Context, b Blow, m *rig.Member) error {
+	if err := m.StepClock(b.Step); err != nil {
+		return err
+	}
+	rig.Sleep(ctx, b.For)
+	return m.StepClock(0)
+}
+
+// jumpHints lets Redis' clock jump, and back: what is seen of that is that the ends
+// of all leases are nearer or farther.
+func (s *Striker) jumpHints(ctx context.Context, b Blow) error {
+	if err := rig.ShiftLeases(ctx, s.rig.Redis, -b.Step); err != nil {
+		return err
+	}
+	rig.Sleep(ctx, b.For)
+	return rig.ShiftLeases(ctx, s.rig.Redis, b.Step)
 }
 
 func (s *Striker) over(at int) {

@@ -29,11 +29,13 @@ type watch struct {
 	client *crash.Client
 	hand   *crash.Hand
 
-	mu       sync.Mutex
-	looks    []history.Row
-	answers  []history.Reply
-	sights   []history.Member
-	holdings []history.Holding
+	mu    sync.Mutex
+	looks []history.Row
+	// unexplained wait and do not say for what.
+	unexplained []history.Row
+	answers     []history.Reply
+	sights      []history.Member
+	holdings    []history.Holding
 }
 
 // run watches until ctx ends.
@@ -94,6 +96,11 @@ func (w *watch) look(ctx context.Context, c *crash.Client) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for _, r := range rows {
+		if r.Status == "WAITING" && r.WaitsFor == "" && w.rig.Former == "" { // former programs did not say it
+			w.unexplained = append(w.unexplained, r)
+		}
+	}
 	kept := 0
 	for _, i := range rand.Perm(len(rows)) { //nolint:gosec // a sample
 		if rows[i].Final() && kept < looksATime && len(w.looks) < maxLooks {
