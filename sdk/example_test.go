@@ -108,3 +108,21 @@ func ExampleWhyStopped() {
 	fmt.Println(sdk.WhyStopped(ctx))
 	// Output: timeout
 }
+
+// Each run of a sharded fire does its share of the work.
+func ExampleRun_Range() {
+	accounts := []string{"A1", "A2", "B1", "B2", "B3", "C1", "C2"} // in the same order in every run
+	settle := sdk.HandlerFunc(func(_ context.Context, run *sdk.Run) error {
+		from, to := run.Range(len(accounts))
+		run.Log("share %d of %d: %v", run.ShardIndex(), run.ShardTotal(), accounts[from:to])
+		return nil
+	})
+
+	for shard := range 3 {
+		_ = settle.Handle(context.Background(), sdk.NewRun(sdk.RunInfo{ShardIndex: shard, ShardTotal: 3}, console{}))
+	}
+	// Output:
+	// log: share 0 of 3: [A1 A2 B1]
+	// log: share 1 of 3: [B2 B3]
+	// log: share 2 of 3: [C1 C2]
+}

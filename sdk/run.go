@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/sharding"
 )
 
 // RunInfo is what a handler is told about the attempt that it runs.
@@ -99,6 +101,15 @@ func (r *Run) ShardIndex() int { return r.info.ShardIndex }
 
 // ShardTotal is the number of shares of the fire; 1 for plain jobs.
 func (r *Run) ShardTotal() int { return r.info.ShardTotal }
+
+// Range is the half-open range of item numbers that is this run's, when count items
+// are spread over the shares of the fire: item from up to, without, item to. Each
+// item is in exactly one share, neighbours stay together, and the sizes differ by at
+// most one; a share may be empty. All runs of the fire must call it with the same
+// count: list the items in an order that stands, such as by key.
+func (r *Run) Range(count int) (from, to int) {
+	return sharding.Shard{Index: r.info.ShardIndex, Total: max(r.info.ShardTotal, 1)}.Range(count)
+}
 
 // FencingToken lets a target refuse attempts that were replaced; see RunInfo.
 func (r *Run) FencingToken() int64 { return r.info.FencingToken }

@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/sharding"
 )
 
 // Fire is a fire that is about to be recorded.
@@ -70,28 +71,21 @@ func ExtraFire(trigger entity.Trigger, nominal, due, now time.Time, params strin
 // Rows makes the executions of a fire, one for each shard, WAITING and without
 // a place in the claim index.
 func (f Fire) Rows(job *entity.Job, now time.Time) ([]*entity.Execution, error) {
-	total := max(1, job.ShardCount)
-	first, last := 0, total-1
-	switch {
-	case f.OnlyShard >= 0:
-		total, first, last = f.ShardTotal, f.OnlyShard, f.OnlyShard
-	case len(f.nodes) > 0:
-		total, last = len(f.nodes), len(f.nodes)-1
-	}
+	shards := f.shards(job)
 	var deadline time.Time
 	if job.StartDeadlineSec > 0 {
 		deadline = later(f.Due, now).Add(time.Duration(job.StartDeadlineSec) * time.Second)
 	}
-	block := make([]entity.Execution, last-first+1)
+	block := make([]entity.Execution, len(shards))
 	rows := make([]*entity.Execution, len(block))
-	for i := range block {
-		id, err := f.id(job.ID, first+i)
+	for i, shard := range shards {
+		id, err := f.id(job.ID, shard.Index)
 		if err != nil {
 			return nil, err
 		}
 		block[i] = entity.Execution{
 			ID: id, JobID: job.ID, FireKey: f.Key, ScheduledTime: f.Nominal, DueTime: f.Due,
-			Trigger: f.Trigger, ShardIndex: first + i, ShardTotal: total, JobVersion: job.Version,
+			Trigger: f.Trigger, ShardIndex: shard.Index, ShardTotal: shard.Total, JobVersion: job.Version,
 			Priority: job.Priority, Params: f.Params, TriggeredBy: f.By, Status: entity.StatusWaiting,
 			StartDeadline: deadline, RetryOf: f.RetryOf, RootID: f.RootID,
 			CreateTime: now, UpdateTime: now,
@@ -102,6 +96,17 @@ func (f Fire) Rows(job *entity.Job, now time.Time) ([]*entity.Execution, error) 
 		rows[i] = &block[i]
 	}
 	return rows, nil
+}
+
+// shards are the parts of the fire that are recorded.
+func (f Fire) shards(job *entity.Job) []sharding.Shard {
+	switch {
+	case f.OnlyShard >= 0:
+		return []sharding.Shard{{Index: f.OnlyShard, Total: f.ShardTotal}}
+	case len(f.nodes) > 0:
+		return sharding.Shards(len(f.nodes))
+	}
+	return sharding.Shards(job.ShardCount)
 }
 
 func (f Fire) id(jobID string, shard int) (string, error) {

@@ -1,5 +1,5 @@
-// Package sharding is TaskSharding: it cuts a fire into shards and spreads items
-// over them.
+// Package sharding is TaskSharding: it cuts a fire into shards, and work into the
+// shares of its shards.
 package sharding
 
 // Shard is one part of a fire. Index counts from 0 and is below Total.
@@ -32,16 +32,4 @@ func (s Shard) Range(count int) (from, to int) {
 		to++
 	}
 	return from, to
-}
-
-// Assign spreads items over the shards, as Range does; the i-th slice is the
-// share of shard i and refers to the array of items. A total below 1 means 1.
-func Assign[T any](items []T, total int) [][]T {
-	shards := Shards(total)
-	shares := make([][]T, len(shards))
-	for i, s := range shards {
-		from, to := s.Range(len(items))
-		shares[i] = items[from:to:to]
-	}
-	return shares
 }

@@ -1,7 +1,7 @@
 package sharding_test
 
 import (
-	"slices"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,16 +16,15 @@ func TestShardsAreNumberedFromZero(t *testing.T) {
 	}
 }
 
-func TestAssignKeepsNeighboursTogether(t *testing.T) {
-	require.Equal(t, [][]int{{1, 2, 3}, {4, 5}, {6, 7}}, sharding.Assign([]int{1, 2, 3, 4, 5, 6, 7}, 3))
-	require.Equal(t, [][]int{{1}, {}}, sharding.Assign([]int{1}, 2))
-	require.Equal(t, [][]int{{1, 2}}, sharding.Assign([]int{1, 2}, 0))
-}
-
-func TestAppendingToAShareLeavesTheNextAlone(t *testing.T) {
-	shares := sharding.Assign([]int{1, 2, 3, 4}, 2)
-	_ = append(shares[0], 99)
-	require.Equal(t, []int{3, 4}, shares[1])
+func TestRangesKeepNeighboursTogether(t *testing.T) {
+	var ranges [][2]int
+	for _, s := range sharding.Shards(3) {
+		from, to := s.Range(7)
+		ranges = append(ranges, [2]int{from, to})
+	}
+	require.Equal(t, [][2]int{{0, 3}, {3, 5}, {5, 7}}, ranges)
+	from, to := sharding.Shard{Index: 1, Total: 2}.Range(1)
+	require.Equal(t, from, to, "there is less to do than shards")
 }
 
 func TestRangeOfNonsenseIsEmpty(t *testing.T) {
@@ -37,26 +36,25 @@ func TestRangeOfNonsenseIsEmpty(t *testing.T) {
 	require.Equal(t, from, to)
 }
 
-func FuzzShardAssign(f *testing.F) {
+func FuzzShardRange(f *testing.F) {
 	f.Add(0, 1)
 	f.Add(7, 3)
 	f.Add(1023, 1024)
 	f.Add(100_000, 7)
+	f.Add(math.MaxInt, 1024)
 	f.Add(-1, -1)
 	f.Fuzz(func(t *testing.T, count, total int) {
-		count, total = min(max(count, 0), 100_000), min(total, 1024)
-		items := make([]int, count)
-		for i := range items {
-			items[i] = i
+		total = min(total, 1024)
+		next, least, most := 0, math.MaxInt, 0
+		for _, s := range sharding.Shards(total) {
+			from, to := s.Range(count)
+			if from != to {
+				require.Equal(t, next, from, "every item once, in order")
+				next = to
+			}
+			least, most = min(least, to-from), max(most, to-from)
 		}
-		shares := sharding.Assign(items, total)
-		require.Len(t, shares, max(total, 1))
-		require.True(t, slices.Equal(items, slices.Concat(shares...)), "every item once, in order")
-		for i, share := range shares {
-			require.LessOrEqual(t, len(shares[0])-len(share), 1)
-			require.GreaterOrEqual(t, len(shares[0]), len(share))
-			from, to := sharding.Shard{Index: i, Total: len(shares)}.Range(count)
-			require.Equal(t, len(share), to-from)
-		}
+		require.Equal(t, max(count, 0), next)
+		require.LessOrEqual(t, most-least, 1)
 	})
 }
