@@ -232,11 +232,17 @@ func words(reason string) string {
 // nothing says what lies beside a moment for which no fire was planned.
 func (a *asking) nothing() (string, error) {
 	var job struct {
-		Status   string          `json:"status"`
-		Schedule json.RawMessage `json:"schedule"`
+		Status   string `json:"status"`
+		Schedule struct {
+			Kind string `json:"kind"`
+		} `json:"schedule"`
 	}
 	if err := json.Unmarshal(a.job.Raw, &job); err != nil {
 		return "", err
+	}
+	if job.Schedule.Kind == "NONE" {
+		run, err := a.latestRun()
+		return "the job has no schedule: it runs when it is triggered" + run, err
 	}
 	text := fmt.Sprintf("no fire of the job was planned for %s; the job is %s", a.at.In(a.Zone(a.job.Schedule.TimeZone)).Format(time.RFC3339), job.Status)
 	lines, err := a.lines(a.at.Add(-back), a.at, 1)
@@ -245,6 +251,27 @@ func (a *asking) nothing() (string, error) {
 	}
 	if len(lines) > 0 {
 		text += "; before that, " + a.explain(lines[0].fire)
+	}
+	return text, nil
+}
+
+// latestRun says what became of the latest run of the job; "" where there is none.
+func (a *asking) latestRun() (string, error) {
+	runs, err := client.List[struct{ ID, Status, Reason, WaitsFor string }](a.c.Context(), a.api, "/executions", remote.Query("jobId", a.job.ID), 1)
+	if err != nil || len(runs) == 0 {
+		return "", err
+	}
+	run := runs[0]
+	text := "; its latest run, " + run.ID + ", "
+	switch {
+	case run.Status == "WAITING":
+		text += waits(run.WaitsFor)
+	case run.Status == "RUNNING":
+		text += "runs"
+	case run.Reason == "":
+		text += "ended as " + run.Status
+	default:
+		text += fmt.Sprintf("ended as %s, %s%s", run.Status, run.Reason, words(run.Reason))
 	}
 	return text, nil
 }

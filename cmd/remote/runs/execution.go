@@ -32,19 +32,23 @@ type execution struct {
 	WaitsFor         string  `json:"waitsFor"`
 	WaitsOn          string  `json:"waitsOn"`
 	NodeID           string  `json:"nodeId"`
-	Attempt          int     `json:"attempt"`
-	Priority         int     `json:"priority"`
-	StartTime        *string `json:"startTime"`
-	EndTime          *string `json:"endTime"`
-	DurationMs       *int64  `json:"durationMs"`
-	LatenessMs       *int64  `json:"latenessMs"`
-	Progress         int     `json:"progress"`
-	ErrorMessage     string  `json:"errorMessage"`
-	Result           string  `json:"result"`
-	RetryOf          *string `json:"retryOf"`
-	JobVersion       int     `json:"jobVersion"`
-	SkipTo           *string `json:"skipTo"`
-	SkipCount        int     `json:"skipCount"`
+	// Detached runs have no node: their targets report the end, until Deadline at
+	// most.
+	Detached     bool    `json:"detached"`
+	Deadline     *string `json:"deadline"`
+	Attempt      int     `json:"attempt"`
+	Priority     int     `json:"priority"`
+	StartTime    *string `json:"startTime"`
+	EndTime      *string `json:"endTime"`
+	DurationMs   *int64  `json:"durationMs"`
+	LatenessMs   *int64  `json:"latenessMs"`
+	Progress     int     `json:"progress"`
+	ErrorMessage string  `json:"errorMessage"`
+	Result       string  `json:"result"`
+	RetryOf      *string `json:"retryOf"`
+	JobVersion   int     `json:"jobVersion"`
+	SkipTo       *string `json:"skipTo"`
+	SkipCount    int     `json:"skipCount"`
 	// Params and Checkpoint are in the view of one run alone.
 	Params     json.RawMessage `json:"params"`
 	Checkpoint string          `json:"checkpoint"`
@@ -88,6 +92,14 @@ func (e execution) waits() string {
 		return e.WaitsFor
 	}
 	return strings.TrimPrefix(e.WaitsFor+" on "+e.WaitsOn, " ")
+}
+
+// where is the node that runs it, or ran it, or in whose queue it waits.
+func (e execution) where() string {
+	if e.Detached {
+		return "none: its target works"
+	}
+	return e.NodeID
 }
 
 // outcome is the state with its reason and message, for people.
@@ -170,7 +182,7 @@ func columns(s *remote.Session, zone *time.Location) []remote.Column[execution] 
 		{Name: "shard", Of: execution.shard},
 		{Name: "status", Of: func(e execution) string { return e.Status }},
 		{Name: "reason", Of: execution.why},
-		{Name: "node", Of: func(e execution) string { return e.NodeID }},
+		{Name: "node", Of: execution.where},
 		{Name: "attempt", Of: func(e execution) string { return fmt.Sprint(e.Attempt) }},
 		{Name: "start", Of: func(e execution) string { return s.Moment(e.StartTime) }},
 		{Name: "took", Of: func(e execution) string { return remote.Took(e.DurationMs) }},
@@ -268,7 +280,8 @@ func (e execution) fields(s *remote.Session) []output.Field {
 		{Name: "Shard", Value: e.shard()},
 		{Name: "Priority", Value: fmt.Sprint(e.Priority)},
 		{Name: "Attempt", Value: optional(e.Attempt > 0, "%d", e.Attempt)},
-		{Name: "Node", Value: e.NodeID},
+		{Name: "Node", Value: e.where()},
+		{Name: "Deadline", Value: s.Moment(e.Deadline)},
 		{Name: "Started", Value: s.Moment(e.StartTime)},
 		{Name: "Late", Value: remote.Took(e.LatenessMs)},
 		{Name: "Ended", Value: s.Moment(e.EndTime)},
