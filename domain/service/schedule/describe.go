@@ -87,7 +87,7 @@ func (e english) every(ms int64) string { return "every " + strings.TrimPrefix(e
 func (e english) delay(ms int64) string { return e.interval(ms) + " after each run ends" }
 func (english) once(at string) string   { return "once at " + at }
 func (english) never() string {
-	return "only when started by hand, over the API, by an event or by another job"
+	return "only when started by hand or over the API"
 }
 
 func (english) interval(ms int64) string {
@@ -145,7 +145,7 @@ type chinese struct{}
 
 func (chinese) zone(name string) string { return "（" + name + "）" }
 func (chinese) once(at string) string   { return "仅一次：" + at }
-func (chinese) never() string           { return "仅由手动、API、事件或其他任务触发" }
+func (chinese) never() string           { return "仅由手动或 API 触发" }
 func (c chinese) every(ms int64) string { return "每" + strings.TrimPrefix(c.interval(ms), " 1 ") }
 func (c chinese) delay(ms int64) string { return "每次运行结束后" + c.interval(ms) }
 

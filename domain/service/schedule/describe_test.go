@@ -117,7 +117,7 @@ func TestDescribeKinds(t *testing.T) {
 		{schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 60_000}, "1 minute after each run ends", "每次运行结束后 1 分钟"},
 		{schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 11 * hour}, "11 hours after each run ends", "每次运行结束后 11 小时"},
 		{schedule.Spec{Kind: schedule.Once, At: now}, "once at 2026-11-20T22:00:00.000Z", "仅一次：2026-11-20T22:00:00.000Z"},
-		{schedule.Spec{}, "only when started by hand, over the API, by an event or by another job", "仅由手动、API、事件或其他任务触发"},
+		{schedule.Spec{}, "only when started by hand or over the API", "仅由手动或 API 触发"},
 	} {
 		s := compile(t, tt.spec)
 		require.Equal(t, tt.english, s.Describe(schedule.English))

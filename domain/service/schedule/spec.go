@@ -25,8 +25,7 @@ const (
 	FixedDelay Kind = "FIXED_DELAY"
 	// Once fires at one instant.
 	Once Kind = "ONCE"
-	// None never fires by itself: the job is started by hand, over the API, by
-	// an event or by another job.
+	// None never fires by itself: the job is started by hand or over the API.
 	None Kind = "NONE"
 )
 
