@@ -241,7 +241,20 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 	fire.By = by
 	fire.RetryOf, fire.RootID = row.ID, row.IdempotencyKey()
 	fire.OnlyShard, fire.ShardTotal, fire.OnlyNode = row.ShardIndex, max(row.ShardTotal, 1), row.NodeID
-	ids, err := fireExtra(ctx, s.Store, s.Places, s.Engine, s.Clock, row.JobID, fire, also)
+	ids, err := fireExtra(ctx, s.Store, s.Places, s.Engine, s.Clock, row.JobID, fire, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+		// Retention passes over what is locked, and then sees what was made of it.
+		kept, err := tx.Executions.Lock(ctx, []string{row.ID})
+		if err != nil {
+			return fmt.Errorf("lock the run that is repeated: %w", err)
+		}
+		if len(kept) == 0 {
+			return fault.NotFound("execution", row.ID)
+		}
+		if also == nil {
+			return nil
+		}
+		return also(ctx, tx, rows)
+	})
 	if err != nil {
 		return "", err
 	}

@@ -306,3 +306,26 @@ func TestADeadLetterThatIsGivenUpIsGone(t *testing.T) {
 		requireKind(d.t, fault.KindNotFound, d.Executions.Discard(d.t.Context(), "caf\u00e9"))
 	})
 }
+
+// A run that retention deletes meanwhile is not repeated: nothing is to refer to
+// what is gone.
+func TestARunThatIsDeletedMeanwhileIsNotRepeated(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.t
+		job := d.create(enginetest.Job("again", nil))
+		ids := d.trigger(job.ID)
+		d.finish(ids[0], entity.StatusFailed, entity.ReasonError)
+		d.Clock.Advance(24 * time.Hour)
+		d.Faults.Before(func(name string) {
+			if name != "job.trigger" {
+				return
+			}
+			gone, err := d.Store.PurgeExecutions(t.Context(), d.Clock.Now().Add(-time.Hour), 10)
+			require.NoError(t, err)
+			require.Equal(t, 1, gone.Deleted)
+		})
+		_, err := d.Executions.Retry(t.Context(), ids[0], entity.Actor{})
+		requireCode(t, err, fault.KindNotFound, "not_found")
+		require.Empty(t, d.rows(job.ID))
+	})
+}

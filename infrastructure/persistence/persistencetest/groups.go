@@ -18,6 +18,7 @@ func testGroups(t *testing.T, open Opener) {
 	t.Run("settings", func(t *testing.T) { groupSettings(t, open(t, nil)) })
 	t.Run("a held group", func(t *testing.T) { heldGroup(t, open(t, nil)) })
 	t.Run("a pause waits for changes of its jobs", func(t *testing.T) { pauseAfterChange(t, open(t, nil)) })
+	t.Run("a drop waits for a first job", func(t *testing.T) { dropBesideFirstJob(t, open(t, nil)) })
 	t.Run("what may be seen", func(t *testing.T) { visibleGroups(t, open(t, nil)) })
 	t.Run("rights", func(t *testing.T) { rights(t, open(t, nil)) })
 }
@@ -240,4 +241,28 @@ func rights(t *testing.T, s *persistence.Store) {
 	users, _, err := s.ListUsers(t.Context(), repository.Page{})
 	require.NoError(t, err)
 	require.Equal(t, entity.Rights{}, users[0].Rights)
+}
+
+// A group that a job is about to join is not dropped under it.
+func dropBesideFirstJob(t *testing.T, s *persistence.Store) {
+	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "alpha", CreateTime: noon}))
+	job := plannedJob(1, noon)
+	job.Group = "alpha"
+	dropped := make(chan error, 1)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		if _, err := tx.Groups.Terms(ctx, "alpha"); err != nil {
+			return err
+		}
+		go func() { dropped <- s.DropGroup(t.Context(), "alpha") }()
+		select {
+		case err := <-dropped:
+			require.Fail(t, "it does not wait", "%v", err)
+		case <-time.After(300 * time.Millisecond):
+		}
+		return tx.Jobs.Insert(ctx, job)
+	})
+	err := <-dropped
+	require.True(t, fault.Is(err, fault.KindConflict), "%v", err)
+	_, err = s.Group(t.Context(), "alpha")
+	require.NoError(t, err)
 }
