@@ -63,7 +63,7 @@ func (l load) show(s *remote.Session) error {
 	}
 	s.Notef("%d jobs; the fullest minute is %s with %d fires", l.Jobs, s.Moment(l.Peak.Time), l.Peak.Fires)
 	if !l.Complete {
-		s.Notef("there are more enabled jobs, which were not counted")
+		s.Notef("there was too much to count: fires are missing")
 	}
 	return nil
 }
