@@ -31,18 +31,21 @@ func (x *Executor) checkAsync(job *entity.Job) []fault.Field {
 }
 
 // open gets the token with which the target reports. That happens before the
-// request is sent, because the target may report before it has answered.
-func (x *Executor) open(ctx context.Context, a *attempt, run entity.Run) error {
+// request is sent, because the target may report before it has answered. While the
+// store is away, the attempt waits and has not begun (engine rule 22).
+func (x *Executor) open(ctx context.Context, a *attempt, run entity.Run, rep entity.Reporter) error {
 	if !a.call.async {
 		return nil
 	}
 	if run.Tokens == nil {
 		return errors.New("nobody here takes reports of targets")
 	}
+	begins := rep.Waits()
 	token, err := run.Tokens.Issue(ctx, run)
 	if err != nil {
 		return err
 	}
+	begins()
 	a.token, a.reportURL = token, x.settings.BaseURL+reportPath(run.Execution.ID)
 	return nil
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
@@ -82,11 +84,38 @@ func TestNothingIsSentWithoutAToken(t *testing.T) {
 	require.Equal(t, entity.StatusFailed, o.Status)
 	require.Contains(t, o.Message, entity.ErrStopLost.Error())
 	require.Equal(t, entity.StatusFailed, async(t.Context(), t, nil, s.URL, 10).Status)
-	o = async(t.Context(), t, desk(func(ctx context.Context, _ entity.Run) (string, error) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	o = async(ctx, t, desk(func(ctx context.Context, _ entity.Run) (string, error) {
+		cancel(entity.ErrStopShutdown)
 		<-ctx.Done()
 		return "", ctx.Err()
 	}), s.URL, 1)
-	require.Equal(t, []any{entity.StatusTimeout, entity.ReasonTimeout}, []any{o.Status, o.Reason}, "a store that is away for long")
+	require.Equal(t, entity.StatusFailed, o.Status)
+	require.Contains(t, o.Message, entity.ErrStopShutdown.Error())
+}
+
+// The time limit counts from the call: an outage of the store uses up no retry.
+func TestWaitingForTheStoreIsNoPartOfTheAttempt(t *testing.T) {
+	var told time.Time
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var err error
+		told, err = time.Parse(time.RFC3339, r.Header.Get("X-Scheduler-Deadline"))
+		require.NoError(t, err)
+		w.WriteHeader(accepted)
+	})
+	c := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	settings := open()
+	settings.Reports = true
+	x := httpcall.New(c, settings)
+	defer x.Close()
+	run := newRun(t, data{"url": s.URL, "method": "POST", "async": true})
+	run.Job.TimeoutSec, run.Deadline = 10, c.Now().Add(10*time.Second)
+	run.Tokens = desk(func(ctx context.Context, run entity.Run) (string, error) {
+		c.Advance(time.Minute)
+		return token(ctx, run)
+	})
+	require.Equal(t, entity.Accepted(), x.Run(t.Context(), run, &executortest.Recorder{}))
+	require.Equal(t, c.Now().Add(10*time.Second), told, "the target is told the deadline that holds")
 }
 
 func TestACallCanBeStoppedBeforeItIsAccepted(t *testing.T) {

@@ -82,11 +82,12 @@ func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []fault
 }
 
 // Run calls the service once and returns when the call has ended. An
-// asynchronous call that its target accepted goes on then, without this node. The time
-// limit of the job, or DefaultTimeout, spans the whole attempt: resolving,
-// connecting, redirects and reading the answer. Waiting for one of the bounded
-// calls of the host comes before it; when that takes long, the attempt does not
-// begin here, see entity.NotBegun.
+// asynchronous call that its target accepted goes on then, without this node.
+// The time limit of the job, or DefaultTimeout, spans the whole attempt:
+// resolving, connecting, redirects and reading the answer. Waiting for the store
+// to take a token, and for one of the bounded calls of the host, comes before it;
+// when the latter takes long, the attempt does not begin here, see
+// entity.NotBegun.
 func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	limit := run.Job.Timeout()
 	if limit <= 0 {
@@ -110,17 +111,17 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 		return entity.Failed(entity.ReasonError, "stopped while it waited for a place for calls of its host: "+err.Error())
 	}
 	defer reserved.free()
+	a := &attempt{call: c, limit: limit, stage: stage{peer: c.url.Host}}
+	if err := x.open(ctx, a, run, rep); err != nil {
+		return a.failed(ctx, fmt.Errorf("get a token for the target's reports: %w", err))
+	}
 	began := x.clock.Monotonic()
-	if reserved.waited { // the deadline moved, and the call may name it
+	if reserved.waited || c.async { // the deadline moved, and the call may name it
 		run.Deadline = run.Deadline.Add(began - entered)
-		c, _ = x.read(run.Job, placeholder.Of(run))
+		a.call, _ = x.read(run.Job, placeholder.Of(run))
 	}
 	limited, stop := x.within(context.WithValue(ctx, placeKey{}, reserved), limit)
 	defer stop()
-	a := &attempt{call: c, limit: limit, stage: stage{peer: c.url.Host}}
-	if err := x.open(limited, a, run); err != nil {
-		return a.failed(limited, fmt.Errorf("get a token for the target's reports: %w", err))
-	}
 	outcome := a.do(limited, through, run)
 	a.tell(rep, x.clock.Monotonic()-began)
 	return outcome
