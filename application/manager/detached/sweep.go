@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -18,17 +19,34 @@ const sweepLimit = 500
 // SweepDeadlines ends detached runs whose targets have not reported in time,
 // and returns how many.
 func (m *Manager) SweepDeadlines(ctx context.Context) (ended int, err error) {
-	span := entity.DetachedSpan()
-	for {
-		over := entity.DetachedKey(m.Clock.Now().Add(time.Millisecond)) // the end of a range is no part of it
-		rows, err := m.Claims.Range(ctx, repository.ClaimRange{Lo: span.Lo, Hi: over, Limit: sweepLimit})
+	over := entity.DetachedKey(m.Clock.Now().Add(time.Millisecond)) // the end of a range is no part of it
+	ended, err = m.sweep(ctx, repository.ClaimRange{Lo: entity.DetachedSpan().Lo, Hi: over}, late)
+	if err != nil {
+		err = fmt.Errorf("end detached runs past their deadline: %w", err)
+	}
+	return ended, err
+}
+
+// sweep ends all detached runs of a range. What cannot be ended, or has changed
+// meanwhile, holds up none of the others (engine rule 10).
+func (m *Manager) sweep(ctx context.Context, q repository.ClaimRange, outcome func(*entity.Execution) entity.Outcome) (ended int, err error) {
+	var errs []error
+	for q.Limit = sweepLimit; ; {
+		rows, err := m.Claims.Range(ctx, q)
 		if err != nil {
-			return ended, fmt.Errorf("find detached runs past their deadline: %w", err)
+			return ended, errors.Join(append(errs, err)...)
 		}
-		n, err := m.conclude(ctx, rows, func(row *entity.Execution) entity.Outcome { return late(row) })
+		n, err := m.conclude(ctx, rows, outcome)
 		ended += n
-		if err != nil || len(rows) < sweepLimit || n == 0 {
-			return ended, err
+		if errs = append(errs, err); len(rows) < sweepLimit || err != nil && batch.Passes(err) {
+			return ended, errors.Join(errs...)
+		}
+		if n < len(rows) { // go past what stays
+			last := rows[len(rows)-1].Claim
+			if last == q.Lo {
+				last += "\x00"
+			}
+			q.Lo = last
 		}
 	}
 }
@@ -49,11 +67,12 @@ func late(row *entity.Execution) entity.Outcome {
 // node of the former release does not know that nobody else will stop them.
 func (m *Manager) SweepCancels(ctx context.Context) (ended int, err error) {
 	span := entity.DetachedSpan()
-	rows, err := m.Claims.Range(ctx, repository.ClaimRange{Lo: span.Lo, Hi: span.Hi, Limit: sweepLimit, CancelRequested: true})
+	ended, err = m.sweep(ctx, repository.ClaimRange{Lo: span.Lo, Hi: span.Hi, CancelRequested: true},
+		func(row *entity.Execution) entity.Outcome { return cancelled(row, row.Reason) })
 	if err != nil {
-		return 0, fmt.Errorf("find detached runs that are to be cancelled: %w", err)
+		err = fmt.Errorf("end detached runs that are to be cancelled: %w", err)
 	}
-	return m.conclude(ctx, rows, func(row *entity.Execution) entity.Outcome { return cancelled(row, row.Reason) })
+	return ended, err
 }
 
 func cancelled(row *entity.Execution, reason entity.Reason) entity.Outcome {
