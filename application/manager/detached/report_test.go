@@ -327,8 +327,9 @@ func TestAReportMayComeBeforeTheRunIsDetached(t *testing.T) {
 		report entity.RunReport
 		want   entity.Status
 	}{
-		"its end":  {entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "quick"}, entity.StatusSuccess},
-		"its news": {entity.RunReport{Progress: 30, Lines: []string{"begun"}}, entity.StatusRunning},
+		"its end":                       {entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "quick"}, entity.StatusSuccess},
+		"a failure that is tried again": {ended(entity.StatusFailed), entity.StatusWaiting},
+		"its news":                      {entity.RunReport{Progress: 30, Lines: []string{"begun"}}, entity.StatusRunning},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 2)
@@ -336,14 +337,18 @@ func TestAReportMayComeBeforeTheRunIsDetached(t *testing.T) {
 			reported := make(chan error, 1)
 			n.Script.Reply(func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 				o := r.Reply(ctx, run, rep)
+				n.Clock.Advance(3 * time.Second)
 				reported <- r.nodes[1].Detached.Report(t.Context(), run.Execution.ID, r.token(run.Execution.ID, 1), c.report)
 				return o
 			})
-			row := n.Trigger(t, r.job(nil).ID)[0]
+			row := n.Trigger(t, r.job(limited(1)).ID)[0]
 			require.NoError(t, <-reported)
 			require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 }, 20*time.Second, time.Millisecond, "the slot is free")
 			got := n.Row(t, row.ID)
 			require.Equal(t, []any{c.want, c.want == entity.StatusRunning}, []any{got.Status, got.Detached()})
+			if c.want == entity.StatusSuccess {
+				require.Equal(t, []any{enginetest.Noon, 3 * time.Second, time.Duration(0)}, []any{got.StartTime, got.Duration, got.Lateness()}, "it began before the report")
+			}
 			if c.want == entity.StatusRunning {
 				require.Equal(t, 30, got.Progress, "the detaching write keeps the news")
 				require.NoError(t, r.report(n, row.ID, 1, ended(entity.StatusSuccess)))
@@ -354,4 +359,36 @@ func TestAReportMayComeBeforeTheRunIsDetached(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A target that fails the run before it has answered may find the next attempt on
+// the same node: the call that goes on is of no use any more.
+func TestTheNextAttemptEndsTheCallOfTheFormer(t *testing.T) {
+	r := newRig(t, 1)
+	n := r.one()
+	reported, cut, over := make(chan error, 1), make(chan error, 1), make(chan struct{})
+	t.Cleanup(func() { close(over) })
+	n.Script.Reply(func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
+		o := r.Reply(ctx, run, rep)
+		if run.Execution.Attempt > 1 {
+			return o
+		}
+		reported <- r.report(n, run.Execution.ID, 1, ended(entity.StatusFailed))
+		select {
+		case <-ctx.Done():
+		case <-over:
+		}
+		cut <- context.Cause(ctx)
+		return entity.Failed(entity.ReasonError, "no answer")
+	})
+	row := n.Trigger(t, r.job(limited(1)).ID)[0]
+	require.NoError(t, <-reported)
+	r.tryAgain(row.ID, 2)
+	select {
+	case err := <-cut:
+		require.ErrorIs(t, err, entity.ErrStopLost)
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "the call of the first attempt goes on")
+	}
+	require.True(t, n.Row(t, row.ID).Detached(), "the second attempt goes on")
 }

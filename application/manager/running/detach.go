@@ -39,7 +39,13 @@ func acceptedLine(nodeID string, deadline time.Time) string {
 // transaction without an answer.
 func wentOn(f *finished, row *entity.Execution) bool {
 	e := f.run.Execution
-	return row != nil && row.Token == e.Token && row.Attempt == e.Attempt &&
+	switch {
+	case row == nil || row.NodeLosses > e.NodeLosses:
+		return false
+	case row.RetryCount > e.RetryCount: // the target reported a failure
+		return true
+	}
+	return row.Token == e.Token && row.Attempt == e.Attempt &&
 		(row.Detached() || row.Status.Final() && row.Reason != entity.ReasonNodeLost)
 }
 

@@ -72,6 +72,9 @@ func (t *TaskManager) Start(runs []entity.Run) {
 	for i, run := range runs {
 		a := &active{manager: t, run: run, journal: newJournal(run.Execution, t.cfg.LogLimit, t.StoreClock)}
 		a.ctx, a.cancel = context.WithCancelCause(t.base)
+		if former := t.runs[run.Execution.ID]; former != nil {
+			former.cancel(entity.ErrStopLost) // somebody ended that attempt elsewhere
+		}
 		t.runs[run.Execution.ID] = a
 		// A transaction was under way when the fence went up, and may have been
 		// committed only after it came down: its runs count as lost by now.
