@@ -250,6 +250,9 @@ func (c *completion) writeFinals(ctx context.Context, tx repository.Tx, finals [
 			ExitCode: d.item.outcome.ExitCode,
 		}
 	}
+	if err := keepCheckpoints(ctx, tx, finals); err != nil {
+		return nil, err
+	}
 	refused, err := tx.Executions.Finish(ctx, writes)
 	if err != nil {
 		return nil, fmt.Errorf("finish %d runs: %w", len(writes), err)
@@ -348,6 +351,25 @@ func (c *completion) addLogs(ctx context.Context, tx repository.Tx) error {
 	}
 	if err := tx.Records.AddLogs(ctx, all); err != nil {
 		return fmt.Errorf("add %d log chunks: %w", len(all), err)
+	}
+	return nil
+}
+
+// keepCheckpoints writes what ended attempts kept last. Few keep any, so that the
+// end of a run writes none.
+func keepCheckpoints(ctx context.Context, tx repository.Tx, finals []decided) error {
+	var notes []repository.Note
+	for _, d := range finals {
+		state, mine := d.outcome.Checkpoint, d.item.run.Execution
+		if state == mine.Checkpoint || d.item.reduced || state == "" && d.item.log == nil {
+			continue // a reduced end, and one without a run, know of none
+		}
+		notes = append(notes, repository.Note{
+			ID: mine.ID, NodeID: mine.NodeID, Epoch: mine.Epoch, Token: mine.Token, Progress: d.row.Progress, Checkpoint: state,
+		})
+	}
+	if err := tx.Executions.Note(ctx, notes); err != nil {
+		return fmt.Errorf("keep the checkpoints of %d runs: %w", len(notes), err)
 	}
 	return nil
 }

@@ -352,3 +352,18 @@ func TestWhatDoesNotReArmAFixedDelay(t *testing.T) {
 		})
 	}
 }
+
+// What an attempt keeps just before it ends is shown with the end.
+func TestTheLastCheckpointIsKeptWithTheEnd(t *testing.T) {
+	for status, outcome := range map[entity.Status]entity.Outcome{
+		entity.StatusSuccess: entity.Succeeded(""), entity.StatusFailed: failed(),
+	} {
+		n := startedNode(t, enginetest.Options{})
+		n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+			rep.Checkpoint("page 7")
+			return outcome
+		})
+		row := n.AwaitStatus(t, startRun(t, n, n.Add(t, enginetest.Job("keeps", nil)).ID).ID, status)
+		require.Equal(t, "page 7", row.Checkpoint)
+	}
+}
