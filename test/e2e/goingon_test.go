@@ -74,6 +74,7 @@ func TestTheTargetOfTheWalkthroughSurvivesARestart(t *testing.T) {
 	}, &job)
 	id := b.triggered(job.ID, nil)
 	b.shown(id, func(x shownRun) bool { return x.Detached && x.Progress == 50 })
+	require.Contains(t, newShell(t, b).must("execution", "get", id), "Node:        none: its target works\n")
 	b.kill()
 	time.Sleep(3500 * time.Millisecond) // the target reports to nobody meanwhile
 	b.start()
@@ -95,9 +96,10 @@ func TestACommandGoesOnBehindItsCheckpoint(t *testing.T) {
 	b.kill()
 	b.start()
 	x := b.shown(id, func(x shownRun) bool { return x.Status == "SUCCESS" })
+	require.Regexp(t, `(?m)^1 +FAILED +NODE_LOST .* [1-9]0 % .*\n2 +SUCCESS .* 100 % +– +\{"steps": 10, "begunAt": \d+\}`, s.must("execution", "get", id))
 	output, ok := x.Output.(map[string]any)
 	require.True(t, ok, x.Output)
-	require.Equal(t, []any{2, 10.0}, []any{x.Attempt, output["steps"]})
+	require.Equal(t, []any{2, 10.0, "10"}, []any{x.Attempt, output["steps"], x.Checkpoint})
 	require.GreaterOrEqual(t, output["begunAt"], 3.0)
 	require.Less(t, output["begunAt"], 10.0)
 }

@@ -240,6 +240,8 @@ type attempt struct {
 	StartTime    *string `json:"startTime"`
 	EndTime      *string `json:"endTime"`
 	ErrorMessage string  `json:"errorMessage"`
+	Progress     int     `json:"progress"`
+	Result       string  `json:"result"`
 }
 
 func getCommand(s *remote.Session) *cobra.Command {
@@ -306,7 +308,9 @@ func attempts(s *remote.Session, c *cobra.Command, path string) error {
 	}
 	var rows [][]string
 	for _, a := range page.Items {
-		rows = append(rows, []string{fmt.Sprint(a.Attempt), a.Status, a.Reason, a.NodeID, s.Moment(a.StartTime), s.Moment(a.EndTime), a.ErrorMessage})
+		rows = append(rows, []string{
+			fmt.Sprint(a.Attempt), a.Status, a.Reason, a.NodeID, s.Moment(a.StartTime), s.Moment(a.EndTime), fmt.Sprintf("%d %%", a.Progress), a.ErrorMessage, a.Result,
+		})
 	}
-	return s.Rows([]string{"ATTEMPT", "STATUS", "REASON", "NODE", "START", "END", "MESSAGE"}, rows)
+	return s.Rows([]string{"ATTEMPT", "STATUS", "REASON", "NODE", "START", "END", "PROGRESS", "MESSAGE", "RESULT"}, rows)
 }
