@@ -199,7 +199,7 @@ func TestALateSuccessOfARunThatWaitsAgainIsEvidence(t *testing.T) {
 	eventually(t, n, "the report is judged", func() bool {
 		return n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }) == 1
 	})
-	evidence := linesOf(t, n, row.ID, entity.LogEvidence)
-	require.Len(t, evidence, 1)
-	require.Contains(t, evidence[0].Content, "reported SUCCESS")
+	// It is counted before it is stored.
+	eventually(t, n, "the evidence is stored", func() bool { return len(linesOf(t, n, row.ID, entity.LogEvidence)) == 1 })
+	require.Contains(t, linesOf(t, n, row.ID, entity.LogEvidence)[0].Content, "reported SUCCESS")
 }
