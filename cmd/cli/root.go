@@ -19,6 +19,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/jobs"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/nodes"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/runs"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/schedules"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -92,7 +93,7 @@ func (s *session) rootCommand() *cobra.Command {
 		root.AddCommand(c)
 	}
 	r := remote.New(s.Out, s.err, s.environ, clock.NewSystem())
-	for _, commands := range [][]*cobra.Command{jobs.Commands(r), runs.Commands(r), nodes.Commands(r), documents.Commands(r), access.Commands(r)} {
+	for _, commands := range [][]*cobra.Command{jobs.Commands(r), schedules.Commands(r), runs.Commands(r), nodes.Commands(r), documents.Commands(r), access.Commands(r)} {
 		for _, c := range commands {
 			root.AddCommand(r.Flags(c))
 		}

@@ -16,6 +16,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
 )
 
+// fireTimes are the next fires of a job, and its schedule in words.
+type fireTimes struct {
+	FireTimes   []string `json:"fireTimes"`
+	Description string   `json:"description"`
+}
+
 // described is what job get shows of a job.
 type described struct {
 	listed

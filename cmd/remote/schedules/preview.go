@@ -1,4 +1,5 @@
-package jobs
+// Package schedules holds the commands about schedules that need no job.
+package schedules
 
 import (
 	"encoding/json"
@@ -17,13 +18,13 @@ type fireTimes struct {
 	Description string   `json:"description"`
 }
 
-// scheduleCommand holds what needs no job.
-func scheduleCommand(s *remote.Session) *cobra.Command {
+// Commands are those of this package.
+func Commands(s *remote.Session) []*cobra.Command {
 	c := usage.Parent(&cobra.Command{
 		Use: "schedule", Short: "Try schedules out, and see how many fires are planned", Example: "  platform-scheduler schedule preview --cron \"0 0 9 ? * MON-FRI\" --zone Asia/Shanghai",
 	})
 	c.AddCommand(previewCommand(s), loadCommand(s))
-	return c
+	return []*cobra.Command{c}
 }
 
 // preview are the flags of schedule preview.
