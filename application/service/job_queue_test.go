@@ -110,6 +110,11 @@ func TestTriggersOfANodeWhoseClockIsOff(t *testing.T) {
 			page, _, err := d.Executions.List(t.Context(), repository.ExecutionFilter{JobID: job.ID, From: d.Clock.Now().Add(-time.Minute)}, repository.Page{Limit: 10})
 			require.NoError(t, err)
 			require.Len(t, page, 2, "lists by time find them, too")
+
+			replacing := d.create(enginetest.Job("replace", waiting(func(j *entity.Job) { j.Overlap = entity.OverlapReplace })))
+			former := d.trigger(replacing.ID)[0]
+			d.trigger(replacing.ID)
+			require.Equal(t, "SKIPPED(REPLACED)", states([]*entity.Execution{d.Row(t, former)})[0], "the fire that holds the place is found by its key")
 		})
 	}
 }
@@ -177,6 +182,7 @@ func TestAJobThatIsFreedLetsItsQueueGoInSteps(t *testing.T) {
 		d.replace(job.ID, func(j *entity.Job) { j.Overlap = entity.OverlapParallel })
 		require.Zero(t, d.waits(job.ID))
 		require.Empty(t, d.LiveFires(t, job.ID))
+		require.GreaterOrEqual(t, c.count["job.queue"], 4, "the first step is the edit's")
 		require.LessOrEqual(t, c.most["job.queue"], stepStatements(d))
 		d.replace(job.ID, func(j *entity.Job) { j.Overlap = entity.OverlapSerial })
 		require.Equal(t, []bool{true}, d.ready(d.trigger(job.ID)...), "what was let go does not count")
