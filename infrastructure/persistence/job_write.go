@@ -56,7 +56,7 @@ func (w *jobWriter) TryLock(ctx context.Context, ids []string) (heads []reposito
 	missing := slices.DeleteFunc(ids, func(id string) bool { return mine[id] })
 	for _, part := range chunks(missing, w.c.d.maxRows) {
 		in, args := w.c.d.in("id", part)
-		there, err := collect(ctx, w.c, "job.locked", "SELECT id FROM scheduler_job_definition"+w.c.d.byPrimary+" WHERE "+in+" AND deleted = 0", args, scanText)
+		there, err := collect(ctx, w.c, "job.locked", "SELECT id FROM scheduler_job_definition"+w.c.d.byPrimary+" WHERE "+in, args, scanText)
 		if err != nil {
 			return nil, nil, err
 		}

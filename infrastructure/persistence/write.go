@@ -42,7 +42,7 @@ type transaction interface {
 
 // Write implements repository.Store.
 func (s *core) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
-	return s.change(ctx, lane, name, func(ctx context.Context, c *conn) error {
+	return s.changeWaiting(ctx, lane, name, lane <= repository.LaneComplete, func(ctx context.Context, c *conn) error {
 		return fn(ctx, repository.Tx{
 			Jobs:       &jobWriter{c},
 			Executions: &executionWriter{c},
@@ -58,6 +58,11 @@ func (s *core) Write(ctx context.Context, lane repository.Lane, name string, fn 
 
 // change runs fn in a transaction, again where that can help.
 func (s *core) change(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, c *conn) error) error {
+	return s.changeWaiting(ctx, lane, name, false, fn)
+}
+
+// changeWaiting is change. With oneWait a lock wait that times out is not retried.
+func (s *core) changeWaiting(ctx context.Context, lane repository.Lane, name string, oneWait bool, fn func(ctx context.Context, c *conn) error) error {
 	ctx, cancel := repository.Patient(ctx)
 	defer cancel()
 	start := s.clock.Monotonic()
@@ -77,8 +82,12 @@ func (s *core) change(ctx context.Context, lane repository.Lane, name string, fn
 		again := s.clock.Monotonic()-start < maxWait
 		switch s.dialect.kind(err) {
 		case kindRetry:
-			if lane == repository.LaneFire && s.dialect.lockWait(err) {
-				return fmt.Errorf("write %s: %w: %w", name, repository.ErrLocked, err)
+			if oneWait && s.dialect.lockWait(err) {
+				err = fmt.Errorf("write %s: %w: %w", name, repository.ErrLocked, err)
+				if lane == repository.LaneFire {
+					return err
+				}
+				return fault.Unavailable(err)
 			}
 			lost++
 			again = again && lost < maxLost

@@ -65,7 +65,10 @@ func (p *Places) over(ctx context.Context, tx repository.Tx, now time.Time,
 // from what follows from it, or by a node that did not know of a new limit,
 // leaves it so (engine rule 16). Under the job's lock nothing else changes it.
 func (p *Places) Recount(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire) (e Effect, err error) {
-	jobs, err := p.Lock(ctx, tx, []string{f.JobID})
+	jobs, locked, err := p.TryLock(ctx, tx, []string{f.JobID})
+	if err == nil && len(locked) > 0 {
+		err = repository.ErrLocked
+	}
 	if err != nil {
 		return e, err
 	}

@@ -54,6 +54,21 @@ func (p *Places) Lock(ctx context.Context, tx repository.Tx, ids []string, group
 	return jobs, LockGroups(ctx, tx, slices.Collect(maps.Values(jobs)), groups...)
 }
 
+// TryLock is Lock for jobs that nobody else has locked; the ids of those that
+// somebody has are returned. For groups it waits.
+func (p *Places) TryLock(ctx context.Context, tx repository.Tx, ids []string, groups ...string) (jobs map[string]*entity.Job, locked []string, err error) {
+	var heads []repository.JobHead
+	if len(ids) > 0 {
+		if heads, locked, err = tx.Jobs.TryLock(ctx, ids); err != nil {
+			return nil, nil, err
+		}
+	}
+	if jobs, err = p.definitionsOf(ctx, tx, heads); err != nil {
+		return nil, nil, err
+	}
+	return jobs, locked, LockGroups(ctx, tx, slices.Collect(maps.Values(jobs)), groups...)
+}
+
 func (p *Places) lockJobs(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
@@ -65,7 +80,12 @@ func (p *Places) lockJobs(ctx context.Context, tx repository.Tx, ids []string) (
 	if err != nil {
 		return nil, err
 	}
-	jobs := make(map[string]*entity.Job, len(heads))
+	return p.definitionsOf(ctx, tx, heads)
+}
+
+// definitionsOf are the current definitions of locked jobs.
+func (p *Places) definitionsOf(ctx context.Context, tx repository.Tx, heads []repository.JobHead) (jobs map[string]*entity.Job, err error) {
+	jobs = make(map[string]*entity.Job, len(heads))
 	for _, h := range heads {
 		def := p.defs.Cached(h.ID, h.Version)
 		if def == nil {

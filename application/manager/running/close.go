@@ -73,15 +73,7 @@ type closing struct {
 }
 
 func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.Execution, effect coordination.Effect, err error) {
-	jobs, err := c.Places.Lock(ctx, tx, slices.Collect(maps.Keys(c.locks)))
-	if err != nil {
-		return nil, effect, err
-	}
-	lock := tx.Executions.TryLock // what somebody else holds is found by the next sweep
-	if c.waits {
-		lock = tx.Executions.Lock
-	}
-	held, err := lock(ctx, c.ids)
+	jobs, held, err := c.lock(ctx, tx)
 	if err != nil {
 		return nil, effect, err
 	}
@@ -109,6 +101,25 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 		return nil, effect, err
 	}
 	return closed, effect, tx.Records.AddEvents(ctx, events)
+}
+
+// lock locks the jobs and the rows. Where nobody waits for the answer, what
+// somebody else holds is left to the next sweep.
+func (c *closing) lock(ctx context.Context, tx repository.Tx) (jobs map[string]*entity.Job, rows []*entity.Execution, err error) {
+	ids := slices.Collect(maps.Keys(c.locks))
+	if c.waits {
+		if jobs, err = c.Places.Lock(ctx, tx, ids); err != nil {
+			return nil, nil, err
+		}
+		rows, err = tx.Executions.Lock(ctx, c.ids)
+		return jobs, rows, err
+	}
+	jobs, locked, err := c.Places.TryLock(ctx, tx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err = tx.Executions.TryLock(ctx, c.ids)
+	return jobs, slices.DeleteFunc(rows, func(row *entity.Execution) bool { return slices.Contains(locked, row.JobID) }), err
 }
 
 // judge looks whether all jobs of the locked rows are locked that must be. Who

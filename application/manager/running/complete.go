@@ -76,15 +76,26 @@ func unstored(items []*finished) []*finished {
 	return left
 }
 
-// store sends one completion transaction and tells everybody what it did. Ends
-// that are stored already are left out: when a late report among the others
-// could not be judged, the batch comes again in parts.
+// store stores ends. Those that are stored already are left out: when a late
+// report among the others could not be judged, the batch comes again in parts.
+// What needs a row that somebody else holds for longer than one wait is put off,
+// and holds up nothing else (engine rule 10).
 func (t *TaskManager) store(items []*finished) error { return t.storeIn(context.Background(), items) }
 
 func (t *TaskManager) storeIn(ctx context.Context, items []*finished) error {
 	if items = unstored(items); len(items) == 0 {
 		return nil
 	}
+	err := t.storeTogether(ctx, items, !t.held.locked(items))
+	if !errors.Is(err, repository.ErrLocked) {
+		return err
+	}
+	waits := lockWaits
+	return t.storeAround(ctx, unstored(items), &waits)
+}
+
+// storeTogether sends one completion transaction and tells everybody what it did.
+func (t *TaskManager) storeTogether(ctx context.Context, items []*finished, patient bool) error {
 	began := t.Clock.Monotonic()
 	definitions, err := t.definitions(ctx, items)
 	if err != nil {
@@ -99,7 +110,7 @@ func (t *TaskManager) storeIn(ctx context.Context, items []*finished) error {
 	t.Places.Prepare(ctx, promoting...)
 	var c completion
 	err = t.Store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
-		c = completion{manager: t, items: items, jobs: definitions, now: t.StoreClock.Now()}
+		c = completion{manager: t, items: items, patient: patient, jobs: definitions, now: t.StoreClock.Now()}
 		return c.record(ctx, tx)
 	})
 	if err != nil {
@@ -111,14 +122,18 @@ func (t *TaskManager) storeIn(ctx context.Context, items []*finished) error {
 		return err
 	}
 	dropStored(c.logs)
-	t.settled(slices.DeleteFunc(slices.Clone(items), func(f *finished) bool { return slices.Contains(c.refused, f) }))
+	t.putAllOff(c.locked, errJobLocked)
+	t.settled(slices.DeleteFunc(slices.Clone(c.items), func(f *finished) bool { return slices.Contains(c.refused, f) }))
 	t.Notice(c.effect)
-	t.Metrics.CompleteBatch(len(items), t.Clock.Monotonic()-began)
+	t.Metrics.CompleteBatch(len(c.items), t.Clock.Monotonic()-began)
 	t.report(&c)
 	if err := t.judgeRefused(ctx, c.refused); err != nil {
 		return err
 	}
 	t.settled(c.refused)
+	if len(c.locked) > 0 {
+		return errJobLocked
+	}
 	return nil
 }
 
@@ -253,6 +268,10 @@ func evidenceOf(f *finished, row *entity.Execution, now time.Time) entity.LogChu
 type completion struct {
 	manager *TaskManager
 	items   []*finished
+	// patient: it waits for what others have locked. Else locked are the ends that
+	// it leaves out.
+	patient bool
+	locked  []*finished
 	// jobs are current definitions; those of coordinated jobs are locked.
 	jobs map[string]*entity.Job
 	// groups are those whose limits bound the runs when they started; locked.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -19,6 +21,8 @@ const (
 	heldTooLong = time.Minute
 	// maxHeldWait is the longest wait between two tries to store one end.
 	maxHeldWait = 30 * time.Second
+	// lockedWait is that for an end that needs what somebody else has locked.
+	lockedWait = time.Second
 	// maxReason is the longest reason that fits its column, in bytes.
 	maxReason = 30
 )
@@ -49,6 +53,20 @@ func (h *held) add(items []*finished, cause error, now time.Duration) {
 			h.since[f] = now
 		}
 	}
+}
+
+// locked reports whether any of the ends needs what an end that is stuck waits
+// for, because somebody else has locked it.
+func (h *held) locked(items []*finished) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	jobs := map[string]bool{}
+	for _, f := range append(slices.Clip(h.stuck), items...) {
+		if errors.Is(f.trouble, repository.ErrLocked) {
+			jobs[f.run.Job.ID] = true
+		}
+	}
+	return len(jobs) > 0 && slices.ContainsFunc(items, func(f *finished) bool { return jobs[f.run.Job.ID] })
 }
 
 // drop forgets ends that are stored.
@@ -135,6 +153,7 @@ func (t *TaskManager) heldLoop(done <-chan struct{}) {
 		select {
 		case <-done:
 			for _, f := range t.held.takeStuck() {
+				f.trouble = nil // it may wait for a lock
 				if err := t.tryAgain(f); !f.stored {
 					t.Logger.Error("the end of a run is given up, because the store did not take it until the stop",
 						"execution", f.run.Execution.ID, "error", err)
@@ -178,11 +197,43 @@ func (t *TaskManager) tryAgain(f *finished) error {
 	return err
 }
 
-// putOff says when a stuck end is tried again.
+// putOff says when a stuck end is tried again: less and less often, but soon
+// after somebody has let go what the end needs.
 func (t *TaskManager) putOff(f *finished, cause error) {
 	f.trouble = cause
+	if errors.Is(cause, repository.ErrLocked) {
+		f.next = t.Clock.Monotonic() + lockedWait
+		return
+	}
 	f.next = t.Clock.Monotonic() + min(time.Second<<min(f.tries, 5), maxHeldWait)
 	f.tries++
+}
+
+func (t *TaskManager) putAllOff(items []*finished, cause error) {
+	for _, f := range items {
+		t.putOff(f, cause)
+	}
+}
+
+// lockWaits bounds the waits of one batch in search of what is locked.
+const lockWaits = 3
+
+var errJobLocked = fault.Unavailable(fmt.Errorf("the job of the run: %w", repository.ErrLocked))
+
+// storeAround stores the ends that need nothing that somebody else has locked,
+// and puts the others off. Which jobs are locked it sees; a run or a group costs
+// a wait, and halves the ends until it is alone, or the waits are spent.
+func (t *TaskManager) storeAround(ctx context.Context, items []*finished, waits *int) error {
+	err := t.storeTogether(ctx, items, false)
+	if !errors.Is(err, repository.ErrLocked) || errors.Is(err, errJobLocked) {
+		return err
+	}
+	if *waits--; len(items) < 2 || *waits <= 0 {
+		t.putAllOff(items, err)
+		return err
+	}
+	half := len(items) / 2
+	return errors.Join(t.storeAround(ctx, items[:half], waits), t.storeAround(ctx, items[half:], waits))
 }
 
 // storeAlone stores an end that the store refuses as it is (engine rule 10):

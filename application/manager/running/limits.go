@@ -7,14 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // makeWait lets delayed runs whose moment has come wait for a place in their
-// group, but for those that somebody else has locked.
+// group, but for those that somebody else has locked, or their jobs.
 func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, now time.Time) (moved int, err error) {
 	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
@@ -23,7 +22,7 @@ func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, no
 	slices.Sort(ids)
 	var effect coordination.Effect
 	err = t.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
-		jobs, err := t.Places.Lock(ctx, tx, jobIDs)
+		jobs, locked, err := t.Places.TryLock(ctx, tx, jobIDs)
 		if err != nil {
 			return err
 		}
@@ -31,6 +30,7 @@ func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, no
 		if err != nil {
 			return err
 		}
+		held = slices.DeleteFunc(held, func(row *entity.Execution) bool { return slices.Contains(locked, row.JobID) })
 		moved = len(held)
 		effect, err = t.Places.Due(ctx, tx, now, jobs, held)
 		return err
@@ -52,7 +52,7 @@ func (t *TaskManager) SweepLimits(ctx context.Context) (int, error) {
 	for _, part := range []func(ctx context.Context) (int, error){t.sweepGroupPlaces, t.sweepRoomyGroups} {
 		n, err := part(ctx)
 		found += n
-		if errs = append(errs, err); err != nil && batch.Passes(err) {
+		if errs = append(errs, err); err != nil && endsSweep(err) {
 			break
 		}
 	}
@@ -78,7 +78,7 @@ func (t *TaskManager) sweepGroupPlaces(ctx context.Context) (int, error) {
 			continue
 		}
 		errs = append(errs, fmt.Errorf("give up a place of the group %s: %w", place.Group, err))
-		if batch.Passes(err) {
+		if endsSweep(err) {
 			break
 		}
 	}
@@ -102,7 +102,7 @@ func (t *TaskManager) sweepRoomyGroups(ctx context.Context) (int, error) {
 			continue
 		}
 		errs = append(errs, fmt.Errorf("give places of the group %s: %w", group, err))
-		if batch.Passes(err) {
+		if endsSweep(err) {
 			break
 		}
 	}

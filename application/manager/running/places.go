@@ -38,12 +38,16 @@ func (t *TaskManager) SweepPlaces(ctx context.Context) (int, error) {
 	for _, part := range []func(ctx context.Context) (int, error){t.sweepUnarmed, t.sweepQueues, t.sweepParked, t.sweepFires} {
 		n, err := part(ctx)
 		touched += n
-		if errs = append(errs, err); err != nil && batch.Passes(err) {
+		if errs = append(errs, err); err != nil && endsSweep(err) {
 			break
 		}
 	}
 	return touched, errors.Join(errs...)
 }
+
+// endsSweep reports that what comes next would meet the same error; a row that
+// somebody else has locked is no such reason.
+func endsSweep(err error) bool { return batch.Passes(err) && !errors.Is(err, repository.ErrLocked) }
 
 // eachJob repairs jobs, and goes on past those that cannot be repaired.
 func eachJob(ids []string, repair func(id string) (helped bool, err error)) (touched int, err error) {
@@ -57,7 +61,7 @@ func eachJob(ids []string, repair func(id string) (helped bool, err error)) (tou
 			continue
 		}
 		errs = append(errs, fmt.Errorf("repair the places of job %s: %w", id, err))
-		if batch.Passes(err) {
+		if endsSweep(err) {
 			break
 		}
 	}
@@ -168,7 +172,10 @@ func (t *TaskManager) repair(ctx context.Context, id string, stray entity.ClaimK
 		more := false
 		again, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *coordination.Effect) error {
 			more = false
-			jobs, err := t.Places.Lock(ctx, tx, []string{id})
+			jobs, locked, err := t.Places.TryLock(ctx, tx, []string{id})
+			if err == nil && len(locked) > 0 {
+				err = repository.ErrLocked
+			}
 			if err != nil || jobs[id] == nil {
 				return err
 			}
@@ -307,7 +314,7 @@ func (t *TaskManager) sweepFires(ctx context.Context) (int, error) {
 			continue
 		}
 		errs = append(errs, fmt.Errorf("look after the fire %s of job %s: %w", f.FireKey, f.JobID, err))
-		if batch.Passes(err) {
+		if endsSweep(err) {
 			break
 		}
 	}

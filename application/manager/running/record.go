@@ -74,19 +74,41 @@ func (c *completion) lockJobs(ctx context.Context, tx repository.Tx) error {
 			c.groups = append(c.groups, f.run.Job.Group)
 		}
 	}
-	locked, err := c.manager.Places.Lock(ctx, tx, ids, c.groups...)
+	mine, err := c.lock(ctx, tx, ids)
 	if err != nil {
 		return fmt.Errorf("lock the jobs of ended runs: %w", err)
 	}
-	if len(locked) > 0 {
+	if len(mine) > 0 {
 		merged := maps.Clone(c.jobs)
 		if merged == nil {
 			merged = map[string]*entity.Job{}
 		}
-		maps.Copy(merged, locked)
+		maps.Copy(merged, mine)
 		c.jobs = merged
 	}
 	return nil
+}
+
+// lock locks the jobs, and the groups. Unless it is patient, ends of jobs that
+// somebody else has locked are left out.
+func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
+	if c.patient {
+		return c.manager.Places.Lock(ctx, tx, ids, c.groups...)
+	}
+	jobs, locked, err := c.manager.Places.TryLock(ctx, tx, ids, c.groups...)
+	if err != nil || len(locked) == 0 {
+		return jobs, err
+	}
+	var free []*finished
+	for _, f := range c.items {
+		if f.coordinated() && slices.Contains(locked, f.run.Job.ID) {
+			c.locked = append(c.locked, f)
+		} else {
+			free = append(free, f)
+		}
+	}
+	c.items = free
+	return jobs, nil
 }
 
 // decide makes the row's next state of an end, under the job as it is now. A

@@ -69,7 +69,7 @@ func (t *TaskManager) Unpark(ctx context.Context) (next time.Time, err error) {
 			return time.Time{}, errors.Join(append(errs, err)...)
 		}
 		moved, err := t.unpark(ctx, rows, now)
-		if errs = append(errs, err); err != nil && batch.Passes(err) {
+		if errs = append(errs, err); err != nil && endsSweep(err) {
 			return time.Time{}, errors.Join(errs...)
 		}
 		if len(rows) < sweepLimit {
@@ -178,7 +178,7 @@ func (t *TaskManager) SweepDeadlines(ctx context.Context) (int, error) {
 			}, func(row *entity.Execution, err error) error {
 				return fmt.Errorf("end run %s past its start deadline: %w", row.ID, err)
 			})
-			if errs = append(errs, err); err != nil && batch.Passes(err) {
+			if errs = append(errs, err); err != nil && endsSweep(err) {
 				return closed, errors.Join(errs...)
 			}
 		}
