@@ -182,9 +182,7 @@ func TestRunsThatCannotBeReadHoldUpNoSweep(t *testing.T) {
 			ids = append(ids, run...)
 		}
 		d.exec("UPDATE scheduler_job_execution SET shard_id = '1/2/3' WHERE id = ?", ids[1])
-		d.Clock.Advance(61 * time.Second)
-		_, err := d.Runner.Unpark(t.Context())
-		require.NoError(t, err)
+		d.Clock.Advance(61 * time.Second) // the node's own sweep: a second one beside it may lock what a claim looks at
 		for i, id := range ids {
 			if i == 1 {
 				d.AwaitStatus(t, id, entity.StatusFailed)
