@@ -116,7 +116,7 @@ type Blow struct {
 	Step time.Duration
 }
 
-// Round is one fault or two, and the rest that follows when both are over.
+// Round is one fault or some at once, and the rest that follows when all are over.
 type Round struct {
 	Blows []Blow
 	Rest  time.Duration
@@ -152,28 +152,46 @@ func Plan(t Terms) []Round {
 	for i := range rounds {
 		first := d.blow(d.next())
 		rounds[i].Blows = []Blow{first}
-		if random.IntN(4) > 0 {
-			second := d.blow(d.next())
-			second.After = d.between(0, 2*time.Second)
-			if second.Kind.family() == first.Kind.family() && !first.Kind.ofAll() && second.Node == first.Node {
-				second.Node = (second.Node + 1) % t.Nodes
-			}
-			if first.Kind.family() != second.Kind.family() || !first.Kind.ofAll() && !second.Kind.ofAll() {
-				rounds[i].Blows = append(rounds[i].Blows, second)
+		for more := random.IntN(4); more > 0 && len(rounds[i].Blows) < most; more -= 2 { // none once in four rounds
+			next := d.blow(d.next())
+			next.After = d.between(0, 2*time.Second)
+			if rounds[i].takes(&next, t.Nodes) {
+				rounds[i].Blows = append(rounds[i].Blows, next)
 			} else {
-				d.back(second.Kind)
+				d.back(next.Kind)
 			}
 		}
 		rest := min(longestRest, t.Longest)
 		rounds[i].Rest = d.between(time.Second, rest)
-		if random.IntN(4) == 0 {
+		if random.IntN(5) == 0 {
 			rounds[i].Rest += rest // so that what follows from a fault is seen without another one
 		}
 	}
 	return rounds
 }
 
-const longestRest = 4 * time.Second
+const (
+	longestRest = 3 * time.Second
+	// most is how many faults a round has.
+	most = 3
+)
+
+// takes reports whether a fault does not undo one of the round; it may go to the
+// next node for that.
+func (r Round) takes(b *Blow, nodes int) bool {
+	for range nodes {
+		undone := slices.ContainsFunc(r.Blows, func(a Blow) bool {
+			return a.Kind.family() == b.Kind.family() && (a.Kind.ofAll() || b.Kind.ofAll() || a.Node == b.Node)
+		})
+		if !undone {
+			return true
+		}
+		if b.Node >= 0 {
+			b.Node = (b.Node + 1) % nodes
+		}
+	}
+	return false
+}
 
 type drawer struct {
 	Terms

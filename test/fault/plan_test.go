@@ -38,10 +38,13 @@ func TestEveryKindComesAndNoPairUndoesItself(t *testing.T) {
 				continue
 			}
 			pairs++
-			a, b := round.Blows[0], round.Blows[1]
 			process := map[fault.Kind]bool{fault.Kill: true, fault.Freeze: true, fault.Restart: true, fault.Twin: true, fault.KillAt: true}
-			if process[a.Kind] && process[b.Kind] {
-				require.NotEqual(t, a.Node, b.Node, "%v", round)
+			met := map[int]bool{}
+			for _, b := range round.Blows {
+				if process[b.Kind] {
+					require.False(t, met[b.Node], "%v", round)
+					met[b.Node] = true
+				}
 			}
 		}
 		for _, k := range fault.Kinds(true, true) {

@@ -26,12 +26,26 @@ type Report struct {
 	Answers     map[int]int
 	Slowest     time.Duration
 	Most        history.Holding
+	// Works are how many runs there were of jobs that are there for their own sake.
+	Works map[string]int
 	history.Summary
 }
 
 func (r *Report) fill(rig *rig.Rig, s *Striker, h history.History) {
 	r.Counts, r.Answers = s.counts, map[int]int{}
 	r.Gaps, r.Alone = history.Gaps(h)
+	r.Works = map[string]int{}
+	names := map[string]string{}
+	for _, j := range h.Jobs {
+		names[j.ID] = j.Name
+	}
+	for _, row := range h.Rows {
+		for _, work := range []string{"64 shards", "accepted", "handler", "command"} {
+			if strings.HasPrefix(names[row.JobID], work) && (row.ShardIndex == 0) {
+				r.Works[work]++
+			}
+		}
+	}
 	for _, m := range rig.Members {
 		r.Dropped += m.Store.Dropped()
 		r.Starts += m.Starts()
@@ -61,6 +75,7 @@ func (r Report) String() string {
 	}
 	fmt.Fprintf(&b, "%d starts of processes, %d replies of commits lost, %d calls with old tokens refused by the targets, FROZEN allowed %d times\n",
 		r.Starts, r.Dropped, r.Refused, r.Frozen)
+	fmt.Fprintf(&b, "fires of jobs by what they begin with: %v\n", r.Works)
 	fmt.Fprintf(&b, "%.0f rows a second\n", float64(r.Rows)/r.Took.Seconds())
 	fmt.Fprintf(&b, "jobs of a node that died were not fired for %s; with no other fault %s\n", spread(r.Gaps), spread(r.Alone))
 	fmt.Fprintf(&b, "answers of the API during faults: %v, slowest %s\n", r.Answers, r.Slowest.Round(time.Millisecond))

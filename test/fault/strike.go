@@ -51,7 +51,7 @@ func (s *Striker) Round(ctx context.Context, r Round) error {
 }
 
 func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
-	f := history.Fault{Kind: string(b.Kind), Harm: b.Kind.harm()}
+	f := history.Fault{Kind: string(b.Kind), Harm: b.Kind.harm(), Store: b.Kind.family() == "store" || b.Kind == RowsLocked}
 	members := s.rig.Members
 	if b.Node >= 0 {
 		members = members[b.Node : b.Node+1]
@@ -170,7 +170,7 @@ func (s *Striker) twin(ctx context.Context, m *rig.Member) error {
 	if !t.Accepted {
 		return nil
 	}
-	at := s.open(history.Fault{Kind: string(Twin), Harm: history.HarmHiccup, Node: m.ID})
+	at := s.open(history.Fault{Kind: string(Twin), Harm: history.HarmDeath, Node: m.ID})
 	defer func() { s.over(at) }()
 	m.Fall(s.rig.Lease)
 	return m.Revive(ctx)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -41,35 +42,51 @@ func (c *checker) stopped(node string, at time.Time) bool {
 	return stopped
 }
 
-// harmless checks that nobody stopped, or was declared, by what takes no lease. A
-// fault of another kind that touches it may have done it.
+// harmless checks that nobody stopped, or was declared, without a fault that may
+// take its lease: an outage of the store for everybody, a slow store, a step of a
+// clock, a flood, or anything that is done to Redis is none.
 func (c *checker) harmless() {
-	for _, f := range c.h.Cluster.Faults {
-		if f.Harm != HarmNone || c.beside(f) {
-			continue
+	for _, x := range c.h.Cluster.Fences {
+		if !x.Works && !c.caused(x.Node, x.At) {
+			c.violate(RuleNoHarm, "%s stopped its work at %s (%s)%s", x.Node, x.At.Format(clockTime), x.Why, c.during(x.At))
 		}
-		from, until := f.From, f.Until.Add(c.h.Cluster.Lease+time.Second)
-		within := func(at time.Time) bool { return !at.Before(from) && !at.After(until) }
-		for _, x := range c.h.Cluster.Fences {
-			if within(x.At) && !x.Works {
-				c.violate(RuleNoHarm, "%s stopped its work at %s (%s), by %q from %s to %s", x.Node, x.At.Format(clockTime), x.Why, f.Kind, f.From.Format(clockTime), f.Until.Format(clockTime))
-			}
-		}
-		for _, d := range c.h.Cluster.Deaths {
-			if within(d.At) {
-				c.violate(RuleNoHarm, "%s declared %s DOWN at %s, by %q from %s to %s", d.By, d.Node, d.At.Format(clockTime), f.Kind, f.From.Format(clockTime), f.Until.Format(clockTime))
-			}
+	}
+	for _, d := range c.h.Cluster.Deaths {
+		if !c.caused(d.Node, d.At) {
+			c.violate(RuleNoHarm, "%s declared %s DOWN at %s%s", d.By, d.Node, d.At.Format(clockTime), c.during(d.At))
 		}
 	}
 }
 
-// beside reports whether something that may take a lease lies so near that it may
-// show while f lasts.
-func (c *checker) beside(f Fault) bool {
-	margin := 2*c.h.Cluster.Lease + time.Second
-	return slices.ContainsFunc(c.h.Cluster.Faults, func(g Fault) bool {
-		return g.Harm != HarmNone && g.From.Before(f.Until.Add(margin)) && g.Until.After(f.From.Add(-margin))
+// takesLease reports whether the fault may end the lease of its node.
+func (f Fault) takesLease() bool {
+	return f.Harm == HarmDeath || f.Harm == HarmFreeze || f.Harm == HarmCut || f.Harm == HarmStop
+}
+
+// caused reports whether a node may have lost its lease by a moment: something took
+// it, shortly before; or the store was away for everybody, and something took that
+// of a peer, whose promise the node then lacks (two faults at once, docs/cluster.md).
+func (c *checker) caused(node string, at time.Time) bool {
+	late := c.h.Cluster.Lease + 2*time.Second
+	near := func(f Fault, from time.Time) bool { return !f.From.After(at) && !f.Until.Before(from.Add(-late)) }
+	return slices.ContainsFunc(c.h.Cluster.Faults, func(f Fault) bool {
+		if f.takesLease() && f.Node == node {
+			return near(f, at)
+		}
+		return f.Harm == HarmNone && f.Node == "" && near(f, at) &&
+			slices.ContainsFunc(c.h.Cluster.Faults, func(g Fault) bool { return g.takesLease() && near(g, f.From) })
 	})
+}
+
+// during names what went on at a moment.
+func (c *checker) during(at time.Time) string {
+	text := ""
+	for _, f := range c.h.Cluster.Faults {
+		if !at.Before(f.From) && !at.After(f.Until.Add(c.h.Cluster.Lease)) {
+			text += fmt.Sprintf("; %s %q from %s to %s", f.Node, f.Kind, f.From.Format(clockTime), f.Until.Format(clockTime))
+		}
+	}
+	return text
 }
 
 // reasons checks that what a row says of its end is of the attempt that it names:

@@ -57,6 +57,9 @@ type Fault struct {
 	// Node is empty when it was done to all.
 	Node        string
 	From, Until time.Time
+	// Store: it touches the store or the way to it, so that what must be stored may
+	// be late.
+	Store bool
 }
 
 // Reply is how the API of a node answered a call; Status 0: not at all.

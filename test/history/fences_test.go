@@ -28,6 +28,12 @@ func fenceSeeds() []seeded {
 		{history.RuleNoHarm, "a node that is declared when the store is back", func(h *history.History) {
 			h.Cluster.Deaths = append(h.Cluster.Deaths, history.Death{Node: "a", By: "b", At: at(177_000)})
 		}},
+		{history.RuleNoHarm, "a node that stops while nothing is done", func(h *history.History) {
+			h.Cluster.Fences = append(h.Cluster.Fences, history.Fence{Node: "a", At: at(110_000)})
+		}},
+		{history.RuleNoHarm, "a node that stops when another one is cut off", func(h *history.History) {
+			h.Cluster.Fences = append(h.Cluster.Fences, history.Fence{Node: "a", At: at(133_000)})
+		}},
 		{history.RuleDeleted, "a run that begins after its job is deleted", func(h *history.History) { job(h, "two").Deleted = at(29_000) }},
 		{history.RuleWrongNode, "a run on a node without its handler", func(h *history.History) { job(h, "work").Nodes = []string{"a"} }},
 		{history.RuleLimit, "a third command on a node of two slots", func(h *history.History) {
