@@ -62,11 +62,11 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	if err := client.Login(ctx, t.Rig.Password); err != nil {
 		return report, err
 	}
+	t.Target.ReportTo(t.report(ctx))
 	jobs, err := crash.CreateAll(ctx, client, t.URL, t.Size)
 	if err != nil {
 		return report, err
 	}
-	t.Target.ReportTo(t.report(ctx))
 	w := &watch{rig: t.Rig, client: client, hand: &crash.Hand{Job: crash.ByHand(jobs)}}
 	work := NewWork(t.Rig, client, t.URL, t.Size.Commands)
 	striker := NewStriker(t.Rig, t.Server, work)

@@ -32,6 +32,7 @@ type Work struct {
 	jobs       []history.Job
 	triggers   []history.Trigger
 	unanswered int
+	cancels    []string
 }
 
 // NewWork calls the nodes of a rig; its jobs call url.
@@ -157,6 +158,7 @@ func (w *Work) add(h *history.History) {
 	defer w.mu.Unlock()
 	h.Triggers = append(h.Triggers, w.triggers...)
 	h.Unanswered += w.unanswered
+	h.Cancels = append(h.Cancels, w.cancels...)
 }
 
 // made are the jobs that were made.
@@ -228,6 +230,9 @@ func (w *Work) firstLimit(ctx context.Context) error {
 	var cancelled error
 	wg.Go(func() {
 		for _, id := range runs[:len(runs)/2] {
+			w.mu.Lock()
+			w.cancels = append(w.cancels, id)
+			w.mu.Unlock()
 			err := w.ask(ctx, func(c *crash.Client) error { return c.Cancel(ctx, id) })
 			var refused *crash.StatusError
 			if err != nil && !errors.As(err, &refused) { // over already is what a cancel may meet

@@ -124,6 +124,10 @@ func TestEverySeededViolationIsFound(t *testing.T) {
 		{history.RuleStuck, "a run that never ends", func(h *history.History) { row(h, "shards-0-0").Status = "RUNNING" }},
 		{history.RuleStuck, "a run that never starts", func(h *history.History) { row(h, "shards-0-1").Status = "WAITING" }},
 		{history.RuleNoReason, "a failure without a reason", func(h *history.History) { row(h, "grid-9-0").Reason = "" }},
+		{history.RuleNoReason, "a cancel that nobody asked for", func(h *history.History) {
+			h.Cancels = []string{"grid-1-0"}
+			row(h, "grid-9-0").Status, row(h, "grid-9-0").Reason = "CANCELLED", ""
+		}},
 		{history.RuleDoubleAttempt, "an attempt made twice", func(h *history.History) { h.Calls = append(h.Calls, h.Calls[0]) }},
 		{history.RuleUnseenSuccess, "a success nobody saw", func(h *history.History) { h.Calls = h.Calls[1:] }},
 		{history.RuleUnseenSuccess, "the success of an attempt whose caller was gone", func(h *history.History) { h.Calls[0].Answer = history.AnswerCut }},

@@ -131,6 +131,8 @@ type History struct {
 	// Unanswered counts triggers whose outcome the API calls unknown: the
 	// server was killed while it worked on them. Each made one run or none.
 	Unanswered int
+	// Cancels are the runs that were asked to end, by people, who give no reason.
+	Cancels []string
 	// Cluster is what is known beside this when several nodes ran.
 	Cluster Cluster
 }
