@@ -126,7 +126,11 @@ type Round struct {
 func (r Round) String() string {
 	parts := make([]string, len(r.Blows))
 	for i, b := range r.Blows {
-		parts[i] = fmt.Sprintf("%s %s(node %d, after %s, for %s)", b.Kind, b.Point, b.Node, b.After, b.For)
+		how := b.Point
+		if b.Step != 0 {
+			how = "by " + b.Step.String()
+		}
+		parts[i] = fmt.Sprintf("%s %s(node %d, after %s, for %s)", b.Kind, how, b.Node, b.After, b.For)
 	}
 	return strings.Join(parts, " + ") + fmt.Sprintf(", rest %s", r.Rest)
 }
