@@ -169,7 +169,7 @@ func (w *Work) made() []history.Job {
 }
 
 // queueLength is how many runs wait when their job is deleted.
-const queueLength = 120
+const queueLength = 800
 
 // deleteQueue deletes a job while its runs wait for one another.
 func (w *Work) deleteQueue(ctx context.Context) error {
