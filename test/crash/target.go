@@ -121,7 +121,7 @@ func (t *Target) accept(w http.ResponseWriter, c *history.Call, work time.Durati
 				t.mu.Unlock()
 				return
 			default:
-				lost = lost || status == 0
+				lost = lost || status != http.StatusTooManyRequests
 			}
 		}
 	})
