@@ -17,15 +17,16 @@ const (
 	foldKinds = 1000
 	// foldSignIns bounds the refused sign-ins of a minute that get an entry each.
 	foldSignIns = 30
-	// The statuses of refused calls.
-	notSignedIn = 401
-	forbidden   = 403
+	// forbidden is the status of calls that were refused for want of a right,
+	// lowestFailure the lowest one of calls that failed.
+	forbidden     = 403
+	lowestFailure = 400
 )
 
 // refused reports whether an entry is of a call that was refused for want of a
-// right, or of a sign-in that failed.
+// right, or of a sign-in that failed, were it because the caller hung up.
 func refused(e entity.AuditEntry) bool {
-	return e.Status == forbidden || e.Status == notSignedIn
+	return e.Status == forbidden || e.UserID == "" && e.Status >= lowestFailure
 }
 
 // foldKey is what refused calls have in common.
