@@ -45,7 +45,9 @@ func TestDecodingStopsWithTheCall(t *testing.T) {
 func TestAFaultNamesItsPlace(t *testing.T) {
 	_, err := decode(t.Context(), []byte(`{"a":[0,{"b":{"c":1,"c":2}}]}`), 100)
 	require.ErrorContains(t, err, `"a[1].b.c" is given twice`)
-	_, err = decode(t.Context(), []byte(`{"a":[{"b":{"`+strings.Repeat("x", maxName+1)+`":1}}]}`), 100)
+	_, err = decode(t.Context(), []byte(`{"`+strings.Repeat("x", 256)+`":1}`), 100)
+	require.NoError(t, err)
+	_, err = decode(t.Context(), []byte(`{"a":[{"b":{"`+strings.Repeat("x", 257)+`":1}}]}`), 100)
 	var invalid *fault.Error
 	require.ErrorAs(t, err, &invalid)
 	require.Equal(t, "name_too_long", invalid.Fields[0].Code)
