@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,8 +38,16 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	e.about(id, "settle", `{"group":[null,"pay"],"version":[null,1]}`)
 	e.call("POST", "/api/v1/jobs/"+id+"/pause", "").want(200)
 	e.about(id, "settle", "")
+	e.call("POST", "/api/v1/jobs/"+id+"/pause", `{"reason":"the bank moves","until":"2026-11-21T12:00:00Z"}`).want(200)
+	e.about(id, "settle", `{"reason":[null,"the bank moves"],"until":[null,"2026-11-21T12:00:00.000Z"]}`)
+	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+id+`"],"reason":"the bank moves"}`).want(200)
+	e.about("1 objects", "", `{"done":[null,{"`+id+`":[]}],"refused":[null,{}],"reason":[null,"the bank moves"]}`)
+	e.call("POST", "/api/v1/bulk/jobs/trigger", `{"ids":["`+id+`"]}`).want(200)
+	e.about("1 objects", "", `{"done":[null,{"`+id+`":["run-1"]}],"refused":[null,{}]}`)
+	e.call("POST", "/api/v1/jobs/pause", `{"reason":"the bank moves"}`).want(200)
+	e.about("all jobs", "", `{"reason":[null,"the bank moves"]}`)
 	e.call("POST", "/api/v1/jobs/"+id+"/trigger", `{"params":{"day":"2026-11-20","db":{"password":"hunter2"},"apiToken":"x"},"delaySec":5}`).want(202)
-	e.about(id, "", `{"executionIds":[null,["run-1"]],"params":[null,{"day":"2026-11-20","db":{"password":"***"},"apiToken":"***"}],"delaySec":[null,5]}`)
+	e.about(id, "", `{"executionIds":[null,["run-2"]],"params":[null,{"day":"2026-11-20","db":{"password":"***"},"apiToken":"***"}],"delaySec":[null,5]}`)
 	copied := e.call("POST", "/api/v1/jobs/"+id+"/copy", `{"name":"again","group":"other"}`).want(201)
 	e.about(fmt.Sprint(copied.json()["id"]), "again", `{"copyOf":[null,"`+id+`"],"group":[null,"other"]}`)
 	e.call("DELETE", "/api/v1/jobs/"+id, "").want(204)
@@ -46,7 +55,7 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 
 	other := fmt.Sprint(copied.json()["id"])
 	e.call("POST", "/api/v1/bulk/jobs/delete", `{"ids":["`+other+`","none"]}`).want(200)
-	e.about("2 objects", "", `{"deleted":[{"`+other+`":"again"},null]}`)
+	e.about("2 objects", "", `{"deleted":[{"`+other+`":"again"},null],"refused":[null,{"none":"not_found"}]}`)
 
 	e.call("POST", "/api/v1/secrets", `{"name":"TOKEN","value":"hunter2-hunter2","description":"of billing"}`).want(201)
 	e.about("TOKEN", "", `{"value":["***","***"],"description":[null,"of billing"],"groups":[null,null]}`)
@@ -110,4 +119,24 @@ func TestACallThatPanicsIsInTheAuditLog(t *testing.T) {
 	e.jobs.panics = http.ErrAbortHandler
 	require.Panics(t, func() { e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`) })
 	require.Len(t, e.people.audit, 2)
+}
+
+// A call for as many objects as there may be is kept whole.
+func TestABulkCallIsInTheAuditLogAsAWhole(t *testing.T) {
+	e := newEdge(t)
+	var ids []string
+	for i := range 500 {
+		ids = append(ids, fmt.Sprintf("01990000-0000-7000-8000-%012d", i))
+	}
+	e.jobs.runPrefix = "01990000-0000-7000-8000-0000-" // as long as they are
+	body := `{"ids":["` + strings.Join(ids, `","`) + `"]}`
+	e.call("POST", "/api/v1/bulk/jobs/trigger", body).want(200)
+	require.Less(t, len(e.last().Changes), 64<<10, "what the log takes")
+	for i, id := range ids {
+		require.Contains(t, e.last().Changes, `"`+id+`"`)
+		require.Contains(t, e.last().Changes, fmt.Sprintf(`-run-%d"`, i+1))
+	}
+	e.call("POST", "/api/v1/bulk/jobs/delete", body).want(200) // none of them exists
+	require.Less(t, len(e.last().Changes), 64<<10)
+	require.Equal(t, 500, strings.Count(e.last().Changes, "not_found"))
 }

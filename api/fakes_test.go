@@ -37,6 +37,8 @@ type fakeJobs struct {
 	formerData string
 	// formerGroup is the group of former versions; empty is that of the job.
 	formerGroup string
+	// runPrefix begins the ids of triggered runs.
+	runPrefix string
 }
 
 func newFakeJobs() *fakeJobs { return &fakeJobs{jobs: map[string]*entity.Job{}} }
@@ -136,7 +138,7 @@ func (f *fakeJobs) Trigger(_ context.Context, _ string, t service.Trigger) ([]st
 	defer f.mu.Unlock()
 	f.trigger = t
 	f.triggers++
-	return []string{fmt.Sprint("run-", f.triggers)}, nil
+	return []string{fmt.Sprint(f.runPrefix, "run-", f.triggers)}, nil
 }
 
 func (f *fakeJobs) History(ctx context.Context, id string, _ repository.Page) ([]*entity.Job, string, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -56,7 +57,7 @@ func (b *BulkController) PauseJobs(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.run(c, middleware.Job, permission.JobWrite, ids, false, func(ctx context.Context, id string) ([]string, error) {
+	return b.run(c, middleware.Job, permission.JobWrite, treatment{ids: ids, note: func(did map[string][2]any) { maps.Copy(did, auditOfPause(p)) }}, func(ctx context.Context, id string) ([]string, error) {
 		_, err := b.jobs.Pause(ctx, id, p)
 		return nil, err
 	})
@@ -90,7 +91,15 @@ func (b *BulkController) ResumeJobs(c *gin.Context) error {
 func (b *BulkController) DeleteJobs(c *gin.Context) error {
 	var mu sync.Mutex
 	deleted := map[string]string{}
-	err := b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
+	body, err := request.ReadBulk(c.Request, false)
+	if err != nil {
+		return err
+	}
+	note := func(did map[string][2]any) {
+		delete(did, "done")
+		did["deleted"] = [2]any{auditOfDeleted(deleted), nil}
+	}
+	return b.run(c, middleware.Job, permission.JobWrite, treatment{ids: body.IDs, note: note}, func(ctx context.Context, id string) ([]string, error) {
 		job, err := b.jobs.Get(ctx, id)
 		if err != nil {
 			return nil, err
@@ -103,10 +112,6 @@ func (b *BulkController) DeleteJobs(c *gin.Context) error {
 		deleted[id] = job.Name
 		return nil, nil
 	})
-	if err == nil {
-		middleware.Did(c, map[string][2]any{"deleted": {deleted, nil}})
-	}
-	return err
 }
 
 // TriggerJobs answers POST /bulk/jobs/trigger.
@@ -192,7 +197,7 @@ func (b *BulkController) byID(c *gin.Context, o middleware.Object, p permission.
 	if err != nil {
 		return err
 	}
-	return b.run(c, o, p, body.IDs, false, do)
+	return b.run(c, o, p, treatment{ids: body.IDs}, do)
 }
 
 func (b *BulkController) byCause(c *gin.Context, do one) error {
@@ -207,7 +212,7 @@ func (b *BulkController) byCause(c *gin.Context, do one) error {
 			return err
 		}
 	}
-	return b.run(c, middleware.Execution, permission.ExecutionWrite, ids, more, do)
+	return b.run(c, middleware.Execution, permission.ExecutionWrite, treatment{ids: ids, more: more}, do)
 }
 
 // lettersOf lists the newest letters of a cause, as many as one call may name.
@@ -228,7 +233,17 @@ func (b *BulkController) lettersOf(ctx context.Context, f repository.DeadLetterF
 	}
 }
 
-func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.Permission, ids []string, more bool, do one) error {
+// treatment is what a call treats.
+type treatment struct {
+	ids []string
+	// more: there are others, for another call.
+	more bool
+	// note adds to what the audit log keeps; nil adds nothing.
+	note func(did map[string][2]any)
+}
+
+func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.Permission, t treatment, do one) error {
+	ids := t.ids
 	refused, err := b.scope.Refused(c, o, p, ids)
 	if err != nil {
 		return err
@@ -255,7 +270,7 @@ func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.P
 		})
 	}
 	_ = workers.Wait() // the workers report by item
-	answer := vo.Bulk{Items: items, More: more}
+	answer := vo.Bulk{Items: items, More: t.more}
 	for _, item := range items {
 		if item.OK {
 			answer.Succeeded++
@@ -263,7 +278,11 @@ func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.P
 	}
 	answer.Failed = len(items) - answer.Succeeded
 	middleware.About(c, fmt.Sprintf("%d objects", len(ids)))
-	middleware.Changed(c, nil, answer)
+	did := auditOfBulk(items)
+	if t.note != nil {
+		t.note(did)
+	}
+	middleware.Did(c, did)
 	return reply(c, http.StatusOK, answer)
 }
 

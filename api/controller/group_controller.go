@@ -206,6 +206,7 @@ func (g *GroupController) pause(c *gin.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	didPause(c, p)
 	return replyGroup(c, http.StatusOK, group)
 }
 

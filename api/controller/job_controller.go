@@ -226,6 +226,7 @@ func (j *JobController) Pause(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	didPause(c, p)
 	middleware.Named(c, job.Name)
 	return j.reply(c, http.StatusOK, job)
 }
