@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -87,21 +88,36 @@ func (s *JobService) Resume(ctx context.Context, id string) (*entity.Job, error)
 	}})
 }
 
-// resumedAtOnce bounds the pauses that one round of ResumeDue ends.
+// resumedAtOnce is how many pauses that are over ResumeDue reads at once.
 const resumedAtOnce = 200
 
 // ResumeDue resumes the jobs whose pause has an end that has come. It is a duty,
 // and may be done by several at once. The trouble of one job does not hold up the
-// others.
+// others, and is met again by the next look.
 func (s *JobService) ResumeDue(ctx context.Context) error {
-	ids, err := s.Plans.JobPausesOver(ctx, s.Clock.Now(), resumedAtOnce)
-	if err != nil {
-		return fmt.Errorf("find pauses that are over: %w", err)
-	}
+	left := map[string]bool{} // those that were tried and are found again
 	var errs []error
-	for _, id := range ids {
-		if err := s.resumeDue(ctx, id); err != nil && !fault.Is(err, fault.KindNotFound) {
-			errs = append(errs, fmt.Errorf("end the pause of job %s: %w", id, err))
+	for len(errs) < resumedAtOnce {
+		ids, err := s.Plans.JobPausesOver(ctx, s.Clock.Now(), resumedAtOnce+len(left))
+		if err != nil {
+			return errors.Join(append(errs, fmt.Errorf("find pauses that are over: %w", err))...)
+		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { return left[id] })
+		for _, id := range ids {
+			err := s.resumeDue(ctx, id)
+			if err == nil {
+				continue
+			}
+			left[id] = true
+			if !fault.Is(err, fault.KindNotFound) {
+				errs = append(errs, fmt.Errorf("end the pause of job %s: %w", id, err))
+			}
+			if fault.Is(err, fault.KindUnavailable) {
+				return errors.Join(errs...)
+			}
+		}
+		if len(ids) < resumedAtOnce {
+			break
 		}
 	}
 	return errors.Join(errs...)

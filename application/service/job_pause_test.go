@@ -2,12 +2,14 @@ package service_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
@@ -198,6 +200,30 @@ func TestABrokenJobDoesNotKeepTheDutyBusy(t *testing.T) {
 	version := d.job(bad.ID).Version
 	d.endPauses()
 	require.Equal(t, version, d.job(bad.ID).Version)
+}
+
+// However many pauses end at one moment, one look ends them all, and those that
+// cannot be ended hold up none of the others.
+func TestManyPausesEndAtOneMoment(t *testing.T) {
+	d := newDesk(t)
+	first, last := "", ""
+	for n := range 450 {
+		job := d.tenSeconds(fmt.Sprintf("job %03d", n), "g")
+		_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Until: noon(15 * time.Second)})
+		require.NoError(t, err)
+		if last = job.ID; first == "" {
+			first = job.ID
+		}
+	}
+	d.Clock.Advance(16 * time.Second)
+	d.Faults.Next("job.resumed", enginetest.LostCommit)
+	require.Error(t, d.Jobs.ResumeDue(t.Context()))
+	over, err := d.Store.JobPausesOver(t.Context(), d.Clock.Now(), 1000)
+	require.NoError(t, err)
+	require.Equal(t, []string{first}, over, "the next look meets it again")
+	require.Equal(t, entity.JobEnabled, d.job(last).Status)
+	d.endPauses()
+	require.Equal(t, entity.JobEnabled, d.job(first).Status)
 }
 
 // A release that knows no notes of pauses leaves those of former pauses behind.
