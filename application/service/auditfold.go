@@ -95,8 +95,13 @@ func (s *folded) count(e entity.AuditEntry, calls int) {
 	calls += s.entry.Calls
 	if old := s.entry; old.Calls > 0 {
 		for _, text := range [][2]*string{
-			{&e.UserID, &old.UserID}, {&e.UserName, &old.UserName}, {&e.TokenID, &old.TokenID}, {&e.Address, &old.Address},
-			{&e.Object, &old.Object}, {&e.ObjectName, &old.ObjectName}, {&e.Action, &old.Action},
+			{&e.UserID, &old.UserID},
+			{&e.UserName, &old.UserName},
+			{&e.TokenID, &old.TokenID},
+			{&e.Address, &old.Address},
+			{&e.Object, &old.Object},
+			{&e.ObjectName, &old.ObjectName},
+			{&e.Action, &old.Action},
 		} {
 			if *text[0] != *text[1] {
 				*text[0] = ""

@@ -154,9 +154,10 @@ func (s *SecretService) breaks(ctx context.Context, v entity.Secret, groups []st
 	if len(jobs) > maxBroken {
 		jobs, more = jobs[:maxBroken], "more than "
 	}
-	broken := fault.Conflict("secret_in_use", "%s%d jobs of other groups name the secret and would fail; change them first, or send force: true", more, len(jobs))
+	broken := fault.New(fault.KindConflict, "secret_in_use",
+		fmt.Sprintf("%s%d jobs of other groups name the secret and would fail; change them first, or send force: true", more, len(jobs)))
 	for _, j := range jobs {
-		broken.(*fault.Error).Fields = append(broken.(*fault.Error).Fields, fault.Field{
+		broken.Fields = append(broken.Fields, fault.Field{
 			Field: "groups", Code: "job", Message: fmt.Sprintf("%s/%s (%s)", j.Group, j.Name, j.ID),
 		})
 	}

@@ -2,6 +2,7 @@ package connlimit_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -96,8 +97,8 @@ func (c *client) cut() {
 	c.t.Helper()
 	_, err := c.r.ReadByte()
 	require.Error(c.t, err)
-	timeout, isNet := err.(net.Error)
-	require.False(c.t, isNet && timeout.Timeout(), "the connection is still there")
+	var timeout net.Error
+	require.False(c.t, errors.As(err, &timeout) && timeout.Timeout(), "the connection is still there")
 }
 
 const one, two, three = "127.0.0.1", "127.0.0.2", "127.0.0.3"

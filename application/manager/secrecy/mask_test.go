@@ -22,7 +22,7 @@ import (
 // asciiJSON writes a text as JSON does that knows ASCII alone, as Python's does.
 func asciiJSON(s string, format string) string {
 	var b strings.Builder
-	for _, unit := range []rune(s) {
+	for _, unit := range s {
 		switch {
 		case unit == '"' || unit == '\\':
 			b.WriteString(`\` + string(unit))
