@@ -78,10 +78,12 @@ func scanColumns(rows *sql.Rows, more ...any) (*entity.Execution, error) {
 	var start, end, created, updated, scheduled, due, deadline, skipFrom, skipTo stamp
 	var shard, message, result, params, reason, claim, checkpoint, retryOf, root sql.NullString
 	var duration, fence, losses, cancel, progress, skips, atLeast sql.NullInt64
-	unread, err := scanRow(rows, append([]any{&e.ID, &e.JobID, &e.NodeID, &shard, &e.Status, &start, &end, &duration, &e.RetryCount, &message, &result,
+	unread, err := scanRow(rows, append([]any{
+		&e.ID, &e.JobID, &e.NodeID, &shard, &e.Status, &start, &end, &duration, &e.RetryCount, &message, &result,
 		&created, &updated, &e.FireKey, &scheduled, &due, &e.Trigger, &e.JobVersion, &e.Priority, &params, &reason, &e.Epoch, &e.Token,
 		&fence, &e.Attempt, &losses, &claim, &deadline, &cancel, &progress, &checkpoint, &retryOf, &root,
-		&skipFrom, &skipTo, &skips, &atLeast}, more...)...)
+		&skipFrom, &skipTo, &skips, &atLeast,
+	}, more...)...)
 	if err != nil {
 		return nil, err
 	}
