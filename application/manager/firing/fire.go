@@ -44,6 +44,17 @@ type result struct {
 // takes. Patiently it waits for rows that somebody else has locked. All hints
 // are settled, put aside or given back when it returns.
 func (m *JobManager) fire(ctx context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
+	err := batch.Guard(func() error { return m.fireBatch(ctx, hints, groups, patient) })
+	var panicked *batch.PanicError
+	if errors.As(err, &panicked) {
+		for _, h := range hints { // the next scan finds what is still due
+			m.book.settle(h, nil, m.StoreClock.Now())
+		}
+	}
+	return err
+}
+
+func (m *JobManager) fireBatch(ctx context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
 	began := m.Clock.Monotonic()
 	now := m.StoreClock.Now()
 	items := m.planBatch(ctx, hints, groups, now)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -108,4 +110,29 @@ func TestAHintThatPanicsIsLeftToTheScan(t *testing.T) {
 	n.Planner.Schedules = trap{n.Schedules, true}
 	n.Planner.Hint(job)
 	require.Zero(t, n.Planner.Held())
+}
+
+// trapMetrics panics once, when a batch has been fired.
+type trapMetrics struct {
+	firing.Metrics
+	left int
+}
+
+func (m *trapMetrics) FireBatch(fires int, took time.Duration) {
+	if m.left--; m.left >= 0 {
+		panic("figures that panic")
+	}
+	m.Metrics.FireBatch(fires, took)
+}
+
+// A panic that no job is to blame for ends one batch: what is due stays due.
+func TestABatchThatPanicsLosesNoJob(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	n.Planner.Metrics = &trapMetrics{n.Planner.Metrics, 1}
+	jobs := addMany(t, n, 3, nil)
+	require.ErrorContains(t, fireOnce(t, n), "figures that panic")
+	n.FireAt(t, second(1))
+	for _, job := range jobs {
+		require.Equal(t, []int{0, 1}, nominals(n.Rows(t, job.ID)))
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -29,7 +30,7 @@ func (t *TaskManager) claimLoop(ctx context.Context) {
 		case <-timer.C():
 		case <-freed:
 		}
-		err := t.claimAll(ctx)
+		err := batch.Guard(func() error { return t.claimAll(ctx) })
 		if ctx.Err() != nil {
 			return
 		}
@@ -100,7 +101,11 @@ func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queue
 	if reserved == 0 {
 		return false, nil
 	}
-	rows, err := t.claimRows(ctx, reserved, queues)
+	var rows []*entity.Execution
+	err = batch.Guard(func() (err error) {
+		rows, err = t.claimRows(ctx, reserved, queues)
+		return err
+	})
 	if err != nil {
 		t.giveBack(kind, reserved)
 		return false, err

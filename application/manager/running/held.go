@@ -255,7 +255,7 @@ func (t *TaskManager) storeAlone(f *finished, cause error) error {
 			t.putOff(f, cause)
 			return fmt.Errorf("store the end of run %s: %w", f.run.Execution.ID, cause)
 		}
-		if cause = t.store([]*finished{f}); cause == nil || batch.Passes(cause) {
+		if cause = batch.Guard(func() error { return t.store([]*finished{f}) }); cause == nil || batch.Passes(cause) {
 			return cause
 		}
 	}

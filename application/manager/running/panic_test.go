@@ -1,0 +1,59 @@
+package running_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// Rule 10: an end whose storing panics, each time, holds up no other end. It is
+// tried again and again, and stored once that is over.
+func TestAnEndThatPanicsHoldsUpNoOther(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	var jobs []*entity.Job
+	for _, name := range []string{"first", "second", "panics", "fourth"} {
+		jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
+	}
+	var mended atomic.Bool
+	n.Faults.Poison(func(id string) bool {
+		if !mended.Load() && n.Row(t, id).JobID == jobs[2].ID {
+			panic("an end that panics")
+		}
+		return false
+	})
+	rows := endTogether(t, n, entity.Succeeded("done"), nothing, jobs...)
+	for i, row := range rows {
+		if i != 2 {
+			n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+		}
+	}
+	require.Equal(t, entity.StatusRunning, n.Row(t, rows[2].ID).Status)
+	later := startRun(t, n, jobs[0].ID)
+	n.AwaitStatus(t, later.ID, entity.StatusSuccess)
+	mended.Store(true)
+	eventually(t, n, "the end is stored after all", func() bool { return n.Row(t, rows[2].ID).Status == entity.StatusSuccess })
+	awaitIdle(t, n)
+}
+
+// Rule 10: a claim that panics ends neither the node nor its claiming, and keeps
+// no slot.
+func TestAClaimThatPanicsIsTriedAgain(t *testing.T) {
+	n := startedNode(t, enginetest.Options{Slots: 1})
+	job := n.Add(t, enginetest.Job("claimed", nil))
+	row := waitingRun(t, n, job.ID)
+	var panics atomic.Int32
+	n.Faults.Before(func(name string) {
+		if name == "claim" && panics.Add(1) <= 2 {
+			panic("a claim that panics")
+		}
+	})
+	n.Runner.Notice(coordination.Effect{Ready: 1})
+	eventually(t, n, "the run ends", func() bool { return n.Row(t, row.ID).Status == entity.StatusSuccess })
+	require.Greater(t, panics.Load(), int32(2))
+	awaitIdle(t, n)
+}
