@@ -91,8 +91,12 @@ func byPlace(a, b *entity.Execution) int {
 func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r repository.ClaimRequest, now string) error {
 	key := entity.RunningKey(r.NodeID)
 	ids := make([]string, len(rows))
+	var told []string
 	for i, e := range rows {
 		ids[i] = e.ID
+		if e.ErrorMessage != "" {
+			told = append(told, e.ID)
+		}
 	}
 	slices.Sort(ids)
 	for _, part := range chunks(ids, w.c.d.maxRows) {
@@ -104,8 +108,17 @@ func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r 
 			return err
 		}
 	}
+	// Why a run that was put back has not begun is no message of the attempt that
+	// begins (engine rule 19). Few rows hold any.
+	for _, part := range chunks(sorted(told), w.c.d.maxRows) {
+		in, args := w.c.d.in("id", part)
+		if _, err := w.c.exec(ctx, "execution.claim-clear", "UPDATE scheduler_job_execution"+w.c.d.byPrimary+" SET error_message = NULL WHERE "+in, args...); err != nil {
+			return err
+		}
+	}
 	at := parseStamp(now)
 	for _, e := range rows {
+		e.ErrorMessage = ""
 		e.Status, e.NodeID, e.Epoch, e.Claim = entity.StatusRunning, r.NodeID, r.Epoch, key
 		e.Attempt++
 		e.Token++

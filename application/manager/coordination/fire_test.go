@@ -81,6 +81,19 @@ func TestASkippedFireTakesTheIdOfItsRun(t *testing.T) {
 	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonOverlap, noon}, []any{skipped.Status, skipped.Reason, skipped.EndTime})
 }
 
+// What a run says when it ends without running is of that end, and not what it
+// waited for, or a former attempt came to (engine rule 19).
+func TestARunThatIsClosedSaysNothingOfBefore(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for attempt, want := range map[int]string{0: "", 1: "the retry did not start before its start deadline"} {
+		row := &entity.Execution{Status: entity.StatusWaiting, Attempt: attempt, ErrorMessage: "no place is free", Result: "half", Claim: entity.ParkedKey(now)}
+		coordination.Close(row, entity.StatusSkipped, entity.ReasonDeadline, now)
+		require.Equal(t, want, row.ErrorMessage)
+		require.Empty(t, row.Result)
+		require.Empty(t, row.Claim)
+	}
+}
+
 // Rule 5: many fires are one row, apart from that of their first.
 func TestARangeStandsForManyFires(t *testing.T) {
 	row := coordination.Range(&entity.Job{ID: "j", Version: 2}, planning.Skip{

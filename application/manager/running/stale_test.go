@@ -12,6 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
 // ends notes the ends of attempts as they are counted.
@@ -71,6 +73,25 @@ func TestReasonAndMessageBelongToTheirAttempt(t *testing.T) {
 	require.Equal(t, []string{"EXIT_CODE", "exit code 3", "half"}, []string{string(former[0].Reason), former[0].ErrorMessage, former[0].Result})
 	awaitIdle(t, n)
 	require.Equal(t, []string{"FAILED(EXIT_CODE) retried", "CANCELLED()"}, counted.all())
+}
+
+// Why a run that was put back has not begun stands in its row while it waits, and
+// no longer (engine rule 19).
+func TestWhyARunWasPutBackIsNoMessageOfItsAttempt(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		n := enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{})
+		n.Start(t)
+		job := n.Add(t, enginetest.Job("busy", nil))
+		inTurn(n, entity.NotBegun(time.Second, "no place is free"))
+		row := startRun(t, n, job.ID)
+		eventually(t, n, "it is put back", func() bool { return n.Row(t, row.ID).ErrorMessage == "no place is free" })
+		require.Equal(t, entity.StatusWaiting, n.Row(t, row.ID).Status)
+		release := n.Script.Hold()
+		eventually(t, n, "it begins", func() bool { return n.Row(t, row.ID).Status == entity.StatusRunning })
+		require.Empty(t, n.Row(t, row.ID).ErrorMessage)
+		release()
+		require.Empty(t, n.AwaitStatus(t, row.ID, entity.StatusSuccess).ErrorMessage)
+	})
 }
 
 // A run that is cancelled while its attempt fails is counted as what it is.

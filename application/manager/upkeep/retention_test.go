@@ -160,6 +160,8 @@ func TestRetentionThatDoesNotKeepUpSaysSo(t *testing.T) {
 		}
 	}
 	run()
+	require.LessOrEqual(t, len(p.order), 22, "a third of the time is rest")
+	require.Greater(t, len(p.order), 5)
 	run()
 	reason, _ := r.Behind()
 	require.Empty(t, reason, "a rush may take a few runs")
