@@ -20,7 +20,7 @@ const jobsHead = `# Jobs
 
 Written by ` + "`make docs`" + ` from the types in ` + "`api/model/request`" + ` and the files in ` + "`configs/jobs`" + `. This is what ` + "`POST /api/v1/jobs`" + ` takes as JSON and
 ` + "`platform-scheduler job apply`" + ` as YAML. Only ` + "`name`, `jobType`" + ` and what that type needs are required; what is absent or null is at its default. Unknown fields
-are refused, and what GET shows may be sent back: ` + "`id`, `status`, `version`, `nextFireTime`, `lastFireTime`, `createTime` and `updateTime`" + ` are read and not looked at.
+are refused, and what GET shows may be sent back: READONLY are read and not looked at.
 Where texts of jobData look like numbers (` + "`headers`, `env`, `command`, `expectedStatus`" + `), numbers and booleans are taken as they are written: ` + "`1.10`" + ` is the text 1.10.
 
 Editors check and complete such files by [a JSON Schema](job.schema.json): begin one with
@@ -42,11 +42,26 @@ var parts = []struct {
 	{"jobData of COMMAND", "CommandDataBody", "jobData.", request.CommandData{}},
 }
 
+// readOnly are the names of the fields of a job that nobody writes.
+func readOnly(t *testing.T, doc *openapi2.T) string {
+	t.Helper()
+	var names []string
+	for name, p := range doc.Definitions["JobBody"].Value.Properties {
+		if p.Value != nil && p.Value.ReadOnly {
+			names = append(names, "`"+name+"`")
+		}
+	}
+	require.Greater(t, len(names), 5)
+	slices.Sort(names)
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
 // jobsPage is the reference of all that a job can hold.
 func jobsPage(t *testing.T, doc *openapi2.T, forms map[string]*openapi2.Schema) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString(jobsHead)
+	b.WriteString(strings.Replace(jobsHead, "READONLY", readOnly(t, doc), 1))
 	b.WriteString("\n## Whole jobs\n")
 	files, err := filepath.Glob(root + "/configs/jobs/*.yaml")
 	require.NoError(t, err)
