@@ -3,6 +3,7 @@ package running_test
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,28 +16,23 @@ import (
 // tried again and again, and stored once that is over.
 func TestAnEndThatPanicsHoldsUpNoOther(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
-	var jobs []*entity.Job
-	for _, name := range []string{"first", "second", "panics", "fourth"} {
-		jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
-	}
+	bad, good := n.Add(t, enginetest.Job("panics", nil)), n.Add(t, enginetest.Job("good", nil))
+	rows, effect := trigger(t, n, bad.ID)
+	var panics atomic.Int32
 	var mended atomic.Bool
 	n.Faults.Poison(func(id string) bool {
-		if !mended.Load() && n.Row(t, id).JobID == jobs[2].ID {
+		if id == rows[0].ID && !mended.Load() {
+			panics.Add(1)
 			panic("an end that panics")
 		}
 		return false
 	})
-	rows := endTogether(t, n, entity.Succeeded("done"), nothing, jobs...)
-	for i, row := range rows {
-		if i != 2 {
-			n.AwaitStatus(t, row.ID, entity.StatusSuccess)
-		}
-	}
-	require.Equal(t, entity.StatusRunning, n.Row(t, rows[2].ID).Status)
-	later := startRun(t, n, jobs[0].ID)
-	n.AwaitStatus(t, later.ID, entity.StatusSuccess)
+	n.Runner.Notice(effect)
+	require.Eventually(t, func() bool { return panics.Load() >= 2 }, 20*time.Second, time.Millisecond, "also without what follows from it")
+	n.AwaitStatus(t, startRun(t, n, good.ID).ID, entity.StatusSuccess)
+	require.Equal(t, entity.StatusRunning, n.Row(t, rows[0].ID).Status)
 	mended.Store(true)
-	eventually(t, n, "the end is stored after all", func() bool { return n.Row(t, rows[2].ID).Status == entity.StatusSuccess })
+	eventually(t, n, "the end is stored after all", func() bool { return n.Row(t, rows[0].ID).Status == entity.StatusSuccess })
 	awaitIdle(t, n)
 }
 
