@@ -36,7 +36,7 @@ func newHouse(t *testing.T) house {
 	hasher := &quickHasher{}
 	h.users = service.NewUserService(h.store, h.store, hasher, h.clock)
 	h.tokens = service.NewTokenService(h.store, h.clock)
-	h.auth = service.NewAuthService(h.store, h.store, h.store, hasher, h.clock)
+	h.auth = service.NewAuthService(h.store, h.store, h.store, nil, hasher, h.clock)
 	h.audit = service.NewAuditService(h.store, h.clock)
 	_, err := h.auth.EnsureFirstAdmin(t.Context(), rightPassword)
 	require.NoError(t, err)
@@ -319,6 +319,24 @@ func TestRefusedSignInsMakeSoManyEntries(t *testing.T) {
 		}
 		require.Equal(t, 1000, calls, "none is forgotten")
 	}
+}
+
+func TestTheAuditLogKnowsWhereUsersSignedIn(t *testing.T) {
+	h := newHouse(t)
+	for _, e := range []entity.AuditEntry{
+		{UserID: "ann", Address: "192.0.2.1", Action: service.SignInAction, Status: 200},
+		{UserID: "ann", Address: "192.0.2.2", Action: service.SignInAction, Status: 200},
+		{UserID: "ann", Address: "192.0.2.1", Action: service.SignInAction, Status: 200},
+		{UserID: "bob", Address: "192.0.2.3", Action: service.SignInAction, Status: 200},
+		{UserID: "ann", Address: "192.0.2.4", Action: "POST /api/v1/jobs", Status: 201},
+		{Address: "192.0.2.5", Object: "user ann", Action: service.SignInAction, Status: 401},
+	} {
+		h.clock.Advance(time.Second)
+		require.NoError(t, h.audit.Record(t.Context(), e))
+	}
+	got, err := h.audit.SignInAddresses(t.Context(), "ann")
+	require.NoError(t, err)
+	require.Equal(t, []string{"192.0.2.1", "192.0.2.2"}, got)
 }
 
 func TestRefusalsThatCannotBeStoredAreCountedOn(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -71,6 +73,32 @@ func (s *AuditService) add(ctx context.Context, e entity.AuditEntry) error {
 		e.Changes = `{"…":"the changes are too long to be kept here; see the versions"}`
 	}
 	return s.log.AddAudit(ctx, e)
+}
+
+// SignInAction is the action of the entries of sign-ins.
+const SignInAction = "POST /api/v1/auth/login"
+
+// The bounds of a look for former sign-ins.
+const (
+	signInsLooked = 200
+	signInsAge    = 90 * 24 * time.Hour
+)
+
+// SignInAddresses implements PastSignIns by a look at the newest entries of a
+// user.
+func (s *AuditService) SignInAddresses(ctx context.Context, userID string) ([]string, error) {
+	f := repository.AuditFilter{UserID: userID, Action: SignInAction, From: s.clock.Now().Add(-signInsAge)}
+	entries, _, err := s.log.ListAudit(ctx, f, repository.Page{Limit: signInsLooked})
+	if err != nil {
+		return nil, fmt.Errorf("look for former sign-ins: %w", err)
+	}
+	var addresses []string
+	for _, e := range entries { // those that failed name no user
+		if !slices.Contains(addresses, e.Address) {
+			addresses = append(addresses, e.Address)
+		}
+	}
+	return addresses, nil
 }
 
 // List is one page of entries, newest first.

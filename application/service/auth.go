@@ -46,19 +46,28 @@ type PasswordHasher interface {
 	Burn(ctx context.Context, password string) error
 }
 
+// PastSignIns tells where users have signed in from, also at other nodes and
+// before this process began.
+type PastSignIns interface {
+	// SignInAddresses are those of one user, latest first.
+	SignInAddresses(ctx context.Context, userID string) ([]string, error)
+}
+
 // AuthService signs people in and out. It is safe for concurrent use.
 type AuthService struct {
 	users    repository.Users
 	sessions repository.Sessions
 	tokens   repository.Tokens
+	past     PastSignIns
 	hasher   PasswordHasher
 	clock    clock.Clock
 	guard    *loginGuard
 }
 
-// NewAuthService puts sign-in together from its ports.
-func NewAuthService(users repository.Users, sessions repository.Sessions, tokens repository.Tokens, hasher PasswordHasher, c clock.Clock) *AuthService {
-	return &AuthService{users: users, sessions: sessions, tokens: tokens, hasher: hasher, clock: c, guard: newLoginGuard()}
+// NewAuthService puts sign-in together from its ports. past may be nil: then only
+// sign-ins at this node, since it began, tell an owner from a stranger.
+func NewAuthService(users repository.Users, sessions repository.Sessions, tokens repository.Tokens, past PastSignIns, hasher PasswordHasher, c clock.Clock) *AuthService {
+	return &AuthService{users: users, sessions: sessions, tokens: tokens, past: past, hasher: hasher, clock: c, guard: newLoginGuard()}
 }
 
 // Login checks a name and password and opens a session. A wrong pair is
@@ -66,6 +75,9 @@ func NewAuthService(users repository.Users, sessions repository.Sessions, tokens
 // the account or from the address are fault.KindTooMany, before any check. While
 // others guess at the account it may wait for its turn, at most longestTurn.
 func (s *AuthService) Login(ctx context.Context, name, password, clientAddr string) (Login, error) {
+	if s.past != nil && s.guard.wondersAbout(s.clock.Monotonic(), accountKey(name), clientAddr) {
+		s.recall(ctx, name)
+	}
 	try, err := s.guard.begin(s.clock.Monotonic(), accountKey(name), clientAddr)
 	if err != nil {
 		return Login{}, err
@@ -81,6 +93,20 @@ func (s *AuthService) Login(ctx context.Context, name, password, clientAddr stri
 		return Login{}, fmt.Errorf("open a session for %s: %w", user.ID, err)
 	}
 	return Login{Token: token, ExpiresAt: session.ExpiresAt, User: user}, nil
+}
+
+// recall tells the guard where an account has signed in from. Where the store does
+// not answer, the sign-in finds that out by itself.
+func (s *AuthService) recall(ctx context.Context, name string) {
+	user, err := s.users.UserByName(ctx, name)
+	if err != nil {
+		return
+	}
+	addresses, err := s.past.SignInAddresses(ctx, user.ID)
+	if err != nil {
+		return
+	}
+	s.guard.recall(accountKey(name), addresses)
 }
 
 // errUnfinished is the outcome of a try that a panic ended.

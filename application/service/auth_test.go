@@ -32,7 +32,7 @@ const rightPassword = "correct horse"
 func newSignIn(t *testing.T) signIn {
 	t.Helper()
 	s := signIn{store: newAccounts(), hasher: &quickHasher{}, clock: clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
-	s.AuthService = service.NewAuthService(s.store, s.store, dbtest.Open(t, dbtest.SQLite(t)), s.hasher, s.clock)
+	s.AuthService = service.NewAuthService(s.store, s.store, dbtest.Open(t, dbtest.SQLite(t)), nil, s.hasher, s.clock)
 	generated, err := s.EnsureFirstAdmin(t.Context(), rightPassword)
 	require.NoError(t, err)
 	require.Empty(t, generated)
@@ -246,7 +246,7 @@ func TestAStrangerCannotKeepTheOwnerOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store, hasher, machine := newAccounts(), &quickHasher{}, clock.NewSystem()
-				s := service.NewAuthService(store, store, nil, hasher, machine)
+				s := service.NewAuthService(store, store, nil, nil, hasher, machine)
 				_, err := s.EnsureFirstAdmin(t.Context(), rightPassword)
 				require.NoError(t, err)
 				_, err = s.Login(t.Context(), service.FirstAdmin, rightPassword, c.address(0))
@@ -272,10 +272,41 @@ func TestAStrangerCannotKeepTheOwnerOut(t *testing.T) {
 	}
 }
 
+// sites are where somebody has signed in from, latest first.
+type sites []string
+
+func (s sites) SignInAddresses(context.Context, string) ([]string, error) { return s, nil }
+
+// A node that knows nothing of the owner, as it has just begun or the owner signed
+// in at others, asks the past while many guess.
+func TestAnOwnerIsKnownAtEveryNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, hasher, machine := newAccounts(), &quickHasher{}, clock.NewSystem()
+		s := service.NewAuthService(store, store, nil, sites{"192.0.2.9", "2001:db8::1"}, hasher, machine)
+		_, err := s.EnsureFirstAdmin(t.Context(), rightPassword)
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		var stranger sync.WaitGroup
+		stranger.Go(func() { guess(ctx, s, 50*time.Millisecond) })
+		require.NoError(t, clock.Sleep(ctx, machine, 5*time.Minute))
+		for range 25 {
+			for _, address := range []string{"192.0.2.9", "2001:db8::2"} {
+				began := machine.Monotonic()
+				_, err := s.Login(ctx, service.FirstAdmin, rightPassword, address)
+				require.NoError(t, err, address)
+				require.Zero(t, machine.Monotonic()-began)
+			}
+			require.NoError(t, clock.Sleep(ctx, machine, 3*time.Second))
+		}
+		stop()
+		stranger.Wait()
+	})
+}
+
 // Tries of strangers do not take all places where passwords are checked.
 func TestOwnersHavePlacesOfTheirOwn(t *testing.T) {
 	store, hasher := newAccounts(), &slowHasher{release: make(chan struct{})}
-	s := service.NewAuthService(store, store, nil, hasher, clocktest.NewManual(time.Now()))
+	s := service.NewAuthService(store, store, nil, nil, hasher, clocktest.NewManual(time.Now()))
 	_, err := s.EnsureFirstAdmin(t.Context(), rightPassword)
 	require.NoError(t, err)
 	close(hasher.release)
@@ -369,7 +400,7 @@ func TestAStolenSessionCannotGuessThePassword(t *testing.T) {
 
 func TestTheFirstAdminIsMadeOnce(t *testing.T) {
 	store := newAccounts()
-	s := service.NewAuthService(store, store, nil, &quickHasher{}, clocktest.NewManual(time.Now()))
+	s := service.NewAuthService(store, store, nil, nil, &quickHasher{}, clocktest.NewManual(time.Now()))
 	generated, err := s.EnsureFirstAdmin(t.Context(), "")
 	require.NoError(t, err)
 	require.Len(t, generated, 64)
@@ -384,7 +415,7 @@ func TestTheFirstAdminIsMadeOnce(t *testing.T) {
 
 func TestAWeakFirstPasswordIsRefused(t *testing.T) {
 	store := newAccounts()
-	s := service.NewAuthService(store, store, nil, &quickHasher{}, clocktest.NewManual(time.Now()))
+	s := service.NewAuthService(store, store, nil, nil, &quickHasher{}, clocktest.NewManual(time.Now()))
 	for _, weak := range []string{"admin", "12345678", "short"} {
 		_, err := s.EnsureFirstAdmin(t.Context(), weak)
 		requireKind(t, fault.KindInvalid, err)
@@ -400,7 +431,7 @@ func (lateAccounts) CountUsers(context.Context) (int, error) { return 0, nil }
 
 func TestTwoNodesMakeOneAdmin(t *testing.T) {
 	store := lateAccounts{newAccounts()}
-	s := service.NewAuthService(store, store, nil, &quickHasher{}, clocktest.NewManual(time.Now()))
+	s := service.NewAuthService(store, store, nil, nil, &quickHasher{}, clocktest.NewManual(time.Now()))
 	first, err := s.EnsureFirstAdmin(t.Context(), "")
 	require.NoError(t, err)
 	require.NotEmpty(t, first)

@@ -38,6 +38,8 @@ const (
 	// knownAddrs are remembered of an account, for knownUsers accounts.
 	knownAddrs = 8
 	knownUsers = 10_000
+	// recallEvery is how often the past of an account is asked that many guess at.
+	recallEvery = time.Minute
 )
 
 // tries are the failures of one key: an account, an address, or both together.
@@ -46,6 +48,7 @@ type tries struct {
 	blocked time.Duration // monotonic moment before which nothing is checked
 	last    time.Duration // monotonic moment of the latest try
 	next    time.Duration // monotonic moment of the next free turn
+	recall  time.Duration // monotonic moment from which the past is asked again
 }
 
 // limit is a key and how many tries of it are free.
@@ -223,16 +226,49 @@ func (g *loginGuard) uncount(l limit, whole bool) {
 	}
 }
 
+// wondersAbout reports whether a try would have to take a turn, for all that is
+// known here: the past should be asked first, once in recallEvery.
+func (g *loginGuard) wondersAbout(now time.Duration, account, address string) bool {
+	from, _ := origin(address)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.byName["user "+account]
+	if t == nil || t.count < freeUserTries || now-t.last > forgetAfter || now < t.recall || slices.Contains(g.known[account], from) {
+		return false
+	}
+	t.recall = now + recallEvery
+	return true
+}
+
+// recall adds addresses of former sign-ins, latest first, to those that are known.
+func (g *loginGuard) recall(account string, addresses []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known := slices.Clone(g.known[account])
+	for _, address := range addresses {
+		if from, _ := origin(address); len(known) < knownAddrs && !slices.Contains(known, from) {
+			known = append([]string{from}, known...)
+		}
+	}
+	if len(known) > 0 {
+		g.keep(account, known)
+	}
+}
+
 // remember keeps from where an account has signed in.
 func (g *loginGuard) remember(account, from string) {
+	addresses := append(slices.DeleteFunc(slices.Clone(g.known[account]), func(a string) bool { return a == from }), from)
+	g.keep(account, addresses[max(0, len(addresses)-knownAddrs):])
+}
+
+func (g *loginGuard) keep(account string, addresses []string) {
 	if _, there := g.known[account]; !there && len(g.known) >= knownUsers {
 		for other := range g.known { // any: it costs that account its turns, no more
 			delete(g.known, other)
 			break
 		}
 	}
-	addresses := append(slices.DeleteFunc(slices.Clone(g.known[account]), func(a string) bool { return a == from }), from)
-	g.known[account] = addresses[max(0, len(addresses)-knownAddrs):]
+	g.known[account] = addresses
 }
 
 // origin is what tells callers apart by their address, and for IPv6 the larger
