@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // Every reason that there is has words, and no words are of a reason that there
@@ -37,4 +39,11 @@ func TestEveryReasonIsSaidInWords(t *testing.T) {
 	for name := range reasons {
 		require.True(t, known[name], "%s is no reason of a run", name)
 	}
+}
+
+func TestEveryWaitIsSaidInWords(t *testing.T) {
+	for _, w := range entity.Waits() {
+		require.NotEmpty(t, waitWords[string(w)], "%s: say in why.go what it means", w)
+	}
+	require.Len(t, waitWords, len(entity.Waits()))
 }
