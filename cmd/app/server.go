@@ -111,7 +111,7 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	if err = s.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}
-	if s.router, err = s.newRouter(o, c); err != nil {
+	if s.router, err = s.newRouter(o, c); err != nil { //nolint:contextcheck // each request has a context of its own
 		return nil, err
 	}
 	return s, nil
