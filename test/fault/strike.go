@@ -57,19 +57,20 @@ func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 		members = members[b.Node : b.Node+1]
 		f.Node = members[0].ID
 	}
-	if b.Kind == Twin {
-		return s.twin(ctx, members[0])
-	}
-	at := s.open(f)
 	defer func() {
 		s.mu.Lock()
 		s.counts[b.Kind]++
 		s.mu.Unlock()
-		s.over(at)
 	}()
 	switch b.Kind {
+	case Twin:
+		return s.twin(ctx, members[0])
 	case KillAt:
 		return s.killAt(ctx, b, members[0])
+	}
+	at := s.open(f)
+	defer func() { s.over(at) }()
+	switch b.Kind {
 	case Kill, Freeze, Restart, Upgrade:
 		return s.process(ctx, b, members[0])
 	case Flood:
@@ -132,6 +133,7 @@ func (s *Striker) process(ctx context.Context, b Blow, m *rig.Member) error {
 		s.mu.Lock()
 		s.exits = append(s.exits, history.Exit{Node: m.ID, At: began, Code: code})
 		s.mu.Unlock()
+		return s.gone(string(b.Kind), m, history.HarmGone, func() error { return m.Revive(ctx) })
 	}
 	rig.Sleep(ctx, b.For)
 	return m.Revive(ctx)
@@ -139,16 +141,27 @@ func (s *Striker) process(ctx context.Context, b Blow, m *rig.Member) error {
 
 // killAt starts a node anew with a failpoint armed, and once more when it was met.
 func (s *Striker) killAt(ctx context.Context, b Blow, m *rig.Member) error {
-	m.Kill()
-	if err := m.ReviveAt(ctx, b.Point); err != nil {
+	err := s.gone(string(b.Kind), m, history.HarmDeath, func() error {
+		m.Kill()
+		return m.ReviveAt(ctx, b.Point)
+	})
+	if err != nil {
 		return err
 	}
-	if !m.Fall(b.For) {
-		m.Kill() // it was not met, and must not be met later
-	}
-	again := s.open(history.Fault{Kind: b.Point, Harm: history.HarmDeath, Node: m.ID})
-	defer func() { s.over(again) }()
-	return m.Revive(ctx)
+	met := m.Fall(b.For)
+	return s.gone(b.Point, m, history.HarmDeath, func() error {
+		if !met {
+			m.Kill() // it must not be met later
+		}
+		return m.Revive(ctx)
+	})
+}
+
+// gone notes a fault of a node while something is done to it.
+func (s *Striker) gone(kind string, m *rig.Member, h history.Harm, do func() error) error {
+	at := s.open(history.Fault{Kind: kind, Harm: h, Node: m.ID})
+	defer func() { s.over(at) }()
+	return do()
 }
 
 // twin starts a second process under a node's id, which is to be refused. If
@@ -165,7 +178,6 @@ func (s *Striker) twin(ctx context.Context, m *rig.Member) error {
 	second.Kill()
 	s.mu.Lock()
 	s.twins = append(s.twins, t)
-	s.counts[Twin]++
 	s.mu.Unlock()
 	if !t.Accepted {
 		return nil

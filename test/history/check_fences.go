@@ -19,14 +19,14 @@ func (c *checker) fenced() {
 	}
 }
 
-// unable reports whether the node was dead, on its way up or down, or frozen.
+// unable reports whether the node was dead, on its way up, or frozen.
 func (c *checker) unable(node string, at time.Time) bool {
 	return slices.ContainsFunc(c.h.Cluster.Faults, func(f Fault) bool {
 		grace := slop
 		if f.Harm == HarmFreeze {
 			grace = graceAfterFreeze
 		}
-		gone := f.Harm == HarmDeath || f.Harm == HarmFreeze || f.Harm == HarmStop
+		gone := f.Harm == HarmDeath || f.Harm == HarmFreeze || f.Harm == HarmGone
 		return gone && f.Node == node && !at.Before(f.From) && !at.After(f.Until.Add(grace))
 	})
 }
@@ -60,7 +60,7 @@ func (c *checker) harmless() {
 
 // takesLease reports whether the fault may end the lease of its node.
 func (f Fault) takesLease() bool {
-	return f.Harm == HarmDeath || f.Harm == HarmFreeze || f.Harm == HarmCut || f.Harm == HarmStop
+	return f.Harm == HarmDeath || f.Harm == HarmFreeze || f.Harm == HarmCut || f.Harm == HarmStop || f.Harm == HarmGone
 }
 
 // caused reports whether a node may have lost its lease by a moment: something took

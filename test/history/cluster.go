@@ -44,8 +44,10 @@ const (
 	// HarmNone must take the lease from nobody: an outage of the store for everybody,
 	// a slow store, a step of a clock, and all that is done to Redis.
 	HarmNone Harm = "none"
-	// HarmStop ends the process in order; the fault is over when the next one is ready.
+	// HarmStop asks the process to end in order, HarmGone is from its end until the
+	// next one is ready.
 	HarmStop Harm = "stop"
+	HarmGone Harm = "gone"
 	// HarmHiccup leaves it its lease.
 	HarmHiccup Harm = "hiccup"
 )
