@@ -76,6 +76,8 @@ func (k Kind) harm() history.Harm {
 	switch k {
 	case CutStore, HoleStore, HalfStore:
 		return history.HarmCut
+	case StoreAway, StoreCrash, StoreReadOnly, StoreSilent:
+		return history.HarmOutage
 	case Freeze:
 		return history.HarmFreeze
 	case Restart, Upgrade:

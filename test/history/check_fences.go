@@ -73,7 +73,7 @@ func (c *checker) caused(node string, at time.Time) bool {
 		if f.takesLease() && f.Node == node {
 			return near(f, at)
 		}
-		return f.Harm == HarmNone && f.Node == "" && near(f, at) &&
+		return f.Harm == HarmOutage && near(f, at) &&
 			slices.ContainsFunc(c.h.Cluster.Faults, func(g Fault) bool { return g.takesLease() && near(g, f.From) })
 	})
 }

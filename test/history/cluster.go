@@ -41,8 +41,10 @@ const (
 	HarmCut Harm = "cut"
 	// HarmFreeze stops the process where it is; it can stop nothing before it goes on.
 	HarmFreeze Harm = "freeze"
-	// HarmNone must take the lease from nobody: an outage of the store for everybody,
-	// a slow store, a step of a clock, and all that is done to Redis.
+	// HarmOutage is one of the store for everybody, which takes the lease from nobody.
+	HarmOutage Harm = "outage"
+	// HarmNone must not take it either: a slow store, a step of a clock, a flood, and
+	// all that is done to Redis.
 	HarmNone Harm = "none"
 	// HarmStop asks the process to end in order, HarmGone is from its end until the
 	// next one is ready.

@@ -8,7 +8,7 @@ func addFences(h *history.History) {
 	c := &h.Cluster
 	c.Faults = append(c.Faults,
 		history.Fault{Kind: "cut", Harm: history.HarmCut, Node: "c", From: at(130_000), Until: at(135_000)},
-		history.Fault{Kind: "outage", Harm: history.HarmNone, From: at(160_000), Until: at(175_000)})
+		history.Fault{Kind: "outage", Harm: history.HarmOutage, From: at(160_000), Until: at(175_000)})
 	c.Fences = []history.Fence{{Node: "c", At: at(132_600)}, {Node: "b", At: at(26_100)}, {Node: "b", At: at(26_500), Works: true}, {Node: "c", At: at(135_500), Works: true}}
 	c.Deaths = []history.Death{{Node: "a", By: "b", At: at(10_900)}, {Node: "b", By: "c", At: at(23_200)}, {Node: "c", By: "b", At: at(133_100)}}
 }
