@@ -59,8 +59,10 @@ type Deps struct {
 	Peers controller.Peers
 	// Checker finds what an executor would refuse in a definition.
 	Checker request.JobChecker
-	Clock   clock.Clock
-	Logger  *slog.Logger
+	// Clock is the machine's, StoreClock the one that keys and definitions are judged
+	// by; the machine's when nil.
+	Clock, StoreClock clock.Clock
+	Logger            *slog.Logger
 	// Metrics serves /metrics.
 	Metrics http.Handler
 	// MetricsToken is what /metrics asks for; empty lets everybody read them.
@@ -97,7 +99,7 @@ func (d Deps) scope() middleware.Scope {
 
 // reader reads definitions from requests.
 func (d Deps) reader() request.JobReader {
-	return request.JobReader{TimeZone: d.TimeZone, Checker: d.Checker, Now: d.Clock.Now}
+	return request.JobReader{TimeZone: d.TimeZone, Checker: d.Checker, Now: d.StoreClock.Now}
 }
 
 // Router serves the API. It is safe for concurrent use.
@@ -108,6 +110,9 @@ type Router struct {
 
 // NewRouter puts the API together. It fails when a route names no permission.
 func NewRouter(d Deps) (*Router, error) {
+	if d.StoreClock == nil {
+		d.StoreClock = d.Clock
+	}
 	cookies, err := middleware.NewCookies(d.TrustedProxies, d.PublicURL)
 	if err != nil {
 		return nil, err
@@ -152,7 +157,7 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Ro
 			d.scope().Check(r.Object, r.Permission),
 		}
 		if r.Idempotent {
-			chain = append(chain, middleware.Idempotency(d.Calls, d.Clock, d.Logger))
+			chain = append(chain, middleware.Idempotency(d.Calls, d.StoreClock, d.Logger))
 		}
 		e.Handle(r.Method, r.Path, append(chain, middleware.Handle(r.action))...)
 		served = append(served, r.Route)

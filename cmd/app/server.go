@@ -105,9 +105,10 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 		}
 	}()
 	hasher := auth.NewArgon2(min(runtime.GOMAXPROCS(0), maxHashers))
-	s.Auth = service.NewAuthService(s.Store, s.Store, s.Store, s.Audit, hasher, c)
-	s.Users = service.NewUserService(s.Store, s.Store, hasher, c)
-	s.Tokens = service.NewTokenService(s.Store, c)
+	storeTime := storeTime{c, engine.Clock}
+	s.Auth = service.NewAuthService(s.Store, s.Store, s.Store, s.Audit, hasher, storeTime)
+	s.Users = service.NewUserService(s.Store, s.Store, hasher, storeTime)
+	s.Tokens = service.NewTokenService(s.Store, storeTime)
 	if err = s.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}

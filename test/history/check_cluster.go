@@ -60,7 +60,8 @@ func (c *checker) looks() {
 func (c *checker) replies() {
 	for _, r := range c.h.Cluster.Answers {
 		refused := r.Status == 0 || r.Status == http.StatusServiceUnavailable
-		if r.Status < 500 && !refused || refused && c.disturbed(r.Node, r.At, settleBound) {
+		signedOut := r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden // its session holds
+		if r.Status < 500 && !refused && !signedOut || refused && c.disturbed(r.Node, r.At, settleBound) {
 			continue
 		}
 		c.violate(RuleServerError, "%s: %s answered %d at %s after %s: %s", r.Node, r.What, r.Status, r.At.Format(clockTime), r.Took, r.Detail)

@@ -109,6 +109,7 @@ func clusterSeeds() []seeded {
 		{history.RuleChanged, "a success that became a failure", func(h *history.History) { h.Cluster.Looks[0].Status = "FAILED" }},
 		{history.RuleChanged, "a final run that is gone", func(h *history.History) { h.Cluster.Looks[0].ID = "gone" }},
 		{history.RuleServerError, "an inner error during a fault", func(h *history.History) { h.Cluster.Answers[1].Status = 500 }},
+		{history.RuleServerError, "a session that does not hold", func(h *history.History) { h.Cluster.Answers[2].Status = 401 }},
 		{history.RuleServerError, "a refusal without a fault", func(h *history.History) { h.Cluster.Answers[0].Status = 503 }},
 		{history.RuleServerError, "silence without a fault", func(h *history.History) { h.Cluster.Answers[0].Status = 0 }},
 		{history.RuleMembers, "an epoch that fell", func(h *history.History) { h.Cluster.Sights[1].Epoch = 0 }},

@@ -1,0 +1,19 @@
+package app
+
+import (
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+)
+
+// storeTime is the machine's clock with the store's time of day, for what several
+// nodes judge by times that they write down: a step of one node's wall clock must
+// not end sessions or forget keys of calls (engine rule 13).
+type storeTime struct {
+	clock.Clock
+	store *storeclock.Clock
+}
+
+// Now implements clock.Clock.
+func (s storeTime) Now() time.Time { return s.store.Now() }
