@@ -300,8 +300,8 @@ func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Co
 		Closer: closer, Detached: e.Detached, Engine: news, Clock: e.Clock,
 	})
 	e.Nodes = service.NewNodeService(e.Store)
-	e.Calls = service.NewCallKeeper(e.Store, e.machine)
-	e.Audit = service.NewAuditService(e.Store, e.machine)
+	e.Calls = service.NewCallKeeper(e.Store, storeTime{e.machine, e.Clock})
+	e.Audit = service.NewAuditService(e.Store, storeTime{e.machine, e.Clock})
 	e.Monitor = service.NewMonitorService(e.Store, duties, e.machine, e.parts()...)
 	e.Overview = service.NewOverviewService(service.OverviewDeps{
 		Tallies: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
