@@ -68,7 +68,7 @@ func (i *Issuer) Issue(ctx context.Context, run entity.Run) (string, error) {
 		return "", err
 	}
 	for wait := firstWait; ; wait = min(2*wait, maxWait) {
-		err := i.share(run.Execution, kept)
+		err := i.share(ctx, run.Execution, kept)
 		if err == nil || !fault.Is(err, fault.KindUnavailable) && !errors.Is(err, repository.ErrCommitUnknown) {
 			return token, err
 		}
@@ -80,7 +80,7 @@ func (i *Issuer) Issue(ctx context.Context, run entity.Run) (string, error) {
 
 // share adds a token to the batch that is stored next. Who opens a batch stores
 // it; while one is being stored, the next one fills.
-func (i *Issuer) share(x *entity.Execution, kept entity.RunToken) error {
+func (i *Issuer) share(ctx context.Context, x *entity.Execution, kept entity.RunToken) error {
 	i.mu.Lock()
 	batch := i.open
 	mine := batch == nil
@@ -92,7 +92,7 @@ func (i *Issuer) share(x *entity.Execution, kept entity.RunToken) error {
 	batch.runs, batch.tokens = append(batch.runs, x), append(batch.tokens, kept)
 	i.mu.Unlock()
 	if mine {
-		i.write(batch)
+		i.write(ctx, batch)
 	}
 	<-batch.done
 	switch {
@@ -104,7 +104,7 @@ func (i *Issuer) share(x *entity.Execution, kept entity.RunToken) error {
 	return nil
 }
 
-func (i *Issuer) write(batch *issues) {
+func (i *Issuer) write(ctx context.Context, batch *issues) {
 	i.turn.Lock()
 	defer i.turn.Unlock()
 	i.mu.Lock()
@@ -112,8 +112,8 @@ func (i *Issuer) write(batch *issues) {
 	i.mu.Unlock()
 	batch.err = errors.New("the tokens were not stored") // a panic must not pass for a success
 	defer close(batch.done)
-	// Not the context of one of many.
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	// The end of one attempt must not take the others along.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	batch.err = i.store.Write(ctx, repository.LaneComplete, "issue-tokens", func(ctx context.Context, tx repository.Tx) (err error) {
 		batch.refused, err = tx.RunTokens.Issue(ctx, batch.runs, batch.tokens)

@@ -81,7 +81,8 @@ func (h *hosts) reserve(ctx context.Context, c clock.Clock, name string, rep ent
 		v.withdraw()
 		return nil, errBusy
 	}
-	begins, err := rep.Waits(), error(nil)
+	begins := rep.Waits()
+	var err error
 	timer := c.NewTimer(hostPatience)
 	defer timer.Stop()
 	select {
