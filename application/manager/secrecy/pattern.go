@@ -89,21 +89,33 @@ type grams struct {
 	shift int
 }
 
-// newGrams has room for so many: of what is not in it, one in some 16 seems to be.
+// newGrams has room for so many: of what is not in it, one in some 200 seems to be.
 func newGrams(n int) grams {
 	log := max(bits.Len(uint(n))+4, 6)
 	return grams{bits: make([]uint64, 1<<(log-6)), shift: 64 - log}
 }
 
 func (g grams) add(hash uint64) {
-	hash >>= g.shift
-	g.bits[hash>>6] |= 1 << (hash & 63)
+	for range gramBits {
+		at := hash >> g.shift
+		g.bits[at>>6] |= 1 << (at & 63)
+		hash *= spread
+	}
 }
 
 func (g grams) has(hash uint64) bool {
-	hash >>= g.shift
-	return g.bits[hash>>6]&(1<<(hash&63)) != 0
+	for range gramBits {
+		at := hash >> g.shift
+		if g.bits[at>>6]&(1<<(at&63)) == 0 {
+			return false
+		}
+		hash *= spread
+	}
+	return true
 }
+
+// gramBits is how many bits stand for one text.
+const gramBits = 3
 
 // spread is an odd number without a pattern in its bits.
 const spread = 0x9e3779b97f4a7c15
