@@ -53,13 +53,15 @@ func (c *checker) eachCall() {
 // deletedBound is how long a start may be under way that the deletion met.
 const deletedBound = time.Second
 
-// limited checks how many calls there are at once, at the begin of each that began
-// after a moment.
+// limited checks how many calls there are at once, at the begin of each. A run
+// that had begun before the limit keeps its place for its later attempts, too.
 func (c *checker) limited(name string, most int, from time.Time, calls []Call) {
 	var open []Call
+	had := map[string]bool{}
 	for _, call := range calls {
+		had[call.Execution] = had[call.Execution] || !call.Start.After(from)
 		open = slices.DeleteFunc(open, func(o Call) bool { return o.End.Before(call.Start.Add(slop)) || c.frozen(o, call.Start) })
-		if open = append(open, call); len(open) > most && call.Start.After(from) {
+		if open = append(open, call); len(open) > most && !had[call.Execution] {
 			c.violate(RuleLimit, "%s: %d calls at once at %s, the last one of %s", name, len(open), call.Start.Format(clockTime), call.Execution)
 		}
 	}

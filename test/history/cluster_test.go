@@ -20,7 +20,16 @@ func goodCluster() history.History {
 	h.Jobs = append(h.Jobs,
 		history.Job{ID: "dense", Name: "dense", Step: time.Second, Origin: begin, From: begin, Until: at(40_000), Shards: 1},
 		history.Job{ID: "work", Name: "work", Shards: 1, OneAtATime: true, Called: true},
+		history.Job{ID: "kept", Name: "kept", Shards: 1, Group: "late", GroupAtMost: 1, LimitFrom: at(18_000)},
 		history.Job{ID: "two", Name: "two", Shards: 1, AtMost: 2})
+	// Both had begun before the limit, and keep their places for a second attempt.
+	for token, start := range []int{17_000, 18_500} {
+		for _, execution := range []string{"kept-0", "kept-1"} {
+			h.Calls = append(h.Calls, history.Call{
+				Execution: execution, Job: "kept", Attempt: token + 1, Token: int64(token + 1), Start: at(start), End: at(start + 900),
+			})
+		}
+	}
 	for second := range 40 {
 		node, created := "a", second*1000
 		if second >= 10 {
