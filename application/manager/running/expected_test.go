@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -60,18 +61,20 @@ func TestAClaimThatStartsLateKeepsItsRuns(t *testing.T) {
 // An attempt that was given up as lost never starts later: somebody else may be
 // at work on the next one (engine rule 9).
 func TestAnAttemptThatWasGivenUpDoesNotStart(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
+	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("lost", nil))
 	n.Script.Hold()
 	row := lostRun(t, n, job.ID, nil)
 	n.Runner.Expect([]*entity.Execution{row})
+	n.Start(t) // not before: it would claim the run
 	reconcile(t, n, 3)
 	require.Equal(t, 1, n.Row(t, row.ID).Attempt, "it is expected")
 	n.Runner.Forget([]*entity.Execution{row})
 	reconcile(t, n, 2)
 	second := n.Script.Await(t, 1)[0]
 	require.Equal(t, 2, second.Execution.Attempt)
-	require.Equal(t, entity.Slots{1}, n.Runner.Reserve(entity.Slots{1}))
+	require.Eventually(t, func() bool { return n.Runner.Reserve(entity.Slots{1}) == entity.Slots{1} }, 20*time.Second, time.Millisecond,
+		"a slot, once the claim has seen that nothing else waits")
 	n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
 	running, _ := n.Runner.Load(entity.SlotGeneral)
 	require.Equal(t, 1, running, "its slot is given back")
