@@ -21,9 +21,13 @@ import (
 	nodes "github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
-// contractor accepts every call with 202, and reports when the test says.
+// contractor accepts every call with 202, those of /slow when the test says, and
+// reports when the test says.
 type contractor struct {
 	*httptest.Server
+
+	// slow is closed when the calls of /slow are answered.
+	slow chan struct{}
 
 	mu sync.Mutex
 	// calls are those of each execution, in order.
@@ -32,12 +36,18 @@ type contractor struct {
 
 func newContractor(t *testing.T) *contractor {
 	t.Helper()
-	c := &contractor{calls: map[string][]http.Header{}}
+	c := &contractor{calls: map[string][]http.Header{}, slow: make(chan struct{})}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
 		id := r.Header.Get("X-Scheduler-Execution-Id")
 		c.calls[id] = append(c.calls[id], r.Header.Clone())
 		c.mu.Unlock()
+		if r.URL.Path == "/slow" {
+			select {
+			case <-c.slow:
+			case <-r.Context().Done():
+			}
+		}
 		w.WriteHeader(http.StatusAccepted)
 	}))
 	t.Cleanup(c.Close)
