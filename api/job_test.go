@@ -326,6 +326,8 @@ func TestAPauseTakesAReasonAndAnEnd(t *testing.T) {
 	id := path[strings.LastIndex(path, "/")+1:]
 	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+id+`"],`+body[1:]).want(200)
 	require.Equal(t, want, e.jobs.pause)
+	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+id+`"],"reason":"`+strings.Repeat("ü", 500)+`"}`).want(200)
+	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+id+`"],"reason":"`+strings.Repeat("ü", 501)+`"}`).wantField(422, "reason", "too_long")
 	for _, p := range []string{path + "/pause", "/api/v1/jobs/pause"} {
 		e.call("POST", p, `{"reason":7}`).wantField(422, "reason", "")
 		e.call("POST", p, `{"until":"tomorrow"}`).wantField(422, "until", "")

@@ -3,6 +3,7 @@ package request
 import (
 	"net/http"
 	"time"
+	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/fault"
@@ -38,10 +39,16 @@ func ReadPause(r *http.Request, user string) (entity.Pause, error) {
 	return p, fault.Invalid(f.list)
 }
 
-// ReadBulkPause reads the body of a bulk pause.
+// ReadBulkPause reads the body of a bulk pause. A reason that is too long is told
+// once, and not for each job.
 func ReadBulkPause(r *http.Request, user string) ([]string, entity.Pause, error) {
 	p := entity.Pause{User: user}
-	v, err := readBulk(r, func(b *binder, _ *Bulk) { b.pause(&p) })
+	v, err := readBulk(r, func(b *binder, _ *Bulk) {
+		b.pause(&p)
+		if n := utf8.RuneCountInString(p.Reason); n > entity.MaxPauseReason {
+			b.faults.add("reason", "too_long", "has %d characters; at most %d are kept", n, entity.MaxPauseReason)
+		}
+	})
 	return v.IDs, p, err
 }
 
