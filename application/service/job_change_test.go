@@ -45,21 +45,25 @@ func TestWhatTheJitterHoldsBackIsDecidedByAnEdit(t *testing.T) {
 			func(job *entity.Job) {
 				d.replace(job.ID, func(j *entity.Job) { j.Schedule.CronExpression = "0 0 14 * * ?" })
 			},
-			[]string{"WAITING"}, []string{"SUCCESS"},
+			[]string{"WAITING"},
+			[]string{"SUCCESS"},
 		},
 		"no schedule any more, too": {
 			func(job *entity.Job) {
 				d.replace(job.ID, func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.None} })
 			},
-			[]string{"WAITING"}, []string{"SUCCESS"},
+			[]string{"WAITING"},
+			[]string{"SUCCESS"},
 		},
 		"under the same schedule it stays planned": {
 			func(job *entity.Job) { d.replace(job.ID, func(j *entity.Job) { j.Description = "deployed" }) },
-			nil, []string{"SUCCESS"},
+			nil,
+			[]string{"SUCCESS"},
 		},
 		"a delete cancels it": {
 			func(job *entity.Job) { require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0)) },
-			[]string{"CANCELLED(DELETED)"}, []string{"CANCELLED(DELETED)"},
+			[]string{"CANCELLED(DELETED)"},
+			[]string{"CANCELLED(DELETED)"},
 		},
 		"a pause takes it into its span": {
 			func(job *entity.Job) {
@@ -69,7 +73,8 @@ func TestWhatTheJitterHoldsBackIsDecidedByAnEdit(t *testing.T) {
 				_, err = d.Jobs.Resume(t.Context(), job.ID)
 				require.NoError(t, err)
 			},
-			[]string{"SKIPPED(PAUSED)"}, []string{"SKIPPED(PAUSED)"},
+			[]string{"SKIPPED(PAUSED)"},
+			[]string{"SKIPPED(PAUSED)"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,8 +32,13 @@ func (s *stranger) lock(query string, args ...any) {
 	require.NoError(s.t, err)
 	rows, err := s.tx.QueryContext(s.t.Context(), query+" FOR UPDATE", args...)
 	require.NoError(s.t, err)
-	require.True(s.t, rows.Next(), "there is something to lock")
-	require.NoError(s.t, rows.Close())
+	defer func() { require.NoError(s.t, rows.Close()) }()
+	locked := 0
+	for rows.Next() {
+		locked++
+	}
+	require.NoError(s.t, rows.Err())
+	require.Positive(s.t, locked, "there is something to lock")
 }
 
 func (s *stranger) lockJob(id string) {

@@ -108,7 +108,7 @@ func (t *TaskManager) sweepQueues(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	stray := map[string]entity.ClaimKey{}
-	ids = ids[:0]
+	move := make([]string, 0, len(heads))
 	for _, h := range heads {
 		job, c := jobs[h.jobID], counts[h.jobID]
 		if job != nil && (c.FirstQueued == 0 || h.seq < c.FirstQueued) {
@@ -116,9 +116,9 @@ func (t *TaskManager) sweepQueues(ctx context.Context) (int, error) {
 		} else if job != nil && !t.mayMove(ctx, job, c, h) {
 			continue
 		}
-		ids = append(ids, h.jobID)
+		move = append(move, h.jobID)
 	}
-	return eachJob(ids, func(id string) (bool, error) {
+	return eachJob(move, func(id string) (bool, error) {
 		if jobs[id] == nil {
 			return t.closeQueue(ctx, id)
 		}
