@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
@@ -109,7 +110,10 @@ func (t *Test) disturb(ctx context.Context, w *watch, s *Striker) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		var wg sync.WaitGroup
+		wg.Go(func() { s.tend(watching) })
 		w.run(watching)
+		wg.Wait()
 	}()
 	defer func() {
 		stop()

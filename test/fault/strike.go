@@ -30,6 +30,26 @@ func NewStriker(r *rig.Rig, s *rig.Server, w *Work) *Striker {
 	return &Striker{rig: r, server: s, work: w, counts: map[Kind]int{}}
 }
 
+// StoreFell is not of the plan: the store crashed by itself.
+const StoreFell Kind = "the store ended by itself, and not by the test"
+
+// tend starts the store again when it has ended by itself, as a supervisor does, and
+// notes that as a fault.
+func (s *Striker) tend(ctx context.Context) {
+	for s.server != nil && rig.Sleep(ctx, 500*time.Millisecond) {
+		if !s.server.Fell(ctx) {
+			continue
+		}
+		at := s.open(history.Fault{Kind: string(StoreFell), Harm: history.HarmOutage, Store: true})
+		for s.server.Up(ctx) != nil && rig.Sleep(ctx, time.Second) { // again and again
+		}
+		s.over(at)
+		s.mu.Lock()
+		s.counts[StoreFell]++
+		s.mu.Unlock()
+	}
+}
+
 // Round carries out one round, without its rest.
 func (s *Striker) Round(ctx context.Context, r Round) error {
 	errs := make([]error, len(r.Blows))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,6 +26,8 @@ type Server struct {
 	names       []string
 	// admin may do everything there.
 	admin string
+	// away: it was killed by the test, and not yet started again.
+	away atomic.Bool
 	// DSN is the store's, for an account that may do what it likes with that
 	// database and nothing else; Redis the address of the hints, if asked for.
 	DSN, Redis string
@@ -75,6 +79,7 @@ func (s *Server) command(ctx context.Context, statements ...string) error {
 // Up starts what does not run, with its former data.
 func (s *Server) Up(ctx context.Context) error {
 	out, err := s.run(ctx, append([]string{"up", s.dir}, s.names...)...)
+	s.away.Store(err != nil)
 	for _, m := range exported.FindAllStringSubmatch(out, -1) {
 		switch m[1] {
 		case "MYSQL_DSN":
@@ -88,8 +93,22 @@ func (s *Server) Up(ctx context.Context) error {
 
 // Kill ends the store as kill -9 does.
 func (s *Server) Kill(ctx context.Context) error {
+	s.away.Store(true)
 	_, err := s.run(ctx, "kill", s.dir, "mysql")
 	return err
+}
+
+// Fell reports whether the store has ended by itself: servers crash, too.
+func (s *Server) Fell(ctx context.Context) bool {
+	cfg, err := mysql.ParseDSN(s.admin)
+	if err != nil || s.away.Load() {
+		return false
+	}
+	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", cfg.Addr)
+	if err == nil {
+		_ = c.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED) && !s.away.Load()
 }
 
 // Freeze stops the store where it is, as SIGSTOP does; Thaw lets it go on.
