@@ -155,9 +155,47 @@ func TestAPauseBeforeWhichMuchIsDue(t *testing.T) {
 	require.NoError(t, err)
 	entries := d.fires(job.ID)
 	require.Len(t, entries, 3)
-	require.Equal(t, []string{"SKIPPED", "8 fires", "10", "WAITING"}, []string{
+	require.Equal(t, []string{"SKIPPED", "8 fires", "9.001", "WAITING"}, []string{
 		entries[0].Outcome, fmt.Sprint(entries[0].Count, " fires"), fmt.Sprint(entries[0].RangeEnd.Sub(noon(time.Second)).Seconds()), entries[1].Outcome,
 	})
+}
+
+// A range holds no time that is decided after it: by another schedule, which names
+// times between those of the former one, each would have two outcomes.
+func TestNoFireOfANewScheduleLiesWithinARangeOfTheFormerOne(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		skips func(d *desk, id string)
+	}{
+		{"paused", func(d *desk, id string) {
+			_, err := d.Jobs.Pause(d.t.Context(), id, entity.Pause{})
+			require.NoError(d.t, err)
+			d.Clock.Advance(25 * time.Second)
+			_, err = d.Jobs.Resume(d.t.Context(), id)
+			require.NoError(d.t, err)
+		}},
+		{"missed", func(d *desk, _ string) { d.Clock.Advance(25 * time.Second) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDesk(t)
+			job := d.create(everyTenSeconds(func(j *entity.Job) {
+				j.Misfire = entity.Misfire{Policy: entity.MisfireSkip, ThresholdSec: 1}
+			}))
+			c.skips(d, job.ID)
+			next := *d.job(job.ID)
+			enginetest.Every(time.Second)(&next)
+			_, err := d.Jobs.Replace(t.Context(), job.ID, &next, 0, 0)
+			require.NoError(t, err)
+			d.Clock.Advance(time.Second)
+			_, err = d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
+			require.NoError(t, err)
+			entries := d.fires(job.ID)
+			require.Len(t, entries, 2)
+			require.Equal(t, []any{noon(26 * time.Second), "WAITING"}, []any{entries[0].ScheduledTime, entries[0].Outcome})
+			require.Equal(t, []any{noon(10 * time.Second), 2, "SKIPPED"}, []any{entries[1].ScheduledTime, entries[1].Count, entries[1].Outcome})
+			require.False(t, entries[1].RangeEnd.After(entries[0].ScheduledTime), "the range ends at %s", entries[1].RangeEnd)
+		})
+	}
 }
 
 // A delete records what one transaction takes, to cancel it, and the rest as one

@@ -214,7 +214,7 @@ func TestTheLedgerTellsOfARangeThatBeganBefore(t *testing.T) {
 		day := service.LedgerQuery{JobID: job.ID, From: now.Add(-24 * time.Hour), To: now}
 		entries, next := ledger(t, d, day)
 		require.Len(t, entries, 1)
-		require.Equal(t, []any{"SKIPPED", 72, noon(2 * time.Hour), noon(74 * time.Hour)},
+		require.Equal(t, []any{"SKIPPED", 72, noon(2 * time.Hour), noon(73*time.Hour + time.Millisecond)},
 			[]any{entries[0].Outcome, entries[0].Count, entries[0].ScheduledTime, entries[0].RangeEnd})
 		require.Equal(t, "paused", entries[0].Message)
 		require.Empty(t, next)

@@ -108,9 +108,8 @@ func Span(s Cursorer, cursor, until time.Time, reason entity.Reason) (skip *Skip
 	if cursor.IsZero() || cursor.After(until) {
 		return nil, cursor
 	}
-	last := latest(s, cursor, until)
-	next, more := s.Next(until)
-	return skipTo(s, cursor, endAfter(last, next, more), reason), next
+	next, _ = s.Next(until)
+	return skipTo(s, cursor, endAfter(latest(s, cursor, until)), reason), next
 }
 
 type decider struct {
@@ -181,7 +180,7 @@ func (d *decider) skipBefore(nominal time.Time) {
 // skipThrough skips what lies from the cursor up to and with a nominal time.
 func (d *decider) skipThrough(nominal time.Time) {
 	d.next, d.more = d.Schedule.Next(nominal)
-	d.plan.Skip = skipTo(d.Schedule, d.Cursor, endAfter(nominal, d.next, d.more), entity.ReasonMisfire)
+	d.plan.Skip = skipTo(d.Schedule, d.Cursor, endAfter(nominal), entity.ReasonMisfire)
 }
 
 func (d *decider) fire(nominal time.Time, trigger entity.Trigger) {
@@ -197,13 +196,10 @@ func latest(s Cursorer, cursor, t time.Time) time.Time {
 	return cursor
 }
 
-// endAfter is the exclusive end of a range whose last nominal time is last.
-func endAfter(last, next time.Time, more bool) time.Time {
-	if more {
-		return next
-	}
-	return last.Add(resolution)
-}
+// endAfter is the exclusive end of a range whose last nominal time is last. It is
+// not the nominal time after that: until then the job may get another schedule,
+// whose times would lie within a range that does not count them.
+func endAfter(last time.Time) time.Time { return last.Add(resolution) }
 
 func skipTo(s Cursorer, cursor, end time.Time, reason entity.Reason) *Skip {
 	unnamed := 0

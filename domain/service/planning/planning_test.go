@@ -39,6 +39,13 @@ func skipped(first, end, count int) *planning.Skip {
 	}
 }
 
+// skippedThrough ends behind its last time, which no fire follows at once.
+func skippedThrough(first, last, count int) *planning.Skip {
+	s := skipped(first, last, count)
+	s.End = s.End.Add(time.Millisecond)
+	return s
+}
+
 // A job fires every minute from start on; its cursor is start.
 func TestDecideAboutAJobOfEveryMinute(t *testing.T) {
 	const once, skip, all = entity.MisfireFireOnce, entity.MisfireSkip, entity.MisfireFireAll
@@ -64,15 +71,15 @@ func TestDecideAboutAJobOfEveryMinute(t *testing.T) {
 		{"late by the threshold", misfire(skip), 60 * time.Second, planning.Plan{Fires: minutes(0, 1), Next: after(2 * time.Minute)}},
 
 		{"one missed, once", misfire(once), 60*time.Second + 1, planning.Plan{Fires: minutes(missed(0), 1), Next: after(2 * time.Minute)}},
-		{"one missed, skip", misfire(skip), 60*time.Second + 1, planning.Plan{Skip: skipped(0, 1, 1), Fires: minutes(1), Next: after(2 * time.Minute)}},
+		{"one missed, skip", misfire(skip), 60*time.Second + 1, planning.Plan{Skip: skippedThrough(0, 0, 1), Fires: minutes(1), Next: after(2 * time.Minute)}},
 		{"one missed, all", misfire(all), 60*time.Second + 1, planning.Plan{Fires: minutes(missed(0), 1), Next: after(2 * time.Minute)}},
 
 		{"five missed, once", misfire(once), 5*time.Minute + time.Second, planning.Plan{Skip: skipped(0, 4, 4), Fires: minutes(missed(4), 5), Next: after(6 * time.Minute)}},
-		{"five missed, skip", misfire(skip), 5*time.Minute + time.Second, planning.Plan{Skip: skipped(0, 5, 5), Fires: minutes(5), Next: after(6 * time.Minute)}},
+		{"five missed, skip", misfire(skip), 5*time.Minute + time.Second, planning.Plan{Skip: skippedThrough(0, 4, 5), Fires: minutes(5), Next: after(6 * time.Minute)}},
 		{"five missed, all", misfire(all), 5*time.Minute + time.Second, planning.Plan{Fires: minutes(missed(0), missed(1), missed(2), missed(3), missed(4), 5), Next: after(6 * time.Minute)}},
 		{"five missed, the latest two", limited, 5*time.Minute + time.Second, planning.Plan{Skip: skipped(0, 3, 3), Fires: minutes(missed(3), missed(4), 5), Next: after(6 * time.Minute)}},
 		{"five missed, two in the window", narrow, 5*time.Minute + time.Second, planning.Plan{Skip: skipped(0, 3, 3), Fires: minutes(missed(3), missed(4), 5), Next: after(6 * time.Minute)}},
-		{"five missed, none in the window", shut, 5*time.Minute + time.Second, planning.Plan{Skip: skipped(0, 5, 5), Fires: minutes(5), Next: after(6 * time.Minute)}},
+		{"five missed, none in the window", shut, 5*time.Minute + time.Second, planning.Plan{Skip: skippedThrough(0, 4, 5), Fires: minutes(5), Next: after(6 * time.Minute)}},
 		{"no threshold", strict, time.Minute, planning.Plan{Fires: minutes(missed(0), 1), Next: after(2 * time.Minute)}},
 		{"no policy is once", entity.Misfire{ThresholdSec: 60}, 5*time.Minute + time.Second, planning.Plan{Skip: skipped(0, 4, 4), Fires: minutes(missed(4), 5), Next: after(6 * time.Minute)}},
 	} {
@@ -158,7 +165,7 @@ func TestCursorThatTheScheduleNoLongerNames(t *testing.T) {
 
 	in.Now = after(3 * time.Minute)
 	plan = planning.Decide(in)
-	require.Equal(t, &planning.Skip{First: in.Cursor, End: after(2 * time.Minute), Count: 2, Reason: entity.ReasonMisfire}, plan.Skip)
+	require.Equal(t, &planning.Skip{First: in.Cursor, End: after(time.Minute + time.Millisecond), Count: 2, Reason: entity.ReasonMisfire}, plan.Skip)
 	require.Equal(t, minutes(2, 3), plan.Fires)
 }
 
@@ -184,15 +191,15 @@ func TestSpan(t *testing.T) {
 	}{
 		{
 			"some", grid(time.Minute), start, after(150 * time.Second),
-			&planning.Skip{First: start, End: after(3 * time.Minute), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
+			&planning.Skip{First: start, End: after(2*time.Minute + time.Millisecond), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
 		},
 		{
 			"until is inside", grid(time.Minute), start, after(2 * time.Minute),
-			&planning.Skip{First: start, End: after(3 * time.Minute), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
+			&planning.Skip{First: start, End: after(2*time.Minute + time.Millisecond), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
 		},
 		{
 			"one", grid(time.Minute), start, start,
-			&planning.Skip{First: start, End: after(time.Minute), Count: 1, Reason: entity.ReasonPaused}, after(time.Minute),
+			&planning.Skip{First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonPaused}, after(time.Minute),
 		},
 		{"none", grid(time.Minute), after(time.Minute), after(time.Second), nil, after(time.Minute)},
 		{
