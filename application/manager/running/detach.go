@@ -108,3 +108,10 @@ func (c *completion) addFromOutside(ctx context.Context, tx repository.Tx) error
 	}
 	return nil
 }
+
+// tellsCheckpoint reports whether the end has a checkpoint of its own. Without one
+// the row's stands: what is known of that here may be old, because a target
+// reports to any node, also before it has answered the call.
+func (f *finished) tellsCheckpoint() bool {
+	return !f.reduced && (f.outcome.Checkpoint != f.run.Execution.Checkpoint || f.log != nil && f.log.keptOne())
+}

@@ -46,6 +46,8 @@ type journal struct {
 	checkpoint string
 	// told: progress or checkpoint changed since they were stored.
 	told bool
+	// kept: the attempt has told a checkpoint.
+	kept bool
 }
 
 func newJournal(e *entity.Execution, limit int, c StoreClock) *journal {
@@ -122,7 +124,7 @@ func (j *journal) Progress(percent int) {
 func (j *journal) Checkpoint(state string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.checkpoint, j.told = validation.Text(state, MaxCheckpoint), true
+	j.checkpoint, j.told, j.kept = validation.Text(state, MaxCheckpoint), true, true
 }
 
 // MaxCheckpoint bounds a checkpoint, in bytes.
@@ -139,6 +141,13 @@ func (j *journal) end(o *entity.Outcome) {
 	if o.Checkpoint == "" {
 		o.Checkpoint = j.checkpoint
 	}
+}
+
+// keptOne reports whether the attempt has told a checkpoint.
+func (j *journal) keptOne() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.kept
 }
 
 // note hands out progress and checkpoint where they changed since the last

@@ -214,6 +214,9 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 			d.retried = false
 			d.outcome = entity.Outcome{Status: entity.StatusCancelled, Reason: row.Reason}
 		}
+		if !d.item.tellsCheckpoint() {
+			d.row.Checkpoint = row.Checkpoint
+		}
 		begun := d.item.outcome.Status != entity.StatusWaiting
 		if !begun && d.row.Status.Final() {
 			d.outcome = entity.Outcome{Status: d.row.Status, Reason: d.row.Reason}
