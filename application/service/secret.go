@@ -243,23 +243,13 @@ func (s *SecretService) Known(ctx context.Context, names []string) (map[string]e
 // Open gives the values of those of the names that exist and are for the jobs
 // of a group, for one run. The error names secrets that this node cannot open.
 func (s *SecretService) Open(ctx context.Context, group string, names []string) (map[string]string, error) {
-	return s.open(ctx, names, func(v *entity.Secret) bool { return v.For(group) })
-}
-
-// OpenToHide gives the values of those of the names that exist, to be looked for
-// in what a run says and not to be used: groups may have changed since it began.
-func (s *SecretService) OpenToHide(ctx context.Context, names []string) (map[string]string, error) {
-	return s.open(ctx, names, func(*entity.Secret) bool { return true })
-}
-
-func (s *SecretService) open(ctx context.Context, names []string, wanted func(v *entity.Secret) bool) (map[string]string, error) {
 	found, err := s.secrets.SecretsByName(ctx, names)
 	if err != nil {
 		return nil, err
 	}
 	values := make(map[string]string, len(found))
 	for _, v := range found {
-		if !wanted(&v) {
+		if !v.For(group) {
 			continue
 		}
 		value, err := s.sealer.Open(v.Name, v.KeyID, v.Sealed)

@@ -49,9 +49,6 @@ func TestASecretIsOpenedForRunsAndStoredSealed(t *testing.T) {
 	values, err := v.Open(t.Context(), "pay", []string{"DB", "NONE"})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"DB": "hunter2"}, values)
-	hidden, err := v.OpenToHide(t.Context(), []string{"DB", "NONE"})
-	require.NoError(t, err)
-	require.Equal(t, values, hidden)
 
 	_, err = v.Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter3"})
 	require.True(t, fault.Is(err, fault.KindConflict))
@@ -195,9 +192,6 @@ func TestASecretIsOpenedForItsGroupsAlone(t *testing.T) {
 	require.Empty(t, opened("ops"))
 	require.Empty(t, opened(""))
 
-	hidden, err := v.OpenToHide(t.Context(), []string{"PAY"})
-	require.NoError(t, err)
-	require.Equal(t, "hunter2", hidden["PAY"], "what was used is hidden, whatever groups it is for now")
 	kept, err := v.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "PAY", Description: "d"}, KeepValue: true, KeepGroups: true, Version: 1})
 	require.NoError(t, err)
 	require.Equal(t, []any{2, []string{"pay", "risk"}, "d"}, []any{kept.Version, kept.Groups, kept.Description})

@@ -33,6 +33,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/ticker"
 )
 
@@ -112,6 +113,7 @@ type Engine struct {
 	logger    *slog.Logger
 	checker   service.DefinitionChecker
 	folder    *dataFolder
+	keys      *secret.Keyring
 	cluster   *cluster
 	beats     *persistence.Beats
 	ticker    *ticker.Ticker
@@ -236,14 +238,14 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	secrets := secrecy.New(o.Executor, e.Secrets)
 	e.Runner = running.New(running.Deps{
 		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Plans: e.Store, Jobs: jobs, Places: places,
-		Fair: fair, Executor: secrets, Tokens: detached.NewIssuer(e.Store, o.Clock, e.Clock), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
+		Fair: fair, Executor: secrets, Tokens: detached.NewIssuer(e.Store, e.keys, o.Clock, e.Clock), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
 		Observer: o.Observer, Lease: lease, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
 		NodeID: node.ID, Epoch: node.Epoch, Labels: node.Labels, Handlers: node.Handlers, Slots: node.Slots, CommandSlots: node.CommandSlots,
 		Completers: parallel, Linger: lingerForEnds, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
 	})
 	e.Detached = detached.New(detached.Deps{
-		Store: e.Store, Tokens: e.Store, Executions: e.Store.Executions, Claims: e.Store, Jobs: jobs, Runner: e.Runner, Secrets: secrets,
+		Store: e.Store, Tokens: e.Store, Executions: e.Store.Executions, Claims: e.Store, Jobs: jobs, Runner: e.Runner, Sealer: e.keys,
 		Clock: e.Clock, LogLimit: entity.LogLimit, Logger: o.Logger,
 	})
 	closer := &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock}

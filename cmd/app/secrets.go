@@ -21,6 +21,7 @@ func (e *Engine) openSecrets(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
+	e.keys = ring
 	e.Secrets = service.NewSecretService(e.Store, e.Store, ring, e.machine)
 	moved, err := e.Secrets.Reseal(ctx)
 	if err != nil {

@@ -17,9 +17,12 @@ type RunToken struct {
 	Attempt int
 	// Hash is 64 hexadecimal digits.
 	Hash string
-	// Secrets are the names of those that the definition of the attempt names:
-	// their values are hidden in what is reported.
+	// Secrets are the names of those that the attempt has opened. Sealed are their
+	// values, by the key KeyID: they are hidden in what is reported, whatever becomes
+	// of the secrets meanwhile. It is empty where they are too long to be kept.
 	Secrets []string
+	KeyID   string
+	Sealed  []byte
 	// Lines and Bytes are those that reports have added to the log.
 	Lines, Bytes int
 	CreateTime   time.Time
@@ -32,7 +35,7 @@ const runTokenBytes = 32
 const RunTokenLen = (runTokenBytes*8 + 5) / 6
 
 // NewRunToken makes the token of an attempt and what is kept of it. secrets are
-// the names of those that its definition names.
+// the names of those that it has opened.
 func NewRunToken(x *Execution, secrets []string, now time.Time) (token string, kept RunToken, err error) {
 	raw := make([]byte, runTokenBytes)
 	if _, err := rand.Read(raw); err != nil {

@@ -16,12 +16,12 @@ func (r *RunTokens) RunToken(ctx context.Context, executionID, hash string) (t e
 	if !plain(executionID) {
 		return t, false, nil
 	}
-	found, err := collect(ctx, r.c, "run-token.get", `SELECT execution_id, attempt, token_hash, secret_names, line_count, byte_count, create_time
+	found, err := collect(ctx, r.c, "run-token.get", `SELECT execution_id, attempt, token_hash, secret_names, key_id, sealed, line_count, byte_count, create_time
 		FROM scheduler_run_token WHERE execution_id = ? AND token_hash = ?`, []any{executionID, hash}, func(rows *sql.Rows) (t entity.RunToken, err error) {
 		var created stamp
-		var secrets sql.NullString
-		err = rows.Scan(&t.ExecutionID, &t.Attempt, &t.Hash, &secrets, &t.Lines, &t.Bytes, &created)
-		t.Secrets = strings.Fields(secrets.String)
+		var secrets, key sql.NullString
+		err = rows.Scan(&t.ExecutionID, &t.Attempt, &t.Hash, &secrets, &key, &t.Sealed, &t.Lines, &t.Bytes, &created)
+		t.Secrets, t.KeyID = strings.Fields(secrets.String), key.String
 		t.CreateTime = created.time()
 		return t, err
 	})
@@ -36,15 +36,17 @@ type runTokenWriter struct{ RunTokens }
 
 // Issue implements repository.RunTokenWriter.
 func (w *runTokenWriter) Issue(ctx context.Context, runs []*entity.Execution, tokens []entity.RunToken) (refused []int, err error) {
-	replace := " ON CONFLICT (execution_id, attempt) DO UPDATE SET token_hash = excluded.token_hash, secret_names = excluded.secret_names"
+	replace := ` ON CONFLICT (execution_id, attempt) DO UPDATE SET token_hash = excluded.token_hash, secret_names = excluded.secret_names,
+		key_id = excluded.key_id, sealed = excluded.sealed`
 	if !w.c.d.lite() {
-		replace = " ON DUPLICATE KEY UPDATE token_hash = VALUES(token_hash), secret_names = VALUES(secret_names)"
+		replace = ` ON DUPLICATE KEY UPDATE token_hash = VALUES(token_hash), secret_names = VALUES(secret_names),
+			key_id = VALUES(key_id), sealed = VALUES(sealed)`
 	}
-	issue := `INSERT INTO scheduler_run_token (execution_id, attempt, token_hash, secret_names, line_count, byte_count, create_time)
-		SELECT id, ?, ?, ?, 0, 0, ? FROM scheduler_job_execution` + stillRunning + replace
+	issue := `INSERT INTO scheduler_run_token (execution_id, attempt, token_hash, secret_names, key_id, sealed, line_count, byte_count, create_time)
+		SELECT id, ?, ?, ?, ?, ?, 0, 0, ? FROM scheduler_job_execution` + stillRunning + replace
 	err = w.c.execEach(ctx, "run-token.issue", len(runs), func(i int) (string, []any) {
 		x, t := runs[i], tokens[i]
-		return issue, []any{t.Attempt, t.Hash, textOrNull(strings.Join(t.Secrets, " ")), text(t.CreateTime), x.ID, x.NodeID, x.Epoch, x.Token}
+		return issue, []any{t.Attempt, t.Hash, textOrNull(strings.Join(t.Secrets, " ")), textOrNull(t.KeyID), t.Sealed, text(t.CreateTime), x.ID, x.NodeID, x.Epoch, x.Token}
 	}, func(i int, found int64) error {
 		if found == 0 {
 			refused = append(refused, i)

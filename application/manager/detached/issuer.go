@@ -27,9 +27,10 @@ type StoreClock interface {
 // Issuer gives attempts the tokens with which their targets report. It
 // implements entity.RunTokens. Safe for concurrent use.
 type Issuer struct {
-	store repository.Store
-	clock clock.Clock
-	time  StoreClock
+	store  repository.Store
+	sealer Sealer
+	clock  clock.Clock
+	time   StoreClock
 
 	// turn is held while a batch is stored.
 	turn sync.Mutex
@@ -37,9 +38,10 @@ type Issuer struct {
 	open *issues
 }
 
-// NewIssuer returns an Issuer that waits by clock, and dates by time.
-func NewIssuer(store repository.Store, c clock.Clock, time StoreClock) *Issuer {
-	return &Issuer{store: store, clock: c, time: time}
+// NewIssuer returns an Issuer that waits by clock, and dates by time. With sealer
+// it keeps the secrets that attempts have opened.
+func NewIssuer(store repository.Store, sealer Sealer, c clock.Clock, time StoreClock) *Issuer {
+	return &Issuer{store: store, sealer: sealer, clock: c, time: time}
 }
 
 // issues are tokens that are stored in one transaction.
@@ -64,6 +66,9 @@ const (
 // transaction: 500 calls that are due together cost a few.
 func (i *Issuer) Issue(ctx context.Context, run entity.Run) (string, error) {
 	token, kept, err := entity.NewRunToken(run.Execution, slices.Sorted(maps.Keys(run.Secrets)), i.time.Now())
+	if err == nil {
+		err = seal(i.sealer, &kept, run.Secrets)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -297,7 +297,7 @@ func TestTokensAreIssuedTogether(t *testing.T) {
 	stranger := *runs[0].Execution
 	stranger.Epoch++
 	store := &slowStore{Store: n.Store, hold: make(chan struct{})}
-	issuer := detached.NewIssuer(store, n.Clock, n.Time)
+	issuer := detached.NewIssuer(store, enginetest.Keys(t, 0), n.Clock, n.Time)
 	var wg sync.WaitGroup
 	tokens := make([]string, len(runs))
 	for i, run := range runs {
@@ -333,7 +333,7 @@ func TestATokenWaitsForTheStore(t *testing.T) {
 	n.Script.Await(t, 1)
 	run := entity.Run{Job: job, Execution: n.Rows(t, job.ID)[0]}
 	store := &slowStore{Store: n.Store, fail: fault.Unavailable(errors.New("away"))}
-	issuer := detached.NewIssuer(store, n.Clock, n.Time)
+	issuer := detached.NewIssuer(store, enginetest.Keys(t, 0), n.Clock, n.Time)
 	ctx, cancel := context.WithCancel(t.Context())
 	issued := make(chan error, 1)
 	go func() {

@@ -23,12 +23,6 @@ type Runner interface {
 	Conclude(ctx context.Context, ends []running.End) (taken []bool, err error)
 }
 
-// Secrets hides values in what runs say.
-type Secrets interface {
-	// Hider returns what replaces the values of the secrets with these names.
-	Hider(ctx context.Context, names []string) (func(text string) string, error)
-}
-
 // Deps are the parts of a Manager.
 type Deps struct {
 	Store      repository.Store
@@ -37,8 +31,9 @@ type Deps struct {
 	Claims     repository.ClaimReader
 	Jobs       Jobs
 	Runner     Runner
-	Secrets    Secrets
-	Clock      StoreClock
+	// Sealer opens what an Issuer has sealed.
+	Sealer Sealer
+	Clock  StoreClock
 	// LogLimit is the most bytes that reports add to the log of one attempt.
 	LogLimit int
 	Logger   *slog.Logger

@@ -43,11 +43,7 @@ func (m *Manager) Report(ctx context.Context, executionID, token string, report 
 	if err != nil {
 		return err
 	}
-	hide, err := m.Secrets.Hider(ctx, t.Secrets)
-	if err != nil {
-		return fault.Unavailable(fmt.Errorf("hide secrets in a report about run %s: %w", executionID, err))
-	}
-	report = hidden(report, hide)
+	report = m.hidden(&t, report)
 	if report.Status == "" {
 		err = m.news(ctx, t, report)
 	} else {
@@ -57,19 +53,6 @@ func (m *Manager) Report(ctx context.Context, executionID, token string, report 
 		return fault.Unavailable(err)
 	}
 	return err
-}
-
-func hidden(r entity.RunReport, hide func(string) string) entity.RunReport {
-	lines := make([]string, len(r.Lines))
-	for i, line := range r.Lines {
-		lines[i] = hide(line)
-	}
-	r.Message, r.Result, r.Lines = hide(r.Message), hide(r.Result), lines
-	if r.Checkpoint != nil {
-		state := hide(*r.Checkpoint)
-		r.Checkpoint = &state
-	}
-	return r
 }
 
 // news stores what an attempt says that goes on.

@@ -51,6 +51,8 @@ type Options struct {
 	LogLimit  int
 	PlanLimit int
 	MaxHeld   int
+	// Key makes the key of secrets that the node has.
+	Key byte
 	// Linger is running.Config's, by the test's clock.
 	Linger time.Duration
 	// Clock is shared by the nodes of one test; a new one at Noon when nil.
@@ -72,6 +74,8 @@ type Node struct {
 	// targets report with.
 	Detached *detached.Manager
 	Tokens   *detached.Issuer
+	// Vault holds the secrets that the node sees.
+	Vault *Vault
 	// Dispatch is swept when the test says.
 	Dispatch *dispatch.Manager
 	// Closer ends what waits.
@@ -117,7 +121,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		o.Slots = 64
 	}
 	n := &Node{
-		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, owned: &ownership{}, Lease: &Lease{},
+		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, Vault: &Vault{}, owned: &ownership{}, Lease: &Lease{},
 		Jobs: cache.NewJobCache(store.Jobs, 1000), Schedules: schedule.NewCompiler(),
 	}
 	n.Time = storeclock.New(o.Clock, o.StoreTime)
@@ -127,8 +131,9 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Self: n.self,
 	}))
 	logger := slog.New(slog.DiscardHandler)
-	runner := secrecy.New(n.Script, vault{})
-	n.Tokens = detached.NewIssuer(n.Faults, o.Clock, n.Time)
+	runner := secrecy.New(n.Script, n.Vault)
+	keys := Keys(t, o.Key)
+	n.Tokens = detached.NewIssuer(n.Faults, keys, o.Clock, n.Time)
 	n.Runner = running.New(running.Deps{
 		Store: n.Faults, Claims: store, Executions: store.Executions, Plans: store, Jobs: n.Jobs, Places: n.Places,
 		Fair: fair, Executor: runner, Tokens: n.Tokens, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
@@ -146,7 +151,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	})
 	n.Runner.SetPlanner(n.Planner)
 	n.Detached = detached.New(detached.Deps{
-		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner, Secrets: runner,
+		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner, Sealer: keys,
 		Clock: n.Time, LogLimit: max(o.LogLimit, entity.LogLimit), Logger: logger,
 	})
 	n.Closer = &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}

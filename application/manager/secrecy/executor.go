@@ -4,6 +4,8 @@ package secrecy
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
@@ -14,8 +16,6 @@ import (
 type Opener interface {
 	// Open is for a job of a group. What is not for the group is left out.
 	Open(ctx context.Context, group string, names []string) (map[string]string, error)
-	// OpenToHide is for looking for the values, whatever groups they are for.
-	OpenToHide(ctx context.Context, names []string) (map[string]string, error)
 }
 
 // runner runs attempts.
@@ -45,7 +45,7 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 		return entity.Failed(entity.ReasonError, err.Error())
 	}
 	run.Secrets = values
-	mask := newMask(values)
+	mask := newMask(slices.Collect(maps.Values(values)))
 	outcome := e.next.Run(ctx, run, &reporter{rep, mask})
 	outcome.Message = mask.hide(outcome.Message)
 	outcome.Result = mask.hide(outcome.Result)
@@ -53,18 +53,9 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	return outcome
 }
 
-// Hider returns what hides the secrets with these names in a text, for what is
-// said of a run outside of its attempt.
-func (e *Executor) Hider(ctx context.Context, names []string) (func(text string) string, error) {
-	if len(names) == 0 {
-		return func(text string) string { return text }, nil
-	}
-	values, err := e.secrets.OpenToHide(ctx, names)
-	if err != nil {
-		return nil, err
-	}
-	return newMask(values).hide, nil
-}
+// Hider returns what hides the values of secrets in a text, for what is said of a
+// run outside of its attempt.
+func Hider(values []string) (hide func(text string) string) { return newMask(values).hide }
 
 // reporter hides secrets in what an attempt reports.
 type reporter struct {

@@ -45,11 +45,8 @@ type mask struct {
 	lined, spaced bool
 }
 
-func newMask(secrets map[string]string) *mask {
-	values := make([]string, 0, len(secrets))
-	for _, value := range secrets {
-		values = append(values, value)
-	}
+// newMask takes the values of secrets, and sorts them.
+func newMask(values []string) *mask {
 	slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	m := &mask{}
 	var whole []string

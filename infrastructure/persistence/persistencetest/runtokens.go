@@ -26,6 +26,7 @@ func testRunTokens(t *testing.T, open Opener) {
 			tokens[i], kept[i], err = entity.NewRunToken(x, []string{"db.key", "B-2"}, noon)
 			require.NoError(t, err)
 			require.Len(t, tokens[i], entity.RunTokenLen)
+			kept[i].KeyID, kept[i].Sealed = "4f00aa10", []byte{0, 0xff, byte(i)}
 		}
 		write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
 			refused, err = tx.RunTokens.Issue(ctx, runs, kept)
@@ -44,7 +45,7 @@ func testRunTokens(t *testing.T, open Opener) {
 	require.Equal(t, []int{0, 2}, refused, "only who holds the attempt gets one")
 	first, ok := of(mine.ID, tokens[1])
 	require.True(t, ok)
-	require.Equal(t, entity.RunToken{ExecutionID: mine.ID, Attempt: 1, Hash: entity.RunTokenHash(tokens[1]), Secrets: []string{"db.key", "B-2"}, CreateTime: noon}, first)
+	require.Equal(t, entity.RunToken{ExecutionID: mine.ID, Attempt: 1, Hash: entity.RunTokenHash(tokens[1]), Secrets: []string{"db.key", "B-2"}, KeyID: "4f00aa10", Sealed: []byte{0, 0xff, 1}, CreateTime: noon}, first)
 	for _, wrong := range [][2]string{{mine.ID, tokens[0]}, {others.ID, tokens[1]}, {others.ID, tokens[2]}, {mine.ID, ""}, {"", tokens[1]}, {"x' OR 1 = 1", tokens[1]}, {"é", tokens[1]}} {
 		_, ok := of(wrong[0], wrong[1])
 		require.False(t, ok, "%q", wrong)
@@ -65,8 +66,9 @@ func testRunTokens(t *testing.T, open Opener) {
 	require.Empty(t, refused, "the answer of the store may have been lost")
 	_, ok = of(mine.ID, tokens[1])
 	require.False(t, ok, "an attempt has one token")
-	_, ok = of(mine.ID, again[0])
+	renewed, ok := of(mine.ID, again[0])
 	require.True(t, ok)
+	require.Equal(t, []byte{0, 0xff, 0}, renewed.Sealed)
 
 	next := *mine
 	next.Attempt, next.Token = 2, 2
