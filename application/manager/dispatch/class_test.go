@@ -115,6 +115,19 @@ func TestARunLosesItsLastNode(t *testing.T) {
 	require.Equal(t, []entity.Wait{entity.WaitHandler, entity.WaitHandler, entity.WaitHandler}, c.waitsFor(rows...))
 }
 
+// A node that comes back without commands runs none of those that wait for it.
+func TestTheQueueOfANodeWithoutCommandsIsMoved(t *testing.T) {
+	c := newCluster(t, enginetest.Options{CommandSlots: 1}, enginetest.Options{})
+	rows := c.fire(c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) }).ID, 3)
+	require.Equal(t, []entity.Wait{entity.WaitSlot, entity.WaitSlot, entity.WaitSlot}, c.waitsFor(rows...))
+	c.nodes[0] = enginetest.On(t, c.nodes[0].Store, enginetest.Options{NodeID: "node-1", Epoch: 2, Clock: c.nodes[0].Clock})
+	enginetest.Beat(t, c.nodes...)
+	require.Equal(t, 3, c.nodes[1].Sweep(t))
+	require.Equal(t, []entity.Wait{entity.WaitCommand, entity.WaitCommand, entity.WaitCommand}, c.waitsFor(rows...))
+	why, _ := c.nodes[1].Dispatch.Unplaced()
+	require.Equal(t, "3 runs wait for a node that runs commands (executor.command.enabled)", why)
+}
+
 // What a node claimed and cannot run it puts back, and no attempt is lost. So
 // ends what an old node or an edit put into the wrong queue.
 func TestWhatANodeCannotRunItPutsBack(t *testing.T) {

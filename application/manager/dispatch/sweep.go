@@ -153,7 +153,7 @@ func (s *sweep) queue(ctx context.Context, first entity.ClaimKey) error {
 			return err
 		}
 		return s.sendOn(ctx, q, batch, batch)
-	case n.Status == entity.NodeDraining || n.Slots <= 0:
+	case n.Status == entity.NodeDraining || hasNone(&n, q.Kind()):
 		return s.sendOn(ctx, q, batch, batch)
 	case n.Status == entity.NodeUp && isFull(&n, q.Kind()) && s.waitsLong(first):
 		room := min(s.room(id, q.Kind()), batch)
@@ -169,6 +169,12 @@ func (s *sweep) queue(ctx context.Context, first entity.ClaimKey) error {
 func (s *sweep) waitsLong(first entity.ClaimKey) bool {
 	since, ok := first.FairTime()
 	return ok && s.now.Sub(since) >= patience
+}
+
+// hasNone: the node is no executor any more, or has come back without commands.
+func hasNone(n *entity.Node, kind entity.SlotKind) bool {
+	_, slots := n.Load(kind)
+	return slots <= 0
 }
 
 func isFull(n *entity.Node, kind entity.SlotKind) bool {
