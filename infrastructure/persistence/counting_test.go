@@ -34,6 +34,10 @@ type Meter struct {
 type flow struct {
 	sum        Traffic
 	statements []string
+	// each is the traffic of one transaction after the other, before the sum when
+	// the present one began.
+	each   []Traffic
+	before Traffic
 }
 
 // Reset forgets what was counted.
@@ -49,6 +53,13 @@ func (m *Meter) Transactions() (Traffic, []string) { return m.read(&m.tx) }
 
 // Reads are described at Transactions.
 func (m *Meter) Reads() (Traffic, []string) { return m.read(&m.pool) }
+
+// Each is the traffic of each write transaction since the last Reset.
+func (m *Meter) Each() []Traffic {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]Traffic(nil), m.tx.each...)
+}
 
 func (m *Meter) read(t *flow) (Traffic, []string) {
 	m.mu.Lock()
@@ -119,6 +130,11 @@ func (c *meteredConn) add(query string, args []driver.NamedValue, rows, values, 
 	t.sum.Bytes += bytes
 	if query == "COMMIT" || query == "ROLLBACK" {
 		c.writes = false
+		t.each = append(t.each, Traffic{
+			Statements: t.sum.Statements - t.before.Statements, Rows: t.sum.Rows - t.before.Rows,
+			Values: t.sum.Values - t.before.Values, Bytes: t.sum.Bytes - t.before.Bytes,
+		})
+		t.before = t.sum
 	}
 }
 
