@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -214,18 +215,63 @@ func TestSessionsOfMySQLAreSetUp(t *testing.T) {
 	}
 	s := dbtest.Open(t, dbtest.MySQL(t))
 	require.NotEmpty(t, s.Info().Durability)
-	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
-		isolation, err := persistence.QueryText(ctx, tx, `SELECT VARIABLE_VALUE FROM information_schema.SESSION_VARIABLES WHERE VARIABLE_NAME IN ('TX_ISOLATION', 'TRANSACTION_ISOLATION')`)
-		if err == nil { // MySQL 8 keeps the table elsewhere
-			require.Equal(t, "READ-COMMITTED", isolation)
+	for name, c := range map[string]struct {
+		ctx      context.Context
+		lockWait string
+	}{
+		"the engine's": {t.Context(), "1"},
+		"callers'":     {repository.WithPatience(t.Context(), time.Minute), "3"},
+	} {
+		want := map[string]string{"time_zone": "+00:00", "innodb_lock_wait_timeout": c.lockWait}
+		if strings.Contains(s.Info().Version, "MariaDB") { // MySQL 8 has no such time-out
+			want["idle_transaction_timeout"] = "10"
 		}
-		for variable, want := range map[string]string{"time_zone": "+00:00", "innodb_lock_wait_timeout": "1"} {
-			got, err := persistence.QueryText(ctx, tx, "SELECT @@SESSION."+variable)
-			require.NoError(t, err)
-			require.Equal(t, want, got, variable)
+		require.NoError(t, s.Write(c.ctx, repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+			isolation, err := persistence.QueryText(ctx, tx, `SELECT VARIABLE_VALUE FROM information_schema.SESSION_VARIABLES WHERE VARIABLE_NAME IN ('TX_ISOLATION', 'TRANSACTION_ISOLATION')`)
+			if err == nil { // MySQL 8 keeps the table elsewhere
+				require.Equal(t, "READ-COMMITTED", isolation)
+			}
+			for variable, value := range want {
+				got, err := persistence.QueryText(ctx, tx, "SELECT @@SESSION."+variable)
+				require.NoError(t, err)
+				require.Equal(t, value, got, "%s of %s sessions", variable, name)
+			}
+			return nil
+		}))
+	}
+}
+
+// A process that is frozen inside of a transaction holds rows until the server
+// ends it (engine rule 11): what it holds is free then, and nothing of it stays.
+func TestAnIdleTransactionIsEndedByTheServer(t *testing.T) {
+	if !dbtest.HasMySQL(t) {
+		return
+	}
+	s := dbtest.Open(t, dbtest.MySQL(t))
+	if !strings.Contains(s.Info().Version, "MariaDB") {
+		return // MySQL 8 cannot: nodes end the sessions of those that are dead
+	}
+	insert := "INSERT INTO scheduler_job_group (name, create_time) VALUES ('held', '2026-01-01 00:00:00.000')"
+	times := 0
+	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "idle", func(ctx context.Context, tx repository.Tx) error {
+		if times++; times > 1 {
+			return nil // a transaction whose connection has gone begins anew
 		}
-		return nil
+		_, err := persistence.Exec(ctx, tx, "SET SESSION idle_transaction_timeout = 1")
+		require.NoError(t, err)
+		_, err = persistence.Exec(ctx, tx, insert)
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			return s.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
+				_, err := persistence.Exec(ctx, tx, insert)
+				return err
+			}) == nil
+		}, 20*time.Second, 50*time.Millisecond, "the row is free, although its transaction has not ended")
+		_, err = persistence.QueryText(ctx, tx, "SELECT 1")
+		require.Error(t, err)
+		return err
 	}))
+	require.Equal(t, 2, times)
 }
 
 func TestACrashLosesNothingCommitted(t *testing.T) {
