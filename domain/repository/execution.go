@@ -50,13 +50,18 @@ type Note struct {
 // ClaimRange selects rows by claim key: lo ≤ key < hi, in key order.
 type ClaimRange struct {
 	Lo, Hi entity.ClaimKey
-	Limit  int
+	// AfterID, when not empty, leaves out the rows at Lo whose id is not greater.
+	AfterID string
+	Limit   int
 	// DeadlineBefore, when not zero, keeps only rows whose start deadline has
 	// passed at that moment.
 	DeadlineBefore time.Time
 	// CancelRequested keeps only rows that somebody asked to stop.
 	CancelRequested bool
 }
+
+// After makes the range begin behind a row, which is the last of a page.
+func (q *ClaimRange) After(row *entity.Execution) { q.Lo, q.AfterID = row.Claim, row.ID }
 
 // ExecutionWriter changes executions inside a transaction.
 type ExecutionWriter interface {

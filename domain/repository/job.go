@@ -168,8 +168,9 @@ type JobPlanReader interface {
 	JobPausesOver(ctx context.Context, at time.Time, limit int) ([]string, error)
 	// RoomyGroups are the groups with a limit that have a free place, by name.
 	RoomyGroups(ctx context.Context) ([]string, error)
-	// EmptyPlaces are places of groups whose fire is over.
-	EmptyPlaces(ctx context.Context, limit int) ([]entity.GroupPlace, error)
+	// EmptyPlaces is a page of the places of groups whose fire is over, by job and
+	// fire key, behind those of after.
+	EmptyPlaces(ctx context.Context, after entity.GroupPlace, limit int) ([]entity.GroupPlace, error)
 }
 
 // ScheduleQuery asks for a page of jobs that fire by themselves.

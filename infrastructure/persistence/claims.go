@@ -30,6 +30,10 @@ func (r *Claims) CountRange(ctx context.Context, q repository.ClaimRange) (int, 
 
 func claimWhere(q repository.ClaimRange) (string, []any) {
 	where, args := " WHERE claim_key >= ? AND claim_key < ?", []any{string(q.Lo), string(q.Hi)}
+	if q.AfterID != "" {
+		where += " AND (claim_key > ? OR id > ?)"
+		args = append(args, string(q.Lo), q.AfterID)
+	}
 	if !q.DeadlineBefore.IsZero() {
 		where += " AND start_deadline < ?"
 		args = append(args, text(q.DeadlineBefore))

@@ -91,11 +91,12 @@ func (r *Plans) RoomyGroups(ctx context.Context) ([]string, error) {
 
 // EmptyPlaces implements repository.JobPlanReader. Places are as few as runs
 // may be at once, so that all of them can be looked at.
-func (r *Plans) EmptyPlaces(ctx context.Context, limit int) ([]entity.GroupPlace, error) {
+func (r *Plans) EmptyPlaces(ctx context.Context, after entity.GroupPlace, limit int) ([]entity.GroupPlace, error) {
 	return collect(ctx, r.c, "group-place.empty", `SELECT p.group_name, p.job_id, p.fire_key, COALESCE(p.execution_id, '') FROM scheduler_group_place p
 		LEFT JOIN scheduler_live_fire f ON f.job_id = p.job_id AND f.fire_key = p.fire_key
 		LEFT JOIN scheduler_job_execution e ON e.id = p.execution_id
-		WHERE f.job_id IS NULL OR (p.execution_id IS NOT NULL AND e.claim_key IS NULL) LIMIT ?`, []any{limit},
+		WHERE (p.job_id > ? OR p.job_id = ? AND p.fire_key > ?) AND (f.job_id IS NULL OR p.execution_id IS NOT NULL AND e.claim_key IS NULL)
+		ORDER BY p.job_id, p.fire_key LIMIT ?`, []any{after.JobID, after.JobID, after.FireKey, limit},
 		func(rows *sql.Rows) (p entity.GroupPlace, err error) {
 			err = rows.Scan(&p.Group, &p.JobID, &p.FireKey, &p.ExecutionID)
 			return p, err

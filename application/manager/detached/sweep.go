@@ -41,13 +41,7 @@ func (m *Manager) sweep(ctx context.Context, q repository.ClaimRange, outcome fu
 		if errs = append(errs, err); len(rows) < sweepLimit || err != nil && batch.Passes(err) {
 			return ended, errors.Join(errs...)
 		}
-		if n < len(rows) { // go past what stays
-			last := rows[len(rows)-1].Claim
-			if last == q.Lo {
-				last += "\x00"
-			}
-			q.Lo = last
-		}
+		q.After(rows[len(rows)-1]) // go past what stays
 	}
 }
 

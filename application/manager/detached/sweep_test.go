@@ -31,7 +31,8 @@ type shelf struct {
 
 func (s *shelf) Range(_ context.Context, q repository.ClaimRange) (out []*entity.Execution, err error) {
 	for _, row := range s.rows {
-		if row.Claim >= q.Lo && row.Claim < q.Hi && len(out) < q.Limit {
+		past := row.Claim > q.Lo || row.Claim == q.Lo && row.ID > q.AfterID
+		if past && row.Claim < q.Hi && len(out) < q.Limit {
 			out = append(out, row)
 		}
 	}

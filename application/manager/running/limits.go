@@ -14,14 +14,14 @@ import (
 
 // makeWait lets delayed runs whose moment has come wait for a place in their
 // group, but for those that somebody else has locked, or their jobs.
-func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, now time.Time) (moved int, err error) {
+func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, now time.Time) error {
 	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
 		ids[i], jobIDs[i] = row.ID, row.JobID
 	}
 	slices.Sort(ids)
 	var effect coordination.Effect
-	err = t.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
+	err := t.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
 		jobs, locked, err := t.Places.TryLock(ctx, tx, jobIDs)
 		if err != nil {
 			return err
@@ -31,21 +31,20 @@ func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, no
 			return err
 		}
 		held = slices.DeleteFunc(held, func(row *entity.Execution) bool { return slices.Contains(locked, row.JobID) })
-		moved = len(held)
 		effect, err = t.Places.Due(ctx, tx, now, jobs, held)
 		return err
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	t.Notice(effect)
-	return moved, nil
+	return nil
 }
 
 // SweepLimits repairs what a lost transaction could have left of the limits of
 // groups: places whose fire is over, and free places for which fires wait. What
-// cannot be repaired does not hold up the others. It returns how many of either
-// it found.
+// cannot be repaired does not hold up the others: the next look goes on behind it.
+// It returns how many of either it found, and is never called twice at once.
 func (t *TaskManager) SweepLimits(ctx context.Context) (int, error) {
 	found := 0
 	var errs []error
@@ -61,9 +60,12 @@ func (t *TaskManager) SweepLimits(ctx context.Context) (int, error) {
 
 // sweepGroupPlaces gives up places whose fire is over.
 func (t *TaskManager) sweepGroupPlaces(ctx context.Context) (int, error) {
-	places, err := t.Plans.EmptyPlaces(ctx, sweepLimit)
+	places, err := t.Plans.EmptyPlaces(ctx, t.sweptPlace, sweepLimit)
 	if err != nil {
 		return 0, err
+	}
+	if t.sweptPlace = (entity.GroupPlace{}); len(places) == sweepLimit {
+		t.sweptPlace = places[len(places)-1]
 	}
 	found := 0
 	var errs []error

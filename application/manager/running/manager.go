@@ -162,6 +162,11 @@ type TaskManager struct {
 
 	// swept is where the sweep of the places goes on.
 	swept placesSweep
+	// stayed is, of each span, the last row of the page that the latest look of
+	// SweepDeadlines could not end as a whole. It belongs to that duty.
+	stayed map[entity.ClaimSpan]*entity.Execution
+	// sweptPlace is where the next look of SweepLimits goes on, and that duty's.
+	sweptPlace entity.GroupPlace
 
 	// carried is what the claim loop has found out about the queues of classes:
 	// whether this node may take from them.
@@ -200,6 +205,7 @@ func New(deps Deps, cfg Config) *TaskManager {
 			Handlers: cfg.Handlers, HandlersHash: entity.HandlersHash(cfg.Handlers),
 		},
 		runs: map[string]*active{}, suspect: map[string]suspicion{}, expected: map[string]int64{}, recovering: map[string]int64{},
+		stayed:  map[entity.ClaimSpan]*entity.Execution{},
 		carried: map[entity.Queue]bool{}, inFlight: newInFlight(), held: newHeld(),
 		results: make(chan *finished, cfg.Slots+cfg.CommandSlots+cfg.BatchSize),
 		wake:    make(chan struct{}, 1),

@@ -18,7 +18,7 @@ import (
 type placesSweep struct {
 	unarmed string
 	queued  entity.ClaimKey
-	parked  entity.ClaimKey
+	parked  *entity.Execution
 	fire    entity.LiveFire
 }
 
@@ -255,16 +255,16 @@ func (t *TaskManager) closeDeleted(ctx context.Context, jobID string, rows []*en
 // look at them before their moment.
 func (t *TaskManager) sweepParked(ctx context.Context) (int, error) {
 	parked := entity.ParkedSpan()
-	lo := max(t.swept.parked, parked.Lo)
-	rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: parked.Hi, Limit: sweepLimit})
+	q := repository.ClaimRange{Lo: parked.Lo, Hi: parked.Hi, Limit: sweepLimit}
+	if t.swept.parked != nil {
+		q.After(t.swept.parked)
+	}
+	rows, err := t.Claims.Range(ctx, q)
 	if err != nil {
 		return 0, err
 	}
-	t.swept.parked = ""
-	if len(rows) == sweepLimit {
-		if t.swept.parked = rows[len(rows)-1].Claim; t.swept.parked == lo {
-			t.swept.parked += "\x00" // all of one moment
-		}
+	if t.swept.parked = nil; len(rows) == sweepLimit {
+		t.swept.parked = rows[len(rows)-1]
 	}
 	byJob := map[string][]*entity.Execution{}
 	ids := make([]string, 0, len(rows))

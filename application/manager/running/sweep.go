@@ -61,27 +61,20 @@ func (t *TaskManager) unparkLoop(ctx context.Context) {
 func (t *TaskManager) Unpark(ctx context.Context) (next time.Time, err error) {
 	now := t.StoreClock.Now()
 	parked, end := entity.ParkedSpan(), entity.ParkedKey(now.Add(time.Millisecond))
-	lo := parked.Lo
 	var errs []error
-	for {
-		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: end, Limit: sweepLimit})
+	for q := (repository.ClaimRange{Lo: parked.Lo, Hi: end, Limit: sweepLimit}); ; {
+		rows, err := t.Claims.Range(ctx, q)
 		if err != nil {
 			return time.Time{}, errors.Join(append(errs, err)...)
 		}
-		moved, err := t.unpark(ctx, rows, now)
+		err = t.unpark(ctx, rows, now)
 		if errs = append(errs, err); err != nil && endsSweep(err) {
 			return time.Time{}, errors.Join(errs...)
 		}
 		if len(rows) < sweepLimit {
 			break
 		}
-		if moved < len(rows) { // go past what stays
-			last := rows[len(rows)-1].Claim
-			if last == lo {
-				last += "\x00"
-			}
-			lo = last
-		}
+		q.After(rows[len(rows)-1]) // go past what stays
 	}
 	first, err := t.Claims.First(ctx, end, parked.Hi)
 	if err = errors.Join(append(errs, err)...); err != nil {
@@ -91,8 +84,7 @@ func (t *TaskManager) Unpark(ctx context.Context) (next time.Time, err error) {
 	return next, nil
 }
 
-// unpark returns how many of the rows it moved.
-func (t *TaskManager) unpark(ctx context.Context, rows []*entity.Execution, now time.Time) (moved int, err error) {
+func (t *TaskManager) unpark(ctx context.Context, rows []*entity.Execution, now time.Time) error {
 	var delayed, ready []*entity.Execution
 	for _, row := range rows {
 		if row.Claim.Delayed() {
@@ -104,22 +96,20 @@ func (t *TaskManager) unpark(ctx context.Context, rows []*entity.Execution, now 
 	errs := make([]error, 2)
 	for i, part := range []struct {
 		rows []*entity.Execution
-		move func(ctx context.Context, rows []*entity.Execution, now time.Time) (int, error)
+		move func(ctx context.Context, rows []*entity.Execution, now time.Time) error
 	}{{ready, t.makeReady}, {delayed, t.makeWait}} {
 		errs[i] = batch.Bisect(part.rows, func(rows []*entity.Execution) error {
-			n, err := part.move(ctx, rows, now)
-			moved += n
-			return err
+			return part.move(ctx, rows, now)
 		}, func(row *entity.Execution, cause error) error {
 			return fmt.Errorf("let run %s start: %w", row.ID, cause)
 		})
 	}
-	return moved, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // makeReady sends parked runs to where they are claimed, but for those that
 // somebody else has locked.
-func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, now time.Time) (moved int, err error) {
+func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, now time.Time) error {
 	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
 		ids[i], jobIDs[i] = row.ID, row.JobID
@@ -127,7 +117,7 @@ func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, n
 	slices.Sort(ids)
 	jobs, err := t.Jobs.Load(ctx, jobIDs)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	t.Places.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
 	var effect coordination.Effect
@@ -136,7 +126,7 @@ func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, n
 		if err != nil {
 			return err
 		}
-		moved, effect, err = t.Places.Enqueue(ctx, tx, now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
+		_, effect, err = t.Places.Enqueue(ctx, tx, now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
 			until, parked := row.Claim.ParkedUntil()
 			row.UpdateTime = until
 			return until, parked && !row.Claim.Delayed() && !until.After(now)
@@ -144,25 +134,32 @@ func (t *TaskManager) makeReady(ctx context.Context, rows []*entity.Execution, n
 		return err
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	t.Notice(effect)
-	return moved, nil
+	return nil
 }
 
 // SweepDeadlines ends waiting runs whose start deadline has passed (engine rule
 // 17): those for which there was no node as SKIPPED(NO_NODE), the others as
-// SKIPPED(DEADLINE); as FAILED where it was a retry. It returns how many.
+// SKIPPED(DEADLINE); as FAILED where it was a retry. A look takes a page, and the
+// next one goes past what stayed of it, so that what cannot be ended hides none of
+// the others. It returns how many it ended, and is never called twice at once.
 func (t *TaskManager) SweepDeadlines(ctx context.Context) (int, error) {
 	now := t.StoreClock.Now()
 	closed := 0
 	var errs []error
 	// What runs stands between them and may be past its deadline for long.
 	for _, waiting := range entity.WaitingSpans() {
-		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: waiting.Lo, Hi: waiting.Hi, Limit: sweepLimit, DeadlineBefore: now})
+		q := repository.ClaimRange{Lo: waiting.Lo, Hi: waiting.Hi, Limit: sweepLimit, DeadlineBefore: now}
+		if last := t.stayed[waiting]; last != nil {
+			q.After(last)
+		}
+		rows, err := t.Claims.Range(ctx, q)
 		if err != nil {
 			return closed, errors.Join(append(errs, err)...)
 		}
+		before := closed
 		// Runs without a node stand behind all others.
 		first := slices.IndexFunc(rows, unplaced)
 		if first < 0 {
@@ -181,6 +178,11 @@ func (t *TaskManager) SweepDeadlines(ctx context.Context) (int, error) {
 			if errs = append(errs, err); err != nil && endsSweep(err) {
 				return closed, errors.Join(errs...)
 			}
+		}
+		if len(rows) < sweepLimit {
+			delete(t.stayed, waiting) // from the first again
+		} else if closed-before < len(rows) {
+			t.stayed[waiting] = rows[len(rows)-1]
 		}
 	}
 	return closed, errors.Join(errs...)

@@ -2,6 +2,7 @@ package running_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -219,4 +220,71 @@ func TestTheSweepOfLimitsGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 	_, err = n.Runner.SweepLimits(t.Context())
 	require.ErrorIs(t, err, errBroken)
 	require.True(t, n.Row(t, next.ID).Claim.Ready())
+}
+
+// A page full of places that cannot be given up hides none for longer than a look.
+func TestTheSweepOfLimitsLooksAtAllPlacesInTurn(t *testing.T) {
+	n, b := onBarring(t)
+	for _, group := range []string{"g", "h"} {
+		n.Add(t, enginetest.Job(group, func(j *entity.Job) { j.Group, j.Limited = group, true }))
+		_, err := n.Store.LimitGroup(t.Context(), group, 1000, 0, enginetest.Noon)
+		require.NoError(t, err)
+	}
+	places := []entity.GroupPlace{{Group: "h", JobID: "job-2", FireKey: "over"}}
+	for i := range 500 {
+		places = append(places, entity.GroupPlace{Group: "g", JobID: "job-1", FireKey: fmt.Sprintf("over-%03d", i)})
+	}
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.Take(ctx, places) })
+	left := func() int {
+		found, err := n.Store.EmptyPlaces(t.Context(), entity.GroupPlace{JobID: "job-1", FireKey: "p"}, 10)
+		require.NoError(t, err)
+		return len(found)
+	}
+	b.ids = []string{"g"}
+	_, err := n.Runner.SweepLimits(t.Context())
+	require.ErrorIs(t, err, errBroken)
+	require.Equal(t, 1, left())
+	_, err = n.Runner.SweepLimits(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, left())
+	_, err = n.Runner.SweepLimits(t.Context())
+	require.ErrorIs(t, err, errBroken, "and then again from the first")
+}
+
+// Nor do runs that cannot be ended hide others that are past their start deadline,
+// also where all wait at one place of the queue.
+func TestTheSweepOfDeadlinesLooksAtAllInTurn(t *testing.T) {
+	n, b := onBarring(t)
+	broken := n.Add(t, enginetest.Job("broken", func(j *entity.Job) {
+		j.StartDeadlineSec, j.Overlap, j.MaxQueued = 10, entity.OverlapSerial, 1000
+	}))
+	good := n.Add(t, enginetest.Job("good", func(j *entity.Job) { j.StartDeadlineSec = 10 }))
+	rows := append(manyRuns(t, n, broken.ID, 501), manyRuns(t, n, good.ID, 501)...)
+	for i, row := range rows {
+		row.Claim = entity.ReadyKey(5, at(0))
+		if i > 501 {
+			row.Claim = entity.ReadyKey(5, at(time.Second))
+		}
+	}
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Requeue(ctx, rows) })
+	n.Clock.Advance(time.Minute)
+	b.ids = []string{broken.ID}
+	closed := 0
+	for range 3 {
+		n, err := n.Runner.SweepDeadlines(t.Context())
+		closed += n
+		if err != nil {
+			require.ErrorIs(t, err, errBroken)
+		}
+	}
+	require.Equal(t, 501, closed)
+	_, err := n.Runner.SweepDeadlines(t.Context())
+	require.ErrorIs(t, err, errBroken, "and then again from the first")
+	b.ids = nil
+	for range 2 {
+		again, err := n.Runner.SweepDeadlines(t.Context())
+		require.NoError(t, err)
+		closed += again
+	}
+	require.Equal(t, 1002, closed)
 }

@@ -72,9 +72,13 @@ func emptyPlaces(t *testing.T, s *persistence.Store) {
 	adopted, going := placeOf("a", 1, over.FireKey), placeOf("a", 1, runs.FireKey)
 	adopted.ExecutionID, going.ExecutionID = over.ID, runs.ID
 	take(t, s, adopted, going, placeOf("a", 2, "known"), placeOf("a", 3, "no fire"))
-	empty, err := s.EmptyPlaces(t.Context(), 10)
-	require.NoError(t, err)
-	require.ElementsMatch(t, []entity.GroupPlace{adopted, placeOf("a", 3, "no fire")}, empty)
+	var empty []entity.GroupPlace
+	for _, after := range []entity.GroupPlace{{}, adopted, placeOf("a", 3, "no"), placeOf("a", 3, "no fire")} {
+		page, err := s.EmptyPlaces(t.Context(), after, 1)
+		require.NoError(t, err)
+		empty = append(empty, page...)
+	}
+	require.Equal(t, []entity.GroupPlace{adopted, placeOf("a", 3, "no fire"), placeOf("a", 3, "no fire")}, empty)
 }
 
 func waitingForGroup(t *testing.T, s *persistence.Store) {
