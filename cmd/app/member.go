@@ -20,7 +20,7 @@ import (
 // when there is one.
 func (e *Engine) member(node entity.Node, lease *membership.Lease, onBeat func(error)) *membership.Member {
 	d := membership.Deps{
-		Registry: e.beats, Worker: e.Runner, Gauge: gauge{metrics.NewLoad(e.machine), e.Clock}, Metrics: e.Metrics, Lease: lease,
+		Registry: e.beats, Worker: e.Runner, Gauge: gauge{metrics.NewLoad(e.machine, "/"), e.Clock}, Metrics: e.Metrics, Lease: lease,
 		Clock: e.machine, Logger: e.logger, OnChange: e.dispatch.Wake, OnBeat: onBeat, OnLost: e.end,
 	}
 	e.cluster.join(e, &d, node)

@@ -51,8 +51,9 @@ type Node struct {
 	HandlersHash string
 	// Weight is the node's share under WEIGHTED routing, from 1.
 	Weight int
-	// CPU is the share of the machine's processors in use, 0–1; Memory is what
-	// the process holds, in bytes.
+	// CPU is the share of the machine's processors in use, 0–1; Memory is the
+	// memory of it in use, in bytes. A control group that bounds the process stands
+	// for the machine.
 	CPU    float64
 	Memory int64
 	// ClockOffset is how far the store's clock is ahead of the node's, at least.

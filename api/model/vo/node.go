@@ -21,10 +21,14 @@ type Node struct {
 	Running int `json:"running"`
 	// Capabilities are what the node can run.
 	Capabilities Capabilities `json:"capabilities"`
-	// CPU is the share of the processors in use, 0–1; Memory is in bytes.
-	CPU     float64 `json:"cpu"`
-	Memory  int64   `json:"memory"`
-	Version string  `json:"version"`
+	// CPU is the share of the machine's processors in use, 0–1, by whatever runs on
+	// it; of a node in a container or service with a bound, the share of that bound.
+	// It is 0 where the system does not tell.
+	CPU float64 `json:"cpu"`
+	// Memory is the memory of the machine, or of the bounded container or service,
+	// that is in use and is no cache, in bytes.
+	Memory  int64  `json:"memory"`
+	Version string `json:"version"`
 	// Partitions are those of the jobs that the node plans.
 	Partitions []int `json:"partitions"`
 	// ClockOffsetMs is how far the store's clock is ahead of the node's, as far

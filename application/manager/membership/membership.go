@@ -83,7 +83,8 @@ type Damper interface {
 
 // Gauge reads what the node carries, for the registry.
 type Gauge interface {
-	// Load is the share of the processors in use, 0–1, and the memory held.
+	// Load is the share of the machine's processors in use, 0–1, and its memory in
+	// use, in bytes.
 	Load() (cpu float64, memory int64)
 	// Offset is how far the store's clock is ahead of this node's.
 	Offset() time.Duration
