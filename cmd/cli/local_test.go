@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"encoding/pem"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,29 @@ func TestConfigCheckTriesKeysAndUsers(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &v))
 	require.False(t, v.Good)
 	require.Equal(t, "log.level", v.Problems[0].Key)
+}
+
+// Whoever listens for others without TLS is told what that shows them.
+func TestTheStartTellsOfPasswordsInClear(t *testing.T) {
+	busy, err := net.Listen("tcp", ":0") // so that the start ends by itself
+	require.NoError(t, err)
+	defer func() { _ = busy.Close() }()
+	_, port, err := net.SplitHostPort(busy.Addr().String())
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		environ []string
+		clear   bool
+	}{
+		"this machine alone":       {[]string{"PS_SERVER_ADDR=127.0.0.1:" + port}, false},
+		"everybody":                {[]string{"PS_SERVER_ADDR=:" + port}, true},
+		"a proxy that asks by TLS": {[]string{"PS_SERVER_ADDR=:" + port, "PS_SERVER_PUBLIC_URL=https://jobs.example.com"}, false},
+	} {
+		code, _, errOut := run(t, append(c.environ, "PS_LOG_FORMAT=text"), "server")
+		require.Equal(t, 1, code, "%s: %s", name, errOut)
+		require.Contains(t, errOut, "server.addr", name)
+		said := strings.Contains(errOut, "passwords and tokens come over the network in clear: set server.tls.certFile and server.tls.keyFile")
+		require.Equal(t, c.clear, said, "%s: %s", name, errOut)
+	}
 }
 
 // What is shown is what a start here would use.
