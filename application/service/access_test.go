@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -368,4 +369,27 @@ func (f *failingLog) AddAudit(ctx context.Context, e entity.AuditEntry) error {
 		return f.err
 	}
 	return f.Audit.AddAudit(ctx, e)
+}
+
+// Two names of which no person can tell one from the other are one name too many:
+// new ones have nothing beyond ASCII, and no part that begins like an option.
+func TestUserNamesHoldNothingBeyondASCII(t *testing.T) {
+	h := newHouse(t)
+	for _, name := range []string{
+		"аdmin",       // a Cyrillic a
+		"admın",       // a Turkish dotless i
+		"adm\u200bin", // a space of no width
+		"adm\u202ein", // what follows is shown backwards
+		"ａdmin",       // a wide a
+		"jürgen", "日本", "a b", "a\tb", "a/b", "a:b", "-a", ".a", "@a", "", strings.Repeat("a", 200),
+	} {
+		_, err := h.users.Create(t.Context(), service.NewUser{Name: name, Password: rightPassword, Role: entity.RoleViewer})
+		var f *fault.Error
+		require.ErrorAs(t, err, &f, "%q", name)
+		require.Equal(t, fault.KindInvalid, f.Kind, "%q", name)
+		require.Equal(t, []string{"username", "invalid"}, []string{f.Fields[0].Field, f.Fields[0].Code}, "%q", name)
+	}
+	for _, name := range []string{"juergen", "a.b_c+d-e@example.com", "7"} {
+		require.Equal(t, name, h.user(t, name, entity.RoleViewer).Name)
+	}
 }
