@@ -131,7 +131,7 @@ func TestListExecutions(t *testing.T) {
 	e.call("GET", "/api/v1/executions?from=2026-11-20T00:00:00+08:00", "").want(200) // a plus that was not escaped
 	e.call("GET", "/api/v1/executions?waitsFor=HANDLER", "").want(200)
 	require.Equal(t, repository.ExecutionFilter{WaitsFor: entity.WaitHandler}, e.executions.filter)
-	for _, never := range []string{"EVENT", "DEPENDENCY"} { // nothing makes such runs
+	for _, never := range []string{"CALENDAR", "EVENT", "DEPENDENCY"} { // nothing makes such runs
 		e.call("GET", "/api/v1/executions?trigger="+never, "").wantField(422, "trigger", "unknown_value")
 	}
 }
