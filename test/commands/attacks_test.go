@@ -22,6 +22,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/test/commands"
+	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
@@ -196,7 +197,7 @@ func TestACommandOfAnotherUserReadsNoFileOfTheStore(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, info.Mode().Perm()&0o077, e.Name())
 	}
-	if os.Geteuid() != 0 {
+	if !prooftest.Root(t) {
 		return
 	}
 	x := s.run(s.create("thief", script(fmt.Sprintf("ls %s; cat %s/*", s.data, s.data))), nil)

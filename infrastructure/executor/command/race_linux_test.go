@@ -18,6 +18,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
 // asRacer makes this test binary the attacker.
@@ -172,8 +173,7 @@ const raceTries = 250
 // A run of the same user that replaces what root makes for another run neither
 // becomes root, nor puts its own script into that run.
 func TestARaceForTheFolderOfARunIsNotWon(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Log("only a server that runs as root has another user for its commands")
+	if !prooftest.Root(t) { // no other server has another user for its commands
 		return
 	}
 	nobody, err := command.FindAccount("nobody")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
 // A command reports in the file that its environment names.
@@ -79,8 +80,7 @@ func TestAReportFileThatFillsTheDiskEndsTheRun(t *testing.T) {
 // The user of a run writes its own report, and nobody can move or replace it:
 // its folder stays the server's own.
 func TestAReportFileCannotBeReplaced(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Log("only a server that runs as root has another user for its commands")
+	if !prooftest.Root(t) { // no other server has another user for its commands
 		return
 	}
 	nobody, err := command.FindAccount("nobody")

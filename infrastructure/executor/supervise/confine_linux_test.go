@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
 // output is all that a command says.
@@ -68,7 +69,7 @@ func TestACommandGainsNoRights(t *testing.T) {
 	for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapAmb"} {
 		require.Equal(t, none, status[set], set)
 	}
-	if os.Geteuid() != 0 {
+	if !prooftest.Root(t) {
 		return
 	}
 	require.Equal(t, none, status["CapBnd"])
@@ -83,8 +84,7 @@ func TestACommandGainsNoRights(t *testing.T) {
 
 // Commands that an administrator lets run as root are root.
 func TestCommandsOfRootKeepTheirRights(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Log("only root runs commands as root")
+	if !prooftest.Root(t) {
 		return
 	}
 	out := newNode(t, 1).sh("grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status").output(t)

@@ -12,21 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
+	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
 // another is the owner of folders beside root, as a server that runs as root
 // has one.
 func another() workfolder.Owner {
 	return workfolder.Owner{Name: "nobody", Change: true, UID: 65534, GID: 65534}
-}
-
-func root(t *testing.T) bool {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Log("only root has folders for another user")
-		return false
-	}
-	return true
 }
 
 // forAll is a folder that every user may enter and this one alone may write.
@@ -56,7 +48,7 @@ func owner(t *testing.T, path string) (uid, gid int, mode os.FileMode) {
 }
 
 func TestTheHomeAloneIsTheUsers(t *testing.T) {
-	if !root(t) {
+	if !prooftest.Root(t) {
 		return
 	}
 	// A mask takes nothing away: modes are set by descriptor.
@@ -98,7 +90,7 @@ func TestOnesOwnFoldersArePrivate(t *testing.T) {
 
 // A base in which somebody else could replace the area is none.
 func TestABaseThatOthersControlIsRefused(t *testing.T) {
-	if !root(t) {
+	if !prooftest.Root(t) {
 		return
 	}
 	theirs, shared, closed := forAll(t), forAll(t), forAll(t)
@@ -125,7 +117,7 @@ func TestABaseThatOthersControlIsRefused(t *testing.T) {
 func TestAFolderIsRemovedAndNothingElse(t *testing.T) {
 	for name, o := range map[string]workfolder.Owner{"own": {}, "another": another()} {
 		t.Run(name, func(t *testing.T) {
-			if o.Change && !root(t) {
+			if o.Change && !prooftest.Root(t) {
 				return
 			}
 			outside := forAll(t)
@@ -235,7 +227,7 @@ func TestFormerLivesAreClearedAndNothingElse(t *testing.T) {
 	require.NoError(t, os.Symlink(outside, filepath.Join(base, "area-link")))
 	require.NoError(t, os.WriteFile(filepath.Join(base, "area-file"), nil, 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(base, "others"), 0o700))
-	if os.Geteuid() == 0 {
+	if prooftest.Root(t) {
 		planted := filepath.Join(base, "area-planted")
 		require.NoError(t, os.Mkdir(planted, 0o777))
 		require.NoError(t, os.Chown(planted, 65534, 65534))
