@@ -337,3 +337,24 @@ func TestWhoDoesNotAnswerIsShown(t *testing.T) {
 	c.pass(22)
 	require.Empty(t, unheard())
 }
+
+// However many ids have asked: who was promised something may ask again, and what
+// has passed makes room.
+func TestPromisesThatHavePassedMakeRoom(t *testing.T) {
+	c := newCluster(t)
+	a := c.join("a", nil)
+	a.away = true
+	c.pass(1)
+	promised := func(id string) time.Duration {
+		return a.Answer(t.Context(), entity.PeerQuestion{Matter: entity.PeerLease, NodeID: id, Epoch: 1}).Promise()
+	}
+	for i := range 10_000 {
+		require.Equal(t, terms.Lease, promised(fmt.Sprint("node-", i)))
+	}
+	require.Zero(t, promised("one more"), "what holds is bounded")
+	c.clock.Advance(time.Second)
+	require.Equal(t, terms.Lease, promised("node-7"), "who has one gets it anew")
+	c.clock.Advance(terms.Lease - 500*time.Millisecond)
+	require.Equal(t, terms.Lease, promised("one more"))
+	require.Equal(t, terms.Lease, promised("node-7"))
+}

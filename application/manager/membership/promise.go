@@ -3,6 +3,7 @@ package membership
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -39,7 +40,8 @@ type condemned struct {
 	beat  time.Time
 }
 
-// maxPromises bounds the nodes that are remembered.
+// maxPromises bounds the nodes whose promises, or deaths, are remembered at once;
+// what has passed makes room for others.
 const maxPromises = 10_000
 
 func newPromises() promises {
@@ -119,11 +121,14 @@ func (m *Member) promise(q entity.PeerQuestion, a *entity.PeerAnswer) {
 	if former := p.given[q.NodeID]; former.epoch == q.Epoch {
 		until = max(until, former.until)
 	}
-	if len(p.given) >= maxPromises {
-		return
-	}
 	if until <= now {
 		return
+	}
+	if _, given := p.given[q.NodeID]; !given && len(p.given) >= maxPromises {
+		maps.DeleteFunc(p.given, func(_ string, old promise) bool { return old.until <= now })
+		if len(p.given) >= maxPromises {
+			return
+		}
 	}
 	p.given[q.NodeID] = promise{q.Epoch, until}
 	a.PromiseMs = (until - now).Milliseconds()

@@ -3,6 +3,7 @@ package membership
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -56,9 +57,10 @@ func (p *proofs) note(n entity.Node, dead bool, now time.Duration) bool {
 		f = finding{epoch: n.Epoch, first: now}
 	}
 	f.last = now
-	if len(p.found) < maxPromises {
-		p.found[n.ID] = f
+	if _, known := p.found[n.ID]; !known && len(p.found) >= maxPromises {
+		maps.DeleteFunc(p.found, func(_ string, old finding) bool { return now-old.last > proofLife })
 	}
+	p.found[n.ID] = f
 	return f.proven()
 }
 
@@ -78,7 +80,8 @@ func (m *Member) proveAll(ctx context.Context, log *outage.Log) {
 // connection of the beats is gone by the same server that had it, and nobody, or
 // another process, listens at the node's address. Found twice, and by another node
 // as well where there are three, it is declared DOWN without waiting for its
-// lease. again says that one was found dead and is not declared yet.
+// lease, but not before a promise that this node gave it has passed. again says
+// that one was found dead and is not declared yet.
 func (m *Member) ProveOnce(ctx context.Context) (again bool, err error) {
 	l := m.seen()
 	var mu sync.Mutex
@@ -114,7 +117,7 @@ func (m *Member) prove(ctx context.Context, n entity.Node, l look) (pending bool
 	if !m.proofs.note(n, dead, m.Lease.elapsed()) {
 		return dead, nil
 	}
-	if !m.witnessed(bounded, n, l) {
+	if !m.witnessed(bounded, n, l) || !m.condemn(n) {
 		return true, nil
 	}
 	v := liveness.Verdict{Node: n, Status: entity.NodeDown}

@@ -66,6 +66,35 @@ func TestTwoNodesNeedNoWitness(t *testing.T) {
 	require.Equal(t, entity.NodeDown, c.status("b"))
 }
 
+// A firewall that refuses in place of a node looks like its death. The node has
+// asked, and relies on the answer.
+func TestAProofBreaksNoPromise(t *testing.T) {
+	c := newCluster(t)
+	a, b := c.join("a", nil), c.join("b", nil)
+	c.pass(10)
+	a.away, b.away = true, true
+	c.pass(2)
+	require.Empty(t, b.stops)
+	promised := c.clock.Now().Add(terms.Lease) // by who does not reach the store either
+	a.away, b.unlocked, b.closed = false, true, true
+	found := 0
+	for ; c.clock.Now().Before(promised); c.clock.Advance(terms.Beat / 2) {
+		a.beat()
+		again, err := a.ProveOnce(t.Context())
+		require.NoError(t, err)
+		require.NotEqual(t, entity.NodeDown, c.status("b"), "%s before the promise has passed", promised.Sub(c.clock.Now()))
+		if again {
+			found++
+		}
+	}
+	require.Greater(t, found, 3, "it is found dead, and looked at again until then")
+	a.proveNow()
+	require.Equal(t, entity.NodeDown, c.status("b"))
+	require.Equal(t, entity.DownProof, c.row("b").DownCause)
+	answer := a.Answer(t.Context(), entity.PeerQuestion{Matter: entity.PeerLease, NodeID: "b", Epoch: b.Self().Epoch})
+	require.True(t, answer.Declared, "if it asks now, it stops")
+}
+
 func TestWhatIsNoProof(t *testing.T) {
 	for name, happens := range map[string]func(d *peer){
 		"its connection is gone, and it is there":     func(d *peer) { d.unlocked = true },
