@@ -101,6 +101,9 @@ type DueQuery struct {
 	Until time.Time
 	// Partitions filters by owned partitions; nil means all.
 	Partitions []int
+	// Without are groups whose jobs are left out as far as these hold them, see
+	// entity.Group.Holds. They are to be few: each is looked for in every due job.
+	Without []entity.Group
 	// AfterDue and AfterID continue a former page; zero for the first.
 	AfterDue time.Time
 	AfterID  string

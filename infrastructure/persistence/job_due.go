@@ -8,7 +8,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// DueKeys implements repository.JobPlanReader. It reads the index alone, so
+// DueKeys implements repository.JobPlanReader. Without held groups it reads the index alone, so
 // that a scan over what is held already costs next to nothing.
 func (r *Plans) DueKeys(ctx context.Context, q repository.DueQuery) ([]repository.DueKey, error) {
 	where, args, ok := dueWhere(q)

@@ -67,6 +67,22 @@ func dueWhere(q repository.DueQuery) (where string, args []any, ok bool) {
 			args = append(args, p)
 		}
 	}
+	for _, g := range q.Without {
+		ofGroup, named := "1 = 1", []any(nil)
+		if g.Name != entity.AllJobs {
+			ofGroup, named = "group_name = ?", []any{g.Name}
+		}
+		switch {
+		case g.Paused:
+			where += " AND NOT (" + ofGroup + ")"
+		case !g.Settled && !g.ResumedAt.IsZero():
+			where += " AND NOT (" + ofGroup + " AND next_fire_time <= ?)"
+			named = append(named, text(g.ResumedAt))
+		default:
+			continue
+		}
+		args = append(args, named...)
+	}
 	return where, append(args, q.Limit), true
 }
 

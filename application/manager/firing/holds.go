@@ -3,6 +3,8 @@ package firing
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -65,4 +67,19 @@ func held(job *entity.Job, groups map[string]entity.Group) bool {
 	}
 	own, ofAll := groups[job.Group], groups[entity.AllJobs]
 	return own.Name != "" && own.Holds(job.NextFireTime) || (ofAll.Paused || !ofAll.ResumedAt.IsZero()) && ofAll.Holds(job.NextFireTime)
+}
+
+// maxWithout bounds the groups whose jobs a scan leaves out in the store. Jobs of
+// further ones are read and left out here.
+const maxWithout = 200
+
+// without are the groups whose jobs a scan need not read, by name.
+func without(groups map[string]entity.Group) []entity.Group {
+	out := make([]entity.Group, 0, min(len(groups), maxWithout))
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		if g := groups[name]; len(out) < maxWithout && (g.Paused || !g.Settled && !g.ResumedAt.IsZero()) {
+			out = append(out, g)
+		}
+	}
+	return out
 }

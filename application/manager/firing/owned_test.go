@@ -1,6 +1,7 @@
 package firing_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -50,4 +51,38 @@ func TestOnlyOwnPartitionsArePlanned(t *testing.T) {
 	n.Own(jobs[0].Partition)
 	require.NoError(t, n.Planner.Rebalanced(t.Context()))
 	require.Positive(t, n.Planner.Held(), "what is due in new partitions is found at once")
+}
+
+// The jobs that a group holds take no room from others, however many they are and
+// however late: while it is paused, and until what the pause skipped is recorded.
+func TestHeldJobsTakeNoRoomInAScan(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{MaxHeld: 8})
+	at := func(group string, after time.Duration) func(j *entity.Job) {
+		return func(j *entity.Job) {
+			j.Group, j.Schedule.Kind, j.Schedule.At = group, schedule.Once, enginetest.Noon.Add(after)
+		}
+	}
+	for i := range 20 {
+		n.Add(t, enginetest.Job(fmt.Sprint("held-", i), at("held", time.Second)))
+	}
+	first := n.Add(t, enginetest.Job("first", at("free", 2*time.Second)))
+	second := n.Add(t, enginetest.Job("second", at("free", 20*time.Second)))
+	hold := func(paused bool) {
+		_, err := n.Store.HoldGroup(t.Context(), "held", paused, entity.Pause{}, n.Time.Now())
+		require.NoError(t, err)
+		n.Planner.GroupsChanged()
+	}
+	scan := func() {
+		n.Clock.Advance(10 * time.Second) // both are late, beyond the part of the book for what is on time
+		_, err := n.Planner.Scan(t.Context())
+		require.NoError(t, err)
+		n.Fire(t)
+	}
+	hold(true)
+	scan()
+	require.Len(t, n.Rows(t, first.ID), 1)
+	n.Clock.Advance(10 * time.Second)
+	hold(false)
+	scan()
+	require.Len(t, n.Rows(t, second.ID), 1)
 }

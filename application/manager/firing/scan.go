@@ -18,7 +18,8 @@ const scanPage = 2000
 // rule 12), in the order of their due times, and reads into the book those that
 // it does not hold yet. While the book is full it stops early, after a look at
 // what is on time, so that a long backlog does not hold up today's fires; the
-// next scan begins in the far past again. It returns how many jobs it read.
+// next scan begins in the far past again. What a group holds, which does not come
+// into the book, takes no room in it. It returns how many jobs it read.
 func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
 	groups, err := m.heldGroups(ctx)
 	if err != nil {
@@ -37,7 +38,7 @@ func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
 
 // scanFrom reads at most room jobs; complete says that it reached the horizon.
 func (m *JobManager) scanFrom(ctx context.Context, groups map[string]entity.Group, after, until time.Time, room int) (found int, complete bool, err error) {
-	q := repository.DueQuery{Until: until, AfterDue: after, Partitions: m.Owner.Partitions(), Limit: scanPage}
+	q := repository.DueQuery{Until: until, AfterDue: after, Partitions: m.Owner.Partitions(), Without: without(groups), Limit: scanPage}
 	for found < room {
 		keys, err := m.Plans.DueKeys(ctx, q)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 func testPlanning(t *testing.T, open Opener) {
 	t.Run("due jobs in order, page by page", func(t *testing.T) { dueInOrder(t, open(t, nil)) })
 	t.Run("due jobs of owned partitions", func(t *testing.T) { dueByPartition(t, open(t, nil)) })
+	t.Run("due jobs without those that a group holds", func(t *testing.T) { dueWithoutHeld(t, open(t, nil)) })
 	t.Run("owners where they are named", func(t *testing.T) { ownersWhereNamed(t, open(t, nil)) })
 	t.Run("unarmed jobs", func(t *testing.T) { unarmed(t, open(t, nil)) })
 	t.Run("schedules of enabled jobs, page by page", func(t *testing.T) { enabledSchedules(t, open(t, nil)) })
@@ -69,6 +70,31 @@ func dueByPartition(t *testing.T, s *persistence.Store) {
 	require.Equal(t, 0, count([]int{}), "none is none")
 	require.Equal(t, 20, count([]int{0, 2}))
 	require.Equal(t, 0, count([]int{9}))
+}
+
+func dueWithoutHeld(t *testing.T, s *persistence.Store) {
+	var jobs []*entity.Job
+	for n := range 6 {
+		j := plannedJob(n, noon.Add(time.Duration(n)*time.Second))
+		j.Group = []string{"a", "日本", "c"}[n%3]
+		jobs = append(jobs, j)
+	}
+	add(t, s, jobs)
+	due := func(groups ...entity.Group) (got []int) {
+		keys, err := s.DueKeys(t.Context(), repository.DueQuery{Until: noon.Add(time.Minute), Without: groups, AfterDue: noon.Add(-time.Hour), Limit: 100})
+		require.NoError(t, err)
+		for _, k := range keys {
+			got = append(got, slices.IndexFunc(jobs, func(j *entity.Job) bool { return j.ID == k.ID }))
+		}
+		return got
+	}
+	resumed := noon.Add(2 * time.Second)
+	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, due())
+	require.Equal(t, []int{0, 2, 3, 5}, due(entity.Group{Name: "日本", Paused: true}))
+	require.Equal(t, []int{3, 4}, due(entity.Group{Name: "a", ResumedAt: resumed}, entity.Group{Name: "日本", ResumedAt: resumed}, entity.Group{Name: "c", Paused: true}))
+	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, due(entity.Group{Name: "a", Settled: true, ResumedAt: resumed}, entity.Group{Name: "c"}), "these hold nothing")
+	require.Equal(t, []int{3, 4, 5}, due(entity.Group{Name: entity.AllJobs, ResumedAt: resumed}))
+	require.Empty(t, due(entity.Group{Name: entity.AllJobs, Paused: true}))
 }
 
 func unarmed(t *testing.T, s *persistence.Store) {
