@@ -27,6 +27,10 @@ type cost struct {
 // TestWhatPlainExecutionsCost holds the hot path to its price. An addition is a
 // decision: it changes a figure here, and its commit says why. A saving changes
 // the figure, too, or the next addition would not be seen.
+//
+// Against commit ecf3e51 there are two additions. A scan has one statement more, of
+// 201 bytes, which asks for groups, and says 4 bytes less of each job. On MariaDB
+// wait and fire have 45 bytes more a batch: no wait for the rows of jobs.
 func TestWhatPlainExecutionsCost(t *testing.T) {
 	for _, c := range []struct {
 		store string
