@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono); err != nil {
 			panic(err)
 		}
-		os.Stdout.WriteString(strconv.FormatInt(int64(boottime.Of(clock.NewSystem())())-mono.Nano(), 10)) //nolint:errcheck // the reader sees it
+		os.Stdout.WriteString(strconv.FormatInt(int64(boottime.Of(clock.NewSystem())())-mono.Nano(), 10))
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

@@ -94,8 +94,10 @@ func (k Kind) harm() history.Harm {
 // after five seconds) or needs a store of its own, hints what needs a
 // Redis.
 func Kinds(long, hints bool) []Kind {
-	all := []Kind{Kill, KillAt, Freeze, Restart, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway,
-		SlowForAll, RowsLocked, ClockStep, Flood, DeleteQueue, CommandBurst, FirstLimit}
+	all := []Kind{
+		Kill, KillAt, Freeze, Restart, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway,
+		SlowForAll, RowsLocked, ClockStep, Flood, DeleteQueue, CommandBurst, FirstLimit,
+	}
 	if long {
 		all = append(all, StoreCrash, StoreReadOnly, StoreSilent, Twin)
 	}
