@@ -17,8 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
 // unit is the file of the service: its settings by name, with all their values.
