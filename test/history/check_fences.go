@@ -12,7 +12,8 @@ import (
 func (c *checker) fenced() {
 	slices.SortStableFunc(c.h.Cluster.Fences, func(a, b Fence) int { return a.At.Compare(b.At) })
 	for _, d := range c.h.Cluster.Deaths {
-		if c.unable(d.Node, d.At) || c.stopped(d.Node, d.At.Add(slop)) {
+		// It may have said so a moment later, or have come back a moment later.
+		if c.unable(d.Node, d.At) || c.stopped(d.Node, d.At) || c.stopped(d.Node, d.At.Add(slop)) {
 			continue
 		}
 		c.violate(RuleFenced, "%s declared %s DOWN at %s, and that had not stopped its work", d.By, d.Node, d.At.Format(clockTime))

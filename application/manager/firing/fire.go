@@ -42,9 +42,10 @@ type result struct {
 
 // fire decides and records what is due of the hinted jobs, as much as one batch
 // takes. Patiently it waits for rows that somebody else has locked. All hints
-// are settled, put aside or given back when it returns.
-func (m *JobManager) fire(ctx context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
-	err := batch.Guard(func() error { return m.fireBatch(ctx, hints, groups, patient) })
+// are settled, put aside or given back when it returns. What has begun is finished
+// although working ends.
+func (m *JobManager) fire(working context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
+	err := batch.Guard(func() error { return m.fireBatch(working, hints, groups, patient) })
 	var panicked *batch.PanicError
 	if errors.As(err, &panicked) {
 		for _, h := range hints { // the next scan finds what is still due
@@ -54,11 +55,12 @@ func (m *JobManager) fire(ctx context.Context, hints []*hint, groups map[string]
 	return err
 }
 
-func (m *JobManager) fireBatch(ctx context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
+func (m *JobManager) fireBatch(working context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
+	ctx := context.WithoutCancel(working)
 	began := m.Clock.Monotonic()
 	now := m.StoreClock.Now()
 	items := m.planBatch(ctx, hints, groups, now)
-	b := attempt{m, now, patient, lockWaits}
+	b := attempt{m, now, patient, working, lockWaits}
 	var errs []error
 	for _, part := range apart(items) {
 		if err := b.record(ctx, part); err != nil {
@@ -83,6 +85,8 @@ type attempt struct {
 	*JobManager
 	now     time.Time
 	patient bool
+	// working ends when the node stops: reads that wait for the store's return end with it.
+	working context.Context
 	// waits is how many lock waits may still be spent.
 	waits int
 }
@@ -135,7 +139,7 @@ func apart(items []*item) (parts [][]*item) {
 }
 
 // fireAll reserves slots for what may start here and runs the fire transaction.
-func (m *JobManager) fireAll(ctx context.Context, items []*item, now time.Time, patient bool) error {
+func (m *attempt) fireAll(ctx context.Context, items []*item, now time.Time, patient bool) error {
 	var reserved entity.Slots
 	defer func() { m.Starter.Release(reserved) }()
 	m.prepare(ctx, items)
@@ -217,7 +221,7 @@ func waiting(rows []*entity.Execution) int {
 
 // commit runs the fire transaction over the items and then tells everybody.
 // reserved is lowered by the slots that were used.
-func (m *JobManager) commit(ctx context.Context, items []*item, now time.Time, patient bool, reserved *entity.Slots) error {
+func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, patient bool, reserved *entity.Slots) error {
 	var res result
 	direct := directOf(items)
 	m.Starter.Expect(direct)

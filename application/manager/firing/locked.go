@@ -170,10 +170,10 @@ func (m *JobManager) FireLocked(ctx context.Context) (jobs int, err error) {
 	}
 	hints, patient := m.book.takeLocked(m.StoreClock.Now(), m.cfg.BatchSize)
 	if len(hints) > 0 {
-		jobs, err = len(hints), m.fire(context.WithoutCancel(ctx), hints, groups, false)
+		jobs, err = len(hints), m.fire(ctx, hints, groups, false)
 	}
 	if patient != nil {
-		jobs, err = jobs+1, errors.Join(err, m.fire(context.WithoutCancel(ctx), []*hint{patient}, groups, true))
+		jobs, err = jobs+1, errors.Join(err, m.fire(ctx, []*hint{patient}, groups, true))
 	}
 	return jobs, err
 }

@@ -214,7 +214,7 @@ func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
 	if len(hints) == 0 {
 		return 0, nil
 	}
-	return len(hints), m.fire(context.WithoutCancel(ctx), hints, groups, false)
+	return len(hints), m.fire(ctx, hints, groups, false)
 }
 
 func (m *JobManager) holds() bool { return m.Lease == nil || m.Lease.Holds() }

@@ -19,7 +19,7 @@ import (
 // recordOffender deals with the one job of a batch that cannot be fired, so that
 // the others go on (engine rule 10). What neither is refused for its values nor
 // panics is left as it is, and found again by the next scan.
-func (m *JobManager) recordOffender(ctx context.Context, it *item, cause error, now time.Time) error {
+func (m *attempt) recordOffender(ctx context.Context, it *item, cause error, now time.Time) error {
 	var poison *repository.PoisonError
 	if errors.As(cause, &poison) {
 		err := batch.Guard(func() error { return m.recordPoison(ctx, it, cause, now) })
@@ -41,7 +41,7 @@ func (m *JobManager) recordOffender(ctx context.Context, it *item, cause error, 
 // recordPoison records the fires of one job that the store refuses as
 // FAILED(INVALID) rows, one for each shard, that hold nothing of the job but its
 // id.
-func (m *JobManager) recordPoison(ctx context.Context, it *item, cause error, now time.Time) error {
+func (m *attempt) recordPoison(ctx context.Context, it *item, cause error, now time.Time) error {
 	m.Metrics.PoisonFire()
 	m.Logger.Error("the store refuses a fire; it is recorded as failed", "job", it.job.ID, "error", cause)
 	it.leave()

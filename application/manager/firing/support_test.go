@@ -75,8 +75,14 @@ func scan(t *testing.T, n *enginetest.Node) {
 // fireOnce fires one batch of what is due and returns its error.
 func fireOnce(t *testing.T, n *enginetest.Node) error {
 	t.Helper()
+	return fireIn(t.Context(), t, n)
+}
+
+// fireIn fires once, as long as ctx lasts.
+func fireIn(ctx context.Context, t *testing.T, n *enginetest.Node) error {
+	t.Helper()
 	scan(t, n)
-	_, err := n.Planner.FireDue(t.Context())
+	_, err := n.Planner.FireDue(ctx)
 	return err
 }
 

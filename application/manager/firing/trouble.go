@@ -6,17 +6,23 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/outage"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// resolveUnknown re-reads what an unanswered commit may have written: rows
+// resolveUnknown re-reads what an unanswered commit may have written, until the
+// store answers: rows
 // that carry my node, epoch and token are mine and run (engine rule 9). A
 // commit that lands only after this look leaves rows that the reconciliation
 // of held runs finds.
-func (m *JobManager) resolveUnknown(ctx context.Context, items []*item, res result, reserved *entity.Slots) error {
+func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result, reserved *entity.Slots) error {
 	now := m.StoreClock.Now()
-	stored, err := m.byID(ctx, items)
+	var stored map[string]*entity.Execution
+	err := outage.Outlast(m.working, m.Clock, func() (err error) {
+		stored, err = m.byID(ctx, items)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("re-read after an unanswered commit: %w", err)
 	}
@@ -46,7 +52,7 @@ func (m *JobManager) resolveUnknown(ctx context.Context, items []*item, res resu
 // resolveDuplicates handles fires whose id is in the store although the cursor
 // has not passed them. It should never happen; the rows are compared, counted
 // and left as they are, and the cursor moves on (engine rule 1).
-func (m *JobManager) resolveDuplicates(ctx context.Context, items []*item, now time.Time, patient bool, reserved *entity.Slots) error {
+func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time.Time, patient bool, reserved *entity.Slots) error {
 	stored, err := m.byID(ctx, items)
 	if err != nil {
 		return fmt.Errorf("re-read fires that were recorded before: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -45,15 +46,47 @@ func TestAnUnansweredCommitKeepsItsRunsUntilTheyAreReadAgain(t *testing.T) {
 	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
 }
 
-// When they cannot be read, they are given up and never start here by
-// themselves: two looks later they are lost, and run again.
+// An outage right after the commit ends none of its runs: their rows are read
+// again until the store answers, and they do not count as lost (engine rule 27).
+func TestAnUnansweredCommitBeforeAnOutageLosesNoRun(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(nil))
+	tries := 0
+	n.Planner.Executions = beforeByIDs{n.Store.Executions, func() error {
+		require.NoError(t, n.Runner.Reconcile(t.Context()))
+		if tries++; tries <= 3 {
+			return fault.Unavailable(errors.New("away"))
+		}
+		return nil
+	}}
+	n.Start(t)
+	n.Faults.Next("fire", enginetest.LostReply)
+	fired := make(chan error, 1)
+	go func() { fired <- fireOnce(t, n) }()
+	require.Eventually(t, func() bool {
+		n.Clock.Advance(100 * time.Millisecond)
+		return len(fired) > 0
+	}, 20*time.Second, time.Millisecond)
+	require.NoError(t, <-fired)
+	require.Equal(t, 4, tries)
+	row := n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
+	require.Equal(t, 1, row.Attempt)
+	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
+}
+
+// A node that ends before it has read them gives them up, and never starts them
+// by itself: two looks later they are lost, and run again.
 func TestAnUnansweredCommitThatCannotBeReadIsGivenUp(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(nil))
-	n.Planner.Executions = beforeByIDs{n.Store.Executions, func() error { return fault.Unavailable(errors.New("away")) }}
+	ctx, end := context.WithCancel(t.Context())
+	n.Planner.Executions = beforeByIDs{n.Store.Executions, func() error {
+		end()
+		return fault.Unavailable(errors.New("away"))
+	}}
 	n.Start(t)
 	n.Faults.Next("fire", enginetest.LostReply)
-	require.Error(t, fireOnce(t, n))
+	require.Error(t, fireIn(ctx, t, n))
 	for range 2 {
 		require.Empty(t, n.Script.Runs())
 		require.NoError(t, n.Runner.Reconcile(t.Context()))

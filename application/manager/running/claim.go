@@ -94,7 +94,7 @@ func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queue
 		return false, nil
 	}
 	defer t.inFlight.leave()
-	ctx = context.WithoutCancel(ctx)
+	working, ctx := ctx, context.WithoutCancel(ctx)
 	t.slots.setBacklog(kind)
 	asked := t.slots.newsOfBacklog(kind)
 	reserved := t.slots.reserveForClaim(kind, t.cfg.BatchSize)
@@ -103,14 +103,14 @@ func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queue
 	}
 	var rows []*entity.Execution
 	err = batch.Guard(func() (err error) {
-		rows, err = t.claimRows(ctx, reserved, queues)
+		rows, err = t.claimRows(ctx, working, reserved, queues)
 		return err
 	})
 	if err != nil {
 		t.giveBack(kind, reserved)
 		return false, err
 	}
-	used, err := t.startClaimed(ctx, kind, rows)
+	used, err := t.startClaimed(ctx, working, kind, rows)
 	t.giveBack(kind, reserved-used)
 	if err != nil {
 		return false, err
@@ -130,8 +130,8 @@ func (t *TaskManager) giveBack(kind entity.SlotKind, n int) {
 
 // claimRows runs the claim transaction. When its commit was not answered the
 // rows are read again, and those that carry this node, epoch and token are
-// claimed (engine rule 9).
-func (t *TaskManager) claimRows(ctx context.Context, limit int, queues []entity.Queue) ([]*entity.Execution, error) {
+// claimed (engine rule 9). What is not answered is asked again until working ends.
+func (t *TaskManager) claimRows(ctx, working context.Context, limit int, queues []entity.Queue) ([]*entity.Execution, error) {
 	var rows []*entity.Execution
 	epoch := t.epoch.Load()
 	err := t.Store.Write(ctx, repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
@@ -152,7 +152,11 @@ func (t *TaskManager) claimRows(ctx context.Context, limit int, queues []entity.
 		t.Forget(rows)
 		return nil, err
 	}
-	mine, err := t.reread(ctx, rows, epoch)
+	var mine []*entity.Execution
+	err = outage.Outlast(working, t.Clock, func() (err error) {
+		mine, err = t.reread(ctx, rows, epoch)
+		return err
+	})
 	t.Forget(slices.DeleteFunc(rows, func(row *entity.Execution) bool {
 		return slices.ContainsFunc(mine, func(m *entity.Execution) bool { return m.ID == row.ID })
 	}))
@@ -186,8 +190,9 @@ func (t *TaskManager) reread(ctx context.Context, rows []*entity.Execution, epoc
 // startClaimed runs claimed rows by their jobs' current definitions. A run
 // whose job was deleted meanwhile ends as CANCELLED(DELETED), and one that this
 // node cannot run is put back. It returns how many of the reserved slots of the
-// kind are in use.
-func (t *TaskManager) startClaimed(ctx context.Context, kind entity.SlotKind, rows []*entity.Execution) (used int, err error) {
+// kind are in use. Definitions that cannot be read are read again until working
+// ends: the rows are this node's, and nobody else can start them.
+func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.SlotKind, rows []*entity.Execution) (used int, err error) {
 	if len(rows) == 0 {
 		return 0, nil
 	}
@@ -195,7 +200,11 @@ func (t *TaskManager) startClaimed(ctx context.Context, kind entity.SlotKind, ro
 	for i, row := range rows {
 		ids[i] = row.JobID
 	}
-	jobs, err := t.Jobs.Load(ctx, ids)
+	var jobs map[string]*entity.Job
+	err = outage.Outlast(working, t.Clock, func() (err error) {
+		jobs, err = t.Jobs.Load(ctx, ids)
+		return err
+	})
 	if err != nil {
 		// The rows are RUNNING here and will not start: the reconciliation
 		// sends them back after two looks.

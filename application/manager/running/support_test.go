@@ -229,11 +229,13 @@ func (r readAfter) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution
 // unreadableOnce fails to load definitions for the first time.
 type unreadableOnce struct {
 	running.Jobs
-	asked atomic.Bool
+	asked     atomic.Bool
+	meanwhile func()
 }
 
 func (u *unreadableOnce) Load(ctx context.Context, ids []string) (map[string]*entity.Job, error) {
 	if !u.asked.Swap(true) {
+		u.meanwhile()
 		return nil, fault.Unavailable(errors.New("definitions cannot be read"))
 	}
 	return u.Jobs.Load(ctx, ids)
