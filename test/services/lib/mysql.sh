@@ -87,7 +87,10 @@ mysql_process() {
     mv "$root/data.new" "$root/data"
   fi
   # The socket is relative: it lies in the data directory and escapes the limit of 107 characters.
-  set -- --no-defaults --datadir="$root/data" --socket=mysql.sock --pid-file=mysqld.pid --init-file="$root/account.sql" \
+  # A folder of its own for temporary tables: a server that starts removes those that it finds,
+  # and another one that works there would end with a fault.
+  mkdir -p "$root/tmp"
+  set -- --no-defaults --datadir="$root/data" --tmpdir="$root/tmp" --socket=mysql.sock --pid-file=mysqld.pid --init-file="$root/account.sql" \
     --skip-networking=0 --bind-address=127.0.0.1 --port="$(port_of mysql)"
   [ -z "$user" ] || set -- "$@" "$user"
   while read -r option; do set -- "$@" "$option"; done <<OPTIONS
