@@ -131,6 +131,8 @@ func ended(status entity.Status) entity.RunReport {
 }
 
 // tryAgain lets the back-off after an attempt pass, and waits for the next one.
+// Time goes on while it waits: a claim passes over a run that the sweep of another
+// node holds at that moment, and the next claim is a matter of time.
 func (r *rig) tryAgain(id string, next int) *entity.Execution {
 	r.t.Helper()
 	r.one().Clock.Advance(2 * time.Second)
@@ -138,7 +140,11 @@ func (r *rig) tryAgain(id string, next int) *entity.Execution {
 		_, err := r.one().Runner.Unpark(r.t.Context())
 		require.NoError(r.t, err)
 		row := r.one().Row(r.t, id)
-		return row.Detached() && row.Attempt == next
+		if row.Detached() && row.Attempt == next {
+			return true
+		}
+		r.one().Clock.Advance(10 * time.Millisecond)
+		return false
 	}, 20*time.Second, 5*time.Millisecond, "attempt %d of %s is detached", next, id)
 	return r.one().Row(r.t, id)
 }
