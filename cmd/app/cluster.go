@@ -16,6 +16,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/hints"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -156,6 +157,19 @@ func (l listener) StopAsked(ctx context.Context, ids []string) error {
 // MembersChanged implements hints.Listener.
 func (l listener) MembersChanged(context.Context) error {
 	l.e.Member.Wake()
+	return nil
+}
+
+// NewsMissed implements hints.Listener. Stops that were asked for are found by the
+// reconciliation.
+func (l listener) NewsMissed(ctx context.Context) error {
+	l.e.Member.Wake()
+	for _, kind := range entity.SlotKinds() {
+		l.e.Runner.RunsReady(kind)
+	}
+	if err := l.e.scan(ctx); !errors.Is(err, upkeep.ErrIdle) {
+		return err
+	}
 	return nil
 }
 

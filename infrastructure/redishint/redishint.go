@@ -37,23 +37,29 @@ func (r *Redis) Publish(ctx context.Context, message []byte) error {
 }
 
 // Subscribe implements hints.Transport. It returns when ctx ends or the
-// subscription broke.
-func (r *Redis) Subscribe(ctx context.Context, take func(message []byte)) error {
+// subscription broke; the client subscribes again after a broken connection.
+func (r *Redis) Subscribe(ctx context.Context, began func(), take func(message []byte)) error {
 	sub := r.client.Subscribe(ctx, r.channel)
 	defer func() { _ = sub.Close() }()
 	if _, err := sub.ReceiveTimeout(ctx, subscribeBound); err != nil {
 		return fmt.Errorf("subscribe to hints: %w", err)
 	}
-	messages := sub.Channel()
+	began()
+	arrived := sub.ChannelWithSubscriptions()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case m, ok := <-messages:
+		case next, ok := <-arrived:
 			if !ok {
 				return nil
 			}
-			take([]byte(m.Payload))
+			switch m := next.(type) {
+			case *redis.Subscription:
+				began()
+			case *redis.Message:
+				take([]byte(m.Payload))
+			}
 		}
 	}
 }

@@ -2,10 +2,13 @@ package redishint_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -26,7 +29,7 @@ func messagesReachEverySubscriber(t *testing.T, cfg config.Redis) {
 	for i := range got {
 		got[i] = make(chan string, 100)
 		sub := redishint.New(redistest.Open(t, cfg), space)
-		go func() { done <- sub.Subscribe(ctx, func(m []byte) { got[i] <- string(m) }) }()
+		go func() { done <- sub.Subscribe(ctx, func() {}, func(m []byte) { got[i] <- string(m) }) }()
 	}
 	// A subscription takes a moment; whoever missed the first hears a later one.
 	for i, c := range got {
@@ -44,6 +47,51 @@ func messagesReachEverySubscriber(t *testing.T, cfg config.Redis) {
 	for range got {
 		require.NoError(t, <-done)
 	}
+}
+
+// A connection that broke is made again, and the subscriber is told that it may
+// have missed messages.
+func TestASubscriberHearsThatItMayHaveMissedMessages(t *testing.T) {
+	if !redistest.HasRedis(t) {
+		return
+	}
+	cfg := redistest.Config()
+	client := redistest.Open(t, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	began, done := make(chan struct{}, 100), make(chan error, 1)
+	before := subscribers(t, client)
+	go func() {
+		done <- redishint.New(redistest.Open(t, cfg), "ps-test-"+uuid.NewString()).
+			Subscribe(ctx, func() { began <- struct{}{} }, func([]byte) {})
+	}()
+	for try := range 2 {
+		select {
+		case <-began:
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "no subscription", "try %d", try)
+		}
+		if try == 0 {
+			for _, id := range subscribers(t, client) {
+				if !slices.Contains(before, id) {
+					require.NoError(t, client.Do(t.Context(), "CLIENT", "KILL", "ID", id).Err())
+				}
+			}
+		}
+	}
+	cancel()
+	require.NoError(t, <-done)
+}
+
+// subscribers are the ids of the connections that are subscribed to something.
+func subscribers(t *testing.T, client redis.UniversalClient) (ids []string) {
+	t.Helper()
+	list, err := client.Do(t.Context(), "CLIENT", "LIST", "TYPE", "pubsub").Text()
+	require.NoError(t, err)
+	for line := range strings.Lines(list) {
+		id, _, _ := strings.Cut(strings.TrimPrefix(line, "id="), " ")
+		ids = append(ids, id)
+	}
+	return ids
 }
 
 func TestBeaconsGoOut(t *testing.T) { redistest.Each(t, beaconsGoOut) }
@@ -67,5 +115,5 @@ func TestNobodyThereIsAnError(t *testing.T) {
 	r := redishint.New(redistest.Open(t, redistest.Gone(t)), "ps-test")
 	require.Error(t, r.Publish(t.Context(), []byte("x")))
 	require.Error(t, r.Light(t.Context(), "a", time.Second))
-	require.Error(t, r.Subscribe(t.Context(), func([]byte) { t.Error("a message from nowhere") }))
+	require.Error(t, r.Subscribe(t.Context(), func() { t.Error("a subscription to nobody") }, func([]byte) { t.Error("a message from nowhere") }))
 }

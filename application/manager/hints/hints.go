@@ -21,8 +21,9 @@ import (
 type Transport interface {
 	Publish(ctx context.Context, message []byte) error
 	// Subscribe hands over what arrives until ctx ends. It comes back by itself
-	// after an outage.
-	Subscribe(ctx context.Context, take func(message []byte)) error
+	// after an outage. It calls began whenever messages begin to arrive: what was
+	// published before, or during an outage, is lost.
+	Subscribe(ctx context.Context, began func(), take func(message []byte)) error
 }
 
 // Listener is what a node does about the news of others.
@@ -35,6 +36,8 @@ type Listener interface {
 	StopAsked(ctx context.Context, executionIDs []string) error
 	// MembersChanged: a node came, went or changed its state.
 	MembersChanged(ctx context.Context) error
+	// NewsMissed: hints may have been lost; the node looks at everything once.
+	NewsMissed(ctx context.Context) error
 }
 
 // message is the news of a moment. It is small: ids beyond maxIDs are left out.
@@ -199,7 +202,8 @@ func (h *Hub) receive(ctx context.Context) {
 	timer := h.clock.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		if err := h.transport.Subscribe(ctx, func(body []byte) { h.take(ctx, body) }); err != nil && ctx.Err() == nil {
+		err := h.transport.Subscribe(ctx, func() { h.catchUp(ctx) }, func(body []byte) { h.take(ctx, body) })
+		if err != nil && ctx.Err() == nil {
 			h.logger.Debug("the subscription to hints broke", "error", err)
 		}
 		timer.Reset(resubscribe)
@@ -207,6 +211,13 @@ func (h *Hub) receive(ctx context.Context) {
 		case <-ctx.Done():
 		case <-timer.C():
 		}
+	}
+}
+
+// catchUp makes up for the hints of the time without a subscription.
+func (h *Hub) catchUp(ctx context.Context) {
+	if err := h.listener.NewsMissed(ctx); err != nil {
+		h.logger.Debug("the node could not look for missed hints", "error", err)
 	}
 }
 

@@ -41,7 +41,7 @@ func (a *air) Publish(_ context.Context, m []byte) error {
 	return nil
 }
 
-func (a *air) Subscribe(ctx context.Context, take func([]byte)) error {
+func (a *air) Subscribe(ctx context.Context, began func(), take func([]byte)) error {
 	c := make(chan []byte, 100)
 	a.mu.Lock()
 	a.subs = append(a.subs, c)
@@ -51,6 +51,7 @@ func (a *air) Subscribe(ctx context.Context, take func([]byte)) error {
 	if broken {
 		return errors.New("broken")
 	}
+	began()
 	for {
 		select {
 		case <-ctx.Done():
@@ -71,6 +72,7 @@ type ears struct {
 	ready    int
 	commands int
 	members  int
+	missed   int
 }
 
 func (e *ears) JobsChanged(_ context.Context, ids []string) error {
@@ -103,6 +105,15 @@ func (e *ears) MembersChanged(context.Context) error {
 	e.members++
 	return nil
 }
+
+func (e *ears) NewsMissed(context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.missed++
+	return errors.New("the store is away")
+}
+
+func (e *ears) looked() int { e.mu.Lock(); defer e.mu.Unlock(); return e.missed }
 
 func (e *ears) heard() string {
 	e.mu.Lock()
@@ -188,10 +199,12 @@ func TestStrangeMessagesAreDropped(t *testing.T) {
 
 func TestABrokenWireIsMended(t *testing.T) {
 	a := &air{fail: errors.New("away"), breaking: true}
-	teller, _ := join(t, a, "a")
+	teller, own := join(t, a, "a")
 	_, other := join(t, a, "b")
 	teller.JobChanged("lost")
 	require.Eventually(t, func() bool { return a.listening() >= 3 }, 5*time.Second, time.Millisecond, "it subscribes again")
+	require.Eventually(t, func() bool { return own.looked() == 1 && other.looked() == 1 }, 5*time.Second, time.Millisecond,
+		"a node looks for what it may have missed, each time that it hears again")
 	a.mu.Lock()
 	a.fail = nil
 	a.mu.Unlock()
