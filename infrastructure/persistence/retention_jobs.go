@@ -3,7 +3,6 @@ package persistence
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 
 const (
 	// jobsPage is how many jobs one step looks at.
-	jobsPage = 1000
+	jobsPage = 2000
 	// jobsRest is how long the walks over all jobs rest when they have met the last
 	// one: what they look for comes into being slowly.
 	jobsRest = time.Hour
@@ -25,7 +24,8 @@ const (
 type jobsWalk struct {
 	mu sync.Mutex
 	id string
-	// version is up to which version the job after id is done.
+	// partly is a job behind id that is done up to its version.
+	partly  string
 	version int
 	// done is the latest moment for which all jobs were looked at.
 	done time.Time
@@ -33,30 +33,31 @@ type jobsWalk struct {
 
 // rests reports that the walk has no need to begin anew; the caller holds the lock.
 func (w *jobsWalk) rests(before time.Time) bool {
-	return w.id == "" && w.version == 0 && !w.done.IsZero() && before.Sub(w.done) < jobsRest
+	return w.id == "" && w.partly == "" && !w.done.IsZero() && before.Sub(w.done) < jobsRest
 }
 
-// storedJob is what the walks look at.
+// page is the condition that is true of the next jobs of the walk, a bounded number.
+// last is the latest of them, empty where there is none behind them.
+func (w *jobsWalk) page(ctx context.Context, c *conn) (where string, args []any, last string, err error) {
+	ends, err := collect(ctx, c, "retention.jobs-page", "SELECT id FROM scheduler_job_definition WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?", []any{w.id, jobsPage - 1}, scanText)
+	if err != nil || len(ends) == 0 {
+		return "d.id > ?", []any{w.id}, "", err
+	}
+	return "d.id > ? AND d.id <= ?", []any{w.id, ends[0]}, ends[0], nil
+}
+
+// turn goes on behind the last job of a page; more is false at the end of all.
+func (w *jobsWalk) turn(last string, before time.Time) (more bool) {
+	if w.id, w.partly = last, ""; last == "" {
+		w.done = before
+	}
+	return last != ""
+}
+
+// storedJob is a job that the walk over versions looks at.
 type storedJob struct {
 	id      string
 	version int
-	deleted bool
-	updated time.Time
-}
-
-// page are the next jobs of the walk; none is its end for now.
-func (w *jobsWalk) page(ctx context.Context, c *conn, before time.Time) ([]storedJob, error) {
-	jobs, err := collect(ctx, c, "retention.jobs", "SELECT id, version, deleted, update_time FROM scheduler_job_definition WHERE id > ? ORDER BY id LIMIT ?",
-		[]any{w.id, jobsPage}, func(rows *sql.Rows) (j storedJob, err error) {
-			var updated stamp
-			err = rows.Scan(&j.id, &j.version, &j.deleted, &updated)
-			j.updated = updated.time()
-			return j, err
-		})
-	if err == nil && len(jobs) == 0 {
-		w.id, w.done = "", before
-	}
-	return jobs, err
 }
 
 // PurgeVersions implements repository.Retention.
@@ -67,61 +68,45 @@ func (r *Retention) PurgeVersions(ctx context.Context, before time.Time, keep, l
 	if w.rests(before) {
 		return repository.Purged{}, nil
 	}
-	jobs, err := w.page(ctx, r.s.read, before)
-	if err != nil || len(jobs) == 0 {
+	where, args, last, err := w.page(ctx, r.s.read)
+	if err != nil {
 		return repository.Purged{}, err
 	}
-	crowded, err := r.crowded(ctx, jobs, keep)
+	crowded, err := r.crowded(ctx, keep, where, args)
 	if err != nil {
 		return repository.Purged{}, err
 	}
 	p := repository.Purged{More: true}
-	for _, j := range jobs {
+	for _, j := range crowded {
 		if p.Deleted >= limit {
 			return p, nil
 		}
-		if !slices.Contains(crowded, j.id) {
-			w.version = 0
-		} else {
-			n, looked, err := r.purgeVersionsOf(ctx, j, w.version, before, keep, limit-p.Deleted)
-			if p.Deleted += n; err != nil {
-				return p, err
-			}
-			if w.version = looked; looked > 0 {
-				return p, nil // the next step goes on with this job
-			}
+		after := 0
+		if j.id == w.partly {
+			after = w.version
 		}
-		w.id = j.id
+		n, looked, err := r.purgeVersionsOf(ctx, j, after, before, keep, limit-p.Deleted)
+		if p.Deleted += n; err != nil {
+			return p, err
+		}
+		if looked > 0 {
+			w.partly, w.version = j.id, looked
+			return p, nil // the next step goes on with this job
+		}
+		w.id, w.partly = j.id, ""
 	}
+	p.More = w.turn(last, before)
 	return p, nil
 }
 
-// crowded are the jobs that have versions beyond those that are kept.
-func (r *Retention) crowded(ctx context.Context, jobs []storedJob, keep int) ([]string, error) {
-	var ids []string
-	newest := map[string]int{}
-	for _, j := range jobs {
-		if j.version > keep {
-			ids, newest[j.id] = append(ids, j.id), j.version
-		}
-	}
-	var crowded []string
-	for _, part := range chunks(ids, r.s.dialect.maxRows) {
-		in, args := r.s.dialect.in("job_id", part)
-		found, err := collect(ctx, r.s.read, "retention.crowded", "SELECT job_id, MIN(version) FROM scheduler_job_version WHERE "+in+" GROUP BY job_id", args,
-			func(rows *sql.Rows) (id string, err error) {
-				var oldest int
-				if err = rows.Scan(&id, &oldest); oldest > newest[id]-keep {
-					id = ""
-				}
-				return id, err
-			})
-		if err != nil {
-			return nil, err
-		}
-		crowded = append(crowded, found...)
-	}
-	return crowded, nil
+// crowded are the jobs of a page that have versions beyond those that are kept.
+func (r *Retention) crowded(ctx context.Context, keep int, where string, args []any) ([]storedJob, error) {
+	return collect(ctx, r.s.read, "retention.crowded", `SELECT d.id, d.version FROM scheduler_job_definition d WHERE `+where+` AND d.version > ?
+		AND EXISTS (SELECT 1 FROM scheduler_job_version v WHERE v.job_id = d.id AND v.version <= d.version - ?) ORDER BY d.id`,
+		append(args, keep, keep), func(rows *sql.Rows) (j storedJob, err error) {
+			err = rows.Scan(&j.id, &j.version)
+			return j, err
+		})
 }
 
 // keptVersion is a version that is kept, and when it came.
@@ -211,23 +196,27 @@ func (r *Retention) PurgeJobs(ctx context.Context, before time.Time, limit int) 
 	if w.rests(before) {
 		return repository.Purged{}, nil
 	}
-	jobs, err := w.page(ctx, r.s.read, before)
-	if err != nil || len(jobs) == 0 {
+	where, args, last, err := w.page(ctx, r.s.read)
+	if err != nil {
+		return repository.Purged{}, err
+	}
+	ids, err := collect(ctx, r.s.read, "retention.deleted-jobs", "SELECT d.id FROM scheduler_job_definition d WHERE "+where+
+		" AND d.deleted = 1 AND d.update_time < ? ORDER BY d.id", append(args, stampText(before)), scanText)
+	if err != nil {
 		return repository.Purged{}, err
 	}
 	p := repository.Purged{More: true}
-	for _, j := range jobs {
-		if j.deleted && j.updated.Before(before) {
-			if p.Deleted >= limit {
-				return p, nil
-			}
-			n, done, err := r.purgeJob(ctx, j.id, limit-p.Deleted)
-			if p.Deleted += n; err != nil || !done {
-				return p, err
-			}
+	for _, id := range ids {
+		if p.Deleted >= limit {
+			return p, nil
 		}
-		w.id = j.id
+		n, done, err := r.purgeJob(ctx, id, limit-p.Deleted)
+		if p.Deleted += n; err != nil || !done {
+			return p, err
+		}
+		w.id = id
 	}
+	p.More = w.turn(last, before)
 	return p, nil
 }
 

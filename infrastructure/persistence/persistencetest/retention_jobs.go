@@ -17,6 +17,7 @@ import (
 func testJobRetention(t *testing.T, open Opener) {
 	t.Run("former versions", func(t *testing.T) { purgeVersions(t, open(t, nil)) })
 	t.Run("former versions of a busy job", func(t *testing.T) { purgeVersionsOfBusy(t, open(t, nil)) })
+	t.Run("many jobs", func(t *testing.T) { purgeBehindManyJobs(t, open(t, nil)) })
 	t.Run("deleted jobs", func(t *testing.T) { purgeJobs(t, open(t, nil)) })
 }
 
@@ -113,6 +114,26 @@ func purgeVersionsOfBusy(t *testing.T, s *persistence.Store) {
 	kept := versionsOf(t, s, job.ID)
 	require.Equal(t, []int{4, 10, 11}, kept[:3], "the one that an old run names, and those that were the job's since")
 	require.Len(t, kept, 32)
+}
+
+// Jobs that keep all they have do not hide those behind them.
+func purgeBehindManyJobs(t *testing.T, s *persistence.Store) {
+	jobs := make([]*entity.Job, 2100) // more than a step looks at
+	for i := range jobs {
+		jobs[i] = plannedJob(i+1, noon)
+		jobs[i].UpdateTime = noon.AddDate(0, 0, -40)
+	}
+	add(t, s, jobs)
+	edited, removed := jobs[len(jobs)-2], jobs[len(jobs)-1]
+	editTo(t, s, edited, 7)
+	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		removed.Version++
+		removed.NextFireTime, removed.DueTime = time.Time{}, time.Time{}
+		return tx.Jobs.Update(ctx, removed, true)
+	})
+	require.Equal(t, 2, walk(t, 7, func() (repository.Purged, error) { return s.PurgeVersions(t.Context(), noon, 5, 7) }))
+	require.Equal(t, []int{3, 4, 5, 6, 7}, versionsOf(t, s, edited.ID))
+	require.Equal(t, 3, walk(t, 7, func() (repository.Purged, error) { return s.PurgeJobs(t.Context(), noon, 7) }))
 }
 
 func purgeJobs(t *testing.T, s *persistence.Store) {
