@@ -34,10 +34,11 @@ func (r *Plans) ForPlanning(ctx context.Context, ids []string) ([]*entity.Job, e
 // without GORM.
 func (c *conn) plans(ctx context.Context, name string, ids []string, condition string) ([]*entity.Job, error) {
 	var jobs []*entity.Job
+	reader := newPlanReader()
 	for _, part := range chunks(ids, c.d.maxRows) {
 		in, args := c.d.in("id", part)
 		more, err := collect(ctx, c, name, "SELECT "+planColumns+" FROM scheduler_job_definition"+c.d.byPrimary+
-			" WHERE "+in+" AND "+condition, args, scanPlan)
+			" WHERE "+in+" AND "+condition, args, reader.scan)
 		if err != nil {
 			return nil, err
 		}

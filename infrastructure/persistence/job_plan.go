@@ -19,13 +19,27 @@ const planColumns = `id, name, job_type, COALESCE(job_class, ''), COALESCE(cron_
 // jobColumns is all of a job.
 const jobColumns = planColumns + `, COALESCE(description, ''), COALESCE(labels, ''), owner, COALESCE(pause_note, ''), paused_until`
 
-func scanPlan(rows *sql.Rows) (*entity.Job, error) {
-	var r jobRow
-	unread, err := scanRow(rows, r.planned()...)
+// planReader reads the rows of one query into one buffer: a scan reads tens of
+// thousands a second. Not safe for concurrent use.
+type planReader struct {
+	row   jobRow
+	dest  []any
+	texts jobTexts
+}
+
+func newPlanReader() *planReader {
+	p := &planReader{}
+	p.dest = p.row.planned()
+	return p
+}
+
+func (p *planReader) scan(rows *sql.Rows) (*entity.Job, error) {
+	p.row = jobRow{}
+	unread, err := scanRow(rows, p.dest...)
 	if err != nil {
 		return nil, err
 	}
-	return r.entity(unread), nil
+	return p.row.entity(unread, &p.texts), nil
 }
 
 func scanJob(rows *sql.Rows) (*entity.Job, error) {
@@ -34,7 +48,7 @@ func scanJob(rows *sql.Rows) (*entity.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.entity(unread), nil
+	return r.entity(unread, &jobTexts{}), nil
 }
 
 // planned are the destinations of planColumns.

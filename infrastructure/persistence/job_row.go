@@ -143,8 +143,8 @@ func (r *jobRow) check() error {
 }
 
 // entity is the job that the row holds. unread are columns that could not be read;
-// texts that cannot be are added to them.
-func (r *jobRow) entity(unread []entity.Unread) *entity.Job {
+// texts that cannot be are added to them. texts are those of the rows before it.
+func (r *jobRow) entity(unread []entity.Unread, texts *jobTexts) *entity.Job {
 	j := &entity.Job{
 		ID: r.ID, Name: r.Name, Description: r.Description, Group: r.GroupName, Owner: r.Owner,
 		Type: typeOf(r.JobType), Class: r.JobClass, Data: r.JobData,
@@ -161,8 +161,8 @@ func (r *jobRow) entity(unread []entity.Unread) *entity.Job {
 		Version: r.Version, CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
 		Schedule: r.schedule(),
 	}
-	j.Retry = entity.RetryPolicy(readJSON[retryJSON]("retry_policy", r.RetryPolicy, &unread))
-	j.Routing = entity.Routing(readJSON[routingJSON]("routing", r.Routing, &unread))
+	j.Retry = entity.RetryPolicy(texts.retry.read("retry_policy", r.RetryPolicy, &unread))
+	j.Routing = entity.Routing(texts.routing.read("routing", r.Routing, &unread))
 	if j.Routing.Strategy == "" {
 		j.Routing.Strategy = entity.RouteAny // whoever takes a run of it says why it does not run
 	}
@@ -183,6 +183,31 @@ func readJSON[T any](column, text string, unread *[]entity.Unread) (value T) {
 		return none
 	}
 	return value
+}
+
+// jobTexts are the columns whose text is mostly that of the row before.
+type jobTexts struct {
+	retry   repeated[retryJSON]
+	routing repeated[routingJSON]
+}
+
+// repeated reads a column of many rows, and decodes what is the same as before
+// only once. Rows share such a value, whose lists and maps nobody changes.
+type repeated[T any] struct {
+	text  string
+	value T
+}
+
+func (p *repeated[T]) read(column, text string, unread *[]entity.Unread) T {
+	if text == "" || text != p.text {
+		before := len(*unread)
+		value := readJSON[T](column, text, unread)
+		if len(*unread) > before {
+			return value
+		}
+		p.text, p.value = text, value
+	}
+	return p.value
 }
 
 // jsonMap writes labels; none are the empty text.
