@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -38,12 +38,12 @@ func (m *memoryPeople) find(match func(entity.User) bool) (entity.User, error) {
 			return u, nil
 		}
 	}
-	return entity.User{}, fault.NotFound("user", "given")
+	return entity.User{}, apperror.NotFound("user", "given")
 }
 
 func (m *memoryPeople) AddUser(ctx context.Context, u entity.User) error {
 	if _, err := m.UserByName(ctx, u.Name); err == nil {
-		return fault.Conflict("name_taken", "taken")
+		return apperror.Conflict("name_taken", "taken")
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,7 +68,7 @@ func (m *memoryPeople) change(id string, do func(u *entity.User)) error {
 			return nil
 		}
 	}
-	return fault.NotFound("user", id)
+	return apperror.NotFound("user", id)
 }
 
 func (m *memoryPeople) SetPassword(_ context.Context, id, hash string, _ bool, _ time.Time) error {
@@ -83,7 +83,7 @@ func (m *memoryPeople) ListUsers(context.Context, repository.Page) ([]entity.Use
 
 func (m *memoryPeople) SetRole(_ context.Context, id string, role entity.Role, rights entity.Rights, _ time.Time) error {
 	if id == "id-of-admin" && role != entity.RoleAdmin {
-		return fault.Conflict("last_admin", "the last")
+		return apperror.Conflict("last_admin", "the last")
 	}
 	return m.change(id, func(u *entity.User) { u.Role, u.Rights = role, rights })
 }
@@ -100,7 +100,7 @@ func (m *memoryPeople) AddToken(_ context.Context, t entity.Token, _ int) error 
 }
 
 func (m *memoryPeople) TokenByHash(context.Context, string, time.Time) (entity.Token, error) {
-	return entity.Token{}, fault.NotFound("token", "given")
+	return entity.Token{}, apperror.NotFound("token", "given")
 }
 
 func (m *memoryPeople) ListTokens(_ context.Context, userID string, _ repository.Page) ([]entity.Token, string, error) {
@@ -124,7 +124,7 @@ func (m *memoryPeople) DropToken(_ context.Context, id, userID string) (entity.T
 			return t, nil
 		}
 	}
-	return entity.Token{}, fault.NotFound("token", id)
+	return entity.Token{}, apperror.NotFound("token", id)
 }
 
 func (m *memoryPeople) UseToken(context.Context, string, time.Time) error { return nil }
@@ -327,7 +327,7 @@ func TestWhatChangesSomethingIsAudited(t *testing.T) {
 	e.call("GET", "/api/v1/audit-logs", "", "Authorization", "Bearer "+operatorToken).want(403)
 	e.call("GET", "/api/v1/audit-logs?from=x", "").wantField(422, "from", "")
 
-	e.people.err = fault.Unavailable(fmt.Errorf("down"))
+	e.people.err = apperror.Unavailable(fmt.Errorf("down"))
 	e.call("POST", "/api/v1/jobs", `{"name":"l","jobType":"CUSTOM","jobClass":"noop"}`).want(201)
 	require.Contains(t, e.log.String(), "a call is missing from the audit log")
 }

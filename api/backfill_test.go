@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -49,7 +49,7 @@ func (f *fakeBackfills) Cancel(_ context.Context, _, id string) (entity.Backfill
 			return b, nil
 		}
 	}
-	return entity.Backfill{}, fault.NotFound("backfill", id)
+	return entity.Backfill{}, apperror.NotFound("backfill", id)
 }
 
 const pastDay = `"from":"2026-11-19T08:00:00+08:00","to":"2026-11-20T00:00:00Z"`

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
-	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
+	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
@@ -94,7 +94,7 @@ func inner(path string) (head, tail string) {
 }
 
 // closed refuses as a store does that is away.
-var errClosed = fault.Unavailable(io.ErrClosedPipe)
+var errClosed = apperror.Unavailable(io.ErrClosedPipe)
 
 // cpu is what the process has used, in user and system mode.
 func cpu(t *testing.T) time.Duration {
@@ -235,7 +235,7 @@ func TestADocumentInYAMLCostsItsLengthAlone(t *testing.T) {
 			"server": func(t *testing.T, text string) {
 				e.on(t).spend("POST", "/api/v1/import", text, "Content-Type", "application/yaml", "Authorization", "Bearer "+adminToken)
 			},
-			"command line": func(_ *testing.T, text string) { _, _ = notation.AllFromYAML([]byte(text)) },
+			"command line": func(_ *testing.T, text string) { _, _ = yamljson.AllFromYAML([]byte(text)) },
 		} {
 			t.Run(name+": "+s.name, func(t *testing.T) {
 				bound := documentBound

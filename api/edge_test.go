@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -188,7 +188,7 @@ func TestEveryCreatingRouteHeedsTheKey(t *testing.T) {
 func TestRefusedCallsMayBeRepeatedUnderTheirKey(t *testing.T) {
 	e := newEdge(t)
 	e.call("POST", triggerPath, `{"delaySec":-1}`, "Idempotency-Key", "k").want(422)
-	e.jobs.err = fault.Unavailable(errors.New("down"))
+	e.jobs.err = apperror.Unavailable(errors.New("down"))
 	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k").want(503)
 	e.jobs.err = nil
 	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k").want(202)
@@ -220,7 +220,7 @@ func TestBadIdempotencyKeys(t *testing.T) {
 		e.call("POST", triggerPath, "", "Idempotency-Key", key).wantCode(400, "invalid_idempotency_key")
 	}
 	e.call("POST", triggerPath, "", "Idempotency-Key", strings.Repeat("x", 255)).want(202)
-	e.calls.err = fault.Unavailable(errors.New("down"))
+	e.calls.err = apperror.Unavailable(errors.New("down"))
 	e.call("POST", triggerPath, "", "Idempotency-Key", "k").want(503)
 	require.Equal(t, 1, e.jobs.triggers)
 }

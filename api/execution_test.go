@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -147,7 +147,7 @@ func TestCancelRetryReplay(t *testing.T) {
 	require.Equal(t, "operator", e.executions.by.User)
 	e.call("POST", "/api/v1/jobs/j1/trigger", `{}`).want(202)
 	require.Equal(t, "admin", e.jobs.trigger.By.User)
-	e.executions.err = fault.Conflict("final", "the run is over")
+	e.executions.err = apperror.Conflict("final", "the run is over")
 	for _, path := range []string{"executions/e1/cancel", "executions/e1/retry", "dead-letters/e1/replay"} {
 		e.call("POST", "/api/v1/"+path, "").wantCode(409, "final")
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -51,7 +51,7 @@ func (f *fakeJobs) valid(job *entity.Job) error {
 		return f.err
 	}
 	validation.Defaults(job, "UTC")
-	return fault.Invalid(validation.Job(job, now))
+	return apperror.Invalid(validation.Job(job, now))
 }
 
 func (f *fakeJobs) Create(_ context.Context, job *entity.Job, enabled bool) (*entity.Job, error) {
@@ -73,7 +73,7 @@ func (f *fakeJobs) Get(_ context.Context, id string) (*entity.Job, error) {
 	if j := f.jobs[id]; j != nil {
 		return j, nil
 	}
-	return nil, fault.NotFound("job", id)
+	return nil, apperror.NotFound("job", id)
 }
 
 func (f *fakeJobs) List(_ context.Context, filter repository.JobFilter, page repository.Page) ([]*entity.Job, string, error) {
@@ -100,10 +100,10 @@ func (f *fakeJobs) Replace(ctx context.Context, id string, job *entity.Job, vers
 		return nil, err
 	}
 	if ifMatch != 0 && ifMatch != old.Version {
-		return nil, fault.New(fault.KindPrecondition, "version_mismatch", "stale")
+		return nil, apperror.New(apperror.KindPrecondition, "version_mismatch", "stale")
 	}
 	if version != 0 && version != old.Version {
-		return nil, fault.Conflict("stale_version", "stale")
+		return nil, apperror.Conflict("stale_version", "stale")
 	}
 	j := *job
 	j.ID, j.Version, j.CreateTime, j.UpdateTime, j.Status = id, old.Version+1, old.CreateTime, now, old.Status
@@ -160,7 +160,7 @@ func (f *fakeJobs) Version(ctx context.Context, id string, version int) (*entity
 		return nil, err
 	}
 	if version > old.Version {
-		return nil, fault.NotFound("version", fmt.Sprint(version))
+		return nil, apperror.NotFound("version", fmt.Sprint(version))
 	}
 	j := *old
 	j.Priority = version
@@ -227,7 +227,7 @@ func (f *fakeExecutions) Get(_ context.Context, id string) (*entity.Execution, e
 			return r, nil
 		}
 	}
-	return nil, fault.NotFound("execution", id)
+	return nil, apperror.NotFound("execution", id)
 }
 
 func (f *fakeExecutions) List(_ context.Context, filter repository.ExecutionFilter, p repository.Page) ([]*entity.Execution, string, error) {
@@ -277,7 +277,7 @@ func (f *fakeExecutions) Discard(_ context.Context, id string) error {
 			return nil
 		}
 	}
-	return fault.NotFound("dead letter", id)
+	return apperror.NotFound("dead letter", id)
 }
 
 func (f *fakeExecutions) Names(_ context.Context, jobIDs []string) (map[string]string, error) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -44,12 +44,12 @@ func (m *memoryGroups) Group(_ context.Context, name string) (entity.Group, erro
 	if g, ok := m.rows[name]; ok {
 		return g, nil
 	}
-	return entity.Group{}, fault.NotFound("group", name)
+	return entity.Group{}, apperror.NotFound("group", name)
 }
 
 func (m *memoryGroups) AddGroup(_ context.Context, g entity.Group) error {
 	if _, ok := m.rows[g.Name]; ok {
-		return fault.Conflict("name_taken", "taken")
+		return apperror.Conflict("name_taken", "taken")
 	}
 	g.Version, g.Settled = 1, true
 	m.rows[g.Name] = g
@@ -59,7 +59,7 @@ func (m *memoryGroups) AddGroup(_ context.Context, g entity.Group) error {
 func (m *memoryGroups) LimitGroup(ctx context.Context, name string, limit, version int, at time.Time) (entity.Group, error) {
 	g, err := m.Group(ctx, name)
 	if err == nil && version != 0 && version != g.Version {
-		err = fault.Conflict("stale_version", "stale")
+		err = apperror.Conflict("stale_version", "stale")
 	}
 	if err != nil {
 		return g, err

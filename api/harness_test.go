@@ -18,9 +18,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 )
 
@@ -62,7 +62,7 @@ func (f *fakeAuth) become(change func(f *fakeAuth)) {
 
 func (f *fakeAuth) Login(_ context.Context, name, password, addr string) (service.Login, error) {
 	if password != "right" {
-		return service.Login{}, fault.New(fault.KindUnauthenticated, "wrong_credentials", "wrong")
+		return service.Login{}, apperror.New(apperror.KindUnauthenticated, "wrong_credentials", "wrong")
 	}
 	return service.Login{Token: adminToken, ExpiresAt: now.Add(time.Hour), User: entity.User{ID: "u1", Name: name + "@" + addr, Role: entity.RoleAdmin}}, nil
 }
@@ -71,7 +71,7 @@ func (f *fakeAuth) Logout(context.Context, string) error { return f.err }
 
 func (f *fakeAuth) ChangePassword(_ context.Context, _, old, _ string, _ bool) error {
 	if old != "right" {
-		return fault.InvalidField("oldPassword", "wrong_password", "wrong")
+		return apperror.InvalidField("oldPassword", "wrong_password", "wrong")
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Princip
 		role = now
 	}
 	if !ok || f.gone[token] {
-		return entity.Principal{}, fault.New(fault.KindUnauthenticated, "unknown_token", "unknown")
+		return entity.Principal{}, apperror.New(apperror.KindUnauthenticated, "unknown_token", "unknown")
 	}
 	return entity.Principal{User: entity.User{ID: "id-of-" + string(role), Name: string(role), Role: role, Rights: entity.Rights{Groups: f.groups[token]}}}, nil
 }

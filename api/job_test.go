@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -174,7 +174,7 @@ func TestAPastScheduleIsTheServicesToJudgeOnEdits(t *testing.T) {
 	e := newEdge(t)
 	past := minimal().with(fields{"version": 1, "schedule": fields{"kind": "ONCE", "at": "2020-01-01T00:00:00Z"}})
 	path, _ := e.whatGetGives(encode(t, minimal()))
-	e.jobs.err = fault.Conflict("asked", "the service was asked")
+	e.jobs.err = apperror.Conflict("asked", "the service was asked")
 	e.call("PUT", path, encode(t, past)).wantCode(409, "asked")
 	a := e.call("PUT", path, encode(t, past.with(fields{"priority": 99})))
 	a.wantField(422, "schedule.at", "in_the_past")
@@ -184,8 +184,8 @@ func TestAPastScheduleIsTheServicesToJudgeOnEdits(t *testing.T) {
 func TestTheExecutorsFindingsJoinTheOthers(t *testing.T) {
 	e := newEdge(t)
 	d := e.deps()
-	d.Checker = checkerFunc(func(*entity.Job) []fault.Field {
-		return []fault.Field{{Field: "jobData.url", Code: "required", Message: "name the address"}}
+	d.Checker = checkerFunc(func(*entity.Job) []apperror.Field {
+		return []apperror.Field{{Field: "jobData.url", Code: "required", Message: "name the address"}}
 	})
 	e.rebuild(d)
 	a := e.call("POST", "/api/v1/jobs", raw("priority", `"x"`))
@@ -193,9 +193,9 @@ func TestTheExecutorsFindingsJoinTheOthers(t *testing.T) {
 	a.wantField(422, "priority", "wrong_type")
 }
 
-type checkerFunc func(*entity.Job) []fault.Field
+type checkerFunc func(*entity.Job) []apperror.Field
 
-func (f checkerFunc) Check(j *entity.Job) []fault.Field { return f(j) }
+func (f checkerFunc) Check(j *entity.Job) []apperror.Field { return f(j) }
 
 func TestListsAreReadPageByPage(t *testing.T) {
 	e := newEdge(t)
@@ -355,8 +355,8 @@ func TestErrorsOfServicesBecomeProblems(t *testing.T) {
 		status int
 		code   string
 	}{
-		{fault.Conflict("name_taken", "taken"), 409, "name_taken"},
-		{fault.Unavailable(errors.New("canary")), 503, "store_unavailable"},
+		{apperror.Conflict("name_taken", "taken"), 409, "name_taken"},
+		{apperror.Unavailable(errors.New("canary")), 503, "store_unavailable"},
 		{errors.New("canary"), 500, "internal"},
 		{repository.ErrCommitUnknown, 503, "outcome_unknown"},
 	} {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // fakeRegistry holds two schedulers and a node that only runs.
@@ -38,7 +38,7 @@ func (f *fakeRegistry) Drain(_ context.Context, id string, draining bool) error 
 		switch n := &f.nodes[i]; {
 		case n.ID != id:
 		case n.Status == entity.NodeDown:
-			return fault.Conflict("node_down", "the node is down")
+			return apperror.Conflict("node_down", "the node is down")
 		case draining:
 			n.Status = entity.NodeDraining
 			return nil
@@ -47,7 +47,7 @@ func (f *fakeRegistry) Drain(_ context.Context, id string, draining bool) error 
 			return nil
 		}
 	}
-	return fault.NotFound("node", id)
+	return apperror.NotFound("node", id)
 }
 
 func TestNodesAreShown(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // fakeAhead answers from its fields what looks over all jobs.
@@ -66,7 +66,7 @@ func TestThePlannedLoadIsShown(t *testing.T) {
 	for query, field := range map[string]string{"?minutes=0": "minutes", "?minutes=10081": "minutes", "?minutes=x": "minutes", "?from=noon": "from", "?to=x": "to"} {
 		e.call("GET", loadPath+query, "").wantField(422, field, "")
 	}
-	e.ahead.err = fault.Unavailable(errors.New("down"))
+	e.ahead.err = apperror.Unavailable(errors.New("down"))
 	e.call("GET", loadPath, "").want(503)
 }
 

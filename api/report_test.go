@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 const reportPath = "/api/v1/executions/run-1/report"
@@ -27,9 +27,9 @@ const runToken = "token-of-the-attempt"
 func (f *fakeReports) Authorize(_ context.Context, id, token string) error {
 	switch {
 	case f.away:
-		return fault.Unavailable(errors.New("away"))
+		return apperror.Unavailable(errors.New("away"))
 	case id != "run-1" || token != runToken:
-		return fault.New(fault.KindUnauthenticated, "run_token", "not that of an attempt")
+		return apperror.New(apperror.KindUnauthenticated, "run_token", "not that of an attempt")
 	}
 	return nil
 }
@@ -64,10 +64,10 @@ func TestATargetReportsWithItsTokenAlone(t *testing.T) {
 func TestATargetLearnsWhatBecameOfItsReport(t *testing.T) {
 	e := newEdge(t)
 	for _, code := range []string{"run_over", "run_cancelled"} {
-		e.reports.err = fault.Conflict(code, "stop")
+		e.reports.err = apperror.Conflict(code, "stop")
 		e.report(`{"status":"SUCCESS"}`).wantCode(409, code)
 	}
-	e.reports.err = fault.Unavailable(errors.New("away"))
+	e.reports.err = apperror.Unavailable(errors.New("away"))
 	e.report(`{"status":"SUCCESS"}`).wantCode(503, "store_unavailable")
 	e.reports.away = true
 	a := e.report(`{"status":"SUCCESS"}`)

@@ -10,8 +10,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 func address(r api.Route) string {
@@ -59,7 +59,7 @@ func TestRolesReachWhatTheyHold(t *testing.T) {
 
 func TestNobodyPassesWhenNobodyCanBeAsked(t *testing.T) {
 	e := newEdge(t)
-	e.auth.err = fault.Unavailable(errors.New("down"))
+	e.auth.err = apperror.Unavailable(errors.New("down"))
 	for _, r := range e.router.Routes() {
 		if r.Permission != permission.Public {
 			a := e.call(r.Method, address(r), "")

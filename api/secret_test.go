@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
 )
@@ -39,7 +39,7 @@ func (m *memorySecrets) AddSecret(_ context.Context, s entity.Secret) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, taken := m.secrets[s.Name]; taken {
-		return fault.Conflict("name_taken", "taken")
+		return apperror.Conflict("name_taken", "taken")
 	}
 	m.secrets[s.Name] = s
 	return nil
@@ -49,7 +49,7 @@ func (m *memorySecrets) ReplaceSecret(_ context.Context, s entity.Secret) error 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.secrets[s.Name].Version != s.Version-1 {
-		return fault.Conflict("stale_version", "the secret is at version %d", m.secrets[s.Name].Version)
+		return apperror.Conflict("stale_version", "the secret is at version %d", m.secrets[s.Name].Version)
 	}
 	if s.Sealed == nil {
 		s.KeyID, s.Sealed = m.secrets[s.Name].KeyID, m.secrets[s.Name].Sealed
@@ -76,7 +76,7 @@ func (m *memorySecrets) DropSecret(_ context.Context, name string, _ int) error 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, known := m.secrets[name]; !known {
-		return fault.NotFound("secret", name)
+		return apperror.NotFound("secret", name)
 	}
 	delete(m.secrets, name)
 	return nil

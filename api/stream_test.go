@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -189,7 +189,7 @@ func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 		"the group is gone": func(f *fakeAuth) {
 			f.groups = map[string]map[string]entity.Role{viewerToken: {"other": entity.RoleViewer}}
 		},
-		"nobody can be asked":    func(f *fakeAuth) { f.err = fault.Unavailable(errors.New("down")) },
+		"nobody can be asked":    func(f *fakeAuth) { f.err = apperror.Unavailable(errors.New("down")) },
 		"nothing, so it goes on": nil,
 	} {
 		t.Run(name, func(t *testing.T) {

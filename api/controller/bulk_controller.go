@@ -17,8 +17,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -262,7 +262,7 @@ func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.P
 			if err == nil {
 				made, err = do(ctx, id)
 			}
-			if fault.Is(err, fault.KindUnavailable) && errors.Is(err, context.DeadlineExceeded) {
+			if apperror.Is(err, apperror.KindUnavailable) && errors.Is(err, context.DeadlineExceeded) {
 				silent.Store(&err)
 			}
 			items[i] = itemOf(id, made, err)
@@ -296,7 +296,7 @@ func itemOf(id string, made []string, err error) vo.BulkItem {
 
 // explain says what callers may know of what failed for one object.
 func explain(err error) (code, message string) {
-	var f *fault.Error
+	var f *apperror.Error
 	switch {
 	case errors.Is(err, repository.ErrCommitUnknown):
 		return "outcome_unknown", "the store did not confirm the change; look before repeating"

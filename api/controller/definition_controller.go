@@ -14,9 +14,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // DefinitionService exchanges jobs as documents.
@@ -71,7 +71,7 @@ func (d *DefinitionController) Export(c *gin.Context) error {
 	names := middleware.VisibleGroups(c)
 	if group != "" {
 		if err := middleware.Permit(c, permission.JobRead, group); err != nil {
-			return fault.NotFound("group", group)
+			return apperror.NotFound("group", group)
 		}
 		names = []string{group}
 	}
@@ -80,7 +80,7 @@ func (d *DefinitionController) Export(c *gin.Context) error {
 		return err
 	}
 	if group != "" && len(groups) == 0 {
-		return fault.NotFound("group", group)
+		return apperror.NotFound("group", group)
 	}
 	w := vo.NewDocumentWriter(format == formatJSON)
 	c.Header("Content-Type", w.ContentType())

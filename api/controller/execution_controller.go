@@ -10,8 +10,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -19,7 +19,7 @@ import (
 type ExecutionService interface {
 	Get(ctx context.Context, id string) (*entity.Execution, error)
 	List(ctx context.Context, f repository.ExecutionFilter, p repository.Page) (rows []*entity.Execution, next string, err error)
-	// Attempts and Logs return fault.KindNotFound for an unknown run.
+	// Attempts and Logs return apperror.KindNotFound for an unknown run.
 	Attempts(ctx context.Context, id string) ([]entity.Attempt, error)
 	Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error)
 	Cancel(ctx context.Context, id string) error
@@ -136,7 +136,7 @@ func (e *JobExecutionController) Logs(c *gin.Context) error {
 	if page.Cursor != "" {
 		var err error
 		if after, err = strconv.ParseInt(page.Cursor, 10, 64); err != nil || after < 0 {
-			return fault.InvalidField("cursor", "invalid_cursor", "must be the nextCursor of a former page, or the seq of a line")
+			return apperror.InvalidField("cursor", "invalid_cursor", "must be the nextCursor of a former page, or the seq of a line")
 		}
 	}
 	// Every chunk holds at least one new line, so that as many chunks as lines

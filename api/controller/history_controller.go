@@ -9,7 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // Versions answers GET /jobs/{id}/versions.
@@ -67,7 +67,7 @@ func (j *JobController) Restore(c *gin.Context) error {
 	}
 	former, err := strconv.Atoi(c.Param("version"))
 	if err != nil || former < 1 {
-		return fault.NotFound("version", c.Param("version"))
+		return apperror.NotFound("version", c.Param("version"))
 	}
 	before, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -169,7 +169,7 @@ func (j *JobController) replace(c *gin.Context, before, next *entity.Job, versio
 	}
 	if next.Group != before.Group {
 		// Its versions, runs and logs would come along, to who may not see them.
-		return fault.InvalidField("group", "unchangeable", fmt.Sprintf("is %q for good, as the past of the job belongs to that group: copy the job to the other group, and delete this one", before.Group))
+		return apperror.InvalidField("group", "unchangeable", fmt.Sprintf("is %q for good, as the past of the job belongs to that group: copy the job to the other group, and delete this one", before.Group))
 	}
 	middleware.Named(c, before.Name)
 	job, err := j.jobs.Replace(c.Request.Context(), before.ID, next, version, ifMatch)

@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/problem"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // MonitorService knows the state of this node.
@@ -90,12 +90,12 @@ func (m *JobMonitorController) Readyz(c *gin.Context) error {
 //	@Router /metrics [get]
 func (m *JobMonitorController) Metrics(c *gin.Context) error {
 	if m.metrics == nil {
-		return fault.New(fault.KindNotFound, "no_such_route", "this node serves no metrics")
+		return apperror.New(apperror.KindNotFound, "no_such_route", "this node serves no metrics")
 	}
 	if m.token != nil {
 		token, err := middleware.Bearer(c.Request.Header)
 		if err != nil || subtle.ConstantTimeCompare(hashOf(token), m.token) == 0 {
-			return fault.New(fault.KindUnauthenticated, "metrics_token", "send the server.metricsToken of this node as Authorization: Bearer TOKEN")
+			return apperror.New(apperror.KindUnauthenticated, "metrics_token", "send the server.metricsToken of this node as Authorization: Bearer TOKEN")
 		}
 	}
 	m.metrics.ServeHTTP(c.Writer, c.Request)

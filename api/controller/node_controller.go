@@ -9,16 +9,16 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
-// NodeService shows and drains nodes. Unknown ones are fault.KindNotFound.
+// NodeService shows and drains nodes. Unknown ones are apperror.KindNotFound.
 type NodeService interface {
 	// List is every node, by id.
 	List(ctx context.Context) ([]service.Node, error)
 	Get(ctx context.Context, id string) (service.Node, error)
-	// Drain and Resume return fault.KindConflict for a node that is DOWN.
+	// Drain and Resume return apperror.KindConflict for a node that is DOWN.
 	Drain(ctx context.Context, id string) (service.Node, error)
 	Resume(ctx context.Context, id string) (service.Node, error)
 	// Handlers are those that live nodes have, by name.
@@ -29,7 +29,7 @@ type NodeService interface {
 // Warner says of right definitions why their runs would wait for a node.
 type Warner interface {
 	// Warnings are those of each of the jobs.
-	Warnings(ctx context.Context, jobs ...*entity.Job) [][]fault.Field
+	Warnings(ctx context.Context, jobs ...*entity.Job) [][]apperror.Field
 }
 
 // NodeController serves /nodes.

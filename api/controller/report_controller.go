@@ -6,17 +6,17 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // RunReports takes what the targets of asynchronous calls say.
 type RunReports interface {
-	// Authorize returns fault.KindUnauthenticated when the token is not that of
+	// Authorize returns apperror.KindUnauthenticated when the token is not that of
 	// an attempt of the execution.
 	Authorize(ctx context.Context, executionID, token string) error
-	// Report returns when the store has the report: fault.KindUnauthenticated for
-	// a wrong token, fault.KindConflict when the attempt is over.
+	// Report returns when the store has the report: apperror.KindUnauthenticated for
+	// a wrong token, apperror.KindConflict when the attempt is over.
 	Report(ctx context.Context, executionID, token string, report entity.RunReport) error
 }
 
@@ -51,7 +51,7 @@ func NewReportController(runs RunReports, peers Peers) *ReportController {
 func (r *ReportController) Report(c *gin.Context) error {
 	id, token := c.Param("id"), c.GetHeader(request.RunToken)
 	if err := r.runs.Authorize(c.Request.Context(), id, token); err != nil { // before a byte of the body is read
-		if !fault.Is(err, fault.KindUnauthenticated) {
+		if !apperror.Is(err, apperror.KindUnauthenticated) {
 			return err
 		}
 		if passed, failed := r.passOn(c, id, token); passed || failed != nil {

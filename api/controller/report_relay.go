@@ -11,7 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // Peers knows the other nodes.
@@ -66,10 +66,10 @@ func (r *ReportController) passOn(c *gin.Context, id, token string) (passed bool
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return false, fault.New(fault.KindTooLarge, "body_too_large", "the body is over the limit of 1 MiB")
+		return false, apperror.New(apperror.KindTooLarge, "body_too_large", "the body is over the limit of 1 MiB")
 	case err != nil:
-		return false, &fault.Error{
-			Kind: fault.KindUnavailable, Code: "node_unavailable", RetryAfterSec: 2,
+		return false, &apperror.Error{
+			Kind: apperror.KindUnavailable, Code: "node_unavailable", RetryAfterSec: 2,
 			Message: "the node that runs this attempt does not answer, try again",
 		}
 	}

@@ -14,17 +14,17 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // SecretService keeps values that can be written and used, not read.
 type SecretService interface {
 	Create(ctx context.Context, n service.NewSecret) (entity.Secret, error)
-	// Get returns fault.KindNotFound for an unknown name.
+	// Get returns apperror.KindNotFound for an unknown name.
 	Get(ctx context.Context, name string) (entity.Secret, error)
-	// Edit checks the version: fault.KindConflict when it is stale.
+	// Edit checks the version: apperror.KindConflict when it is stale.
 	Edit(ctx context.Context, n service.SecretEdit) (entity.Secret, error)
 	// List is of all secrets, or of those for one of some groups or for every
 	// group; nil is all.
@@ -97,9 +97,9 @@ func permitSecret(c *gin.Context, groups []string) error {
 	case permission.WritesSecret(who, groups):
 		return nil
 	case groups == nil:
-		return fault.New(fault.KindForbidden, "forbidden", "only admins write secrets for every group; name groups in which you are operator")
+		return apperror.New(apperror.KindForbidden, "forbidden", "only admins write secrets for every group; name groups in which you are operator")
 	}
-	return fault.New(fault.KindForbidden, "forbidden", "you do not hold the permission secret:write in all of the groups "+strings.Join(groups, ", "))
+	return apperror.New(apperror.KindForbidden, "forbidden", "you do not hold the permission secret:write in all of the groups "+strings.Join(groups, ", "))
 }
 
 // writable reads a secret that the caller may write. What the caller may not see
@@ -111,9 +111,9 @@ func (s *SecretController) writable(c *gin.Context) (entity.Secret, error) {
 	case err != nil:
 		return v, err
 	case !permission.SeesSecret(who, v):
-		return v, fault.NotFound("secret", v.Name)
+		return v, apperror.NotFound("secret", v.Name)
 	case !permission.WritesSecret(who, v.Groups):
-		return v, fault.New(fault.KindForbidden, "forbidden", "this secret is for groups in which you do not hold the permission secret:write")
+		return v, apperror.New(apperror.KindForbidden, "forbidden", "this secret is for groups in which you do not hold the permission secret:write")
 	}
 	return v, nil
 }
@@ -142,9 +142,9 @@ func (s *SecretController) Replace(c *gin.Context) error {
 	}
 	switch {
 	case n.Version == 0 && ifMatch == 0:
-		return fault.InvalidField("version", "required", "must be the version that you have read, or send it as If-Match")
+		return apperror.InvalidField("version", "required", "must be the version that you have read, or send it as If-Match")
 	case given && ifMatch != 0 && n.Version != 0 && n.Version != ifMatch:
-		return fault.InvalidField("version", "conflict", "is another version than that of If-Match")
+		return apperror.InvalidField("version", "conflict", "is another version than that of If-Match")
 	case n.Version == 0:
 		n.Version = ifMatch
 	}
@@ -160,7 +160,7 @@ func (s *SecretController) Replace(c *gin.Context) error {
 	n.Name = before.Name
 	v, err := s.secrets.Edit(c.Request.Context(), n)
 	if given && isStale(err) {
-		return fault.New(fault.KindPrecondition, "version_mismatch", err.Error())
+		return apperror.New(apperror.KindPrecondition, "version_mismatch", err.Error())
 	}
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (s *SecretController) Replace(c *gin.Context) error {
 
 // isStale reports that an edit was of a former version.
 func isStale(err error) bool {
-	var f *fault.Error
+	var f *apperror.Error
 	return errors.As(err, &f) && f.Code == "stale_version"
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/sensitive"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -41,11 +41,11 @@ func differences(before, after *entity.Job, whole bool) map[string][2]any {
 
 // warnings adds to what keeps the runs of a job from starting which secrets its
 // definition holds in clear text.
-func warnings(job *entity.Job, unfit []fault.Field) []vo.Warning {
+func warnings(job *entity.Job, unfit []apperror.Field) []vo.Warning {
 	inClear, _ := sensitive.Find(job.Data)
 	found := unfit[:len(unfit):len(unfit)]
 	for _, path := range inClear {
-		found = append(found, fault.Field{
+		found = append(found, apperror.Field{
 			Field: validation.DataField + "." + path, Code: "secret_in_clear",
 			Message: "looks like a secret that stands in the definition: keep it under /api/v1/secrets, and write ${secret.NAME} here; who may not edit the job sees ***",
 		})

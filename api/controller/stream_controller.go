@@ -15,9 +15,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -71,12 +71,12 @@ func (s *StreamController) enter(user string) (leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[user] >= maxUserStreams {
-		f := fault.New(fault.KindTooMany, "too_many_streams", fmt.Sprintf("you follow %d logs on this node, and may follow no more at once; close one, or read pages of the log", maxUserStreams))
+		f := apperror.New(apperror.KindTooMany, "too_many_streams", fmt.Sprintf("you follow %d logs on this node, and may follow no more at once; close one, or read pages of the log", maxUserStreams))
 		f.RetryAfterSec = 5
 		return nil, f
 	}
 	if s.all >= maxStreams {
-		f := fault.New(fault.KindUnavailable, "too_many_streams", "this node serves as many streams as it can; try again, or read pages of the log")
+		f := apperror.New(apperror.KindUnavailable, "too_many_streams", "this node serves as many streams as it can; try again, or read pages of the log")
 		f.RetryAfterSec = 5
 		return nil, f
 	}
@@ -117,7 +117,7 @@ func (s *StreamController) Follow(c *gin.Context) error {
 	}
 	after, err := strconv.ParseInt(strings.TrimSpace("0"+from), 10, 64)
 	if err != nil {
-		return fault.InvalidField("Last-Event-ID", "invalid_cursor", "must be the id of a line, which is its seq")
+		return apperror.InvalidField("Last-Event-ID", "invalid_cursor", "must be the id of a line, which is its seq")
 	}
 	if _, err := s.logs.Get(c.Request.Context(), c.Param("id")); err != nil {
 		return err

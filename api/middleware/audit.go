@@ -11,8 +11,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // Auditor keeps who did what.
@@ -56,7 +56,7 @@ func Audit(k Kept, p permission.Permission, auditor Auditor, log *slog.Logger) g
 		c.Next()
 		ended = true
 		code := ""
-		var f *fault.Error
+		var f *apperror.Error
 		switch {
 		case errors.As(errorOf(c), &f):
 			code = f.Code

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // CSRFHeader carries the CSRF token of calls that come with a session's cookie.
@@ -112,7 +112,7 @@ func (k Cookies) session(c *gin.Context) (string, error) {
 	case 1:
 		return found[0].Value, nil
 	default:
-		return "", fault.New(fault.KindUnauthenticated, "duplicate_cookie", "the cookie "+name+" came more than once; delete the cookies of this site and sign in again")
+		return "", apperror.New(apperror.KindUnauthenticated, "duplicate_cookie", "the cookie "+name+" came more than once; delete the cookies of this site and sign in again")
 	}
 }
 
@@ -127,7 +127,7 @@ func (k Cookies) meant(r *http.Request, session string) error {
 	}
 	given := r.Header.Values(CSRFHeader)
 	if len(given) != 1 || !hmac.Equal([]byte(given[0]), []byte(CSRFToken(session))) {
-		return fault.New(fault.KindForbidden, "csrf", "calls with a session's cookie must carry its csrfToken, which GET /api/v1/auth/me shows, in the header "+CSRFHeader)
+		return apperror.New(apperror.KindForbidden, "csrf", "calls with a session's cookie must carry its csrfToken, which GET /api/v1/auth/me shows, in the header "+CSRFHeader)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (k Cookies) SameOrigin(r *http.Request) error {
 	if k.origins.Check(r) == nil {
 		return nil
 	}
-	return fault.New(fault.KindForbidden, "csrf", "a page of another origin made this call; behind a proxy that changes the Host, set server.publicUrl to where browsers find this server")
+	return apperror.New(apperror.KindForbidden, "csrf", "a page of another origin made this call; behind a proxy that changes the Host, set server.publicUrl to where browsers find this server")
 }
 
 // CSRFToken belongs to one session and tells nothing of its token, so that a

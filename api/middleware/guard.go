@@ -11,8 +11,8 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -47,7 +47,7 @@ func Headers() gin.HandlerFunc {
 func Limits(maxBody int64) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if c.Request.ContentLength > maxBody {
-			Fail(c, fault.New(fault.KindTooLarge, "body_too_large", "the body is over the limit of "+request.Size(maxBody)))
+			Fail(c, apperror.New(apperror.KindTooLarge, "body_too_large", "the body is over the limit of "+request.Size(maxBody)))
 			return
 		}
 		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxBody)
@@ -79,7 +79,7 @@ func Deadline(limit, patience time.Duration) gin.HandlerFunc {
 
 // Authenticator knows the users behind tokens.
 type Authenticator interface {
-	// Authenticate returns fault.KindUnauthenticated for an unknown token.
+	// Authenticate returns apperror.KindUnauthenticated for an unknown token.
 	Authenticate(ctx context.Context, token string) (entity.Principal, error)
 }
 
@@ -128,7 +128,7 @@ func (g Guard) judge(c *gin.Context, p permission.Permission) error {
 		return err
 	}
 	if byCookie && who.TokenID != "" {
-		return fault.New(fault.KindUnauthenticated, "unknown_token", "an API token is sent as Authorization: Bearer TOKEN, never as a cookie")
+		return apperror.New(apperror.KindUnauthenticated, "unknown_token", "an API token is sent as Authorization: Bearer TOKEN, never as a cookie")
 	}
 	c.Set(keyUser, who)
 	g.signedIn(c.Request.Context())
@@ -180,12 +180,12 @@ func forbidden(who entity.Principal, p permission.Permission) error {
 	if who.TokenID != "" && slices.Contains(permission.Of(who.User), p) {
 		holder = "this token"
 	}
-	return fault.New(fault.KindForbidden, "forbidden", holder+" does not hold the permission "+string(p))
+	return apperror.New(apperror.KindForbidden, "forbidden", holder+" does not hold the permission "+string(p))
 }
 
 // errNoToken is for callers who do not say who they are.
 func errNoToken() error {
-	return fault.New(fault.KindUnauthenticated, "no_token", "sign in, and send the token as Authorization: Bearer TOKEN")
+	return apperror.New(apperror.KindUnauthenticated, "no_token", "sign in, and send the token as Authorization: Bearer TOKEN")
 }
 
 // Bearer is the token of the one Authorization header.

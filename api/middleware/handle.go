@@ -10,8 +10,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/platform-scheduler/platform-scheduler/api/problem"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // The keys under which middleware leaves things in a gin context.
@@ -39,7 +39,7 @@ type Action func(c *gin.Context) error
 func Handle(a Action) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if !c.GetBool(keyAllowed) {
-			Fail(c, fault.New(fault.KindForbidden, "forbidden", "this call is not open to anyone"))
+			Fail(c, apperror.New(apperror.KindForbidden, "forbidden", "this call is not open to anyone"))
 			return
 		}
 		if err := a(c); err != nil {
@@ -105,7 +105,7 @@ func NotFound(c *gin.Context) {
 	if !strings.HasPrefix(c.Request.URL.Path, "/api/") { // somebody with a browser, or who left the beginning out
 		says += "; the API stands under /api/v1, and its documentation at /swagger/index.html"
 	}
-	Fail(c, fault.New(fault.KindNotFound, "no_such_route", says))
+	Fail(c, apperror.New(apperror.KindNotFound, "no_such_route", says))
 }
 
 // errMethod is mapped by MethodNotAllowed alone: no use case ends in it.

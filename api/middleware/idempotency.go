@@ -14,9 +14,9 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -92,11 +92,11 @@ func Idempotency(calls repository.IdempotentCalls, clk clock.Clock, log *slog.Lo
 func repeat(c *gin.Context, existing, call entity.IdempotentCall) {
 	switch {
 	case existing.BodyHash != call.BodyHash:
-		Fail(c, fault.InvalidField("Idempotency-Key", "key_reused", "was used with another body before; use a new key for a new call"))
+		Fail(c, apperror.InvalidField("Idempotency-Key", "key_reused", "was used with another body before; use a new key for a new call"))
 	case existing.Status == 0 && call.CreateTime.Sub(existing.CreateTime) > staleAfter:
-		Fail(c, fault.Conflict("outcome_unknown", "the first call with this key ended without an answer: it may or may not have taken effect; look, and use a new key to repeat it"))
+		Fail(c, apperror.Conflict("outcome_unknown", "the first call with this key ended without an answer: it may or may not have taken effect; look, and use a new key to repeat it"))
 	case existing.Status == 0:
-		Fail(c, fault.Conflict("in_progress", "the first call with this key is still in progress; wait and send it again"))
+		Fail(c, apperror.Conflict("in_progress", "the first call with this key is still in progress; wait and send it again"))
 	default:
 		var a answer
 		if err := json.Unmarshal([]byte(existing.Body), &a); err != nil {
@@ -133,7 +133,7 @@ func keep(c *gin.Context, calls repository.IdempotentCalls, call entity.Idempote
 		}
 		call.Status, call.Body = status, string(kept)
 		return calls.Complete(ctx, call)
-	case status < http.StatusInternalServerError, fault.Is(errorOf(c), fault.KindUnavailable):
+	case status < http.StatusInternalServerError, apperror.Is(errorOf(c), apperror.KindUnavailable):
 		return calls.Abandon(ctx, call)
 	default:
 		return nil

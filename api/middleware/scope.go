@@ -8,8 +8,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // Object says what the parameters of a route name, so that callers who are
@@ -54,7 +54,7 @@ func (s Scope) judge(c *gin.Context, o Object, p permission.Permission) error {
 		return nil
 	}
 	if o == Everything {
-		return fault.New(fault.KindForbidden, "forbidden", "this concerns the jobs of every group, and you are bound to some")
+		return apperror.New(apperror.KindForbidden, "forbidden", "this concerns the jobs of every group, and you are bound to some")
 	}
 	if len(c.Params) == 0 { // a list, which its controller narrows
 		return nil
@@ -81,7 +81,7 @@ func (s Scope) Refused(c *gin.Context, o Object, p permission.Permission, ids []
 		group, exists := groups[id]
 		switch {
 		case !exists || !permission.Sees(who, group):
-			refused[id] = fault.NotFound(o.String(), id)
+			refused[id] = apperror.NotFound(o.String(), id)
 		case !permission.AllowsIn(who, p, group):
 			refused[id] = forbiddenIn(p, group)
 		}
@@ -131,7 +131,7 @@ func Permit(c *gin.Context, p permission.Permission, group string) error {
 }
 
 func forbiddenIn(p permission.Permission, group string) error {
-	return fault.New(fault.KindForbidden, "forbidden", "you do not hold the permission "+string(p)+" in the group "+group)
+	return apperror.New(apperror.KindForbidden, "forbidden", "you do not hold the permission "+string(p)+" in the group "+group)
 }
 
 // VisibleGroups are the groups that a list may show to the caller; nil is all,
@@ -153,7 +153,7 @@ func PermitDefinition(c *gin.Context, job *entity.Job) error {
 		return nil
 	}
 	if err := Permit(c, permission.JobCommand, job.Group); err != nil {
-		return fault.New(fault.KindForbidden, "commands_forbidden", "to define jobs that run commands you need the permission job:command, which an admin can give you")
+		return apperror.New(apperror.KindForbidden, "commands_forbidden", "to define jobs that run commands you need the permission job:command, which an admin can give you")
 	}
 	return nil
 }

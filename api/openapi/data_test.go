@@ -14,12 +14,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 	"github.com/platform-scheduler/platform-scheduler/api/openapi"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
@@ -30,7 +30,7 @@ import (
 func TestEveryFieldOfJobDataIsDocumented(t *testing.T) {
 	c := clocktest.NewShifted()
 	handlers, calls, commands := custom.New(c), httpcall.New(c, httpcall.Settings{}), command.New(c, nil, command.Settings{})
-	known := func(check func(*entity.Job) []fault.Field, class string) []string {
+	known := func(check func(*entity.Job) []apperror.Field, class string) []string {
 		for _, f := range check(&entity.Job{Class: class, Data: `{"0123456789":1}`}) {
 			if _, names, ok := strings.Cut(f.Message, "; there are "); ok {
 				return strings.Split(names, ", ")
@@ -113,7 +113,7 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 
 func fromYAML(t *testing.T, text string) (v any) {
 	t.Helper()
-	all, err := notation.AllFromYAML([]byte(text))
+	all, err := yamljson.AllFromYAML([]byte(text))
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 	require.NoError(t, json.Unmarshal(all[0], &v))

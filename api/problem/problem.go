@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -40,29 +40,29 @@ type Error struct {
 }
 
 // statusOf maps the kinds of fault to HTTP.
-func statusOf(k fault.Kind) int {
+func statusOf(k apperror.Kind) int {
 	switch k {
-	case fault.KindInvalid:
+	case apperror.KindInvalid:
 		return http.StatusUnprocessableEntity
-	case fault.KindNotFound:
+	case apperror.KindNotFound:
 		return http.StatusNotFound
-	case fault.KindConflict:
+	case apperror.KindConflict:
 		return http.StatusConflict
-	case fault.KindPrecondition:
+	case apperror.KindPrecondition:
 		return http.StatusPreconditionFailed
-	case fault.KindUnauthenticated:
+	case apperror.KindUnauthenticated:
 		return http.StatusUnauthorized
-	case fault.KindForbidden:
+	case apperror.KindForbidden:
 		return http.StatusForbidden
-	case fault.KindUnavailable:
+	case apperror.KindUnavailable:
 		return http.StatusServiceUnavailable
-	case fault.KindTooMany:
+	case apperror.KindTooMany:
 		return http.StatusTooManyRequests
-	case fault.KindMalformed:
+	case apperror.KindMalformed:
 		return http.StatusBadRequest
-	case fault.KindTooLarge:
+	case apperror.KindTooLarge:
 		return http.StatusRequestEntityTooLarge
-	case fault.KindUnsupportedMedia:
+	case apperror.KindUnsupportedMedia:
 		return http.StatusUnsupportedMediaType
 	default:
 		return http.StatusInternalServerError
@@ -72,7 +72,7 @@ func statusOf(k fault.Kind) int {
 // From maps an error. What is not a fault is an internal error whose text
 // stays inside. It never returns a status below 400.
 func From(err error) Problem {
-	var f *fault.Error
+	var f *apperror.Error
 	switch {
 	case errors.Is(err, repository.ErrCommitUnknown):
 		return New(http.StatusServiceUnavailable, "outcome_unknown",
@@ -86,7 +86,7 @@ func From(err error) Problem {
 			p.Errors = append(p.Errors, Error{Field: field.Field, Code: field.Code, Message: field.Message})
 		}
 		p.RetryAfterSec = f.RetryAfterSec
-		if p.RetryAfterSec == 0 && (f.Kind == fault.KindTooMany || f.Kind == fault.KindUnavailable) {
+		if p.RetryAfterSec == 0 && (f.Kind == apperror.KindTooMany || f.Kind == apperror.KindUnavailable) {
 			p.RetryAfterSec = 1
 		}
 		return p

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api/problem"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -21,18 +21,18 @@ func TestEveryKindHasItsStatus(t *testing.T) {
 		status int
 		code   string
 	}{
-		{fault.InvalidField("a", "b", "c"), 422, "invalid"},
-		{fault.NotFound("job", "1"), 404, "not_found"},
-		{fault.Conflict("name_taken", "x"), 409, "name_taken"},
-		{fault.New(fault.KindPrecondition, "stale", "x"), 412, "stale"},
-		{fault.New(fault.KindUnauthenticated, "a", "x"), 401, "a"},
-		{fault.New(fault.KindForbidden, "a", "x"), 403, "a"},
-		{fault.Unavailable(errors.New("x")), 503, "store_unavailable"},
-		{fault.New(fault.KindTooMany, "a", "x"), 429, "a"},
-		{fault.New(fault.KindMalformed, "a", "x"), 400, "a"},
-		{fault.New(fault.KindTooLarge, "a", "x"), 413, "a"},
-		{fault.New(fault.KindUnsupportedMedia, "a", "x"), 415, "a"},
-		{fault.New(0, "a", "secret"), 500, "internal"},
+		{apperror.InvalidField("a", "b", "c"), 422, "invalid"},
+		{apperror.NotFound("job", "1"), 404, "not_found"},
+		{apperror.Conflict("name_taken", "x"), 409, "name_taken"},
+		{apperror.New(apperror.KindPrecondition, "stale", "x"), 412, "stale"},
+		{apperror.New(apperror.KindUnauthenticated, "a", "x"), 401, "a"},
+		{apperror.New(apperror.KindForbidden, "a", "x"), 403, "a"},
+		{apperror.Unavailable(errors.New("x")), 503, "store_unavailable"},
+		{apperror.New(apperror.KindTooMany, "a", "x"), 429, "a"},
+		{apperror.New(apperror.KindMalformed, "a", "x"), 400, "a"},
+		{apperror.New(apperror.KindTooLarge, "a", "x"), 413, "a"},
+		{apperror.New(apperror.KindUnsupportedMedia, "a", "x"), 415, "a"},
+		{apperror.New(0, "a", "secret"), 500, "internal"},
 		{errors.New("secret"), 500, "internal"},
 		{repository.ErrCommitUnknown, 503, "outcome_unknown"},
 		{context.DeadlineExceeded, 503, "timeout"},
@@ -45,14 +45,14 @@ func TestEveryKindHasItsStatus(t *testing.T) {
 }
 
 func TestCausesStayInside(t *testing.T) {
-	p := problem.From(fault.Unavailable(errors.New("dial u:canary@tcp(10.0.0.1)")))
+	p := problem.From(apperror.Unavailable(errors.New("dial u:canary@tcp(10.0.0.1)")))
 	raw, err := json.Marshal(p)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "canary")
 }
 
 func TestWrite(t *testing.T) {
-	p := problem.From(fault.Invalid([]fault.Field{{Field: "a", Code: "x", Message: "m"}, {Field: "b.c", Code: "y", Message: "n"}}))
+	p := problem.From(apperror.Invalid([]apperror.Field{{Field: "a", Code: "x", Message: "m"}, {Field: "b.c", Code: "y", Message: "n"}}))
 	p.RequestID = "r1"
 	rec := httptest.NewRecorder()
 	p.Write(rec)
@@ -62,12 +62,12 @@ func TestWrite(t *testing.T) {
 		"code":"invalid","requestId":"r1","errors":[{"field":"a","code":"x","message":"m"},{"field":"b.c","code":"y","message":"n"}]}`, rec.Body.String())
 
 	rec = httptest.NewRecorder()
-	problem.From(fault.Unavailable(nil)).Write(rec)
+	problem.From(apperror.Unavailable(nil)).Write(rec)
 	require.Equal(t, "5", rec.Header().Get("Retry-After"))
 	rec = httptest.NewRecorder()
-	problem.From(fault.New(fault.KindTooMany, "a", "x")).Write(rec)
+	problem.From(apperror.New(apperror.KindTooMany, "a", "x")).Write(rec)
 	require.Equal(t, "1", rec.Header().Get("Retry-After"))
 	rec = httptest.NewRecorder()
-	problem.From(fault.New(fault.KindUnauthenticated, "a", "x")).Write(rec)
+	problem.From(apperror.New(apperror.KindUnauthenticated, "a", "x")).Write(rec)
 	require.Contains(t, rec.Header().Get("WWW-Authenticate"), "Bearer")
 }

@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -61,7 +61,7 @@ func (h house) token(t *testing.T, userID string, scopes []string) (entity.Token
 func (h house) refused(t *testing.T, token string) {
 	t.Helper()
 	_, err := h.auth.Authenticate(t.Context(), token)
-	requireKind(t, fault.KindUnauthenticated, err)
+	requireKind(t, apperror.KindUnauthenticated, err)
 }
 
 func TestATokenStandsForItsOwner(t *testing.T) {
@@ -98,7 +98,7 @@ func TestATokenEndsWithItsRightToBe(t *testing.T) {
 	bob := h.user(t, "bob", entity.RoleOperator)
 	made, revoked := h.token(t, bob.ID, nil)
 	_, err := h.tokens.Revoke(t.Context(), made.ID, "another")
-	requireKind(t, fault.KindNotFound, err)
+	requireKind(t, apperror.KindNotFound, err)
 	_, err = h.tokens.Revoke(t.Context(), made.ID, bob.ID)
 	require.NoError(t, err)
 	h.refused(t, revoked)
@@ -183,7 +183,7 @@ func TestAUserHasSoManyTokens(t *testing.T) {
 		}
 	}
 	_, _, err := h.tokens.Create(t.Context(), bob.ID, service.NewToken{Name: "one more", ExpiresAt: h.clock.Now().Add(time.Hour)})
-	requireKind(t, fault.KindConflict, err)
+	requireKind(t, apperror.KindConflict, err)
 	_, err = h.tokens.Revoke(t.Context(), first.ID, bob.ID)
 	require.NoError(t, err)
 	h.token(t, bob.ID, nil)
@@ -212,26 +212,26 @@ func TestTheLastAdminStaysAdmin(t *testing.T) {
 	require.NoError(t, err)
 	admin := users[0]
 	_, err = h.users.Change(t.Context(), admin.ID, service.NewUser{Role: entity.RoleViewer, Password: ""})
-	requireKind(t, fault.KindConflict, err)
-	requireKind(t, fault.KindConflict, h.users.Delete(t.Context(), admin.ID))
+	requireKind(t, apperror.KindConflict, err)
+	requireKind(t, apperror.KindConflict, h.users.Delete(t.Context(), admin.ID))
 	h.user(t, "eve", entity.RoleAdmin)
 	require.NoError(t, h.users.Delete(t.Context(), admin.ID))
 	_, err = h.users.Get(t.Context(), admin.ID)
-	requireKind(t, fault.KindNotFound, err)
+	requireKind(t, apperror.KindNotFound, err)
 }
 
 func TestAWrongChangeOfAUserChangesNothing(t *testing.T) {
 	h := newHouse(t)
 	bob := h.user(t, "bob", entity.RoleOperator)
 	_, err := h.users.Change(t.Context(), bob.ID, service.NewUser{Role: "root", Password: "short"})
-	var wrong *fault.Error
+	var wrong *apperror.Error
 	require.ErrorAs(t, err, &wrong)
 	require.Len(t, wrong.Fields, 2)
 	got, err := h.users.Get(t.Context(), bob.ID)
 	require.NoError(t, err)
 	require.Equal(t, entity.RoleOperator, got.Role)
 	_, err = h.users.Create(t.Context(), service.NewUser{Name: "bob", Password: rightPassword, Role: entity.RoleViewer})
-	requireKind(t, fault.KindConflict, err)
+	requireKind(t, apperror.KindConflict, err)
 }
 
 func TestAuditEntriesAreMadeToFit(t *testing.T) {
@@ -348,7 +348,7 @@ func TestRefusalsThatCannotBeStoredAreCountedOn(t *testing.T) {
 	for range 3 {
 		require.NoError(t, audit.Record(t.Context(), refusal))
 	}
-	log.err = fault.Unavailable(io.ErrClosedPipe)
+	log.err = apperror.Unavailable(io.ErrClosedPipe)
 	h.clock.Advance(time.Minute)
 	require.Error(t, audit.Flush(t.Context(), false))
 	require.NoError(t, audit.Record(t.Context(), refusal))
@@ -384,9 +384,9 @@ func TestUserNamesHoldNothingBeyondASCII(t *testing.T) {
 		"jürgen", "日本", "a b", "a\tb", "a/b", "a:b", "-a", ".a", "@a", "", strings.Repeat("a", 200),
 	} {
 		_, err := h.users.Create(t.Context(), service.NewUser{Name: name, Password: rightPassword, Role: entity.RoleViewer})
-		var f *fault.Error
+		var f *apperror.Error
 		require.ErrorAs(t, err, &f, "%q", name)
-		require.Equal(t, fault.KindInvalid, f.Kind, "%q", name)
+		require.Equal(t, apperror.KindInvalid, f.Kind, "%q", name)
 		require.Equal(t, []string{"username", "invalid"}, []string{f.Fields[0].Field, f.Fields[0].Code}, "%q", name)
 	}
 	for _, name := range []string{"juergen", "a.b_c+d-e@example.com", "7"} {

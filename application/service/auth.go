@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -71,8 +71,8 @@ func NewAuthService(users repository.Users, sessions repository.Sessions, tokens
 }
 
 // Login checks a name and password and opens a session. A wrong pair is
-// fault.KindUnauthenticated whether or not the user exists; too many tries for
-// the account or from the address are fault.KindTooMany, before any check. While
+// apperror.KindUnauthenticated whether or not the user exists; too many tries for
+// the account or from the address are apperror.KindTooMany, before any check. While
 // others guess at the account it may wait for its turn, at most longestTurn.
 func (s *AuthService) Login(ctx context.Context, name, password, clientAddr string) (Login, error) {
 	if s.past != nil && s.guard.wondersAbout(s.clock.Monotonic(), accountKey(name), clientAddr) {
@@ -127,7 +127,7 @@ func (s *AuthService) attempt(ctx context.Context, try *attempt, name, password 
 
 // check verifies the pair; its time does not depend on which part is wrong.
 func (s *AuthService) check(ctx context.Context, name, password string) (entity.User, error) {
-	wrong := fault.New(fault.KindUnauthenticated, "wrong_credentials", "the user name or the password is wrong")
+	wrong := apperror.New(apperror.KindUnauthenticated, "wrong_credentials", "the user name or the password is wrong")
 	if len(password) > MaxPassword || name == "" || utf8.RuneCountInString(name) > maxUserName {
 		// Nobody has such a name or password, and hashing more would only be
 		// work for us.
@@ -137,7 +137,7 @@ func (s *AuthService) check(ctx context.Context, name, password string) (entity.
 		return entity.User{}, wrong
 	}
 	user, err := s.users.UserByName(ctx, name)
-	if fault.Is(err, fault.KindNotFound) {
+	if apperror.Is(err, apperror.KindNotFound) {
 		if err := s.hasher.Burn(ctx, password); err != nil {
 			return entity.User{}, fmt.Errorf("check a password: %w", err)
 		}
@@ -164,34 +164,34 @@ func (s *AuthService) Logout(ctx context.Context, token string) error {
 		if err == nil {
 			_, err = s.tokens.DropToken(ctx, t.ID, t.UserID)
 		}
-		if err != nil && !fault.Is(err, fault.KindNotFound) {
+		if err != nil && !apperror.Is(err, apperror.KindNotFound) {
 			return fmt.Errorf("revoke a token: %w", err)
 		}
 		return nil
 	}
-	if err := s.sessions.DropSession(ctx, hashToken(token)); err != nil && !fault.Is(err, fault.KindNotFound) {
+	if err := s.sessions.DropSession(ctx, hashToken(token)); err != nil && !apperror.Is(err, apperror.KindNotFound) {
 		return fmt.Errorf("end a session: %w", err)
 	}
 	return nil
 }
 
 // Authenticate returns who comes with the token of a session or an API token,
-// or fault.KindUnauthenticated. A store that is away is passed on as it is:
+// or apperror.KindUnauthenticated. A store that is away is passed on as it is:
 // nobody gets in while nobody can be checked.
 func (s *AuthService) Authenticate(ctx context.Context, token string) (entity.Principal, error) {
-	unknown := fault.New(fault.KindUnauthenticated, "unknown_token", "the token is unknown or expired; sign in again")
+	unknown := apperror.New(apperror.KindUnauthenticated, "unknown_token", "the token is unknown or expired; sign in again")
 	if token == "" || len(token) > maxToken {
 		return entity.Principal{}, unknown
 	}
 	p, userID, err := s.owner(ctx, token)
-	if fault.Is(err, fault.KindNotFound) {
+	if apperror.Is(err, apperror.KindNotFound) {
 		return entity.Principal{}, unknown
 	}
 	if err != nil {
 		return entity.Principal{}, fmt.Errorf("look up a token: %w", err)
 	}
 	p.User, err = s.users.UserByID(ctx, userID)
-	if fault.Is(err, fault.KindNotFound) || err == nil && p.User.Role == entity.RoleDisabled {
+	if apperror.Is(err, apperror.KindNotFound) || err == nil && p.User.Role == entity.RoleDisabled {
 		return entity.Principal{}, unknown
 	}
 	if err != nil {
@@ -206,7 +206,7 @@ func (s *AuthService) owner(ctx context.Context, token string) (p entity.Princip
 	if !strings.HasPrefix(token, tokenPrefix) {
 		session, err := s.sessions.SessionByHash(ctx, hashToken(token), now)
 		if err == nil && !session.ExpiresAt.After(now) {
-			err = fault.NotFound("session", "given")
+			err = apperror.NotFound("session", "given")
 		}
 		return p, session.UserID, err
 	}
@@ -230,10 +230,10 @@ func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, n
 		return fmt.Errorf("look up user %s: %w", userID, err)
 	}
 	if fields := weaknesses("newPassword", newPassword, user.Name); fields != nil {
-		return fault.Invalid(fields)
+		return apperror.Invalid(fields)
 	}
 	if newPassword == oldPassword {
-		return fault.InvalidField("newPassword", "unchanged", "must differ from the old password")
+		return apperror.InvalidField("newPassword", "unchanged", "must differ from the old password")
 	}
 	// A stolen session must not become a way to guess the password.
 	try, err := s.guard.beginOwn(s.clock.Monotonic(), user.ID)
@@ -241,8 +241,8 @@ func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, n
 		return err
 	}
 	_, err = s.attempt(ctx, try, user.Name, oldPassword)
-	if fault.Is(err, fault.KindUnauthenticated) {
-		return fault.InvalidField("oldPassword", "wrong_password", "is not the present password")
+	if apperror.Is(err, apperror.KindUnauthenticated) {
+		return apperror.InvalidField("oldPassword", "wrong_password", "is not the present password")
 	}
 	if err != nil {
 		return err
@@ -277,7 +277,7 @@ func (s *AuthService) EnsureFirstAdmin(ctx context.Context, initialPassword stri
 		generated = newSecret("")
 		password = generated
 	} else if fields := weaknesses("auth.initialAdminPassword", password, FirstAdmin); fields != nil {
-		return "", fault.Invalid(fields)
+		return "", apperror.Invalid(fields)
 	}
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
@@ -291,7 +291,7 @@ func (s *AuthService) EnsureFirstAdmin(ctx context.Context, initialPassword stri
 	err = s.users.AddUser(ctx, entity.User{
 		ID: id.String(), Name: FirstAdmin, PasswordHash: hash, Role: entity.RoleAdmin, CreateTime: now, UpdateTime: now,
 	})
-	if fault.Is(err, fault.KindConflict) {
+	if apperror.Is(err, apperror.KindConflict) {
 		return "", nil
 	}
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // accounts is a store of users and sessions in memory.
@@ -26,7 +26,7 @@ func (a *accounts) AddUser(_ context.Context, u entity.User) error {
 	defer a.mu.Unlock()
 	for _, other := range a.users {
 		if other.Name == u.Name {
-			return fault.Conflict("name_taken", "taken")
+			return apperror.Conflict("name_taken", "taken")
 		}
 	}
 	a.users[u.ID] = u
@@ -44,7 +44,7 @@ func (a *accounts) UserByName(_ context.Context, name string) (entity.User, erro
 	if a.err != nil {
 		return entity.User{}, a.err
 	}
-	return entity.User{}, fault.NotFound("user", name)
+	return entity.User{}, apperror.NotFound("user", name)
 }
 
 func (a *accounts) UserByID(_ context.Context, id string) (entity.User, error) {
@@ -52,7 +52,7 @@ func (a *accounts) UserByID(_ context.Context, id string) (entity.User, error) {
 	defer a.mu.Unlock()
 	u, ok := a.users[id]
 	if !ok {
-		return u, fault.NotFound("user", id)
+		return u, apperror.NotFound("user", id)
 	}
 	return u, a.err
 }
@@ -85,7 +85,7 @@ func (a *accounts) SessionByHash(_ context.Context, hash string, _ time.Time) (e
 	defer a.mu.Unlock()
 	s, ok := a.sessions[hash]
 	if !ok && a.err == nil {
-		return s, fault.NotFound("session", hash)
+		return s, apperror.NotFound("session", hash)
 	}
 	return s, a.err
 }

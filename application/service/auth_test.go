@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
@@ -46,9 +46,9 @@ func (s signIn) login(t *testing.T) service.Login {
 	return l
 }
 
-func requireKind(t *testing.T, kind fault.Kind, err error) {
+func requireKind(t *testing.T, kind apperror.Kind, err error) {
 	t.Helper()
-	require.True(t, fault.Is(err, kind), "want kind %d, got %v", kind, err)
+	require.True(t, apperror.Is(err, kind), "want kind %d, got %v", kind, err)
 }
 
 func TestLoginOpensASessionThatEnds(t *testing.T) {
@@ -71,7 +71,7 @@ func TestLoginOpensASessionThatEnds(t *testing.T) {
 	require.NoError(t, err)
 	s.clock.Advance(time.Second)
 	_, err = s.Authenticate(t.Context(), l.Token)
-	requireKind(t, fault.KindUnauthenticated, err)
+	requireKind(t, apperror.KindUnauthenticated, err)
 }
 
 func TestTokensDiffer(t *testing.T) {
@@ -84,7 +84,7 @@ func TestLogoutEndsTheSession(t *testing.T) {
 	l := s.login(t)
 	require.NoError(t, s.Logout(t.Context(), l.Token))
 	_, err := s.Authenticate(t.Context(), l.Token)
-	requireKind(t, fault.KindUnauthenticated, err)
+	requireKind(t, apperror.KindUnauthenticated, err)
 	require.NoError(t, s.Logout(t.Context(), l.Token), "twice is no error")
 }
 
@@ -92,7 +92,7 @@ func TestUnknownTokensAreRefused(t *testing.T) {
 	s := newSignIn(t)
 	for _, token := range []string{"", "x", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.", strings.Repeat("a", 1<<20)} {
 		_, err := s.Authenticate(t.Context(), token)
-		requireKind(t, fault.KindUnauthenticated, err)
+		requireKind(t, apperror.KindUnauthenticated, err)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestTokenOfARemovedUserIsRefused(t *testing.T) {
 	l := s.login(t)
 	clear(s.store.users)
 	_, err := s.Authenticate(t.Context(), l.Token)
-	requireKind(t, fault.KindUnauthenticated, err)
+	requireKind(t, apperror.KindUnauthenticated, err)
 }
 
 func TestUnknownUserAndWrongPasswordLookTheSame(t *testing.T) {
@@ -118,7 +118,7 @@ func TestUnknownUserAndWrongPasswordLookTheSame(t *testing.T) {
 	for i, c := range cases {
 		before := s.hasher.calls
 		_, err := s.Login(t.Context(), c[0], c[1], fmt.Sprint("addr", i))
-		requireKind(t, fault.KindUnauthenticated, err)
+		requireKind(t, apperror.KindUnauthenticated, err)
 		require.Equal(t, before+1, s.hasher.calls, "one hash of work, whatever is wrong")
 		if message != "" {
 			require.Equal(t, message, err.Error())
@@ -132,14 +132,14 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	var refused, checked int
 	for range 1000 {
 		_, err := s.Login(t.Context(), service.FirstAdmin, "wrong password", "192.0.2.9")
-		if fault.Is(err, fault.KindTooMany) {
-			var f *fault.Error
+		if apperror.Is(err, apperror.KindTooMany) {
+			var f *apperror.Error
 			require.True(t, errors.As(err, &f))
 			require.Positive(t, f.RetryAfterSec)
 			refused++
 			continue
 		}
-		requireKind(t, fault.KindUnauthenticated, err)
+		requireKind(t, apperror.KindUnauthenticated, err)
 		checked++
 	}
 	require.Equal(t, 5, checked)
@@ -148,13 +148,13 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	// The right password does not help while the wait of this address lasts, and
 	// does after it; other addresses need not wait.
 	_, err := s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.9")
-	requireKind(t, fault.KindTooMany, err)
+	requireKind(t, apperror.KindTooMany, err)
 	s.login(t)
 	s.clock.Advance(time.Second)
 	_, err = s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.9")
 	require.NoError(t, err)
 	_, err = s.Login(t.Context(), service.FirstAdmin, "wrong password", "192.0.2.9")
-	requireKind(t, fault.KindUnauthenticated, err)
+	requireKind(t, apperror.KindUnauthenticated, err)
 }
 
 func TestTheWaitGrowsAndStaysBelowAMinute(t *testing.T) {
@@ -163,9 +163,9 @@ func TestTheWaitGrowsAndStaysBelowAMinute(t *testing.T) {
 	for try := 0; len(waits) < 12; try++ {
 		require.Less(t, try, 1000, "guessing goes on unhindered")
 		_, err := s.Login(t.Context(), service.FirstAdmin, "wrong password", "192.0.2.9")
-		var f *fault.Error
+		var f *apperror.Error
 		require.True(t, errors.As(err, &f))
-		if f.Kind == fault.KindTooMany {
+		if f.Kind == apperror.KindTooMany {
 			waits = append(waits, f.RetryAfterSec)
 			s.clock.Advance(time.Duration(f.RetryAfterSec) * time.Second)
 		}
@@ -178,7 +178,7 @@ func TestOneAddressCannotTryManyAccounts(t *testing.T) {
 	var checked int
 	for i := range 500 {
 		_, err := s.Login(t.Context(), fmt.Sprint("user", i), "wrong password", "192.0.2.9")
-		if fault.Is(err, fault.KindUnauthenticated) {
+		if apperror.Is(err, apperror.KindUnauthenticated) {
 			checked++
 		}
 	}
@@ -195,14 +195,14 @@ func TestAnIPv6NetworkCountsAsOneAddress(t *testing.T) {
 			"/64": fmt.Sprintf("2001:db8:0:1::%x", i), "/48": fmt.Sprintf("2001:db8:7:%x::1", i), "mapped": "::ffff:192.0.2.7",
 		} {
 			_, err := s.Login(t.Context(), fmt.Sprint(name, i), "wrong password", address)
-			if fault.Is(err, fault.KindUnauthenticated) {
+			if apperror.Is(err, apperror.KindUnauthenticated) {
 				checked[name]++
 			}
 		}
 	}
 	require.Equal(t, map[string]int{"/64": 20, "/48": 100, "mapped": 20}, checked)
 	_, err := s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.7")
-	requireKind(t, fault.KindTooMany, err)
+	requireKind(t, apperror.KindTooMany, err)
 }
 
 func TestParallelGuessesDoNotSlipThrough(t *testing.T) {
@@ -323,7 +323,7 @@ func TestOwnersHavePlacesOfTheirOwn(t *testing.T) {
 		})
 	}
 	for range 100 - 24 {
-		requireKind(t, fault.KindTooMany, <-outcomes)
+		requireKind(t, apperror.KindTooMany, <-outcomes)
 	}
 	owner := make(chan error)
 	go func() {
@@ -338,13 +338,13 @@ func TestOwnersHavePlacesOfTheirOwn(t *testing.T) {
 func TestAStoreThatIsAwayIsNoWrongGuess(t *testing.T) {
 	s := newSignIn(t)
 	l := s.login(t)
-	s.store.err = fault.Unavailable(errors.New("down"))
+	s.store.err = apperror.Unavailable(errors.New("down"))
 	for range 50 {
 		_, err := s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.1")
-		requireKind(t, fault.KindUnavailable, err)
+		requireKind(t, apperror.KindUnavailable, err)
 	}
 	_, err := s.Authenticate(t.Context(), l.Token)
-	requireKind(t, fault.KindUnavailable, err)
+	requireKind(t, apperror.KindUnavailable, err)
 	s.store.err = nil
 	s.login(t)
 }
@@ -353,7 +353,7 @@ func TestTheGuardStaysBounded(t *testing.T) {
 	s := newSignIn(t)
 	for i := range 12_000 {
 		_, err := s.Login(t.Context(), fmt.Sprint("user", i), "wrong password", fmt.Sprint("addr", i))
-		requireKind(t, fault.KindUnauthenticated, err)
+		requireKind(t, apperror.KindUnauthenticated, err)
 		if i%1000 == 0 {
 			s.clock.Advance(time.Second)
 		}
@@ -375,16 +375,16 @@ func TestChangePassword(t *testing.T) {
 		{rightPassword, "bad\xffpassword", "newPassword", "invalid_text"},
 	} {
 		err := s.ChangePassword(t.Context(), id, c.old, c.fresh, false)
-		var f *fault.Error
+		var f *apperror.Error
 		require.True(t, errors.As(err, &f), c.fresh)
-		require.Equal(t, fault.KindInvalid, f.Kind)
+		require.Equal(t, apperror.KindInvalid, f.Kind)
 		require.Equal(t, []string{c.field, c.code}, []string{f.Fields[0].Field, f.Fields[0].Code})
 	}
 	require.NoError(t, s.ChangePassword(t.Context(), id, rightPassword, "a new password", false))
 	_, err := s.Authenticate(t.Context(), l.Token)
-	requireKind(t, fault.KindUnauthenticated, err)
+	requireKind(t, apperror.KindUnauthenticated, err)
 	_, err = s.Login(t.Context(), service.FirstAdmin, rightPassword, "192.0.2.1")
-	requireKind(t, fault.KindUnauthenticated, err)
+	requireKind(t, apperror.KindUnauthenticated, err)
 	_, err = s.Login(t.Context(), service.FirstAdmin, "a new password", "192.0.2.1")
 	require.NoError(t, err)
 }
@@ -393,9 +393,9 @@ func TestAStolenSessionCannotGuessThePassword(t *testing.T) {
 	s := newSignIn(t)
 	id := s.login(t).User.ID
 	for range 5 {
-		requireKind(t, fault.KindInvalid, s.ChangePassword(t.Context(), id, "wrong password", "a new password", false))
+		requireKind(t, apperror.KindInvalid, s.ChangePassword(t.Context(), id, "wrong password", "a new password", false))
 	}
-	requireKind(t, fault.KindTooMany, s.ChangePassword(t.Context(), id, rightPassword, "a new password", false))
+	requireKind(t, apperror.KindTooMany, s.ChangePassword(t.Context(), id, rightPassword, "a new password", false))
 }
 
 func TestTheFirstAdminIsMadeOnce(t *testing.T) {
@@ -418,7 +418,7 @@ func TestAWeakFirstPasswordIsRefused(t *testing.T) {
 	s := service.NewAuthService(store, store, nil, nil, &quickHasher{}, clocktest.NewManual(time.Now()))
 	for _, weak := range []string{"admin", "12345678", "short"} {
 		_, err := s.EnsureFirstAdmin(t.Context(), weak)
-		requireKind(t, fault.KindInvalid, err)
+		requireKind(t, apperror.KindInvalid, err)
 	}
 	require.Empty(t, store.users)
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // Back-off of sign-in. It lives in memory: it must work when nothing else
@@ -147,7 +147,7 @@ func (g *loginGuard) takeTurn(now time.Duration, a *attempt) error {
 }
 
 func tooMany(wait time.Duration) error {
-	f := fault.New(fault.KindTooMany, "too_many_logins", "too many failed sign-ins; wait and try again")
+	f := apperror.New(apperror.KindTooMany, "too_many_logins", "too many failed sign-ins; wait and try again")
 	f.RetryAfterSec = max(int(math.Ceil(wait.Seconds())), 1)
 	return f
 }
@@ -198,7 +198,7 @@ func (a *attempt) end(err error) {
 	if a.inside {
 		g.strangers--
 	}
-	if fault.Is(err, fault.KindUnauthenticated) {
+	if apperror.Is(err, apperror.KindUnauthenticated) {
 		return
 	}
 	for i, l := range a.limits {

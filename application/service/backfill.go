@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/backfill"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/backfill"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -35,10 +35,10 @@ type Backfill struct {
 }
 
 // Validate finds what is wrong of a backfill asked for at now.
-func (b Backfill) Validate(now time.Time) []fault.Field {
-	var fields []fault.Field
+func (b Backfill) Validate(now time.Time) []apperror.Field {
+	var fields []apperror.Field
 	add := func(field, code, message string) {
-		fields = append(fields, fault.Field{Field: field, Code: code, Message: message})
+		fields = append(fields, apperror.Field{Field: field, Code: code, Message: message})
 	}
 	if b.From.IsZero() {
 		add("from", "required", "give the first moment of the range")
@@ -77,8 +77,8 @@ type BackfillDeps struct {
 	Store     repository.Store
 	Backfills repository.Backfills
 	Jobs      repository.JobReader
-	Places    *coordination.Places
-	Schedules coordination.Compiler
+	Places    *admission.Places
+	Schedules admission.Compiler
 	Admitter  Admitter
 	Clock     StoreClock
 	Logger    *slog.Logger
@@ -93,7 +93,7 @@ func NewBackfillService(d BackfillDeps) *BackfillService { return &BackfillServi
 // Plan says what a backfill would do; nothing is stored.
 func (s *BackfillService) Plan(ctx context.Context, jobID string, r Backfill) (BackfillPlan, error) {
 	var plan BackfillPlan
-	if err := fault.Invalid(r.Validate(s.Clock.Now())); err != nil {
+	if err := apperror.Invalid(r.Validate(s.Clock.Now())); err != nil {
 		return plan, err
 	}
 	job, err := s.Jobs.Get(ctx, jobID)
@@ -126,10 +126,10 @@ func (s *BackfillService) times(job *entity.Job, r Backfill) ([]time.Time, error
 	}
 	switch sched.Kind() {
 	case schedule.FixedDelay:
-		return nil, fault.InvalidField("schedule", "no_planned_times",
+		return nil, apperror.InvalidField("schedule", "no_planned_times",
 			"the schedule of the job is FIXED_DELAY, whose times follow from its runs and are not planned; trigger the job with a scheduledTime instead")
 	case schedule.None:
-		return nil, fault.InvalidField("schedule", "no_planned_times",
+		return nil, apperror.InvalidField("schedule", "no_planned_times",
 			"the job has no schedule, so there are no planned times; trigger it with a scheduledTime instead, or give it a schedule first")
 	}
 	times := sched.Unstarted().Between(r.From, r.To, MaxBackfillTimes+1)
@@ -137,7 +137,7 @@ func (s *BackfillService) times(job *entity.Job, r Backfill) ([]time.Time, error
 		return times, nil
 	}
 	message := fmt.Sprintf("the range holds more than %d times; narrow the range, and call again for the rest", MaxBackfillTimes)
-	return nil, fault.Invalid([]fault.Field{
+	return nil, apperror.Invalid([]apperror.Field{
 		{Field: "from", Code: "too_many_times", Message: message}, {Field: "to", Code: "too_many_times", Message: message},
 	})
 }
@@ -182,7 +182,7 @@ func (s *BackfillService) Start(ctx context.Context, jobID string, r Backfill) (
 func (s *BackfillService) lock(ctx context.Context, tx repository.Tx, jobID string) error {
 	jobs, err := s.Places.Lock(ctx, tx, []string{jobID})
 	if err == nil && jobs[jobID] == nil {
-		return fault.NotFound("job", jobID)
+		return apperror.NotFound("job", jobID)
 	}
 	return err
 }
@@ -209,11 +209,11 @@ func (s *BackfillService) Cancel(ctx context.Context, jobID, id string) (entity.
 		}
 		switch {
 		case b.JobID != jobID:
-			return fault.NotFound("backfill", id)
+			return apperror.NotFound("backfill", id)
 		case b.Status == entity.BackfillCancelled:
 			return nil
 		case b.Status == entity.BackfillDone:
-			return fault.Conflict("already_done", "the backfill is done; there is nothing left to cancel")
+			return apperror.Conflict("already_done", "the backfill is done; there is nothing left to cancel")
 		}
 		b.Status, b.UpdateTime = entity.BackfillCancelled, s.Clock.Now().Truncate(time.Millisecond)
 		return tx.Backfills.Save(ctx, b)

@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -257,7 +257,7 @@ func TestACancelledBackfillStartsNothingMore(t *testing.T) {
 	job, other := d.create(everyTenSeconds(nil)), d.create(enginetest.Job("other", nil))
 	b := d.fill(job.ID, -50, 0, 2)
 	_, err := d.Backfills.Cancel(t.Context(), other.ID, b.ID)
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 	cancelled, err := d.Backfills.Cancel(t.Context(), job.ID, b.ID)
 	require.NoError(t, err)
 	require.Equal(t, entity.BackfillCancelled, cancelled.Status)
@@ -269,7 +269,7 @@ func TestACancelledBackfillStartsNothingMore(t *testing.T) {
 	require.NoError(t, err, "twice is once")
 	done := d.drive(d.fill(job.ID, -50, -40, 1))
 	_, err = d.Backfills.Cancel(t.Context(), job.ID, done.ID)
-	requireCode(t, err, fault.KindConflict, "already_done")
+	requireCode(t, err, apperror.KindConflict, "already_done")
 	list, _, err := d.Backfills.List(t.Context(), job.ID, repository.Page{})
 	require.NoError(t, err)
 	require.Equal(t, []string{done.ID, b.ID}, []string{list[0].ID, list[1].ID}, "newest first")
@@ -285,16 +285,16 @@ func TestADeletedJobEndsItsBackfills(t *testing.T) {
 	require.Equal(t, entity.BackfillCancelled, d.backfill(b.ID).Status)
 	require.Len(t, d.filled(job.ID), 1)
 	_, err := d.Backfills.Start(t.Context(), job.ID, d.span(-50, 0, 1))
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 	_, _, err = d.Backfills.List(t.Context(), job.ID, repository.Page{})
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 }
 
 func TestWhatCannotBeFilledSaysWhy(t *testing.T) {
 	d := newDesk(t)
 	fields := func(err error) string {
-		requireCode(t, err, fault.KindInvalid, "invalid")
-		var f *fault.Error
+		requireCode(t, err, apperror.KindInvalid, "invalid")
+		var f *apperror.Error
 		require.ErrorAs(t, err, &f)
 		var out []string
 		for _, one := range f.Fields {

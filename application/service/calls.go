@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -56,7 +56,7 @@ func (k *CallKeeper) Begin(ctx context.Context, c entity.IdempotentCall, ttl tim
 		// The call will not happen, whatever became of its note: the caller may
 		// repeat it.
 		k.keep(c)
-		err = fault.Unavailable(errors.New(err.Error()))
+		err = apperror.Unavailable(errors.New(err.Error()))
 	}
 	return existing, begun, err
 }
@@ -85,7 +85,7 @@ func (k *CallKeeper) note(ctx context.Context, bound time.Duration, c entity.Ide
 
 // later reports errors of a store that may take it yet.
 func later(err error) bool {
-	return fault.Is(err, fault.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown) || errors.Is(err, context.DeadlineExceeded)
+	return apperror.Is(err, apperror.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // RunOnce stores what the store has not taken yet.

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
@@ -27,7 +27,7 @@ func (f *flaky) end(err error) error {
 	case f.unknown:
 		return fmt.Errorf("commit: %w", repository.ErrCommitUnknown)
 	case f.away:
-		return fault.Unavailable(context.DeadlineExceeded)
+		return apperror.Unavailable(context.DeadlineExceeded)
 	}
 	return err
 }
@@ -75,9 +75,9 @@ func TestHowACallEndedOutlastsAnOutage(t *testing.T) {
 	store.away = true
 	require.NoError(t, here.Complete(t.Context(), done))
 	require.NoError(t, here.Abandon(t.Context(), failed))
-	require.True(t, fault.Is(here.RunOnce(t.Context()), fault.KindUnavailable))
+	require.True(t, apperror.Is(here.RunOnce(t.Context()), apperror.KindUnavailable))
 	_, _, err := here.Begin(t.Context(), call("failed"), time.Hour)
-	require.True(t, fault.Is(err, fault.KindUnavailable), "not: in progress")
+	require.True(t, apperror.Is(err, apperror.KindUnavailable), "not: in progress")
 	store.away = false
 
 	old, ok := begin(here, call("done"))
@@ -93,7 +93,7 @@ func TestHowACallEndedOutlastsAnOutage(t *testing.T) {
 	store.unknown = true
 	unknown := call("unknown")
 	_, _, err = here.Begin(t.Context(), unknown, time.Hour)
-	require.True(t, fault.Is(err, fault.KindUnavailable))
+	require.True(t, apperror.Is(err, apperror.KindUnavailable))
 	require.NotErrorIs(t, err, repository.ErrCommitUnknown, "the call itself did not happen")
 	store.unknown = false
 	_, ok = begin(here, call("unknown"))

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -26,13 +26,13 @@ type Definition struct {
 	Enabled *bool
 	// Wrong are its wrong fields. Past are those that matter only to a job that
 	// shall be planned by this schedule anew: it names no time to come.
-	Wrong, Past []fault.Field
+	Wrong, Past []apperror.Field
 }
 
 // Document is definitions as they stand in files.
 type Document struct {
 	// Wrong are wrong fields of the document itself.
-	Wrong []fault.Field
+	Wrong []apperror.Field
 	// Groups are settings; of each the name and the bound count.
 	Groups []entity.Group
 	Jobs   []Definition
@@ -174,7 +174,7 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, fault.Invalid(wrong[:min(len(wrong), maxDocumentFaults)])
+		return nil, apperror.Invalid(wrong[:min(len(wrong), maxDocumentFaults)])
 	}
 	if p.Groups, err = s.planGroups(ctx, d.Groups); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 // past are the fields that say that a schedule names no time to come, where
 // that matters: not to a job that keeps its schedule, nor to one that is made
 // without a plan.
-func (d Definition) past(old *entity.Job) []fault.Field {
+func (d Definition) past(old *entity.Job) []apperror.Field {
 	if old != nil && sameSchedule(old, d.Job) || old == nil && d.Enabled != nil && !*d.Enabled {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (s *DefinitionService) planGroups(ctx context.Context, groups []entity.Grou
 		old, err := s.groups.Get(ctx, g.Name)
 		out[i] = GroupChange{Action: ActionUnchanged, Name: g.Name, Before: old.MaxConcurrency, After: g.MaxConcurrency, version: old.Version}
 		switch {
-		case fault.Is(err, fault.KindNotFound):
+		case apperror.Is(err, apperror.KindNotFound):
 			out[i].Action = ActionCreate
 		case err != nil:
 			return nil, err
@@ -228,7 +228,7 @@ func (s *DefinitionService) planEnds(ctx context.Context, d Document, p *Plan) e
 }
 
 // errOutOfTime is what is left when a call may work no longer.
-var errOutOfTime = fault.New(fault.KindUnavailable, "timeout",
+var errOutOfTime = apperror.New(apperror.KindUnavailable, "timeout",
 	"the call ran out of time before this one; send it again: what is done will be unchanged")
 
 // outOfTime says so of an error that comes of the end of a call.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
@@ -126,7 +126,7 @@ func TestOnlyAJobThatKeepsOrNeedsNoPlanMayNameThePast(t *testing.T) {
 	d := newDesk(t)
 	x, _ := d.exchange()
 	no := false
-	past := []fault.Field{{Field: "jobs[0].schedule.at", Code: schedule.CodeInPast, Message: "past"}}
+	past := []apperror.Field{{Field: "jobs[0].schedule.at", Code: schedule.CodeInPast, Message: "past"}}
 	def := func(name string, enabled *bool, at time.Time) service.Document {
 		j := define(name, enabled, func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: at} })
 		j.Past = past
@@ -139,7 +139,7 @@ func TestOnlyAJobThatKeepsOrNeedsNoPlanMayNameThePast(t *testing.T) {
 	require.Equal(t, service.ActionUnchanged, p.Jobs[0].Action)
 	for _, doc := range []service.Document{def("old", nil, noon(2*time.Minute)), def("old", &no, noon(2*time.Minute)), def("new", nil, noon(time.Minute))} {
 		_, err = x.Plan(t.Context(), doc, false)
-		requireCode(t, err, fault.KindInvalid, "invalid")
+		requireCode(t, err, apperror.KindInvalid, "invalid")
 	}
 	p, err = x.Plan(t.Context(), def("new", &no, noon(time.Minute)), false)
 	require.NoError(t, err)
@@ -193,9 +193,9 @@ func TestWhatFailsDoesNotStopTheRest(t *testing.T) {
 	d.replace(edited.ID, func(j *entity.Job) { j.Priority = 2 }) // somebody else is quicker
 	require.NoError(t, d.Jobs.Delete(t.Context(), gone.ID, 0))
 	x.Apply(t.Context(), p)
-	requireCode(t, p.Jobs[0].Err, fault.KindConflict, "group_paused")
-	requireCode(t, p.Jobs[1].Err, fault.KindConflict, "stale_version")
-	requireCode(t, p.Jobs[2].Err, fault.KindNotFound, "not_found")
+	requireCode(t, p.Jobs[0].Err, apperror.KindConflict, "group_paused")
+	requireCode(t, p.Jobs[1].Err, apperror.KindConflict, "stale_version")
+	requireCode(t, p.Jobs[2].Err, apperror.KindNotFound, "not_found")
 	require.NoError(t, p.Jobs[3].Err)
 	require.Equal(t, 2, d.job(edited.ID).Priority)
 	require.NotEmpty(t, p.Jobs[3].After.ID)
@@ -209,8 +209,8 @@ func TestACallThatRunsOutOfTimeSaysWhatIsLeft(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	x.Apply(over, p)
-	requireCode(t, p.Jobs[0].Err, fault.KindUnavailable, "timeout")
-	requireCode(t, p.Groups[0].Err, fault.KindUnavailable, "timeout")
+	requireCode(t, p.Jobs[0].Err, apperror.KindUnavailable, "timeout")
+	requireCode(t, p.Groups[0].Err, apperror.KindUnavailable, "timeout")
 }
 
 // Definitions that differ only in what JSON does not tell apart are the same.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -20,8 +20,8 @@ type ExecutionDeps struct {
 	Executions repository.ExecutionReader
 	Records    repository.RecordReader
 	Jobs       repository.JobReader
-	Places     *coordination.Places
-	Schedules  coordination.Compiler
+	Places     *admission.Places
+	Schedules  admission.Compiler
 	Closer     *running.Closer
 	Detached   Canceller
 	Engine     Engine
@@ -126,7 +126,7 @@ func (s *ExecutionService) Cancel(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	return fault.Conflict("changed", "the execution changed while it was being cancelled; try again")
+	return apperror.Conflict("changed", "the execution changed while it was being cancelled; try again")
 }
 
 // cancelTries bounds how often a cancel begins anew because the run went on
@@ -156,11 +156,11 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 			return err
 		}
 		if len(rows) == 0 {
-			return fault.NotFound("execution", id)
+			return apperror.NotFound("execution", id)
 		}
 		row := rows[0]
 		if row.Status.Final() {
-			return fault.Conflict("already_final", "the execution is already %s", row.Status)
+			return apperror.Conflict("already_final", "the execution is already %s", row.Status)
 		}
 		if row.Status == entity.StatusWaiting || row.Detached() {
 			return errMoved
@@ -173,7 +173,7 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 		return tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token)
 	})
 	if err == nil && asked != nil {
-		s.Engine.Notice(coordination.Effect{Stopping: []*entity.Execution{asked}})
+		s.Engine.Notice(admission.Effect{Stopping: []*entity.Execution{asked}})
 	}
 	return err
 }
@@ -228,13 +228,13 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 	also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
 ) (string, error) {
 	if !row.Status.Final() {
-		return "", fault.Conflict("not_final", "the execution is still %s; cancel it first", row.Status)
+		return "", apperror.Conflict("not_final", "the execution is still %s; cancel it first", row.Status)
 	}
 	if row.IsRange() {
-		return "", fault.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead", row.SkipCount)
+		return "", apperror.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead", row.SkipCount)
 	}
 	now := s.Clock.Now()
-	fire, err := coordination.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, now, row.Params)
+	fire, err := admission.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, now, row.Params)
 	if err != nil {
 		return "", fmt.Errorf("make a fire: %w", err)
 	}
@@ -248,7 +248,7 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 			return fmt.Errorf("lock the run that is repeated: %w", err)
 		}
 		if len(kept) == 0 {
-			return fault.NotFound("execution", row.ID)
+			return apperror.NotFound("execution", row.ID)
 		}
 		if also == nil {
 			return nil

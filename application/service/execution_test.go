@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -24,8 +24,8 @@ func TestAWaitingRunIsCancelledAtOnce(t *testing.T) {
 	require.NoError(t, d.Executions.Cancel(t.Context(), first))
 	require.Equal(t, entity.StatusCancelled, d.Row(t, first).Status)
 	require.False(t, d.Row(t, second).Claim.Queued(), "its place goes to the next")
-	requireCode(t, d.Executions.Cancel(t.Context(), first), fault.KindConflict, "already_final")
-	requireCode(t, d.Executions.Cancel(t.Context(), "nobody"), fault.KindNotFound, "not_found")
+	requireCode(t, d.Executions.Cancel(t.Context(), first), apperror.KindConflict, "already_final")
+	requireCode(t, d.Executions.Cancel(t.Context(), "nobody"), apperror.KindNotFound, "not_found")
 }
 
 // A running run ends when its executor has really stopped.
@@ -82,7 +82,7 @@ func TestARepetitionIsANewRun(t *testing.T) {
 			ids, err := d.Jobs.Trigger(t.Context(), job.ID, service.Trigger{Source: entity.TriggerAPI, Params: `{"a":1}`, ScheduledTime: noon(-time.Hour)})
 			require.NoError(t, err)
 			_, err = d.Executions.Retry(t.Context(), ids[1], entity.Actor{})
-			requireCode(t, err, fault.KindConflict, "not_final")
+			requireCode(t, err, apperror.KindConflict, "not_final")
 			d.finish(ids[1], c.status, c.reason)
 			original := d.Row(t, ids[1])
 			again, err := d.Executions.Retry(t.Context(), ids[1], entity.Actor{})
@@ -112,9 +112,9 @@ func TestWhatStandsForManyFiresCannotBeRepeated(t *testing.T) {
 	_, err = d.Jobs.Resume(t.Context(), job.ID)
 	require.NoError(t, err)
 	_, err = d.Executions.Retry(t.Context(), d.rows(job.ID)[0].ID, entity.Actor{})
-	requireCode(t, err, fault.KindConflict, "range")
+	requireCode(t, err, apperror.KindConflict, "range")
 	_, err = d.Executions.Retry(t.Context(), "nobody", entity.Actor{})
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 }
 
 func TestARunOfADeletedJobCannotBeRepeated(t *testing.T) {
@@ -124,7 +124,7 @@ func TestARunOfADeletedJobCannotBeRepeated(t *testing.T) {
 	d.finish(id, entity.StatusFailed, entity.ReasonError)
 	require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
 	_, err := d.Executions.Retry(t.Context(), id, entity.Actor{})
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 }
 
 // deadRun is a run with a dead letter.
@@ -152,11 +152,11 @@ func TestADeadLetterIsReplayedOnce(t *testing.T) {
 		}
 		won := 0
 		for range 4 {
-			var f *fault.Error
+			var f *apperror.Error
 			if err := <-answers; err == nil {
 				won++
 			} else {
-				require.True(d.t, errors.As(err, &f) && f.Kind == fault.KindConflict, "%v", err)
+				require.True(d.t, errors.As(err, &f) && f.Kind == apperror.KindConflict, "%v", err)
 			}
 		}
 		require.Equal(d.t, 1, won)
@@ -175,7 +175,7 @@ func TestOnlyDeadLettersAreReplayed(t *testing.T) {
 	job := d.create(enginetest.Job("lives", nil))
 	id := d.trigger(job.ID)[0]
 	_, err := d.Executions.Replay(t.Context(), id, entity.Actor{})
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 	require.Len(t, d.rows(job.ID), 1)
 }
 
@@ -226,9 +226,9 @@ func TestLogsAndAttemptsBelongToARun(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, attempts, 1)
 	_, err = d.Executions.Logs(t.Context(), repository.LogPage{ExecutionID: "nobody", Limit: 10})
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 	_, err = d.Executions.Attempts(t.Context(), "nobody")
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 	got, err := d.Executions.Get(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, d.Row(t, id), got)
@@ -287,7 +287,7 @@ func (hanging) Ping(ctx context.Context) error {
 	if !bounded {
 		return nil
 	}
-	return fault.Unavailable(context.DeadlineExceeded)
+	return apperror.Unavailable(context.DeadlineExceeded)
 }
 
 func TestAProbeDoesNotWaitForTheStoreForLong(t *testing.T) {
@@ -300,10 +300,10 @@ func TestADeadLetterThatIsGivenUpIsGone(t *testing.T) {
 		job := d.create(enginetest.Job("dead", nil))
 		id := deadRun(d, job.ID)
 		require.NoError(d.t, d.Executions.Discard(d.t.Context(), id))
-		requireKind(d.t, fault.KindNotFound, d.Executions.Discard(d.t.Context(), id))
+		requireKind(d.t, apperror.KindNotFound, d.Executions.Discard(d.t.Context(), id))
 		_, err := d.Executions.Replay(d.t.Context(), id, entity.Actor{})
-		requireKind(d.t, fault.KindNotFound, err)
-		requireKind(d.t, fault.KindNotFound, d.Executions.Discard(d.t.Context(), "caf\u00e9"))
+		requireKind(d.t, apperror.KindNotFound, err)
+		requireKind(d.t, apperror.KindNotFound, d.Executions.Discard(d.t.Context(), "caf\u00e9"))
 	})
 }
 
@@ -325,7 +325,7 @@ func TestARunThatIsDeletedMeanwhileIsNotRepeated(t *testing.T) {
 			require.Equal(t, 1, gone.Deleted)
 		})
 		_, err := d.Executions.Retry(t.Context(), ids[0], entity.Actor{})
-		requireCode(t, err, fault.KindNotFound, "not_found")
+		requireCode(t, err, apperror.KindNotFound, "not_found")
 		require.Empty(t, d.rows(job.ID))
 	})
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
@@ -28,16 +28,16 @@ func (d *desk) wait(jobID string, n int) {
 			if err != nil {
 				return err
 			}
-			live, err := coordination.LiveOf(ctx, tx, jobs[jobID])
+			live, err := admission.LiveOf(ctx, tx, jobs[jobID])
 			if err != nil {
 				return err
 			}
-			var a coordination.Admission
+			var a admission.Admission
 			now := d.Time.Now()
 			for i := range part {
 				// Real fires are not of one moment: their ids follow one another.
 				made := now.Add(time.Duration(i) * time.Microsecond)
-				fire, err := coordination.ExtraFire(entity.TriggerManual, now, now, made, "")
+				fire, err := admission.ExtraFire(entity.TriggerManual, now, now, made, "")
 				if err != nil {
 					return err
 				}

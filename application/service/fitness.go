@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
@@ -54,8 +54,8 @@ func handlersOf(nodes []entity.Node) []Handler {
 // is right: no node is fit for them. It reads the registry at most once, and not
 // at all for jobs that any executor may run. Without an answer of the store there
 // are no warnings: nothing depends on them.
-func (s *NodeService) Warnings(ctx context.Context, jobs ...*entity.Job) [][]fault.Field {
-	out := make([][]fault.Field, len(jobs))
+func (s *NodeService) Warnings(ctx context.Context, jobs ...*entity.Job) [][]apperror.Field {
+	out := make([][]apperror.Field, len(jobs))
 	var nodes []entity.Node
 	for i, job := range jobs {
 		class := entity.NodeClassOf(job)
@@ -69,27 +69,27 @@ func (s *NodeService) Warnings(ctx context.Context, jobs ...*entity.Job) [][]fau
 			}
 		}
 		if w, ok := warning(class, nodes); ok {
-			out[i] = []fault.Field{w}
+			out[i] = []apperror.Field{w}
 		}
 	}
 	return out
 }
 
-func warning(class entity.NodeClass, nodes []entity.Node) (w fault.Field, ok bool) {
+func warning(class entity.NodeClass, nodes []entity.Node) (w apperror.Field, ok bool) {
 	switch routing.Unfit(class, nodes) {
 	case entity.WaitNone:
 		return w, false
 	case entity.WaitCommand:
-		return fault.Field{Field: "jobType", Code: "no_commands", Message: "no node that is up" + having(class) +
+		return apperror.Field{Field: "jobType", Code: "no_commands", Message: "no node that is up" + having(class) +
 			" runs commands; runs wait until one does: set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED) on a node, and on one that runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"}, true
 	case entity.WaitHandler:
-		return fault.Field{Field: "jobClass", Code: "no_handler", Message: fmt.Sprintf(
+		return apperror.Field{Field: "jobClass", Code: "no_handler", Message: fmt.Sprintf(
 			"no node that is up%s has the handler %.64q; runs wait until one does; there are %s", having(class), class.Handler, known(nodes))}, true
 	}
 	if len(class.Labels) == 0 {
-		return fault.Field{Field: "jobType", Code: "no_node", Message: "no executor is up; runs wait until one is"}, true
+		return apperror.Field{Field: "jobType", Code: "no_node", Message: "no executor is up; runs wait until one is"}, true
 	}
-	return fault.Field{Field: "routing.labels", Code: "no_node", Message: "no node that is up carries the labels " + labelText(class.Labels) + "; runs wait until one does"}, true
+	return apperror.Field{Field: "routing.labels", Code: "no_node", Message: "no node that is up carries the labels " + labelText(class.Labels) + "; runs wait until one does"}, true
 }
 
 func having(class entity.NodeClass) string {

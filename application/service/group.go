@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -63,10 +63,10 @@ func (s *GroupService) List(ctx context.Context, names []string, p repository.Pa
 	return s.groups.ListGroups(ctx, names, p)
 }
 
-// Get returns fault.KindNotFound for an unknown name.
+// Get returns apperror.KindNotFound for an unknown name.
 func (s *GroupService) Get(ctx context.Context, name string) (entity.Group, error) {
 	if name == entity.AllJobs {
-		return entity.Group{}, fault.NotFound("group", name)
+		return entity.Group{}, apperror.NotFound("group", name)
 	}
 	return s.groups.Group(ctx, name)
 }
@@ -74,7 +74,7 @@ func (s *GroupService) Get(ctx context.Context, name string) (entity.Group, erro
 // Create adds a group.
 func (s *GroupService) Create(ctx context.Context, name string, maxConcurrency int) (entity.Group, error) {
 	g := entity.Group{Name: name, MaxConcurrency: maxConcurrency, CreateTime: s.clock.Now().Truncate(time.Millisecond)}
-	if err := fault.Invalid(validation.Group(g)); err != nil {
+	if err := apperror.Invalid(validation.Group(g)); err != nil {
 		return entity.Group{}, err
 	}
 	if err := s.groups.AddGroup(ctx, g); err != nil {
@@ -93,7 +93,7 @@ func (s *GroupService) Limit(ctx context.Context, name string, maxConcurrency, v
 		return g, err
 	}
 	g.MaxConcurrency = maxConcurrency
-	if err := fault.Invalid(validation.Group(g)); err != nil {
+	if err := apperror.Invalid(validation.Group(g)); err != nil {
 		return g, err
 	}
 	if g, err = s.groups.LimitGroup(ctx, name, maxConcurrency, version, s.clock.Now()); err != nil {
@@ -198,7 +198,7 @@ func (s *GroupService) settle(ctx context.Context, g entity.Group) error {
 		}
 		left, err := s.jobs.FollowGroups(ctx, ids)
 		if err != nil {
-			if fault.Is(err, fault.KindUnavailable) || ctx.Err() != nil {
+			if apperror.Is(err, apperror.KindUnavailable) || ctx.Err() != nil {
 				return err
 			}
 			s.logger.Warn("jobs follow their group one by one", "group", g.Name, "error", err)
@@ -206,7 +206,7 @@ func (s *GroupService) settle(ctx context.Context, g entity.Group) error {
 		}
 		for _, id := range left {
 			if err := s.jobs.FollowGroup(ctx, id); err != nil {
-				if fault.Is(err, fault.KindUnavailable) || ctx.Err() != nil {
+				if apperror.Is(err, apperror.KindUnavailable) || ctx.Err() != nil {
 					return err
 				}
 				s.logger.Error("a job does not follow its group", "job", id, "group", g.Name, "error", err)

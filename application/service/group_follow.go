@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/event"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -31,7 +31,7 @@ func (s *JobService) FollowGroup(ctx context.Context, id string) error {
 			return &next, nil
 		},
 	})
-	if errors.Is(err, errAsItShould) || fault.Is(err, fault.KindNotFound) {
+	if errors.Is(err, errAsItShould) || apperror.Is(err, apperror.KindNotFound) {
 		return nil
 	}
 	return err
@@ -79,7 +79,7 @@ func resumedAt(job *entity.Job, terms repository.GroupTerms, now time.Time) time
 
 // catchUp makes a locked job that strays follow its group, in memory, with what
 // was due before and the range of the span in the store.
-func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, now time.Time) (effect coordination.Effect, more bool, err error) {
+func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, now time.Time) (effect admission.Effect, more bool, err error) {
 	if job.Status == entity.JobEnabled {
 		since := plannedUntil(job, terms, now)
 		_, p := terms.HeldSince(job.NextFireTime)
@@ -161,9 +161,9 @@ func (s *JobService) follow(ctx context.Context, tx repository.Tx, job *entity.J
 // OpenGroup implements JobHolder.
 func (s *JobService) OpenGroup(ctx context.Context, name string) error {
 	for {
-		var effect coordination.Effect
+		var effect admission.Effect
 		err := s.Store.Write(ctx, repository.LaneAPI, "group.open", func(ctx context.Context, tx repository.Tx) error {
-			effect = coordination.Effect{}
+			effect = admission.Effect{}
 			return s.Places.Open(ctx, tx, s.Clock.Now(), &effect, name)
 		})
 		if err != nil || effect.Ready+effect.Away == 0 {

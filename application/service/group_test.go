@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
@@ -52,7 +52,7 @@ func TestAGroupHoldsItsJobsAndLetsThemGo(t *testing.T) {
 		require.Empty(d.t, d.rows(a.ID))
 
 		_, err = d.Jobs.Resume(d.t.Context(), a.ID)
-		requireCode(d.t, err, fault.KindConflict, "group_paused")
+		requireCode(d.t, err, apperror.KindConflict, "group_paused")
 		late := d.tenSeconds("late", "g")
 		require.Equal(d.t, entity.JobPaused, late.Status, "it joins a held group")
 		require.True(d.t, late.DueTime.IsZero())
@@ -105,7 +105,7 @@ func TestEveryJobIsHeldAtOnce(t *testing.T) {
 	d.hold(entity.AllJobs, false)
 	require.Equal(t, entity.JobEnabled, d.status(a))
 	_, err := d.Groups.Get(t.Context(), entity.AllJobs)
-	requireKind(t, fault.KindNotFound, err)
+	requireKind(t, apperror.KindNotFound, err)
 }
 
 // stubborn follows a few times, one by one, then the store is away.
@@ -118,7 +118,7 @@ func (s *stubborn) FollowGroups(_ context.Context, ids []string) ([]string, erro
 
 func (s *stubborn) FollowGroup(ctx context.Context, id string) error {
 	if s.left--; s.left < 0 {
-		return fault.Unavailable(errors.New("away"))
+		return apperror.Unavailable(errors.New("away"))
 	}
 	return s.JobHolder.FollowGroup(ctx, id)
 }
@@ -131,7 +131,7 @@ func TestAPauseThatWasCutShortGoesOn(t *testing.T) {
 	}
 	cut := service.NewGroupService(d.Store, &stubborn{d.Jobs, 2}, d.Planner, d.Time, slog.New(slog.DiscardHandler))
 	_, err := cut.Pause(t.Context(), "g", entity.Pause{})
-	requireKind(t, fault.KindUnavailable, err)
+	requireKind(t, apperror.KindUnavailable, err)
 	require.Equal(t, entity.JobEnabled, d.status(jobs[4]))
 	require.NoError(t, d.Groups.Sweep(t.Context()))
 	for _, j := range jobs {
@@ -171,17 +171,17 @@ func TestSettingsOfGroups(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{5, 2}, []int{changed.MaxConcurrency, changed.Version})
 	_, err = d.Groups.Limit(t.Context(), "g", 6, made.Version)
-	requireCode(t, err, fault.KindConflict, "stale_version")
+	requireCode(t, err, apperror.KindConflict, "stale_version")
 	require.NoError(t, d.Groups.Delete(t.Context(), "g"))
 	for _, name := range []string{"g", entity.AllJobs} {
-		requireKind(t, fault.KindNotFound, d.Groups.Delete(t.Context(), name))
+		requireKind(t, apperror.KindNotFound, d.Groups.Delete(t.Context(), name))
 	}
 }
 
 // requireField wants one wrong field.
 func requireField(t *testing.T, err error, field string) {
 	t.Helper()
-	var f *fault.Error
+	var f *apperror.Error
 	require.ErrorAs(t, err, &f)
 	require.Len(t, f.Fields, 1, "%v", err)
 	require.Equal(t, field, f.Fields[0].Field)

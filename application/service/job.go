@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -26,7 +26,7 @@ type StoreClock interface {
 
 // DefinitionChecker checks the executor's part of a definition.
 type DefinitionChecker interface {
-	Check(job *entity.Job) []fault.Field
+	Check(job *entity.Job) []apperror.Field
 }
 
 // Engine takes the news of changes made here. Losing it costs time, not truth.
@@ -34,7 +34,7 @@ type Engine interface {
 	// JobChanged is told the new state of a job.
 	JobChanged(job *entity.Job)
 	// Notice is told what a transaction made ready, parked or asked to stop.
-	Notice(e coordination.Effect)
+	Notice(e admission.Effect)
 }
 
 // JobDeps are the parts of a JobService.
@@ -43,8 +43,8 @@ type JobDeps struct {
 	Jobs      repository.JobReader
 	Claims    repository.ClaimReader
 	Plans     repository.JobPlanReader
-	Places    *coordination.Places
-	Schedules coordination.Compiler
+	Places    *admission.Places
+	Schedules admission.Compiler
 	Checker   DefinitionChecker
 	Engine    Engine
 	Clock     StoreClock
@@ -70,7 +70,7 @@ func NewJobService(d JobDeps) *JobService {
 }
 
 // findings fills the defaults in and lists everything that is wrong.
-func (s *JobService) findings(job *entity.Job, now time.Time) []fault.Field {
+func (s *JobService) findings(job *entity.Job, now time.Time) []apperror.Field {
 	validation.Defaults(job, s.TimeZone)
 	return append(validation.Job(job, now), s.Checker.Check(job)...)
 }
@@ -87,7 +87,7 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 	if err != nil {
 		return nil, err
 	}
-	if err := fault.Invalid(append(fields, foreign...)); err != nil {
+	if err := apperror.Invalid(append(fields, foreign...)); err != nil {
 		return nil, err
 	}
 	id, err := uuid.NewV7()
@@ -133,7 +133,7 @@ func (s *JobService) arm(job *entity.Job, now time.Time) error {
 	}
 	sched, err := s.Schedules.Compile(job.Schedule)
 	if err != nil {
-		return fault.InvalidField("schedule", "invalid", err.Error())
+		return apperror.InvalidField("schedule", "invalid", err.Error())
 	}
 	// What was decided stays decided, even when the clock went back since.
 	after := now
@@ -141,7 +141,7 @@ func (s *JobService) arm(job *entity.Job, now time.Time) error {
 		after = job.LastFireTime
 	}
 	next, ok := sched.Next(after)
-	coordination.SetNext(job, sched, next, ok)
+	admission.SetNext(job, sched, next, ok)
 	return nil
 }
 
@@ -175,11 +175,11 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 		return []string{old.Group, job.Group}
 	}, apply: func(ctx context.Context, tx repository.Tx, old *entity.Job, _ repository.GroupTerms, now time.Time) (*entity.Job, error) {
 		if ifMatch != 0 && ifMatch != old.Version {
-			return nil, fault.New(fault.KindPrecondition, "version_mismatch",
+			return nil, apperror.New(apperror.KindPrecondition, "version_mismatch",
 				fmt.Sprintf("the job is at version %d, not %d: read it again", old.Version, ifMatch))
 		}
 		if version != 0 && version != old.Version {
-			return nil, fault.Conflict("stale_version", "the job is at version %d, not %d: read it again and repeat the edit", old.Version, version)
+			return nil, apperror.Conflict("stale_version", "the job is at version %d, not %d: read it again and repeat the edit", old.Version, version)
 		}
 		next := replacement(old, job)
 		if err := s.replan(old, next, now); err != nil {
@@ -205,7 +205,7 @@ func (s *JobService) validateEdit(ctx context.Context, id string, job *entity.Jo
 	if err != nil {
 		return err
 	}
-	return fault.Invalid(append(fields, foreign...))
+	return apperror.Invalid(append(fields, foreign...))
 }
 
 // sameSchedule reports whether a definition leaves the schedule of a job as it
@@ -217,8 +217,8 @@ func sameSchedule(old, job *entity.Job) bool {
 }
 
 // withoutPast leaves out what says that a schedule names no time to come.
-func withoutPast(fields []fault.Field) []fault.Field {
-	return slices.DeleteFunc(fields, func(f fault.Field) bool {
+func withoutPast(fields []apperror.Field) []apperror.Field {
+	return slices.DeleteFunc(fields, func(f apperror.Field) bool {
 		return f.Code == schedule.CodeInPast || f.Code == schedule.CodeNeverFires
 	})
 }
@@ -261,9 +261,9 @@ func (s *JobService) replan(old, next *entity.Job, now time.Time) error {
 func (s *JobService) keepCursor(job *entity.Job) error {
 	sched, err := s.Schedules.Compile(job.Schedule)
 	if err != nil {
-		return fault.InvalidField("schedule", "invalid", err.Error())
+		return apperror.InvalidField("schedule", "invalid", err.Error())
 	}
-	coordination.SetNext(job, sched, job.NextFireTime, true)
+	admission.SetNext(job, sched, job.NextFireTime, true)
 	return nil
 }
 

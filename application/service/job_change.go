@@ -7,9 +7,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -34,7 +34,7 @@ type edit struct {
 // moves, that is done first, in transactions of their own: when the time of the
 // call ends meanwhile, they stand and the call may be repeated.
 func (s *JobService) change(ctx context.Context, id string, e edit) (*entity.Job, error) {
-	limit := coordination.RehomeLimit
+	limit := admission.RehomeLimit
 	for {
 		changed, err := s.tryChange(ctx, id, e, limit)
 		switch {
@@ -42,7 +42,7 @@ func (s *JobService) change(ctx context.Context, id string, e edit) (*entity.Job
 			return changed, nil
 		case errors.Is(err, errMoreDue):
 			err = s.settleChunk(ctx, id)
-		case errors.Is(err, coordination.ErrManyRuns):
+		case errors.Is(err, admission.ErrManyRuns):
 			err = s.rehome(ctx, changed)
 			limit = math.MaxInt // what is left has begun, or came meanwhile
 		}
@@ -58,20 +58,20 @@ var errMoreDue = errors.New("more fires are due than one transaction records")
 // readable refuses what would make something of a job of which not all is known.
 func readable(job *entity.Job) error {
 	if why := job.Unreadable(); why != "" {
-		return fault.Conflict("unreadable", "what the store holds of the job cannot be read (%s): put a whole definition in its place, or delete it", why)
+		return apperror.Conflict("unreadable", "what the store holds of the job cannot be read (%s): put a whole definition in its place, or delete it", why)
 	}
 	return nil
 }
 
 // settleChunk records as much of what is due of a job as one transaction takes.
 func (s *JobService) settleChunk(ctx context.Context, id string) error {
-	var effect coordination.Effect
+	var effect admission.Effect
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.settle", func(ctx context.Context, tx repository.Tx) error {
 		job, err := tx.Jobs.LockFull(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := coordination.LockGroups(ctx, tx, []*entity.Job{job}); err != nil {
+		if err := admission.LockGroups(ctx, tx, []*entity.Job{job}); err != nil {
 			return err
 		}
 		terms, err := tx.Groups.Terms(ctx, job.Group)
@@ -82,7 +82,7 @@ func (s *JobService) settleChunk(ctx context.Context, id string) error {
 		if effect, _, err = s.settler.Settle(ctx, tx, job, plannedUntil(job, terms, now), now); err != nil {
 			return err
 		}
-		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{coordination.AdvanceOf(job, job.LastFireTime)}); err != nil {
+		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{admission.AdvanceOf(job, job.LastFireTime)}); err != nil {
 			return err
 		}
 		return s.Places.OpenFor(ctx, tx, now, &effect, job)
@@ -97,7 +97,7 @@ func (s *JobService) settleChunk(ctx context.Context, id string) error {
 // settle brings a locked job up to a moment: it follows its group first, and what
 // is due then is recorded, the span of a pause included unless that goes on. The job
 // is changed in memory. more says that not all was recorded.
-func (s *JobService) settle(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at, now time.Time, spanGoesOn bool) (effect coordination.Effect, more bool, err error) {
+func (s *JobService) settle(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at, now time.Time, spanGoesOn bool) (effect admission.Effect, more bool, err error) {
 	if strays(job, terms) {
 		if effect, more, err = s.catchUp(ctx, tx, job, terms, now); err != nil || more {
 			return effect, more, err
@@ -112,11 +112,11 @@ func (s *JobService) settle(ctx context.Context, tx repository.Tx, job *entity.J
 }
 
 // tryChange is one try of change. It moves at most limit live runs: with
-// coordination.ErrManyRuns nothing is done, and it returns what the job was to
+// admission.ErrManyRuns nothing is done, and it returns what the job was to
 // become.
 func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int) (*entity.Job, error) {
 	var changed *entity.Job
-	var effect coordination.Effect
+	var effect admission.Effect
 	queued := false
 	err := s.Store.Write(ctx, repository.LaneAPI, e.what, func(ctx context.Context, tx repository.Tx) error {
 		old, err := tx.Jobs.LockFull(ctx, id)
@@ -127,7 +127,7 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 		if e.groups != nil {
 			binding = e.groups(old)
 		}
-		if err := coordination.LockGroups(ctx, tx, []*entity.Job{old}, binding...); err != nil {
+		if err := admission.LockGroups(ctx, tx, []*entity.Job{old}, binding...); err != nil {
 			return err
 		}
 		terms, err := tx.Groups.Terms(ctx, old.Group)
@@ -192,7 +192,7 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 
 // openPlaces lets queued fires start where the edit made room, and re-arms an
 // idle FIXED_DELAY job. more says that the queue is not done with.
-func (s *JobService) openPlaces(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *coordination.Effect) (more bool, err error) {
+func (s *JobService) openPlaces(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *admission.Effect) (more bool, err error) {
 	promoted, more, err := s.Places.Promote(ctx, tx, now, job)
 	if err != nil {
 		return false, err

@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -254,7 +254,7 @@ func TestABrokenJobGetsARangeWhenItIsMended(t *testing.T) {
 			require.Contains(t, broken.Pause.Reason, "timeZone")
 			require.Equal(t, noon(time.Hour+time.Millisecond), broken.NextFireTime, "what comes after is not decided")
 			_, err := d.Jobs.Resume(t.Context(), job.ID)
-			requireCode(t, err, fault.KindInvalid, "invalid")
+			requireCode(t, err, apperror.KindInvalid, "invalid")
 			d.after(3*time.Hour + time.Minute)
 			require.Len(t, d.rows(job.ID), 1)
 			c.mend(d, job.ID)

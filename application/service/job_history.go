@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -40,7 +40,7 @@ func (s *JobService) Version(ctx context.Context, id string, version int) (*enti
 			}
 		}
 		if next == "" {
-			return nil, fault.NotFound("version", fmt.Sprint(version))
+			return nil, apperror.NotFound("version", fmt.Sprint(version))
 		}
 		page.Cursor = next
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -45,18 +45,18 @@ func TestEveryVersionOfAJobIsKept(t *testing.T) {
 		require.Equal(d.t, []any{4, "why", 5}, []any{restored.Version, restored.Description, restored.Priority})
 		require.False(d.t, restored.NextFireTime.IsZero())
 		_, err = d.restore(job.ID, 1, 3)
-		require.True(d.t, fault.Is(err, fault.KindConflict))
+		require.True(d.t, apperror.Is(err, apperror.KindConflict))
 		_, err = d.Jobs.Pause(repository.WithActor(d.t.Context(), "ann"), job.ID, entity.Pause{})
 		require.NoError(d.t, err)
 		latest, _, err := d.Jobs.History(d.t.Context(), job.ID, page)
 		require.NoError(d.t, err)
 		require.Equal(d.t, []string{"ann", ""}, []string{latest[0].ChangedBy, latest[1].ChangedBy}, "a version has an author")
 		_, err = d.restore(job.ID, 7, 4)
-		require.True(d.t, fault.Is(err, fault.KindNotFound))
+		require.True(d.t, apperror.Is(err, apperror.KindNotFound))
 		_, _, err = d.Jobs.History(d.t.Context(), "none", repository.Page{})
-		require.True(d.t, fault.Is(err, fault.KindNotFound))
+		require.True(d.t, apperror.Is(err, apperror.KindNotFound))
 		_, _, err = d.Jobs.History(d.t.Context(), job.ID, repository.Page{Cursor: "eA"})
-		require.True(d.t, fault.Is(err, fault.KindInvalid))
+		require.True(d.t, apperror.Is(err, apperror.KindInvalid))
 	})
 }
 
@@ -75,7 +75,7 @@ func TestACopyWaitsToBeEnabled(t *testing.T) {
 	require.Equal(t, d.job(copied.ID), copied)
 	require.True(t, copied.NextFireTime.IsZero() && copied.DueTime.IsZero() && copied.LastFireTime.IsZero())
 	_, err = d.Jobs.Copy(t.Context(), job.ID, "", "")
-	require.True(t, fault.Is(err, fault.KindConflict), "the name is taken")
+	require.True(t, apperror.Is(err, apperror.KindConflict), "the name is taken")
 	other, err := d.Jobs.Copy(t.Context(), job.ID, "weekly", "reports")
 	require.NoError(t, err)
 	require.Equal(t, []any{"weekly", "reports"}, []any{other.Name, other.Group})
@@ -85,7 +85,7 @@ func TestACopyWaitsToBeEnabled(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("é", 93)+" (copy)", copied.Name)
 	_, err = d.Jobs.Copy(t.Context(), "none", "", "")
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
 // restore puts a former definition in the place of the present one.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -16,7 +16,7 @@ import (
 // deletion; what a call leaves, the sweep of the places does. ifMatch zero means
 // not given.
 func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
-	var effect coordination.Effect
+	var effect admission.Effect
 	var deleted *entity.Job
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.deleted", func(ctx context.Context, tx repository.Tx) error {
 		job, err := tx.Jobs.LockFull(ctx, id)
@@ -24,10 +24,10 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 			return err
 		}
 		if ifMatch != 0 && ifMatch != job.Version {
-			return fault.New(fault.KindPrecondition, "version_mismatch",
+			return apperror.New(apperror.KindPrecondition, "version_mismatch",
 				fmt.Sprintf("the job is at version %d, not %d: read it again", job.Version, ifMatch))
 		}
-		if err := coordination.LockGroups(ctx, tx, []*entity.Job{job}); err != nil {
+		if err := admission.LockGroups(ctx, tx, []*entity.Job{job}); err != nil {
 			return err
 		}
 		now := s.Clock.Now()
@@ -74,7 +74,7 @@ const MaxDelaySec = 366 * 24 * 3600
 // the id of the row that says why there is none.
 func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]string, error) {
 	if t.DelaySec < 0 || t.DelaySec > MaxDelaySec {
-		return nil, fault.InvalidField("delaySec", "out_of_range", fmt.Sprintf("must be between 0 and %d", MaxDelaySec))
+		return nil, apperror.InvalidField("delaySec", "out_of_range", fmt.Sprintf("must be between 0 and %d", MaxDelaySec))
 	}
 	if err := s.permitTrigger(ctx, id); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 	if nominal.IsZero() {
 		nominal = now.Add(time.Duration(t.DelaySec) * time.Second)
 	}
-	fire, err := coordination.ExtraFire(t.Source, nominal, now.Add(time.Duration(t.DelaySec)*time.Second), now, t.Params)
+	fire, err := admission.ExtraFire(t.Source, nominal, now.Add(time.Duration(t.DelaySec)*time.Second), now, t.Params)
 	if err != nil {
 		return nil, fmt.Errorf("make a fire: %w", err)
 	}
@@ -94,25 +94,25 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 
 // fireExtra records a fire outside the schedule. also runs in the same
 // transaction, with the new rows.
-func fireExtra(ctx context.Context, store repository.Store, places *coordination.Places, engine Engine, clock StoreClock,
-	jobID string, fire coordination.Fire, also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
+func fireExtra(ctx context.Context, store repository.Store, places *admission.Places, engine Engine, clock StoreClock,
+	jobID string, fire admission.Fire, also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
 ) ([]string, error) {
-	var a coordination.Admission
+	var a admission.Admission
 	places.PrepareIDs(ctx, jobID)
 	err := store.Write(ctx, repository.LaneAPI, "job.trigger", func(ctx context.Context, tx repository.Tx) error {
-		a = coordination.Admission{}
+		a = admission.Admission{}
 		jobs, err := places.Lock(ctx, tx, []string{jobID})
 		if err != nil {
 			return err
 		}
 		job := jobs[jobID]
 		if job == nil {
-			return fault.NotFound("job", jobID)
+			return apperror.NotFound("job", jobID)
 		}
 		if err := readable(job); err != nil {
 			return err
 		}
-		fires, err := coordination.LiveOf(ctx, tx, job)
+		fires, err := admission.LiveOf(ctx, tx, job)
 		if err != nil {
 			return err
 		}

@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
@@ -64,9 +64,9 @@ func TestWhatCannotBePausedOrResumedSaysWhy(t *testing.T) {
 	once := d.create(enginetest.Job("once", waiting(func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Second)} })))
 	d.after(time.Second)
 	_, err := d.Jobs.Pause(t.Context(), once.ID, entity.Pause{})
-	requireCode(t, err, fault.KindConflict, "not_enabled")
+	requireCode(t, err, apperror.KindConflict, "not_enabled")
 	_, err = d.Jobs.Resume(t.Context(), once.ID)
-	requireCode(t, err, fault.KindConflict, "finished")
+	requireCode(t, err, apperror.KindConflict, "finished")
 	for _, call := range []func() error{
 		func() error { _, err := d.Jobs.Pause(t.Context(), "nobody", entity.Pause{}); return err },
 		func() error { _, err := d.Jobs.Resume(t.Context(), "nobody"); return err },
@@ -80,7 +80,7 @@ func TestWhatCannotBePausedOrResumedSaysWhy(t *testing.T) {
 			return err
 		},
 	} {
-		requireCode(t, call(), fault.KindNotFound, "not_found")
+		requireCode(t, call(), apperror.KindNotFound, "not_found")
 	}
 }
 
@@ -127,7 +127,7 @@ func TestADeletedJobLeavesNothingUndecided(t *testing.T) {
 		j.Overlap = entity.OverlapSerial
 	}))
 	d.Clock.Advance(2500 * time.Millisecond)
-	requireCode(t, d.Jobs.Delete(t.Context(), job.ID, 7), fault.KindPrecondition, "version_mismatch")
+	requireCode(t, d.Jobs.Delete(t.Context(), job.ID, 7), apperror.KindPrecondition, "version_mismatch")
 	require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 1))
 	require.Equal(t, []string{"CANCELLED(DELETED)", "CANCELLED(DELETED)"}, states(d.rows(job.ID))[:2])
 	for _, row := range d.rows(job.ID) {
@@ -135,7 +135,7 @@ func TestADeletedJobLeavesNothingUndecided(t *testing.T) {
 		require.Empty(t, row.Claim)
 	}
 	_, err := d.Jobs.Get(t.Context(), job.ID)
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 	rows := len(d.rows(job.ID))
 	d.after(time.Minute)
 	require.Len(t, d.rows(job.ID), rows)
@@ -185,7 +185,7 @@ func TestATriggerMaySayWhenAndWithWhat(t *testing.T) {
 	}
 	for _, delay := range []int{-1, service.MaxDelaySec + 1} {
 		_, err := d.Jobs.Trigger(t.Context(), job.ID, service.Trigger{Source: entity.TriggerAPI, DelaySec: delay})
-		requireCode(t, err, fault.KindInvalid, "invalid")
+		requireCode(t, err, apperror.KindInvalid, "invalid")
 	}
 }
 
@@ -233,5 +233,5 @@ func TestAScheduleIsPreviewedWithoutAJob(t *testing.T) {
 	require.Equal(t, []time.Time{time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)}, times)
 	require.NotEmpty(t, text)
 	_, _, err = d.Jobs.Preview(t.Context(), schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 0 30 2 ?"}, time.Time{}, 2, schedule.English)
-	require.True(t, fault.Is(err, fault.KindInvalid), "an expression that never fires")
+	require.True(t, apperror.Is(err, apperror.KindInvalid), "an expression that never fires")
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -17,20 +17,20 @@ import (
 
 // checkPause lists what is wrong with a pause that somebody asks for.
 func checkPause(p entity.Pause, now time.Time) error {
-	var fields []fault.Field
+	var fields []apperror.Field
 	if n := utf8.RuneCountInString(p.Reason); n > entity.MaxPauseReason {
-		fields = append(fields, fault.Field{Field: "reason", Code: "too_long", Message: fmt.Sprintf("has %d characters; at most %d are kept", n, entity.MaxPauseReason)})
+		fields = append(fields, apperror.Field{Field: "reason", Code: "too_long", Message: fmt.Sprintf("has %d characters; at most %d are kept", n, entity.MaxPauseReason)})
 	}
 	if validation.Text(p.Reason, len(p.Reason)) != p.Reason {
-		fields = append(fields, fault.Field{Field: "reason", Code: "invalid_text", Message: "must be plain text without control characters"})
+		fields = append(fields, apperror.Field{Field: "reason", Code: "invalid_text", Message: "must be plain text without control characters"})
 	}
 	if !p.Until.IsZero() && !p.Until.After(now) {
-		fields = append(fields, fault.Field{Field: "until", Code: "in_past", Message: "must lie ahead; leave it out for a pause without an end"})
+		fields = append(fields, apperror.Field{Field: "until", Code: "in_past", Message: "must lie ahead; leave it out for a pause without an end"})
 	}
 	if p.Until.Year() > maxPauseYear {
-		fields = append(fields, fault.Field{Field: "until", Code: "out_of_range", Message: fmt.Sprintf("must not be after the year %d", maxPauseYear)})
+		fields = append(fields, apperror.Field{Field: "until", Code: "out_of_range", Message: fmt.Sprintf("must not be after the year %d", maxPauseYear)})
 	}
-	return fault.Invalid(fields)
+	return apperror.Invalid(fields)
 }
 
 // maxPauseYear is the last in which schedules name times.
@@ -51,7 +51,7 @@ func (s *JobService) Pause(ctx context.Context, id string, p entity.Pause) (*ent
 	}
 	return s.change(ctx, id, edit{what: "job.paused", apply: func(_ context.Context, _ repository.Tx, old *entity.Job, _ repository.GroupTerms, now time.Time) (*entity.Job, error) {
 		if old.Status != entity.JobEnabled && old.Status != entity.JobPaused {
-			return nil, fault.Conflict("not_enabled", "the job is %s; only an enabled job can be paused", old.Status)
+			return nil, apperror.Conflict("not_enabled", "the job is %s; only an enabled job can be paused", old.Status)
 		}
 		next := *old
 		if old.Status == entity.JobEnabled {
@@ -72,13 +72,13 @@ func (s *JobService) Resume(ctx context.Context, id string) (*entity.Job, error)
 	}
 	return s.change(ctx, id, edit{what: "job.resumed", apply: func(_ context.Context, _ repository.Tx, old *entity.Job, terms repository.GroupTerms, now time.Time) (*entity.Job, error) {
 		if old.Status == entity.JobFinished {
-			return nil, fault.Conflict("finished", "the job has fired for the last time; give it a new schedule instead")
+			return nil, apperror.Conflict("finished", "the job has fired for the last time; give it a new schedule instead")
 		}
 		if err := readable(old); err != nil {
 			return nil, err
 		}
 		if terms.Paused() {
-			return nil, fault.Conflict("group_paused", "the group %s, or every job, is paused; resume that instead", old.Group)
+			return nil, apperror.Conflict("group_paused", "the group %s, or every job, is paused; resume that instead", old.Group)
 		}
 		if old.Status == entity.JobEnabled { // it has just followed its group
 			next := *old
@@ -109,10 +109,10 @@ func (s *JobService) ResumeDue(ctx context.Context) error {
 				continue
 			}
 			left[id] = true
-			if !fault.Is(err, fault.KindNotFound) {
+			if !apperror.Is(err, apperror.KindNotFound) {
 				errs = append(errs, fmt.Errorf("end the pause of job %s: %w", id, err))
 			}
-			if fault.Is(err, fault.KindUnavailable) {
+			if apperror.Is(err, apperror.KindUnavailable) {
 				return errors.Join(errs...)
 			}
 		}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // endPauses is the duty that ends pauses.
@@ -110,7 +110,7 @@ func TestAPauseIsCheckedAsAWhole(t *testing.T) {
 				func() error { _, err := d.Jobs.Pause(t.Context(), job.ID, c.p); return err },
 				func() error { _, err := d.Groups.Pause(t.Context(), "g", c.p); return err },
 			} {
-				var f *fault.Error
+				var f *apperror.Error
 				require.ErrorAs(t, try(), &f)
 				var codes []string
 				for _, field := range f.Fields {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -20,7 +20,7 @@ func (s *JobService) moveQueue(ctx context.Context, id string) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), followNow)
 	defer cancel()
 	for more := true; more; {
-		ok := s.step(bounded, id, func(ctx context.Context, tx repository.Tx) (e coordination.Effect, err error) {
+		ok := s.step(bounded, id, func(ctx context.Context, tx repository.Tx) (e admission.Effect, err error) {
 			jobs, err := s.Places.Lock(ctx, tx, []string{id})
 			if err != nil || jobs[id] == nil {
 				more = false
@@ -43,10 +43,10 @@ func (s *JobService) rehome(ctx context.Context, next *entity.Job) error {
 	if err != nil {
 		return err
 	}
-	for part := range slices.Chunk(ids, coordination.RehomeLimit) {
-		var effect coordination.Effect
+	for part := range slices.Chunk(ids, admission.RehomeLimit) {
+		var effect admission.Effect
 		err := s.Store.Write(ctx, repository.LaneAPI, "job.rehome", func(ctx context.Context, tx repository.Tx) error {
-			effect = coordination.Effect{}
+			effect = admission.Effect{}
 			jobs, err := s.Places.Lock(ctx, tx, []string{next.ID}, next.Group)
 			if err != nil || jobs[next.ID] == nil {
 				return err
@@ -79,8 +79,8 @@ func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
 	if job.Limited {
 		group = job.Group
 	}
-	for part := range slices.Chunk(ids, coordination.CloseLimit) {
-		ok := s.step(bounded, job.ID, func(ctx context.Context, tx repository.Tx) (e coordination.Effect, err error) {
+	for part := range slices.Chunk(ids, admission.CloseLimit) {
+		ok := s.step(bounded, job.ID, func(ctx context.Context, tx repository.Tx) (e admission.Effect, err error) {
 			_, e, err = s.Places.CloseDeleted(ctx, tx, s.Clock.Now(), job.ID, group, part)
 			return e, err
 		})
@@ -92,8 +92,8 @@ func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
 
 // step is one transaction of what is left to be done of a job's queue; false is
 // the end of it for now: the sweep goes on.
-func (s *JobService) step(ctx context.Context, id string, do func(ctx context.Context, tx repository.Tx) (coordination.Effect, error)) bool {
-	var effect coordination.Effect
+func (s *JobService) step(ctx context.Context, id string, do func(ctx context.Context, tx repository.Tx) (admission.Effect, error)) bool {
+	var effect admission.Effect
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.queue", func(ctx context.Context, tx repository.Tx) (err error) {
 		effect, err = do(ctx, tx)
 		return err

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -59,7 +59,7 @@ func counted(t *testing.T, test func(d *desk, c *transactions)) {
 // or for each of them where a statement is no trip.
 func stepStatements(d *desk) int {
 	if d.Store.Info().Driver == "sqlite" {
-		return 4 * coordination.CloseLimit
+		return 4 * admission.CloseLimit
 	}
 	return 12
 }

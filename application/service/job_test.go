@@ -8,16 +8,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
-func requireCode(t *testing.T, err error, kind fault.Kind, code string) {
+func requireCode(t *testing.T, err error, kind apperror.Kind, code string) {
 	t.Helper()
-	var f *fault.Error
+	var f *apperror.Error
 	require.ErrorAs(t, err, &f)
 	require.Equal(t, []any{kind, code}, []any{f.Kind, f.Code})
 }
@@ -77,9 +77,9 @@ func TestAWrongDefinitionNamesAllItsFieldsAndStoresNothing(t *testing.T) {
 	_, err := d.Jobs.Create(t.Context(), enginetest.Job("", func(j *entity.Job) {
 		j.Class, j.Priority, j.Schedule = "unknown", 11, schedule.Spec{Kind: schedule.Cron, CronExpression: "61 * * * * ?"}
 	}), true)
-	var f *fault.Error
+	var f *apperror.Error
 	require.ErrorAs(t, err, &f)
-	require.Equal(t, fault.KindInvalid, f.Kind)
+	require.Equal(t, apperror.KindInvalid, f.Kind)
 	named := map[string]bool{}
 	for _, field := range f.Fields {
 		named[field.Field] = true
@@ -99,7 +99,7 @@ func TestANameIsTakenUntilItsJobIsDeleted(t *testing.T) {
 	d := newDesk(t)
 	first := d.create(enginetest.Job("Nightly", nil))
 	_, err := d.Jobs.Create(t.Context(), enginetest.Job("Nightly", nil), true)
-	requireCode(t, err, fault.KindConflict, "name_taken")
+	requireCode(t, err, apperror.KindConflict, "name_taken")
 	d.create(enginetest.Job("Nightly", func(j *entity.Job) { j.Group = "other" }))
 	require.NoError(t, d.Jobs.Delete(t.Context(), first.ID, 0))
 	d.create(enginetest.Job("Nightly", nil))
@@ -161,13 +161,13 @@ func TestAStaleEditIsRefused(t *testing.T) {
 	d.replace(job.ID, func(j *entity.Job) { j.Priority = 6 })
 	next := *d.job(job.ID)
 	_, err := d.Jobs.Replace(t.Context(), job.ID, &next, 1, 0)
-	requireCode(t, err, fault.KindConflict, "stale_version")
+	requireCode(t, err, apperror.KindConflict, "stale_version")
 	_, err = d.Jobs.Replace(t.Context(), job.ID, &next, 0, 1)
-	requireCode(t, err, fault.KindPrecondition, "version_mismatch")
+	requireCode(t, err, apperror.KindPrecondition, "version_mismatch")
 	_, err = d.Jobs.Replace(t.Context(), job.ID, &next, 2, 2)
 	require.NoError(t, err)
 	_, err = d.Jobs.Replace(t.Context(), "01930000-0000-7000-8000-000000000000", &next, 0, 0)
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 	require.Equal(t, 3, d.job(job.ID).Version)
 }
 
@@ -190,7 +190,7 @@ func TestOfTwoEditsAtOnceOneWins(t *testing.T) {
 				require.Equal(d.t, 1+i, d.job(job.ID).Priority)
 				continue
 			}
-			requireCode(d.t, err, fault.KindConflict, "stale_version")
+			requireCode(d.t, err, apperror.KindConflict, "stale_version")
 		}
 		require.Equal(d.t, 1, won)
 		require.Equal(d.t, 2, d.job(job.ID).Version)
@@ -231,12 +231,12 @@ func TestAStoreThatIsAwayIsSaidToBe(t *testing.T) {
 	d.Faults.Away(true)
 	next := *job
 	_, err := d.Jobs.Replace(t.Context(), job.ID, &next, 0, 0)
-	require.True(t, fault.Is(err, fault.KindUnavailable))
+	require.True(t, apperror.Is(err, apperror.KindUnavailable))
 	_, err = d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
-	require.True(t, fault.Is(err, fault.KindUnavailable))
-	require.True(t, fault.Is(d.Jobs.Delete(t.Context(), job.ID, 0), fault.KindUnavailable))
+	require.True(t, apperror.Is(err, apperror.KindUnavailable))
+	require.True(t, apperror.Is(d.Jobs.Delete(t.Context(), job.ID, 0), apperror.KindUnavailable))
 	_, err = d.Jobs.Create(t.Context(), enginetest.Job("new", nil), true)
-	require.True(t, fault.Is(err, fault.KindUnavailable))
+	require.True(t, apperror.Is(err, apperror.KindUnavailable))
 	d.Faults.Away(false)
 	require.Equal(t, job, d.job(job.ID))
 	require.Len(t, d.news.changed, told, "nobody is told of what did not happen")

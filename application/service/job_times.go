@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
@@ -41,16 +41,16 @@ func (s *JobService) Preview(_ context.Context, spec schedule.Spec, from time.Ti
 		from = s.Clock.Now()
 	}
 	spec.Anchor = from
-	var fields []fault.Field
+	var fields []apperror.Field
 	for _, f := range schedule.Validate(spec, from) {
-		fields = append(fields, fault.Field(f))
+		fields = append(fields, apperror.Field(f))
 	}
-	if err := fault.Invalid(fields); err != nil {
+	if err := apperror.Invalid(fields); err != nil {
 		return nil, "", err
 	}
 	sched, err := s.Schedules.Compile(spec)
 	if err != nil {
-		return nil, "", fault.InvalidField("schedule", "invalid", err.Error())
+		return nil, "", apperror.InvalidField("schedule", "invalid", err.Error())
 	}
 	return sched.Preview(from, count), sched.Describe(in), nil
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -36,7 +36,7 @@ func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEn
 		from = minTime(now, to).Add(-24 * time.Hour)
 	}
 	if !from.Before(to) {
-		return nil, "", fault.InvalidField("from", "after_to", "must be before to")
+		return nil, "", apperror.InvalidField("from", "after_to", "must be before to")
 	}
 	if q.Limit <= 0 {
 		q.Limit = 50
@@ -45,7 +45,7 @@ func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEn
 	if q.Cursor != "" {
 		at, ok := readLedgerCursor(q.Cursor)
 		if !ok {
-			return nil, "", fault.InvalidField("cursor", "invalid_cursor", "must be the nextCursor of a former page")
+			return nil, "", apperror.InvalidField("cursor", "invalid_cursor", "must be the nextCursor of a former page")
 		}
 		to = minTime(to, at)
 	} else {

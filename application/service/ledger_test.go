@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
@@ -59,11 +59,11 @@ func TestTheLedgerTellsThePastAndWhatIsToCome(t *testing.T) {
 	entries, _ = ledger(t, d, service.LedgerQuery{JobID: job.ID, From: noon(11 * time.Second), To: noon(21 * time.Second)})
 	require.Equal(t, []told{{20, "WAITING"}}, tell(entries))
 	_, _, err := d.Executions.Fires(t.Context(), service.LedgerQuery{JobID: job.ID, From: noon(1), To: noon(1)})
-	requireCode(t, err, fault.KindInvalid, "invalid")
+	requireCode(t, err, apperror.KindInvalid, "invalid")
 	_, _, err = d.Executions.Fires(t.Context(), service.LedgerQuery{JobID: job.ID, Cursor: "soon"})
-	requireCode(t, err, fault.KindInvalid, "invalid")
+	requireCode(t, err, apperror.KindInvalid, "invalid")
 	_, _, err = d.Executions.Fires(t.Context(), service.LedgerQuery{JobID: "nobody"})
-	requireCode(t, err, fault.KindNotFound, "not_found")
+	requireCode(t, err, apperror.KindNotFound, "not_found")
 }
 
 // Rule 6: the ledger reads rows. A new schedule changes what is to come and

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
@@ -45,7 +45,7 @@ type Load struct {
 // LoadDeps are the parts of a LoadService.
 type LoadDeps struct {
 	Jobs      repository.ScheduleReader
-	Schedules coordination.Compiler
+	Schedules admission.Compiler
 	// Clock tells what is the present, Machine how long a count takes.
 	Clock   StoreClock
 	Machine clock.Clock
@@ -71,7 +71,7 @@ func (s *LoadService) Load(ctx context.Context, q LoadQuery) (Load, error) {
 		q.From = s.Clock.Now()
 	}
 	if q.From.Year() > cronexpr.MaxYear {
-		return Load{}, fault.InvalidField("from", "out_of_range", "must not be after the year 2199, in which schedules end")
+		return Load{}, apperror.InvalidField("from", "out_of_range", "must not be after the year 2199, in which schedules end")
 	}
 	select {
 	case s.turn <- struct{}{}:

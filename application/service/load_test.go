@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -112,11 +112,11 @@ func TestTheCountOfALoadIsBounded(t *testing.T) {
 	require.False(t, l.Complete)
 	require.Less(t, l.Jobs, 250)
 
-	many.err = fault.Unavailable(context.DeadlineExceeded)
+	many.err = apperror.Unavailable(context.DeadlineExceeded)
 	_, err = s.Load(t.Context(), service.LoadQuery{Minutes: 1})
 	require.ErrorIs(t, err, many.err)
 	_, err = s.Load(t.Context(), service.LoadQuery{Minutes: 1, From: time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)})
-	require.True(t, fault.Is(err, fault.KindInvalid))
+	require.True(t, apperror.Is(err, apperror.KindInvalid))
 }
 
 // BenchmarkLoad10kJobs is the planned load of the coming day from the store.

@@ -3,8 +3,8 @@ package service
 import (
 	"context"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/partition"
 )
 
@@ -59,7 +59,7 @@ func (s *NodeService) Get(ctx context.Context, id string) (Node, error) {
 			return n, nil
 		}
 	}
-	return Node{}, fault.NotFound("node", id)
+	return Node{}, apperror.NotFound("node", id)
 }
 
 // Drain keeps new runs away from a node: what waits for it goes elsewhere, and

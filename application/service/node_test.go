@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 func TestNodesAndTheirPartitions(t *testing.T) {
@@ -39,12 +39,12 @@ func TestNodesAndTheirPartitions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, entity.NodeUp, n.Status)
 	_, err = s.Drain(t.Context(), "node-3")
-	require.True(t, fault.Is(err, fault.KindConflict))
+	require.True(t, apperror.Is(err, apperror.KindConflict))
 	for _, unknown := range []string{"node-4", "", "é"} {
 		_, err = s.Resume(t.Context(), unknown)
-		require.True(t, fault.Is(err, fault.KindNotFound), unknown)
+		require.True(t, apperror.Is(err, apperror.KindNotFound), unknown)
 		_, err = s.Get(t.Context(), unknown)
-		require.True(t, fault.Is(err, fault.KindNotFound), unknown)
+		require.True(t, apperror.Is(err, apperror.KindNotFound), unknown)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // MinPassword and MaxPassword bound new passwords, in characters and in bytes.
@@ -46,9 +46,9 @@ func guessedKeys() []string {
 }
 
 // weaknesses says what is wrong with a new password.
-func weaknesses(field, password, userName string) []fault.Field {
-	wrong := func(code, format string, args ...any) []fault.Field {
-		return []fault.Field{{Field: field, Code: code, Message: fmt.Sprintf(format, args...)}}
+func weaknesses(field, password, userName string) []apperror.Field {
+	wrong := func(code, format string, args ...any) []apperror.Field {
+		return []apperror.Field{{Field: field, Code: code, Message: fmt.Sprintf(format, args...)}}
 	}
 	switch {
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):

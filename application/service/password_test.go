@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 func TestPasswordsThatAreGuessedAreRefused(t *testing.T) {
@@ -18,7 +18,7 @@ func TestPasswordsThatAreGuessedAreRefused(t *testing.T) {
 		if err == nil {
 			return ""
 		}
-		var wrong *fault.Error
+		var wrong *apperror.Error
 		require.ErrorAs(t, err, &wrong)
 		require.Len(t, wrong.Fields, 1, password)
 		require.Equal(t, "password", wrong.Fields[0].Field)

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -89,7 +89,7 @@ func TestRunsThatWereHalfMovedAreMovedByTheDuty(t *testing.T) {
 		_, err := d.Groups.Limit(t.Context(), "g", 2, 0)
 		require.Error(t, err)
 		require.False(t, d.job(job.ID).Limited)
-		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 700 - coordination.RehomeLimit, entity.WaitGroup: coordination.RehomeLimit}, d.kinds(job.ID))
+		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 700 - admission.RehomeLimit, entity.WaitGroup: admission.RehomeLimit}, d.kinds(job.ID))
 		require.NoError(t, d.Groups.Sweep(t.Context()))
 		require.True(t, d.job(job.ID).Limited)
 		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 2, entity.WaitGroup: 698}, d.kinds(job.ID))

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -40,9 +40,9 @@ func (s *shelf) List(_ context.Context, f repository.JobFilter, p repository.Pag
 // badData refuses jobs whose data says so.
 type badData struct{}
 
-func (badData) Check(job *entity.Job) []fault.Field {
+func (badData) Check(job *entity.Job) []apperror.Field {
 	if job.Data == "bad" {
-		return []fault.Field{{Field: "jobData.command[2]", Code: "not_allowed", Message: "must not hold ${params.day}"}}
+		return []apperror.Field{{Field: "jobData.command[2]", Code: "not_allowed", Message: "must not hold ${params.day}"}}
 	}
 	return nil
 }

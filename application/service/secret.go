@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -76,15 +76,15 @@ type SecretEdit struct {
 
 // Create stores a new secret.
 func (s *SecretService) Create(ctx context.Context, n NewSecret) (entity.Secret, error) {
-	var wrong []fault.Field
+	var wrong []apperror.Field
 	if !placeholder.SecretName(n.Name) {
-		wrong = append(wrong, fault.Field{
+		wrong = append(wrong, apperror.Field{
 			Field: "name", Code: "invalid",
 			Message: fmt.Sprintf("must have 1 to %d letters, digits, dots, dashes and underscores", placeholder.MaxName),
 		})
 	}
 	wrong = append(append(append(wrong, checkValue(n.Value)...), checkDescription(n.Description)...), checkSecretGroups(n.Groups)...)
-	if err := fault.Invalid(wrong); err != nil {
+	if err := apperror.Invalid(wrong); err != nil {
 		return entity.Secret{}, err
 	}
 	now := s.clock.Now()
@@ -95,27 +95,27 @@ func (s *SecretService) Create(ctx context.Context, n NewSecret) (entity.Secret,
 	return v, s.secrets.AddSecret(ctx, v)
 }
 
-// Get returns fault.KindNotFound for an unknown name.
+// Get returns apperror.KindNotFound for an unknown name.
 func (s *SecretService) Get(ctx context.Context, name string) (entity.Secret, error) {
 	found, err := s.secrets.SecretsByName(ctx, []string{name})
 	switch {
 	case err != nil:
 		return entity.Secret{}, err
 	case len(found) == 0:
-		return entity.Secret{}, fault.NotFound("secret", name)
+		return entity.Secret{}, apperror.NotFound("secret", name)
 	}
 	return found[0], nil
 }
 
 // Edit changes the value, the description and the groups of a secret, and gives
 // it its next version. Jobs that name it and would lose it are a
-// fault.KindConflict that lists them, unless the edit is forced.
+// apperror.KindConflict that lists them, unless the edit is forced.
 func (s *SecretService) Edit(ctx context.Context, n SecretEdit) (entity.Secret, error) {
 	wrong := append(checkDescription(n.Description), checkSecretGroups(n.Groups)...)
 	if !n.KeepValue {
 		wrong = append(checkValue(n.Value), wrong...)
 	}
-	if err := fault.Invalid(wrong); err != nil {
+	if err := apperror.Invalid(wrong); err != nil {
 		return entity.Secret{}, err
 	}
 	v, err := s.Get(ctx, n.Name)
@@ -154,10 +154,10 @@ func (s *SecretService) breaks(ctx context.Context, v entity.Secret, groups []st
 	if len(jobs) > maxBroken {
 		jobs, more = jobs[:maxBroken], "more than "
 	}
-	broken := fault.New(fault.KindConflict, "secret_in_use",
+	broken := apperror.New(apperror.KindConflict, "secret_in_use",
 		fmt.Sprintf("%s%d jobs of other groups name the secret and would fail; change them first, or send force: true", more, len(jobs)))
 	for _, j := range jobs {
-		broken.Fields = append(broken.Fields, fault.Field{
+		broken.Fields = append(broken.Fields, apperror.Field{
 			Field: "groups", Code: "job", Message: fmt.Sprintf("%s/%s (%s)", j.Group, j.Name, j.ID),
 		})
 	}
@@ -172,38 +172,38 @@ func groupsOf(groups []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(groups)))
 }
 
-func checkSecretGroups(groups []string) []fault.Field {
+func checkSecretGroups(groups []string) []apperror.Field {
 	if len(groups) > maxSecretGroups {
-		return []fault.Field{{Field: "groups", Code: "too_many", Message: fmt.Sprintf("must name at most %d groups; leave it empty for all", maxSecretGroups)}}
+		return []apperror.Field{{Field: "groups", Code: "too_many", Message: fmt.Sprintf("must name at most %d groups; leave it empty for all", maxSecretGroups)}}
 	}
 	for i, group := range groups {
 		if problem := validation.GroupName(group); problem != "" {
-			return []fault.Field{{Field: fmt.Sprintf("groups[%d]", i), Code: "invalid", Message: "names a group that cannot be: " + problem}}
+			return []apperror.Field{{Field: fmt.Sprintf("groups[%d]", i), Code: "invalid", Message: "names a group that cannot be: " + problem}}
 		}
 	}
 	return nil
 }
 
-func checkValue(value string) []fault.Field {
+func checkValue(value string) []apperror.Field {
 	if len(value) >= MinSecret && len(value) <= MaxSecret {
 		return nil
 	}
-	return []fault.Field{{
+	return []apperror.Field{{
 		Field: "value", Code: "out_of_range",
 		Message: fmt.Sprintf("must have %d to %d bytes; a shorter value could not be kept out of logs", MinSecret, MaxSecret),
 	}}
 }
 
-func checkDescription(text string) []fault.Field {
+func checkDescription(text string) []apperror.Field {
 	if len([]rune(text)) <= MaxSecretDescription {
 		return nil
 	}
-	return []fault.Field{{Field: "description", Code: "too_long", Message: fmt.Sprintf("must have at most %d characters", MaxSecretDescription)}}
+	return []apperror.Field{{Field: "description", Code: "too_long", Message: fmt.Sprintf("must have at most %d characters", MaxSecretDescription)}}
 }
 
 func (s *SecretService) seal(v *entity.Secret, value string) error {
 	if s.sealer.Current() == "" {
-		return fault.Conflict("not_enabled", "this server has no key for secrets: set secrets.key (PS_SECRETS_KEY), the same on every node")
+		return apperror.Conflict("not_enabled", "this server has no key for secrets: set secrets.key (PS_SECRETS_KEY), the same on every node")
 	}
 	var err error
 	v.KeyID, v.Sealed, err = s.sealer.Seal(v.Name, value)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
@@ -20,7 +20,7 @@ type KnownSecrets interface {
 // secretFaults says which secrets a definition names that are not for the jobs
 // of its group. What it names and does not exist is no fault: it may be made
 // before the job runs.
-func secretFaults(known map[string]entity.Secret, job *entity.Job) []fault.Field {
+func secretFaults(known map[string]entity.Secret, job *entity.Job) []apperror.Field {
 	var foreign []string
 	for _, name := range placeholder.SecretNames(job.Data) {
 		if secret, exists := known[name]; exists && !secret.For(job.Group) {
@@ -30,7 +30,7 @@ func secretFaults(known map[string]entity.Secret, job *entity.Job) []fault.Field
 	if len(foreign) == 0 {
 		return nil
 	}
-	return []fault.Field{{
+	return []apperror.Field{{
 		Field: "jobData", Code: "secret_not_allowed",
 		Message: fmt.Sprintf("names %s, which jobs of the group %s may not use; name other secrets, or have the group added to these", strings.Join(foreign, ", "), job.Group),
 	}}
@@ -53,7 +53,7 @@ func secretsOf(ctx context.Context, secrets KnownSecrets, jobs ...*entity.Job) (
 }
 
 // checkSecrets says which secrets a definition may not name.
-func (s *JobService) checkSecrets(ctx context.Context, job *entity.Job) ([]fault.Field, error) {
+func (s *JobService) checkSecrets(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
 	known, err := secretsOf(ctx, s.Secrets, job)
 	return secretFaults(known, job), err
 }
@@ -78,5 +78,5 @@ func (s *JobService) permitTrigger(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return fault.Invalid(wrong)
+	return apperror.Invalid(wrong)
 }

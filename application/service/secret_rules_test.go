@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -31,7 +31,7 @@ func TestADefinitionNamesSecretsOfItsGroupAlone(t *testing.T) {
 	}
 	refused := func(err error, what string) {
 		t.Helper()
-		var invalid *fault.Error
+		var invalid *apperror.Error
 		require.ErrorAs(t, err, &invalid, what)
 		require.Equal(t, "secret_not_allowed", invalid.Fields[0].Code, what)
 		require.Contains(t, invalid.Fields[0].Message, "RISK", what)
@@ -65,7 +65,7 @@ func TestADefinitionNamesSecretsOfItsGroupAlone(t *testing.T) {
 	// The secret was taken from the job meanwhile: a version of before does not
 	// come back, and the job does not run.
 	_, err = d.secrets.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "RISK", Groups: []string{"ops"}}, KeepValue: true, Version: 1})
-	require.True(t, fault.Is(err, fault.KindConflict), "%v", err)
+	require.True(t, apperror.Is(err, apperror.KindConflict), "%v", err)
 	_, err = d.secrets.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "RISK", Groups: []string{"ops"}}, KeepValue: true, Version: 1, Force: true})
 	require.NoError(t, err)
 	_, err = d.restore(own.ID, 1, clean.Version)

@@ -8,11 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -51,7 +51,7 @@ func TestASecretIsOpenedForRunsAndStoredSealed(t *testing.T) {
 	require.Equal(t, map[string]string{"DB": "hunter2"}, values)
 
 	_, err = v.Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter3"})
-	require.True(t, fault.Is(err, fault.KindConflict))
+	require.True(t, apperror.Is(err, apperror.KindConflict))
 	edit := func(name, value string, version int) (entity.Secret, error) {
 		return v.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: name, Value: value}, Version: version})
 	}
@@ -60,9 +60,9 @@ func TestASecretIsOpenedForRunsAndStoredSealed(t *testing.T) {
 	require.Equal(t, 2, replaced.Version)
 	require.Empty(t, replaced.Description)
 	_, err = edit("DB", "hunter4", 1)
-	require.True(t, fault.Is(err, fault.KindConflict))
+	require.True(t, apperror.Is(err, apperror.KindConflict))
 	_, err = edit("NONE", "hunter4", 1)
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 	values, err = v.Open(t.Context(), "pay", []string{"DB"})
 	require.NoError(t, err)
 	require.Equal(t, "hunter3", values["DB"])
@@ -87,7 +87,7 @@ func TestSecretsThatCannotBeKeptAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := v.Create(t.Context(), c.n)
-			var invalid *fault.Error
+			var invalid *apperror.Error
 			require.ErrorAs(t, err, &invalid)
 			var fields []string
 			for _, f := range invalid.Fields {
@@ -103,7 +103,7 @@ func TestSecretsThatCannotBeKeptAreRefused(t *testing.T) {
 func TestAServerWithoutAKeyKeepsNoSecrets(t *testing.T) {
 	v, store := newVault(t)
 	_, err := v.Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter2"})
-	require.True(t, fault.Is(err, fault.KindConflict))
+	require.True(t, apperror.Is(err, apperror.KindConflict))
 	require.ErrorContains(t, err, "secrets.key")
 	moved, err := v.Reseal(t.Context())
 	require.NoError(t, err)
@@ -208,5 +208,5 @@ func TestASecretIsOpenedForItsGroupsAlone(t *testing.T) {
 	require.Nil(t, stored[0].Groups)
 
 	_, err = v.Create(t.Context(), service.NewSecret{Name: "X", Value: "hunter2", Groups: []string{"a b"}})
-	requireKind(t, fault.KindInvalid, err)
+	requireKind(t, apperror.KindInvalid, err)
 }

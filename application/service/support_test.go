@@ -9,13 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/backfill"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/backfill"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -27,7 +27,7 @@ type news struct {
 
 	mu      sync.Mutex
 	changed []*entity.Job
-	effects coordination.Effect
+	effects admission.Effect
 }
 
 func (n *news) JobChanged(job *entity.Job) {
@@ -37,7 +37,7 @@ func (n *news) JobChanged(job *entity.Job) {
 	n.node.Planner.Hint(job)
 }
 
-func (n *news) Notice(e coordination.Effect) {
+func (n *news) Notice(e admission.Effect) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.effects.Add(e)
@@ -47,9 +47,9 @@ func (n *news) Notice(e coordination.Effect) {
 // picky refuses definitions of a class that no executor knows.
 type picky struct{}
 
-func (picky) Check(job *entity.Job) []fault.Field {
+func (picky) Check(job *entity.Job) []apperror.Field {
 	if job.Class == "unknown" {
-		return []fault.Field{{Field: "jobClass", Code: "unknown", Message: "no handler is registered under this name"}}
+		return []apperror.Field{{Field: "jobClass", Code: "unknown", Message: "no handler is registered under this name"}}
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -48,16 +48,16 @@ type NewToken struct {
 // Create makes a token for a user and returns it, this once.
 func (s *TokenService) Create(ctx context.Context, userID string, n NewToken) (t entity.Token, secret string, err error) {
 	now := s.clock.Now()
-	var wrong []fault.Field
+	var wrong []apperror.Field
 	if n.Name == "" || strings.TrimSpace(n.Name) != n.Name {
-		wrong = append(wrong, fault.Field{Field: "name", Code: "invalid", Message: fmt.Sprintf("must have 1 to %d characters, without spaces around them", maxUserName)})
+		wrong = append(wrong, apperror.Field{Field: "name", Code: "invalid", Message: fmt.Sprintf("must have 1 to %d characters, without spaces around them", maxUserName)})
 	} else if remedy := validation.Line(n.Name, maxUserName); remedy != "" {
-		wrong = append(wrong, fault.Field{Field: "name", Code: "invalid", Message: remedy})
+		wrong = append(wrong, apperror.Field{Field: "name", Code: "invalid", Message: remedy})
 	}
 	if !n.ExpiresAt.After(now) || n.ExpiresAt.Sub(now) > MaxTokenLife {
-		wrong = append(wrong, fault.Field{Field: "expiresAt", Code: "out_of_range", Message: "must be a time within the next 366 days"})
+		wrong = append(wrong, apperror.Field{Field: "expiresAt", Code: "out_of_range", Message: "must be a time within the next 366 days"})
 	}
-	if err := fault.Invalid(wrong); err != nil {
+	if err := apperror.Invalid(wrong); err != nil {
 		return t, "", err
 	}
 	id, err := uuid.NewV7()

@@ -8,11 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -111,15 +111,15 @@ func TestAJobThatCannotBeReadHoldsUpNothing(t *testing.T) {
 
 				if column != "labels" {
 					_, err = d.Jobs.Resume(t.Context(), bad.ID)
-					requireCode(t, err, fault.KindConflict, "unreadable")
+					requireCode(t, err, apperror.KindConflict, "unreadable")
 					_, err = d.Jobs.Trigger(t.Context(), bad.ID, service.Trigger{Source: entity.TriggerManual})
-					requireCode(t, err, fault.KindConflict, "unreadable")
+					requireCode(t, err, apperror.KindConflict, "unreadable")
 				}
 				_, err = d.Jobs.Pause(t.Context(), bad.ID, entity.Pause{})
 				require.NoError(t, err)
 				require.Contains(t, d.job(bad.ID).Unreadable(), column, "a pause leaves it as it is")
 				_, err = d.Jobs.Copy(t.Context(), bad.ID, "", "")
-				requireCode(t, err, fault.KindConflict, "unreadable")
+				requireCode(t, err, apperror.KindConflict, "unreadable")
 				whole := enginetest.Job(bad.Name, enginetest.Every(time.Minute))
 				mended, err := d.Jobs.Replace(t.Context(), bad.ID, whole, 0, 0)
 				require.NoError(t, err)

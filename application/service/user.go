@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -43,7 +43,7 @@ type NewUser struct {
 func (s *UserService) Create(ctx context.Context, n NewUser) (entity.User, error) {
 	wrong := append(checkUserName(n.Name), checkRole(n.Role)...)
 	wrong = append(wrong, checkRights(n.Role, n.Rights)...)
-	if err := fault.Invalid(append(wrong, weaknesses("password", n.Password, n.Name)...)); err != nil {
+	if err := apperror.Invalid(append(wrong, weaknesses("password", n.Password, n.Name)...)); err != nil {
 		return entity.User{}, err
 	}
 	hash, err := s.hasher.Hash(ctx, n.Password)
@@ -59,7 +59,7 @@ func (s *UserService) Create(ctx context.Context, n NewUser) (entity.User, error
 	return u, s.users.AddUser(ctx, u)
 }
 
-// Get returns fault.KindNotFound for an unknown id.
+// Get returns apperror.KindNotFound for an unknown id.
 func (s *UserService) Get(ctx context.Context, id string) (entity.User, error) {
 	return s.users.UserByID(ctx, id)
 }
@@ -81,7 +81,7 @@ func (s *UserService) Change(ctx context.Context, id string, n NewUser) (entity.
 	if n.Password != "" {
 		wrong = append(wrong, weaknesses("password", n.Password, u.Name)...)
 	}
-	if err := fault.Invalid(wrong); err != nil {
+	if err := apperror.Invalid(wrong); err != nil {
 		return u, err
 	}
 	now := s.clock.Now()
@@ -106,10 +106,10 @@ func (s *UserService) Change(ctx context.Context, id string, n NewUser) (entity.
 func (s *UserService) Delete(ctx context.Context, id string) error { return s.admin.DropUser(ctx, id) }
 
 // checkUserName keeps new names to characters of which no two look alike.
-func checkUserName(name string) []fault.Field {
+func checkUserName(name string) []apperror.Field {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	if name == "" || len(name) > maxUserName || strings.Trim(name, plain+"._@+-") != "" || !strings.ContainsRune(plain, rune(name[0])) {
-		return []fault.Field{{Field: "username", Code: "invalid", Message: fmt.Sprintf("must have 1 to %d ASCII letters, digits and . _ @ + -, and begin with a letter or digit", maxUserName)}}
+		return []apperror.Field{{Field: "username", Code: "invalid", Message: fmt.Sprintf("must have 1 to %d ASCII letters, digits and . _ @ + -, and begin with a letter or digit", maxUserName)}}
 	}
 	return nil
 }
@@ -119,10 +119,10 @@ const maxUserGroups = 200
 
 // checkRights finds groups that cannot exist and roles that cannot be held in
 // a group.
-func checkRights(role entity.Role, r entity.Rights) []fault.Field {
-	var wrong []fault.Field
+func checkRights(role entity.Role, r entity.Rights) []apperror.Field {
+	var wrong []apperror.Field
 	add := func(field, code, message string) {
-		wrong = append(wrong, fault.Field{Field: field, Code: code, Message: message})
+		wrong = append(wrong, apperror.Field{Field: field, Code: code, Message: message})
 	}
 	if role == entity.RoleAdmin && r.Groups != nil {
 		add("groups", "not_for_admins", "an admin is bound to no groups: leave the field out, or choose another role")
@@ -144,12 +144,12 @@ func checkRights(role entity.Role, r entity.Rights) []fault.Field {
 	return wrong
 }
 
-func checkRole(role entity.Role) []fault.Field {
+func checkRole(role entity.Role) []apperror.Field {
 	switch role {
 	case entity.RoleAdmin, entity.RoleOperator, entity.RoleViewer, entity.RoleDisabled:
 		return nil
 	case "":
-		return []fault.Field{{Field: "role", Code: "required", Message: "is required: admin, operator, viewer or disabled"}}
+		return []apperror.Field{{Field: "role", Code: "required", Message: "is required: admin, operator, viewer or disabled"}}
 	}
-	return []fault.Field{{Field: "role", Code: "unknown_value", Message: "must be one of admin, operator, viewer, disabled"}}
+	return []apperror.Field{{Field: "role", Code: "unknown_value", Message: "must be one of admin, operator, viewer, disabled"}}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/hints"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/membership"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/notify"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -24,7 +24,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock/redislock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/peering"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/redishint"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/redispubsub"
 )
 
 // cluster is what a node has besides the store to get along with others; all
@@ -32,9 +32,9 @@ import (
 type cluster struct {
 	client redis.UniversalClient
 	guard  *redisconn.Guard
-	redis  *redishint.Redis
+	redis  *redispubsub.Redis
 	locks  repository.Locker
-	hub    *hints.Hub
+	hub    *notify.Hub
 	// elector says whether this node does the duties of the cluster; unled is since
 	// when nobody does, in monotonic ns, 0 while somebody does.
 	elector *lock.Elector
@@ -66,7 +66,7 @@ func (e *Engine) openCluster(ctx context.Context, cfg config.Config) error {
 	space := keySpace(cfg)
 	e.cluster = &cluster{
 		client: client, guard: redisconn.Watch(client, cfg.Redis, e.machine, e.logger),
-		redis: redishint.New(client, space), locks: redislock.New(client, space),
+		redis: redispubsub.New(client, space), locks: redislock.New(client, space),
 	}
 	ping := func(ctx context.Context) error {
 		bounded, cancel := context.WithTimeout(ctx, pingTimeout)
@@ -107,7 +107,7 @@ func (c *cluster) join(e *Engine, d *membership.Deps, node entity.Node) {
 	}
 	d.Peers, d.Beacons = c.asks, c.redis
 	d.Damper = &damper{locks: c.locks, holder: holderOf(node), lasts: e.terms().Lease}
-	c.hub = hints.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
+	c.hub = notify.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
 	e.Runner.Others = c.hub
 	d.Announce = c.hub.MembersChanged
 }
@@ -141,33 +141,33 @@ func (c *cluster) close() error {
 // listener does what the news of others ask for.
 type listener struct{ e *Engine }
 
-// JobsChanged implements hints.Listener.
+// JobsChanged implements notify.Listener.
 func (l listener) JobsChanged(ctx context.Context, ids []string) error {
 	return l.e.Planner.Look(ctx, ids)
 }
 
-// RunsReady implements hints.Listener.
+// RunsReady implements notify.Listener.
 func (l listener) RunsReady(kind entity.SlotKind) { l.e.Runner.RunsReady(kind) }
 
-// StopAsked implements hints.Listener.
+// StopAsked implements notify.Listener.
 func (l listener) StopAsked(ctx context.Context, ids []string) error {
 	return l.e.Runner.StopAsked(ctx, ids)
 }
 
-// MembersChanged implements hints.Listener.
+// MembersChanged implements notify.Listener.
 func (l listener) MembersChanged(context.Context) error {
 	l.e.Member.Wake()
 	return nil
 }
 
-// NewsMissed implements hints.Listener. Stops that were asked for are found by the
+// NewsMissed implements notify.Listener. Stops that were asked for are found by the
 // reconciliation.
 func (l listener) NewsMissed(ctx context.Context) error {
 	l.e.Member.Wake()
 	for _, kind := range entity.SlotKinds() {
 		l.e.Runner.RunsReady(kind)
 	}
-	if err := l.e.scan(ctx); !errors.Is(err, upkeep.ErrIdle) {
+	if err := l.e.scan(ctx); !errors.Is(err, periodic.ErrIdle) {
 		return err
 	}
 	return nil

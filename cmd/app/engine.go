@@ -12,16 +12,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/backfill"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/coordination"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/detached"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/dispatch"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/firing"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/running"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/secrecy"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/membership"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/backfill"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/detached"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dispatch"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -118,7 +119,7 @@ type Engine struct {
 	beats     *persistence.Beats
 	ticker    *ticker.Ticker
 	backfills *backfill.Manager
-	retention *upkeep.Retention
+	retention *maintenance.Retention
 	dispatch  *dispatch.Manager
 	// exposure is nil unless commands run as the server's own user.
 	exposure *service.CommandExposure
@@ -222,7 +223,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return e, err
 	}
 	e.cluster.elect(e, node)
-	duties := upkeep.NewDuties(o.Clock, e.ticker, e.cluster.lead(), o.Logger)
+	duties := periodic.NewDuties(o.Clock, e.ticker, e.cluster.lead(), o.Logger)
 	lease := membership.NewLease(boottime.Of(o.Clock))
 	compiler := schedule.NewCompiler()
 	fair := fairness.New(0)
@@ -230,12 +231,12 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	router := dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: func() []entity.Node { return e.Member.Nodes() }, Jobs: jobs, Runs: e.Store.Executions, Self: node,
 	})
-	places := coordination.NewPlaces(compiler, fair, jobs, router)
+	places := admission.NewPlaces(compiler, fair, jobs, router)
 	parallel := 1
 	if cfg.Store.Driver == config.DriverMySQL {
 		parallel = 2
 	}
-	secrets := secrecy.New(o.Executor, e.Secrets)
+	secrets := redact.New(o.Executor, e.Secrets)
 	e.Runner = running.New(running.Deps{
 		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Plans: e.Store, Jobs: jobs, Places: places,
 		Fair: fair, Executor: secrets, Tokens: detached.NewIssuer(e.Store, e.keys, o.Clock, e.Clock), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
@@ -270,8 +271,8 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	e.Runner.SetPlanner(e.Planner)
 	e.Member.Planner = e.Planner
 	e.cluster.answer(e)
-	e.retention = upkeep.NewRetention(upkeep.RetentionDeps{
-		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, JobVersions: cfg.Retention.JobVersions, Days: upkeep.RetentionDays{
+	e.retention = maintenance.NewRetention(maintenance.RetentionDeps{
+		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, JobVersions: cfg.Retention.JobVersions, Days: maintenance.RetentionDays{
 			Executions: cfg.Retention.ExecutionsDays, Logs: cfg.Retention.LogsDays, Metrics: cfg.Retention.MetricsDays,
 			Audit: cfg.Retention.AuditDays, Nodes: cfg.Retention.NodesDays,
 		},
@@ -281,8 +282,8 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 }
 
 // wireServices makes the use cases.
-func (e *Engine) wireServices(places *coordination.Places, compiler *schedule.Compiler, closer *running.Closer,
-	checker service.DefinitionChecker, duties *upkeep.Duties, jobs *cache.JobCache,
+func (e *Engine) wireServices(places *admission.Places, compiler *schedule.Compiler, closer *running.Closer,
+	checker service.DefinitionChecker, duties *periodic.Duties, jobs *cache.JobCache,
 ) {
 	news := engineNews{e}
 	e.Jobs = service.NewJobService(service.JobDeps{
@@ -323,4 +324,4 @@ func (n engineNews) JobChanged(job *entity.Job) {
 }
 
 // Notice implements service.Engine.
-func (n engineNews) Notice(effect coordination.Effect) { n.e.Runner.Notice(effect) }
+func (n engineNews) Notice(effect admission.Effect) { n.e.Runner.Notice(effect) }

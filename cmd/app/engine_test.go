@@ -10,8 +10,8 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -139,7 +139,7 @@ func TestRetriesEndInADeadLetterThatCanBeReplayed(t *testing.T) {
 	require.Equal(t, id, again.IdempotencyKey())
 	require.Equal(t, entity.StatusDead, n.row(id).Status, "the original stays")
 	_, err = n.Executions.Replay(t.Context(), id, entity.Actor{})
-	require.True(t, fault.Is(err, fault.KindConflict), "a letter is replayed once: %v", err)
+	require.True(t, apperror.Is(err, apperror.KindConflict), "a letter is replayed once: %v", err)
 }
 
 func TestWithoutRetriesAFailureIsFailed(t *testing.T) {
@@ -170,7 +170,7 @@ func TestCancelEndsWaitingAndRunningRuns(t *testing.T) {
 	require.NoError(t, n.Executions.Cancel(t.Context(), running))
 	n.awaitStatus(running, entity.StatusCancelled)
 	err := n.Executions.Cancel(t.Context(), running)
-	require.True(t, fault.Is(err, fault.KindConflict), "a final run cannot be cancelled: %v", err)
+	require.True(t, apperror.Is(err, apperror.KindConflict), "a final run cannot be cancelled: %v", err)
 }
 
 // Engine rule 3: a paused span is one range row, written when it ends.
@@ -278,7 +278,7 @@ func TestADeletedJobsWaitingRunsAreCancelled(t *testing.T) {
 	require.Equal(t, entity.ReasonDeleted, row.Reason)
 	require.Equal(t, entity.StatusRunning, n.row(running).Status, "what runs may end")
 	_, err := n.Jobs.Trigger(t.Context(), j.ID, service.Trigger{Source: entity.TriggerManual})
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
 // Engine rule 17.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -54,7 +54,7 @@ func (s *script) Run(ctx context.Context, run entity.Run, rep entity.Reporter) e
 	return reply(ctx, run)
 }
 
-func (s *script) Check(*entity.Job) []fault.Field { return nil }
+func (s *script) Check(*entity.Job) []apperror.Field { return nil }
 
 func (s *script) Handlers() []string { return s.handlers }
 

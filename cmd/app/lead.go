@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock"
 )
@@ -25,7 +25,7 @@ func (c *cluster) elect(e *Engine, node entity.Node) {
 }
 
 // lead is nil where this node is alone: then it leads without asking anybody.
-func (c *cluster) lead() upkeep.Lead {
+func (c *cluster) lead() periodic.Lead {
 	if c == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (e *Engine) leader(ctx context.Context) (string, error) {
 // seekLeader looks whether anybody does the duties of the cluster.
 func (e *Engine) seekLeader(ctx context.Context) error {
 	if e.cluster == nil {
-		return upkeep.ErrIdle
+		return periodic.ErrIdle
 	}
 	id, err := e.leader(ctx)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/membership"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/membership"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -70,7 +70,7 @@ func (g gauge) Offset() time.Duration { return g.clock.Offset() }
 // newer epoch when it wakes.
 func (e *Engine) takeID(ctx context.Context, id string) error {
 	held := e.beats.Hold(ctx)
-	conflict := fault.Is(held, fault.KindConflict)
+	conflict := apperror.Is(held, apperror.KindConflict)
 	if e.cfg.Profile != config.ProfileCluster || held != nil && !conflict {
 		return held
 	}
@@ -90,7 +90,7 @@ func (e *Engine) takeID(ctx context.Context, id string) error {
 		return err
 	}
 	if !after.LastHeartbeat.Equal(before.LastHeartbeat) {
-		return fault.Conflict("node_id_taken", "another process works as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", id)
+		return apperror.Conflict("node_id_taken", "another process works as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", id)
 	}
 	if conflict {
 		e.logger.Warn("another process is connected under this node's id but does not beat; this one takes over", "node", id, "lastBeat", after.LastHeartbeat)

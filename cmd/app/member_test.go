@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
@@ -49,7 +49,7 @@ func TestWhetherAnIDIsTakenIsToldByTheBeats(t *testing.T) {
 			}
 			engine, err := app.NewEngine(t.Context(), cfgs[0], app.Options{Executor: &script{}, Logger: discard()})
 			if c.epoch == 0 {
-				require.True(t, fault.Is(err, fault.KindConflict), "%v", err)
+				require.True(t, apperror.Is(err, apperror.KindConflict), "%v", err)
 				require.ErrorContains(t, err, "node.id")
 				return
 			}

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
@@ -89,14 +90,14 @@ type duty struct {
 
 // addDuties lists everything that is done at intervals: by every node, and by
 // one of them (docs/cluster.md says why).
-func (e *Engine) addDuties(d *upkeep.Duties) error {
-	relay := upkeep.NewRelay(e.Store, e.Bus)
+func (e *Engine) addDuties(d *periodic.Duties) error {
+	relay := maintenance.NewRelay(e.Store, e.Bus)
 	if e.exposure != nil {
 		if err := d.Every("exposure", exposureInterval, e.exposure.RunOnce); err != nil {
 			return err
 		}
 	}
-	watch := upkeep.NewClockWatch(e.Clock, e.logger, func(time.Duration) { e.Planner.Poke() })
+	watch := periodic.NewClockWatch(e.Clock, e.logger, func(time.Duration) { e.Planner.Poke() })
 	for _, part := range []struct {
 		add    func(name string, interval time.Duration, run func(ctx context.Context) error) error
 		duties []duty
@@ -137,7 +138,7 @@ func (e *Engine) addDuties(d *upkeep.Duties) error {
 // scan looks for what is due in the partitions of this node.
 func (e *Engine) scan(ctx context.Context) error {
 	if len(e.Member.Partitions()) == 0 {
-		return upkeep.ErrIdle
+		return periodic.ErrIdle
 	}
 	_, err := e.Planner.Scan(ctx)
 	return err

@@ -3,7 +3,7 @@ package app
 import (
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/storeclock"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/storeclock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 

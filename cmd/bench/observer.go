@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 const (
@@ -69,7 +69,7 @@ func (o *observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 }
 
 // Check implements app.Executor.
-func (o *observer) Check(*entity.Job) []fault.Field { return nil }
+func (o *observer) Check(*entity.Job) []apperror.Field { return nil }
 
 // Handlers implements app.Executor.
 func (o *observer) Handlers() []string { return []string{callClass, longClass, tailClass, talkClass} }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
+	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 )
 
@@ -60,7 +60,7 @@ func (p *Printer) Raw(answer json.RawMessage) error {
 	}
 	switch p.Format {
 	case YAML:
-		text, err := notation.ToYAML(answer)
+		text, err := yamljson.ToYAML(answer)
 		if err == nil {
 			_, err = p.Out.Write(text)
 		}

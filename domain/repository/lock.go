@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // Lease is a lock that somebody holds for a while.
@@ -31,8 +31,8 @@ type Lease struct {
 // A lease that has run out is over, even if nobody else has taken the lock:
 // it can be neither renewed nor released, only taken anew.
 //
-// Errors: fault.KindInvalid for an argument that is out of range (CheckLock);
-// fault.KindUnavailable when the server cannot be reached; the context's own
+// Errors: apperror.KindInvalid for an argument that is out of range (CheckLock);
+// apperror.KindUnavailable when the server cannot be reached; the context's own
 // when that was cancelled. After any error but the first the outcome is
 // unknown: what was asked may have happened, and a lock that was taken unseen
 // is free again when its ttl has passed.
@@ -75,25 +75,25 @@ const (
 func CheckLock(holder string, ttl time.Duration, names ...string) error {
 	fields := checkNames(names)
 	if !goodHolder(holder) {
-		fields = append(fields, fault.Field{Field: "holder", Code: "invalid", Message: fmt.Sprintf("must be 1 to %d printable ASCII characters without spaces", MaxLockHolder)})
+		fields = append(fields, apperror.Field{Field: "holder", Code: "invalid", Message: fmt.Sprintf("must be 1 to %d printable ASCII characters without spaces", MaxLockHolder)})
 	}
 	if ttl < MinLockTTL || ttl > MaxLockTTL {
-		fields = append(fields, fault.Field{Field: "ttl", Code: "invalid", Message: fmt.Sprintf("must be %v to %v", MinLockTTL, MaxLockTTL)})
+		fields = append(fields, apperror.Field{Field: "ttl", Code: "invalid", Message: fmt.Sprintf("must be %v to %v", MinLockTTL, MaxLockTTL)})
 	}
-	return fault.Invalid(fields)
+	return apperror.Invalid(fields)
 }
 
-func checkNames(names []string) []fault.Field {
+func checkNames(names []string) []apperror.Field {
 	if len(names) > MaxLockNames {
-		return []fault.Field{{Field: "names", Code: "invalid", Message: fmt.Sprintf("must be at most %d names", MaxLockNames)}}
+		return []apperror.Field{{Field: "names", Code: "invalid", Message: fmt.Sprintf("must be at most %d names", MaxLockNames)}}
 	}
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if len(name) == 0 || len(name) > MaxLockName {
-			return []fault.Field{{Field: "name", Code: "invalid", Message: fmt.Sprintf("must be 1 to %d bytes long", MaxLockName)}}
+			return []apperror.Field{{Field: "name", Code: "invalid", Message: fmt.Sprintf("must be 1 to %d bytes long", MaxLockName)}}
 		}
 		if seen[name] {
-			return []fault.Field{{Field: "names", Code: "invalid", Message: fmt.Sprintf("must hold %q only once", name)}}
+			return []apperror.Field{{Field: "names", Code: "invalid", Message: fmt.Sprintf("must hold %q only once", name)}}
 		}
 		seen[name] = true
 	}

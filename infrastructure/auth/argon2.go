@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // Cost of one hash: 19 MiB, two passes, one lane (about 25 ms).
@@ -36,7 +36,7 @@ const queueLength = 32
 
 // Argon2 hashes passwords with argon2id. Each hash holds 19 MiB, so the number
 // computed at one time is bounded; of further calls 32 wait, and the rest is
-// refused with fault.KindTooMany. It is safe for concurrent use.
+// refused with apperror.KindTooMany. It is safe for concurrent use.
 type Argon2 struct {
 	places  chan struct{}
 	waiting chan struct{}
@@ -104,7 +104,7 @@ func (a *Argon2) enter(ctx context.Context) error {
 	case a.waiting <- struct{}{}:
 		defer func() { <-a.waiting }()
 	default:
-		f := fault.New(fault.KindTooMany, "too_many_logins", "the server checks as many passwords as it can; wait and try again")
+		f := apperror.New(apperror.KindTooMany, "too_many_logins", "the server checks as many passwords as it can; wait and try again")
 		f.RetryAfterSec = 1
 		return f
 	}

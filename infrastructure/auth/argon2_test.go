@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/auth"
 )
 
@@ -74,7 +74,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 		go func() { outcomes <- h.Burn(t.Context(), "x") }()
 	}
 	for range 100 - 32 {
-		require.True(t, fault.Is(<-outcomes, fault.KindTooMany))
+		require.True(t, apperror.Is(<-outcomes, apperror.KindTooMany))
 	}
 	free()
 	for range 32 {

@@ -8,8 +8,8 @@ import (
 	"maps"
 	"runtime/debug"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
@@ -27,7 +27,7 @@ type Executor interface {
 type Checker interface {
 	// Check lists what is wrong with the executor's part of a definition, whose
 	// data is a JSON object, in the field names of the API.
-	Check(job *entity.Job) []fault.Field
+	Check(job *entity.Job) []apperror.Field
 }
 
 // DistributedExecutor runs attempts of every type that this node can run. It
@@ -92,7 +92,7 @@ func ends(s entity.Status) bool {
 // Check lists what is wrong with the executor's part of a definition. It adds
 // to validation.Job and leaves to it what is reported there: unknown types, a
 // missing class, and data that is not a JSON object.
-func (d *DistributedExecutor) Check(job *entity.Job) []fault.Field {
+func (d *DistributedExecutor) Check(job *entity.Job) []apperror.Field {
 	var checker Checker = d.elsewhere[job.Type]
 	if executor := d.executors[job.Type]; executor != nil {
 		checker = executor
@@ -101,7 +101,7 @@ func (d *DistributedExecutor) Check(job *entity.Job) []fault.Field {
 	case checker != nil && validation.Object(job.Data):
 		return checker.Check(job)
 	case checker == nil && known(job.Type):
-		return []fault.Field{{Field: "jobType", Code: "not_enabled", Message: refusal(job.Type)}}
+		return []apperror.Field{{Field: "jobType", Code: "not_enabled", Message: refusal(job.Type)}}
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 )
@@ -20,7 +20,7 @@ import (
 // scripted is an executor that does what a test says.
 type scripted struct {
 	run   func(ctx context.Context) entity.Outcome
-	wrong []fault.Field
+	wrong []apperror.Field
 }
 
 // commandsOff says what is missing, and which keys put it right.
@@ -30,7 +30,7 @@ func (s scripted) Run(ctx context.Context, _ entity.Run, _ entity.Reporter) enti
 	return s.run(ctx)
 }
 
-func (s scripted) Check(*entity.Job) []fault.Field { return s.wrong }
+func (s scripted) Check(*entity.Job) []apperror.Field { return s.wrong }
 
 func runScript(ctx context.Context, script func(ctx context.Context) entity.Outcome) (entity.Outcome, *executortest.Recorder) {
 	rep := &executortest.Recorder{}
@@ -199,20 +199,20 @@ func TestRunMendsHalfAnOutcome(t *testing.T) {
 }
 
 func TestCheckAsksTheExecutorOfTheType(t *testing.T) {
-	wrong := []fault.Field{{Field: "jobData.x", Code: "invalid", Message: "no"}}
+	wrong := []apperror.Field{{Field: "jobData.x", Code: "invalid", Message: "no"}}
 	d := executor.New(map[entity.JobType]executor.Executor{entity.JobCustom: scripted{wrong: wrong}}, nil)
 	cases := []struct {
 		name string
 		job  entity.Job
-		want []fault.Field
+		want []apperror.Field
 	}{
 		{"wrong", entity.Job{Type: entity.JobCustom, Data: "{}"}, wrong},
 		{"data that the domain refuses", entity.Job{Type: entity.JobCustom, Data: "[]"}, nil},
 		{"type that the domain refuses", entity.Job{Type: "MAGIC", Data: "{}"}, nil},
-		{"commands", entity.Job{Type: entity.JobCommand, Data: "{}"}, []fault.Field{
+		{"commands", entity.Job{Type: entity.JobCommand, Data: "{}"}, []apperror.Field{
 			{Field: "jobType", Code: "not_enabled", Message: commandsOff},
 		}},
-		{"no such executor", entity.Job{Type: entity.JobHTTP, Data: "{}"}, []fault.Field{
+		{"no such executor", entity.Job{Type: entity.JobHTTP, Data: "{}"}, []apperror.Field{
 			{Field: "jobType", Code: "not_enabled", Message: `jobs of type "HTTP" are not enabled on this server`},
 		}},
 	}

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -160,7 +160,7 @@ func (f *Fallback) trouble(ctx context.Context, err error) {
 		if f.restUntil.Swap(0) != 0 {
 			f.log.InfoContext(ctx, "Redis answers again, locks ask it first")
 		}
-	case fault.Is(err, fault.KindUnavailable):
+	case apperror.Is(err, apperror.KindUnavailable):
 		if f.restUntil.Swap(int64(f.clock.Monotonic()+rest)) == 0 {
 			f.log.WarnContext(ctx, "Redis does not answer, locks are in the store alone", "error", err)
 		}

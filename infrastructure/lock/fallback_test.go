@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock/locktest"
@@ -163,6 +163,6 @@ func TestRedisIsLeftAloneWhileItIsAway(t *testing.T) {
 	require.Equal(t, []string{"claim", "release"}, round())
 
 	_, _, err := f.TryLock(t.Context(), "", "a", time.Minute)
-	require.True(t, fault.Is(err, fault.KindInvalid))
+	require.True(t, apperror.Is(err, apperror.KindInvalid))
 	require.NotEmpty(t, round(), "a wrong argument is no outage")
 }

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-var errAway = fault.New(fault.KindUnavailable, "away", "the server is away")
+var errAway = apperror.New(apperror.KindUnavailable, "away", "the server is away")
 
 // counted is a locker that tells of each call, and fails while it has an error.
 type counted struct {

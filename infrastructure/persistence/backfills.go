@@ -11,8 +11,8 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -87,12 +87,12 @@ func (r *Backfills) Backfill(ctx context.Context, id string) (entity.Backfill, e
 
 func (c *conn) backfill(ctx context.Context, id string) (entity.Backfill, error) {
 	if !plain(id) {
-		return entity.Backfill{}, fault.NotFound("backfill", id)
+		return entity.Backfill{}, apperror.NotFound("backfill", id)
 	}
 	var row backfillRow
 	err := c.gorm(ctx, "backfill.get").Where("id = ?", id).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return entity.Backfill{}, fault.NotFound("backfill", id)
+		return entity.Backfill{}, apperror.NotFound("backfill", id)
 	}
 	if err != nil {
 		return entity.Backfill{}, err
@@ -161,7 +161,7 @@ func (w *backfillWriter) Save(ctx context.Context, b entity.Backfill) error {
 		update_time = ?, version = version + 1 WHERE id = ? AND version = ? AND status = 'ACTIVE'`,
 		text(b.Cursor), string(b.Status), b.AlreadyRun, b.Started, openTimes(b.Open), text(b.UpdateTime), b.ID, b.Version)
 	if err == nil && n == 0 {
-		return fault.Conflict("stale_version", "the backfill changed since version %d", b.Version)
+		return apperror.Conflict("stale_version", "the backfill changed since version %d", b.Version)
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -83,7 +83,7 @@ func (b *Beats) close() error {
 }
 
 // Hold makes sure that one process at a time runs as this node on this store: a
-// second one is told so, by fault.KindConflict. An SQLite file belongs to one
+// second one is told so, by apperror.KindConflict. An SQLite file belongs to one
 // process already, by the lock of its data folder.
 func (b *Beats) Hold(ctx context.Context) error {
 	if b.db == nil {
@@ -108,7 +108,7 @@ func (b *Beats) Hold(ctx context.Context) error {
 		b.drop()
 		return b.s.dialect.away(fmt.Errorf("hold the node id %s: %w", b.node, err))
 	case b.life.LockSession == 0:
-		return fault.Conflict("node_id_taken", "another process runs as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", b.node)
+		return apperror.Conflict("node_id_taken", "another process runs as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", b.node)
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -93,7 +93,7 @@ func TestANodesIDIsHeldByItsBeats(t *testing.T) {
 	a := newMember(t, cfg, "a")
 	other, err := dbtest.Open(t, cfg).Beats("a", time.Second, 2*time.Second)
 	require.NoError(t, err)
-	require.True(t, fault.Is(other.Hold(t.Context()), fault.KindConflict))
+	require.True(t, apperror.Is(other.Hold(t.Context()), apperror.KindConflict))
 
 	// The server ends the connection: the next beat fails or dials anew, and the lock is taken again.
 	n := a.seen(t, "a")

@@ -6,8 +6,8 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -111,7 +111,7 @@ func (r *Records) DeadLetterCauses(ctx context.Context, f repository.DeadLetterF
 	for i, row := range rows {
 		out[i] = repository.DeadLetterCause{JobID: row.JobID, Reason: entity.Reason(row.Reason), Count: row.Count, First: row.First.time()}
 		letter, err := r.DeadLetter(ctx, row.Latest)
-		if err != nil && !fault.Is(err, fault.KindNotFound) { // replayed meanwhile
+		if err != nil && !apperror.Is(err, apperror.KindNotFound) { // replayed meanwhile
 			return nil, err
 		}
 		out[i].Latest = letter
@@ -122,12 +122,12 @@ func (r *Records) DeadLetterCauses(ctx context.Context, f repository.DeadLetterF
 // DeadLetter implements repository.RecordReader.
 func (r *Records) DeadLetter(ctx context.Context, executionID string) (entity.DeadLetter, error) {
 	if !plain(executionID) {
-		return entity.DeadLetter{}, fault.NotFound("dead letter", executionID)
+		return entity.DeadLetter{}, apperror.NotFound("dead letter", executionID)
 	}
 	var row letterRow
 	err := r.c.gorm(ctx, "dead-letter.get").Where("execution_id = ?", executionID).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return entity.DeadLetter{}, fault.NotFound("dead letter", executionID)
+		return entity.DeadLetter{}, apperror.NotFound("dead letter", executionID)
 	}
 	return row.entity(), err
 }

@@ -15,7 +15,7 @@ import (
 	"modernc.org/sqlite"
 	lite "modernc.org/sqlite/lib"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -154,15 +154,15 @@ func (d *dialect) describe(statement string, err error) error {
 // away reports the store as unavailable where that is the reason, so that an
 // edge can answer "later" instead of "broken".
 func (d *dialect) away(err error) error {
-	if err == nil || fault.Is(err, fault.KindUnavailable) {
+	if err == nil || apperror.Is(err, apperror.KindUnavailable) {
 		return err
 	}
 	switch d.kind(err) {
 	case kindBroken, kindAway, kindRetry:
-		return fault.Unavailable(err)
+		return apperror.Unavailable(err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fault.Unavailable(err)
+		return apperror.Unavailable(err)
 	}
 	return err
 }

@@ -3,8 +3,8 @@ package persistence
 import (
 	"context"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // alike is what one statement writes into many rows. What does not apply is empty.
@@ -55,7 +55,7 @@ func (c *conn) writeAlike(ctx context.Context, name string, from entity.Status, 
 				return err
 			}
 			if n != int64(len(part)) {
-				return fault.Conflict("stale_token", "%d of %d runs are not %s any more", int64(len(part))-n, len(part), from)
+				return apperror.Conflict("stale_token", "%d of %d runs are not %s any more", int64(len(part))-n, len(part), from)
 			}
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
@@ -17,14 +17,14 @@ type Executions struct{ c *conn }
 // Get implements repository.ExecutionReader.
 func (r *Executions) Get(ctx context.Context, id string) (*entity.Execution, error) {
 	if !plain(id) {
-		return nil, fault.NotFound("execution", id)
+		return nil, apperror.NotFound("execution", id)
 	}
 	rows, err := collect(ctx, r.c, "execution.get", selectViews+" WHERE id = ?", []any{id}, scanView)
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, fault.NotFound("execution", id)
+		return nil, apperror.NotFound("execution", id)
 	}
 	return rows[0], nil
 }

@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"slices"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // Lock implements repository.ExecutionWriter.
@@ -118,7 +118,7 @@ func (w *executionWriter) Update(ctx context.Context, e *entity.Execution, from 
 		return err
 	}
 	if n == 0 {
-		return fault.Conflict("stale_token", "execution %s is not %s under token %d any more", e.ID, from, token)
+		return apperror.Conflict("stale_token", "execution %s is not %s under token %d any more", e.ID, from, token)
 	}
 	return nil
 }

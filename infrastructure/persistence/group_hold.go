@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -38,7 +38,7 @@ func (r *Groups) HoldGroup(ctx context.Context, name string, paused bool, p enti
 			return err
 		}
 		if len(groups) == 0 || groups[0].Name != name {
-			return fault.NotFound("group", name)
+			return apperror.NotFound("group", name)
 		}
 		g = groups[0]
 		if paused == g.Paused && (!paused || p == (entity.Pause{})) {

@@ -8,8 +8,8 @@ import (
 
 	"gorm.io/gorm/clause"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -85,7 +85,7 @@ func (c *conn) group(ctx context.Context, name string) (entity.Group, error) {
 		return entity.Group{}, err
 	}
 	if len(groups) == 0 || groups[0].Name != name {
-		return entity.Group{}, fault.NotFound("group", name)
+		return entity.Group{}, apperror.NotFound("group", name)
 	}
 	return groups[0], nil
 }
@@ -98,7 +98,7 @@ func (r *Groups) AddGroup(ctx context.Context, g entity.Group) error {
 		}).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) {
-		return fault.Conflict("name_taken", "a group with the name %q exists", g.Name)
+		return apperror.Conflict("name_taken", "a group with the name %q exists", g.Name)
 	}
 	return err
 }
@@ -118,7 +118,7 @@ func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, ve
 			return err
 		}
 		if n == 0 {
-			return fault.Conflict("stale_version", "the group is at version %d, not %d: read it again and repeat the edit", g.Version, version)
+			return apperror.Conflict("stale_version", "the group is at version %d, not %d: read it again and repeat the edit", g.Version, version)
 		}
 		return nil
 	})
@@ -134,12 +134,12 @@ func (r *Groups) DropGroup(ctx context.Context, name string) error {
 			return err
 		}
 		if len(found) == 0 || found[0] != name {
-			return fault.NotFound("group", name)
+			return apperror.NotFound("group", name)
 		}
 		n, err := c.exec(ctx, "group.drop",
 			"DELETE FROM scheduler_job_group WHERE name = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_definition WHERE group_name = ? AND deleted = 0)", name, name)
 		if err == nil && n == 0 {
-			return fault.Conflict("not_empty", "the group still has jobs: move or delete them first")
+			return apperror.Conflict("not_empty", "the group still has jobs: move or delete them first")
 		}
 		return err
 	})

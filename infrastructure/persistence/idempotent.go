@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -29,7 +29,7 @@ func (r *IdempotentCalls) Begin(ctx context.Context, c entity.IdempotentCall, tt
 			return existing, ok, err
 		}
 	}
-	return existing, false, fault.Conflict("in_progress", "calls with this Idempotency-Key come and go; try again")
+	return existing, false, apperror.Conflict("in_progress", "calls with this Idempotency-Key come and go; try again")
 }
 
 func (r *IdempotentCalls) begin(ctx context.Context, c entity.IdempotentCall, ttl time.Duration) (entity.IdempotentCall, bool, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -131,8 +131,8 @@ func TestOnlyAnAnswerMakesACommitCertain(t *testing.T) {
 
 func TestAnAwayStoreIsUnavailable(t *testing.T) {
 	d := newMySQLDialect()
-	require.True(t, fault.Is(d.away(mysql.ErrInvalidConn), fault.KindUnavailable))
-	require.True(t, fault.Is(d.away(context.DeadlineExceeded), fault.KindUnavailable))
+	require.True(t, apperror.Is(d.away(mysql.ErrInvalidConn), apperror.KindUnavailable))
+	require.True(t, apperror.Is(d.away(context.DeadlineExceeded), apperror.KindUnavailable))
 	require.Equal(t, context.Canceled, d.away(context.Canceled))
 	require.NoError(t, d.away(nil))
 }

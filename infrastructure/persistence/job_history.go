@@ -4,8 +4,8 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -24,7 +24,7 @@ func (r *Jobs) History(ctx context.Context, id string, p repository.Page) ([]*en
 	if before != "" {
 		version, err := strconv.Atoi(before)
 		if err != nil {
-			return nil, "", fault.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
+			return nil, "", apperror.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
 		}
 		query = query.Where("version < ?", version)
 	}

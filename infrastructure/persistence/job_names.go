@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -17,7 +17,7 @@ const maxNameCursor = 820
 func (r *Jobs) JobsByName(ctx context.Context, group string, p repository.Page) ([]*entity.Job, string, error) {
 	after, err := base64.RawURLEncoding.DecodeString(p.Cursor)
 	if err != nil || len(after) > maxNameCursor {
-		return nil, "", fault.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
+		return nil, "", apperror.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
 	}
 	limit := pageSize(p.Limit)
 	within := condition{"name_key > ?", []any{after}}

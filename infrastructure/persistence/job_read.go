@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"strings"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -16,14 +16,14 @@ type Jobs struct{ c *conn }
 // Get implements repository.JobReader.
 func (r *Jobs) Get(ctx context.Context, id string) (*entity.Job, error) {
 	if !plain(id) {
-		return nil, fault.NotFound("job", id)
+		return nil, apperror.NotFound("job", id)
 	}
 	jobs, err := collect(ctx, r.c, "job.get", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE id = ? AND deleted = 0", []any{id}, scanJob)
 	if err != nil {
 		return nil, err
 	}
 	if len(jobs) == 0 {
-		return nil, fault.NotFound("job", id)
+		return nil, apperror.NotFound("job", id)
 	}
 	return jobs[0], nil
 }

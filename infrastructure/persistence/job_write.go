@@ -9,8 +9,8 @@ import (
 
 	"gorm.io/gorm/clause"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 )
@@ -99,7 +99,7 @@ func sorted(ids []string) []string {
 // LockFull implements repository.JobWriter.
 func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error) {
 	if !plain(id) {
-		return nil, fault.NotFound("job", id)
+		return nil, apperror.NotFound("job", id)
 	}
 	jobs, err := collect(ctx, w.c, "job.lock-full", "SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.d.byPrimary+
 		" WHERE id = ? AND deleted = 0"+w.c.d.forUpdate, []any{id}, scanJob)
@@ -107,7 +107,7 @@ func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error
 		return nil, err
 	}
 	if len(jobs) == 0 {
-		return nil, fault.NotFound("job", id)
+		return nil, apperror.NotFound("job", id)
 	}
 	return jobs[0], nil
 }
@@ -148,9 +148,9 @@ func nameTaken(err error) error {
 		return err
 	}
 	if violates(err, "uk_name_key", "name_key") {
-		return fault.Conflict("name_taken", "a job with this name exists in the group; choose another name")
+		return apperror.Conflict("name_taken", "a job with this name exists in the group; choose another name")
 	}
-	return fault.Conflict("id_taken", "a job with this id exists")
+	return apperror.Conflict("id_taken", "a job with this id exists")
 }
 
 // versionRow is a row of scheduler_job_version.
@@ -203,7 +203,7 @@ func (w *jobWriter) Update(ctx context.Context, job *entity.Job, deleted bool) e
 		return nameTaken(res.Error)
 	}
 	if res.RowsAffected == 0 {
-		return fault.NotFound("job", job.ID)
+		return apperror.NotFound("job", job.ID)
 	}
 	if err := w.c.ensureGroups(ctx, job); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -146,7 +146,7 @@ func (r *Locks) change(ctx context.Context, name string, fn func(ctx context.Con
 		return fn(ctx, c, now)
 	})
 	if errors.Is(err, repository.ErrCommitUnknown) {
-		return fault.Unavailable(err)
+		return apperror.Unavailable(err)
 	}
 	return err
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock/locktest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
@@ -78,7 +78,7 @@ func TestALostReplyToALockIsUnavailable(t *testing.T) {
 	p.set(func(p *proxy) { p.loseReply = true })
 	_, ok, err := s.Locks.TryLock(t.Context(), "x", "a", time.Minute)
 	require.ErrorIs(t, err, repository.ErrCommitUnknown)
-	require.True(t, fault.Is(err, fault.KindUnavailable))
+	require.True(t, apperror.Is(err, apperror.KindUnavailable))
 	require.False(t, ok)
 	_, ok, err = s.Locks.TryLock(t.Context(), "x", "a", time.Minute)
 	require.NoError(t, err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -68,7 +68,7 @@ func (r *Nodes) Mark(ctx context.Context, n entity.Node, status entity.NodeStatu
 // Drain implements repository.Nodes.
 func (r *Nodes) Drain(ctx context.Context, id string, draining bool) error {
 	if !plain(id) {
-		return fault.NotFound("node", id)
+		return apperror.NotFound("node", id)
 	}
 	status, from := entity.NodeDraining, "status IN ('UP', 'SUSPECT')"
 	if !draining {
@@ -83,9 +83,9 @@ func (r *Nodes) Drain(ctx context.Context, id string, draining bool) error {
 	case err != nil:
 		return err
 	case len(states) == 0:
-		return fault.NotFound("node", id)
+		return apperror.NotFound("node", id)
 	case states[0] == string(entity.NodeDown):
-		return fault.Conflict("node_down", "the node is down; it takes no runs until it is back")
+		return apperror.Conflict("node_down", "the node is down; it takes no runs until it is back")
 	}
 	return nil // it is so already
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // OpenError is why a store cannot be opened, as one line that names the setting
@@ -27,7 +27,7 @@ type OpenError struct {
 // Error implements error.
 func (e *OpenError) Error() string { return e.Remedy }
 
-// Unwrap gives the cause; it is of fault.KindUnavailable where waiting may help.
+// Unwrap gives the cause; it is of apperror.KindUnavailable where waiting may help.
 func (e *OpenError) Unwrap() error { return e.err }
 
 // Waitable reports errors of Open that may go away by themselves: the server
@@ -41,7 +41,7 @@ func Waitable(err error) bool {
 	case kindBroken, kindAway, kindRetry:
 		return true
 	}
-	return fault.Is(err, fault.KindUnavailable)
+	return apperror.Is(err, apperror.KindUnavailable)
 }
 
 func mistaken(format string, args ...any) *OpenError {
@@ -80,7 +80,7 @@ func connectError(cfg *mysql.Config, err error) error {
 		e.Final, e.Remedy = true, fmt.Sprintf("the store at %s was reached without agreement on TLS; check tls=… in store.dsn (PS_STORE_DSN)", cfg.Addr)
 	default:
 		e.Remedy = fmt.Sprintf("the store at %s does not answer: %s; %s", cfg.Addr, reasonOf(err), checkDSN)
-		e.err = fault.Unavailable(err)
+		e.err = apperror.Unavailable(err)
 	}
 	return e
 }

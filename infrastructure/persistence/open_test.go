@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -195,7 +195,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	_, err := persistence.Open(t.Context(), persistence.Config{Driver: "mysql", DSN: "u:secret@tcp(127.0.0.1:1)/db"})
-	require.True(t, fault.Is(err, fault.KindUnavailable))
+	require.True(t, apperror.Is(err, apperror.KindUnavailable))
 	require.NotContains(t, err.Error(), "audit")
 }
 

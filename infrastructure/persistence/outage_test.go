@@ -13,8 +13,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -223,15 +223,15 @@ func TestAnAwayServerIsUnavailableAndComesBack(t *testing.T) {
 	p.set(func(p *proxy) { p.away = true })
 	p.cut()
 	runs := 0
-	require.True(t, fault.Is(addUser(s, "a", &runs), fault.KindUnavailable))
+	require.True(t, apperror.Is(addUser(s, "a", &runs), apperror.KindUnavailable))
 	require.Zero(t, runs)
 	_, err := s.PendingEvents(t.Context(), 1)
-	require.True(t, fault.Is(err, fault.KindUnavailable))
+	require.True(t, apperror.Is(err, apperror.KindUnavailable))
 	_, err = s.Jobs.Get(t.Context(), "x")
-	require.True(t, fault.Is(err, fault.KindUnavailable), "GORM's statements too")
+	require.True(t, apperror.Is(err, apperror.KindUnavailable), "GORM's statements too")
 	_, err = s.UserByName(t.Context(), "x")
-	require.True(t, fault.Is(err, fault.KindUnavailable))
-	require.True(t, fault.Is(s.Ping(t.Context()), fault.KindUnavailable))
+	require.True(t, apperror.Is(err, apperror.KindUnavailable))
+	require.True(t, apperror.Is(s.Ping(t.Context()), apperror.KindUnavailable))
 	p.set(func(p *proxy) { p.away = false })
 	require.NoError(t, addUser(s, "a", &runs))
 	require.NoError(t, s.Ping(t.Context()))
@@ -258,7 +258,7 @@ func TestARowThatIsLockedForLongIsUnavailable(t *testing.T) {
 	<-locked
 	start := time.Now()
 	_, err = s.Heartbeat(t.Context(), entity.Node{ID: "n1", Epoch: 1})
-	require.True(t, fault.Is(err, fault.KindUnavailable), "%v", err)
+	require.True(t, apperror.Is(err, apperror.KindUnavailable), "%v", err)
 	require.Less(t, time.Since(start), 15*time.Second)
 	close(release)
 	require.NoError(t, <-held)

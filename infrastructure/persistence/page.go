@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // The bounds of a page.
@@ -37,7 +37,7 @@ func writeCursor(id string) string { return base64.RawURLEncoding.EncodeToString
 func readCursor(cursor string) (string, error) {
 	id, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || !plain(string(id)) {
-		return "", fault.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
+		return "", apperror.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
 	}
 	return string(id), nil
 }
@@ -46,7 +46,7 @@ func readCursor(cursor string) (string, error) {
 func readNameCursor(cursor string) (string, error) {
 	name, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || !utf8.Valid(name) || len(name) > 400 {
-		return "", fault.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
+		return "", apperror.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
 	}
 	return string(name), nil
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -42,7 +42,7 @@ func TestCallersCannotTakeTheConnectionsOfTheEngine(t *testing.T) {
 	for range 40 {
 		callers.Go(func() {
 			err := s.Drain(caller, "b", true)
-			if !fault.Is(err, fault.KindUnavailable) {
+			if !apperror.Is(err, apperror.KindUnavailable) {
 				t.Errorf("a caller that cannot be served is told to come again: %v", err)
 			}
 		})

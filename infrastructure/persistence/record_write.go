@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
@@ -74,7 +74,7 @@ func (w *recordWriter) MarkReplayed(ctx context.Context, executionID, replayID s
 // DropDeadLetter implements repository.RecordWriter.
 func (w *recordWriter) DropDeadLetter(ctx context.Context, executionID string) error {
 	if !plain(executionID) {
-		return fault.NotFound("dead letter", executionID)
+		return apperror.NotFound("dead letter", executionID)
 	}
 	n, err := w.c.exec(ctx, "dead-letter.drop", "DELETE FROM scheduler_dead_letter WHERE execution_id = ? AND replayed_as IS NULL", executionID)
 	if err != nil || n == 1 {
@@ -90,9 +90,9 @@ func (w *recordWriter) notWaiting(ctx context.Context, executionID string) error
 		return err
 	}
 	if found[0] == 0 {
-		return fault.NotFound("dead letter", executionID)
+		return apperror.NotFound("dead letter", executionID)
 	}
-	return fault.Conflict("already_replayed", "the dead letter of execution %s was replayed before", executionID)
+	return apperror.Conflict("already_replayed", "the dead letter of execution %s was replayed before", executionID)
 }
 
 // AddEvents implements repository.RecordWriter.

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -72,7 +72,7 @@ func (r *Secrets) AddSecret(ctx context.Context, s entity.Secret) error {
 		}).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) {
-		return fault.Conflict("name_taken", "a secret with the name %q exists", s.Name)
+		return apperror.Conflict("name_taken", "a secret with the name %q exists", s.Name)
 	}
 	return err
 }
@@ -105,9 +105,9 @@ func (c *conn) secretAt(ctx context.Context, name string, version int) error {
 	case err != nil:
 		return err
 	case len(found) == 0:
-		return fault.NotFound("secret", name)
+		return apperror.NotFound("secret", name)
 	}
-	return fault.Conflict("stale_version", "the secret is at version %d, not %d: read it again and repeat the edit", found[0], version)
+	return apperror.Conflict("stale_version", "the secret is at version %d, not %d: read it again and repeat the edit", found[0], version)
 }
 
 // ResealSecret implements repository.Secrets.
@@ -125,7 +125,7 @@ func (r *Secrets) ResealSecret(ctx context.Context, s entity.Secret) (ok bool, e
 func (r *Secrets) DropSecret(ctx context.Context, name string, version int) error {
 	return r.s.change(ctx, repository.LaneAPI, "secret-drop", func(ctx context.Context, c *conn) error {
 		if !plain(name) {
-			return fault.NotFound("secret", name)
+			return apperror.NotFound("secret", name)
 		}
 		n, err := c.exec(ctx, "secret.drop", "DELETE FROM scheduler_secret WHERE name = ? AND version = ?", name, version)
 		if err != nil || n == 1 {

@@ -205,7 +205,7 @@ func (s *core) Close() error {
 // Info describes the store.
 func (s *core) Info() Info { return s.info }
 
-// Ping checks that the store answers; the error is of fault.KindUnavailable
+// Ping checks that the store answers; the error is of apperror.KindUnavailable
 // when it does not. It waits for no other call of the API.
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := repository.Patient(ctx)

@@ -8,8 +8,8 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -68,7 +68,7 @@ func (r *Tokens) AddToken(ctx context.Context, t entity.Token, most int) error {
 		case err != nil:
 			return err
 		case int(n[0]) >= most:
-			return fault.Conflict("too_many_tokens", "you have %d API tokens, and may have no more; revoke one that you do not need", n[0])
+			return apperror.Conflict("too_many_tokens", "you have %d API tokens, and may have no more; revoke one that you do not need", n[0])
 		}
 		return c.gorm(ctx, "token.insert").Create(&row).Error
 	})
@@ -76,7 +76,7 @@ func (r *Tokens) AddToken(ctx context.Context, t entity.Token, most int) error {
 
 // TokenByHash implements repository.Tokens.
 func (r *Tokens) TokenByHash(ctx context.Context, hash string, now time.Time) (entity.Token, error) {
-	unknown := fault.NotFound("token", "given")
+	unknown := apperror.NotFound("token", "given")
 	if !ascii(hash) {
 		return entity.Token{}, unknown
 	}
@@ -119,21 +119,21 @@ func (r *Tokens) ListTokens(ctx context.Context, userID string, p repository.Pag
 // DropToken implements repository.Tokens.
 func (r *Tokens) DropToken(ctx context.Context, id, userID string) (entity.Token, error) {
 	if !plain(id) {
-		return entity.Token{}, fault.NotFound("token", id)
+		return entity.Token{}, apperror.NotFound("token", id)
 	}
 	var row tokenRow
 	err := r.s.change(ctx, repository.LaneAPI, "token-drop", func(ctx context.Context, c *conn) error {
 		row = tokenRow{}
 		err := c.gorm(ctx, "token.of").Where("id = ? AND (? = '' OR user_id = ?)", id, userID, userID).Take(&row).Error
 		if errors.Is(err, gorm.ErrRecordNotFound) {
-			return fault.NotFound("token", id)
+			return apperror.NotFound("token", id)
 		}
 		if err != nil {
 			return err
 		}
 		n, err := c.exec(ctx, "token.drop", "DELETE FROM scheduler_api_token WHERE id = ?", id)
 		if err == nil && n == 0 {
-			return fault.NotFound("token", id)
+			return apperror.NotFound("token", id)
 		}
 		return err
 	})

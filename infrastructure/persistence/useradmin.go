@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -74,7 +74,7 @@ func (r *Users) DropUser(ctx context.Context, id string) error {
 // there is such a user.
 func (c *conn) spareTheLastAdmin(ctx context.Context, userID string, next entity.Role) error {
 	if !plain(userID) {
-		return fault.NotFound("user", userID)
+		return apperror.NotFound("user", userID)
 	}
 	admins, err := collect(ctx, c, "user.lock-admins", "SELECT id FROM scheduler_user WHERE role = 'admin' ORDER BY id"+c.d.forUpdate, nil, scanText)
 	if err != nil {
@@ -85,9 +85,9 @@ func (c *conn) spareTheLastAdmin(ctx context.Context, userID string, next entity
 	case err != nil:
 		return err
 	case len(found) == 0:
-		return fault.NotFound("user", userID)
+		return apperror.NotFound("user", userID)
 	case next != entity.RoleAdmin && len(admins) == 1 && admins[0] == userID:
-		return fault.Conflict("last_admin", "this is the last admin: make another user admin first")
+		return apperror.Conflict("last_admin", "this is the last admin: make another user admin first")
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -86,7 +86,7 @@ func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 		}).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) {
-		return fault.Conflict("name_taken", "a user with the name %q exists; small and capital letters count as the same", u.Name)
+		return apperror.Conflict("name_taken", "a user with the name %q exists; small and capital letters count as the same", u.Name)
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 func (r *Users) UserByName(ctx context.Context, name string) (entity.User, error) {
 	u, err := r.one(ctx, "user.by-name", "name = ?", name)
 	if err == nil && u.Name != name { // MySQL ignores trailing spaces when it compares
-		return entity.User{}, fault.NotFound("user", name)
+		return entity.User{}, apperror.NotFound("user", name)
 	}
 	return u, err
 }
@@ -103,7 +103,7 @@ func (r *Users) UserByName(ctx context.Context, name string) (entity.User, error
 // UserByID implements repository.Users.
 func (r *Users) UserByID(ctx context.Context, id string) (entity.User, error) {
 	if !plain(id) {
-		return entity.User{}, fault.NotFound("user", id)
+		return entity.User{}, apperror.NotFound("user", id)
 	}
 	return r.one(ctx, "user.by-id", "id = ?", id)
 }
@@ -112,7 +112,7 @@ func (r *Users) one(ctx context.Context, statement, where, key string) (entity.U
 	var row userRow
 	err := r.s.read.gorm(ctx, statement).Where(where, key).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return entity.User{}, fault.NotFound("user", key)
+		return entity.User{}, apperror.NotFound("user", key)
 	}
 	if err != nil {
 		return entity.User{}, err
@@ -128,7 +128,7 @@ func (r *Users) SetPassword(ctx context.Context, userID, hash string, keepTokens
 			return err
 		}
 		if n == 0 {
-			return fault.NotFound("user", userID)
+			return apperror.NotFound("user", userID)
 		}
 		if _, err = c.exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID); err != nil || keepTokens {
 			return err
@@ -177,7 +177,7 @@ func (r *Users) AddSession(ctx context.Context, v entity.Session, most int) erro
 
 // SessionByHash implements repository.Sessions.
 func (r *Users) SessionByHash(ctx context.Context, hash string, now time.Time) (entity.Session, error) {
-	unknown := fault.NotFound("session", "given")
+	unknown := apperror.NotFound("session", "given")
 	if !ascii(hash) {
 		return entity.Session{}, unknown
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
@@ -32,7 +32,7 @@ func TestNoTwoUsersDifferByCaseAlone(t *testing.T) {
 			if err := <-made; err == nil {
 				won++
 			} else {
-				require.True(t, fault.Is(err, fault.KindConflict), err)
+				require.True(t, apperror.Is(err, apperror.KindConflict), err)
 			}
 		}
 		require.Equal(t, 1, won, "of those that came at the same time")
@@ -48,7 +48,7 @@ func TestNoTwoUsersDifferByCaseAlone(t *testing.T) {
 		defer db.Close()
 		_, err = db.ExecContext(t.Context(), "UPDATE scheduler_user SET name_key = NULL WHERE id = 'user-100'")
 		require.NoError(t, err)
-		require.True(t, fault.Is(add(101, "old"), fault.KindConflict))
+		require.True(t, apperror.Is(add(101, "old"), apperror.KindConflict))
 		u, err := s.UserByName(t.Context(), "Old")
 		require.NoError(t, err)
 		require.Equal(t, "user-100", u.ID)

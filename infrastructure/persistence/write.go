@@ -9,8 +9,8 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 )
@@ -87,7 +87,7 @@ func (s *core) changeWaiting(ctx context.Context, lane repository.Lane, name str
 				if lane == repository.LaneFire {
 					return err
 				}
-				return fault.Unavailable(err)
+				return apperror.Unavailable(err)
 			}
 			lost++
 			again = again && lost < maxLost
@@ -95,12 +95,12 @@ func (s *core) changeWaiting(ctx context.Context, lane repository.Lane, name str
 			broken++
 			again = again && broken < maxBroken
 		case kindAway:
-			return fault.Unavailable(fmt.Errorf("write %s: %w", name, err))
+			return apperror.Unavailable(fmt.Errorf("write %s: %w", name, err))
 		default:
 			return err
 		}
 		if !again {
-			return fault.Unavailable(fmt.Errorf("write %s, %d times: %w", name, lost+broken, err))
+			return apperror.Unavailable(fmt.Errorf("write %s, %d times: %w", name, lost+broken, err))
 		}
 		s.log.Debug("a transaction is tried again", "transaction", name, "error", err)
 		if err := s.pause(ctx, lost+broken); err != nil {

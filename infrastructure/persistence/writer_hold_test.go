@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/enginetest"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/upkeep"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
@@ -81,8 +81,8 @@ func TestNoTransactionGrowsWithWhatWaits(t *testing.T) {
 	held("ends", jobs/batch, persistence.Traffic{Statements: 2*batch + 100, Rows: 4 * batch, Bytes: 2000 * batch})
 
 	clock.Advance(100 * 24 * time.Hour)
-	old := upkeep.NewRetention(upkeep.RetentionDeps{
-		Store: s, Clock: clock, StoreClock: n.Time, Days: upkeep.RetentionDays{Executions: 30, Logs: 30, Metrics: 30, Audit: 30}, Logger: slog.New(slog.DiscardHandler),
+	old := maintenance.NewRetention(maintenance.RetentionDeps{
+		Store: s, Clock: clock, StoreClock: n.Time, Days: maintenance.RetentionDays{Executions: 30, Logs: 30, Metrics: 30, Audit: 30}, Logger: slog.New(slog.DiscardHandler),
 	})
 	gone, err := old.RunOnce(t.Context())
 	require.NoError(t, err)

@@ -20,9 +20,9 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
@@ -128,7 +128,7 @@ func (s *Scheduler) EnsureJob(ctx context.Context, definition string) (id string
 	if err == nil {
 		return created.ID, nil
 	}
-	if !fault.Is(err, fault.KindConflict) {
+	if !apperror.Is(err, apperror.KindConflict) {
 		return "", err
 	}
 	return s.find(ctx, job.Job.Group, job.Job.Name, err)

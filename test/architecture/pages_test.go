@@ -44,7 +44,7 @@ func TestThePagesNameFilesThatThereAre(t *testing.T) {
 		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
 			if path := strings.TrimSuffix(m[1], "/"); !others[m[1]] {
 				found++
-				require.Contains(t, paths.String(), "/"+path+"\n", "%s names %s", page, m[1])
+				require.True(t, strings.Contains(paths.String(), "/"+path+"\n"), "%s names %s", page, m[1])
 			}
 		}
 	}

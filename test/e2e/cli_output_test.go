@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
+	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 )
 
 // answer is what the API answers to a call, byte for byte.
@@ -66,7 +66,7 @@ func TestTheCommandLinePrintsWhatTheAPIAnswers(t *testing.T) {
 		if strings.Contains(before, `"items"`) {
 			require.NotContains(t, got, `"items":null`, call)
 		}
-		asYAML, err := notation.FromYAML([]byte(s.must(append(args, "--output", "yaml")...)))
+		asYAML, err := yamljson.FromYAML([]byte(s.must(append(args, "--output", "yaml")...)))
 		require.NoError(t, err, call)
 		require.JSONEq(t, before, string(asYAML), call)
 		require.NotEmpty(t, s.must(args...), "the table of %s", call)

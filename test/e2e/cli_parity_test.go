@@ -21,7 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
+	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 )
 
 // exchange is a call that went through a wiretap, and its answer.
@@ -169,7 +169,7 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 		if strings.HasPrefix(last.call, "GET ") {
 			_, asYAML, errOut := s.run(append(args, "-o", "yaml")...)
 			said = slices.DeleteFunc(hear(), func(e exchange) bool { return e.call == "POST /api/v1/auth/logout" })
-			asJSON, err := notation.FromYAML([]byte(asYAML))
+			asJSON, err := yamljson.FromYAML([]byte(asYAML))
 			require.NoError(t, err, "%v: %s%s", args, asYAML, errOut)
 			if answer := said[len(said)-1].answer; json.Valid([]byte(answer)) {
 				require.JSONEq(t, answer, string(asJSON), "%v", args)

@@ -3,7 +3,7 @@ package request
 import (
 	"net/http"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // Login is the body of POST /auth/login.
@@ -54,7 +54,7 @@ func readFields(r *http.Request, bind func(*binder)) error {
 	b := newBinder(o, &f)
 	bind(b)
 	b.close()
-	return fault.Invalid(f.list)
+	return apperror.Invalid(f.list)
 }
 
 // required binds a text that must not be empty.

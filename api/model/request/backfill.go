@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // BackfillBody documents the body of POST /jobs/{id}/backfill.
@@ -33,5 +33,5 @@ func (r JobReader) Backfill(req *http.Request) (n service.Backfill, dryRun bool,
 	b.boolean("dryRun", &dryRun)
 	integer(b, "maxParallel", &n.MaxParallel)
 	b.close()
-	return n, dryRun, fault.Invalid(merge(f.list, n.Validate(r.Now())))
+	return n, dryRun, apperror.Invalid(merge(f.list, n.Validate(r.Now())))
 }

@@ -11,11 +11,11 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // faults collects wrong fields; binders of nested objects share one.
-type faults struct{ list []fault.Field }
+type faults struct{ list []apperror.Field }
 
 // maxFaults bounds the fields of one answer: a body of a million mistakes must
 // not become an answer of many times its size. The rest shows when these are
@@ -24,7 +24,7 @@ const maxFaults = 100
 
 func (f *faults) add(field, code, format string, args ...any) {
 	if len(f.list) < maxFaults {
-		f.list = append(f.list, fault.Field{Field: clip(field), Code: code, Message: fmt.Sprintf(format, args...)})
+		f.list = append(f.list, apperror.Field{Field: clip(field), Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -326,10 +326,10 @@ func clip(s string) string {
 // merge joins what the binding found with what the validation says, one entry
 // a field: a field of the wrong type was not bound, so what the validation
 // says about its default is noise.
-func merge(bound, validated []fault.Field) []fault.Field {
+func merge(bound, validated []apperror.Field) []apperror.Field {
 	out := slices.Clone(bound)
 	for _, v := range validated {
-		covered := slices.ContainsFunc(bound, func(b fault.Field) bool {
+		covered := slices.ContainsFunc(bound, func(b apperror.Field) bool {
 			return b.Field == v.Field || strings.HasPrefix(b.Field, v.Field+".") || strings.HasPrefix(b.Field, v.Field+"[")
 		})
 		if !covered {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // MaxBulk bounds the objects of one bulk action.
@@ -65,5 +65,5 @@ func readBulk(r *http.Request, more func(b *binder, v *Bulk)) (Bulk, error) {
 	case len(v.IDs) > MaxBulk:
 		f.add("ids", "too_many", "must name at most %d objects; send the rest in another call", MaxBulk)
 	}
-	return v, fault.Invalid(f.list)
+	return v, apperror.Invalid(f.list)
 }

@@ -3,7 +3,7 @@ package request
 import (
 	"net/http"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // CopyBody documents the body of POST /jobs/{id}/copy.
@@ -28,7 +28,7 @@ func ReadCopy(r *http.Request) (name, group string, err error) {
 	b.text("name", &name)
 	b.text("group", &group)
 	b.close()
-	return name, group, fault.Invalid(f.list)
+	return name, group, apperror.Invalid(f.list)
 }
 
 // ReadVersion reads a body of nothing but the version that the caller has
@@ -45,5 +45,5 @@ func ReadVersion(r *http.Request, ifMatch bool) (version int, err error) {
 	if version <= 0 && !ifMatch && len(f.list) == 0 {
 		f.add("version", "required", "must be the version that you have read, or send it as If-Match")
 	}
-	return version, fault.Invalid(f.list)
+	return version, apperror.Invalid(f.list)
 }

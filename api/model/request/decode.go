@@ -12,11 +12,11 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 func malformed(code, format string, args ...any) error {
-	return fault.New(fault.KindMalformed, code, fmt.Sprintf(format, args...))
+	return apperror.New(apperror.KindMalformed, code, fmt.Sprintf(format, args...))
 }
 
 // decode reads exactly one JSON object of at most so many values. What the
@@ -99,7 +99,7 @@ const noItem = -1
 // value reads one value.
 func (d *decoder) value() (any, error) {
 	if d.count++; d.count > d.most {
-		return nil, fault.New(fault.KindTooLarge, "too_many_values", fmt.Sprintf("the body holds more than %d values; send it in parts", d.most))
+		return nil, apperror.New(apperror.KindTooLarge, "too_many_values", fmt.Sprintf("the body holds more than %d values; send it in parts", d.most))
 	}
 	if d.count%lookEvery == 0 && d.ctx.Err() != nil {
 		return nil, fmt.Errorf("read the body: %w", d.ctx.Err())
@@ -142,7 +142,7 @@ func (d *decoder) object() (any, error) {
 		}
 		name, _ := t.(string)
 		if len(name) > maxName {
-			return nil, fault.InvalidField(d.where(name), "name_too_long", fmt.Sprintf("is a name of more than %d bytes; shorten it", maxName))
+			return nil, apperror.InvalidField(d.where(name), "name_too_long", fmt.Sprintf("is a name of more than %d bytes; shorten it", maxName))
 		}
 		v, err := d.inside(step{name: name, item: noItem})
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 func TestDecodeKeepsOrderAndDigits(t *testing.T) {
@@ -39,7 +39,7 @@ func TestDecodingStopsWithTheCall(t *testing.T) {
 	_, err = decode(t.Context(), many, maxBodyValues)
 	require.NoError(t, err)
 	_, err = decode(t.Context(), many, lookEvery)
-	require.True(t, fault.Is(err, fault.KindTooLarge))
+	require.True(t, apperror.Is(err, apperror.KindTooLarge))
 }
 
 func TestAFaultNamesItsPlace(t *testing.T) {
@@ -48,7 +48,7 @@ func TestAFaultNamesItsPlace(t *testing.T) {
 	_, err = decode(t.Context(), []byte(`{"`+strings.Repeat("x", 256)+`":1}`), 100)
 	require.NoError(t, err)
 	_, err = decode(t.Context(), []byte(`{"a":[{"b":{"`+strings.Repeat("x", 257)+`":1}}]}`), 100)
-	var invalid *fault.Error
+	var invalid *apperror.Error
 	require.ErrorAs(t, err, &invalid)
 	require.Equal(t, "name_too_long", invalid.Fields[0].Code)
 	require.Equal(t, clip("a[0].b."+strings.Repeat("x", 200)), invalid.Fields[0].Field)

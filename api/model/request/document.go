@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -51,7 +51,7 @@ func (r JobReader) Document(req *http.Request) (service.Document, error) {
 		j := r.bindEntry(b, now)
 		name := repository.JobName{Group: j.Job.Group, Name: j.Job.Name}
 		if first, twice := places[name]; twice {
-			j.Wrong = merge(j.Wrong, []fault.Field{duplicate(b, "jobs", first)})
+			j.Wrong = merge(j.Wrong, []apperror.Field{duplicate(b, "jobs", first)})
 		} else {
 			places[name] = i
 		}
@@ -64,8 +64,8 @@ func (r JobReader) Document(req *http.Request) (service.Document, error) {
 	return d, nil
 }
 
-func duplicate(b *binder, list string, first int) fault.Field {
-	return fault.Field{
+func duplicate(b *binder, list string, first int) apperror.Field {
+	return apperror.Field{
 		Field: join(b.path, "name"), Code: "duplicate",
 		Message: fmt.Sprintf("is that of %s[%d] too; a document names each once", list, first),
 	}
@@ -92,7 +92,7 @@ func bindGroups(b *binder) []entity.Group {
 		group.close()
 		wrong := merge(group.faults.list, within(group.path, validation.Group(g)))
 		if first, twice := places[g.Name]; twice {
-			wrong = merge(wrong, []fault.Field{duplicate(group, "groups", first)})
+			wrong = merge(wrong, []apperror.Field{duplicate(group, "groups", first)})
 		} else {
 			places[g.Name] = i
 		}
@@ -118,10 +118,10 @@ func parseDocument(r *http.Request) (*object, error) {
 		values += bytes.Count(body, []byte(mark))
 	}
 	if values > maxValues {
-		return nil, fault.New(fault.KindTooLarge, "document_too_large", fmt.Sprintf("the document has more than %d lines and values; send it in parts", maxValues))
+		return nil, apperror.New(apperror.KindTooLarge, "document_too_large", fmt.Sprintf("the document has more than %d lines and values; send it in parts", maxValues))
 	}
 	if kind != typeJSON {
-		if body, err = notation.FromYAML(body); err != nil {
+		if body, err = yamljson.FromYAML(body); err != nil {
 			return nil, malformed("invalid_yaml", "the body is not YAML as it is read here: %s", err.Error())
 		}
 	}
@@ -148,7 +148,7 @@ func (r JobReader) bindEntry(b *binder, now time.Time) service.Definition {
 }
 
 // within puts fields below a path.
-func within(path string, fields []fault.Field) []fault.Field {
+func within(path string, fields []apperror.Field) []apperror.Field {
 	for i := range fields {
 		fields[i].Field = join(path, fields[i].Field)
 	}

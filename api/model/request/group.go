@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // GroupBody documents the body of POST /groups.
@@ -67,10 +67,10 @@ func readGroup(r *http.Request, name string) (g Group, err error) {
 	if name != "" && g.Name != name {
 		f.add("name", "unchangeable", "a group cannot be renamed: make another one and copy the jobs to it")
 	}
-	return g, fault.Invalid(f.list)
+	return g, apperror.Invalid(f.list)
 }
 
 // VersionMismatch is the answer to an If-Match that does not hold.
 func VersionMismatch(what string, now, ifMatch int) error {
-	return fault.New(fault.KindPrecondition, "version_mismatch", fmt.Sprintf("the %s is at version %d, not %d: read it again", what, now, ifMatch))
+	return apperror.New(apperror.KindPrecondition, "version_mismatch", fmt.Sprintf("the %s is at version %d, not %d: read it again", what, now, ifMatch))
 }

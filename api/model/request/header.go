@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // maxIdempotencyKey is the length of a key in bytes.
@@ -26,7 +26,7 @@ func IfMatch(h http.Header) (version int, given bool, err error) {
 	}
 	n, err := strconv.Atoi(strings.Trim(strings.TrimPrefix(s, "W/"), `"`))
 	if err != nil || n < 1 {
-		return 0, true, fault.New(fault.KindPrecondition, "version_mismatch", "If-Match names no version of this object; read it and send its ETag")
+		return 0, true, apperror.New(apperror.KindPrecondition, "version_mismatch", "If-Match names no version of this object; read it and send its ETag")
 	}
 	return n, true, nil
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -15,7 +15,7 @@ import (
 
 // JobChecker checks the part of a definition that its executor reads.
 type JobChecker interface {
-	Check(job *entity.Job) []fault.Field
+	Check(job *entity.Job) []apperror.Field
 }
 
 // JobReader reads definitions from requests. It is safe for concurrent use if
@@ -89,25 +89,25 @@ func (r JobReader) Replace(req *http.Request, versionElsewhere bool) (JobEdit, e
 // onlyPast reports that nothing is wrong but that the schedule names no time
 // to come.
 func onlyPast(err error) bool {
-	var invalid *fault.Error
-	if !errors.As(err, &invalid) || invalid.Kind != fault.KindInvalid {
+	var invalid *apperror.Error
+	if !errors.As(err, &invalid) || invalid.Kind != apperror.KindInvalid {
 		return false
 	}
-	return !slices.ContainsFunc(invalid.Fields, func(f fault.Field) bool { return !past(f) })
+	return !slices.ContainsFunc(invalid.Fields, func(f apperror.Field) bool { return !past(f) })
 }
 
 // past reports that a field is wrong only in naming no time to come.
-func past(f fault.Field) bool {
+func past(f apperror.Field) bool {
 	return f.Code == schedule.CodeInPast || f.Code == schedule.CodeNeverFires
 }
 
 // check joins the findings of binding and validation.
 func (r JobReader) check(job *entity.Job, f *faults, now time.Time) error {
-	return fault.Invalid(merge(f.list, r.findings(job, now)))
+	return apperror.Invalid(merge(f.list, r.findings(job, now)))
 }
 
 // findings is what is wrong with a definition once it is bound.
-func (r JobReader) findings(job *entity.Job, now time.Time) []fault.Field {
+func (r JobReader) findings(job *entity.Job, now time.Time) []apperror.Field {
 	found := validation.Job(job, now)
 	if r.Checker != nil {
 		found = merge(found, r.Checker.Check(job))

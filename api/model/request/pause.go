@@ -5,8 +5,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // PauseBody documents the body of a pause, which may be empty.
@@ -36,7 +36,7 @@ func ReadPause(r *http.Request, user string) (entity.Pause, error) {
 	b := newBinder(o, &f)
 	b.pause(&p)
 	b.close()
-	return p, fault.Invalid(f.list)
+	return p, apperror.Invalid(f.list)
 }
 
 // ReadBulkPause reads the body of a bulk pause. A reason that is too long is told

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
@@ -69,11 +69,11 @@ func (r JobReader) Preview(req *http.Request) (Preview, error) {
 		p.From = r.Now()
 	}
 	p.Spec.Anchor = p.From
-	var found []fault.Field
+	var found []apperror.Field
 	if o.fields["schedule"] != nil {
 		for _, e := range schedule.Validate(p.Spec, p.From) {
-			found = append(found, fault.Field(e))
+			found = append(found, apperror.Field(e))
 		}
 	}
-	return p, fault.Invalid(merge(f.list, found))
+	return p, apperror.Invalid(merge(f.list, found))
 }

@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -151,5 +151,5 @@ func (q *Query) Done() error {
 			q.faults.add(name, "unknown_parameter", "is not a parameter here; known are %s", strings.Join(slices.Sorted(maps.Keys(q.taken)), ", "))
 		}
 	}
-	return fault.Invalid(q.faults.list)
+	return apperror.Invalid(q.faults.list)
 }

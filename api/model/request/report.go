@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"unicode/utf8"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // The bounds of a report, in bytes where not said otherwise.
@@ -73,7 +73,7 @@ func ReadReport(r *http.Request) (entity.RunReport, error) {
 	tooLong(&f, "result", report.Result, maxReportResult)
 	b.ignore("progress", "checkpoint") // also when they are null
 	b.close()
-	return report, fault.Invalid(f.list)
+	return report, apperror.Invalid(f.list)
 }
 
 func tooLong(f *faults, field, text string, limit int) {

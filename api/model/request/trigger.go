@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
 // maxParams bounds the parameters of a trigger, in bytes of JSON.
@@ -40,5 +40,5 @@ func ReadTrigger(r *http.Request) (service.Trigger, error) {
 		f.add("delaySec", "out_of_range", "must be from 0 to %d seconds", service.MaxDelaySec)
 	}
 	b.close()
-	return t, fault.Invalid(f.list)
+	return t, apperror.Invalid(f.list)
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // UserBody documents the body of POST /users.
@@ -87,7 +87,7 @@ func readUser(r *http.Request, fresh bool) (n service.NewUser, err error) {
 	// What GET shows may be sent back.
 	b.ignore("id", "username", "permissions", "createTime", "updateTime")
 	b.close()
-	return n, fault.Invalid(f.list)
+	return n, apperror.Invalid(f.list)
 }
 
 // ReadToken reads the body of POST /tokens.
@@ -114,5 +114,5 @@ func ReadToken(r *http.Request) (n service.NewToken, err error) {
 			break
 		}
 	}
-	return n, fault.Invalid(f.list)
+	return n, apperror.Invalid(f.list)
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
+	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -87,7 +87,7 @@ func (w *DocumentWriter) Add(jobs []*entity.Job) error {
 
 // yaml writes a list; one may stand below its name without being indented.
 func (w *DocumentWriter) yaml(list json.RawMessage) error {
-	text, err := notation.ToYAML(list)
+	text, err := yamljson.ToYAML(list)
 	w.b.Write(text)
 	return err
 }

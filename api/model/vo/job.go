@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 )
 
 // Definition is what people write of a job.
@@ -78,7 +78,7 @@ type Warning struct {
 }
 
 // FromWarnings makes the view of warnings; nil for none.
-func FromWarnings(found []fault.Field) []Warning {
+func FromWarnings(found []apperror.Field) []Warning {
 	var out []Warning
 	for _, f := range found {
 		out = append(out, Warning{Field: f.Field, Code: f.Code, Message: f.Message})

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 )
 
 // defaultGroup is the group of jobs that name none.
@@ -104,7 +104,7 @@ func once(what string, entries []entry) error {
 // add takes the documents of a file: documents of the server, jobs, and lists
 // of jobs. JSON is YAML too.
 func (d *definitions) add(file string, data []byte) error {
-	documents, err := notation.AllFromYAML(data)
+	documents, err := yamljson.AllFromYAML(data)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/platform-scheduler/platform-scheduler/api/model/notation"
+	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
@@ -198,7 +198,7 @@ func (n *naming) get() *cobra.Command {
 func (n *naming) describe(j described, next fireTimes) error {
 	zone := n.Zone(j.Schedule.TimeZone)
 	data := strings.TrimSpace(string(j.JobData))
-	if text, err := notation.ToYAML(j.JobData); err == nil && data != "{}" {
+	if text, err := yamljson.ToYAML(j.JobData); err == nil && data != "{}" {
 		data = string(text)
 	}
 	var times []string

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/sensitive"
 )
@@ -52,7 +52,7 @@ const DataField = "jobData"
 // Job lists everything that is wrong with a definition at now, in the order of
 // the API's fields; none is a good definition. It expects Defaults to have run
 // and does not look at what the executor of the type asks of jobData.
-func Job(j *entity.Job, now time.Time) []fault.Field {
+func Job(j *entity.Job, now time.Time) []apperror.Field {
 	c := &checker{}
 	c.identity(j)
 	c.work(j)
@@ -67,10 +67,10 @@ func Job(j *entity.Job, now time.Time) []fault.Field {
 }
 
 // checker gathers wrong fields.
-type checker struct{ fields []fault.Field }
+type checker struct{ fields []apperror.Field }
 
 func (c *checker) add(field, code, format string, args ...any) {
-	c.fields = append(c.fields, fault.Field{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+	c.fields = append(c.fields, apperror.Field{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) identity(j *entity.Job) {
@@ -96,7 +96,7 @@ func (c *checker) group(field, name string) {
 }
 
 // Group checks the settings of a group of jobs.
-func Group(g entity.Group) []fault.Field {
+func Group(g entity.Group) []apperror.Field {
 	c := &checker{}
 	if g.Name == "" {
 		c.add("name", CodeRequired, "give the group a name")

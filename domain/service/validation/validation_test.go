@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -26,7 +26,7 @@ func good() *entity.Job {
 }
 
 // faults are the wrong fields with their codes.
-func faults(fields []fault.Field) []string {
+func faults(fields []apperror.Field) []string {
 	var out []string
 	for _, f := range fields {
 		out = append(out, f.Field+" "+f.Code)

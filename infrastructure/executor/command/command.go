@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
@@ -51,7 +51,7 @@ func New(c clock.Clock, starter Starter, s Settings) *Executor {
 }
 
 // Check implements executor.Executor.
-func (e *Executor) Check(job *entity.Job) []fault.Field {
+func (e *Executor) Check(job *entity.Job) []apperror.Field {
 	_, faults := parse(job.Data, e.settings.Interpreters, placeholder.Samples(job))
 	return faults
 }

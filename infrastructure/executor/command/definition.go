@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
@@ -40,7 +40,7 @@ type definition struct {
 }
 
 // parse reads and checks job data; the definition is usable when nothing is wrong.
-func parse(data string, interpreters []string, run *placeholder.Values) (definition, []fault.Field) {
+func parse(data string, interpreters []string, run *placeholder.Values) (definition, []apperror.Field) {
 	r := jobdata.Read(data, run)
 	d := definition{
 		argv:        r.List("command", maxArgs),

@@ -14,9 +14,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
@@ -91,7 +91,7 @@ func (g *Registry) find(class string) (entry, bool) {
 // Check lists what is wrong with the placeholders of the job data and, for
 // built-in handlers, with the data. A missing class is reported by the validation
 // of the domain. One without a handler here is right: another node may have it.
-func (g *Registry) Check(job *entity.Job) []fault.Field {
+func (g *Registry) Check(job *entity.Job) []apperror.Field {
 	if strings.TrimSpace(job.Class) == "" {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (g *Registry) Check(job *entity.Job) []fault.Field {
 }
 
 // read replaces the placeholders of job data and checks it.
-func (e entry) read(data string, run *placeholder.Values) (string, []fault.Field) {
+func (e entry) read(data string, run *placeholder.Values) (string, []apperror.Field) {
 	data, faults := jobdata.Expand(data, run)
 	if e.check == nil || len(faults) > 0 {
 		return data, faults
@@ -133,7 +133,7 @@ func (g *Registry) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	}
 	data, wrong := e.read(run.Job.Data, placeholder.Of(run))
 	if len(wrong) > 0 {
-		return jobdata.Refused(wrong, fault.Invalid(wrong).Error())
+		return jobdata.Refused(wrong, apperror.Invalid(wrong).Error())
 	}
 	r := newRun(run, data, rep)
 	err := e.handler.Handle(ctx, r)

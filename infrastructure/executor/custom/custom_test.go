@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
@@ -45,7 +45,9 @@ func TestRegisterRefusesWhatIsNoClass(t *testing.T) {
 // of it come here all the same, its end names what there is.
 func TestAClassOfAnotherNodeIsRight(t *testing.T) {
 	registry := newRegistry()
-	check := func(class, data string) []fault.Field { return registry.Check(&entity.Job{Class: class, Data: data}) }
+	check := func(class, data string) []apperror.Field {
+		return registry.Check(&entity.Job{Class: class, Data: data})
+	}
 	require.Empty(t, check("noop", "{}"))
 	require.Empty(t, check(" ", "{}"), "the domain reports a missing class")
 	require.Empty(t, check("nope", `{"day":"${scheduledTime:yyyy}"}`))

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
@@ -14,15 +14,15 @@ import (
 func reportPath(executionID string) string { return "/api/v1/executions/" + executionID + "/report" }
 
 // checkAsync adds what an asynchronous call needs beyond any call.
-func (x *Executor) checkAsync(job *entity.Job) []fault.Field {
+func (x *Executor) checkAsync(job *entity.Job) []apperror.Field {
 	switch {
 	case !x.settings.Reports:
-		return []fault.Field{{
+		return []apperror.Field{{
 			Field: jobdata.Path + ".async", Code: "not_enabled",
 			Message: "calls whose target reports the end later are not enabled on this server",
 		}}
 	case job.TimeoutSec <= 0:
-		return []fault.Field{{
+		return []apperror.Field{{
 			Field: "timeoutSec", Code: "required",
 			Message: "must be given for an asynchronous call: it is how long its target has to report the end",
 		}}

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
@@ -62,17 +62,17 @@ func New(c clock.Clock, s Settings) *Executor {
 func (x *Executor) Close() { x.caller.close() }
 
 // Check lists what is wrong with the job data of an HTTP job.
-func (x *Executor) Check(job *entity.Job) []fault.Field {
+func (x *Executor) Check(job *entity.Job) []apperror.Field {
 	_, faults := x.read(job, placeholder.Samples(job))
 	return faults
 }
 
 // read makes a call out of a definition and the values of a run.
-func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []fault.Field) {
+func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []apperror.Field) {
 	c, faults := parse(job.Data, run)
 	if c.url != nil {
 		if err := x.settings.Guard.Check(c.url); err != nil {
-			faults = append(faults, fault.Field{Field: jobdata.Path + ".url", Code: "not_allowed", Message: err.Error()})
+			faults = append(faults, apperror.Field{Field: jobdata.Path + ".url", Code: "not_allowed", Message: err.Error()})
 		}
 	}
 	if c.async {
@@ -98,7 +98,7 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	}
 	c, faults := x.read(run.Job, placeholder.Of(run))
 	if len(faults) > 0 {
-		return jobdata.Refused(faults, fault.Invalid(faults).Error())
+		return jobdata.Refused(faults, apperror.Invalid(faults).Error())
 	}
 	through, done := x.through(c)
 	defer done()

@@ -16,9 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 )
@@ -122,7 +122,7 @@ func TestAKeyDoesNotStandInADefinition(t *testing.T) {
 	certificate, key := client(t, "ann")
 	x := httpcall.New(clock.NewSystem(), open())
 	defer x.Close()
-	check := func(d data) []fault.Field {
+	check := func(d data) []apperror.Field {
 		d["url"] = "https://example.com"
 		return x.Check(newRun(t, d).Job)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
@@ -56,7 +56,7 @@ type call struct {
 }
 
 // parse reads and checks job data; the call is usable when nothing is wrong.
-func parse(data string, run *placeholder.Values) (call, []fault.Field) {
+func parse(data string, run *placeholder.Values) (call, []apperror.Field) {
 	r := jobdata.Read(data, run)
 	d := read(r)
 	c := d.check(r)

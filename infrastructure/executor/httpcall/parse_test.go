@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 )
 
-func check(data string) []fault.Field {
+func check(data string) []apperror.Field {
 	return httpcall.New(clock.NewSystem(), open()).Check(&entity.Job{Type: entity.JobHTTP, Data: data})
 }
 
@@ -58,7 +58,7 @@ func TestCheckRefusesURLs(t *testing.T) {
 		require.NotContains(t, faults[0].Message, "hunter2", "a URL may hold secrets")
 	}
 	for _, data := range []string{``, `{}`, `{"url":null}`, `{"url":""}`} {
-		require.Equal(t, []fault.Field{{Field: "jobData.url", Code: "required", Message: "give the URL to call, such as https://example.com/path"}}, check(data))
+		require.Equal(t, []apperror.Field{{Field: "jobData.url", Code: "required", Message: "give the URL to call, such as https://example.com/path"}}, check(data))
 	}
 }
 

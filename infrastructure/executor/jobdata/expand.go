@@ -7,13 +7,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
 // Expand replaces the placeholders in all texts of a JSON object, however deep
 // they stand. Data without any is returned as it is, byte for byte.
-func Expand(data string, run *placeholder.Values) (string, []fault.Field) {
+func Expand(data string, run *placeholder.Values) (string, []apperror.Field) {
 	if !placeholder.Holds(data) {
 		return data, nil
 	}
@@ -21,12 +21,12 @@ func Expand(data string, run *placeholder.Values) (string, []fault.Field) {
 	decoder.UseNumber()
 	var value map[string]any
 	if err := decoder.Decode(&value); err != nil {
-		return data, []fault.Field{{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"}}
+		return data, []apperror.Field{{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"}}
 	}
 	e := expansion{run: run}
 	expanded, err := json.Marshal(e.value(Path, value))
 	if err != nil {
-		return data, []fault.Field{{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"}}
+		return data, []apperror.Field{{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"}}
 	}
 	return string(expanded), e.faults
 }
@@ -36,7 +36,7 @@ const maxFaults = 20
 
 type expansion struct {
 	run    *placeholder.Values
-	faults []fault.Field
+	faults []apperror.Field
 }
 
 func (e *expansion) value(path string, v any) any {
@@ -44,7 +44,7 @@ func (e *expansion) value(path string, v any) any {
 	case string:
 		text, err := placeholder.Expand(v, e.run, placeholder.Raw)
 		if err != nil && len(e.faults) < maxFaults {
-			e.faults = append(e.faults, fault.Field{Field: path, Code: codeOf(err), Message: err.Error()})
+			e.faults = append(e.faults, apperror.Field{Field: path, Code: codeOf(err), Message: err.Error()})
 		}
 		return text
 	case []any:

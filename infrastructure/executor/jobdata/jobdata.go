@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/spelling"
 )
@@ -34,7 +34,7 @@ const (
 type Reader struct {
 	values map[string]json.RawMessage
 	taken  map[string]bool
-	faults []fault.Field
+	faults []apperror.Field
 	run    *placeholder.Values
 }
 
@@ -47,7 +47,7 @@ func Read(data string, run *placeholder.Values) *Reader {
 	}
 	if err := json.Unmarshal([]byte(data), &r.values); err != nil {
 		r.values = nil
-		r.faults = append(r.faults, fault.Field{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"})
+		r.faults = append(r.faults, apperror.Field{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"})
 	}
 	return r
 }
@@ -58,7 +58,7 @@ func (r *Reader) Fault(name, code, format string, args ...any) {
 	if len(r.faults) >= maxWrong {
 		return
 	}
-	r.faults = append(r.faults, fault.Field{Field: Path + "." + name, Code: code, Message: fmt.Sprintf(format, args...)})
+	r.faults = append(r.faults, apperror.Field{Field: Path + "." + name, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 // Raw marks a field as known and returns its JSON; ok is false when it is
@@ -153,8 +153,8 @@ func codeOf(err error) string {
 
 // Refused is the outcome of a run whose data are wrong. One that lacks a secret
 // is not repeated: somebody has to give it.
-func Refused(faults []fault.Field, message string) entity.Outcome {
-	if slices.ContainsFunc(faults, func(f fault.Field) bool { return f.Code == codeSecretMissing }) {
+func Refused(faults []apperror.Field, message string) entity.Outcome {
+	if slices.ContainsFunc(faults, func(f apperror.Field) bool { return f.Code == codeSecretMissing }) {
 		o := entity.Failed(entity.ReasonSecretMissing, message)
 		o.NoRetry = true
 		return o
@@ -283,7 +283,7 @@ func (r *Reader) Integers(name string, maxItems int, low, high int64) []int64 {
 func (r *Reader) IsList(name string) bool { return kind(r.values[name]) == "a list" }
 
 // End returns everything that is wrong, including the fields that nobody took.
-func (r *Reader) End() []fault.Field {
+func (r *Reader) End() []apperror.Field {
 	unknown := 0
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
 		if r.taken[name] {
@@ -295,7 +295,7 @@ func (r *Reader) End() []fault.Field {
 		r.Fault(label(name), "unknown_field", "is not a field of this kind of job; %s", r.known(name))
 	}
 	if unknown > maxUnknown {
-		r.faults = append(r.faults, fault.Field{
+		r.faults = append(r.faults, apperror.Field{
 			Field: Path, Code: "unknown_field", Message: fmt.Sprintf("has %d more unknown fields", unknown-maxUnknown),
 		})
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
@@ -94,7 +94,7 @@ func TestReaderNamesEverythingThatIsWrong(t *testing.T) {
 func TestReaderRefusesUnknownFields(t *testing.T) {
 	r := read(`{"b":1,"a":2,"known":"x"}`)
 	r.Text("known", 1)
-	require.Equal(t, []fault.Field{
+	require.Equal(t, []apperror.Field{
 		{Field: "jobData.a", Code: "unknown_field", Message: "is not a field of this kind of job; there are known"},
 		{Field: "jobData.b", Code: "unknown_field", Message: "is not a field of this kind of job; there are known"},
 	}, r.End())
@@ -110,7 +110,7 @@ func TestReaderRefusesUnknownFields(t *testing.T) {
 	faults := read(text).End()
 	require.Len(t, faults, 21)
 	require.LessOrEqual(t, len(faults[0].Field), 80)
-	require.Equal(t, fault.Field{Field: "jobData", Code: "unknown_field", Message: "has 980 more unknown fields"}, faults[20])
+	require.Equal(t, apperror.Field{Field: "jobData", Code: "unknown_field", Message: "has 980 more unknown fields"}, faults[20])
 }
 
 func TestReaderRefusesWhatIsNoObject(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAFieldThatIsNotThereIsAnsweredWithThoseThatAre(t *testing.T) {
 	r.List("command", 9)
 	r.Text("script", 9)
 	faults := r.End()
-	require.Equal(t, []fault.Field{
+	require.Equal(t, []apperror.Field{
 		{Field: "jobData.argv", Code: "unknown_field", Message: "is not a field of this kind of job; there are command, script"},
 		{Field: "jobData.comand", Code: "unknown_field", Message: "is not a field of this kind of job; did you mean command?"},
 	}, faults)

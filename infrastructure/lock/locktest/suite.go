@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -250,7 +250,7 @@ func outOfRange(t *testing.T, s Subject) {
 		"too many": claim(names...), "a name twice": claim("x", "y", "x"), "an empty one": claim("x", ""),
 		"too many to release": s.One.ReleaseMany(t.Context(), names, "a"), "renew for nothing": renewed, "unlock for nobody": unlocked,
 	} {
-		require.True(t, fault.Is(err, fault.KindInvalid), "%s: %v", what, err)
+		require.True(t, apperror.Is(err, apperror.KindInvalid), "%s: %v", what, err)
 	}
 	granted, err := s.One.ClaimMany(t.Context(), nil, "a", long)
 	require.NoError(t, err)
@@ -289,7 +289,7 @@ func away(t *testing.T, s Subject) {
 	for what, err := range map[string]error{
 		"try": tried, "claim": claimed, "renew": renewed, "unlock": unlocked, "release": s.Away.ReleaseMany(ctx, []string{"x"}, "a"),
 	} {
-		require.True(t, fault.Is(err, fault.KindUnavailable), "%s: %v", what, err)
+		require.True(t, apperror.Is(err, apperror.KindUnavailable), "%s: %v", what, err)
 	}
 }
 

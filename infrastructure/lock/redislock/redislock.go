@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -130,5 +130,5 @@ func away(what string, err error) error {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	return fmt.Errorf("%s: %w: %w", what, fault.New(fault.KindUnavailable, "redis_unavailable", "Redis is unavailable, try again"), err)
+	return fmt.Errorf("%s: %w: %w", what, apperror.New(apperror.KindUnavailable, "redis_unavailable", "Redis is unavailable, try again"), err)
 }

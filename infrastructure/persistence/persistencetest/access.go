@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
@@ -60,27 +60,27 @@ func lastAdmin(t *testing.T, s *persistence.Store) {
 		})
 	}
 	wg.Wait()
-	require.Equal(t, 1, map[bool]int{true: 1}[fault.Is(errs[0], fault.KindConflict) != fault.Is(errs[1], fault.KindConflict)], "%v", errs)
+	require.Equal(t, 1, map[bool]int{true: 1}[apperror.Is(errs[0], apperror.KindConflict) != apperror.Is(errs[1], apperror.KindConflict)], "%v", errs)
 	last, less := ann, bob
 	if errs[0] == nil {
 		last, less = bob, ann
 	}
-	require.True(t, fault.Is(s.DropUser(t.Context(), last.ID), fault.KindConflict))
+	require.True(t, apperror.Is(s.DropUser(t.Context(), last.ID), apperror.KindConflict))
 	require.NoError(t, s.SetRole(t.Context(), last.ID, entity.RoleAdmin, entity.Rights{}, noon))
 	got, err := s.UserByID(t.Context(), less.ID)
 	require.NoError(t, err)
 	require.Equal(t, entity.RoleViewer, got.Role)
 	require.NoError(t, s.SetRole(t.Context(), bob.ID, entity.RoleAdmin, entity.Rights{}, noon))
 	_, err = s.SessionByHash(t.Context(), "s", noon)
-	require.True(t, fault.Is(err, fault.KindNotFound), "a change of the role ends the sessions")
+	require.True(t, apperror.Is(err, apperror.KindNotFound), "a change of the role ends the sessions")
 
 	require.NoError(t, s.AddToken(t.Context(), entity.Token{ID: "t", UserID: "u-3", Hash: "th", ExpiresAt: noon.Add(time.Hour), CreateTime: noon}, 100))
 	require.NoError(t, s.DropUser(t.Context(), "u-3"))
 	_, err = s.TokenByHash(t.Context(), "th", noon)
-	require.True(t, fault.Is(err, fault.KindNotFound), "its tokens go with a user")
+	require.True(t, apperror.Is(err, apperror.KindNotFound), "its tokens go with a user")
 	for _, id := range []string{"u-3", "", "caf\u00e9"} {
-		require.True(t, fault.Is(s.DropUser(t.Context(), id), fault.KindNotFound))
-		require.True(t, fault.Is(s.SetRole(t.Context(), id, entity.RoleAdmin, entity.Rights{}, noon), fault.KindNotFound))
+		require.True(t, apperror.Is(s.DropUser(t.Context(), id), apperror.KindNotFound))
+		require.True(t, apperror.Is(s.SetRole(t.Context(), id, entity.RoleAdmin, entity.Rights{}, noon), apperror.KindNotFound))
 	}
 }
 
@@ -101,7 +101,7 @@ func tokens(t *testing.T, s *persistence.Store) {
 	require.Equal(t, narrow, got)
 	for _, hash := range []string{"h3", "none", "H1", "caf\u00e9"} {
 		_, err = s.TokenByHash(t.Context(), hash, noon)
-		require.True(t, fault.Is(err, fault.KindNotFound), "unknown or expired: %s", hash)
+		require.True(t, apperror.Is(err, apperror.KindNotFound), "unknown or expired: %s", hash)
 	}
 	of, next, err := s.ListTokens(t.Context(), "u-2", repository.Page{})
 	require.NoError(t, err)
@@ -116,14 +116,14 @@ func tokens(t *testing.T, s *persistence.Store) {
 
 	tokensBeyond(t, s)
 	_, err = s.DropToken(t.Context(), "t-1", "u-2")
-	require.True(t, fault.Is(err, fault.KindNotFound), "another's")
+	require.True(t, apperror.Is(err, apperror.KindNotFound), "another's")
 	gone, err := s.DropToken(t.Context(), "t-1", "u-1")
 	require.NoError(t, err)
 	require.Equal(t, wide, gone)
 	_, err = s.DropToken(t.Context(), "t-2", "")
 	require.NoError(t, err)
 	_, err = s.DropToken(t.Context(), "t-2", "")
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
 // tokensBeyond: of calls at once, no more make a token than there is room for;
@@ -143,7 +143,7 @@ func tokensBeyond(t *testing.T, s *persistence.Store) {
 			err := s.AddToken(t.Context(), token(i), 3)
 			if err == nil {
 				made.Add(1)
-			} else if !fault.Is(err, fault.KindConflict) {
+			} else if !apperror.Is(err, apperror.KindConflict) {
 				t.Error(err)
 			}
 		})

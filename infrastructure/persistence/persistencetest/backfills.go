@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -69,7 +69,7 @@ func backfillLife(t *testing.T, s *persistence.Store) {
 	moved.Cursor, moved.Started, moved.UpdateTime = noon.Add(-time.Hour), 2, noon.Add(time.Second)
 	moved.Open = []time.Time{noon.Add(-3 * time.Hour), noon.Add(-2 * time.Hour)}
 	require.NoError(t, saveBackfill(t, s, moved))
-	require.True(t, fault.Is(saveBackfill(t, s, moved), fault.KindConflict), "the version is compared and set")
+	require.True(t, apperror.Is(saveBackfill(t, s, moved), apperror.KindConflict), "the version is compared and set")
 	moved.Version = 2
 	require.Equal(t, moved, readBackfill(t, s, b.ID))
 
@@ -77,10 +77,10 @@ func backfillLife(t *testing.T, s *persistence.Store) {
 	require.NoError(t, saveBackfill(t, s, moved))
 	moved.Version = 3
 	require.Equal(t, moved, readBackfill(t, s, b.ID))
-	require.True(t, fault.Is(saveBackfill(t, s, moved), fault.KindConflict), "what is over does not change")
+	require.True(t, apperror.Is(saveBackfill(t, s, moved), apperror.KindConflict), "what is over does not change")
 	for _, id := range []string{jobID(9), "作业", b.ID + " "} {
 		_, err := s.Backfill(t.Context(), id)
-		require.True(t, fault.Is(err, fault.KindNotFound), id)
+		require.True(t, apperror.Is(err, apperror.KindNotFound), id)
 	}
 }
 
@@ -104,7 +104,7 @@ func backfillLists(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Equal(t, []entity.Backfill{backfillOf(1, 1), backfillOf(2, 2)}, active, "the oldest first")
 	_, _, err = s.ListBackfills(t.Context(), jobID(1), repository.Page{Cursor: "ü"})
-	require.True(t, fault.Is(err, fault.KindInvalid))
+	require.True(t, apperror.Is(err, apperror.KindInvalid))
 	none, _, err := s.ListBackfills(t.Context(), "作业", repository.Page{})
 	require.NoError(t, err)
 	require.Empty(t, none)

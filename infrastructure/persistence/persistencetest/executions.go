@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
@@ -72,7 +72,7 @@ func duplicateID(t *testing.T, s *persistence.Store) {
 	})
 	require.ErrorIs(t, err, repository.ErrDuplicateID)
 	_, err = s.Executions.Get(t.Context(), other.ID)
-	require.True(t, fault.Is(err, fault.KindNotFound), "the batch was undone")
+	require.True(t, apperror.Is(err, apperror.KindNotFound), "the batch was undone")
 }
 
 func poisonRows(t *testing.T, s *persistence.Store) {
@@ -99,7 +99,7 @@ func poisonRows(t *testing.T, s *persistence.Store) {
 		var poison *repository.PoisonError
 		require.ErrorAs(t, err, &poison, name)
 		_, err = s.Executions.Get(t.Context(), good.ID)
-		require.True(t, fault.Is(err, fault.KindNotFound), name)
+		require.True(t, apperror.Is(err, apperror.KindNotFound), name)
 	}
 }
 
@@ -140,9 +140,9 @@ func conditionalUpdate(t *testing.T, s *persistence.Store) {
 		})
 	}
 	for name, err := range map[string]error{"status": update(entity.StatusRunning, 0), "token": update(entity.StatusWaiting, 1)} {
-		var f *fault.Error
+		var f *apperror.Error
 		require.ErrorAs(t, err, &f, name)
-		require.Equal(t, fault.KindConflict, f.Kind, name)
+		require.Equal(t, apperror.KindConflict, f.Kind, name)
 		require.Equal(t, "stale_token", f.Code, name)
 	}
 	require.Equal(t, e, get(t, s, e.ID))
@@ -165,8 +165,8 @@ func lockExecutions(t *testing.T, s *persistence.Store) {
 func unknownExecutions(t *testing.T, s *persistence.Store) {
 	for _, id := range []string{"missing", "", "任务", strings.Repeat("x", 300), "a' OR '1'='1"} {
 		_, err := s.Executions.Get(t.Context(), id)
-		require.True(t, fault.Is(err, fault.KindNotFound), id)
-		var f *fault.Error
+		require.True(t, apperror.Is(err, apperror.KindNotFound), id)
+		var f *apperror.Error
 		require.True(t, errors.As(err, &f))
 	}
 	rows, err := s.Executions.ByIDs(t.Context(), nil)
@@ -210,7 +210,7 @@ func closeExecutions(t *testing.T, s *persistence.Store) {
 		"does not run":  func(ctx context.Context, tx repository.Tx) error { return tx.Executions.AskToStop(ctx, waiting[:1]) },
 	} {
 		err := s.Write(t.Context(), repository.LaneAPI, "test", do)
-		require.True(t, fault.Is(err, fault.KindConflict), name)
+		require.True(t, apperror.Is(err, apperror.KindConflict), name)
 	}
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		require.NoError(t, tx.Executions.Close(ctx, nil))

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
@@ -49,7 +49,7 @@ func groupNames(t *testing.T, s *persistence.Store, names []string) []string {
 func groupSettings(t *testing.T, s *persistence.Store) {
 	add(t, s, []*entity.Job{grouped(1, "日本"), grouped(2, "alpha"), grouped(3, "alpha")})
 	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "beta", MaxConcurrency: 3, CreateTime: noon}))
-	require.True(t, fault.Is(s.AddGroup(t.Context(), entity.Group{Name: "beta", CreateTime: noon}), fault.KindConflict))
+	require.True(t, apperror.Is(s.AddGroup(t.Context(), entity.Group{Name: "beta", CreateTime: noon}), apperror.KindConflict))
 	require.Equal(t, []string{"alpha", "beta", "日本"}, groupNames(t, s, nil), "jobs bring their groups with them")
 	require.Equal(t, []string{"日本"}, groupNames(t, s, []string{"日本", "gamma"}))
 	require.Empty(t, groupNames(t, s, []string{}))
@@ -58,19 +58,19 @@ func groupSettings(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Equal(t, entity.Group{Name: "beta", MaxConcurrency: 7, Settled: true, Version: 2, CreateTime: noon, UpdateTime: noon.Add(time.Second)}, g)
 	_, err = s.LimitGroup(t.Context(), "beta", 9, 1, noon)
-	require.True(t, fault.Is(err, fault.KindConflict))
+	require.True(t, apperror.Is(err, apperror.KindConflict))
 	got, err := s.Group(t.Context(), "beta")
 	require.NoError(t, err)
 	require.Equal(t, g, got, "a stale edit changes nothing")
 	for _, name := range []string{"gamma", "beta ", "BETA"} {
 		_, err = s.Group(t.Context(), name)
-		require.True(t, fault.Is(err, fault.KindNotFound), name)
+		require.True(t, apperror.Is(err, apperror.KindNotFound), name)
 		_, err = s.LimitGroup(t.Context(), name, 1, 0, noon)
-		require.True(t, fault.Is(err, fault.KindNotFound), name)
-		require.True(t, fault.Is(s.DropGroup(t.Context(), name), fault.KindNotFound), name)
+		require.True(t, apperror.Is(err, apperror.KindNotFound), name)
+		require.True(t, apperror.Is(s.DropGroup(t.Context(), name), apperror.KindNotFound), name)
 	}
 
-	require.True(t, fault.Is(s.DropGroup(t.Context(), "alpha"), fault.KindConflict), "it has jobs")
+	require.True(t, apperror.Is(s.DropGroup(t.Context(), "alpha"), apperror.KindConflict), "it has jobs")
 	require.NoError(t, s.DropGroup(t.Context(), "beta"))
 	moved := grouped(3, "delta")
 	moved.Version = 2
@@ -143,7 +143,7 @@ func heldGroup(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Equal(t, []string{jobID(4)}, strays(entity.AllJobs, false, ""))
 	_, err = s.HoldGroup(t.Context(), "unknown", true, entity.Pause{}, noon)
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
 // pauseAfterChange: a job that found its group open is there when the pause
@@ -262,7 +262,7 @@ func dropBesideFirstJob(t *testing.T, s *persistence.Store) {
 		return tx.Jobs.Insert(ctx, job)
 	})
 	err := <-dropped
-	require.True(t, fault.Is(err, fault.KindConflict), "%v", err)
+	require.True(t, apperror.Is(err, apperror.KindConflict), "%v", err)
 	_, err = s.Group(t.Context(), "alpha")
 	require.NoError(t, err)
 }

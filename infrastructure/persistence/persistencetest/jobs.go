@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
@@ -68,9 +68,9 @@ func everyJobField(t *testing.T, s *persistence.Store) {
 
 func conflictCode(t *testing.T, err error) string {
 	t.Helper()
-	var f *fault.Error
+	var f *apperror.Error
 	require.ErrorAs(t, err, &f)
-	require.Equal(t, fault.KindConflict, f.Kind)
+	require.Equal(t, apperror.KindConflict, f.Kind)
 	return f.Code
 }
 
@@ -124,7 +124,7 @@ func updateJob(t *testing.T, s *persistence.Store) {
 
 	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Jobs.Update(ctx, changed, true) })
 	_, err = s.Jobs.Get(t.Context(), j.ID)
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 	due, err := s.DueKeys(t.Context(), repository.DueQuery{Until: noon.Add(time.Hour), Limit: 10})
 	require.NoError(t, err)
 	require.Empty(t, due, "a deleted job is not planned")
@@ -133,7 +133,7 @@ func updateJob(t *testing.T, s *persistence.Store) {
 		require.Empty(t, heads)
 		require.NoError(t, err)
 		_, err = tx.Jobs.LockFull(ctx, j.ID)
-		require.True(t, fault.Is(err, fault.KindNotFound))
+		require.True(t, apperror.Is(err, apperror.KindNotFound))
 		return nil
 	})
 	names, err := s.Jobs.Names(t.Context(), []string{j.ID, jobID(9)})
@@ -247,7 +247,7 @@ func moveJobs(t *testing.T, s *persistence.Store) {
 	for n := range jobs {
 		got, err := s.Jobs.Get(t.Context(), jobID(n+1))
 		if n == 4 {
-			require.True(t, fault.Is(err, fault.KindNotFound))
+			require.True(t, apperror.Is(err, apperror.KindNotFound))
 			continue
 		}
 		require.NoError(t, err)
@@ -328,7 +328,7 @@ func pageJobs(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []string{jobID(6), jobID(5), jobID(4), jobID(3), jobID(2), jobID(1), jobID(0)}, seen)
 	for _, cursor := range []string{"%%%", "5pel", strings.Repeat("QUFB", 50)} {
 		_, _, err := s.Jobs.List(t.Context(), repository.JobFilter{}, repository.Page{Cursor: cursor})
-		require.True(t, fault.Is(err, fault.KindInvalid), cursor)
+		require.True(t, apperror.Is(err, apperror.KindInvalid), cursor)
 	}
 }
 
@@ -344,6 +344,6 @@ func lookUpJobs(t *testing.T, s *persistence.Store) {
 	require.ElementsMatch(t, []*entity.Job{a, b}, got)
 	for _, id := range []string{"", "missing", "任务", strings.Repeat("x", 99)} {
 		_, err := s.Jobs.Get(t.Context(), id)
-		require.True(t, fault.Is(err, fault.KindNotFound), id)
+		require.True(t, apperror.Is(err, apperror.KindNotFound), id)
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
@@ -93,7 +93,7 @@ func pageExecutions(t *testing.T, s *persistence.Store) {
 		require.Equal(t, want, seen)
 	}
 	_, _, err := s.Executions.List(t.Context(), repository.ExecutionFilter{}, repository.Page{Cursor: "!"})
-	require.True(t, fault.Is(err, fault.KindInvalid))
+	require.True(t, apperror.Is(err, apperror.KindInvalid))
 }
 
 func replays(t *testing.T, s *persistence.Store) {

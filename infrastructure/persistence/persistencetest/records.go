@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
@@ -72,8 +72,8 @@ func deadLetters(t *testing.T, s *persistence.Store) {
 		})
 	}
 	require.NoError(t, mark(all[0].ExecutionID, jobID(70)))
-	require.True(t, fault.Is(mark(all[0].ExecutionID, jobID(71)), fault.KindConflict))
-	require.True(t, fault.Is(mark(jobID(99), jobID(71)), fault.KindNotFound))
+	require.True(t, apperror.Is(mark(all[0].ExecutionID, jobID(71)), apperror.KindConflict))
+	require.True(t, apperror.Is(mark(jobID(99), jobID(71)), apperror.KindNotFound))
 	one, err := s.DeadLetter(t.Context(), all[0].ExecutionID)
 	require.NoError(t, err)
 	all[0].ReplayedAs = jobID(70)
@@ -85,7 +85,7 @@ func deadLetters(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Equal(t, jobID(70), one.ReplayedAs, "adding it again does not wake it")
 	_, err = s.DeadLetter(t.Context(), jobID(99))
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
 func outbox(t *testing.T, s *persistence.Store) {

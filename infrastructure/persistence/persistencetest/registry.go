@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
 
@@ -152,10 +152,10 @@ func testMarks(t *testing.T, open Opener) {
 	require.NoError(t, s.Drain(t.Context(), "n1", false))
 	require.Equal(t, entity.NodeUp, statusOf(t, s, "n1"))
 	for _, id := range []string{"n2", "", "caf\u00e9"} {
-		require.True(t, fault.Is(s.Drain(t.Context(), id, true), fault.KindNotFound))
+		require.True(t, apperror.Is(s.Drain(t.Context(), id, true), apperror.KindNotFound))
 	}
 	require.NoError(t, s.Leave(t.Context(), "n1", n.Epoch))
-	require.True(t, fault.Is(s.Drain(t.Context(), "n1", true), fault.KindConflict))
+	require.True(t, apperror.Is(s.Drain(t.Context(), "n1", true), apperror.KindConflict))
 }
 
 func testUsers(t *testing.T, open Opener) {
@@ -164,9 +164,9 @@ func testUsers(t *testing.T, open Opener) {
 	require.NoError(t, s.AddUser(t.Context(), u))
 	again := u
 	again.ID = jobID(2)
-	require.True(t, fault.Is(s.AddUser(t.Context(), again), fault.KindConflict))
+	require.True(t, apperror.Is(s.AddUser(t.Context(), again), apperror.KindConflict))
 	again.Name = "ADMIN"
-	require.True(t, fault.Is(s.AddUser(t.Context(), again), fault.KindConflict), "two users do not differ by case alone")
+	require.True(t, apperror.Is(s.AddUser(t.Context(), again), apperror.KindConflict), "two users do not differ by case alone")
 	got, err := s.UserByName(t.Context(), "admin")
 	require.NoError(t, err)
 	require.Equal(t, u, got)
@@ -175,10 +175,10 @@ func testUsers(t *testing.T, open Opener) {
 	require.Equal(t, u, got)
 	for _, name := range []string{"", "Admin", "admin ", "ädmin", "' OR 1=1 -- "} {
 		_, err = s.UserByName(t.Context(), name)
-		require.True(t, fault.Is(err, fault.KindNotFound), name)
+		require.True(t, apperror.Is(err, apperror.KindNotFound), name)
 	}
 	_, err = s.UserByID(t.Context(), "ü")
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 	n, err := s.CountUsers(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
@@ -197,18 +197,18 @@ func sessions(t *testing.T, s *persistence.Store, u entity.User) {
 	require.NoError(t, err)
 	require.Equal(t, a, got)
 	_, err = s.SessionByHash(t.Context(), "hash-a", noon.Add(time.Hour))
-	require.True(t, fault.Is(err, fault.KindNotFound), "it has expired")
+	require.True(t, apperror.Is(err, apperror.KindNotFound), "it has expired")
 	require.NoError(t, s.DropSession(t.Context(), "hash-a"))
 	require.NoError(t, s.DropSession(t.Context(), "hash-a"))
 	_, err = s.SessionByHash(t.Context(), "hash-a", noon)
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 	require.NoError(t, s.SetPassword(t.Context(), u.ID, "new hash", false, noon.Add(time.Minute)))
 	_, err = s.SessionByHash(t.Context(), "hash-b", noon)
-	require.True(t, fault.Is(err, fault.KindNotFound), "a new password ends all sessions")
+	require.True(t, apperror.Is(err, apperror.KindNotFound), "a new password ends all sessions")
 	changed, err := s.UserByID(t.Context(), u.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{"new hash", noon.Add(time.Minute)}, []any{changed.PasswordHash, changed.UpdateTime})
-	require.True(t, fault.Is(s.SetPassword(t.Context(), jobID(9), "x", false, noon), fault.KindNotFound))
+	require.True(t, apperror.Is(s.SetPassword(t.Context(), jobID(9), "x", false, noon), apperror.KindNotFound))
 	sessionsBeyond(t, s, u)
 }
 

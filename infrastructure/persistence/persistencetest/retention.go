@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
@@ -56,7 +56,7 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 	require.False(t, purged.More)
 	for name, e := range map[string]*entity.Execution{"plain": plain, "replayed letter": replayed, "root of an ended replay": doneRoot} {
 		_, err := s.Executions.Get(t.Context(), e.ID)
-		require.True(t, fault.Is(err, fault.KindNotFound), name)
+		require.True(t, apperror.Is(err, apperror.KindNotFound), name)
 	}
 	for _, e := range []*entity.Execution{waiting, running, letter, root, middle, live, doneReplay, lateEnd, young} {
 		require.Equal(t, e, get(t, s, e.ID))
@@ -65,7 +65,7 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 	_, err = s.DeadLetter(t.Context(), replayed.ID)
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 	_, err = s.DeadLetter(t.Context(), letter.ID)
 	require.NoError(t, err)
 }

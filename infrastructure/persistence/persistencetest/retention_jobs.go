@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
@@ -177,7 +177,7 @@ func purgeJobs(t *testing.T, s *persistence.Store) {
 	_, err := s.Jobs.Get(t.Context(), alive.ID)
 	require.NoError(t, err)
 	_, err = s.Jobs.Get(t.Context(), gone.ID)
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 
 	require.Equal(t, 1, walk(t, 10, func() (repository.Purged, error) { return s.PurgeExecutions(t.Context(), before, 10) }))
 	require.Zero(t, purge(before.Add(time.Minute)), "it rests for an hour")

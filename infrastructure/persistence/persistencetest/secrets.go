@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
@@ -19,7 +19,7 @@ func testSecrets(t *testing.T, open Opener) {
 		Name: "db.key", Description: "für Ann", KeyID: "k1", Sealed: []byte{0, 0xff, '\'', 7}, Version: 1, CreateTime: noon, UpdateTime: noon,
 	}
 	require.NoError(t, s.AddSecret(t.Context(), first))
-	require.True(t, fault.Is(s.AddSecret(t.Context(), first), fault.KindConflict))
+	require.True(t, apperror.Is(s.AddSecret(t.Context(), first), apperror.KindConflict))
 	got, err := s.SecretsByName(t.Context(), []string{"db.key", "DB.KEY", "none", "caf\u00e9", ""})
 	require.NoError(t, err)
 	require.Equal(t, []entity.Secret{first}, got, "names differ by case")
@@ -30,10 +30,10 @@ func testSecrets(t *testing.T, open Opener) {
 	second := first
 	second.Description, second.KeyID, second.Sealed, second.Version, second.UpdateTime = "", "k2", []byte("x"), 2, noon.Add(time.Hour)
 	require.NoError(t, s.ReplaceSecret(t.Context(), second))
-	require.True(t, fault.Is(s.ReplaceSecret(t.Context(), second), fault.KindConflict), "one wins")
+	require.True(t, apperror.Is(s.ReplaceSecret(t.Context(), second), apperror.KindConflict), "one wins")
 	unknown := second
 	unknown.Name = "none"
-	require.True(t, fault.Is(s.ReplaceSecret(t.Context(), unknown), fault.KindNotFound))
+	require.True(t, apperror.Is(s.ReplaceSecret(t.Context(), unknown), apperror.KindNotFound))
 
 	stale := first
 	stale.KeyID, stale.Sealed = "k3", []byte("old")
@@ -67,12 +67,12 @@ func testSecrets(t *testing.T, open Opener) {
 	}
 	require.Equal(t, []string{"db.key", "s0", "s1", "s2", "s3"}, names)
 	_, _, err = s.ListSecrets(t.Context(), nil, repository.Page{Cursor: "%"})
-	require.True(t, fault.Is(err, fault.KindInvalid))
+	require.True(t, apperror.Is(err, apperror.KindInvalid))
 
-	require.True(t, fault.Is(s.DropSecret(t.Context(), "db.key", 1), fault.KindConflict), "somebody has changed it")
+	require.True(t, apperror.Is(s.DropSecret(t.Context(), "db.key", 1), apperror.KindConflict), "somebody has changed it")
 	require.NoError(t, s.DropSecret(t.Context(), "db.key", 2))
-	require.True(t, fault.Is(s.DropSecret(t.Context(), "db.key", 2), fault.KindNotFound))
-	require.True(t, fault.Is(s.DropSecret(t.Context(), "caf\u00e9", 1), fault.KindNotFound))
+	require.True(t, apperror.Is(s.DropSecret(t.Context(), "db.key", 2), apperror.KindNotFound))
+	require.True(t, apperror.Is(s.DropSecret(t.Context(), "caf\u00e9", 1), apperror.KindNotFound))
 	secretGroups(t, s)
 	secretUses(t, s)
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/fault"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
@@ -36,7 +36,7 @@ func rollback(t *testing.T, s *persistence.Store) {
 	})
 	require.Equal(t, wanted, err)
 	_, err = s.Executions.Get(t.Context(), e.ID)
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 	add(t, s, []*entity.Job{plannedJob(1, noon)}, e)
 }
 
@@ -57,7 +57,7 @@ func isolation(t *testing.T, s *persistence.Store) {
 			return err
 		}
 		_, err := s.Executions.Get(ctx, e.ID)
-		require.True(t, fault.Is(err, fault.KindNotFound))
+		require.True(t, apperror.Is(err, apperror.KindNotFound))
 		rows, err := tx.Executions.Lock(ctx, []string{e.ID})
 		require.Len(t, rows, 1, "the transaction sees its own")
 		return err
@@ -79,7 +79,7 @@ func endedContext(t *testing.T, s *persistence.Store) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, s.Write(ctx, repository.LaneAPI, "test", func(context.Context, repository.Tx) error { return nil }), context.Canceled)
 	_, err = s.Executions.Get(t.Context(), e.ID)
-	require.True(t, fault.Is(err, fault.KindNotFound))
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
 // overlappingFires lets several nodes fire the same jobs at once, in different

@@ -1,0 +1,115 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/overlap"
+)
+
+// Admission collects what new fires add to the store.
+type Admission struct {
+	Rows      []*entity.Execution
+	LiveFires []entity.LiveFire
+	Effect    Effect
+}
+
+// Admit decides what becomes of one new fire of a job and adds its rows to a.
+// live are the job's live fires, kept up to date over several calls;
+// job.FenceSeq grows with each fire that gets or waits for a place. Rows of
+// earlier fires that REPLACE ends are written at once. Who has stored the rows
+// calls OpenFor.
+func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
+	live *Live, f Fire, a *Admission,
+) error {
+	if job.Broadcast {
+		if err := f.freeze(ctx, tx, job); err != nil {
+			return err
+		}
+		if len(f.nodes) == 0 {
+			return a.skip(f, job, now, entity.ReasonNoNode)
+		}
+	}
+	rows, err := f.Rows(job, now)
+	if err != nil {
+		return fmt.Errorf("make the runs of fire %s: %w", f.Key, err)
+	}
+	if !job.Coordinated() {
+		for _, row := range rows {
+			p.MakeReady(job, row, 0, now, &a.Effect)
+		}
+		a.Rows = append(a.Rows, rows...)
+		return nil
+	}
+	d, err := live.decide(ctx, tx, job)
+	if err != nil {
+		return err
+	}
+	if d.Verdict == overlap.Skip {
+		return a.skip(f, job, now, d.Reason)
+	}
+	if d.Supersede {
+		if err := supersede(ctx, tx, now, job, live, a); err != nil {
+			return err
+		}
+	}
+	if d.Replace > 0 {
+		if err := replace(ctx, tx, now, job, live, d.Replace, a); err != nil {
+			return err
+		}
+	}
+	active := d.Verdict == overlap.Start
+	if !active && d.Replace > 0 {
+		// The fires it replaces may have ended just now: none of them had started.
+		active = live.active < job.FireLimit()
+	}
+	job.FenceSeq++
+	for _, row := range rows {
+		if job.SingleRun() {
+			row.JobFence = job.FenceSeq
+		}
+		if active {
+			p.MakeReady(job, row, job.FenceSeq, now, &a.Effect)
+		} else {
+			row.Claim = entity.QueuedKey(job.ID, job.FenceSeq)
+		}
+	}
+	place := entity.LiveFire{
+		JobID: job.ID, FireKey: f.Key, Active: active, Remaining: len(rows), Seq: job.FenceSeq,
+		Scheduled: f.Planned, JobVersion: job.Version, CreateTime: now,
+	}
+	live.take(place, rows)
+	a.LiveFires = append(a.LiveFires, place)
+	a.Rows = append(a.Rows, rows...)
+	return nil
+}
+
+// skip adds the one row of a fire that does not run.
+func (a *Admission) skip(f Fire, job *entity.Job, now time.Time, reason entity.Reason) error {
+	row, err := f.Skipped(job, now, reason)
+	if err != nil {
+		return fmt.Errorf("record the skipped fire %s: %w", f.Key, err)
+	}
+	a.Rows = append(a.Rows, row)
+	a.Effect.Closed = append(a.Effect.Closed, row)
+	return nil
+}
+
+// Close makes a waiting row final. Reason and message of it belong to its own
+// end; those of a former attempt are kept with that. What has run before was not
+// skipped: it is CANCELLED where a newer fire takes its place, else FAILED.
+func Close(row *entity.Execution, status entity.Status, reason entity.Reason, now time.Time) {
+	row.ErrorMessage, row.Result = "", ""
+	if row.Attempt > 0 && status == entity.StatusSkipped {
+		status = entity.StatusFailed
+		row.ErrorMessage = "the retry did not start before its start deadline"
+		if reason == entity.ReasonReplaced {
+			status, row.ErrorMessage = entity.StatusCancelled, ""
+		}
+	}
+	row.Status, row.Reason, row.Claim = status, reason, ""
+	row.EndTime, row.UpdateTime = now, now
+}

@@ -1,0 +1,47 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// pauseBroken pauses a locked FIXED_DELAY job whose schedule does not compile
+// any more, which happens when a time zone leaves the zone data. The fire that
+// cannot follow is recorded with the reason.
+func pauseBroken(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, cause error) error {
+	next := end.Add(time.Duration(job.Schedule.IntervalMs) * time.Millisecond).Truncate(time.Millisecond)
+	row, err := PlannedFire(planning.Fire{Nominal: next, Due: next, Trigger: entity.TriggerSchedule}).Skipped(job, end, entity.ReasonInvalid)
+	if err != nil {
+		return fmt.Errorf("record why job %s is paused: %w", job.ID, err)
+	}
+	row.Status = entity.StatusFailed
+	row.ErrorMessage = validation.Text("the job was paused, because its schedule is not valid any more: "+cause.Error(), maxWhy)
+	if err := tx.Executions.Insert(ctx, []*entity.Execution{row}); err != nil {
+		return fmt.Errorf("record why job %s is paused: %w", job.ID, err)
+	}
+	// What is known of the job here is not all of it.
+	full, err := tx.Jobs.LockFull(ctx, job.ID)
+	if err != nil {
+		return fmt.Errorf("read job %s, which is to be paused: %w", job.ID, err)
+	}
+	full.Status, full.PausedBy, full.PausedAt = entity.JobPaused, entity.PausedByUser, end
+	full.Pause = entity.Pause{Reason: validation.Text("its schedule is not valid any more: "+cause.Error(), entity.MaxPauseReason)}
+	full.NextFireTime, full.DueTime = time.Time{}, time.Time{}
+	full.Version++
+	full.UpdateTime = end
+	if err := tx.Jobs.Update(ctx, full, false); err != nil {
+		return fmt.Errorf("pause job %s: %w", job.ID, err)
+	}
+	*job = *full
+	return tx.Records.AddEvents(ctx, []entity.Event{event.Final(row, end)})
+}
+
+// maxWhy is the longest reason recorded for a job that was paused, in bytes.
+const maxWhy = 500

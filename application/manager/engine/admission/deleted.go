@@ -1,0 +1,53 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// CloseLimit bounds the runs that one transaction of CloseDeleted ends.
+const CloseLimit = 200
+
+// CloseDeleted ends those of some runs as CANCELLED(DELETED) that still wait and
+// are of a deleted job (engine rule 17), and gives their places up. group is the
+// one whose limit bound the job; empty where there is none, or nobody knows. The
+// job was marked as deleted before, so that nothing is added meanwhile; who ends
+// many calls it again and again, each time in a transaction of its own.
+func (p *Places) CloseDeleted(ctx context.Context, tx repository.Tx, now time.Time, jobID, group string, ids []string) (closed int, e Effect, err error) {
+	var groups []string
+	if group != "" {
+		groups = append(groups, group)
+	}
+	jobs, err := p.Lock(ctx, tx, []string{jobID}, groups...)
+	if err != nil || jobs[jobID] != nil {
+		return 0, e, err
+	}
+	rows, err := tx.Executions.Lock(ctx, ids)
+	if err != nil {
+		return 0, e, fmt.Errorf("lock %d runs of a deleted job: %w", len(ids), err)
+	}
+	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool {
+		return row.JobID != jobID || row.Status != entity.StatusWaiting
+	})
+	if len(rows) == 0 {
+		return 0, e, nil
+	}
+	for _, row := range rows {
+		Close(row, entity.StatusCancelled, entity.ReasonDeleted, now)
+	}
+	if err := tx.Executions.Close(ctx, rows); err != nil {
+		return 0, e, fmt.Errorf("end %d runs of a deleted job: %w", len(rows), err)
+	}
+	if e, err = p.Ended(ctx, tx, now, nil, rows); err != nil {
+		return 0, e, err
+	}
+	if err := addClosed(ctx, tx, now, rows); err != nil {
+		return 0, e, err
+	}
+	return len(rows), e, p.Open(ctx, tx, now, &e, groups...)
+}

@@ -1,0 +1,227 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// Ended gives on the places of runs that became final in this transaction.
+// jobs are the locked definitions (see Lock); rows of jobs that are not in it
+// (deleted ones) only lose their places. Rows of plain jobs are ignored.
+func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
+	jobs map[string]*entity.Job, ended []*entity.Execution,
+) (Effect, error) {
+	var e Effect
+	finals := map[fireID]int{}
+	for _, row := range ended {
+		finals[fireID{row.JobID, row.FireKey}]++
+	}
+	if len(finals) == 0 {
+		return e, nil
+	}
+	gone, err := shrink(ctx, tx, finals)
+	if err != nil {
+		return e, err
+	}
+	return e, p.over(ctx, tx, now, jobs, gone, &e)
+}
+
+// over gives on the places of fires of which nothing is live any more.
+func (p *Places) over(ctx context.Context, tx repository.Tx, now time.Time,
+	jobs map[string]*entity.Job, gone []entity.LiveFire, e *Effect,
+) error {
+	if err := leave(ctx, tx, jobs, gone); err != nil {
+		return err
+	}
+	touched := map[string]bool{}
+	for _, f := range gone {
+		job := jobs[f.JobID]
+		if job == nil {
+			continue
+		}
+		if err := p.rearm(ctx, tx, now, job, f, e); err != nil {
+			return err
+		}
+		touched[f.JobID] = true
+	}
+	changed := among(jobs, touched)
+	if _, err := p.fill(ctx, tx, now, changed, e); err != nil {
+		return err
+	}
+	return p.OpenFor(ctx, tx, now, e, changed...)
+}
+
+// Recount gives up a live fire of which no run is live, and counts one anew of
+// which fewer are than it says. Neither should be: an end that was stored apart
+// from what follows from it, or by a node that did not know of a new limit,
+// leaves it so (engine rule 16). Under the job's lock nothing else changes it.
+func (p *Places) Recount(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire) (e Effect, err error) {
+	jobs, locked, err := p.TryLock(ctx, tx, []string{f.JobID})
+	if err == nil && len(locked) > 0 {
+		err = repository.ErrLocked
+	}
+	if err != nil {
+		return e, err
+	}
+	found, err := tx.LiveFires.Some(ctx, []entity.LiveFire{f})
+	if err != nil || len(found) == 0 {
+		return e, err
+	}
+	rows, err := liveRows(ctx, tx, found[0])
+	if err != nil {
+		return e, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
+	}
+	switch {
+	case rows == 0:
+		return e, p.over(ctx, tx, now, jobs, found, &e)
+	case rows < found[0].Remaining:
+		found[0].Remaining = rows
+		return e, tx.LiveFires.Update(ctx, found)
+	}
+	return e, nil
+}
+
+// liveRows counts the live runs of a fire. Where fewer are found than should be,
+// and the ids are not computed, it looks at all that is live of the job: the
+// clock of a node of a former release may have jumped while it made them.
+func liveRows(ctx context.Context, tx repository.Tx, f entity.LiveFire) (int, error) {
+	rows, err := tx.LiveFires.RowsOf(ctx, f)
+	if _, planned := identity.NominalOf(f.FireKey); err != nil || planned || len(rows) >= f.Remaining {
+		return len(rows), err
+	}
+	all, _, err := tx.Executions.LiveOf(ctx, f.JobID, math.MaxInt, func(row *entity.Execution) bool { return row.FireKey == f.FireKey })
+	return len(all), err
+}
+
+// shrink takes the shards that are final off their fires, and returns the fires
+// of which none is left.
+func shrink(ctx context.Context, tx repository.Tx, finals map[fireID]int) (gone []entity.LiveFire, err error) {
+	asked := make([]entity.LiveFire, 0, len(finals))
+	for id := range finals {
+		asked = append(asked, entity.LiveFire{JobID: id.job, FireKey: id.key})
+	}
+	live, err := tx.LiveFires.Some(ctx, asked)
+	if err != nil {
+		return nil, fmt.Errorf("read live fires: %w", err)
+	}
+	var shrunk []entity.LiveFire
+	for _, f := range live {
+		if f.Remaining -= finals[fireID{f.JobID, f.FireKey}]; f.Remaining <= 0 {
+			gone = append(gone, f)
+		} else {
+			shrunk = append(shrunk, f)
+		}
+	}
+	if len(shrunk) == 0 {
+		return gone, nil
+	}
+	if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
+		return nil, fmt.Errorf("update live fires: %w", err)
+	}
+	return gone, nil
+}
+
+// leave gives up what fires hold that are over. What a deleted job was bound by
+// is not known, so its places are looked for.
+func leave(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, gone []entity.LiveFire) error {
+	limited := slices.DeleteFunc(slices.Clone(gone), func(f entity.LiveFire) bool {
+		return jobs[f.JobID] != nil && !jobs[f.JobID].Limited
+	})
+	if len(limited) > 0 {
+		if err := tx.Groups.Release(ctx, limited); err != nil {
+			return fmt.Errorf("give up places of groups: %w", err)
+		}
+	}
+	return deleteFires(ctx, tx, gone)
+}
+
+// among are those of the jobs, in the order of their ids.
+func among(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
+	out := make([]*entity.Job, 0, len(ids))
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		out = append(out, jobs[id])
+	}
+	return out
+}
+
+// rearm sets the next time of a FIXED_DELAY job after its scheduled fire has
+// ended, unless somebody edited its schedule meanwhile (engine rule 7).
+func (p *Places) rearm(ctx context.Context, tx repository.Tx, now time.Time,
+	job *entity.Job, f entity.LiveFire, e *Effect,
+) error {
+	if job.Schedule.Kind != schedule.FixedDelay || !f.Scheduled || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
+		return nil
+	}
+	if job.Version != f.JobVersion {
+		former, known, err := tx.Jobs.ScheduleOf(ctx, job.ID, f.JobVersion)
+		if err != nil {
+			return fmt.Errorf("read the schedule of job %s at version %d: %w", job.ID, f.JobVersion, err)
+		}
+		if !known || !former.Same(job.Schedule) {
+			return nil // the sweep arms it
+		}
+	}
+	return p.Arm(ctx, tx, job, now, e)
+}
+
+// Arm gives a locked FIXED_DELAY job its next time, counted from end. One whose
+// schedule does not compile any more is paused.
+func (p *Places) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *Effect) error {
+	sched, err := p.schedules.Compile(job.Schedule)
+	if err != nil {
+		return pauseBroken(ctx, tx, job, end, err)
+	}
+	next, ok := sched.AfterDelay(end)
+	SetNext(job, sched, next, ok)
+	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{AdvanceOf(job, time.Time{})}); err != nil {
+		return fmt.Errorf("re-arm job %s: %w", job.ID, err)
+	}
+	e.Rearmed = append(e.Rearmed, job)
+	return nil
+}
+
+// SetNext moves the cursor of an enabled job; without a next time the job has
+// fired for the last time and is FINISHED.
+func SetNext(job *entity.Job, sched *schedule.Schedule, next time.Time, ok bool) {
+	job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
+	if !ok {
+		job.Status = entity.JobFinished
+		return
+	}
+	job.NextFireTime = next
+	job.DueTime = next.Add(sched.Jitter(job.ID))
+}
+
+// AdvanceOf is the cursor move that stores the job's state. A zero last fire
+// time keeps the stored one.
+func AdvanceOf(job *entity.Job, last time.Time) repository.JobAdvance {
+	return repository.JobAdvance{
+		ID: job.ID, NextFireTime: job.NextFireTime, DueTime: job.DueTime,
+		LastFireTime: last, Status: job.Status, FenceSeq: job.FenceSeq,
+	}
+}
+
+// ArmIfIdle gives a locked FIXED_DELAY job that is enabled, has no next time
+// and no live fire its next time: nobody else will (engine rule 7).
+func (p *Places) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, e *Effect) error {
+	if job.Schedule.Kind != schedule.FixedDelay || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
+		return nil
+	}
+	counts, err := tx.LiveFires.Count(ctx, []string{job.ID})
+	if err != nil {
+		return fmt.Errorf("count live fires: %w", err)
+	}
+	if c := counts[job.ID]; c.Active > 0 || c.FirstQueued > 0 {
+		return nil
+	}
+	return p.Arm(ctx, tx, job, now, e)
+}

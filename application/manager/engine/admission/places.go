@@ -1,0 +1,162 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// Compiler makes schedules from specs; implementations cache.
+type Compiler interface {
+	Compile(spec schedule.Spec) (*schedule.Schedule, error)
+}
+
+// FairTimes spreads the waiting runs of one job (engine rule 15).
+type FairTimes interface {
+	Fair(jobID string, due, now time.Time) time.Time
+}
+
+// Definitions keeps job definitions by id and version.
+type Definitions interface {
+	// Cached returns the definition of that version, or nil.
+	Cached(id string, version int) *entity.Job
+	Keep(job *entity.Job)
+}
+
+// Places admits fires and gives places on. It holds no state of jobs: that is
+// in the store. Safe for concurrent use.
+type Places struct {
+	schedules Compiler
+	fair      FairTimes
+	defs      Definitions
+	router    Router
+}
+
+// NewPlaces wires the parts. Without a router every run may start anywhere.
+func NewPlaces(schedules Compiler, fair FairTimes, defs Definitions, router Router) *Places {
+	return &Places{schedules: schedules, fair: fair, defs: defs, router: router}
+}
+
+// Lock locks the jobs in id order, then the groups of those that are bound by a
+// limit and the groups given, by name, and returns the current definition of
+// each job that exists. Ids may repeat.
+func (p *Places) Lock(ctx context.Context, tx repository.Tx, ids []string, groups ...string) (map[string]*entity.Job, error) {
+	jobs, err := p.lockJobs(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return jobs, LockGroups(ctx, tx, slices.Collect(maps.Values(jobs)), groups...)
+}
+
+// TryLock is Lock for jobs that nobody else has locked; the ids of those that
+// somebody has are returned. For groups it waits.
+func (p *Places) TryLock(ctx context.Context, tx repository.Tx, ids []string, groups ...string) (jobs map[string]*entity.Job, locked []string, err error) {
+	var heads []repository.JobHead
+	if len(ids) > 0 {
+		if heads, locked, err = tx.Jobs.TryLock(ctx, ids); err != nil {
+			return nil, nil, err
+		}
+	}
+	if jobs, err = p.definitionsOf(ctx, tx, heads); err != nil {
+		return nil, nil, err
+	}
+	return jobs, locked, LockGroups(ctx, tx, slices.Collect(maps.Values(jobs)), groups...)
+}
+
+func (p *Places) lockJobs(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	heads, err := tx.Jobs.Lock(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return p.definitionsOf(ctx, tx, heads)
+}
+
+// definitionsOf are the current definitions of locked jobs.
+func (p *Places) definitionsOf(ctx context.Context, tx repository.Tx, heads []repository.JobHead) (jobs map[string]*entity.Job, err error) {
+	jobs = make(map[string]*entity.Job, len(heads))
+	for _, h := range heads {
+		def := p.defs.Cached(h.ID, h.Version)
+		if def == nil {
+			if def, err = tx.Jobs.LockFull(ctx, h.ID); err != nil {
+				return nil, fmt.Errorf("load locked job %s: %w", h.ID, err)
+			}
+			p.defs.Keep(def)
+		}
+		job := *def
+		job.NextFireTime, job.DueTime, job.Status, job.FenceSeq = h.NextFireTime, h.DueTime, h.Status, h.FenceSeq
+		jobs[h.ID] = &job
+	}
+	return jobs, nil
+}
+
+// Effect is what must be told to others once the transaction has committed.
+type Effect struct {
+	// Ready counts runs that this node may now claim, Away those that only others
+	// may. ReadyCommands of those that are ready need slots for commands.
+	Ready         int
+	ReadyCommands int
+	Away          int
+	// Shared: some of them wait where every node takes from.
+	Shared bool
+	// Nodes are the others that may take some of them, each once; CommandNodes
+	// those that may take some on slots for commands.
+	Nodes        []string
+	CommandNodes []string
+	// ParkedUntil is the earliest moment at which a parked run may start.
+	ParkedUntil time.Time
+	// Rearmed are jobs whose next fire time was set.
+	Rearmed []*entity.Job
+	// Stopping are running executions that were asked to stop.
+	Stopping []*entity.Execution
+	// Closed are rows that became final without running.
+	Closed []*entity.Execution
+}
+
+// Add merges the effects of another change.
+func (e *Effect) Add(o Effect) {
+	e.Ready += o.Ready
+	e.ReadyCommands += o.ReadyCommands
+	e.Away += o.Away
+	e.Shared = e.Shared || o.Shared
+	for _, id := range o.Nodes {
+		e.tell(entity.SlotGeneral, id)
+	}
+	for _, id := range o.CommandNodes {
+		e.tell(entity.SlotCommand, id)
+	}
+	e.park(o.ParkedUntil)
+	e.Rearmed = append(e.Rearmed, o.Rearmed...)
+	e.Stopping = append(e.Stopping, o.Stopping...)
+	e.Closed = append(e.Closed, o.Closed...)
+}
+
+func (e *Effect) tell(kind entity.SlotKind, nodeID string) {
+	nodes := &e.Nodes
+	if kind == entity.SlotCommand {
+		nodes = &e.CommandNodes
+	}
+	if !slices.Contains(*nodes, nodeID) {
+		*nodes = append(*nodes, nodeID)
+	}
+}
+
+func (e *Effect) park(until time.Time) {
+	if until.IsZero() {
+		return
+	}
+	if e.ParkedUntil.IsZero() || until.Before(e.ParkedUntil) {
+		e.ParkedUntil = until
+	}
+}

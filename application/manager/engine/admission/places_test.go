@@ -1,0 +1,194 @@
+package admission_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
+)
+
+// admit records one fire by hand of a job, and returns its rows and effect.
+func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
+	t.Helper()
+	var a admission.Admission
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		a = admission.Admission{}
+		jobs, err := n.Places.Lock(ctx, tx, []string{jobID, jobID})
+		if err != nil {
+			return err
+		}
+		live, err := admission.LiveOf(ctx, tx, jobs[jobID])
+		if err != nil {
+			return err
+		}
+		fire, err := admission.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
+		if err != nil {
+			return err
+		}
+		if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
+			return err
+		}
+		if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
+			return err
+		}
+		if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
+			return err
+		}
+		return tx.Jobs.Advance(ctx, []repository.JobAdvance{admission.AdvanceOf(jobs[jobID], time.Time{})})
+	})
+	return a
+}
+
+// end makes rows final as a completion does, and returns what that freed.
+func end(t *testing.T, n *enginetest.Node, jobID string, rows ...*entity.Execution) admission.Effect {
+	t.Helper()
+	var e admission.Effect
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		jobs, err := n.Places.Lock(ctx, tx, []string{jobID})
+		if err != nil {
+			return err
+		}
+		e, err = n.Places.Ended(ctx, tx, n.Time.Now(), jobs, rows)
+		return err
+	})
+	return e
+}
+
+func live(t *testing.T, n *enginetest.Node, jobID string) []entity.LiveFire {
+	t.Helper()
+	return n.LiveFires(t, jobID)
+}
+
+// Rule 16: a limit counts fires, not shards; a place is free when the last
+// shard has ended, and goes to the fire that waits longest.
+func TestAPlaceIsGivenOnWhenTheLastShardHasEnded(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("sharded", func(j *entity.Job) { j.ShardCount, j.MaxConcurrency = 3, 1 }))
+	first, second, third := admit(t, n, job.ID), admit(t, n, job.ID), admit(t, n, job.ID)
+	require.Equal(t, []int{3, 0, 0}, []int{first.Effect.Ready, second.Effect.Ready, third.Effect.Ready})
+	require.Zero(t, end(t, n, job.ID, first.Rows[0], first.Rows[2]).Ready)
+	require.Equal(t, 1, live(t, n, job.ID)[0].Remaining)
+	freed := end(t, n, job.ID, first.Rows[1])
+	require.Equal(t, 3, freed.Ready)
+	places := live(t, n, job.ID)
+	require.Len(t, places, 2)
+	require.Equal(t, []bool{true, false}, []bool{places[0].Active, places[1].Active})
+	require.Equal(t, second.Rows[0].FireKey, places[0].FireKey, "in the order of their coming")
+	for _, row := range third.Rows {
+		require.True(t, n.Row(t, row.ID).Claim.Queued())
+	}
+}
+
+// Rule 16: REPLACE ends what has not begun, asks what runs to stop, and waits
+// for it; what waits for it in turn is replaced by the next.
+func TestReplaceWaitsUntilTheFormerHasStopped(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("latest", func(j *entity.Job) { j.Overlap = entity.OverlapReplace }))
+	runs := admit(t, n, job.ID).Rows[0]
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		rows, err := tx.Executions.Lock(ctx, []string{runs.ID})
+		if err != nil {
+			return err
+		}
+		rows[0].Status, rows[0].NodeID, rows[0].Epoch, rows[0].Token, rows[0].Attempt = entity.StatusRunning, "node-1", 1, 1, 1
+		rows[0].Claim = entity.RunningKey("node-1")
+		return tx.Executions.Update(ctx, rows[0], entity.StatusWaiting, 0)
+	})
+	second := admit(t, n, job.ID)
+	require.Len(t, second.Effect.Stopping, 1)
+	require.Zero(t, second.Effect.Ready, "the former has not stopped yet")
+	asked := n.Row(t, runs.ID)
+	require.True(t, asked.CancelRequested)
+	require.Equal(t, entity.ReasonReplaced, asked.Reason)
+	third := admit(t, n, job.ID)
+	require.Empty(t, third.Effect.Stopping, "it was asked already")
+	superseded := n.Row(t, second.Rows[0].ID)
+	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonReplaced}, []any{superseded.Status, superseded.Reason})
+	freed := end(t, n, job.ID, asked)
+	require.Equal(t, 1, freed.Ready)
+	require.False(t, n.Row(t, third.Rows[0].ID).Claim.Queued())
+	require.Len(t, live(t, n, job.ID), 1)
+}
+
+// Fires of one transaction replace one another, too: of those that are caught up
+// together under REPLACE the last one runs.
+func TestFiresOfOneTransactionReplaceOneAnother(t *testing.T) {
+	for _, limit := range []int{0, 2} {
+		n := enginetest.New(t, enginetest.Options{})
+		job := n.Add(t, enginetest.Job("latest", func(j *entity.Job) { j.Overlap, j.MaxConcurrency = entity.OverlapReplace, limit }))
+		var a admission.Admission
+		n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+			a = admission.Admission{}
+			jobs, err := n.Places.Lock(ctx, tx, []string{job.ID})
+			if err != nil {
+				return err
+			}
+			live, err := admission.LiveOf(ctx, tx, jobs[job.ID])
+			if err != nil {
+				return err
+			}
+			for i := range 5 {
+				at := n.Time.Now().Add(time.Duration(i) * time.Second)
+				fire := admission.PlannedFire(planning.Fire{Nominal: at, Due: n.Time.Now(), Trigger: entity.TriggerSchedule})
+				if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[job.ID], live[job.ID], fire, &a); err != nil {
+					return err
+				}
+			}
+			return n.Places.Record(ctx, tx, n.Time.Now(), jobs[job.ID], &a)
+		})
+		running := max(limit, 1)
+		for i, row := range n.Rows(t, job.ID) {
+			if i < 5-running {
+				require.Equal(t, []any{entity.StatusSkipped, entity.ReasonReplaced}, []any{row.Status, row.Reason}, "fire %d", i)
+				continue
+			}
+			require.True(t, row.Claim.Ready(), "fire %d", i)
+		}
+		require.Len(t, live(t, n, job.ID), running)
+		require.Len(t, n.Events(t), 5-running)
+	}
+}
+
+// Rule 21: the job-wide number never falls, over fires and over what was skipped.
+func TestTheNumberOfAJobNeverFalls(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("numbered", func(j *entity.Job) { j.Overlap, j.MaxQueued = entity.OverlapSerial, 1 }))
+	var last int64
+	for range 3 {
+		first, second, skipped := admit(t, n, job.ID), admit(t, n, job.ID), admit(t, n, job.ID)
+		require.Greater(t, first.Rows[0].JobFence, last)
+		require.Greater(t, second.Rows[0].JobFence, first.Rows[0].JobFence)
+		require.Equal(t, entity.ReasonQueueFull, skipped.Rows[0].Reason)
+		last = second.Rows[0].JobFence
+		end(t, n, job.ID, first.Rows[0])
+		end(t, n, job.ID, second.Rows[0])
+	}
+	require.Equal(t, last, n.Job(t, job.ID).FenceSeq)
+	require.Empty(t, live(t, n, job.ID))
+}
+
+// A locked job is what the store says it is, also when memory holds an older
+// version.
+func TestALockedJobIsTheCurrentOne(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("edited", nil))
+	n.Jobs.Keep(job)
+	n.Change(t, job.ID, func(j *entity.Job) { j.Priority, j.Version = 9, 2 })
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		jobs, err := n.Places.Lock(ctx, tx, []string{job.ID, "unknown"})
+		if err != nil {
+			return err
+		}
+		require.Len(t, jobs, 1)
+		require.Equal(t, 9, jobs[job.ID].Priority)
+		return nil
+	})
+	require.Equal(t, 9, n.Jobs.Cached(job.ID, 2).Priority)
+}

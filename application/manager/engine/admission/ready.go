@@ -1,0 +1,183 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Placement is where a run waits that may start now.
+type Placement struct {
+	Queue entity.Queue
+	// Away: this node does not take from the queue.
+	Away bool
+	// Takers are the other nodes that take from the queue of a class.
+	Takers []string
+}
+
+// Router chooses where runs wait, by the nodes that are alive and the routing
+// of their jobs. Safe for concurrent use.
+type Router interface {
+	// Prepare reads what the routing of the jobs needs to know of their runs. It
+	// is called before the transaction in which they are routed; what could not
+	// be read, or was not prepared, counts as unknown.
+	Prepare(ctx context.Context, jobs []*entity.Job)
+	// PrepareIDs is Prepare for callers that do not know the definitions yet.
+	PrepareIDs(ctx context.Context, ids []string)
+	// Route places one run. One with a node is of a broadcast and belongs there for
+	// good (engine rule 18). fire is the number of its fire within the job, which
+	// only coordinated jobs have.
+	Route(job *entity.Job, row *entity.Execution, fire int64) Placement
+	// Took counts a placement that is about to be stored, so that the next ones
+	// see it before the registry does.
+	Took(job *entity.Job, at Placement, now time.Time)
+}
+
+// Prepare is to be called before a transaction that may make runs of the jobs
+// ready; nil ones are passed over.
+func (p *Places) Prepare(ctx context.Context, jobs ...*entity.Job) {
+	if p.router != nil {
+		p.router.Prepare(ctx, jobs)
+	}
+}
+
+// PrepareIDs is Prepare for callers that do not know the definitions yet.
+func (p *Places) PrepareIDs(ctx context.Context, ids ...string) {
+	if p.router != nil {
+		p.router.PrepareIDs(ctx, ids)
+	}
+}
+
+// MakeReady gives a waiting row its place in the claim index: at once when it
+// is due, else at its moment. fire is the number of its fire within the job. Of
+// a job whose group has a limit it waits for a place there, see Open.
+func (p *Places) MakeReady(job *entity.Job, row *entity.Execution, fire int64, now time.Time, e *Effect) {
+	switch {
+	case row.DueTime.After(now):
+		row.Claim = entity.ParkedKey(row.DueTime)
+		if job.Limited {
+			row.Claim = entity.DelayedKey(row.DueTime)
+		}
+		e.park(row.DueTime)
+	case job.Limited:
+		row.Claim = entity.GroupQueue(job.Group).Key(row.Priority, p.fair.Fair(row.JobID, row.DueTime, now))
+	default:
+		p.enqueue(job, row, fire, row.DueTime, now, e)
+	}
+}
+
+// enqueue puts a run into the queue of those who may take it. since is from
+// when on it might have started.
+func (p *Places) enqueue(job *entity.Job, row *entity.Execution, fire int64, since, now time.Time, e *Effect) {
+	at := p.Route(job, row, fire)
+	row.Claim = at.Queue.Key(row.Priority, p.fair.Fair(row.JobID, since, now))
+	p.took(job, at, now, e)
+}
+
+func (p *Places) took(job *entity.Job, at Placement, now time.Time, e *Effect) {
+	if p.router != nil && job != nil {
+		p.router.Took(job, at, now)
+	}
+	if at.Queue.Unplaced() {
+		return
+	}
+	kind := at.Queue.Kind()
+	switch {
+	case at.Away:
+		e.Away++
+	case kind == entity.SlotCommand:
+		e.Ready, e.ReadyCommands = e.Ready+1, e.ReadyCommands+1
+	default:
+		e.Ready++
+	}
+	if id, ok := at.Queue.Node(); ok && at.Away {
+		e.tell(kind, id)
+	} else if !ok && !at.Queue.OfClass() {
+		e.Shared = true
+	}
+	for _, id := range at.Takers {
+		e.tell(kind, id)
+	}
+}
+
+// Route says where a run that may start now would wait. The run of a deleted
+// job is left to whoever comes first, to be ended.
+func (p *Places) Route(job *entity.Job, row *entity.Execution, fire int64) Placement {
+	if p.router == nil || job == nil {
+		return Placement{Queue: entity.CommonQueue}
+	}
+	return p.router.Route(job, row, fire)
+}
+
+// Wanted says of a locked row that waits whether it is to be enqueued, and
+// since when it might have started.
+type Wanted func(row *entity.Execution) (since time.Time, ok bool)
+
+// Enqueue routes those of the locked rows that still wait and are wanted, and
+// stores where they went. jobs are the current definitions by id; those that
+// are missing were deleted. A row that comes from another queue keeps its place
+// among the others, and one that would stay where it is is not written.
+func (p *Places) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
+	jobs map[string]*entity.Job, rows []*entity.Execution, wanted Wanted,
+) (moved int, e Effect, err error) {
+	fires, err := p.numbers(ctx, tx, jobs, rows)
+	if err != nil {
+		return 0, e, err
+	}
+	for _, row := range rows {
+		if row.Status != entity.StatusWaiting {
+			continue
+		}
+		since, ok := wanted(row)
+		if !ok {
+			continue
+		}
+		job, fire := jobs[row.JobID], fires[fireID{row.JobID, row.FireKey}]
+		if former := row.Claim.Queue(); former == "" {
+			p.enqueue(job, row, fire, since, now, &e)
+		} else {
+			at := p.Route(job, row, fire)
+			if at.Queue == former {
+				continue
+			}
+			row.Claim = row.Claim.In(at.Queue)
+			p.took(job, at, now, &e)
+		}
+		if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {
+			return 0, e, fmt.Errorf("send run %s to the queue %s: %w", row.ID, row.Claim.Queue(), err)
+		}
+		moved++
+	}
+	return moved, e, nil
+}
+
+type fireID struct{ job, key string }
+
+// numbers reads the numbers of the rows' fires where the routing counts them.
+func (p *Places) numbers(ctx context.Context, tx repository.Tx,
+	jobs map[string]*entity.Job, rows []*entity.Execution,
+) (map[fireID]int64, error) {
+	var fires []entity.LiveFire
+	seen := map[fireID]bool{}
+	for _, row := range rows {
+		id := fireID{row.JobID, row.FireKey}
+		if job := jobs[row.JobID]; job != nil && job.Routing.Strategy == entity.RouteRoundRobin && !seen[id] {
+			fires, seen[id] = append(fires, entity.LiveFire{JobID: row.JobID, FireKey: row.FireKey}), true
+		}
+	}
+	if len(fires) == 0 {
+		return nil, nil
+	}
+	live, err := tx.LiveFires.Some(ctx, fires)
+	if err != nil {
+		return nil, fmt.Errorf("read the numbers of live fires: %w", err)
+	}
+	numbers := make(map[fireID]int64, len(live))
+	for _, f := range live {
+		numbers[fireID{f.JobID, f.FireKey}] = f.Seq
+	}
+	return numbers, nil
+}

@@ -1,0 +1,181 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// ErrManyRuns is returned by Rehome for a job of which more runs are live than
+// one transaction should move.
+var ErrManyRuns = errors.New("too many runs of the job are live to be moved at once")
+
+// RehomeLimit bounds the runs that one transaction of Rehome or RehomeSome moves.
+const RehomeLimit = 200
+
+// Rehome brings the fires of a locked job under what its group asks now: the job
+// was moved, or its group got a limit or lost it. What has begun goes on and
+// counts where it is; what has not waits for a place there. Of more than limit
+// runs it moves none, and returns ErrManyRuns. The caller holds the locks of both
+// groups, stores the job, whose FenceSeq may grow, and opens both.
+func (p *Places) Rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *Effect) error {
+	rows, more, err := tx.Executions.LiveOf(ctx, job.ID, limit, astray(job))
+	switch {
+	case err != nil:
+		return fmt.Errorf("read what is live of job %s: %w", job.ID, err)
+	case more:
+		return ErrManyRuns
+	}
+	if err := tx.Groups.ReleaseJob(ctx, job.ID); err != nil {
+		return fmt.Errorf("give up the places of job %s: %w", job.ID, err)
+	}
+	return p.rehome(ctx, tx, now, job, rows, e)
+}
+
+// RehomeSome does a part of what Rehome would do to a locked job that is changed
+// later: those of the runs that have not begun go to where they will wait, and
+// the job's FenceSeq is stored. Until the change they wait there, whoever opens
+// the group. A fire of several runs is bound by Rehome alone, which sees all of it.
+func (p *Places) RehomeSome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, ids []string, e *Effect) error {
+	rows, err := tx.Executions.Lock(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("lock %d waiting runs of job %s: %w", len(ids), job.ID, err)
+	}
+	wrong, seq := astray(job), job.FenceSeq
+	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool {
+		return row.JobID != job.ID || row.Status != entity.StatusWaiting || row.Attempt > 0 || job.Limited && row.ShardTotal > 1 || !wrong(row)
+	})
+	if err := p.rehome(ctx, tx, now, job, rows, e); err != nil || job.FenceSeq == seq {
+		return err
+	}
+	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{AdvanceOf(job, time.Time{})}); err != nil {
+		return fmt.Errorf("store the fence number of job %s: %w", job.ID, err)
+	}
+	return nil
+}
+
+// astray tells of a live run whether its claim key is one that a run of the job
+// does not have under what the group of the job asks. Runs that hold a place are
+// among them: which places they hold is not to be seen in the key.
+func astray(job *entity.Job) func(*entity.Execution) bool {
+	if !job.Limited {
+		return func(row *entity.Execution) bool { return row.Claim.Grouped() || row.Claim.Delayed() }
+	}
+	lo, hi := entity.GroupQueue(job.Group).Range()
+	return func(row *entity.Execution) bool {
+		k := row.Claim
+		return !k.Queued() && !k.Delayed() && (k < lo || k >= hi)
+	}
+}
+
+func (p *Places) rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *Effect) error {
+	switch {
+	case len(rows) == 0:
+		return nil
+	case job.Limited:
+		return p.bind(ctx, tx, now, job, rows)
+	}
+	return p.unbind(ctx, tx, now, job, rows, e)
+}
+
+// bind makes the live runs of a job fires of its group. Those of a job that was
+// plain until now have no place among the job's fires either, and get one.
+func (p *Places) bind(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution) error {
+	fires := byFire(rows)
+	asked := make([]entity.LiveFire, len(fires))
+	for i, fire := range fires {
+		asked[i] = entity.LiveFire{JobID: job.ID, FireKey: fire[0].FireKey}
+	}
+	live, err := tx.LiveFires.Some(ctx, asked)
+	if err != nil {
+		return fmt.Errorf("read live fires: %w", err)
+	}
+	known := make(map[string]entity.LiveFire, len(live))
+	for _, f := range live {
+		known[f.FireKey] = f
+	}
+	var born []entity.LiveFire
+	var places []entity.GroupPlace
+	var moved []*entity.Execution
+	for _, fire := range fires {
+		f, ok := known[fire[0].FireKey]
+		if !ok {
+			job.FenceSeq++
+			f = entity.LiveFire{
+				JobID: job.ID, FireKey: fire[0].FireKey, Active: true, Remaining: len(fire), Seq: job.FenceSeq, CreateTime: fire[0].CreateTime,
+			}
+			born = append(born, f)
+		}
+		switch {
+		case !f.Active: // it waits for its job
+		case begun(fire):
+			places = append(places, entity.GroupPlace{Group: job.Group, JobID: job.ID, FireKey: f.FireKey, ExecutionID: fire[0].ID})
+		default:
+			moved = append(moved, fire...)
+		}
+	}
+	for _, row := range moved {
+		row.UpdateTime = now
+		if until, parked := row.Claim.ParkedUntil(); parked {
+			row.Claim = entity.DelayedKey(until)
+		} else {
+			row.Claim = row.Claim.In(entity.GroupQueue(job.Group))
+		}
+	}
+	if err := tx.LiveFires.Insert(ctx, born); err != nil {
+		return fmt.Errorf("give places to the runs of job %s: %w", job.ID, err)
+	}
+	if err := tx.Groups.Take(ctx, places); err != nil {
+		return fmt.Errorf("give places of the group %s to the runs of job %s: %w", job.Group, job.ID, err)
+	}
+	return tx.Executions.Requeue(ctx, moved)
+}
+
+// unbind lets go what waits for a group.
+func (p *Places) unbind(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *Effect) error {
+	var waiting, delayed []*entity.Execution
+	for _, row := range rows {
+		switch until, _ := row.Claim.ParkedUntil(); {
+		case row.Claim.Grouped():
+			waiting = append(waiting, row)
+		case row.Claim.Delayed():
+			row.Claim, row.UpdateTime = entity.ParkedKey(until), now
+			e.park(until)
+			delayed = append(delayed, row)
+		}
+	}
+	if err := tx.Executions.Requeue(ctx, delayed); err != nil {
+		return err
+	}
+	return p.send(ctx, tx, now, e, map[string]*entity.Job{job.ID: job}, waiting)
+}
+
+// byFire are the rows of each fire, in the order of the first ones.
+func byFire(rows []*entity.Execution) [][]*entity.Execution {
+	var fires [][]*entity.Execution
+	at := map[string]int{}
+	for _, row := range rows {
+		i, ok := at[row.FireKey]
+		if !ok {
+			i = len(fires)
+			at[row.FireKey], fires = i, append(fires, nil)
+		}
+		fires[i] = append(fires[i], row)
+	}
+	return fires
+}
+
+// begun reports whether any of the runs runs, or has run and is to be retried.
+func begun(rows []*entity.Execution) bool {
+	for _, row := range rows {
+		if row.Status == entity.StatusRunning || row.Attempt > 0 {
+			return true
+		}
+	}
+	return false
+}

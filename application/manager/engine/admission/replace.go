@@ -1,0 +1,194 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// stepLimit bounds the fires of one job that one transaction lets start or ends
+// (engine rule 16): who comes next, or the sweep, goes on. A store with one
+// writer has fires to write meanwhile (engine rule 31).
+const stepLimit = 200
+
+// supersede ends queued fires that a newer one takes the place of. After an edit
+// there may be more of them than one transaction should end; the sweep does the
+// rest.
+func supersede(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, a *Admission) error {
+	for _, b := range live.bornAs(false) {
+		a.unbear(live, b, now)
+	}
+	ended, err := endQueued(ctx, tx, now, job, stepLimit, &a.Effect)
+	if err != nil {
+		return err
+	}
+	live.queued, live.counted = 0, true
+	if ended == stepLimit {
+		live.first, live.counted = job.FenceSeq, false
+	}
+	return nil
+}
+
+// endQueued ends the first queued fires of a job because of a newer one, and
+// returns how many.
+func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *Effect) (int, error) {
+	fires, err := tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Limit: limit}})
+	if err != nil || len(fires) == 0 {
+		return 0, err
+	}
+	fires, rows, err := lockQueued(ctx, tx, fires)
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range rows {
+		Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
+	}
+	if err := tx.Executions.Close(ctx, rows); err != nil {
+		return 0, fmt.Errorf("end %d replaced runs: %w", len(rows), err)
+	}
+	e.Closed = append(e.Closed, rows...)
+	return len(fires), deleteFires(ctx, tx, fires)
+}
+
+// lockQueued locks the runs of queued fires. A fire of which somebody else holds
+// a run is left out, and goes on waiting: it must not hold up the others (engine
+// rule 10).
+func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.LiveFire) (whole []entity.LiveFire, rows []*entity.Execution, err error) {
+	keys := make([]entity.ClaimKey, len(fires))
+	for i, f := range fires {
+		keys[i] = entity.QueuedKey(f.JobID, f.Seq)
+	}
+	locked, err := tx.Executions.TryLockAt(ctx, keys)
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock the runs of %d queued fires: %w", len(fires), err)
+	}
+	of := make(map[fireID][]*entity.Execution, len(fires))
+	for _, row := range locked {
+		if row.Status == entity.StatusWaiting {
+			id := fireID{row.JobID, row.FireKey}
+			of[id] = append(of[id], row)
+		}
+	}
+	for _, f := range fires { // in their order: those that wait longest first
+		if mine := of[fireID{f.JobID, f.FireKey}]; len(mine) == f.Remaining {
+			whole, rows = append(whole, f), append(rows, mine...)
+		}
+	}
+	return whole, rows, nil
+}
+
+// replace asks the runs of the n oldest active fires to stop; what has not
+// started ends here, and a fire of which nothing runs leaves its place at once.
+func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, n int, a *Admission) error {
+	fires, err := tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Active: true, Limit: min(n, stepLimit)}})
+	if err != nil {
+		return fmt.Errorf("read the fires to be replaced: %w", err)
+	}
+	var ended, shrunk []entity.LiveFire
+	for _, f := range fires {
+		closed, err := stopRows(ctx, tx, now, f, &a.Effect)
+		if err != nil {
+			return err
+		}
+		f.Remaining -= closed
+		if f.Remaining <= 0 {
+			ended = append(ended, f)
+		} else if closed > 0 {
+			shrunk = append(shrunk, f)
+		}
+	}
+	live.active -= len(ended)
+	born := live.bornAs(true)
+	for _, b := range born[:min(max(n-len(fires), 0), len(born))] {
+		a.unbear(live, b, now)
+	}
+	if len(shrunk) > 0 {
+		if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
+			return fmt.Errorf("shrink replaced fires: %w", err)
+		}
+	}
+	if job.Limited && len(ended) > 0 {
+		if err := tx.Groups.Release(ctx, ended); err != nil {
+			return fmt.Errorf("give up the places of replaced fires: %w", err)
+		}
+	}
+	return deleteFires(ctx, tx, ended)
+}
+
+// stopRows ends the waiting and the detached rows of an active fire because of a
+// newer one, asks those that run on a node to stop, and returns how many it ended.
+func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire, e *Effect) (closed int, err error) {
+	rows, err := tx.LiveFires.RowsOf(ctx, f)
+	if err != nil {
+		return 0, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
+	}
+	var ended, detached, asked []*entity.Execution
+	for _, row := range rows {
+		switch {
+		case row.Detached(): // nobody holds it who could stop it
+			row.Duration = max(now.Sub(row.StartTime), 0)
+			Close(row, entity.StatusCancelled, entity.ReasonReplaced, now)
+			if err := tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token); err != nil {
+				return 0, fmt.Errorf("end replaced run %s: %w", row.ID, err)
+			}
+			detached = append(detached, row)
+		case row.Status == entity.StatusWaiting:
+			Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
+			ended = append(ended, row)
+		case !row.CancelRequested:
+			row.CancelRequested, row.Reason, row.UpdateTime = true, entity.ReasonReplaced, now
+			asked = append(asked, row)
+		}
+	}
+	if err := tx.Executions.Close(ctx, ended); err != nil {
+		return 0, fmt.Errorf("end %d replaced runs: %w", len(ended), err)
+	}
+	if err := tx.Executions.AskToStop(ctx, asked); err != nil {
+		return 0, fmt.Errorf("ask %d replaced runs to stop: %w", len(asked), err)
+	}
+	ended = append(ended, detached...)
+	e.Closed, e.Stopping = append(e.Closed, ended...), append(e.Stopping, asked...)
+	return len(ended), nil
+}
+
+// bornAs are the fires of this transaction that hold a place, or wait for one.
+func (l *Live) bornAs(active bool) []birth {
+	var out []birth
+	for _, b := range l.born {
+		if b.place.Active == active {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// unbear ends a fire of this very transaction: a newer one replaces it before
+// anything of it is stored.
+func (a *Admission) unbear(live *Live, b birth, now time.Time) {
+	for _, row := range b.rows {
+		Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
+	}
+	same := func(f entity.LiveFire) bool { return f.JobID == b.place.JobID && f.FireKey == b.place.FireKey }
+	a.LiveFires = slices.DeleteFunc(a.LiveFires, same)
+	live.born = slices.DeleteFunc(live.born, func(o birth) bool { return same(o.place) })
+	if b.place.Active {
+		live.active--
+	} else {
+		live.queued--
+	}
+	a.Effect.Closed = append(a.Effect.Closed, b.rows...)
+}
+
+func deleteFires(ctx context.Context, tx repository.Tx, fires []entity.LiveFire) error {
+	if len(fires) == 0 {
+		return nil
+	}
+	if err := tx.LiveFires.Delete(ctx, fires); err != nil {
+		return fmt.Errorf("give up places: %w", err)
+	}
+	return nil
+}

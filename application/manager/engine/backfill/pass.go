@@ -1,0 +1,104 @@
+package backfill
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// pass moves one backfill on, inside one transaction that holds the lock of
+// its job. job is nil when it was deleted.
+type pass struct {
+	places *admission.Places
+	tx     repository.Tx
+	job    *entity.Job
+	b      entity.Backfill
+	now    time.Time
+
+	admitted admission.Admission
+}
+
+// run decides the next times. more says that it stopped only because one
+// transaction must stay small.
+func (p *pass) run(ctx context.Context, sched *schedule.Schedule) (more bool, err error) {
+	if p.job == nil {
+		p.b.Status = entity.BackfillCancelled
+		return false, p.save(ctx)
+	}
+	cursor := p.b.Cursor
+	window := sched.Between(cursor, p.b.To, lookahead)
+	decided, err := p.decide(ctx, window)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case decided == len(window) && decided < lookahead:
+		p.b.Cursor = p.b.To
+	case decided > 0:
+		p.b.Cursor = window[decided-1].Add(time.Millisecond)
+	}
+	if !p.b.Cursor.Before(p.b.To) && len(p.b.Open) == 0 {
+		p.b.Status, p.b.AlreadyRun = entity.BackfillDone, max(p.b.Total-p.b.Started, 0)
+	} else if p.b.Cursor.Equal(cursor) {
+		return false, nil
+	}
+	if len(p.admitted.Rows) > 0 {
+		if err := p.places.Record(ctx, p.tx, p.now, p.job, &p.admitted); err != nil {
+			return false, fmt.Errorf("record %d runs of job %s: %w", len(p.admitted.Rows), p.job.ID, err)
+		}
+	}
+	return decided == lookahead, p.save(ctx)
+}
+
+// decide admits or leaves out the times in order, and returns how many: it
+// stops at the first that must wait.
+func (p *pass) decide(ctx context.Context, times []time.Time) (int, error) {
+	fires, err := p.tx.Backfills.FiresAt(ctx, p.job.ID, slices.Concat(p.b.Open, times))
+	if err != nil {
+		return 0, err
+	}
+	past := Read(fires)
+	p.b.Open = past.open(p.b.Open)
+	places, err := admission.LiveOf(ctx, p.tx, p.job)
+	if err != nil {
+		return 0, err
+	}
+	live := places[p.job.ID]
+	for i, at := range times {
+		if p.planned(at) {
+			return i, nil
+		}
+		if past.Ran(at) {
+			continue
+		}
+		if len(p.b.Open) >= p.b.MaxParallel || !p.places.Free(p.job, live) {
+			return i, nil
+		}
+		fire := admission.BackfillFire(at, p.now)
+		fire.By.User = p.b.User
+		if err := p.places.Admit(ctx, p.tx, p.now, p.job, live, fire, &p.admitted); err != nil {
+			return i, err
+		}
+		p.b.Open = append(p.b.Open, at)
+		p.b.Started++
+	}
+	return len(times), nil
+}
+
+// planned reports that the schedule has yet to decide a time, because of
+// jitter or because it is behind: it goes first. That of a paused job decides
+// about the past only to skip it.
+func (p *pass) planned(at time.Time) bool {
+	return p.job.Status == entity.JobEnabled && !p.job.NextFireTime.IsZero() && !at.Before(p.job.NextFireTime)
+}
+
+func (p *pass) save(ctx context.Context) error {
+	p.b.UpdateTime = p.now
+	return p.tx.Backfills.Save(ctx, p.b)
+}

@@ -1,0 +1,130 @@
+// Package detached keeps runs that go on without a node: asynchronous calls
+// that their targets accepted. Any node issues the tokens with which targets
+// report, takes their reports, and ends what nobody reports about in time
+// (engine rule 19). All of it stands in the store.
+package detached
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// StoreClock tells the store's time.
+type StoreClock interface {
+	Now() time.Time
+}
+
+// Issuer gives attempts the tokens with which their targets report. It
+// implements entity.RunTokens. Safe for concurrent use.
+type Issuer struct {
+	store  repository.Store
+	sealer Sealer
+	clock  clock.Clock
+	time   StoreClock
+
+	// turn is held while a batch is stored.
+	turn sync.Mutex
+	mu   sync.Mutex
+	open *issues
+}
+
+// NewIssuer returns an Issuer that waits by clock, and dates by time. With sealer
+// it keeps the secrets that attempts have opened.
+func NewIssuer(store repository.Store, sealer Sealer, c clock.Clock, time StoreClock) *Issuer {
+	return &Issuer{store: store, sealer: sealer, clock: c, time: time}
+}
+
+// issues are tokens that are stored in one transaction.
+type issues struct {
+	runs   []*entity.Execution
+	tokens []entity.RunToken
+	// done is closed when the others are set.
+	done    chan struct{}
+	refused []int
+	err     error
+}
+
+// patience bounds one try to reach the store; the others are bounds of the wait
+// between two tries.
+const (
+	patience  = 10 * time.Second
+	firstWait = 50 * time.Millisecond
+	maxWait   = 2 * time.Second
+)
+
+// Issue implements entity.RunTokens. Calls at the same moment share a
+// transaction: 500 calls that are due together cost a few.
+func (i *Issuer) Issue(ctx context.Context, run entity.Run) (string, error) {
+	token, kept, err := entity.NewRunToken(run.Execution, slices.Sorted(maps.Keys(run.Secrets)), i.time.Now())
+	if err == nil {
+		err = seal(i.sealer, &kept, run.Secrets)
+	}
+	if err != nil {
+		return "", err
+	}
+	for wait := firstWait; ; wait = min(2*wait, maxWait) {
+		err := i.share(ctx, run.Execution, kept)
+		if err == nil || !apperror.Is(err, apperror.KindUnavailable) && !errors.Is(err, repository.ErrCommitUnknown) {
+			return token, err
+		}
+		if over := clock.Sleep(ctx, i.clock, wait); over != nil {
+			return "", fmt.Errorf("the store does not take it: %w: %w", err, over)
+		}
+	}
+}
+
+// share adds a token to the batch that is stored next. Who opens a batch stores
+// it; while one is being stored, the next one fills.
+func (i *Issuer) share(ctx context.Context, x *entity.Execution, kept entity.RunToken) error {
+	i.mu.Lock()
+	batch := i.open
+	mine := batch == nil
+	if mine {
+		batch = &issues{done: make(chan struct{})}
+		i.open = batch
+	}
+	place := len(batch.runs)
+	batch.runs, batch.tokens = append(batch.runs, x), append(batch.tokens, kept)
+	i.mu.Unlock()
+	if mine {
+		i.write(ctx, batch)
+	}
+	<-batch.done
+	switch {
+	case batch.err != nil:
+		return batch.err
+	case slices.Contains(batch.refused, place):
+		return entity.ErrStopLost
+	}
+	return nil
+}
+
+func (i *Issuer) write(ctx context.Context, batch *issues) {
+	i.turn.Lock()
+	defer i.turn.Unlock()
+	i.mu.Lock()
+	i.open = nil
+	i.mu.Unlock()
+	batch.err = errors.New("the tokens were not stored") // a panic must not pass for a success
+	defer close(batch.done)
+	// The end of one attempt must not take the others along.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	batch.err = i.store.Write(ctx, repository.LaneComplete, "issue-tokens", func(ctx context.Context, tx repository.Tx) (err error) {
+		batch.refused, err = tx.RunTokens.Issue(ctx, batch.runs, batch.tokens)
+		return err
+	})
+	if batch.err != nil && ctx.Err() != nil {
+		batch.err = apperror.Unavailable(batch.err)
+	}
+}

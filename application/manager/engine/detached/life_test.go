@@ -1,0 +1,370 @@
+package detached_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/detached"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+// quiet waits until a node holds no slot.
+func quiet(t *testing.T, n *enginetest.Node) {
+	t.Helper()
+	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 }, 20*time.Second, time.Millisecond,
+		"the slots of %s are free", n.ID())
+}
+
+func TestAThousandDetachedRunsHoldNoSlot(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		r := rigOn(t, cfg, 2)
+		job := r.job(nil)
+		var rows []*entity.Execution
+		for range 1000 {
+			rows = append(rows, r.one().Trigger(t, job.ID)...)
+		}
+		require.Eventually(t, func() bool {
+			n, err := r.one().Store.CountRange(t.Context(), repository.ClaimRange{Lo: entity.DetachedSpan().Lo, Hi: entity.DetachedSpan().Hi, Limit: 2000})
+			require.NoError(t, err)
+			return n == 1000
+		}, 60*time.Second, 20*time.Millisecond)
+		for _, n := range r.nodes {
+			quiet(t, n)
+		}
+		require.NoError(t, r.report(r.nodes[1], rows[999].ID, 1, ended(entity.StatusSuccess)))
+		r.one().Clock.Advance(limit)
+		n, err := r.nodes[1].Detached.SweepDeadlines(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 999, n, "a sweep goes on while there is more")
+	})
+}
+
+// Between the answer of the target and the detaching write the attempt is its
+// node's, like any other: when that dies, onNodeLoss decides.
+func TestAnAcceptedRunWhoseWriteWasLostIsLostWithItsNode(t *testing.T) {
+	r := newRig(t, 2)
+	poster, other := r.one(), r.nodes[1]
+	accepted := make(chan struct{}, 1)
+	poster.Script.Reply(func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
+		o := r.Reply(ctx, run, rep)
+		poster.Faults.Away(true) // the last that is heard of the node
+		accepted <- struct{}{}
+		return o
+	})
+	row := poster.Trigger(t, r.job(nil).ID)[0]
+	<-accepted
+	require.Equal(t, poster.ID(), other.Row(t, row.ID).NodeID)
+	poster.Die(t)
+	held, err := other.Runner.Reap(t.Context(), poster.ID(), 1<<40)
+	require.NoError(t, err)
+	require.Equal(t, 1, held)
+	require.Eventually(t, func() bool {
+		_, err := other.Runner.Unpark(t.Context())
+		require.NoError(t, err)
+		return other.Row(t, row.ID).Attempt == 2 && other.Row(t, row.ID).Detached()
+	}, 20*time.Second, 5*time.Millisecond, "it is posted again, as its job says")
+	require.Equal(t, 1, other.Row(t, row.ID).NodeLosses)
+	requireCode(t, r.report(other, row.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_over")
+	require.NoError(t, r.report(other, row.ID, 2, ended(entity.StatusSuccess)))
+
+	poster.Faults.Away(false)
+	require.Eventually(t, func() bool {
+		poster.Clock.Advance(time.Second) // the node tries again to store what it holds
+		running, _ := poster.Runner.Load(entity.SlotGeneral)
+		return running == 0
+	}, 20*time.Second, time.Millisecond)
+	require.Equal(t, 1, poster.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
+	var evidence []string
+	for _, c := range r.lines(row.ID) {
+		if c.Type == entity.LogEvidence {
+			evidence = append(evidence, c.Content)
+		}
+	}
+	require.Len(t, evidence, 2)
+	require.Contains(t, evidence[1], "the target of node node-1 accepted an attempt that is no longer the run's")
+	require.Equal(t, entity.StatusSuccess, other.Row(t, row.ID).Status)
+}
+
+// A detaching write whose answer is lost happened once, or happens again.
+func TestALostAnswerOfTheDetachingWriteChangesNothing(t *testing.T) {
+	for _, lost := range []enginetest.Fault{enginetest.LostReply, enginetest.LostCommit, enginetest.Refused} {
+		r := newRig(t, 1)
+		n := r.one()
+		n.Faults.Next("complete", lost)
+		rows := n.Trigger(t, r.job(nil).ID)
+		require.Eventually(t, func() bool {
+			n.Clock.Advance(50 * time.Millisecond)
+			return n.Row(t, rows[0].ID).Detached()
+		}, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool {
+			n.Clock.Advance(50 * time.Millisecond)
+			running, _ := n.Runner.Load(entity.SlotGeneral)
+			return running == 0
+		}, 20*time.Second, time.Millisecond)
+		require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
+		require.Len(t, n.Script.Runs(), 1)
+		require.NoError(t, r.report(n, rows[0].ID, 1, ended(entity.StatusSuccess)))
+	}
+}
+
+// Whoever cancels while the call is under way is heard, whatever the target answers.
+func TestACancelDuringTheCallEndsTheAcceptedRun(t *testing.T) {
+	r := newRig(t, 1)
+	n := r.one()
+	n.Script.Reply(func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
+		o := r.Reply(ctx, run, rep)
+		n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+			rows, err := tx.Executions.Lock(ctx, []string{run.Execution.ID})
+			if err != nil {
+				return err
+			}
+			rows[0].CancelRequested = true
+			return tx.Executions.Update(ctx, rows[0], entity.StatusRunning, rows[0].Token)
+		})
+		return o
+	})
+	row := n.Trigger(t, r.job(func(j *entity.Job) { j.Overlap = entity.OverlapSerial }).ID)[0]
+	n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+	quiet(t, n)
+	require.Empty(t, n.LiveFires(t, row.JobID), "its place is given on")
+	requireCode(t, r.report(n, row.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_cancelled")
+}
+
+// A node of the former release asks a run to stop that nobody holds.
+func TestACancelOfAFormerReleaseIsFound(t *testing.T) {
+	r := newRig(t, 2)
+	job := r.job(nil)
+	row, other := r.detached(r.one(), job.ID), r.detached(r.one(), job.ID)
+	r.one().Write(t, func(ctx context.Context, tx repository.Tx) error {
+		rows, err := tx.Executions.Lock(ctx, []string{row.ID})
+		if err != nil {
+			return err
+		}
+		rows[0].CancelRequested, rows[0].Reason = true, entity.ReasonReplaced
+		return tx.Executions.Update(ctx, rows[0], entity.StatusRunning, rows[0].Token)
+	})
+	n, err := r.nodes[1].Detached.SweepCancels(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	got := r.one().Row(t, row.ID)
+	require.Equal(t, []any{entity.StatusCancelled, entity.ReasonReplaced}, []any{got.Status, got.Reason})
+	require.True(t, r.one().Row(t, other.ID).Detached())
+}
+
+// Limits count what is detached: the next one starts with its end.
+func TestDetachedRunsCountAgainstLimits(t *testing.T) {
+	r := newRig(t, 2)
+	job := r.job(func(j *entity.Job) { j.Overlap = entity.OverlapSerial })
+	first := r.detached(r.one(), job.ID)
+	second := r.nodes[1].Trigger(t, job.ID)[0]
+	r.duties()
+	require.Equal(t, []any{entity.StatusWaiting, entity.WaitJob}, []any{r.one().Row(t, second.ID).Status, r.one().Row(t, second.ID).Claim.WaitsFor()})
+	require.NoError(t, r.report(r.nodes[1], first.ID, 1, ended(entity.StatusFailed)))
+	r.awaitDetached(second.ID, 1)
+
+	discard := r.one().Add(t, enginetest.Job("discarding", func(j *entity.Job) {
+		limited(0)(j)
+		j.Overlap = entity.OverlapDiscard
+	}))
+	r.detached(r.one(), discard.ID)
+	skipped := r.nodes[1].Trigger(t, discard.ID)[0]
+	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonOverlap}, []any{skipped.Status, skipped.Reason})
+}
+
+// REPLACE ends a detached run in the transaction of the newer fire, with all
+// that belongs to an end.
+func TestANewerFireReplacesADetachedRunAtOnce(t *testing.T) {
+	r := newRig(t, 2)
+	job := r.job(func(j *entity.Job) { j.Overlap = entity.OverlapReplace })
+	old := r.detached(r.one(), job.ID)
+	r.one().Clock.Advance(3 * time.Second)
+	newer := r.nodes[1].Trigger(t, job.ID)[0]
+	got := r.one().Row(t, old.ID)
+	require.Equal(t, []any{entity.StatusCancelled, entity.ReasonReplaced, 3 * time.Second}, []any{got.Status, got.Reason, got.Duration})
+	r.awaitDetached(newer.ID, 1)
+	require.Len(t, r.one().LiveFires(t, job.ID), 1)
+	var finals int
+	for _, e := range r.one().Events(t) {
+		if strings.Contains(e.Payload, old.ID) {
+			finals++
+		}
+	}
+	require.Equal(t, 1, finals)
+	requireCode(t, r.report(r.one(), old.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_cancelled")
+}
+
+// The run of a broadcast belongs to its node for good, also while it is detached.
+func TestADetachedBroadcastKeepsItsNode(t *testing.T) {
+	r := newRig(t, 2)
+	job := r.job(func(j *entity.Job) {
+		limited(1)(j)
+		j.Broadcast = true
+	})
+	rows := r.one().Trigger(t, job.ID)
+	require.Len(t, rows, 2)
+	r.nodes[1].Runner.RunsReady(entity.SlotGeneral)
+	for i, row := range rows {
+		got := r.awaitDetached(row.ID, 1)
+		require.Equal(t, r.nodes[i].ID(), got.NodeID)
+	}
+	r.nodes[1].Die(t)
+	_, err := r.one().Runner.Reap(t.Context(), r.nodes[1].ID(), 1<<40)
+	require.NoError(t, err)
+	require.True(t, r.one().Row(t, rows[1].ID).Detached())
+	require.NoError(t, r.report(r.one(), rows[1].ID, 1, ended(entity.StatusSuccess)))
+	require.NoError(t, r.report(r.one(), rows[0].ID, 1, ended(entity.StatusFailed)))
+	again := r.tryAgain(rows[0].ID, 2)
+	require.Equal(t, r.one().ID(), again.NodeID)
+	require.Len(t, r.one().Script.Runs(), 2)
+}
+
+// A node that lost its lease leaves alone what is not its own.
+func TestAFencedNodeDoesNotTouchDetachedRuns(t *testing.T) {
+	r := newRig(t, 2)
+	row := r.detached(r.one(), r.job(nil).ID)
+	require.NoError(t, r.one().Runner.Fence(t.Context()))
+	r.one().Runner.Adopt(2)
+	for range 3 {
+		require.NoError(t, r.one().Runner.Reconcile(t.Context()))
+	}
+	require.True(t, r.one().Row(t, row.ID).Detached())
+	require.NoError(t, r.report(r.one(), row.ID, 1, ended(entity.StatusSuccess)))
+}
+
+// Of a deleted job nothing is repeated.
+func TestADetachedRunOfADeletedJobIsNotRepeated(t *testing.T) {
+	r := newRig(t, 2)
+	job := r.job(func(j *entity.Job) {
+		limited(3)(j)
+		j.Overlap = entity.OverlapSerial
+	})
+	row := r.detached(r.one(), job.ID)
+	r.delete(job.ID)
+	require.NoError(t, r.report(r.nodes[1], row.ID, 1, ended(entity.StatusFailed)))
+	require.Equal(t, entity.StatusFailed, r.one().Row(t, row.ID).Status)
+	require.Empty(t, r.one().LiveFires(t, job.ID))
+}
+
+// slowStore counts the transactions that issue tokens, and lets tests hold them.
+type slowStore struct {
+	repository.Store
+	mu     sync.Mutex
+	issued int
+	hold   chan struct{}
+	fail   error
+}
+
+func (s *slowStore) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+	s.mu.Lock()
+	s.issued++
+	hold, fail := s.hold, s.fail
+	s.mu.Unlock()
+	if hold != nil {
+		<-hold
+	}
+	if fail != nil {
+		return fail
+	}
+	return s.Store.Write(ctx, lane, name, fn)
+}
+
+// Calls that are due together share a few transactions, and each gets its own answer.
+func TestTokensAreIssuedTogether(t *testing.T) {
+	r := newRig(t, 1)
+	n := r.one()
+	n.Script.Hold()
+	job := r.job(nil)
+	var runs []entity.Run
+	for range 40 {
+		n.Trigger(t, job.ID)
+	}
+	n.Script.Await(t, 40)
+	for _, row := range n.Rows(t, job.ID) {
+		runs = append(runs, entity.Run{Job: job, Execution: row})
+	}
+	stranger := *runs[0].Execution
+	stranger.Epoch++
+	store := &slowStore{Store: n.Store, hold: make(chan struct{})}
+	issuer := detached.NewIssuer(store, enginetest.Keys(t, 0), n.Clock, n.Time)
+	var wg sync.WaitGroup
+	tokens := make([]string, len(runs))
+	for i, run := range runs {
+		wg.Go(func() {
+			var err error
+			if tokens[i], err = issuer.Issue(t.Context(), run); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Go(func() {
+		_, err := issuer.Issue(t.Context(), entity.Run{Job: job, Execution: &stranger})
+		if !errors.Is(err, entity.ErrStopLost) {
+			t.Error("an attempt that is not its node's gets no token:", err)
+		}
+	})
+	time.Sleep(50 * time.Millisecond) // all but the first wait for their turn by now; if not, the batches are only smaller
+	close(store.hold)
+	wg.Wait()
+	require.Less(t, store.issued, 42)
+	for i, run := range runs {
+		require.NoError(t, n.Detached.Authorize(t.Context(), run.Execution.ID, tokens[i]))
+	}
+}
+
+// While the store is away nothing is posted: nobody could report.
+func TestATokenWaitsForTheStore(t *testing.T) {
+	r := newRig(t, 1)
+	n := r.one()
+	n.Script.Hold()
+	job := r.job(nil)
+	n.Trigger(t, job.ID)
+	n.Script.Await(t, 1)
+	run := entity.Run{Job: job, Execution: n.Rows(t, job.ID)[0]}
+	store := &slowStore{Store: n.Store, fail: apperror.Unavailable(errors.New("away"))}
+	issuer := detached.NewIssuer(store, enginetest.Keys(t, 0), n.Clock, n.Time)
+	ctx, cancel := context.WithCancel(t.Context())
+	issued := make(chan error, 1)
+	go func() {
+		_, err := issuer.Issue(ctx, run)
+		issued <- err
+	}()
+	tried := func(times int) func() bool {
+		return func() bool {
+			n.Clock.Advance(2 * time.Second)
+			store.mu.Lock()
+			defer store.mu.Unlock()
+			return store.issued >= times
+		}
+	}
+	require.Eventually(t, tried(3), 20*time.Second, time.Millisecond)
+	store.mu.Lock()
+	store.fail = nil
+	store.mu.Unlock()
+	require.Eventually(t, tried(4), 20*time.Second, time.Millisecond)
+	require.NoError(t, <-issued)
+
+	store.fail = repository.ErrCommitUnknown
+	go func() {
+		_, err := issuer.Issue(ctx, run)
+		issued <- err
+	}()
+	require.Eventually(t, tried(6), 20*time.Second, time.Millisecond)
+	cancel()
+	require.ErrorIs(t, <-issued, context.Canceled)
+
+	store.fail = fmt.Errorf("a column is missing")
+	_, err := issuer.Issue(t.Context(), run)
+	require.ErrorContains(t, err, "a column is missing", "what waiting does not mend is told")
+}

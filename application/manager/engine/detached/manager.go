@@ -1,0 +1,47 @@
+package detached
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Jobs gives current definitions.
+type Jobs interface {
+	// Load returns those that exist, in their current version, by id.
+	Load(ctx context.Context, ids []string) (map[string]*entity.Job, error)
+}
+
+// Runner ends runs.
+type Runner interface {
+	// Conclude stores ends of attempts that no process of this node is at work
+	// on, and says of each whether the store took it. An end that was not taken
+	// came too late, or the run has changed since it was read.
+	Conclude(ctx context.Context, ends []running.End) (taken []bool, err error)
+}
+
+// Deps are the parts of a Manager.
+type Deps struct {
+	Store      repository.Store
+	Tokens     repository.RunTokenReader
+	Executions repository.ExecutionReader
+	Claims     repository.ClaimReader
+	Jobs       Jobs
+	Runner     Runner
+	// Sealer opens what an Issuer has sealed.
+	Sealer Sealer
+	Clock  StoreClock
+	// LogLimit is the most bytes that reports add to the log of one attempt.
+	LogLimit int
+	Logger   *slog.Logger
+}
+
+// Manager takes the reports of targets and ends detached runs. Every node has
+// one, and any of them may act on any run. Safe for concurrent use.
+type Manager struct{ Deps }
+
+// New wires the parts.
+func New(d Deps) *Manager { return &Manager{d} }

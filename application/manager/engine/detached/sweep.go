@@ -1,0 +1,113 @@
+package detached
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// sweepLimit bounds the runs of one step of a sweep.
+const sweepLimit = 500
+
+// SweepDeadlines ends detached runs whose targets have not reported in time,
+// and returns how many.
+func (m *Manager) SweepDeadlines(ctx context.Context) (ended int, err error) {
+	over := entity.DetachedKey(m.Clock.Now().Add(time.Millisecond)) // the end of a range is no part of it
+	ended, err = m.sweep(ctx, repository.ClaimRange{Lo: entity.DetachedSpan().Lo, Hi: over}, late)
+	if err != nil {
+		err = fmt.Errorf("end detached runs past their deadline: %w", err)
+	}
+	return ended, err
+}
+
+// sweep ends all detached runs of a range. What cannot be ended, or has changed
+// meanwhile, holds up none of the others (engine rule 10).
+func (m *Manager) sweep(ctx context.Context, q repository.ClaimRange, outcome func(*entity.Execution) entity.Outcome) (ended int, err error) {
+	var errs []error
+	for q.Limit = sweepLimit; ; {
+		rows, err := m.Claims.Range(ctx, q)
+		if err != nil {
+			return ended, errors.Join(append(errs, err)...)
+		}
+		n, err := m.conclude(ctx, rows, outcome)
+		ended += n
+		if errs = append(errs, err); len(rows) < sweepLimit || err != nil && batch.Passes(err) {
+			return ended, errors.Join(errs...)
+		}
+		q.After(rows[len(rows)-1]) // go past what stays
+	}
+}
+
+// late is the end of an attempt whose target did not report.
+func late(row *entity.Execution) entity.Outcome {
+	o := entity.Outcome{
+		Status: entity.StatusTimeout, Reason: entity.ReasonTimeout, Progress: row.Progress, Checkpoint: row.Checkpoint,
+		Message: "the target accepted the run and did not report its end in time",
+	}
+	if until, ok := row.Claim.DetachedUntil(); ok && !row.StartTime.IsZero() {
+		o.Message = fmt.Sprintf("the target accepted the run and did not report its end within %s", until.Sub(row.StartTime).Round(time.Millisecond))
+	}
+	return o
+}
+
+// SweepCancels ends detached runs that somebody asked to stop and that go on: a
+// node of the former release does not know that nobody else will stop them.
+func (m *Manager) SweepCancels(ctx context.Context) (ended int, err error) {
+	span := entity.DetachedSpan()
+	ended, err = m.sweep(ctx, repository.ClaimRange{Lo: span.Lo, Hi: span.Hi, CancelRequested: true},
+		func(row *entity.Execution) entity.Outcome { return cancelled(row, row.Reason) })
+	if err != nil {
+		err = fmt.Errorf("end detached runs that are to be cancelled: %w", err)
+	}
+	return ended, err
+}
+
+func cancelled(row *entity.Execution, reason entity.Reason) entity.Outcome {
+	return entity.Outcome{Status: entity.StatusCancelled, Reason: reason, Progress: row.Progress, Checkpoint: row.Checkpoint}
+}
+
+// Cancel ends a detached run at once; its target learns of it by its next
+// report. done is false where the run is not detached any more.
+func (m *Manager) Cancel(ctx context.Context, row *entity.Execution) (done bool, err error) {
+	n, err := m.conclude(ctx, []*entity.Execution{row}, func(row *entity.Execution) entity.Outcome { return cancelled(row, entity.ReasonNone) })
+	if errors.Is(err, repository.ErrCommitUnknown) {
+		err = apperror.Unavailable(err)
+	}
+	return n == 1, err
+}
+
+func (m *Manager) conclude(ctx context.Context, rows []*entity.Execution, outcome func(*entity.Execution) entity.Outcome) (n int, err error) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.JobID
+	}
+	jobs, err := m.Jobs.Load(ctx, ids)
+	if err != nil {
+		return 0, fmt.Errorf("load the jobs of detached runs: %w", err)
+	}
+	ends := make([]running.End, len(rows))
+	for i, row := range rows {
+		job := jobs[row.JobID]
+		if job == nil {
+			job = &entity.Job{ID: row.JobID}
+		}
+		ends[i] = running.End{Run: entity.Run{Job: job, Execution: row}, Outcome: outcome(row)}
+	}
+	taken, err := m.Runner.Conclude(ctx, ends)
+	for _, ok := range taken {
+		if ok {
+			n++
+		}
+	}
+	return n, err
+}

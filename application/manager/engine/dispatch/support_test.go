@@ -1,0 +1,166 @@
+package dispatch_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// No goroutine of a node outlives it.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// cluster is three nodes or so on one store and one clock.
+type cluster struct {
+	t     *testing.T
+	nodes []*enginetest.Node
+	jobs  int
+}
+
+// newCluster is nodes node-1, node-2 and so on, whose loops do not run yet.
+func newCluster(t *testing.T, options ...enginetest.Options) *cluster {
+	t.Helper()
+	first := enginetest.New(t, options[0])
+	return &cluster{t: t, nodes: first.Join(t, options[1:]...)}
+}
+
+func three(t *testing.T) *cluster {
+	t.Helper()
+	return newCluster(t, enginetest.Options{}, enginetest.Options{}, enginetest.Options{})
+}
+
+// start lets the nodes claim and run.
+func (c *cluster) start() *cluster {
+	for _, n := range c.nodes {
+		n.Start(c.t)
+	}
+	return c
+}
+
+// job stores a job; change says what is special.
+func (c *cluster) job(change func(j *entity.Job)) *entity.Job {
+	c.t.Helper()
+	c.jobs++
+	return c.nodes[0].Add(c.t, enginetest.Job("job "+strconv.Itoa(c.jobs), change))
+}
+
+func by(s entity.RoutingStrategy) func(j *entity.Job) {
+	return func(j *entity.Job) { j.Routing.Strategy = s }
+}
+
+func labelled(key, value string) func(j *entity.Job) {
+	return func(j *entity.Job) { j.Routing.Labels = map[string]string{key: value} }
+}
+
+// fire triggers a job, on one node after the other.
+func (c *cluster) fire(jobID string, times int) (rows []*entity.Execution) {
+	c.t.Helper()
+	for i := range times {
+		rows = append(rows, c.nodes[i%len(c.nodes)].Trigger(c.t, jobID)...)
+	}
+	return rows
+}
+
+// await lets time pass until something has happened.
+func (c *cluster) await(what string, happened func() bool) {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool {
+		if happened() {
+			return true
+		}
+		c.nodes[0].Clock.Advance(250 * time.Millisecond)
+		return false
+	}, 20*time.Second, 2*time.Millisecond, what)
+}
+
+// became waits until rows have a status, and returns them as they are then.
+func (c *cluster) became(status entity.Status, rows ...*entity.Execution) []*entity.Execution {
+	c.t.Helper()
+	var now []*entity.Execution
+	c.await("the runs become "+string(status), func() bool {
+		now = c.read(rows)
+		return !slices.ContainsFunc(now, func(e *entity.Execution) bool { return e.Status != status })
+	})
+	return now
+}
+
+func (c *cluster) read(rows []*entity.Execution) []*entity.Execution {
+	c.t.Helper()
+	out := make([]*entity.Execution, len(rows))
+	for i, row := range rows {
+		out[i] = c.nodes[0].Row(c.t, row.ID)
+	}
+	return out
+}
+
+// ran waits until the rows have succeeded and returns where; the nodes must
+// have run them indeed.
+func (c *cluster) ran(rows []*entity.Execution) []string {
+	c.t.Helper()
+	at := nodesOf(c.became(entity.StatusSuccess, rows...))
+	for _, n := range c.nodes {
+		for _, run := range n.Script.Runs() {
+			if i := slices.IndexFunc(rows, func(e *entity.Execution) bool { return e.ID == run.Execution.ID }); i >= 0 {
+				require.Equal(c.t, at[i], n.ID())
+			}
+		}
+	}
+	return at
+}
+
+// one runs a job and waits, so that the next choice knows of it.
+func (c *cluster) one(jobID string, on int) string {
+	c.t.Helper()
+	return c.ran(c.nodes[on].Trigger(c.t, jobID))[0]
+}
+
+func nodesOf(rows []*entity.Execution) []string {
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		out[i] = row.NodeID
+	}
+	return out
+}
+
+// queues are those in which stored rows wait.
+func (c *cluster) queues(rows []*entity.Execution) []entity.Queue {
+	c.t.Helper()
+	out := make([]entity.Queue, len(rows))
+	for i, row := range c.read(rows) {
+		out[i] = row.Claim.Queue()
+	}
+	return out
+}
+
+func tally(names []string) map[string]int {
+	out := map[string]int{}
+	for _, name := range names {
+		out[name]++
+	}
+	return out
+}
+
+func states(rows []*entity.Execution) []string {
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		out[i] = string(row.Status)
+		if row.Reason != entity.ReasonNone {
+			out[i] += "(" + string(row.Reason) + ")"
+		}
+	}
+	return out
+}
+
+func silent(t *testing.T, c *cluster, dead int) {
+	t.Helper()
+	c.nodes[dead].Die(t)
+	alive := slices.Delete(slices.Clone(c.nodes), dead, dead+1)
+	c.nodes[0].Clock.Advance(time.Second)
+	enginetest.Beat(t, alive...)
+}

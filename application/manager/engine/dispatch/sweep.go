@@ -1,0 +1,194 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+const (
+	// interval is how often the queues are looked at although nothing is known
+	// to have changed.
+	interval = 5 * time.Second
+	// patience is how long the first of a queue waits on a full node before
+	// another one is looked for.
+	patience = 5 * time.Second
+	// batch bounds the rows of one transaction, and page those that are looked
+	// at of a queue that is probably right.
+	batch = 500
+	page  = 100
+)
+
+// StoreClock tells the store's time.
+type StoreClock interface {
+	Now() time.Time
+}
+
+// Runner is told what may start. Losing it costs time, not truth.
+type Runner interface {
+	Notice(e admission.Effect)
+}
+
+// Metrics counts runs that end in a queue.
+type Metrics interface {
+	Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool)
+}
+
+// Deps are the parts of a Manager.
+type Deps struct {
+	Store    repository.Store
+	Claims   repository.ClaimReader
+	Registry repository.NodeReader
+	Jobs     Jobs
+	Places   *admission.Places
+	Closer   *running.Closer
+	Runner   Runner
+	Metrics  Metrics
+	// Clock is the machine's, StoreClock the store's.
+	Clock      clock.Clock
+	StoreClock StoreClock
+}
+
+// Manager looks after runs that wait where they cannot start. Several may work
+// on one store: each change is conditional on the row being where it was. Safe
+// for concurrent use.
+type Manager struct {
+	Deps
+	awake  atomic.Bool
+	looked atomic.Int64
+	// unplaced is what the last look found that no node can take.
+	unplaced atomic.Pointer[[]Unplaced]
+}
+
+// New wires the parts.
+func New(d Deps) *Manager {
+	m := &Manager{Deps: d}
+	m.awake.Store(true)
+	return m
+}
+
+// Wake makes the next RunOnce look at once, because the membership changed.
+func (m *Manager) Wake() { m.awake.Store(true) }
+
+// RunOnce sweeps when it was woken or the last sweep is long ago. A node that is
+// no scheduler only looks what has no node.
+func (m *Manager) RunOnce(ctx context.Context, scheduler bool) (err error) {
+	now := m.Clock.Monotonic()
+	if !m.awake.Swap(false) && now-time.Duration(m.looked.Load()) < interval {
+		return nil
+	}
+	m.looked.Store(int64(now))
+	if scheduler {
+		_, err = m.Sweep(ctx)
+	} else {
+		err = m.Look(ctx)
+	}
+	if err != nil {
+		m.Wake()
+	}
+	return err
+}
+
+// Sweep sends on what waits in the wrong place, and returns how many runs it
+// moved or ended. Where nothing is routed it asks the store one question.
+func (m *Manager) Sweep(ctx context.Context) (moved int, err error) {
+	queues := entity.QueueSpan()
+	last, err := m.Claims.Last(ctx, queues.Lo, queues.Hi)
+	if err != nil || last == "" || last.Queue() == entity.CommonQueue {
+		if err == nil {
+			m.unplaced.Store(nil)
+		}
+		return 0, err
+	}
+	s := &sweep{Manager: m, now: m.StoreClock.Now(), nodes: map[string]entity.Node{}}
+	nodes, err := m.Registry.All(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the registry: %w", err)
+	}
+	for _, n := range nodes {
+		s.nodes[n.ID] = n
+	}
+	for lo := entity.NodeQueues; ; {
+		first, err := m.Claims.First(ctx, lo, queues.Hi)
+		if err != nil {
+			return s.moved, err
+		}
+		if first.Queue() == "" {
+			return s.moved, m.Look(ctx)
+		}
+		if err := s.queue(ctx, first); err != nil {
+			return s.moved, err
+		}
+		_, lo = first.Queue().Range()
+	}
+}
+
+// sweep is one look over all queues.
+type sweep struct {
+	*Manager
+	now time.Time
+	// nodes are the registry, read for this look: the snapshot may be older than
+	// what a broadcast has just seen.
+	nodes map[string]entity.Node
+	moved int
+}
+
+// queue looks at the queue that the key is the first of.
+func (s *sweep) queue(ctx context.Context, first entity.ClaimKey) error {
+	q := first.Queue()
+	id, ok := q.Node()
+	if !ok {
+		return s.sendOn(ctx, q, page, page)
+	}
+	switch n, known := s.nodes[id]; {
+	case !known || n.Status == entity.NodeDown:
+		if err := s.endBroadcasts(ctx, q); err != nil {
+			return err
+		}
+		return s.sendOn(ctx, q, batch, batch)
+	case n.Status == entity.NodeDraining || hasNone(&n, q.Kind()):
+		return s.sendOn(ctx, q, batch, batch)
+	case n.Status == entity.NodeUp && isFull(&n, q.Kind()) && s.waitsLong(first):
+		room := min(s.room(id, q.Kind()), batch)
+		if room == 0 {
+			return nil
+		}
+		// No more than there is room for; and not again before the beats tell.
+		return s.sendOn(ctx, q, room, 0)
+	}
+	return nil
+}
+
+func (s *sweep) waitsLong(first entity.ClaimKey) bool {
+	since, ok := first.FairTime()
+	return ok && s.now.Sub(since) >= patience
+}
+
+// hasNone: the node is no executor any more, or has come back without commands.
+func hasNone(n *entity.Node, kind entity.SlotKind) bool {
+	_, slots := n.Load(kind)
+	return slots <= 0
+}
+
+func isFull(n *entity.Node, kind entity.SlotKind) bool {
+	running, slots := n.Load(kind)
+	return running >= slots
+}
+
+// room counts the free slots of a kind of the other nodes that are up.
+func (s *sweep) room(id string, kind entity.SlotKind) int {
+	room := 0
+	for _, n := range s.nodes {
+		if running, slots := n.Load(kind); n.ID != id && n.Status == entity.NodeUp {
+			room += max(slots-running, 0)
+		}
+	}
+	return room
+}

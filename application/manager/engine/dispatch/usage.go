@@ -1,0 +1,95 @@
+package dispatch
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
+)
+
+// Runs reads the latest runs of a job; see repository.ExecutionReader.
+type Runs interface {
+	Recent(ctx context.Context, jobID string, limit int) ([]*entity.Execution, error)
+}
+
+const (
+	// history is how many of a job's latest runs count as its usage of nodes.
+	history = 100
+	// maxUsage bounds the jobs whose usage is remembered.
+	maxUsage = 10_000
+)
+
+// asksUsage reports whether the job's strategy looks at its former runs.
+func asksUsage(job *entity.Job) bool {
+	switch job.Routing.Strategy {
+	case entity.RouteLFU, entity.RouteLRU, entity.RouteBusyOver:
+		return true
+	}
+	return false
+}
+
+// Prepare implements admission.Router: one look-up for each job whose
+// strategy or handler asks for it, none for others. Where the store does not answer, what
+// was known before counts.
+func (r *Router) Prepare(ctx context.Context, jobs []*entity.Job) {
+	var read map[string]bool
+	for _, job := range jobs {
+		if job == nil || read[job.ID] || !asksUsage(job) && !r.asksProof(job) {
+			continue
+		}
+		if read == nil {
+			read = map[string]bool{}
+		}
+		read[job.ID] = true
+		rows, err := r.Runs.Recent(ctx, job.ID, history)
+		if err != nil {
+			return
+		}
+		r.remember(job.ID, rows)
+	}
+}
+
+// PrepareIDs implements admission.Router.
+func (r *Router) PrepareIDs(ctx context.Context, ids []string) {
+	jobs, err := r.Jobs.Load(ctx, ids)
+	if err == nil {
+		r.Prepare(ctx, slices.Collect(maps.Values(jobs)))
+	}
+}
+
+func (r *Router) remember(jobID string, rows []*entity.Execution) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.usage) >= maxUsage {
+		clear(r.usage)
+		clear(r.proven)
+	}
+	r.usage[jobID], r.proven[jobID] = usageOf(rows), provenBy(rows)
+}
+
+// usageOf counts by node what runs, what ran, and what waits in its queue.
+func usageOf(rows []*entity.Execution) map[string]routing.Usage {
+	usage := map[string]routing.Usage{}
+	for _, row := range rows {
+		id, last := row.NodeID, row.StartTime
+		if row.Status == entity.StatusWaiting {
+			id, _ = row.Claim.Queue().Node()
+			last = row.UpdateTime
+		}
+		if id == "" || last.IsZero() {
+			continue
+		}
+		u := usage[id]
+		u.Runs++
+		if !row.Status.Final() {
+			u.Live++
+		}
+		if last.After(u.Last) {
+			u.Last = last
+		}
+		usage[id] = u
+	}
+	return usage
+}

@@ -1,0 +1,302 @@
+package firing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// item is one job of a batch: what was planned, and the job as it will be.
+type item struct {
+	hint *hint
+	job  entity.Job // after the plan has been applied
+	rows []*entity.Execution
+	// fires are admitted inside the transaction; only for coordinated jobs.
+	fires []admission.Fire
+	last  time.Time
+	// direct are rows that start on this node.
+	direct []*entity.Execution
+	// done: a transaction has decided about it.
+	done bool
+}
+
+// result is what one run of the transaction's function came to. It is made
+// anew by each run, because a deadlock makes the store run it again.
+type result struct {
+	fired   []*item
+	dropped []*item
+	// locked are those whose job's row somebody else has locked.
+	locked []*item
+	rows   []*entity.Execution
+	effect admission.Effect
+}
+
+// fire decides and records what is due of the hinted jobs, as much as one batch
+// takes. Patiently it waits for rows that somebody else has locked. All hints
+// are settled, put aside or given back when it returns. What has begun is finished
+// although working ends.
+func (m *JobManager) fire(working context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
+	err := batch.Guard(func() error { return m.fireBatch(working, hints, groups, patient) })
+	var panicked *batch.PanicError
+	if errors.As(err, &panicked) {
+		for _, h := range hints { // the next scan finds what is still due
+			m.book.settle(h, nil, m.StoreClock.Now())
+		}
+	}
+	return err
+}
+
+func (m *JobManager) fireBatch(working context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
+	ctx := context.WithoutCancel(working)
+	began := m.Clock.Monotonic()
+	now := m.StoreClock.Now()
+	items := m.planBatch(ctx, hints, groups, now)
+	b := attempt{m, now, patient, working, lockWaits}
+	var errs []error
+	for _, part := range apart(items) {
+		if err := b.record(ctx, part); err != nil {
+			errs = append(errs, err)
+			for _, it := range part {
+				m.book.settle(it.hint, nil, now)
+			}
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	m.Metrics.FireBatch(len(items), m.Clock.Monotonic()-began)
+	return nil
+}
+
+// lockWaits bounds the lock waits of one batch in search of what is locked.
+const lockWaits = 3
+
+// attempt is one try to record a batch.
+type attempt struct {
+	*JobManager
+	now     time.Time
+	patient bool
+	// working ends when the node stops: reads that wait for the store's return end with it.
+	working context.Context
+	// waits is how many lock waits may still be spent.
+	waits int
+}
+
+// record records the items of one transaction, in halves where one of them is
+// refused by the store or panics, or needs a row that somebody else has locked.
+// What is locked is put aside.
+func (b *attempt) record(ctx context.Context, items []*item) error {
+	err := batch.Bisect(items,
+		func(part []*item) error { return b.fireAll(ctx, part, b.now, b.patient) },
+		func(it *item, cause error) error { return b.recordOffender(ctx, it, cause, b.now) },
+	)
+	if !errors.Is(err, repository.ErrLocked) {
+		return err
+	}
+	b.waits--
+	items = slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.done })
+	if len(items) > 1 && b.waits > 0 && !items[0].job.Limited {
+		half := len(items) / 2
+		return errors.Join(b.record(ctx, items[:half]), b.record(ctx, items[half:]))
+	}
+	b.Metrics.LockedFires(len(items))
+	for _, it := range items {
+		b.book.lock(it.hint, b.now)
+	}
+	return nil
+}
+
+// apart orders items by job and puts those of each group with a limit into a
+// transaction of their own: it waits for the row of the group, which the others
+// must not wait for.
+func apart(items []*item) (parts [][]*item) {
+	slices.SortFunc(items, func(a, b *item) int { return strings.Compare(a.job.ID, b.job.ID) })
+	var unlimited []*item
+	limited := map[string][]*item{}
+	for _, it := range items {
+		if it.job.Limited {
+			limited[it.job.Group] = append(limited[it.job.Group], it)
+		} else {
+			unlimited = append(unlimited, it)
+		}
+	}
+	if len(unlimited) > 0 {
+		parts = append(parts, unlimited)
+	}
+	for _, group := range slices.Sorted(maps.Keys(limited)) {
+		parts = append(parts, limited[group])
+	}
+	return parts
+}
+
+// fireAll reserves slots for what may start here and runs the fire transaction.
+func (m *attempt) fireAll(ctx context.Context, items []*item, now time.Time, patient bool) error {
+	var reserved entity.Slots
+	defer func() { m.Starter.Release(reserved) }()
+	m.prepare(ctx, items)
+	m.startDirectly(items, now, &reserved)
+	return m.commit(ctx, items, now, patient, &reserved)
+}
+
+// prepare lets the routing read what it needs before the transaction.
+func (m *JobManager) prepare(ctx context.Context, items []*item) {
+	for _, it := range items {
+		if it.job.Routing.Strategy != entity.RouteAny || entity.NodeClassOf(&it.job).Handler != "" {
+			m.Places.Prepare(ctx, &it.job)
+		}
+	}
+}
+
+// startDirectly makes as many rows RUNNING on this node as there are slots of
+// their kind, the most urgent first (engine rule 14). It counts the slots it
+// reserved.
+func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entity.Slots) {
+	var candidates []*item
+	for _, it := range items {
+		it.leave()
+		if !it.job.Coordinated() && it.job.Routing.Strategy == entity.RouteAny && m.Starter.Suits(&it.job) {
+			candidates = append(candidates, it)
+		}
+	}
+	var wanted entity.Slots
+	for _, it := range candidates {
+		wanted[it.job.SlotKind()] += waiting(it.rows)
+	}
+	if wanted == (entity.Slots{}) {
+		return
+	}
+	*reserved = m.Starter.Reserve(wanted)
+	if *reserved != wanted {
+		slices.SortStableFunc(candidates, func(a, b *item) int { return b.job.Priority - a.job.Priority })
+	}
+	node, epoch := m.Starter.Holder()
+	left := *reserved
+	for _, it := range candidates {
+		kind := it.job.SlotKind()
+		for _, row := range it.rows {
+			if left[kind] == 0 {
+				break
+			}
+			if row.Status != entity.StatusWaiting {
+				continue
+			}
+			row.Status, row.NodeID, row.Epoch = entity.StatusRunning, node, epoch
+			row.Token, row.Attempt, row.StartTime = 1, 1, now
+			row.Claim = entity.RunningKey(node)
+			it.direct = append(it.direct, row)
+			left[kind]--
+		}
+	}
+}
+
+// leave makes rows wait again that a former try, which failed, would have
+// started here.
+func (it *item) leave() {
+	for _, row := range it.direct {
+		row.Status, row.NodeID, row.Epoch = entity.StatusWaiting, "", 0
+		row.Token, row.Attempt, row.StartTime = 0, 0, time.Time{}
+		row.Claim = ""
+	}
+	it.direct = nil
+}
+
+func waiting(rows []*entity.Execution) int {
+	n := 0
+	for _, row := range rows {
+		if row.Status == entity.StatusWaiting {
+			n++
+		}
+	}
+	return n
+}
+
+// commit runs the fire transaction over the items and then tells everybody.
+// reserved is lowered by the slots that were used.
+func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, patient bool, reserved *entity.Slots) error {
+	var res result
+	direct := directOf(items)
+	m.Starter.Expect(direct)
+	defer m.Starter.Forget(direct)
+	err := m.Store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
+		res = result{}
+		if patient {
+			if _, err := tx.Jobs.Lock(ctx, idsOfItems(items)); err != nil {
+				return fmt.Errorf("wait for %d locked jobs: %w", len(items), err)
+			}
+		}
+		return m.write(ctx, tx, items, now, &res)
+	})
+	switch {
+	case errors.Is(err, repository.ErrCommitUnknown):
+		return m.resolveUnknown(ctx, items, res, reserved)
+	case errors.Is(err, repository.ErrDuplicateID):
+		return m.resolveDuplicates(ctx, items, now, patient, reserved)
+	case err != nil:
+		return err
+	}
+	m.announce(res, now, reserved)
+	return nil
+}
+
+// directOf are the rows of the items that start on this node.
+func directOf(items []*item) []*entity.Execution {
+	var rows []*entity.Execution
+	for _, it := range items {
+		rows = append(rows, it.direct...)
+	}
+	return rows
+}
+
+// announce hands the committed rows on: direct starts to the executor, hints
+// of the next fires to the book, news to the claimers.
+func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots) {
+	var runs []entity.Run
+	for _, it := range res.fired {
+		it.done = true
+		job := it.job
+		for _, row := range it.direct {
+			runs = append(runs, entity.Run{Job: &job, Execution: row})
+			reserved[job.SlotKind()]--
+		}
+		m.book.settle(it.hint, &job, now)
+	}
+	for _, it := range res.dropped {
+		it.done = true
+		m.book.settle(it.hint, nil, now)
+	}
+	for _, it := range res.locked {
+		it.done = true
+		m.book.lock(it.hint, now)
+	}
+	if len(res.locked) > 0 {
+		m.Metrics.LockedFires(len(res.locked))
+	}
+	if len(runs) > 0 {
+		m.Starter.Start(runs)
+	}
+	m.Starter.Notice(res.effect)
+	m.count(res.rows)
+}
+
+func (m *JobManager) count(rows []*entity.Execution) {
+	type born struct {
+		status entity.Status
+		reason entity.Reason
+	}
+	counts := map[born]int{}
+	for _, row := range rows {
+		counts[born{row.Status, row.Reason}]++
+	}
+	for b, n := range counts {
+		m.Metrics.Fired(b.status, b.reason, n)
+	}
+}

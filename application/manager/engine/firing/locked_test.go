@@ -1,0 +1,265 @@
+package firing_test
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+)
+
+// stranger holds rows of the store in a transaction that is none of ours.
+type stranger struct {
+	t  *testing.T
+	db *sql.DB
+	tx *sql.Tx
+}
+
+// lock takes rows and keeps them until release.
+func (s *stranger) lock(query string, args ...any) {
+	s.t.Helper()
+	var err error
+	s.tx, err = s.db.BeginTx(s.t.Context(), nil)
+	require.NoError(s.t, err)
+	rows, err := s.tx.QueryContext(s.t.Context(), query+" FOR UPDATE", args...)
+	require.NoError(s.t, err)
+	defer func() { require.NoError(s.t, rows.Close()) }()
+	locked := 0
+	for rows.Next() {
+		locked++
+	}
+	require.NoError(s.t, rows.Err())
+	require.Positive(s.t, locked, "there is something to lock")
+}
+
+func (s *stranger) lockJob(id string) {
+	s.lock("SELECT id FROM scheduler_job_definition WHERE id = ?", id)
+}
+
+func (s *stranger) release() { require.NoError(s.t, s.tx.Rollback()) }
+
+// onServer runs a test on a store in which rows can be locked.
+func onServer(t *testing.T, test func(t *testing.T, n *enginetest.Node, s *stranger)) {
+	t.Helper()
+	if !dbtest.HasMySQL(t) {
+		return
+	}
+	cfg := dbtest.MySQL(t)
+	test(t, enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{}), &stranger{t: t, db: dbtest.Raw(t, cfg)})
+}
+
+func lockedFires(n *enginetest.Node) int {
+	return n.Counts.Of(func(c *enginetest.Counts) int { return c.Locked })
+}
+
+// fireLocked tries again what was locked, after a while.
+func fireLocked(t *testing.T, n *enginetest.Node, after time.Duration) int {
+	t.Helper()
+	n.Clock.Advance(after)
+	jobs, err := n.Planner.FireLocked(t.Context())
+	require.NoError(t, err)
+	return jobs
+}
+
+// Rule 8: a job whose row somebody else has locked drops out alone, and nobody
+// waits for it. It fires when the lock is gone, without another scan.
+func TestAJobWhoseRowIsLockedDropsOutAlone(t *testing.T) {
+	for name, overlap := range overlaps {
+		t.Run(name, func(t *testing.T) {
+			onServer(t, func(t *testing.T, n *enginetest.Node, s *stranger) {
+				jobs := addMany(t, n, 60, func(_ int, j *entity.Job) { j.Overlap = overlap })
+				held := jobs[17]
+				s.lockJob(held.ID)
+				began := time.Now()
+				require.NoError(t, fireOnce(t, n))
+				took := time.Since(began)
+				require.Less(t, took, 900*time.Millisecond, "a lock wait of the store lasts a second")
+				for _, job := range jobs {
+					if job != held {
+						require.Len(t, n.Rows(t, job.ID), 1)
+					}
+				}
+				require.Empty(t, n.Rows(t, held.ID))
+				require.Equal(t, []int{1, 1}, []int{lockedFires(n), n.Planner.Locked()})
+				n.Fire(t)
+				require.Equal(t, 1, lockedFires(n), "the scan leaves it where it is")
+				require.Zero(t, fireLocked(t, n, 0), "not so soon")
+				require.Equal(t, 1, fireLocked(t, n, 20*time.Millisecond))
+				require.Empty(t, n.Rows(t, held.ID))
+				s.release()
+				require.Equal(t, 1, fireLocked(t, n, 40*time.Millisecond))
+				require.Equal(t, []int{0}, nominals(n.Rows(t, held.ID)))
+				require.Equal(t, second(1), n.Job(t, held.ID).NextFireTime)
+				require.Zero(t, n.Planner.Locked())
+				require.Zero(t, slotsInUse(n)-len(n.Script.Runs()), "no slot is kept for what did not start")
+			})
+		})
+	}
+}
+
+// Whoever locks a job's row again and again, as the ends of its runs do, does not
+// keep it from firing: it waits for its turn.
+func TestAJobThatIsLockedOftenWaitsForItsTurn(t *testing.T) {
+	for name, overlap := range overlaps {
+		t.Run(name, func(t *testing.T) {
+			onServer(t, func(t *testing.T, n *enginetest.Node, s *stranger) {
+				job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap = overlap }))
+				s.lockJob(job.ID)
+				require.NoError(t, fireOnce(t, n))
+				for range 4 {
+					require.Equal(t, 1, fireLocked(t, n, time.Second))
+				}
+				require.Empty(t, n.Rows(t, job.ID))
+				waits := make(chan struct{})
+				n.Faults.Before(func(name string) {
+					if name == "fire" {
+						close(waits)
+					}
+				})
+				go func() {
+					<-waits
+					time.Sleep(100 * time.Millisecond) // it may just as well come before the wait
+					_ = s.tx.Rollback()
+				}()
+				require.Equal(t, 1, fireLocked(t, n, time.Second))
+				require.NotEmpty(t, n.Rows(t, job.ID))
+			})
+		})
+	}
+}
+
+// Each of several takes its turn to wait, also beside one that is never free.
+func TestTheOneThatIsNeverFreeKeepsNoOtherOut(t *testing.T) {
+	onServer(t, func(t *testing.T, n *enginetest.Node, s *stranger) {
+		jobs := addMany(t, n, 3, nil)
+		s.lock("SELECT id FROM scheduler_job_definition WHERE id IN (?, ?, ?)", jobs[0].ID, jobs[1].ID, jobs[2].ID)
+		require.NoError(t, fireOnce(t, n))
+		for range 7 { // in three of them one waits for a lock wait
+			require.Equal(t, 3, fireLocked(t, n, time.Second))
+		}
+		require.Equal(t, 3, n.Planner.Locked())
+		ids, count := n.Planner.LockedLong()
+		require.Empty(t, ids, "seven seconds")
+		require.Zero(t, count)
+		s.release()
+		s.lockJob(jobs[0].ID)
+		fireLocked(t, n, 2*time.Second)
+		fireLocked(t, n, 2*time.Second)
+		require.NotEmpty(t, n.Rows(t, jobs[1].ID))
+		require.NotEmpty(t, n.Rows(t, jobs[2].ID))
+		ids, count = n.Planner.LockedLong()
+		require.Equal(t, []string{jobs[0].ID}, ids)
+		require.Equal(t, 1, count)
+		s.release()
+	})
+}
+
+// A job that is edited, or given to another node, while it is locked is not
+// fired as it was.
+func TestWhatIsLockedFollowsItsJob(t *testing.T) {
+	onServer(t, func(t *testing.T, n *enginetest.Node, s *stranger) {
+		jobs := addMany(t, n, 2, nil)
+		s.lock("SELECT id FROM scheduler_job_definition WHERE id IN (?, ?)", jobs[0].ID, jobs[1].ID)
+		require.NoError(t, fireOnce(t, n))
+		require.Equal(t, 2, n.Planner.Locked())
+		s.release()
+		paused := *jobs[0]
+		paused.Status = entity.JobPaused
+		n.Planner.Hint(&paused)
+		require.Equal(t, 1, n.Planner.Locked())
+		n.Own()
+		require.NoError(t, n.Planner.Rebalanced(t.Context()))
+		require.Zero(t, n.Planner.Locked())
+		require.Zero(t, fireLocked(t, n, time.Minute))
+	})
+}
+
+// The row of a group with a limit, or a run that a fire must end, may be locked,
+// too. Others fire, and in the end the one that is to blame is alone.
+func TestOtherLocksHoldUpTheirOwnJobsAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(j *entity.Job)
+		lock   func(n *enginetest.Node, s *stranger, bad *entity.Job)
+	}{
+		"a group": {func(j *entity.Job) { j.Group, j.Limited = "limited", true }, func(_ *enginetest.Node, s *stranger, _ *entity.Job) {
+			s.lock("SELECT name FROM scheduler_job_group WHERE name = 'limited'")
+		}},
+		"a run that is replaced": {func(j *entity.Job) { j.Overlap = entity.OverlapReplace }, func(n *enginetest.Node, s *stranger, bad *entity.Job) {
+			run := n.Trigger(s.t, bad.ID)[0]
+			s.lock("SELECT id FROM scheduler_job_execution WHERE id = ?", run.ID)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onServer(t, func(t *testing.T, n *enginetest.Node, s *stranger) {
+				jobs := addMany(t, n, 12, func(i int, j *entity.Job) {
+					if i == 5 {
+						c.change(j)
+					} else if i%2 == 0 {
+						j.Overlap = entity.OverlapSerial
+					}
+				})
+				bad := jobs[5]
+				c.lock(n, s, bad)
+				before := len(n.Rows(t, bad.ID))
+				require.NoError(t, fireOnce(t, n))
+				others := slices.DeleteFunc(slices.Clone(jobs), func(j *entity.Job) bool { return j == bad })
+				require.Eventually(t, func() bool {
+					fireLocked(t, n, time.Second)
+					return !slices.ContainsFunc(others, func(j *entity.Job) bool { return len(n.Rows(t, j.ID)) == 0 })
+				}, patience, time.Millisecond)
+				require.Len(t, n.Rows(t, bad.ID), before)
+				s.release()
+				require.Eventually(t, func() bool {
+					fireLocked(t, n, time.Second)
+					return len(n.Rows(t, bad.ID)) > before
+				}, patience, time.Millisecond)
+			})
+		})
+	}
+}
+
+// The planner's own loop tries what is locked and tells of what is so for long.
+func TestTheLoopTriesWhatIsLockedAndTellsOfIt(t *testing.T) {
+	onServer(t, func(t *testing.T, n *enginetest.Node, s *stranger) {
+		var said logtest.Book
+		n.Planner.Logger = slog.New(slog.NewTextHandler(&said, nil))
+		job := n.Add(t, everySecond(nil))
+		s.lockJob(job.ID)
+		require.NoError(t, fireOnce(t, n))
+		stop := runPlanner(t, n)
+		require.Eventually(t, func() bool {
+			n.Clock.Advance(100 * time.Millisecond)
+			return len(said.With("somebody else has locked their rows", job.ID, "count=1")) == 1
+		}, patience, time.Millisecond)
+		s.release()
+		require.Eventually(t, func() bool {
+			n.Clock.Advance(100 * time.Millisecond)
+			return len(n.Rows(t, job.ID)) > 0
+		}, patience, time.Millisecond)
+		stop()
+	})
+}
+
+// SQLite has one writer: nothing is ever locked.
+func TestNothingIsLockedWhereThereIsOneWriter(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	jobs := addMany(t, n, 3, nil)
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		heads, locked, err := tx.Jobs.TryLock(ctx, []string{jobs[0].ID, jobs[1].ID, "unknown"})
+		require.Len(t, heads, 2)
+		require.Empty(t, locked)
+		return err
+	})
+	n.Fire(t)
+	require.Zero(t, n.Planner.Locked())
+	require.Zero(t, fireLocked(t, n, time.Minute))
+}

@@ -1,0 +1,126 @@
+package firing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// recordOffender deals with the one job of a batch that cannot be fired, so that
+// the others go on (engine rule 10). What neither is refused for its values nor
+// panics is left as it is, and found again by the next scan.
+func (m *attempt) recordOffender(ctx context.Context, it *item, cause error, now time.Time) error {
+	var poison *repository.PoisonError
+	if errors.As(cause, &poison) {
+		err := batch.Guard(func() error { return m.recordPoison(ctx, it, cause, now) })
+		if !errors.As(err, &poison) {
+			return err
+		}
+		cause = err // not even what is left of the rows can be stored
+	}
+	it.done = true
+	m.book.settle(it.hint, nil, now)
+	var panicked *batch.PanicError
+	if !errors.As(cause, &poison) && !errors.As(cause, &panicked) {
+		return fmt.Errorf("fire job %s: %w", it.job.ID, cause)
+	}
+	m.recordBroken(ctx, it.hint.job, cause)
+	return nil
+}
+
+// recordPoison records the fires of one job that the store refuses as
+// FAILED(INVALID) rows, one for each shard, that hold nothing of the job but its
+// id.
+func (m *attempt) recordPoison(ctx context.Context, it *item, cause error, now time.Time) error {
+	m.Metrics.PoisonFire()
+	m.Logger.Error("the store refuses a fire; it is recorded as failed", "job", it.job.ID, "error", cause)
+	it.leave()
+	rows := it.rows
+	for _, f := range it.fires {
+		runs, err := f.Rows(&it.job, now)
+		if err != nil {
+			return fmt.Errorf("make the runs of fire %s: %w", f.Key, err)
+		}
+		rows = append(rows, runs...)
+	}
+	why := "the run could not be recorded: " + cause.Error()
+	reduced := make([]*entity.Execution, len(rows))
+	for i, row := range rows {
+		reduced[i] = failed(row, why, now)
+	}
+	return m.commit(ctx, []*item{{hint: it.hint, job: it.job, rows: reduced, last: it.last}}, now, false, &entity.Slots{})
+}
+
+// failed is the reduced row of a fire that could not be stored as it was.
+func failed(row *entity.Execution, why string, now time.Time) *entity.Execution {
+	if row.IsRange() {
+		return row
+	}
+	return &entity.Execution{
+		ID: row.ID, JobID: row.JobID, FireKey: row.FireKey, ScheduledTime: row.ScheduledTime, DueTime: row.DueTime,
+		Trigger: row.Trigger, ShardIndex: row.ShardIndex, ShardTotal: row.ShardTotal, JobVersion: row.JobVersion,
+		Priority: 5, Status: entity.StatusFailed, Reason: entity.ReasonInvalid, EndTime: now,
+		ErrorMessage: validation.Text(why, 500),
+		CreateTime:   now, UpdateTime: now,
+	}
+}
+
+// recordBroken records that a due job cannot be planned, because its schedule no
+// longer compiles (a time zone has left the zone data), its row cannot be read,
+// or planning it panics: the fire that met this fails, one row for each shard, and
+// the job is paused with the reason. What is planned from then on until somebody
+// resumes it is a range, as of every pause.
+func (m *JobManager) recordBroken(ctx context.Context, job *entity.Job, cause error) {
+	m.Logger.Error("a due job cannot be planned; it is paused", "job", job.ID, "error", cause, "stack", batch.StackOf(cause))
+	now := m.StoreClock.Now()
+	rows, err := brokenRows(job, cause, now)
+	if err == nil {
+		err = m.Store.Write(ctx, repository.LaneFire, "fire.broken", func(ctx context.Context, tx repository.Tx) error {
+			b := repository.JobBreak{
+				ID: job.ID, Version: job.Version, From: job.NextFireTime, Next: afterFire(job.NextFireTime), At: now,
+				Reason: "the job cannot be planned: " + cause.Error(),
+			}
+			if job.Schedule.Kind == schedule.FixedDelay {
+				b.Next = time.Time{} // which depends on a run that there is not
+			}
+			paused, err := tx.Jobs.Break(ctx, b)
+			if err != nil || !paused {
+				return err
+			}
+			if err := tx.Executions.Insert(ctx, rows); err != nil {
+				return err
+			}
+			events := make([]entity.Event, len(rows))
+			for i, row := range rows {
+				events[i] = event.Final(row, now)
+			}
+			return tx.Records.AddEvents(ctx, events)
+		})
+	}
+	if err != nil {
+		m.Logger.Error("a broken job could not be paused; the next scan tries again", "job", job.ID, "error", err)
+	}
+}
+
+// brokenRows are the rows of the fire at a broken job's cursor.
+func brokenRows(job *entity.Job, cause error, now time.Time) ([]*entity.Execution, error) {
+	fire := admission.PlannedFire(planning.Fire{Nominal: job.NextFireTime, Due: job.DueTime, Trigger: entity.TriggerSchedule})
+	rows, err := fire.Rows(job, now)
+	if err != nil {
+		return nil, fmt.Errorf("make the runs of fire %s: %w", fire.Key, err)
+	}
+	for i, row := range rows {
+		rows[i] = failed(row, "the job was paused, because it cannot be planned: "+cause.Error(), now)
+	}
+	return rows, nil
+}

@@ -1,0 +1,186 @@
+package firing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// write is the fire transaction (engine rule 8). The jobs are locked and
+// checked first, then the executions inserted by id. Jobs that need not know
+// of their other fires are advanced by the same statement that checks them;
+// the cursors of coordinated ones move last, with the number of the fires that
+// were admitted. What fails the check, or is locked by somebody else, drops out,
+// and nothing of it stays.
+func (m *JobManager) write(ctx context.Context, tx repository.Tx, items []*item, now time.Time, res *result) error {
+	var plain, coordinated []*item
+	for _, it := range items {
+		if len(it.fires) > 0 {
+			coordinated = append(coordinated, it)
+		} else {
+			plain = append(plain, it)
+		}
+	}
+	if err := m.movePlain(ctx, tx, plain, now, res); err != nil {
+		return err
+	}
+	admitted, err := m.admit(ctx, tx, coordinated, now, res)
+	if err != nil || len(res.fired) == 0 {
+		return err
+	}
+	slices.SortFunc(res.rows, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
+	if err := tx.Executions.Insert(ctx, res.rows); err != nil {
+		return fmt.Errorf("insert %d executions: %w", len(res.rows), err)
+	}
+	if len(admitted) > 0 {
+		if err := tx.Jobs.Advance(ctx, admitted); err != nil {
+			return fmt.Errorf("advance %d jobs: %w", len(admitted), err)
+		}
+	}
+	if err := m.Places.OpenFor(ctx, tx, now, &res.effect, jobsOf(coordinated)...); err != nil {
+		return err
+	}
+	return addEvents(ctx, tx, res, now)
+}
+
+// movePlain checks and advances jobs whose fires need no place, and drops
+// those that somebody else fired, edited, paused or deleted.
+func (m *JobManager) movePlain(ctx context.Context, tx repository.Tx, items []*item, now time.Time, res *result) error {
+	if len(items) == 0 {
+		return nil
+	}
+	moves := make([]repository.JobMove, len(items))
+	for i, it := range items {
+		moves[i] = repository.JobMove{
+			JobAdvance: admission.AdvanceOf(&it.job, it.last), From: it.hint.job.NextFireTime, Version: it.job.Version,
+		}
+	}
+	moved, locked, err := tx.Jobs.Move(ctx, moves)
+	if err != nil {
+		return fmt.Errorf("advance %d due jobs: %w", len(moves), err)
+	}
+	for _, it := range items {
+		switch {
+		case moved[it.job.ID]:
+			m.keep(it, now, res)
+		case slices.Contains(locked, it.job.ID):
+			res.locked = append(res.locked, it)
+		default:
+			res.dropped = append(res.dropped, it)
+		}
+	}
+	return nil
+}
+
+// keep takes the rows of a job that passed the check into the transaction.
+func (m *JobManager) keep(it *item, now time.Time, res *result) {
+	res.fired = append(res.fired, it)
+	for _, row := range it.rows {
+		if row.Status == entity.StatusWaiting {
+			m.Places.MakeReady(&it.job, row, 0, now, &res.effect)
+		}
+	}
+	res.rows = append(res.rows, it.rows...)
+}
+
+// admit locks and checks coordinated jobs, and decides what becomes of their
+// fires. It returns the cursor moves that store the decisions.
+func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item, now time.Time, res *result) ([]repository.JobAdvance, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	heads, locked, err := tx.Jobs.TryLock(ctx, idsOfItems(items))
+	if err != nil {
+		return nil, fmt.Errorf("lock %d due jobs: %w", len(items), err)
+	}
+	items = slices.DeleteFunc(slices.Clone(items), func(it *item) bool {
+		held := slices.Contains(locked, it.job.ID)
+		if held {
+			res.locked = append(res.locked, it)
+		}
+		return held
+	})
+	if err := admission.LockGroups(ctx, tx, jobsOf(items)); err != nil {
+		return nil, err
+	}
+	live, err := admission.LiveOf(ctx, tx, jobsOf(items)...)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]*repository.JobHead, len(heads))
+	for i := range heads {
+		byID[heads[i].ID] = &heads[i]
+	}
+	var moves []repository.JobAdvance
+	var a admission.Admission
+	for _, it := range items {
+		head := byID[it.job.ID]
+		if head == nil || head.Version != it.job.Version || head.Status != entity.JobEnabled ||
+			!head.NextFireTime.Equal(it.hint.job.NextFireTime) {
+			res.dropped = append(res.dropped, it)
+			continue
+		}
+		it.job.FenceSeq = head.FenceSeq
+		m.keep(it, now, res)
+		for _, f := range it.fires {
+			if err := m.Places.Admit(ctx, tx, now, &it.job, live[it.job.ID], f, &a); err != nil {
+				return nil, err
+			}
+		}
+		moves = append(moves, admission.AdvanceOf(&it.job, it.last))
+	}
+	res.rows = append(res.rows, a.Rows...)
+	res.effect.Add(a.Effect)
+	if len(a.LiveFires) == 0 {
+		return moves, nil
+	}
+	if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
+		return nil, fmt.Errorf("insert %d live fires: %w", len(a.LiveFires), err)
+	}
+	return moves, nil
+}
+
+func idsOfItems(items []*item) []string {
+	ids := make([]string, len(items))
+	for i, it := range items {
+		ids[i] = it.job.ID
+	}
+	return ids
+}
+
+func jobsOf(items []*item) []*entity.Job {
+	jobs := make([]*entity.Job, len(items))
+	for i, it := range items {
+		jobs[i] = &it.job
+	}
+	return jobs
+}
+
+// addEvents writes the outbox rows of everything that is final already.
+func addEvents(ctx context.Context, tx repository.Tx, res *result, now time.Time) error {
+	var events []entity.Event
+	for _, row := range res.rows {
+		if row.Status.Final() {
+			events = append(events, event.Final(row, now))
+		}
+	}
+	for _, row := range res.effect.Closed {
+		if !slices.Contains(res.rows, row) {
+			events = append(events, event.Final(row, now))
+		}
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	if err := tx.Records.AddEvents(ctx, events); err != nil {
+		return fmt.Errorf("add %d events: %w", len(events), err)
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package firing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// settleRows is about the most runs that one transaction of an edit records; one
+// fire is not divided.
+const settleRows = 2000
+
+// Settler decides what is due and undecided of a job before its definition
+// changes (engine rule 3).
+type Settler struct {
+	Places    *admission.Places
+	Schedules admission.Compiler
+}
+
+// Settle records, in tx and under the job's present definition, what of the
+// locked job is due at a moment, which is not after now: fires wait to be claimed,
+// a paused span becomes one range row. The job's cursor is moved in memory; the
+// caller stores it. Jobs that are not planned are left alone. When more is due than
+// one transaction takes, more is true and the cursor stands before it.
+func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, at, now time.Time) (effect admission.Effect, more bool, err error) {
+	if job.NextFireTime.IsZero() {
+		return effect, false, nil
+	}
+	res := &result{}
+	sched, err := s.Schedules.Compile(job.Schedule)
+	switch {
+	case err != nil:
+		err = settleBroken(job, err, at, now, res)
+	case job.Status == entity.JobEnabled:
+		more, err = s.settleDue(ctx, tx, job, sched, at, now, res)
+	case job.Status == entity.JobPaused:
+		settlePause(job, sched, at, now, res)
+	}
+	if err != nil {
+		return effect, false, err
+	}
+	return res.effect, more, s.store(ctx, tx, res, now)
+}
+
+// Abandon decides what Settle has left of a schedule that ends now, because the
+// job gets another one or is deleted. Scheduled times that have passed and are
+// not due yet, because of the jitter, run at their due times. What is more than
+// Settle takes, and a span whose schedule cannot be read any more, becomes one
+// range row with the reason.
+func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job, reason entity.Reason, now time.Time) (admission.Effect, error) {
+	if job.NextFireTime.IsZero() || job.NextFireTime.After(now) {
+		return admission.Effect{}, nil
+	}
+	res := &result{}
+	sched, err := s.Schedules.Compile(job.Schedule)
+	if err != nil {
+		span := planning.Skip{First: job.NextFireTime, End: now, AtLeast: true, Reason: reason}
+		row := admission.Range(job, span, now)
+		if job.Status == entity.JobPaused {
+			row.Reason, row.ErrorMessage = entity.ReasonPaused, job.Pause.String()
+		}
+		res.rows = append(res.rows, row)
+		job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
+		return res.effect, s.store(ctx, tx, res, now)
+	}
+	if job.Status == entity.JobPaused {
+		settlePause(job, sched, now, now, res)
+		return res.effect, s.store(ctx, tx, res, now)
+	}
+	if skip, next := planning.Span(view(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)), reason); skip != nil {
+		res.rows = append(res.rows, admission.Range(job, *skip, now))
+		admission.SetNext(job, sched, next, !next.IsZero())
+	}
+	// By its scheduled time all that has passed is due; the jitter is but later.
+	plan := planning.Decide(planning.Input{
+		Schedule: view(job, sched), Cursor: job.NextFireTime, Now: now, Misfire: entity.Misfire{ThresholdSec: maxJitterSec}, MaxFires: s.fires(job),
+	})
+	for i := range plan.Fires {
+		plan.Fires[i].Due = plan.Fires[i].Nominal.Add(sched.Jitter(job.ID))
+	}
+	if err := s.admit(ctx, tx, job, plan, now, res); err != nil {
+		return res.effect, err
+	}
+	Apply(job, sched, plan)
+	if plan.Partial {
+		skip, _ := planning.Span(view(job, sched), job.NextFireTime, now, reason)
+		res.rows = append(res.rows, admission.Range(job, *skip, now))
+	}
+	return res.effect, s.store(ctx, tx, res, now)
+}
+
+// maxJitterSec is more than any jitter lasts.
+const maxJitterSec = 366 * 24 * 3600
+
+// fires is how many fires of a job one transaction takes.
+func (s Settler) fires(job *entity.Job) int { return max(settleRows/rowsOfFire(job), 1) }
+
+func (s Settler) store(ctx context.Context, tx repository.Tx, res *result, now time.Time) error {
+	if len(res.rows) == 0 {
+		return nil
+	}
+	slices.SortFunc(res.rows, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
+	if err := tx.Executions.Insert(ctx, res.rows); err != nil {
+		return fmt.Errorf("insert %d settled executions: %w", len(res.rows), err)
+	}
+	return addEvents(ctx, tx, res, now)
+}
+
+func (s Settler) settleDue(ctx context.Context, tx repository.Tx, job *entity.Job, sched *schedule.Schedule, at, now time.Time, res *result) (more bool, err error) {
+	plan := Decide(job, sched, at, s.fires(job))
+	if err := s.admit(ctx, tx, job, plan, now, res); err != nil {
+		return false, err
+	}
+	Apply(job, sched, plan)
+	return plan.Partial, nil
+}
+
+// admit adds the rows of a plan.
+func (s Settler) admit(ctx context.Context, tx repository.Tx, job *entity.Job, plan planning.Plan, now time.Time, res *result) error {
+	if plan.Skip != nil {
+		res.rows = append(res.rows, admission.Range(job, *plan.Skip, now))
+	}
+	if len(plan.Fires) == 0 {
+		return nil
+	}
+	places, err := admission.LiveOf(ctx, tx, job)
+	if err != nil {
+		return err
+	}
+	var a admission.Admission
+	for _, f := range plan.Fires {
+		if err := s.Places.Admit(ctx, tx, now, job, places[job.ID], admission.PlannedFire(f), &a); err != nil {
+			return err
+		}
+	}
+	res.rows = append(res.rows, a.Rows...)
+	res.effect.Add(a.Effect)
+	if len(a.LiveFires) == 0 {
+		return nil
+	}
+	return tx.LiveFires.Insert(ctx, a.LiveFires)
+}
+
+// EndPause ends the span of a paused job at a moment: its range row, if there is
+// one, is returned, and the cursor moved in memory. The error is that its schedule
+// does not compile.
+func (s Settler) EndPause(job *entity.Job, until, now time.Time) ([]*entity.Execution, error) {
+	sched, err := s.Schedules.Compile(job.Schedule)
+	if err != nil {
+		return nil, fmt.Errorf("compile the schedule of job %s: %w", job.ID, err)
+	}
+	res := &result{}
+	settlePause(job, sched, until, now, res)
+	return res.rows, nil
+}
+
+// settlePause ends the span of a pause at a moment.
+func settlePause(job *entity.Job, sched *schedule.Schedule, until, now time.Time, res *result) {
+	cursor := job.NextFireTime
+	if cursor.Equal(afterFire(job.LastFireTime)) && job.Schedule.Kind != schedule.FixedDelay {
+		// It says which fire was the last to be decided, see recordBroken.
+		cursor, _ = sched.Next(job.LastFireTime)
+	}
+	skip, next := planning.Span(view(job, sched), cursor, until, entity.ReasonPaused)
+	if skip != nil {
+		row := admission.Range(job, *skip, now)
+		row.ErrorMessage = job.Pause.String()
+		res.rows = append(res.rows, row)
+	}
+	job.NextFireTime, job.DueTime = next, time.Time{}
+}
+
+// afterFire is the first moment that a fire has not decided, of a job whose next
+// scheduled time is not known.
+func afterFire(nominal time.Time) time.Time { return nominal.Add(time.Millisecond) }
+
+// settleBroken decides what is due of a job whose schedule cannot be read: as
+// the planner would, the fire at its cursor fails. The cursor of a paused one
+// stays where the pause began.
+func settleBroken(job *entity.Job, cause error, at, now time.Time, res *result) error {
+	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(at) {
+		return nil
+	}
+	rows, err := brokenRows(job, cause, now)
+	if err != nil {
+		return err
+	}
+	res.rows = append(res.rows, rows...)
+	job.LastFireTime, job.NextFireTime = job.NextFireTime, afterFire(job.NextFireTime)
+	if job.Schedule.Kind == schedule.FixedDelay {
+		job.NextFireTime = time.Time{}
+	}
+	return nil
+}

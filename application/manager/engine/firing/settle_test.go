@@ -1,0 +1,174 @@
+package firing_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// settle does what an edit does first: it decides what is due under the stored
+// definition, and stores where the cursor went.
+func settle(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admission.Effect) {
+	t.Helper()
+	job, effect, more := settleMore(t, n, id)
+	require.False(t, more)
+	return job, effect
+}
+
+// settleMore is settle that may leave something.
+func settleMore(t *testing.T, n *enginetest.Node, id string) (job *entity.Job, effect admission.Effect, more bool) {
+	t.Helper()
+	settler := firing.Settler{Places: n.Places, Schedules: n.Schedules}
+	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {
+		if job, err = tx.Jobs.LockFull(ctx, id); err != nil {
+			return err
+		}
+		if effect, more, err = settler.Settle(ctx, tx, job, n.Time.Now(), n.Time.Now()); err != nil {
+			return err
+		}
+		return tx.Jobs.Update(ctx, job, false)
+	})
+	return job, effect, more
+}
+
+// Rule 3: what is due and undecided is recorded under the old definition, as
+// runs that wait; the cursor is never in decided time again.
+func TestAnEditDecidesWhatIsDueFirst(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(nil))
+	n.Clock.Advance(2500 * time.Millisecond)
+	settled, effect := settle(t, n, job.ID)
+	rows := n.Rows(t, job.ID)
+	require.Equal(t, []int{0, 1, 2}, nominals(rows))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, kinds(rows))
+	require.Equal(t, 3, effect.Ready)
+	require.Equal(t, second(3), settled.NextFireTime)
+	require.Equal(t, second(2), settled.LastFireTime)
+	n.Fire(t)
+	require.Len(t, n.Rows(t, job.ID), 3, "nothing of it is decided again")
+	again, effect := settle(t, n, job.ID)
+	require.Equal(t, second(3), again.NextFireTime)
+	require.Zero(t, effect.Ready)
+}
+
+func TestSettlingFollowsTheMisfirePolicy(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(func(j *entity.Job) { j.Misfire.ThresholdSec = 1 }))
+	n.Clock.Advance(10 * time.Second)
+	settle(t, n, job.ID)
+	require.Equal(t, []outcome{
+		{0, "SKIPPED(MISFIRE)", entity.TriggerSchedule, 8},
+		{8, "WAITING", entity.TriggerMisfire, 0},
+		{9, "WAITING", entity.TriggerSchedule, 0},
+		{10, "WAITING", entity.TriggerSchedule, 0},
+	}, outcomes(n.Rows(t, job.ID)))
+	require.Len(t, n.Events(t), 1)
+}
+
+// One transaction of an edit records about 2,000 runs and no more; the next one
+// goes on at the cursor. Not even the scheduled times that only their jitter
+// holds back are decided too early.
+func TestSettlingGoesOnWhereItStopped(t *testing.T) {
+	for name, c := range map[string]struct{ shards, due, first int }{
+		"one shard":       {1, 2100, 2000},
+		"two shards":      {2, 1050, 1000},
+		"a thousand ones": {1000, 3, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := enginetest.New(t, enginetest.Options{})
+			job := n.Add(t, everySecond(func(j *entity.Job) {
+				j.Misfire = entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 5000, WindowSec: 5000, MaxFires: 5000}
+				j.Schedule.JitterMs, j.ShardCount = 400, c.shards
+			}))
+			n.Clock.Advance(job.DueTime.Add(time.Duration(c.due)*time.Second - time.Millisecond).Sub(n.Clock.Now()))
+			settled, _, more := settleMore(t, n, job.ID)
+			require.True(t, more)
+			require.Equal(t, second(c.first), settled.NextFireTime)
+			settled, _, more = settleMore(t, n, job.ID)
+			require.False(t, more)
+			require.Equal(t, second(c.due), settled.NextFireTime)
+			total := 0
+			for s := range c.due {
+				runs, err := n.Store.FiresAt(t.Context(), job.ID, []time.Time{second(s)})
+				require.NoError(t, err)
+				total += len(runs)
+			}
+			require.Equal(t, c.due*c.shards, total)
+		})
+	}
+}
+
+// Rule 3: a paused span is one range row, written when it ends.
+func TestAPausedSpanIsOneRow(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(nil))
+	n.Change(t, job.ID, func(j *entity.Job) { j.Status, j.DueTime = entity.JobPaused, time.Time{} })
+	n.FireAt(t, second(30))
+	require.Empty(t, n.Rows(t, job.ID), "a paused job does not fire")
+	settled, _ := settle(t, n, job.ID)
+	rows := n.Rows(t, job.ID)
+	require.Equal(t, []outcome{{0, "SKIPPED(PAUSED)", entity.TriggerSchedule, 31}}, outcomes(rows))
+	require.Equal(t, second(0), rows[0].SkipFrom)
+	require.Equal(t, second(30).Add(time.Millisecond), rows[0].SkipTo, "it holds no time that is yet to be decided")
+	require.Equal(t, second(31), settled.NextFireTime)
+	require.Len(t, n.Events(t), 1)
+}
+
+func TestThereIsNothingToSettleWithoutAPlan(t *testing.T) {
+	for name, change := range map[string]func(j *entity.Job){
+		"no schedule": func(j *entity.Job) {
+			j.Schedule.Kind, j.NextFireTime, j.DueTime = schedule.None, time.Time{}, time.Time{}
+		},
+		"a delay whose run has not ended": func(j *entity.Job) {
+			j.Schedule.Kind, j.NextFireTime, j.DueTime = schedule.FixedDelay, time.Time{}, time.Time{}
+		},
+		"finished": func(j *entity.Job) { j.Status, j.DueTime = entity.JobFinished, time.Time{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := enginetest.New(t, enginetest.Options{})
+			job := n.Add(t, everySecond(nil))
+			n.Change(t, job.ID, change)
+			n.Clock.Advance(time.Minute)
+			before := n.Job(t, job.ID)
+			settle(t, n, job.ID)
+			require.Empty(t, n.Rows(t, job.ID))
+			require.Equal(t, before, n.Job(t, job.ID))
+		})
+	}
+}
+
+// Coordinated fires take their places also when an edit decides them.
+func TestSettledFiresTakeTheirPlaces(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap, j.MaxQueued = entity.OverlapSerial, 1 }))
+	n.Clock.Advance(2 * time.Second)
+	_, effect := settle(t, n, job.ID)
+	require.Equal(t, 1, effect.Ready)
+	require.Equal(t, []string{"WAITING", "WAITING", "SKIPPED(QUEUE_FULL)"}, kinds(n.Rows(t, job.ID)))
+	live := n.LiveFires(t, job.ID)
+	require.Len(t, live, 2)
+	require.EqualValues(t, 2, live[1].Seq)
+	require.EqualValues(t, 2, n.Job(t, job.ID).FenceSeq)
+}
+
+// A FIXED_DELAY job has one nominal time; after it, its run says when the next is.
+func TestAFixedDelayIsPlannedByItsRuns(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
+	n.Fire(t)
+	require.Equal(t, []int{0}, nominals(n.Rows(t, job.ID)))
+	after := n.Job(t, job.ID)
+	require.Zero(t, after.NextFireTime)
+	require.Equal(t, entity.JobEnabled, after.Status)
+	n.FireAt(t, second(60))
+	require.Len(t, n.Rows(t, job.ID), 1)
+}

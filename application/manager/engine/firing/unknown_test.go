@@ -1,0 +1,97 @@
+package firing_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// beforeByIDs does something before rows are read by id, and may fail the read.
+type beforeByIDs struct {
+	repository.ExecutionReader
+	do func() error
+}
+
+func (b beforeByIDs) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	if err := b.do(); err != nil {
+		return nil, err
+	}
+	return b.ExecutionReader.ByIDs(ctx, ids)
+}
+
+// While the rows of an unanswered commit are read again, which may take long,
+// they do not count as lost (engine rule 9).
+func TestAnUnansweredCommitKeepsItsRunsUntilTheyAreReadAgain(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(nil))
+	n.Planner.Executions = beforeByIDs{n.Store.Executions, func() error {
+		for range 3 {
+			require.NoError(t, n.Runner.Reconcile(t.Context()))
+		}
+		return nil
+	}}
+	n.Start(t)
+	n.Faults.Next("fire", enginetest.LostReply)
+	require.NoError(t, fireOnce(t, n))
+	row := n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
+	require.Equal(t, 1, row.Attempt)
+	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
+}
+
+// An outage right after the commit ends none of its runs: their rows are read
+// again until the store answers, and they do not count as lost (engine rule 27).
+func TestAnUnansweredCommitBeforeAnOutageLosesNoRun(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(nil))
+	tries := 0
+	n.Planner.Executions = beforeByIDs{n.Store.Executions, func() error {
+		require.NoError(t, n.Runner.Reconcile(t.Context()))
+		if tries++; tries <= 3 {
+			return apperror.Unavailable(errors.New("away"))
+		}
+		return nil
+	}}
+	n.Start(t)
+	n.Faults.Next("fire", enginetest.LostReply)
+	fired := make(chan error, 1)
+	go func() { fired <- fireOnce(t, n) }()
+	require.Eventually(t, func() bool {
+		n.Clock.Advance(100 * time.Millisecond)
+		return len(fired) > 0
+	}, 20*time.Second, time.Millisecond)
+	require.NoError(t, <-fired)
+	require.Equal(t, 4, tries)
+	row := n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
+	require.Equal(t, 1, row.Attempt)
+	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
+}
+
+// A node that ends before it has read them gives them up, and never starts them
+// by itself: two looks later they are lost, and run again.
+func TestAnUnansweredCommitThatCannotBeReadIsGivenUp(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, everySecond(nil))
+	ctx, end := context.WithCancel(t.Context())
+	n.Planner.Executions = beforeByIDs{n.Store.Executions, func() error {
+		end()
+		return apperror.Unavailable(errors.New("away"))
+	}}
+	n.Start(t)
+	n.Faults.Next("fire", enginetest.LostReply)
+	require.Error(t, fireIn(ctx, t, n))
+	for range 2 {
+		require.Empty(t, n.Script.Runs())
+		require.NoError(t, n.Runner.Reconcile(t.Context()))
+	}
+	row := n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
+	require.Equal(t, 2, row.Attempt)
+	require.Len(t, n.Script.Runs(), 1)
+}

@@ -1,0 +1,270 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/faillog"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// claimSweep is how often the store is asked for ready runs although nobody
+// told of any: hints may be lost, states may not.
+const claimSweep = time.Second
+
+// claimLoop starts what waits in the store, as long as there are slots.
+func (t *TaskManager) claimLoop(ctx context.Context) {
+	timer := t.Clock.NewTimer(0)
+	defer timer.Stop()
+	trouble := faillog.New("claim", t.Clock, t.Logger)
+	var freed <-chan struct{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.wake:
+		case <-timer.C():
+		case <-freed:
+		}
+		err := batch.Guard(func() error { return t.claimAll(ctx) })
+		if ctx.Err() != nil {
+			return
+		}
+		trouble.Note(err)
+		freed = nil
+		if err == nil {
+			freed = t.slots.awaited()
+		}
+		timer.Reset(claimSweep)
+	}
+}
+
+// claimAll claims until nothing is ready that the node has slots for.
+func (t *TaskManager) claimAll(ctx context.Context) error {
+	for ctx.Err() == nil {
+		more, err := t.claimOnce(ctx)
+		if err != nil || !more {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// claimOnce takes one batch of ready runs of each kind of slots that asks for
+// them; more says that others may be ready.
+func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
+	if !t.Lease.Holds() {
+		return false, nil
+	}
+	var wanted [len(entity.Slots{})]bool
+	var asked [len(entity.Slots{})]int
+	for _, kind := range entity.SlotKinds() {
+		wanted[kind], asked[kind] = t.slots.asks(kind), t.slots.newsOfBacklog(kind)
+	}
+	queues, err := t.queues(ctx, wanted)
+	if err != nil {
+		return false, err
+	}
+	for _, kind := range entity.SlotKinds() {
+		if !wanted[kind] {
+			continue
+		}
+		if len(queues[kind]) == 0 {
+			t.slots.clearBacklog(kind, asked[kind])
+			continue
+		}
+		again, err := t.claimKind(ctx, kind, queues[kind])
+		if err != nil {
+			return false, err
+		}
+		more = more || again
+	}
+	return more, nil
+}
+
+// claimKind takes one batch of runs of the queues, for slots of one kind. A claim
+// that has begun is finished although ctx ends, and a drain waits for it, or what it
+// has claimed would neither run here nor be given back (engine rule 28).
+func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queues []entity.Queue) (more bool, err error) {
+	if !t.inFlight.enter(1) {
+		return false, nil
+	}
+	defer t.inFlight.leave()
+	working, ctx := ctx, context.WithoutCancel(ctx)
+	t.slots.setBacklog(kind)
+	asked := t.slots.newsOfBacklog(kind)
+	reserved := t.slots.reserveForClaim(kind, t.cfg.BatchSize)
+	if reserved == 0 {
+		return false, nil
+	}
+	var rows []*entity.Execution
+	err = batch.Guard(func() (err error) {
+		rows, err = t.claimRows(ctx, working, reserved, queues)
+		return err
+	})
+	if err != nil {
+		t.giveBack(kind, reserved)
+		return false, err
+	}
+	used, err := t.startClaimed(ctx, working, kind, rows)
+	t.giveBack(kind, reserved-used)
+	if err != nil {
+		return false, err
+	}
+	if len(rows) == 0 || len(rows) < reserved && len(queues) == 1 {
+		t.slots.clearBacklog(kind, asked)
+		return false, nil
+	}
+	return true, nil
+}
+
+func (t *TaskManager) giveBack(kind entity.SlotKind, n int) {
+	var given entity.Slots
+	given[kind] = n
+	t.slots.release(given)
+}
+
+// claimRows runs the claim transaction. When its commit was not answered the
+// rows are read again, and those that carry this node, epoch and token are
+// claimed (engine rule 9). What is not answered is asked again until working ends.
+func (t *TaskManager) claimRows(ctx, working context.Context, limit int, queues []entity.Queue) ([]*entity.Execution, error) {
+	var rows []*entity.Execution
+	epoch := t.epoch.Load()
+	err := t.Store.Write(ctx, repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
+		t.Forget(rows) // of a try that was rolled back
+		var err error
+		rows, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
+			NodeID: t.cfg.NodeID, Epoch: epoch, Limit: limit, Now: t.StoreClock.Now(), Queues: queues,
+		})
+		if err == nil {
+			t.Expect(rows)
+		}
+		return err
+	})
+	if err == nil {
+		return rows, nil
+	}
+	if !errors.Is(err, repository.ErrCommitUnknown) {
+		t.Forget(rows)
+		return nil, err
+	}
+	var mine []*entity.Execution
+	err = faillog.Outlast(working, t.Clock, func() (err error) {
+		mine, err = t.reread(ctx, rows, epoch)
+		return err
+	})
+	t.Forget(slices.DeleteFunc(rows, func(row *entity.Execution) bool {
+		return slices.ContainsFunc(mine, func(m *entity.Execution) bool { return m.ID == row.ID })
+	}))
+	return mine, err
+}
+
+// reread returns those of the rows that the store holds as this node's.
+func (t *TaskManager) reread(ctx context.Context, rows []*entity.Execution, epoch int64) ([]*entity.Execution, error) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	stored, err := t.Executions.ByIDs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	tokens := map[string]int64{}
+	for _, row := range rows {
+		tokens[row.ID] = row.Token
+	}
+	mine := stored[:0]
+	for _, row := range stored {
+		if row.Status == entity.StatusRunning && row.NodeID == t.cfg.NodeID &&
+			row.Epoch == epoch && row.Token == tokens[row.ID] {
+			mine = append(mine, row)
+		}
+	}
+	return mine, nil
+}
+
+// startClaimed runs claimed rows by their jobs' current definitions. A run
+// whose job was deleted meanwhile ends as CANCELLED(DELETED), and one that this
+// node cannot run is put back. It returns how many of the reserved slots of the
+// kind are in use. Definitions that cannot be read are read again until working
+// ends: the rows are this node's, and nobody else can start them.
+func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.SlotKind, rows []*entity.Execution) (used int, err error) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.JobID
+	}
+	var jobs map[string]*entity.Job
+	err = faillog.Outlast(working, t.Clock, func() (err error) {
+		jobs, err = t.Jobs.Load(ctx, ids)
+		return err
+	})
+	if err != nil {
+		// The rows are RUNNING here and will not start: the reconciliation
+		// sends them back after two looks.
+		t.Forget(rows)
+		return 0, err
+	}
+	runs := make([]entity.Run, 0, len(rows))
+	for _, row := range rows {
+		run := entity.Run{Job: jobs[row.JobID], Execution: row}
+		if run.Job == nil {
+			run.Job = &entity.Job{ID: row.JobID}
+			t.endWithoutRun(run, entity.Outcome{Status: entity.StatusCancelled, Reason: entity.ReasonDeleted, Message: "the job was deleted"}, slotOf(kind))
+			continue
+		}
+		if why := unreadable(run.Job, row); why != "" {
+			t.endWithoutRun(run, invalid(why), slotOf(kind))
+			continue
+		}
+		if why := t.cannotRun(run.Job, kind); why != "" {
+			t.endWithoutRun(run, entity.NotBegun(putBackWait, why), slotOf(kind))
+			continue
+		}
+		runs = append(runs, run)
+	}
+	t.Start(runs) //nolint:contextcheck // a run outlives the claim that found it
+	return len(rows), nil
+}
+
+// unreadable says what of a run or its definition cannot be read; empty is
+// nothing.
+func unreadable(job *entity.Job, row *entity.Execution) string {
+	if why := job.Unreadable(); why != "" {
+		return "what the store holds of its job cannot be read: " + why
+	}
+	if row.Unreadable != "" {
+		return "what the store holds of the run cannot be read: " + row.Unreadable
+	}
+	return ""
+}
+
+// invalid is the end of a run that cannot begin, and would not on another try.
+func invalid(why string) entity.Outcome {
+	o := entity.Failed(entity.ReasonInvalid, why)
+	o.NoRetry = true
+	return o
+}
+
+// endWithoutRun hands the end of a held row to the completers; slots are those
+// that it holds.
+func (t *TaskManager) endWithoutRun(run entity.Run, o entity.Outcome, held entity.Slots) {
+	now := t.StoreClock.Now()
+	start := run.Execution.StartTime
+	if start.IsZero() {
+		start = now
+	}
+	if !t.inFlight.enter(1) {
+		return // the node has ended: its next life, or another node, ends the row
+	}
+	defer t.inFlight.leave()
+	t.results <- &finished{
+		run: run, outcome: o, start: start, end: now, took: max(now.Sub(start), 0), slots: held,
+	}
+}

@@ -1,0 +1,162 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Closer ends runs that have not started.
+type Closer struct {
+	Store  repository.Store
+	Places *admission.Places
+	Jobs   Jobs
+	Clock  StoreClock
+}
+
+// errUnlocked ends a transaction that has found jobs which it should have locked.
+var errUnlocked = errors.New("a job of the runs is coordinated now")
+
+// CloseWaiting makes those of the rows final that still wait, and gives their
+// places on. wanted is asked again about each locked row. Which jobs are locked
+// is judged by what is known of them, and again under the locks of the rows: an
+// edit may have given a plain job's run a place in between.
+func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, rows []*entity.Execution,
+	status entity.Status, reason entity.Reason, wanted func(*entity.Execution, time.Time) bool,
+) (closed []*entity.Execution, effect admission.Effect, err error) {
+	closing := closing{Closer: c, status: status, reason: reason, wanted: wanted, locks: map[string]bool{}, waits: lane == repository.LaneAPI}
+	var jobIDs []string
+	for _, row := range rows {
+		closing.ids = append(closing.ids, row.ID)
+		jobIDs = append(jobIDs, row.JobID)
+	}
+	known, err := c.Jobs.Load(ctx, jobIDs)
+	if err != nil {
+		return nil, effect, err
+	}
+	c.Places.Prepare(ctx, slices.Collect(maps.Values(known))...)
+	for _, job := range known {
+		if job.Coordinated() {
+			closing.locks[job.ID] = true
+		}
+	}
+	for {
+		err = c.Store.Write(ctx, lane, "close", func(ctx context.Context, tx repository.Tx) error {
+			closed, effect, err = closing.run(ctx, tx)
+			return err
+		})
+		if !errors.Is(err, errUnlocked) {
+			return closed, effect, err
+		}
+	}
+}
+
+// closing is the transaction of CloseWaiting.
+type closing struct {
+	*Closer
+	ids    []string
+	status entity.Status
+	reason entity.Reason
+	wanted func(*entity.Execution, time.Time) bool
+	// waits: somebody waits for the answer, also when another holds a row.
+	waits bool
+	// locks are the jobs to be locked; it grows while the transaction runs again.
+	locks map[string]bool
+}
+
+func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.Execution, effect admission.Effect, err error) {
+	jobs, held, err := c.lock(ctx, tx)
+	if err != nil {
+		return nil, effect, err
+	}
+	now := c.Clock.Now()
+	for _, row := range held {
+		if row.Status == entity.StatusWaiting && c.wanted(row, now) {
+			closed = append(closed, row)
+		}
+	}
+	if len(closed) == 0 {
+		return nil, effect, nil
+	}
+	if err := c.judge(ctx, tx, closed); err != nil {
+		return nil, effect, err
+	}
+	events := make([]entity.Event, len(closed))
+	for i, row := range closed {
+		admission.Close(row, c.status, c.reason, now)
+		events[i] = event.Final(row, now)
+	}
+	if err := tx.Executions.Close(ctx, closed); err != nil {
+		return nil, effect, fmt.Errorf("close %d runs: %w", len(closed), err)
+	}
+	if effect, err = c.Places.Ended(ctx, tx, now, jobs, coordinatedOnly(closed, jobs)); err != nil {
+		return nil, effect, err
+	}
+	return closed, effect, tx.Records.AddEvents(ctx, events)
+}
+
+// lock locks the jobs and the rows. Where nobody waits for the answer, what
+// somebody else holds is left to the next sweep.
+func (c *closing) lock(ctx context.Context, tx repository.Tx) (jobs map[string]*entity.Job, rows []*entity.Execution, err error) {
+	ids := slices.Collect(maps.Keys(c.locks))
+	if c.waits {
+		if jobs, err = c.Places.Lock(ctx, tx, ids); err != nil {
+			return nil, nil, err
+		}
+		rows, err = tx.Executions.Lock(ctx, c.ids)
+		return jobs, rows, err
+	}
+	jobs, locked, err := c.Places.TryLock(ctx, tx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err = tx.Executions.TryLock(ctx, c.ids)
+	return jobs, slices.DeleteFunc(rows, func(row *entity.Execution) bool { return slices.Contains(locked, row.JobID) }), err
+}
+
+// judge looks whether all jobs of the locked rows are locked that must be. Who
+// binds a plain job to a limit locks the job first and its rows then: it has
+// come before these locks, and is seen, or finds the rows closed.
+func (c *closing) judge(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+	var plain []string
+	for _, row := range rows {
+		if !c.locks[row.JobID] {
+			plain = append(plain, row.JobID)
+		}
+	}
+	if len(plain) == 0 {
+		return nil
+	}
+	jobs, err := tx.Jobs.Read(ctx, plain)
+	if err != nil {
+		return fmt.Errorf("read the jobs of runs to be closed: %w", err)
+	}
+	more := false
+	for _, job := range jobs {
+		if job.Coordinated() {
+			c.locks[job.ID], more = true, true
+		}
+	}
+	if more {
+		return errUnlocked
+	}
+	return nil
+}
+
+func coordinatedOnly(rows []*entity.Execution, jobs map[string]*entity.Job) []*entity.Execution {
+	var out []*entity.Execution
+	for _, row := range rows {
+		if jobs[row.JobID] != nil {
+			out = append(out, row)
+		}
+	}
+	return out
+}

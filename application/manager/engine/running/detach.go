@@ -1,0 +1,117 @@
+package running
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// detachedRow is the next state of a locked row whose attempt goes on without
+// the node: it is held by nobody, and written under its fencing token alone
+// (engine rule 19). The run of a broadcast keeps its node, where its retries
+// belong.
+func detachedRow(row *entity.Execution, f *finished, now time.Time) *entity.Execution {
+	next := *row
+	next.StartTime, next.UpdateTime = f.start, now
+	next.Epoch, next.Claim = 0, entity.DetachedKey(deadlineOf(f.run.Job, f.start))
+	if !f.run.Job.Broadcast {
+		next.NodeID = ""
+	}
+	return &next
+}
+
+// acceptedLine ends what the node says of an attempt that goes on without it.
+func acceptedLine(nodeID string, deadline time.Time) string {
+	until := ""
+	if !deadline.IsZero() {
+		until = ", until " + deadline.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	return fmt.Sprintf("the target accepted the call of node %s and reports the end of the run%s", nodeID, until)
+}
+
+// wentOn reports whether a run that could not be detached goes on as if it had
+// been: its target has reported the end already, or it was detached in a
+// transaction without an answer.
+func wentOn(f *finished, row *entity.Execution) bool {
+	e := f.run.Execution
+	switch {
+	case row == nil || row.NodeLosses > e.NodeLosses:
+		return false
+	case row.RetryCount > e.RetryCount: // the target reported a failure
+		return true
+	}
+	return row.Token == e.Token && row.Attempt == e.Attempt &&
+		(row.Detached() || row.Status.Final() && row.Reason != entity.ReasonNodeLost)
+}
+
+// End is the end of an attempt that nobody on this node is at work on.
+type End struct {
+	// Run is its row, as it was read, and the definition to go by.
+	Run     entity.Run
+	Outcome entity.Outcome
+	// Also runs in the transaction that takes the end, after it; may be nil.
+	Also func(ctx context.Context, tx repository.Tx) error
+}
+
+// Conclude stores ends and says of each whether the store took it. One that it
+// did not take came too late, or the run has changed hands since it was read.
+// What cannot be stored holds up no other; its error is returned.
+func (t *TaskManager) Conclude(ctx context.Context, ends []End) (taken []bool, err error) {
+	now := t.StoreClock.Now()
+	items := make([]*finished, len(ends))
+	for i, e := range ends {
+		start := e.Run.Execution.StartTime
+		if start.IsZero() {
+			start = now
+		}
+		items[i] = &finished{
+			run: e.Run, outcome: e.Outcome, start: start, end: now, took: max(now.Sub(start), 0), outside: true, also: e.Also,
+		}
+		items[i].clean()
+	}
+	if len(items) > 0 {
+		err = batch.Bisect(items, func(items []*finished) error { return t.storeIn(ctx, items) }, func(f *finished, cause error) error {
+			return fmt.Errorf("store the end of run %s: %w", f.run.Execution.ID, cause)
+		})
+	}
+	taken = make([]bool, len(items))
+	for i, f := range items {
+		taken[i] = f.stored && !f.refused
+	}
+	return taken, err
+}
+
+// clean makes the texts fit for the store.
+func (f *finished) clean() {
+	f.outcome.Result = validation.Text(f.outcome.Result, maxResult)
+	f.outcome.Message = validation.Text(f.outcome.Message, maxMessage)
+	if f.outside {
+		f.outcome.Checkpoint = validation.Text(f.outcome.Checkpoint, MaxCheckpoint)
+	}
+}
+
+// addFromOutside stores what belongs to the ends that were taken and that
+// somebody else was at work on.
+func (c *completion) addFromOutside(ctx context.Context, tx repository.Tx) error {
+	for _, d := range c.done {
+		if d.item.also == nil {
+			continue
+		}
+		if err := d.item.also(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellsCheckpoint reports whether the end has a checkpoint of its own. Without one
+// the row's stands: what is known of that here may be old, because a target
+// reports to any node, also before it has answered the call.
+func (f *finished) tellsCheckpoint() bool {
+	return !f.reduced && (f.outcome.Checkpoint != f.run.Execution.Checkpoint || f.log != nil && f.log.keptOne())
+}

@@ -1,0 +1,299 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+const (
+	// heldTooLong is from when on an end that the store has not taken is shown.
+	heldTooLong = time.Minute
+	// maxHeldWait is the longest wait between two tries to store one end.
+	maxHeldWait = 30 * time.Second
+	// lockedWait is that for an end that needs what somebody else has locked.
+	lockedWait = time.Second
+	// maxReason is the longest reason that fits its column, in bytes.
+	maxReason = 30
+)
+
+// held are the ends that the store has failed to take at least once. Safe for
+// concurrent use.
+type held struct {
+	mu sync.Mutex
+	// since is when the first try failed, in monotonic time.
+	since map[*finished]time.Duration
+	// stuck are those that fail for a reason of their own.
+	stuck []*finished
+	cause error
+	news  chan struct{}
+}
+
+func newHeld() *held {
+	return &held{since: map[*finished]time.Duration{}, news: make(chan struct{}, 1)}
+}
+
+// add notes a failed try.
+func (h *held) add(items []*finished, cause error, now time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cause = cause
+	for _, f := range items {
+		if _, known := h.since[f]; !known {
+			h.since[f] = now
+		}
+	}
+}
+
+// locked reports whether any of the ends needs what an end that is stuck waits
+// for, because somebody else has locked it.
+func (h *held) locked(items []*finished) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	jobs := map[string]bool{}
+	for _, f := range append(slices.Clip(h.stuck), items...) {
+		if errors.Is(f.trouble, repository.ErrLocked) {
+			jobs[f.run.Job.ID] = true
+		}
+	}
+	return len(jobs) > 0 && slices.ContainsFunc(items, func(f *finished) bool { return jobs[f.run.Job.ID] })
+}
+
+// drop forgets ends that are stored.
+func (h *held) drop(items []*finished) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.since) == 0 {
+		return
+	}
+	for _, f := range items {
+		delete(h.since, f)
+	}
+}
+
+// passOn takes those over that are stuck, and returns the others.
+func (h *held) passOn(items []*finished) (others []*finished) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, f := range items {
+		if f.trouble == nil {
+			others = append(others, f)
+			continue
+		}
+		h.stuck = append(h.stuck, f)
+		select {
+		case h.news <- struct{}{}:
+		default:
+		}
+	}
+	return others
+}
+
+// takeStuck empties the list of stuck ends.
+func (h *held) takeStuck() []*finished {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	stuck := h.stuck
+	h.stuck = nil
+	return stuck
+}
+
+// long are the ends that have been held for too long: how many, the one that
+// waits longest, and the latest error.
+func (h *held) long(now time.Duration) (n int, oldest *finished, cause error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for f, since := range h.since {
+		if now-since < heldTooLong {
+			continue
+		}
+		n++
+		if oldest == nil || since < h.since[oldest] {
+			oldest = f
+		}
+	}
+	return n, oldest, h.cause
+}
+
+// HeldEnds counts the ends of runs that the store has not taken for more than a
+// minute. Safe for concurrent use.
+func (t *TaskManager) HeldEnds() int {
+	n, _, _ := t.held.long(t.Clock.Monotonic())
+	return n
+}
+
+// Holding says that ends of runs have waited for the store for more than a
+// minute; it blocks nothing. Safe for concurrent use.
+func (t *TaskManager) Holding() (reason string, blocks bool) {
+	n, oldest, cause := t.held.long(t.Clock.Monotonic())
+	if n == 0 {
+		return "", false
+	}
+	return fmt.Sprintf("%d ends of runs could not be stored for more than a minute, that of execution %s for longest; the latest error: %v",
+		n, oldest.run.Execution.ID, cause), false
+}
+
+// heldLoop tries to store the ends that are stuck, each alone and less and less
+// often, until done is closed. What is left then is tried a last time and given
+// up: the next life of the node, or another node, ends those runs as lost.
+func (t *TaskManager) heldLoop(done <-chan struct{}) {
+	timer := t.Clock.NewTimer(maxHeldWait)
+	defer timer.Stop()
+	for {
+		select {
+		case <-done:
+			for _, f := range t.held.takeStuck() {
+				f.trouble = nil // it may wait for a lock
+				if err := t.tryAgain(f); !f.stored {
+					t.Logger.Error("the end of a run is given up, because the store did not take it until the stop",
+						"execution", f.run.Execution.ID, "error", err)
+				}
+			}
+			return
+		case <-t.held.news:
+		case <-timer.C():
+		}
+		timer.Reset(t.trySome())
+	}
+}
+
+// trySome tries the stuck ends that are due, and returns when the next one is.
+func (t *TaskManager) trySome() time.Duration {
+	next := maxHeldWait
+	for _, f := range t.held.takeStuck() {
+		if t.Clock.Monotonic() >= f.next {
+			err := t.tryAgain(f)
+			if f.stored {
+				continue
+			}
+			t.held.add([]*finished{f}, err, t.Clock.Monotonic())
+		}
+		next = min(next, max(f.next-t.Clock.Monotonic(), 0))
+		t.held.passOn([]*finished{f})
+	}
+	select { // what was put back is no news
+	case <-t.held.news:
+	default:
+	}
+	return next
+}
+
+// tryAgain tries to store one stuck end.
+func (t *TaskManager) tryAgain(f *finished) error {
+	err := t.storeHeld([]*finished{f})
+	if !f.stored {
+		t.putOff(f, err)
+	}
+	return err
+}
+
+// putOff says when a stuck end is tried again: less and less often, but soon
+// after somebody has let go what the end needs.
+func (t *TaskManager) putOff(f *finished, cause error) {
+	f.trouble = cause
+	if errors.Is(cause, repository.ErrLocked) {
+		f.next = t.Clock.Monotonic() + lockedWait
+		return
+	}
+	f.next = t.Clock.Monotonic() + min(time.Second<<min(f.tries, 5), maxHeldWait)
+	f.tries++
+}
+
+func (t *TaskManager) putAllOff(items []*finished, cause error) {
+	for _, f := range items {
+		t.putOff(f, cause)
+	}
+}
+
+// lockWaits bounds the waits of one batch in search of what is locked.
+const lockWaits = 3
+
+var errJobLocked = apperror.Unavailable(fmt.Errorf("the job of the run: %w", repository.ErrLocked))
+
+// storeAround stores the ends that need nothing that somebody else has locked,
+// and puts the others off. Which jobs are locked it sees; a run or a group costs
+// a wait, and halves the ends until it is alone, or the waits are spent.
+func (t *TaskManager) storeAround(ctx context.Context, items []*finished, waits *int) error {
+	err := t.storeTogether(ctx, items, false)
+	if !errors.Is(err, repository.ErrLocked) || errors.Is(err, errJobLocked) {
+		return err
+	}
+	if *waits--; len(items) < 2 || *waits <= 0 {
+		t.putAllOff(items, err)
+		return err
+	}
+	half := len(items) / 2
+	return errors.Join(t.storeAround(ctx, items[:half], waits), t.storeAround(ctx, items[half:], waits))
+}
+
+// storeAlone stores an end that the store refuses as it is (engine rule 10):
+// without the texts that came from outside, where these may be to blame, and
+// then apart from all that follows from it, which the sweeps make up for.
+func (t *TaskManager) storeAlone(f *finished, cause error) error {
+	for {
+		var poison *repository.PoisonError
+		switch {
+		case errors.As(cause, &poison) && !f.reduced:
+			t.Logger.Error("the store refuses the end of a run; it is stored without its texts",
+				"execution", f.run.Execution.ID, "error", cause)
+			f.reduce()
+		case !f.apart:
+			t.Logger.Error("what follows from the end of a run cannot be stored; the end is stored alone",
+				"execution", f.run.Execution.ID, "error", cause)
+			f.apart = true
+		default:
+			t.putOff(f, cause)
+			return fmt.Errorf("store the end of run %s: %w", f.run.Execution.ID, cause)
+		}
+		if cause = batch.Guard(func() error { return t.store([]*finished{f}) }); cause == nil || batch.Passes(cause) {
+			return cause
+		}
+	}
+}
+
+// reduce leaves nothing of the end that a column may refuse.
+func (f *finished) reduce() {
+	f.reduced = true
+	f.outcome.Result, f.outcome.Checkpoint = "", ""
+	f.outcome.Message = "the result could not be stored as it was"
+	f.outcome.Progress = min(max(f.outcome.Progress, 0), 100)
+	if r := string(f.outcome.Reason); len(r) > maxReason || strings.ContainsFunc(r, func(c rune) bool { return c >= utf8.RuneSelf }) {
+		f.outcome.Reason = entity.ReasonError
+	}
+	if f.log != nil {
+		f.log.discard()
+	}
+}
+
+// definitions are the current ones of the jobs whose runs did not succeed:
+// retries follow the job as it is now (engine rule 17). An end that is stored
+// apart goes by the definition that its run began with.
+func (t *TaskManager) definitions(ctx context.Context, items []*finished) (map[string]*entity.Job, error) {
+	var ids []string
+	for _, f := range items {
+		if job := f.run.Job; f.apart && job.Version > 0 {
+			return map[string]*entity.Job{job.ID: job}, nil // such an end is alone
+		}
+		if !f.apart && f.outcome.Status != entity.StatusSuccess {
+			ids = append(ids, f.run.Execution.JobID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	jobs, err := t.Jobs.Load(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("load the jobs of runs that failed: %w", err)
+	}
+	return jobs, nil
+}

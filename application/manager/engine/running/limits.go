@@ -1,0 +1,155 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// makeWait lets delayed runs whose moment has come wait for a place in their
+// group, but for those that somebody else has locked, or their jobs.
+func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, now time.Time) error {
+	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
+	for i, row := range rows {
+		ids[i], jobIDs[i] = row.ID, row.JobID
+	}
+	slices.Sort(ids)
+	var effect admission.Effect
+	err := t.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
+		jobs, locked, err := t.Places.TryLock(ctx, tx, jobIDs)
+		if err != nil {
+			return err
+		}
+		held, err := tx.Executions.TryLock(ctx, ids)
+		if err != nil {
+			return err
+		}
+		held = slices.DeleteFunc(held, func(row *entity.Execution) bool { return slices.Contains(locked, row.JobID) })
+		effect, err = t.Places.Due(ctx, tx, now, jobs, held)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t.Notice(effect)
+	return nil
+}
+
+// SweepLimits repairs what a lost transaction could have left of the limits of
+// groups: places whose fire is over, and free places for which fires wait. What
+// cannot be repaired does not hold up the others: the next look goes on behind it.
+// It returns how many of either it found, and is never called twice at once.
+func (t *TaskManager) SweepLimits(ctx context.Context) (int, error) {
+	found := 0
+	var errs []error
+	for _, part := range []func(ctx context.Context) (int, error){t.sweepGroupPlaces, t.sweepRoomyGroups} {
+		n, err := part(ctx)
+		found += n
+		if errs = append(errs, err); err != nil && endsSweep(err) {
+			break
+		}
+	}
+	return found, errors.Join(errs...)
+}
+
+// sweepGroupPlaces gives up places whose fire is over.
+func (t *TaskManager) sweepGroupPlaces(ctx context.Context) (int, error) {
+	places, err := t.Plans.EmptyPlaces(ctx, t.sweptPlace, sweepLimit)
+	if err != nil {
+		return 0, err
+	}
+	if t.sweptPlace = (entity.GroupPlace{}); len(places) == sweepLimit {
+		t.sweptPlace = places[len(places)-1]
+	}
+	found := 0
+	var errs []error
+	for _, place := range places {
+		helped, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
+			return t.empty(ctx, tx, place, effect)
+		})
+		if helped {
+			found++
+		}
+		if err == nil {
+			continue
+		}
+		errs = append(errs, fmt.Errorf("give up a place of the group %s: %w", place.Group, err))
+		if endsSweep(err) {
+			break
+		}
+	}
+	return found, errors.Join(errs...)
+}
+
+// sweepRoomyGroups gives free places of groups to the fires that wait for them.
+func (t *TaskManager) sweepRoomyGroups(ctx context.Context) (int, error) {
+	groups, err := t.Plans.RoomyGroups(ctx)
+	if err != nil {
+		return 0, err
+	}
+	found := 0
+	var errs []error
+	for _, group := range groups {
+		helped, err := t.openGroup(ctx, group)
+		if helped {
+			found++
+		}
+		if err == nil {
+			continue
+		}
+		errs = append(errs, fmt.Errorf("give places of the group %s: %w", group, err))
+		if endsSweep(err) {
+			break
+		}
+	}
+	return found, errors.Join(errs...)
+}
+
+// openGroup gives the free places of a group to the fires that wait for them.
+func (t *TaskManager) openGroup(ctx context.Context, group string) (helped bool, err error) {
+	lo, hi := entity.GroupQueue(group).Range()
+	first, err := t.Claims.First(ctx, lo, hi)
+	if err != nil || first == "" {
+		return false, err
+	}
+	return t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
+		if _, err := t.Places.Lock(ctx, tx, nil, group); err != nil {
+			return err
+		}
+		return t.Places.Open(ctx, tx, t.StoreClock.Now(), effect, group)
+	})
+}
+
+// empty gives up the place of a fire that is over, unless it is not.
+func (t *TaskManager) empty(ctx context.Context, tx repository.Tx, place entity.GroupPlace, effect *admission.Effect) error {
+	jobs, err := t.Places.Lock(ctx, tx, []string{place.JobID}, place.Group)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.LiveFires.RowsOf(ctx, entity.LiveFire{JobID: place.JobID, FireKey: place.FireKey, Active: true, Remaining: 1})
+	if err != nil || len(rows) > 0 {
+		return err
+	}
+	fire := []entity.LiveFire{{JobID: place.JobID, FireKey: place.FireKey}}
+	if err := tx.Groups.Release(ctx, fire); err != nil {
+		return err
+	}
+	if err := tx.LiveFires.Delete(ctx, fire); err != nil {
+		return err
+	}
+	now := t.StoreClock.Now()
+	if job := jobs[place.JobID]; job != nil {
+		promoted, _, err := t.Places.Promote(ctx, tx, now, job)
+		if err != nil {
+			return err
+		}
+		effect.Add(promoted)
+	}
+	return t.Places.Open(ctx, tx, now, effect, place.Group)
+}

@@ -1,0 +1,342 @@
+// Package running carries executions from WAITING to their final state: it
+// claims what is ready, runs it, and records how it ended, each write guarded
+// by node, epoch and fencing token (engine rules 15–24).
+package running
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Executor runs one attempt. It returns when the attempt has really ended,
+// also after its context was cancelled; the cause of the cancellation is one
+// of the entity.ErrStop… errors.
+type Executor interface {
+	Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome
+}
+
+// Jobs gives current definitions.
+type Jobs interface {
+	// Load returns those that exist, in their current version, by id.
+	Load(ctx context.Context, ids []string) (map[string]*entity.Job, error)
+}
+
+// StoreClock tells the store's time.
+type StoreClock interface {
+	Now() time.Time
+}
+
+// FairTimes spreads the waiting runs of one job; Reset forgets the debts of all
+// jobs, once nothing waits any more.
+type FairTimes interface {
+	admission.FairTimes
+	Reset()
+}
+
+// Planner takes the news of jobs that were re-armed.
+type Planner interface {
+	Hint(job *entity.Job)
+}
+
+// Others are the other nodes.
+type Others interface {
+	Notice(e admission.Effect)
+}
+
+// Metrics observes runs. Implementations are safe for concurrent use.
+type Metrics interface {
+	// Started observes a run's entry: start minus due.
+	Started(lateness time.Duration)
+	// Ended counts an end of an attempt; retried says that another follows.
+	Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool)
+	// CompleteBatch observes one completion transaction.
+	CompleteBatch(runs int, took time.Duration)
+	// RefusedReport counts results that came too late to count.
+	RefusedReport()
+	// Recovered counts runs whose node was lost.
+	Recovered(n int)
+}
+
+// Lease is the node's right to work, see membership.Lease.
+type Lease interface {
+	Holds() bool
+}
+
+// Observer is told of final states after they were committed, at best effort.
+// It must not block.
+type Observer func(job *entity.Job, row *entity.Execution)
+
+// Config tunes a TaskManager; zero values take the defaults.
+type Config struct {
+	NodeID string
+	// Epoch is the first life's; Adopt begins another.
+	Epoch  int64
+	Labels map[string]string
+	// Handlers are the node's own handlers, sorted; those that are built in are
+	// not among them.
+	Handlers []string
+	// Slots is the most runs at once that are no commands. Default 512.
+	Slots int
+	// CommandSlots is the most commands at once; 0 where the node runs none.
+	CommandSlots int
+	// Idle: the node is no executor. It starts nothing, but still ends what
+	// others lost.
+	Idle bool
+	// Completers is how many completion transactions run at once. Default 1.
+	Completers int
+	// Linger is how long a completer waits for more ends to store together, while
+	// nothing presses. Zero: it does not.
+	Linger time.Duration
+	// BatchSize is the most completions or claims of one transaction. Default 500.
+	BatchSize int
+	// LogLimit is the most bytes kept of one attempt's log. Default 1 MiB.
+	LogLimit int
+}
+
+func (c Config) withDefaults() Config {
+	if c.Slots <= 0 {
+		c.Slots = 512
+	}
+	if c.Completers <= 0 {
+		c.Completers = 1
+	}
+	if c.BatchSize <= 0 {
+		c.BatchSize = 500
+	}
+	if c.LogLimit <= 0 {
+		c.LogLimit = entity.LogLimit
+	}
+	return c
+}
+
+// Deps are the parts a TaskManager works with.
+type Deps struct {
+	Store      repository.Store
+	Claims     repository.ClaimReader
+	Executions repository.ExecutionReader
+	Plans      repository.JobPlanReader
+	Jobs       Jobs
+	Places     *admission.Places
+	Fair       FairTimes
+	Executor   Executor
+	// Tokens lets the targets of asynchronous calls report; nil where nobody can.
+	Tokens     entity.RunTokens
+	Clock      clock.Clock
+	StoreClock StoreClock
+	Planner    Planner
+	Metrics    Metrics
+	Observer   Observer
+	// Others are told of what a transaction did; nil where there are none.
+	Others Others
+	// Lease is asked before each claim, start and batch of ends; nil always holds.
+	Lease  Lease
+	Random func() float64
+	Logger *slog.Logger
+}
+
+// TaskManager runs executions on this node.
+type TaskManager struct {
+	Deps
+	cfg   Config
+	epoch atomic.Int64
+	slots *slots
+	// self is what the node can.
+	self entity.Node
+
+	mu      sync.Mutex
+	runs    map[string]*active
+	suspect map[string]suspicion // rows seen RUNNING for us that we do not run
+	// expected holds the tokens of attempts that a transaction in progress commits
+	// to this node, see Expect.
+	expected map[string]int64
+	// recovering holds the tokens of lost attempts whose end is being stored.
+	recovering map[string]int64
+
+	// swept is where the sweep of the places goes on.
+	swept placesSweep
+	// stayed is, of each span, the last row of the page that the latest look of
+	// SweepDeadlines could not end as a whole. It belongs to that duty.
+	stayed map[entity.ClaimSpan]*entity.Execution
+	// sweptPlace is where the next look of SweepLimits goes on, and that duty's.
+	sweptPlace entity.GroupPlace
+
+	// carried is what the claim loop has found out about the queues of classes:
+	// whether this node may take from them.
+	carried map[entity.Queue]bool
+
+	results   chan *finished
+	held      *held
+	gathering sync.Mutex
+	// storing is how many completers send a batch for the first time; one that
+	// failed says nothing about when its slots will be free.
+	storing atomic.Int32
+	wake    chan struct{}
+	parked  chan time.Time
+
+	// executing is how many attempts are at work, without those that only wait
+	// for their end to be stored.
+	executing atomic.Int64
+	// quiet is told when the last of them has ended.
+	quiet    chan struct{}
+	base     context.Context
+	stopRuns context.CancelCauseFunc
+	inFlight *inFlight
+}
+
+// New returns a manager for one life of a node.
+func New(deps Deps, cfg Config) *TaskManager {
+	cfg = cfg.withDefaults()
+	if deps.Lease == nil {
+		deps.Lease = always{}
+	}
+	base, stop := context.WithCancelCause(entity.WithRight(context.Background(), deps.Lease.Holds))
+	t := &TaskManager{
+		Deps: deps, cfg: cfg, slots: newSlots(entity.Slots{entity.SlotGeneral: cfg.Slots, entity.SlotCommand: cfg.CommandSlots}),
+		self: entity.Node{
+			ID: cfg.NodeID, Labels: cfg.Labels, Slots: cfg.Slots, CommandSlots: cfg.CommandSlots,
+			Handlers: cfg.Handlers, HandlersHash: entity.HandlersHash(cfg.Handlers),
+		},
+		runs: map[string]*active{}, suspect: map[string]suspicion{}, expected: map[string]int64{}, recovering: map[string]int64{},
+		stayed:  map[entity.ClaimSpan]*entity.Execution{},
+		carried: map[entity.Queue]bool{}, inFlight: newInFlight(), held: newHeld(),
+		results: make(chan *finished, cfg.Slots+cfg.CommandSlots+cfg.BatchSize),
+		wake:    make(chan struct{}, 1),
+		quiet:   make(chan struct{}, 1),
+		parked:  make(chan time.Time, 16),
+		base:    base, stopRuns: stop,
+	}
+	t.epoch.Store(cfg.Epoch)
+	if cfg.Idle {
+		t.slots.drain()
+	}
+	return t
+}
+
+// always is the right of a node that nobody takes over.
+type always struct{}
+
+// Holds implements Lease.
+func (always) Holds() bool { return true }
+
+// SetPlanner breaks the circle of construction: the planner starts runs here,
+// and hears from here of jobs that were re-armed. Call it before Run.
+func (t *TaskManager) SetPlanner(p Planner) { t.Planner = p }
+
+// Run claims, completes and sweeps until ctx ends, and then until every result
+// that is held has been stored or refused. Call Drain before ending ctx.
+func (t *TaskManager) Run(ctx context.Context) error {
+	var loops, completers, holding sync.WaitGroup
+	completed := make(chan struct{})
+	holding.Go(func() { t.heldLoop(completed) })
+	for range t.cfg.Completers {
+		completers.Go(func() { t.completeLoop() })
+	}
+	if !t.cfg.Idle {
+		loops.Go(func() { t.claimLoop(ctx) })
+	}
+	loops.Go(func() { t.unparkLoop(ctx) })
+	loops.Go(func() { t.flushLoop(ctx) })
+	loops.Wait()
+	t.inFlight.close()
+	close(t.results)
+	completers.Wait()
+	close(completed)
+	holding.Wait()
+	return nil
+}
+
+// Drain ends the life of this node's runs (engine rule 28): nothing new
+// starts; what runs may go on for grace, then it is asked to stop and its
+// attempts end as SHUTDOWN. It returns when nothing runs any more, or when ctx
+// ends.
+func (t *TaskManager) Drain(ctx context.Context, grace time.Duration) {
+	t.slots.drain()
+	// A claim that was committed while this began must not outlive it.
+	defer t.stopRuns(entity.ErrStopShutdown)
+	timer := t.Clock.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-t.inFlight.idle():
+		return
+	case <-ctx.Done():
+	case <-timer.C():
+	}
+	t.stopRuns(entity.ErrStopShutdown)
+	select {
+	case <-t.inFlight.idle():
+	case <-ctx.Done():
+	}
+}
+
+// Holder implements firing.Starter.
+func (t *TaskManager) Holder() (nodeID string, epoch int64) { return t.cfg.NodeID, t.epoch.Load() }
+
+// Suspend keeps new runs away from the node, or lets them in again; what runs
+// goes on (see entity.NodeDraining).
+func (t *TaskManager) Suspend(draining bool) {
+	if t.slots.suspend(draining) && !draining {
+		t.wakeClaim()
+	}
+}
+
+// Room implements firing.Starter.
+func (t *TaskManager) Room(ctx context.Context, patience time.Duration) int {
+	return t.slots.room(ctx, t.Clock, patience, t.ending)
+}
+
+// ending reports whether ends of runs are on their way to the store.
+func (t *TaskManager) ending() bool { return len(t.results) > 0 || t.storing.Load() > 0 }
+
+// Reserve implements firing.Starter.
+func (t *TaskManager) Reserve(wanted entity.Slots) entity.Slots { return t.slots.reserve(wanted) }
+
+// Release implements firing.Starter.
+func (t *TaskManager) Release(given entity.Slots) { t.slots.release(given) }
+
+// Notice implements firing.Starter.
+func (t *TaskManager) Notice(e admission.Effect) {
+	if t.Others != nil {
+		t.Others.Notice(e)
+	}
+	for _, row := range e.Stopping {
+		t.stop(row.ID, entity.ErrStopCancel, row.Reason)
+	}
+	for _, job := range e.Rearmed {
+		t.Planner.Hint(job)
+	}
+	if !e.ParkedUntil.IsZero() {
+		t.expectParked(e.ParkedUntil)
+	}
+	if e.Ready > e.ReadyCommands {
+		t.RunsReady(entity.SlotGeneral)
+	}
+	if e.ReadyCommands > 0 {
+		t.RunsReady(entity.SlotCommand)
+	}
+}
+
+// Load is how many slots of a kind are taken on this node, and how many there
+// are; a node that is no executor, or on its way down, has none to offer.
+func (t *TaskManager) Load(kind entity.SlotKind) (running, slots int) { return t.slots.load(kind) }
+
+func (t *TaskManager) wakeClaim() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (t *TaskManager) expectParked(at time.Time) {
+	select {
+	case t.parked <- at:
+	default: // the sweep looks by itself
+	}
+}

@@ -1,0 +1,55 @@
+package running_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// Rule 10: an end whose storing panics, each time, holds up no other end. It is
+// tried again and again, and stored once that is over.
+func TestAnEndThatPanicsHoldsUpNoOther(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	bad, good := n.Add(t, enginetest.Job("panics", nil)), n.Add(t, enginetest.Job("good", nil))
+	rows, effect := trigger(t, n, bad.ID)
+	var panics atomic.Int32
+	var mended atomic.Bool
+	n.Faults.Poison(func(id string) bool {
+		if id == rows[0].ID && !mended.Load() {
+			panics.Add(1)
+			panic("an end that panics")
+		}
+		return false
+	})
+	n.Runner.Notice(effect)
+	require.Eventually(t, func() bool { return panics.Load() >= 2 }, 20*time.Second, time.Millisecond, "also without what follows from it")
+	n.AwaitStatus(t, startRun(t, n, good.ID).ID, entity.StatusSuccess)
+	require.Equal(t, entity.StatusRunning, n.Row(t, rows[0].ID).Status)
+	mended.Store(true)
+	eventually(t, n, "the end is stored after all", func() bool { return n.Row(t, rows[0].ID).Status == entity.StatusSuccess })
+	awaitIdle(t, n)
+}
+
+// Rule 10: a claim that panics ends neither the node nor its claiming, and keeps
+// no slot.
+func TestAClaimThatPanicsIsTriedAgain(t *testing.T) {
+	n := startedNode(t, enginetest.Options{Slots: 1})
+	job := n.Add(t, enginetest.Job("claimed", nil))
+	row := waitingRun(t, n, job.ID)
+	var panics atomic.Int32
+	n.Faults.Before(func(name string) {
+		if name == "claim" && panics.Add(1) <= 2 {
+			panic("a claim that panics")
+		}
+	})
+	n.Runner.Notice(admission.Effect{Ready: 1})
+	eventually(t, n, "the run ends", func() bool { return n.Row(t, row.ID).Status == entity.StatusSuccess })
+	require.Greater(t, panics.Load(), int32(2))
+	awaitIdle(t, n)
+}

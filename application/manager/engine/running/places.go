@@ -1,0 +1,322 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// placesSweep is where the next look of SweepPlaces goes on. It belongs to that
+// duty, which is never called twice at once.
+type placesSweep struct {
+	unarmed string
+	queued  entity.ClaimKey
+	parked  *entity.Execution
+	fire    entity.LiveFire
+}
+
+// maxSteps bounds the transactions that one look spends on one job.
+const maxSteps = 20
+
+// SweepPlaces repairs what a lost transaction could have left, and goes on with
+// what an edit or a deletion left of a long queue (engine rules 7, 15, 16 and
+// 17): FIXED_DELAY jobs that nobody will re-arm, queued fires whose job has
+// room, waiting runs of deleted jobs, and live fires of which no run is live.
+// Each look goes on where the former ended, so that neither a long queue nor a
+// job that cannot be repaired hides the others. It returns how many jobs and
+// fires it touched.
+func (t *TaskManager) SweepPlaces(ctx context.Context) (int, error) {
+	touched := 0
+	var errs []error
+	for _, part := range []func(ctx context.Context) (int, error){t.sweepUnarmed, t.sweepQueues, t.sweepParked, t.sweepFires} {
+		n, err := part(ctx)
+		touched += n
+		if errs = append(errs, err); err != nil && endsSweep(err) {
+			break
+		}
+	}
+	return touched, errors.Join(errs...)
+}
+
+// endsSweep reports that what comes next would meet the same error; a row that
+// somebody else has locked is no such reason.
+func endsSweep(err error) bool { return batch.Passes(err) && !errors.Is(err, repository.ErrLocked) }
+
+// eachJob repairs jobs, and goes on past those that cannot be repaired.
+func eachJob(ids []string, repair func(id string) (helped bool, err error)) (touched int, err error) {
+	var errs []error
+	for _, id := range ids {
+		helped, err := repair(id)
+		if helped {
+			touched++
+		}
+		if err == nil {
+			continue
+		}
+		errs = append(errs, fmt.Errorf("repair the places of job %s: %w", id, err))
+		if endsSweep(err) {
+			break
+		}
+	}
+	return touched, errors.Join(errs...)
+}
+
+// sweepUnarmed arms FIXED_DELAY jobs.
+func (t *TaskManager) sweepUnarmed(ctx context.Context) (int, error) {
+	ids, err := t.Plans.Unarmed(ctx, t.swept.unarmed, sweepLimit)
+	if err != nil {
+		return 0, err
+	}
+	if t.swept.unarmed = ""; len(ids) == sweepLimit {
+		t.swept.unarmed = ids[len(ids)-1]
+	}
+	return eachJob(ids, func(id string) (bool, error) { return t.repair(ctx, id, "") })
+}
+
+// queueHead is the first run that waits for a job.
+type queueHead struct {
+	jobID string
+	key   entity.ClaimKey
+	seq   int64
+}
+
+// sweepQueues moves the queues on of jobs that have room, or do not exist any
+// more. It steps from one job to the next: how long their queues are does not
+// matter.
+func (t *TaskManager) sweepQueues(ctx context.Context) (int, error) {
+	heads, err := t.queueHeads(ctx)
+	if err != nil || len(heads) == 0 {
+		return 0, err
+	}
+	ids := make([]string, len(heads))
+	for i, h := range heads {
+		ids[i] = h.jobID
+	}
+	jobs, err := t.Jobs.Load(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	counts, err := t.Plans.CountFires(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	stray := map[string]entity.ClaimKey{}
+	move := make([]string, 0, len(heads))
+	for _, h := range heads {
+		job, c := jobs[h.jobID], counts[h.jobID]
+		if job != nil && (c.FirstQueued == 0 || h.seq < c.FirstQueued) {
+			stray[h.jobID] = h.key // its fire does not wait
+		} else if job != nil && !t.mayMove(ctx, job, c, h) {
+			continue
+		}
+		move = append(move, h.jobID)
+	}
+	return eachJob(move, func(id string) (bool, error) {
+		if jobs[id] == nil {
+			return t.closeQueue(ctx, id)
+		}
+		return t.repair(ctx, id, stray[id])
+	})
+}
+
+// queueHeads are the first runs of the queues of some jobs.
+func (t *TaskManager) queueHeads(ctx context.Context) (heads []queueHead, err error) {
+	queued := entity.QueuedSpan()
+	lo := max(t.swept.queued, queued.Lo)
+	for len(heads) < sweepLimit {
+		first, err := t.Claims.First(ctx, lo, queued.Hi)
+		if err != nil {
+			return nil, err
+		}
+		if first == "" {
+			lo = ""
+			break
+		}
+		id, seq, ok := first.QueuedFire()
+		if !ok {
+			lo = first + "\x00"
+			continue
+		}
+		heads = append(heads, queueHead{id, first, seq})
+		_, lo = entity.QueuedRange(id)
+	}
+	t.swept.queued = lo
+	return heads, nil
+}
+
+// mayMove reports whether something of a job's queue may move. When in doubt it
+// does: the transaction looks again, under the job's lock.
+func (t *TaskManager) mayMove(ctx context.Context, job *entity.Job, c repository.FireCount, h queueHead) bool {
+	if !job.Coordinated() || job.FireLimit() == 0 || c.Active < job.FireLimit() {
+		return true
+	}
+	if job.Overlap != entity.OverlapReplace {
+		return false
+	}
+	lo, hi := entity.QueuedRange(job.ID)
+	last, err := t.Claims.Last(ctx, lo, hi)
+	return err != nil || last != h.key // REPLACE keeps one
+}
+
+// repair brings one job's places in line with its definition, in steps of a
+// transaction each. stray is the key of queued runs whose fire does not wait.
+func (t *TaskManager) repair(ctx context.Context, id string, stray entity.ClaimKey) (helped bool, err error) {
+	for range maxSteps {
+		more := false
+		again, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
+			more = false
+			jobs, locked, err := t.Places.TryLock(ctx, tx, []string{id})
+			if err == nil && len(locked) > 0 {
+				err = repository.ErrLocked
+			}
+			if err != nil || jobs[id] == nil {
+				return err
+			}
+			now := t.StoreClock.Now()
+			if stray != "" {
+				if err := t.Places.Reclaim(ctx, tx, now, jobs[id], stray, effect); err != nil {
+					return err
+				}
+			}
+			promoted, left, err := t.Places.Promote(ctx, tx, now, jobs[id])
+			if err != nil {
+				return err
+			}
+			effect.Add(promoted)
+			more = left
+			return t.Places.ArmIfIdle(ctx, tx, jobs[id], now, effect)
+		})
+		helped = helped || again
+		if err != nil || !more {
+			return helped, err
+		}
+		stray = ""
+	}
+	return helped, nil
+}
+
+// mend runs one repair in a transaction and tells what it let go.
+func (t *TaskManager) mend(ctx context.Context, repair func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error) (helped bool, err error) {
+	var effect admission.Effect
+	err = t.Store.Write(ctx, repository.LaneComplete, "repair", func(ctx context.Context, tx repository.Tx) error {
+		effect = admission.Effect{}
+		return repair(ctx, tx, &effect)
+	})
+	if err != nil {
+		return false, err
+	}
+	t.Notice(effect)
+	return len(effect.Rearmed)+len(effect.Closed)+effect.Ready+effect.Away > 0, nil
+}
+
+// closeQueue ends what waits for a job that was deleted.
+func (t *TaskManager) closeQueue(ctx context.Context, id string) (helped bool, err error) {
+	lo, hi := entity.QueuedRange(id)
+	for range maxSteps {
+		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: admission.CloseLimit})
+		if err != nil || len(rows) == 0 {
+			return helped, err
+		}
+		n, err := t.closeDeleted(ctx, id, rows)
+		if helped = helped || n > 0; err != nil || n == 0 {
+			return helped, err
+		}
+	}
+	return helped, nil
+}
+
+// closeDeleted ends waiting runs of one deleted job.
+func (t *TaskManager) closeDeleted(ctx context.Context, jobID string, rows []*entity.Execution) (closed int, err error) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	_, err = t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) (err error) {
+		closed, *effect, err = t.Places.CloseDeleted(ctx, tx, t.StoreClock.Now(), jobID, "", ids)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for range closed {
+		t.Metrics.Ended(entity.StatusCancelled, entity.ReasonDeleted, 0, false)
+	}
+	return closed, nil
+}
+
+// sweepParked ends delayed and backed-off runs of deleted jobs: nobody would
+// look at them before their moment.
+func (t *TaskManager) sweepParked(ctx context.Context) (int, error) {
+	parked := entity.ParkedSpan()
+	q := repository.ClaimRange{Lo: parked.Lo, Hi: parked.Hi, Limit: sweepLimit}
+	if t.swept.parked != nil {
+		q.After(t.swept.parked)
+	}
+	rows, err := t.Claims.Range(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+	if t.swept.parked = nil; len(rows) == sweepLimit {
+		t.swept.parked = rows[len(rows)-1]
+	}
+	byJob := map[string][]*entity.Execution{}
+	ids := make([]string, 0, len(rows))
+	for _, row := range rows {
+		if byJob[row.JobID] == nil {
+			ids = append(ids, row.JobID)
+		}
+		byJob[row.JobID] = append(byJob[row.JobID], row)
+	}
+	jobs, err := t.Jobs.Load(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return jobs[id] != nil })
+	return eachJob(ids, func(id string) (bool, error) {
+		n, err := t.closeDeleted(ctx, id, byJob[id])
+		return n > 0, err
+	})
+}
+
+// oldFire is from when on a live fire is looked at: what lasts shorter ends by
+// itself.
+const oldFire = time.Minute
+
+// sweepFires gives up live fires of which no run is live, and counts those anew
+// of which fewer are than they say (engine rule 16).
+func (t *TaskManager) sweepFires(ctx context.Context) (int, error) {
+	fires, err := t.Plans.LiveFires(ctx, t.swept.fire, t.StoreClock.Now().Add(-oldFire), sweepLimit)
+	if err != nil {
+		return 0, err
+	}
+	if t.swept.fire = (entity.LiveFire{}); len(fires) == sweepLimit {
+		t.swept.fire = fires[len(fires)-1]
+	}
+	touched := 0
+	var errs []error
+	for _, f := range fires {
+		rows, err := t.Plans.RowsOf(ctx, f)
+		if err == nil && rows < f.Remaining {
+			_, err = t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) (err error) {
+				*effect, err = t.Places.Recount(ctx, tx, t.StoreClock.Now(), f)
+				return err
+			})
+			touched++
+		}
+		if err == nil {
+			continue
+		}
+		errs = append(errs, fmt.Errorf("look after the fire %s of job %s: %w", f.FireKey, f.JobID, err))
+		if endsSweep(err) {
+			break
+		}
+	}
+	return touched, errors.Join(errs...)
+}

@@ -1,0 +1,340 @@
+package running_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+)
+
+// parkedRun is a waiting run that may not start before a moment.
+func parkedRun(t *testing.T, n *enginetest.Node, jobID string, until time.Time) *entity.Execution {
+	t.Helper()
+	row := waitingRun(t, n, jobID)
+	changeRow(t, n, row.ID, func(row *entity.Execution) { row.Claim = entity.ParkedKey(until) })
+	return n.Row(t, row.ID)
+}
+
+func at(d time.Duration) time.Time { return enginetest.Noon.Add(d) }
+
+// Rule 15: parked runs become ready when their moment has come, and the next
+// moment is told.
+func TestParkedRunsBecomeReadyInTime(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("parked", func(j *entity.Job) { j.Priority = 7 }))
+	early, late := parkedRun(t, n, job.ID, at(time.Second)), parkedRun(t, n, job.ID, at(time.Minute))
+	next, err := n.Runner.Unpark(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, at(time.Second), next)
+	require.Equal(t, early, n.Row(t, early.ID), "nothing is early")
+	n.Clock.Advance(time.Second)
+	next, err = n.Runner.Unpark(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, at(time.Minute), next)
+	ready := n.Row(t, early.ID)
+	require.Equal(t, entity.ReadyKey(7, at(time.Second)), ready.Claim)
+	require.Equal(t, at(time.Second), ready.UpdateTime, "from now on it is late")
+	require.Equal(t, late, n.Row(t, late.ID))
+	n.Clock.Advance(time.Hour)
+	next, err = n.Runner.Unpark(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, next, "none is parked any more")
+}
+
+// A sweep takes more than one transaction where it must.
+func TestManyParkedRunsBecomeReady(t *testing.T) {
+	const count = 1203
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("parked", nil))
+	first := waitingRun(t, n, job.ID)
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		rows := make([]*entity.Execution, count)
+		for i := range rows {
+			row := *first
+			row.ID, row.FireKey = fmt.Sprintf("parked-%d", i), fmt.Sprintf("parked-%d", i)
+			row.Claim = entity.ParkedKey(at(-time.Second))
+			rows[i] = &row
+		}
+		return tx.Executions.Insert(ctx, rows)
+	})
+	_, err := n.Runner.Unpark(t.Context())
+	require.NoError(t, err)
+	ready, err := n.Store.CountRange(t.Context(), repository.ClaimRange{Lo: entity.ReadySpan().Lo, Hi: "W+", Limit: 5000})
+	require.NoError(t, err)
+	require.Equal(t, count+1, ready)
+}
+
+// Rule 17: a run waits no longer than its start deadline, wherever it waits.
+func TestARunPastItsStartDeadlineIsSkipped(t *testing.T) {
+	for name, claim := range map[string]func(jobID string) entity.ClaimKey{
+		"ready":  func(string) entity.ClaimKey { return entity.ReadyKey(5, at(0)) },
+		"parked": func(string) entity.ClaimKey { return entity.ParkedKey(at(time.Hour)) },
+		"queued": func(jobID string) entity.ClaimKey { return entity.QueuedKey(jobID, 3) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := enginetest.New(t, enginetest.Options{})
+			job := n.Add(t, enginetest.Job("hasty", func(j *entity.Job) { j.StartDeadlineSec = 10 }))
+			row := waitingRun(t, n, job.ID)
+			changeRow(t, n, row.ID, func(row *entity.Execution) { row.Claim = claim(job.ID) })
+			closed, err := n.Runner.SweepDeadlines(t.Context())
+			require.NoError(t, err)
+			require.Zero(t, closed)
+			n.Clock.Advance(10*time.Second + time.Millisecond)
+			closed, err = n.Runner.SweepDeadlines(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 1, closed)
+			ended := n.Row(t, row.ID)
+			require.Equal(t, entity.StatusSkipped, ended.Status)
+			require.Equal(t, entity.ReasonDeadline, ended.Reason)
+			require.Empty(t, ended.Claim)
+			require.Equal(t, n.Time.Now(), ended.EndTime)
+			require.Len(t, n.Events(t), 1, "rule 24")
+		})
+	}
+}
+
+// Runs that have begun have met their deadline.
+func TestARunningRunHasNoStartDeadlineAnyMore(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("hasty", func(j *entity.Job) { j.StartDeadlineSec = 1 }))
+	row := lostRun(t, n, job.ID, nil)
+	n.Clock.Advance(time.Minute)
+	closed, err := n.Runner.SweepDeadlines(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, closed)
+	require.Equal(t, row, n.Row(t, row.ID))
+}
+
+// Rule 16: what ends without having run gives its place on.
+func TestASkippedRunGivesItsPlaceOn(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap, j.StartDeadlineSec = entity.OverlapSerial, 10 }))
+	first, second := waitingRun(t, n, job.ID), waitingRun(t, n, job.ID)
+	require.True(t, n.Row(t, second.ID).Claim.Queued())
+	changeRow(t, n, second.ID, func(row *entity.Execution) { row.StartDeadline = time.Time{} })
+	n.Clock.Advance(11 * time.Second)
+	closed, err := n.Runner.SweepDeadlines(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, closed)
+	require.Equal(t, entity.StatusSkipped, n.Row(t, first.ID).Status)
+	require.False(t, n.Row(t, second.ID).Claim.Queued(), "it may start now")
+	live := liveFiresOf(t, n, job.ID)
+	require.Len(t, live, 1)
+	require.True(t, live[0].Active)
+}
+
+// Rule 7: nobody else would arm a FIXED_DELAY job that has no next time and no
+// live fire.
+func TestTheSweepArmsWhatNobodyElseWill(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
+	n.Change(t, job.ID, func(j *entity.Job) { j.NextFireTime, j.DueTime = time.Time{}, time.Time{} })
+	touched, err := n.Runner.SweepPlaces(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, touched)
+	require.Equal(t, at(5*time.Second), n.Job(t, job.ID).NextFireTime)
+	touched, err = n.Runner.SweepPlaces(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, touched, "it is armed")
+}
+
+func TestTheSweepLeavesAJobAloneWhoseRunWillArmIt(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
+	n.Fire(t)
+	require.Len(t, liveFiresOf(t, n, job.ID), 1)
+	touched, err := n.Runner.SweepPlaces(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, touched)
+	require.Zero(t, n.Job(t, job.ID).NextFireTime)
+}
+
+// Rule 15: a queued fire whose job has room, because the transaction that
+// should have freed it was lost, is found.
+func TestTheSweepFreesAForgottenQueuedRun(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
+	_, second := waitingRun(t, n, job.ID), waitingRun(t, n, job.ID)
+	touched, err := n.Runner.SweepPlaces(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, touched, "the first fire holds the place")
+	first := n.LiveFires(t, job.ID)[:1]
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, first) })
+	touched, err = n.Runner.SweepPlaces(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, touched)
+	require.False(t, n.Row(t, second.ID).Claim.Queued())
+}
+
+// What a run says can be read while it runs, and a failed flush loses nothing,
+// whether the store took it or not.
+func TestLogsOfARunningRunAreFlushedInOrder(t *testing.T) {
+	for name, fault := range map[string]enginetest.Fault{
+		"refused": enginetest.Refused, "stored, its answer lost": enginetest.LostReply, "not stored, and no answer": enginetest.LostCommit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := startedNode(t, enginetest.Options{})
+			said, release := make(chan string), make(chan struct{})
+			n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+				for line := range said {
+					rep.Log(entity.LogStdout, line)
+					release <- struct{}{}
+				}
+				return entity.Succeeded("")
+			})
+			row := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
+			say := func(line string) { said <- line; <-release }
+			say("one")
+			require.NoError(t, n.Runner.FlushLogs(t.Context()))
+			require.Equal(t, "one", linesOf(t, n, row.ID, entity.LogStdout)[0].Content)
+			say("two")
+			n.Faults.Next("logs", fault)
+			require.Error(t, n.Runner.FlushLogs(t.Context()))
+			say("three")
+			require.NoError(t, n.Runner.FlushLogs(t.Context()))
+			say("four")
+			close(said)
+			n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+			var text []string
+			last := int64(0)
+			for _, chunk := range linesOf(t, n, row.ID, entity.LogStdout) {
+				require.Equal(t, last+1, chunk.SeqFrom, "line numbers have no gap")
+				last = chunk.SeqTo
+				text = append(text, strings.Split(chunk.Content, "\n")...)
+			}
+			require.Equal(t, []string{"one", "two", "three", "four"}, text)
+		})
+	}
+}
+
+// A run may end while a flush of its lines is under way, which then fails.
+func TestLinesOfAFlushThatFailsAfterTheEndAreNotLost(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	said, end := make(chan struct{}), make(chan struct{})
+	n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+		rep.Log(entity.LogStdout, "one")
+		close(said)
+		<-end
+		rep.Log(entity.LogStdout, "two")
+		return entity.Succeeded("")
+	})
+	row := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
+	<-said
+	n.Faults.Next("logs", enginetest.Refused)
+	n.Faults.Before(func(name string) {
+		if name == "logs" {
+			close(end)
+			n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+		}
+	})
+	require.Error(t, n.Runner.FlushLogs(t.Context()))
+	n.Faults.Before(nil)
+	var text []string
+	for _, chunk := range linesOf(t, n, row.ID, entity.LogStdout) {
+		text = append(text, chunk.Content)
+	}
+	require.Equal(t, []string{"one", "two"}, text)
+}
+
+// A run's checkpoint outlives its node, and what was said before a failed flush
+// is said again.
+func TestTheCheckpointOfARunningRunIsKept(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	states, taken := make(chan string), make(chan struct{})
+	n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+		for state := range states {
+			rep.Checkpoint(state)
+			rep.Progress(len(state))
+			taken <- struct{}{}
+		}
+		return entity.Succeeded("")
+	})
+	row := startRun(t, n, n.Add(t, enginetest.Job("walks", nil)).ID)
+	at := func(state string) { states <- state; <-taken }
+	kept := func() []any {
+		got := n.Row(t, row.ID)
+		return []any{got.Status, got.Checkpoint, got.Progress}
+	}
+	at("row 1")
+	require.NoError(t, n.Runner.FlushLogs(t.Context()))
+	require.Equal(t, []any{entity.StatusRunning, "row 1", 5}, kept())
+	at("row 22")
+	n.Faults.Next("logs", enginetest.Refused)
+	require.Error(t, n.Runner.FlushLogs(t.Context()))
+	require.Equal(t, "row 1", kept()[1])
+	require.NoError(t, n.Runner.FlushLogs(t.Context()))
+	require.Equal(t, []any{entity.StatusRunning, "row 22", 6}, kept())
+	close(states)
+	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+}
+
+// CloseWaiting ends what still waits, asks about each locked row again, and
+// leaves everything else alone.
+func TestOnlyWhatStillWaitsIsClosed(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	job := n.Add(t, enginetest.Job("closes", nil))
+	waits, spared, runs := waitingRun(t, n, job.ID), waitingRun(t, n, job.ID), waitingRun(t, n, job.ID)
+	changeRow(t, n, runs.ID, func(row *entity.Execution) {
+		row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt, row.Claim = entity.StatusRunning, "node-1", 1, 1, 1, entity.RunningKey("node-1")
+	})
+	closer := running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
+	closed, _, err := closer.CloseWaiting(t.Context(), repository.LaneAPI, []*entity.Execution{runs, spared, waits},
+		entity.StatusCancelled, entity.ReasonNone, func(row *entity.Execution, now time.Time) bool {
+			require.Equal(t, enginetest.Noon, now)
+			return row.ID != spared.ID
+		})
+	require.NoError(t, err)
+	require.Len(t, closed, 1)
+	require.Equal(t, entity.StatusCancelled, n.Row(t, waits.ID).Status)
+	require.Equal(t, entity.StatusWaiting, n.Row(t, spared.ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Row(t, runs.ID).Status)
+	require.Len(t, n.Events(t), 1)
+}
+
+// Much that many runs have said is stored in several transactions, so that
+// none holds a store's only writer for long.
+func TestLoudRunsAreFlushedInParts(t *testing.T) {
+	n := startedNode(t, enginetest.Options{})
+	said, release := make(chan struct{}), make(chan struct{})
+	n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+		for range 20 {
+			rep.Log(entity.LogStdout, strings.Repeat("x", 8<<10))
+		}
+		said <- struct{}{}
+		<-release
+		return entity.Succeeded("")
+	})
+	job := n.Add(t, enginetest.Job("loud", nil))
+	var ids []string
+	for range 4 {
+		ids = append(ids, startRun(t, n, job.ID).ID)
+		<-said
+	}
+	flushes := 0
+	n.Faults.Before(func(name string) {
+		if name == "logs" {
+			flushes++
+		}
+	})
+	require.NoError(t, n.Runner.FlushLogs(t.Context()))
+	n.Faults.Before(nil)
+	require.Equal(t, 2, flushes, "two runs of 160 KiB in each")
+	for _, id := range ids {
+		total := 0
+		for _, chunk := range linesOf(t, n, id, entity.LogStdout) {
+			total += len(chunk.Content)
+		}
+		require.GreaterOrEqual(t, total, 160<<10)
+	}
+	close(release)
+	awaitIdle(t, n)
+}
