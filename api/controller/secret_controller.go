@@ -21,7 +21,7 @@ import (
 
 // SecretService keeps values that can be written and used, not read.
 type SecretService interface {
-	Create(ctx context.Context, n service.NewSecret) (entity.Secret, error)
+	Create(ctx context.Context, n service.SecretInput) (entity.Secret, error)
 	// Get returns apperror.KindNotFound for an unknown name.
 	Get(ctx context.Context, name string) (entity.Secret, error)
 	// Edit checks the version: apperror.KindConflict when it is stale.

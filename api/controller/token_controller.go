@@ -17,7 +17,7 @@ import (
 
 // TokenService manages API tokens.
 type TokenService interface {
-	Create(ctx context.Context, userID string, n service.NewToken) (t entity.Token, secret string, err error)
+	Create(ctx context.Context, userID string, n service.TokenInput) (t entity.Token, secret string, err error)
 	// List and Revoke are for one user's where userID is set.
 	List(ctx context.Context, userID string, p repository.Page) (tokens []entity.Token, next string, err error)
 	Revoke(ctx context.Context, id, userID string) (entity.Token, error)

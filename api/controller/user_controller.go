@@ -17,10 +17,10 @@ import (
 
 // UserService manages who may sign in.
 type UserService interface {
-	Create(ctx context.Context, n service.NewUser) (entity.User, error)
+	Create(ctx context.Context, n service.UserInput) (entity.User, error)
 	Get(ctx context.Context, id string) (entity.User, error)
 	List(ctx context.Context, p repository.Page) (users []entity.User, next string, err error)
-	Change(ctx context.Context, id string, n service.NewUser) (entity.User, error)
+	Change(ctx context.Context, id string, n service.UserInput) (entity.User, error)
 	Delete(ctx context.Context, id string) error
 }
 

@@ -46,14 +46,14 @@ func newHouse(t *testing.T) house {
 
 func (h house) user(t *testing.T, name string, role entity.Role) entity.User {
 	t.Helper()
-	u, err := h.users.Create(t.Context(), service.NewUser{Name: name, Password: rightPassword, Role: role})
+	u, err := h.users.Create(t.Context(), service.UserInput{Name: name, Password: rightPassword, Role: role})
 	require.NoError(t, err)
 	return u
 }
 
 func (h house) token(t *testing.T, userID string, scopes []string) (entity.Token, string) {
 	t.Helper()
-	token, secret, err := h.tokens.Create(t.Context(), userID, service.NewToken{Name: "CI", Scopes: scopes, ExpiresAt: h.clock.Now().Add(time.Hour)})
+	token, secret, err := h.tokens.Create(t.Context(), userID, service.TokenInput{Name: "CI", Scopes: scopes, ExpiresAt: h.clock.Now().Add(time.Hour)})
 	require.NoError(t, err)
 	return token, secret
 }
@@ -104,10 +104,10 @@ func TestATokenEndsWithItsRightToBe(t *testing.T) {
 	h.refused(t, revoked)
 
 	_, disabled := h.token(t, bob.ID, nil)
-	_, err = h.users.Change(t.Context(), bob.ID, service.NewUser{Role: entity.RoleDisabled, Password: ""})
+	_, err = h.users.Change(t.Context(), bob.ID, service.UserInput{Role: entity.RoleDisabled, Password: ""})
 	require.NoError(t, err)
 	h.refused(t, disabled)
-	_, err = h.users.Change(t.Context(), bob.ID, service.NewUser{Role: entity.RoleViewer, Password: ""})
+	_, err = h.users.Change(t.Context(), bob.ID, service.UserInput{Role: entity.RoleViewer, Password: ""})
 	require.NoError(t, err)
 	who, err := h.auth.Authenticate(t.Context(), disabled)
 	require.NoError(t, err)
@@ -120,15 +120,15 @@ func TestATokenEndsWithItsRightToBe(t *testing.T) {
 func TestAChangeOfAUserEndsTheSessions(t *testing.T) {
 	for name, change := range map[string]func(h house, id string) error{
 		"role": func(h house, id string) error {
-			_, err := h.users.Change(t.Context(), id, service.NewUser{Role: entity.RoleViewer, Password: ""})
+			_, err := h.users.Change(t.Context(), id, service.UserInput{Role: entity.RoleViewer, Password: ""})
 			return err
 		},
 		"password": func(h house, id string) error {
-			_, err := h.users.Change(t.Context(), id, service.NewUser{Role: entity.RoleOperator, Password: "another horse"})
+			_, err := h.users.Change(t.Context(), id, service.UserInput{Role: entity.RoleOperator, Password: "another horse"})
 			return err
 		},
 		"disabled": func(h house, id string) error {
-			_, err := h.users.Change(t.Context(), id, service.NewUser{Role: entity.RoleDisabled, Password: ""})
+			_, err := h.users.Change(t.Context(), id, service.UserInput{Role: entity.RoleDisabled, Password: ""})
 			return err
 		},
 		"deleted": func(h house, id string) error { return h.users.Delete(t.Context(), id) },
@@ -153,7 +153,7 @@ func TestAnotherPasswordEndsTheTokens(t *testing.T) {
 			return h.auth.ChangePassword(t.Context(), id, rightPassword, "another horse", keep)
 		},
 		"by an admin": func(h house, id string, keep bool) error {
-			_, err := h.users.Change(t.Context(), id, service.NewUser{Role: entity.RoleOperator, Password: "another horse", KeepTokens: keep})
+			_, err := h.users.Change(t.Context(), id, service.UserInput{Role: entity.RoleOperator, Password: "another horse", KeepTokens: keep})
 			return err
 		},
 	} {
@@ -182,7 +182,7 @@ func TestAUserHasSoManyTokens(t *testing.T) {
 			first = token
 		}
 	}
-	_, _, err := h.tokens.Create(t.Context(), bob.ID, service.NewToken{Name: "one more", ExpiresAt: h.clock.Now().Add(time.Hour)})
+	_, _, err := h.tokens.Create(t.Context(), bob.ID, service.TokenInput{Name: "one more", ExpiresAt: h.clock.Now().Add(time.Hour)})
 	requireKind(t, apperror.KindConflict, err)
 	_, err = h.tokens.Revoke(t.Context(), first.ID, bob.ID)
 	require.NoError(t, err)
@@ -211,7 +211,7 @@ func TestTheLastAdminStaysAdmin(t *testing.T) {
 	users, _, err := h.users.List(t.Context(), repository.Page{})
 	require.NoError(t, err)
 	admin := users[0]
-	_, err = h.users.Change(t.Context(), admin.ID, service.NewUser{Role: entity.RoleViewer, Password: ""})
+	_, err = h.users.Change(t.Context(), admin.ID, service.UserInput{Role: entity.RoleViewer, Password: ""})
 	requireKind(t, apperror.KindConflict, err)
 	requireKind(t, apperror.KindConflict, h.users.Delete(t.Context(), admin.ID))
 	h.user(t, "eve", entity.RoleAdmin)
@@ -223,14 +223,14 @@ func TestTheLastAdminStaysAdmin(t *testing.T) {
 func TestAWrongChangeOfAUserChangesNothing(t *testing.T) {
 	h := newHouse(t)
 	bob := h.user(t, "bob", entity.RoleOperator)
-	_, err := h.users.Change(t.Context(), bob.ID, service.NewUser{Role: "root", Password: "short"})
+	_, err := h.users.Change(t.Context(), bob.ID, service.UserInput{Role: "root", Password: "short"})
 	var wrong *apperror.Error
 	require.ErrorAs(t, err, &wrong)
 	require.Len(t, wrong.Fields, 2)
 	got, err := h.users.Get(t.Context(), bob.ID)
 	require.NoError(t, err)
 	require.Equal(t, entity.RoleOperator, got.Role)
-	_, err = h.users.Create(t.Context(), service.NewUser{Name: "bob", Password: rightPassword, Role: entity.RoleViewer})
+	_, err = h.users.Create(t.Context(), service.UserInput{Name: "bob", Password: rightPassword, Role: entity.RoleViewer})
 	requireKind(t, apperror.KindConflict, err)
 }
 
@@ -383,7 +383,7 @@ func TestUserNamesHoldNothingBeyondASCII(t *testing.T) {
 		"ａdmin",       // a wide a
 		"jürgen", "日本", "a b", "a\tb", "a/b", "a:b", "-a", ".a", "@a", "", strings.Repeat("a", 200),
 	} {
-		_, err := h.users.Create(t.Context(), service.NewUser{Name: name, Password: rightPassword, Role: entity.RoleViewer})
+		_, err := h.users.Create(t.Context(), service.UserInput{Name: name, Password: rightPassword, Role: entity.RoleViewer})
 		var f *apperror.Error
 		require.ErrorAs(t, err, &f, "%q", name)
 		require.Equal(t, apperror.KindInvalid, f.Kind, "%q", name)

@@ -14,7 +14,7 @@ import (
 func TestPasswordsThatAreGuessedAreRefused(t *testing.T) {
 	h := newHouse(t)
 	codeOf := func(name, password string) string {
-		_, err := h.users.Create(t.Context(), service.NewUser{Name: name, Password: password, Role: entity.RoleViewer})
+		_, err := h.users.Create(t.Context(), service.UserInput{Name: name, Password: password, Role: entity.RoleViewer})
 		if err == nil {
 			return ""
 		}

@@ -56,8 +56,8 @@ func NewSecretService(secrets repository.Secrets, uses repository.SecretUses, se
 	return &SecretService{secrets: secrets, uses: uses, sealer: sealer, clock: c}
 }
 
-// NewSecret is what a caller gives for a secret.
-type NewSecret struct {
+// SecretInput is what a caller gives for a secret.
+type SecretInput struct {
 	Name, Description, Value string
 	// Groups are those whose jobs may use it; nil is every group.
 	Groups []string
@@ -65,7 +65,7 @@ type NewSecret struct {
 
 // SecretEdit is what a caller gives to change a secret.
 type SecretEdit struct {
-	NewSecret
+	SecretInput
 	// KeepValue and KeepGroups leave these as they are.
 	KeepValue, KeepGroups bool
 	// Force makes an edit that takes the secret from jobs which name it.
@@ -75,7 +75,7 @@ type SecretEdit struct {
 }
 
 // Create stores a new secret.
-func (s *SecretService) Create(ctx context.Context, n NewSecret) (entity.Secret, error) {
+func (s *SecretService) Create(ctx context.Context, n SecretInput) (entity.Secret, error) {
 	var wrong []apperror.Field
 	if !placeholder.SecretName(n.Name) {
 		wrong = append(wrong, apperror.Field{

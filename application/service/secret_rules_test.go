@@ -24,7 +24,7 @@ func naming(name, group, secret string) *entity.Job {
 // it comes to be.
 func TestADefinitionNamesSecretsOfItsGroupAlone(t *testing.T) {
 	d := newDesk(t)
-	for _, s := range []service.NewSecret{{Name: "ALL"}, {Name: "PAY", Groups: []string{"pay"}}, {Name: "RISK", Groups: []string{"risk"}}} {
+	for _, s := range []service.SecretInput{{Name: "ALL"}, {Name: "PAY", Groups: []string{"pay"}}, {Name: "RISK", Groups: []string{"risk"}}} {
 		s.Value = "hunter2"
 		_, err := d.secrets.Create(t.Context(), s)
 		require.NoError(t, err)
@@ -64,9 +64,9 @@ func TestADefinitionNamesSecretsOfItsGroupAlone(t *testing.T) {
 
 	// The secret was taken from the job meanwhile: a version of before does not
 	// come back, and the job does not run.
-	_, err = d.secrets.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "RISK", Groups: []string{"ops"}}, KeepValue: true, Version: 1})
+	_, err = d.secrets.Edit(t.Context(), service.SecretEdit{SecretInput: service.SecretInput{Name: "RISK", Groups: []string{"ops"}}, KeepValue: true, Version: 1})
 	require.True(t, apperror.Is(err, apperror.KindConflict), "%v", err)
-	_, err = d.secrets.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "RISK", Groups: []string{"ops"}}, KeepValue: true, Version: 1, Force: true})
+	_, err = d.secrets.Edit(t.Context(), service.SecretEdit{SecretInput: service.SecretInput{Name: "RISK", Groups: []string{"ops"}}, KeepValue: true, Version: 1, Force: true})
 	require.NoError(t, err)
 	_, err = d.restore(own.ID, 1, clean.Version)
 	refused(err, "restore")

@@ -38,7 +38,7 @@ func newVault(t *testing.T, keys ...string) (*service.SecretService, *persistenc
 
 func TestASecretIsOpenedForRunsAndStoredSealed(t *testing.T) {
 	v, store := newVault(t, keyOf(1))
-	created, err := v.Create(t.Context(), service.NewSecret{Name: "DB", Description: "d", Value: "hunter2"})
+	created, err := v.Create(t.Context(), service.SecretInput{Name: "DB", Description: "d", Value: "hunter2"})
 	require.NoError(t, err)
 	require.Equal(t, 1, created.Version)
 	require.Equal(t, enginetest.Noon, created.CreateTime)
@@ -50,10 +50,10 @@ func TestASecretIsOpenedForRunsAndStoredSealed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"DB": "hunter2"}, values)
 
-	_, err = v.Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter3"})
+	_, err = v.Create(t.Context(), service.SecretInput{Name: "DB", Value: "hunter3"})
 	require.True(t, apperror.Is(err, apperror.KindConflict))
 	edit := func(name, value string, version int) (entity.Secret, error) {
-		return v.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: name, Value: value}, Version: version})
+		return v.Edit(t.Context(), service.SecretEdit{SecretInput: service.SecretInput{Name: name, Value: value}, Version: version})
 	}
 	replaced, err := edit("DB", "hunter3", 1)
 	require.NoError(t, err)
@@ -75,15 +75,15 @@ func TestASecretIsOpenedForRunsAndStoredSealed(t *testing.T) {
 func TestSecretsThatCannotBeKeptAreRefused(t *testing.T) {
 	v, _ := newVault(t, keyOf(1))
 	for name, c := range map[string]struct {
-		n      service.NewSecret
+		n      service.SecretInput
 		fields []string
 	}{
-		"nothing":   {service.NewSecret{}, []string{"name", "value"}},
-		"name":      {service.NewSecret{Name: "a b", Value: "123456"}, []string{"name"}},
-		"long name": {service.NewSecret{Name: strings.Repeat("a", 51), Value: "123456"}, []string{"name"}},
-		"short":     {service.NewSecret{Name: "a", Value: "12345"}, []string{"value"}},
-		"long":      {service.NewSecret{Name: "a", Value: strings.Repeat("x", service.MaxSecret+1)}, []string{"value"}},
-		"text":      {service.NewSecret{Name: "a", Value: "123456", Description: strings.Repeat("é", 501)}, []string{"description"}},
+		"nothing":   {service.SecretInput{}, []string{"name", "value"}},
+		"name":      {service.SecretInput{Name: "a b", Value: "123456"}, []string{"name"}},
+		"long name": {service.SecretInput{Name: strings.Repeat("a", 51), Value: "123456"}, []string{"name"}},
+		"short":     {service.SecretInput{Name: "a", Value: "12345"}, []string{"value"}},
+		"long":      {service.SecretInput{Name: "a", Value: strings.Repeat("x", service.MaxSecret+1)}, []string{"value"}},
+		"text":      {service.SecretInput{Name: "a", Value: "123456", Description: strings.Repeat("é", 501)}, []string{"description"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := v.Create(t.Context(), c.n)
@@ -96,20 +96,20 @@ func TestSecretsThatCannotBeKeptAreRefused(t *testing.T) {
 			require.Equal(t, c.fields, fields)
 		})
 	}
-	_, err := v.Create(t.Context(), service.NewSecret{Name: strings.Repeat("a", 50), Value: strings.Repeat("x", service.MaxSecret), Description: strings.Repeat("é", 500)})
+	_, err := v.Create(t.Context(), service.SecretInput{Name: strings.Repeat("a", 50), Value: strings.Repeat("x", service.MaxSecret), Description: strings.Repeat("é", 500)})
 	require.NoError(t, err)
 }
 
 func TestAServerWithoutAKeyKeepsNoSecrets(t *testing.T) {
 	v, store := newVault(t)
-	_, err := v.Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter2"})
+	_, err := v.Create(t.Context(), service.SecretInput{Name: "DB", Value: "hunter2"})
 	require.True(t, apperror.Is(err, apperror.KindConflict))
 	require.ErrorContains(t, err, "secrets.key")
 	moved, err := v.Reseal(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, moved)
 
-	_, err = vaultOn(t, store, keyOf(1)).Create(t.Context(), service.NewSecret{Name: "DB", Value: "hunter2"})
+	_, err = vaultOn(t, store, keyOf(1)).Create(t.Context(), service.SecretInput{Name: "DB", Value: "hunter2"})
 	require.NoError(t, err)
 	_, err = v.Open(t.Context(), "pay", []string{"DB"})
 	require.ErrorContains(t, err, "open the secret DB: this node does not have the key")
@@ -119,11 +119,11 @@ func TestAServerWithoutAKeyKeepsNoSecrets(t *testing.T) {
 func TestSecretsWithoutTheirKeyAreSeen(t *testing.T) {
 	other, store := newVault(t, keyOf(9))
 	for _, name := range []string{"a", "b"} {
-		_, err := other.Create(t.Context(), service.NewSecret{Name: name, Value: "hunter2", Groups: []string{"pay"}})
+		_, err := other.Create(t.Context(), service.SecretInput{Name: name, Value: "hunter2", Groups: []string{"pay"}})
 		require.NoError(t, err)
 	}
 	v := vaultOn(t, store, keyOf(1))
-	_, err := v.Create(t.Context(), service.NewSecret{Name: "c", Value: "hunter2"})
+	_, err := v.Create(t.Context(), service.SecretInput{Name: "c", Value: "hunter2"})
 	require.NoError(t, err)
 	count, err := v.Look(t.Context())
 	require.NoError(t, err)
@@ -142,11 +142,11 @@ func TestSecretsWithoutTheirKeyAreSeen(t *testing.T) {
 func TestRotationPutsEverySecretUnderTheCurrentKey(t *testing.T) {
 	old, store := newVault(t, keyOf(1))
 	for i := range 120 { // more than a page
-		_, err := old.Create(t.Context(), service.NewSecret{Name: "s" + strings.Repeat("i", i%40+1) + string(rune('a'+i/40)), Value: "hunter2"})
+		_, err := old.Create(t.Context(), service.SecretInput{Name: "s" + strings.Repeat("i", i%40+1) + string(rune('a'+i/40)), Value: "hunter2"})
 		require.NoError(t, err)
 	}
 	both := vaultOn(t, store, keyOf(2), keyOf(1))
-	_, err := both.Create(t.Context(), service.NewSecret{Name: "fresh", Value: "hunter3"})
+	_, err := both.Create(t.Context(), service.SecretInput{Name: "fresh", Value: "hunter3"})
 	require.NoError(t, err)
 	moved, err := both.Reseal(t.Context())
 	require.NoError(t, err)
@@ -170,9 +170,9 @@ func TestRotationPutsEverySecretUnderTheCurrentKey(t *testing.T) {
 
 func TestRotationGoesOnAfterASecretThatCannotBeOpened(t *testing.T) {
 	lost, store := newVault(t, keyOf(9))
-	_, err := lost.Create(t.Context(), service.NewSecret{Name: "a", Value: "hunter2"})
+	_, err := lost.Create(t.Context(), service.SecretInput{Name: "a", Value: "hunter2"})
 	require.NoError(t, err)
-	_, err = vaultOn(t, store, keyOf(1)).Create(t.Context(), service.NewSecret{Name: "b", Value: "hunter2"})
+	_, err = vaultOn(t, store, keyOf(1)).Create(t.Context(), service.SecretInput{Name: "b", Value: "hunter2"})
 	require.NoError(t, err)
 	moved, err := vaultOn(t, store, keyOf(2), keyOf(1)).Reseal(t.Context())
 	require.ErrorContains(t, err, "open the secret a")
@@ -181,7 +181,7 @@ func TestRotationGoesOnAfterASecretThatCannotBeOpened(t *testing.T) {
 
 func TestASecretIsOpenedForItsGroupsAlone(t *testing.T) {
 	v, store := newVault(t, keyOf(1))
-	_, err := v.Create(t.Context(), service.NewSecret{Name: "PAY", Value: "hunter2", Groups: []string{"risk", "pay", "pay"}})
+	_, err := v.Create(t.Context(), service.SecretInput{Name: "PAY", Value: "hunter2", Groups: []string{"risk", "pay", "pay"}})
 	require.NoError(t, err)
 	opened := func(group string) map[string]string {
 		values, err := v.Open(t.Context(), group, []string{"PAY"})
@@ -192,21 +192,21 @@ func TestASecretIsOpenedForItsGroupsAlone(t *testing.T) {
 	require.Empty(t, opened("ops"))
 	require.Empty(t, opened(""))
 
-	kept, err := v.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "PAY", Description: "d"}, KeepValue: true, KeepGroups: true, Version: 1})
+	kept, err := v.Edit(t.Context(), service.SecretEdit{SecretInput: service.SecretInput{Name: "PAY", Description: "d"}, KeepValue: true, KeepGroups: true, Version: 1})
 	require.NoError(t, err)
 	require.Equal(t, []any{2, []string{"pay", "risk"}, "d"}, []any{kept.Version, kept.Groups, kept.Description})
 	require.Equal(t, "hunter2", opened("risk")["PAY"])
-	_, err = v.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "PAY", Groups: []string{"ops"}}, KeepValue: true, Version: 2})
+	_, err = v.Edit(t.Context(), service.SecretEdit{SecretInput: service.SecretInput{Name: "PAY", Groups: []string{"ops"}}, KeepValue: true, Version: 2})
 	require.NoError(t, err)
 	require.Empty(t, opened("pay"))
 	require.Equal(t, "hunter2", opened("ops")["PAY"])
-	_, err = v.Edit(t.Context(), service.SecretEdit{NewSecret: service.NewSecret{Name: "PAY"}, KeepValue: true, Version: 3})
+	_, err = v.Edit(t.Context(), service.SecretEdit{SecretInput: service.SecretInput{Name: "PAY"}, KeepValue: true, Version: 3})
 	require.NoError(t, err)
 	require.Equal(t, "hunter2", opened("pay")["PAY"])
 	stored, err := store.SecretsByName(t.Context(), []string{"PAY"})
 	require.NoError(t, err)
 	require.Nil(t, stored[0].Groups)
 
-	_, err = v.Create(t.Context(), service.NewSecret{Name: "X", Value: "hunter2", Groups: []string{"a b"}})
+	_, err = v.Create(t.Context(), service.SecretInput{Name: "X", Value: "hunter2", Groups: []string{"a b"}})
 	requireKind(t, apperror.KindInvalid, err)
 }

@@ -37,8 +37,8 @@ func NewTokenService(tokens repository.Tokens, c clock.Clock) *TokenService {
 	return &TokenService{tokens: tokens, clock: c}
 }
 
-// NewToken is what a user gives for a token.
-type NewToken struct {
+// TokenInput is what a user gives for a token.
+type TokenInput struct {
 	Name string
 	// Scopes are permissions, checked by the edge that knows them; nil is all.
 	Scopes    []string
@@ -46,7 +46,7 @@ type NewToken struct {
 }
 
 // Create makes a token for a user and returns it, this once.
-func (s *TokenService) Create(ctx context.Context, userID string, n NewToken) (t entity.Token, secret string, err error) {
+func (s *TokenService) Create(ctx context.Context, userID string, n TokenInput) (t entity.Token, secret string, err error) {
 	now := s.clock.Now()
 	var wrong []apperror.Field
 	if n.Name == "" || strings.TrimSpace(n.Name) != n.Name {

@@ -30,8 +30,8 @@ func NewUserService(users repository.Users, admin repository.UserAdmin, hasher P
 	return &UserService{users: users, admin: admin, hasher: hasher, clock: c}
 }
 
-// NewUser is what an admin gives for a user.
-type NewUser struct {
+// UserInput is what an admin gives for a user.
+type UserInput struct {
 	Name, Password string
 	Role           entity.Role
 	entity.Rights
@@ -40,7 +40,7 @@ type NewUser struct {
 }
 
 // Create adds a user, who can sign in at once.
-func (s *UserService) Create(ctx context.Context, n NewUser) (entity.User, error) {
+func (s *UserService) Create(ctx context.Context, n UserInput) (entity.User, error) {
 	wrong := append(checkUserName(n.Name), checkRole(n.Role)...)
 	wrong = append(wrong, checkRights(n.Role, n.Rights)...)
 	if err := apperror.Invalid(append(wrong, weaknesses("password", n.Password, n.Name)...)); err != nil {
@@ -72,7 +72,7 @@ func (s *UserService) List(ctx context.Context, p repository.Page) ([]entity.Use
 // Change gives a user another role, other rights and, where the password is
 // not empty, another password. Each of these ends the user's sessions; another
 // password ends the API tokens too, unless they shall be kept.
-func (s *UserService) Change(ctx context.Context, id string, n NewUser) (entity.User, error) {
+func (s *UserService) Change(ctx context.Context, id string, n UserInput) (entity.User, error) {
 	u, err := s.users.UserByID(ctx, id)
 	if err != nil {
 		return u, err

@@ -36,7 +36,7 @@ func (s *Server) ApplyExamples(ctx context.Context, dir string) (int, error) {
 		return 0, fmt.Errorf("there are no YAML files in %s", dir)
 	}
 	slices.Sort(files)
-	var jobs []request.NewJob
+	var jobs []request.JobInput
 	for _, file := range files {
 		more, err := s.readJobs(ctx, file)
 		if err != nil {
@@ -53,14 +53,14 @@ func (s *Server) ApplyExamples(ctx context.Context, dir string) (int, error) {
 }
 
 // readJobs reads the definitions of one file exactly as the API would.
-func (s *Server) readJobs(ctx context.Context, file string) ([]request.NewJob, error) {
+func (s *Server) readJobs(ctx context.Context, file string) ([]request.JobInput, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
 	text := strings.ReplaceAll(string(raw), serverPlaceholder, s.URL())
 	documents := yaml.NewDecoder(strings.NewReader(text))
-	var jobs []request.NewJob
+	var jobs []request.JobInput
 	for {
 		var document map[string]any
 		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
@@ -82,11 +82,11 @@ func (s *Server) readJobs(ctx context.Context, file string) ([]request.NewJob, e
 
 // ReadJob reads one definition, the body of POST /jobs, exactly as the API
 // would: unknown fields and wrong values are refused, all at once.
-func (e *Engine) ReadJob(ctx context.Context, body []byte) (request.NewJob, error) {
+func (e *Engine) ReadJob(ctx context.Context, body []byte) (request.JobInput, error) {
 	reader := request.JobReader{TimeZone: e.cfg.Server.TimeZone, Checker: e.checker, Now: e.Clock.Now}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/jobs", bytes.NewReader(body))
 	if err != nil {
-		return request.NewJob{}, err
+		return request.JobInput{}, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	return reader.Create(r)

@@ -89,7 +89,7 @@ func FuzzJobJSON(f *testing.F) {
 	f.Add([]byte(`{"name":"\ud83d\ude00","jobType":"COMMAND","schedule":{"kind":"ONCE","at":"2027-01-01T00:00:00Z"},"retryPolicy":{"jitter":0.25,"noRetryOn":["PANIC"]}}`))
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	reader := JobReader{TimeZone: "UTC", Now: func() time.Time { return now }}
-	read := func(body []byte) (NewJob, error) {
+	read := func(body []byte) (JobInput, error) {
 		req := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
 		req.Header.Set("Content-Type", "application/json")
 		return reader.Create(req)

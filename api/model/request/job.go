@@ -29,15 +29,15 @@ type JobReader struct {
 	Now func() time.Time
 }
 
-// NewJob is the body of POST /jobs.
-type NewJob struct {
+// JobInput is the body of POST /jobs.
+type JobInput struct {
 	Job     *entity.Job
 	Enabled bool
 }
 
 // Create reads the body of POST /jobs.
-func (r JobReader) Create(req *http.Request) (NewJob, error) {
-	n := NewJob{Enabled: true}
+func (r JobReader) Create(req *http.Request) (JobInput, error) {
+	n := JobInput{Enabled: true}
 	o, err := parse(req, false)
 	if err != nil {
 		return n, err

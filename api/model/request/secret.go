@@ -37,14 +37,14 @@ type SecretChange struct {
 }
 
 // ReadSecret reads the body of POST /secrets.
-func ReadSecret(r *http.Request) (service.NewSecret, error) {
+func ReadSecret(r *http.Request) (service.SecretInput, error) {
 	var e service.SecretEdit
 	err := readFields(r, func(b *binder) {
 		b.text("name", &e.Name)
 		bindSecret(b, &e)
 		b.ignore("version")
 	})
-	return e.NewSecret, err
+	return e.SecretInput, err
 }
 
 // ReadSecretChange reads the body of PUT /secrets/{name}. The version that the

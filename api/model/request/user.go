@@ -55,13 +55,13 @@ type TokenBody struct {
 }
 
 // ReadUser reads the body of POST /users.
-func ReadUser(r *http.Request) (service.NewUser, error) { return readUser(r, true) }
+func ReadUser(r *http.Request) (service.UserInput, error) { return readUser(r, true) }
 
 // ReadUserChange reads the body of PUT /users/{id}: the role, and a password
 // where it shall change.
-func ReadUserChange(r *http.Request) (service.NewUser, error) { return readUser(r, false) }
+func ReadUserChange(r *http.Request) (service.UserInput, error) { return readUser(r, false) }
 
-func readUser(r *http.Request, fresh bool) (n service.NewUser, err error) {
+func readUser(r *http.Request, fresh bool) (n service.UserInput, err error) {
 	o, err := parse(r, false)
 	if err != nil {
 		return n, err
@@ -91,7 +91,7 @@ func readUser(r *http.Request, fresh bool) (n service.NewUser, err error) {
 }
 
 // ReadToken reads the body of POST /tokens.
-func ReadToken(r *http.Request) (n service.NewToken, err error) {
+func ReadToken(r *http.Request) (n service.TokenInput, err error) {
 	o, err := parse(r, false)
 	if err != nil {
 		return n, err
