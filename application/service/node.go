@@ -40,7 +40,7 @@ func (s *NodeService) List(ctx context.Context) ([]Node, error) {
 		out[i] = Node{Node: n, Partitions: []int{}}
 		at[n.ID] = &out[i]
 	}
-	for p, owner := range partition.Table(partition.Contest(nodes)) {
+	for p, owner := range partition.Table(partition.Members(nodes)) {
 		if n := at[owner]; n != nil {
 			n.Partitions = append(n.Partitions, p)
 		}

@@ -30,7 +30,7 @@ func commandLease(cfg config.Config) time.Duration {
 	if cfg.Profile != config.ProfileCluster {
 		return 10 * time.Second
 	}
-	terms := liveness.Terms{Lease: time.Duration(cfg.Engine.LeaseMs) * time.Millisecond}
+	terms := liveness.Timing{Lease: time.Duration(cfg.Engine.LeaseMs) * time.Millisecond}
 	return min(terms.Lease-terms.Margin(), 10*time.Second)
 }
 

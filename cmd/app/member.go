@@ -36,9 +36,9 @@ func (e *Engine) end(why error) {
 }
 
 // terms are the spans that this node keeps to.
-func (e *Engine) terms() liveness.Terms {
+func (e *Engine) terms() liveness.Timing {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	return liveness.Terms{Beat: ms(e.cfg.Engine.BeatMs), Lease: ms(e.cfg.Engine.LeaseMs)}
+	return liveness.Timing{Beat: ms(e.cfg.Engine.BeatMs), Lease: ms(e.cfg.Engine.LeaseMs)}
 }
 
 // timeSource is the store where that has a clock of its own; an SQLite file has

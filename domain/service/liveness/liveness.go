@@ -1,6 +1,5 @@
 // Package liveness decides from the registry which nodes are alive (engine
-// rules 25 and 27). It knows rows and the store's time, and nothing of how
-// they are read.
+// rules 25 and 27). It takes rows and the store's time, and reads nothing itself.
 package liveness
 
 import (
@@ -9,105 +8,107 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Terms are the spans that a node keeps to, and tells the others in its row.
-type Terms struct {
+// Timing holds the two periods of a node. The node publishes its lease in its row.
+type Timing struct {
 	// Beat is the time between two beats of a node.
 	Beat time.Duration
-	// Lease is how long a beat is good for: others may declare a node DOWN when
-	// its beat is older.
+	// Lease is how long a beat counts. Other nodes may declare a node DOWN when its
+	// last beat is older.
 	Lease time.Duration
 }
 
-// Margin is how much sooner than others may take its work a node stops it.
-func (t Terms) Margin() time.Duration { return t.Lease / 6 }
+// Margin is how long before the end of its lease a node stops its work.
+func (t Timing) Margin() time.Duration { return t.Lease / 6 }
 
-// minLooks is how often the same beat must have been seen at least.
+// minLooks is how often a detector sees the same beat before it may declare DOWN.
 const minLooks = 3
 
-// sighting is what a watch has seen of one beat of a node.
-type sighting struct {
+// observation is what a detector has seen of one beat of a node.
+type observation struct {
 	epoch int64
 	beat  time.Time
-	// last is the store's time of the last look, looks their number.
+	// last is the store's time of the last look; looks counts the looks.
 	last  time.Time
 	looks int
-	// covered is the store time in which the beat surely stood there.
+	// covered is the store time for which the beat is known to be unchanged.
 	covered time.Duration
 }
 
-// Watch judges the nodes, look by look, by the evidence of its own looks. It is
-// not safe for concurrent use.
-type Watch struct {
-	terms Terms
-	seen  map[string]sighting
-	// failed: a look failed since the last good one.
+// FailureDetector decides which nodes are late or dead. It counts only what its
+// own looks at the registry have shown. It is not safe for concurrent use.
+type FailureDetector struct {
+	timing Timing
+	seen   map[string]observation
+	// failed is true after a look or a beat that failed, until the next good look.
 	failed bool
 }
 
-// NewWatch returns a watch that has seen nothing; it judges nobody before its
-// looks cover a lease.
-func NewWatch(terms Terms) *Watch { return &Watch{terms: terms, seen: map[string]sighting{}} }
+// NewFailureDetector returns a detector without observations. It declares no node
+// DOWN before its looks cover a lease.
+func NewFailureDetector(timing Timing) *FailureDetector {
+	return &FailureDetector{timing: timing, seen: map[string]observation{}}
+}
 
-// Failed tells the watch that a look, or a beat, did not reach the store.
-func (w *Watch) Failed() { w.failed = true }
+// Failed records that a look or a beat did not reach the store.
+func (d *FailureDetector) Failed() { d.failed = true }
 
-// Verdict is a change of a node's state: it holds only while the row still has
-// this epoch and this beat.
-type Verdict struct {
+// Transition is a change of a node's status. It is valid only while the row still
+// has this epoch and this beat.
+type Transition struct {
 	Node   entity.Node
 	Status entity.NodeStatus
 }
 
-// Judgement is what a look came to.
-type Judgement struct {
-	Verdicts []Verdict
-	// Late are the nodes that miss beats, by id, whatever their rows say: SUSPECT
-	// ones, and DRAINING ones that would be.
+// Evaluation is the result of one look.
+type Evaluation struct {
+	Transitions []Transition
+	// Late holds the ids of nodes that miss beats: those in SUSPECT, and those in
+	// DRAINING that would be SUSPECT.
 	Late map[string]bool
 }
 
-// Judge looks at the registry. now is the store's time of the look; self is
-// left out, because a node that looks is alive. A verdict is repeated until the
-// row says so.
-func (w *Watch) Judge(now time.Time, nodes []entity.Node, self string) Judgement {
-	j := Judgement{Late: map[string]bool{}}
-	former := w.seen
-	w.seen = make(map[string]sighting, len(nodes))
+// Evaluate compares the registry with the former looks. now is the store's time of
+// the look. It ignores self, because the node that looks is alive. It repeats a
+// transition until the row shows the new status.
+func (d *FailureDetector) Evaluate(now time.Time, nodes []entity.Node, self string) Evaluation {
+	j := Evaluation{Late: map[string]bool{}}
+	former := d.seen
+	d.seen = make(map[string]observation, len(nodes))
 	for _, n := range nodes {
 		if n.ID == self || n.Status == entity.NodeDown {
 			continue
 		}
-		s := w.look(former[n.ID], now, n)
-		w.seen[n.ID] = s
+		s := d.observe(former[n.ID], now, n)
+		d.seen[n.ID] = s
 		age := now.Sub(n.LastHeartbeat)
-		late := age > n.SuspectAfter() && s.covered >= n.SuspectAfter()-w.terms.Beat
+		late := age > n.SuspectAfter() && s.covered >= n.SuspectAfter()-d.timing.Beat
 		if late || n.Status == entity.NodeSuspect {
 			j.Late[n.ID] = true
 		}
 		switch {
 		case age > n.Lease() && s.looks >= minLooks && s.covered >= n.Lease():
-			j.Verdicts = append(j.Verdicts, Verdict{Node: n, Status: entity.NodeDown})
+			j.Transitions = append(j.Transitions, Transition{Node: n, Status: entity.NodeDown})
 		case late && n.Status == entity.NodeUp:
-			j.Verdicts = append(j.Verdicts, Verdict{Node: n, Status: entity.NodeSuspect})
+			j.Transitions = append(j.Transitions, Transition{Node: n, Status: entity.NodeSuspect})
 		}
 	}
-	w.failed = false
+	d.failed = false
 	return j
 }
 
-// look adds a look to what was seen of a node. Between two good looks the beat
-// stood there all the time; but a judge that is slow, or was frozen, has half a
-// lease of it at most, and after a failed look only a beat: the store may have
-// been away for the node as well. A failed stretch that is longer than the lease
-// begins anew, because the node may be just back, too.
-func (w *Watch) look(s sighting, now time.Time, n entity.Node) sighting {
+// observe adds a look to the observation of a node. Between two good looks the beat
+// did not change, so the gap counts: half a lease at most, because this node may
+// have been slow or frozen. After a failed look a beat at most counts, because the
+// store may have been away for the other node, too. After a failure longer than the
+// lease the observation starts again, because the other node may be just back.
+func (d *FailureDetector) observe(s observation, now time.Time, n entity.Node) observation {
 	gap := now.Sub(s.last)
-	if s.looks == 0 || s.epoch != n.Epoch || !s.beat.Equal(n.LastHeartbeat) || w.failed && gap > n.Lease() {
-		return sighting{epoch: n.Epoch, beat: n.LastHeartbeat, last: now, looks: 1}
+	if s.looks == 0 || s.epoch != n.Epoch || !s.beat.Equal(n.LastHeartbeat) || d.failed && gap > n.Lease() {
+		return observation{epoch: n.Epoch, beat: n.LastHeartbeat, last: now, looks: 1}
 	}
 	most := n.Lease() / 2
-	if w.failed {
-		most = w.terms.Beat
+	if d.failed {
+		most = d.timing.Beat
 	}
 	s.covered += max(min(gap, most), 0)
 	s.last = now
@@ -115,9 +116,9 @@ func (w *Watch) look(s sighting, now time.Time, n entity.Node) sighting {
 	return s
 }
 
-// Schedulers are the nodes that share the partitions: those that plan and are
-// not DOWN. A DRAINING one goes on planning, it only runs nothing new; for those
-// that are late see partition.Scanned.
+// Schedulers returns the ids of the nodes that share the partitions: those that
+// plan and are not DOWN. A DRAINING node plans on and only starts no runs. For late
+// nodes see partition.Scanned.
 func Schedulers(nodes []entity.Node) []string {
 	var out []string
 	for _, n := range nodes {
@@ -128,7 +129,7 @@ func Schedulers(nodes []entity.Node) []string {
 	return out
 }
 
-// Executors are the nodes that take new runs: UP, and not draining.
+// Executors returns the nodes that take new runs: UP, and not draining.
 func Executors(nodes []entity.Node) []entity.Node {
 	var out []entity.Node
 	for _, n := range nodes {

@@ -13,7 +13,7 @@ import (
 
 var (
 	noon  = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	terms = liveness.Terms{Beat: 500 * time.Millisecond, Lease: 3 * time.Second}
+	terms = liveness.Timing{Beat: 500 * time.Millisecond, Lease: 3 * time.Second}
 )
 
 // node is one whose last beat was at a moment.
@@ -25,9 +25,9 @@ func node(id string, status entity.NodeStatus, beat time.Time) entity.Node {
 }
 
 // look returns the new states by node.
-func look(w *liveness.Watch, now time.Time, nodes ...entity.Node) map[string]entity.NodeStatus {
+func look(w *liveness.FailureDetector, now time.Time, nodes ...entity.Node) map[string]entity.NodeStatus {
 	out := map[string]entity.NodeStatus{}
-	for _, v := range w.Judge(now, nodes, "self").Verdicts {
+	for _, v := range w.Evaluate(now, nodes, "self").Transitions {
 		out[v.Node.ID] = v.Status
 	}
 	return out
@@ -35,7 +35,7 @@ func look(w *liveness.Watch, now time.Time, nodes ...entity.Node) map[string]ent
 
 // first looks each beat until the node is in a state, and says after what age of
 // its beat; a node that is SUSPECT says so in its row.
-func first(w *liveness.Watch, n entity.Node, status entity.NodeStatus, every time.Duration) time.Duration {
+func first(w *liveness.FailureDetector, n entity.Node, status entity.NodeStatus, every time.Duration) time.Duration {
 	for at := noon; at.Before(noon.Add(time.Minute)); at = at.Add(every) {
 		got := look(w, at, n)[n.ID]
 		if got == status {
@@ -51,16 +51,16 @@ func first(w *liveness.Watch, n entity.Node, status entity.NodeStatus, every tim
 func TestABeatGrowsOld(t *testing.T) {
 	for _, phase := range []time.Duration{0, 100, 200, 300, 400, 499} {
 		beat := noon.Add(-phase * time.Millisecond)
-		suspect := first(liveness.NewWatch(terms), node("n", entity.NodeUp, beat), entity.NodeSuspect, terms.Beat)
+		suspect := first(liveness.NewFailureDetector(terms), node("n", entity.NodeUp, beat), entity.NodeSuspect, terms.Beat)
 		require.Greater(t, suspect, 1250*time.Millisecond)
 		require.LessOrEqual(t, suspect, 1750*time.Millisecond)
 		for _, status := range []entity.NodeStatus{entity.NodeUp, entity.NodeSuspect, entity.NodeDraining} {
-			down := first(liveness.NewWatch(terms), node("n", status, beat), entity.NodeDown, terms.Beat)
+			down := first(liveness.NewFailureDetector(terms), node("n", status, beat), entity.NodeDown, terms.Beat)
 			require.Greater(t, down, 3*time.Second)
 			require.LessOrEqual(t, down, 3600*time.Millisecond)
 		}
 	}
-	w := liveness.NewWatch(terms)
+	w := liveness.NewFailureDetector(terms)
 	for at := range 100 {
 		now := noon.Add(time.Duration(at) * terms.Beat)
 		require.Empty(t, look(w, now, node("self", entity.NodeUp, noon), node("down", entity.NodeDown, noon)), "who looks is alive, and who is down is")
@@ -70,18 +70,18 @@ func TestABeatGrowsOld(t *testing.T) {
 // A node that drains keeps its state, and its partitions are scanned all the same
 // when its beats are late.
 func TestALateNodeIsToldWhateverItsRowSays(t *testing.T) {
-	w := liveness.NewWatch(terms)
+	w := liveness.NewFailureDetector(terms)
 	for at := range 4 {
-		j := w.Judge(noon.Add(time.Duration(at)*terms.Beat), []entity.Node{node("n", entity.NodeDraining, noon)}, "self")
-		require.Empty(t, j.Verdicts)
+		j := w.Evaluate(noon.Add(time.Duration(at)*terms.Beat), []entity.Node{node("n", entity.NodeDraining, noon)}, "self")
+		require.Empty(t, j.Transitions)
 		require.Equal(t, at == 3, j.Late["n"])
 	}
-	j := liveness.NewWatch(terms).Judge(noon, []entity.Node{node("n", entity.NodeSuspect, noon)}, "self")
+	j := liveness.NewFailureDetector(terms).Evaluate(noon, []entity.Node{node("n", entity.NodeSuspect, noon)}, "self")
 	require.True(t, j.Late["n"], "another judge has said so")
 }
 
 func TestAVerdictIsRepeatedUntilItStands(t *testing.T) {
-	w := liveness.NewWatch(terms)
+	w := liveness.NewFailureDetector(terms)
 	n := node("n", entity.NodeSuspect, noon)
 	for at := noon; !at.After(noon.Add(3500 * time.Millisecond)); at = at.Add(terms.Beat) {
 		look(w, at, n)
@@ -97,7 +97,7 @@ func TestASignOfLifeBeginsAnew(t *testing.T) {
 		"a new life": func(n *entity.Node) { n.Epoch++ },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, n := liveness.NewWatch(terms), node("n", entity.NodeSuspect, noon.Add(-time.Second))
+			w, n := liveness.NewFailureDetector(terms), node("n", entity.NodeSuspect, noon.Add(-time.Second))
 			for at := noon; at.Before(noon.Add(3 * time.Second)); at = at.Add(terms.Beat) {
 				require.Empty(t, look(w, at, n))
 			}
@@ -113,7 +113,7 @@ func TestASignOfLifeBeginsAnew(t *testing.T) {
 // Rule 27: after an outage of the store everybody is late. A judge that was away
 // for longer than a lease sees a whole lease before it judges.
 func TestWhoWasAwayWaitsALease(t *testing.T) {
-	w, n := liveness.NewWatch(terms), node("n", entity.NodeUp, noon)
+	w, n := liveness.NewFailureDetector(terms), node("n", entity.NodeUp, noon)
 	for at := noon; !at.After(noon.Add(2 * time.Second)); at = at.Add(terms.Beat) {
 		look(w, at, n)
 	}
@@ -126,7 +126,7 @@ func TestWhoWasAwayWaitsALease(t *testing.T) {
 }
 
 func TestANewWatchJudgesNobody(t *testing.T) {
-	w, dead := liveness.NewWatch(terms), node("n", entity.NodeSuspect, noon.Add(-time.Hour))
+	w, dead := liveness.NewFailureDetector(terms), node("n", entity.NodeSuspect, noon.Add(-time.Hour))
 	for at := time.Duration(0); at < 3*time.Second; at += terms.Beat {
 		require.Empty(t, look(w, noon.Add(at), dead))
 	}
@@ -136,7 +136,7 @@ func TestANewWatchJudgesNobody(t *testing.T) {
 // Evidence is of each node apart: gaps of a slow judge take nothing away.
 func TestASlowJudgeSeesDeaths(t *testing.T) {
 	for _, every := range []time.Duration{time.Second, 3 * time.Second, 10 * time.Second} {
-		down := first(liveness.NewWatch(terms), node("n", entity.NodeUp, noon), entity.NodeDown, every)
+		down := first(liveness.NewFailureDetector(terms), node("n", entity.NodeUp, noon), entity.NodeDown, every)
 		require.NotZero(t, down, every)
 		require.LessOrEqual(t, down, 4*every, "%s", every)
 	}
@@ -144,7 +144,7 @@ func TestASlowJudgeSeesDeaths(t *testing.T) {
 
 // After a failed look only a beat is sure: the store may have been away for all.
 func TestAJudgeThatOftenFailsSeesDeathsLater(t *testing.T) {
-	w, n := liveness.NewWatch(terms), node("n", entity.NodeSuspect, noon)
+	w, n := liveness.NewFailureDetector(terms), node("n", entity.NodeSuspect, noon)
 	at := noon
 	for range 100 {
 		w.Failed()
@@ -160,14 +160,14 @@ func TestAJudgeThatOftenFailsSeesDeathsLater(t *testing.T) {
 func TestAnOlderProgramHasItsOwnTerms(t *testing.T) {
 	n := node("n", entity.NodeUp, noon)
 	n.Life = entity.NodeLife{}
-	suspect, down := first(liveness.NewWatch(terms), n, entity.NodeSuspect, terms.Beat), first(liveness.NewWatch(terms), n, entity.NodeDown, terms.Beat)
+	suspect, down := first(liveness.NewFailureDetector(terms), n, entity.NodeSuspect, terms.Beat), first(liveness.NewFailureDetector(terms), n, entity.NodeDown, terms.Beat)
 	require.Equal(t, []time.Duration{3 * time.Second, 9500 * time.Millisecond}, []time.Duration{suspect, down})
 }
 
 // A node that beats in time is never harmed, whatever the looks.
 func TestWhoBeatsInTimeStaysUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := liveness.NewWatch(terms)
+		w := liveness.NewFailureDetector(terms)
 		now, n := noon, node("n", entity.NodeUp, noon)
 		for range rapid.IntRange(1, 50).Draw(t, "looks") {
 			if rapid.IntRange(0, 4).Draw(t, "failed") == 0 {
@@ -181,7 +181,7 @@ func TestWhoBeatsInTimeStaysUp(t *testing.T) {
 			if now.Sub(n.LastHeartbeat) > n.SuspectAfter() {
 				n.LastHeartbeat = now
 			}
-			if got := w.Judge(now, []entity.Node{n}, "self"); len(got.Verdicts) > 0 || len(got.Late) > 0 {
+			if got := w.Evaluate(now, []entity.Node{n}, "self"); len(got.Transitions) > 0 || len(got.Late) > 0 {
 				t.Fatalf("%+v at %s", got, now)
 			}
 		}

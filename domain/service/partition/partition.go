@@ -1,6 +1,6 @@
-// Package partition shares the fixed partitions of the jobs among the live
-// schedulers (engine rule 25). It is a rule without state: every scheduler
-// computes it from the registry, and two that see the same members agree.
+// Package partition assigns the fixed partitions of the jobs to the live schedulers
+// (engine rule 25). It holds no state: each scheduler computes the assignment from
+// the registry, and two schedulers that see the same members agree.
 package partition
 
 import (
@@ -11,9 +11,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/rendezvous"
 )
 
-// Contest is the schedulers among the nodes, as equals: what a node runs has a
-// weight, what it plans has not.
-func Contest(nodes []entity.Node) []rendezvous.Node {
+// Members returns the schedulers among the nodes, all with the same weight: a weight
+// shares runs, not partitions.
+func Members(nodes []entity.Node) []rendezvous.Node {
 	schedulers := liveness.Schedulers(nodes)
 	out := make([]rendezvous.Node, len(schedulers))
 	for i, id := range schedulers {
@@ -22,13 +22,13 @@ func Contest(nodes []entity.Node) []rendezvous.Node {
 	return out
 }
 
-// Owner is the id of the node that owns the partition, 0–entity.Partitions-1;
-// empty when there are no nodes. Who needs more than one partition asks Table.
+// Owner returns the id of the node that owns the partition, 0–entity.Partitions-1;
+// empty when there are no nodes. For more than one partition call Table.
 func Owner(partition int, nodes []rendezvous.Node) string {
-	return rendezvous.New(nodes).Winner(uint64(partition))
+	return rendezvous.New(nodes).Owner(uint64(partition))
 }
 
-// Owned lists the partitions of a node in ascending order; nil if it owns none
+// Owned returns the partitions of a node in ascending order; nil if it owns none
 // or is not among the nodes.
 func Owned(node string, nodes []rendezvous.Node) []int {
 	if len(nodes) == 0 {
@@ -43,32 +43,32 @@ func Owned(node string, nodes []rendezvous.Node) []int {
 	return owned
 }
 
-// Table is the owner of every partition; all are empty when there are no nodes.
+// Table returns the owner of each partition; all are empty when there are no nodes.
 func Table(nodes []rendezvous.Node) [entity.Partitions]string {
 	var owners [entity.Partitions]string
-	contest := rendezvous.New(nodes)
+	ring := rendezvous.New(nodes)
 	for partition := range owners {
-		owners[partition] = contest.Winner(uint64(partition))
+		owners[partition] = ring.Owner(uint64(partition))
 	}
 	return owners
 }
 
-// manyLate is how many nodes may be late at once before they are left out only
-// together.
+// manyLate is the greatest number of late nodes for which Scanned leaves out each
+// one alone. With more it leaves them out only together.
 const manyLate = 8
 
-// Scanned lists the partitions that a node scans, in ascending order: its own,
-// and those that would be its own without the nodes that are late, each of them
-// and all. So fires go on before anybody is declared DOWN. That the late ones
-// scan them as well is harmless (engine rule 25).
+// Scanned returns the partitions that a node scans, in ascending order: its own, and
+// those that it would own without the late nodes, each alone and all together. So
+// fires continue before a node is declared DOWN. A late node that scans them, too,
+// does no harm (engine rule 25).
 func Scanned(node string, nodes []entity.Node, late map[string]bool) []int {
-	contest := Contest(nodes)
+	members := Members(nodes)
 	without := func(out func(id string) bool) []int {
-		return Owned(node, slices.DeleteFunc(slices.Clone(contest), func(n rendezvous.Node) bool { return n.ID != node && out(n.ID) }))
+		return Owned(node, slices.DeleteFunc(slices.Clone(members), func(n rendezvous.Node) bool { return n.ID != node && out(n.ID) }))
 	}
 	scanned := without(func(string) bool { return false })
 	var missing []string
-	for _, n := range contest {
+	for _, n := range members {
 		if late[n.ID] && n.ID != node {
 			missing = append(missing, n.ID)
 		}

@@ -184,7 +184,7 @@ func TestTheLateAreScannedFor(t *testing.T) {
 	for _, n := range count(nil, "a", "b", "c", "d", "e") {
 		require.Equal(t, 1, n)
 	}
-	require.Equal(t, partition.Owned("b", partition.Contest(nodes)), partition.Scanned("b", nodes, map[string]bool{"b": true}), "who finds itself late scans on")
+	require.Equal(t, partition.Owned("b", partition.Members(nodes)), partition.Scanned("b", nodes, map[string]bool{"b": true}), "who finds itself late scans on")
 	one := map[string]bool{"b": true}
 	require.Len(t, count(one, "a", "c", "d", "e"), entity.Partitions, "without the late one nothing is left out")
 	two := map[string]bool{"b": true, "c": true}

@@ -1,10 +1,10 @@
-// Package rendezvous shares keys among nodes by highest random weight: a key
-// belongs to the node that scores best for it. Whoever knows the same nodes
-// computes the same owner, in whatever order the nodes come and without asking
-// anybody. When a node leaves, only its own keys move; when one joins, only
-// those that it takes over.
+// Package rendezvous assigns keys to nodes by highest random weight: a key belongs
+// to the node with the best score for it. All nodes that know the same members
+// compute the same owner, in any order of the members and without communication.
+// When a node leaves, only its own keys move. When a node joins, only the keys that
+// it takes over move.
 //
-// The scores are frozen by golden vectors and made of integers alone: nodes of
+// Golden vectors freeze the scores. The scores use integers only: nodes of
 // different releases and processors must agree on them.
 package rendezvous
 
@@ -13,62 +13,62 @@ import (
 	"math/bits"
 )
 
-// MaxWeight is the greatest weight of a node; more counts as this.
+// MaxWeight is the greatest weight of a node; a greater one counts as MaxWeight.
 const MaxWeight = 1000
 
-// Node is a contestant. Weight is its share of the keys against the others',
-// 1–MaxWeight; less than 1 counts as 1.
+// Node is a member of a ring. Weight is its share of the keys relative to the other
+// nodes, 1–MaxWeight; less than 1 counts as 1.
 type Node struct {
 	ID     string
 	Weight int
 }
 
-// Contest is a set of nodes, made ready for many keys. It does not change and
-// is safe for concurrent use.
-type Contest struct{ rivals []rival }
+// Ring is a set of nodes, prepared for many keys. It is immutable and safe for
+// concurrent use.
+type Ring struct{ nodes []node }
 
-type rival struct {
+type node struct {
 	id     string
 	hash   uint64
 	weight uint64
 }
 
-// New returns a contest of the nodes. Ids should differ; of nodes with the
-// same id the heaviest counts.
-func New(nodes []Node) Contest {
-	rivals := make([]rival, len(nodes))
-	for i, n := range nodes {
-		rivals[i] = rival{id: n.ID, hash: fnv1a(n.ID), weight: uint64(min(max(n.Weight, 1), MaxWeight))}
+// New returns the ring of the members. Ids should differ; of members with the same
+// id the heaviest counts.
+func New(members []Node) Ring {
+	nodes := make([]node, len(members))
+	for i, n := range members {
+		nodes[i] = node{id: n.ID, hash: fnv1a(n.ID), weight: uint64(min(max(n.Weight, 1), MaxWeight))}
 	}
-	return Contest{rivals: rivals}
+	return Ring{nodes: nodes}
 }
 
-// Winner is the id of the node that owns the key; empty when nobody contends.
-// Over many keys each node wins in proportion to its weight, and which keys it
-// wins from another depends on these two alone.
-func (c Contest) Winner(key uint64) string {
-	if len(c.rivals) == 0 {
+// Owner returns the id of the node that owns the key; empty when the ring is empty.
+// Over many keys each node owns a share in proportion to its weight. Whether a key
+// goes to one of two nodes depends on these two alone.
+func (c Ring) Owner(key uint64) string {
+	if len(c.nodes) == 0 {
 		return ""
 	}
 	key = mix(key)
-	best := c.rivals[0].enter(key)
-	for i := 1; i < len(c.rivals); i++ {
-		if e := c.rivals[i].enter(key); e.beats(best) {
+	best := c.nodes[0].enter(key)
+	for i := 1; i < len(c.nodes); i++ {
+		if e := c.nodes[i].enter(key); e.beats(best) {
 			best = e
 		}
 	}
 	return best.id
 }
 
-// entry is what a rival has to show for one key.
+// entry is the score of a node for one key.
 type entry struct {
-	*rival
+	*node
 	draw, cost uint64
 }
 
-func (r *rival) enter(key uint64) entry {
+func (r *node) enter(key uint64) entry {
 	draw := mix(r.hash ^ key)
-	return entry{rival: r, draw: draw, cost: cost(draw)}
+	return entry{node: r, draw: draw, cost: cost(draw)}
 }
 
 // beats orders by cost divided by weight, then by the greater draw, then by the
@@ -84,10 +84,10 @@ func (e entry) beats(o entry) bool {
 }
 
 // cost is −log₂(draw / 2⁶⁴) with 32 bits behind the point, always positive and
-// never rising with the draw. For uniform draws it is exponentially
-// distributed, and the smallest of several exponentials, each divided by its
-// weight, falls to each in exact proportion to the weights. The straight lines
-// between the logarithms of the table shift a share by less than 1 % of it.
+// never rising with the draw. For uniform draws it is exponentially distributed.
+// Each node divides its cost by its weight; it has the smallest with a probability
+// in exact proportion to its weight. Linear interpolation between the logarithms of
+// the table shifts a share by less than 1 % of it.
 func cost(draw uint64) uint64 {
 	draw = max(draw, 1)
 	zeros := bits.LeadingZeros64(draw)
@@ -110,10 +110,10 @@ var logs = [65]uint64{
 	0x100000000,
 }
 
-// Hash spreads texts evenly over 64 bits; it is frozen like the scores.
+// Hash spreads strings evenly over 64 bits; it is frozen like the scores.
 func Hash(text string) uint64 { return mix(fnv1a(text)) }
 
-// Key is the hash of one numbered part of what the text names, such as a shard
+// Key is the hash of one numbered part of what the string names, such as a shard
 // of a job.
 func Key(text string, part int) uint64 { return mix(fnv1a(text) + mix(uint64(part))) }
 

@@ -35,11 +35,11 @@ func TestCostNeverRisesWithTheDraw(t *testing.T) {
 	})
 }
 
-// The order of entries is total, so that the winner does not depend on the
+// The order of entries is total, so that the owner does not depend on the
 // order in which they come.
 func TestEntriesOfOneCost(t *testing.T) {
 	entry := func(id string, draw, weight uint64) entry {
-		return entry{rival: &rival{id: id, weight: weight}, draw: draw, cost: cost(draw)}
+		return entry{node: &node{id: id, weight: weight}, draw: draw, cost: cost(draw)}
 	}
 	low, high := entry("a", 1<<63+1, 4), entry("b", 1<<63+2, 4)
 	require.Equal(t, low.cost, high.cost)

@@ -15,9 +15,9 @@ import (
 const keys = 100_000
 
 func wins(nodes []rendezvous.Node) map[string]int {
-	contest, won := rendezvous.New(nodes), map[string]int{}
+	ring, won := rendezvous.New(nodes), map[string]int{}
 	for key := range uint64(keys) {
-		won[contest.Winner(key)]++
+		won[ring.Owner(key)]++
 	}
 	return won
 }
@@ -46,8 +46,8 @@ func TestWeightsOutOfRangeCountAsTheBound(t *testing.T) {
 }
 
 func TestNobodyWinsAmongNobody(t *testing.T) {
-	require.Empty(t, rendezvous.New(nil).Winner(7))
-	require.Empty(t, rendezvous.Contest{}.Winner(7))
+	require.Empty(t, rendezvous.New(nil).Owner(7))
+	require.Empty(t, rendezvous.Ring{}.Owner(7))
 }
 
 func TestOnlyRatiosOfWeightsCount(t *testing.T) {
@@ -70,8 +70,8 @@ func TestRaisingAWeightOnlyTakes(t *testing.T) {
 		heavier[raised].Weight *= 2
 		before, after := rendezvous.New(nodes), rendezvous.New(heavier)
 		for key := range uint64(200) {
-			if now := after.Winner(key); now != ids[raised] {
-				require.Equal(t, before.Winner(key), now)
+			if now := after.Owner(key); now != ids[raised] {
+				require.Equal(t, before.Owner(key), now)
 			}
 		}
 	})

@@ -47,9 +47,9 @@ func hashed(nodes []*Candidate, jobID string, shard int) string {
 	if len(nodes) == 1 {
 		return nodes[0].ID
 	}
-	rivals := make([]rendezvous.Node, len(nodes))
+	members := make([]rendezvous.Node, len(nodes))
 	for i, n := range nodes {
-		rivals[i] = rendezvous.Node{ID: n.ID}
+		members[i] = rendezvous.Node{ID: n.ID}
 	}
-	return rendezvous.New(rivals).Winner(rendezvous.Key(jobID, shard))
+	return rendezvous.New(members).Owner(rendezvous.Key(jobID, shard))
 }

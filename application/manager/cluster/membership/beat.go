@@ -88,7 +88,7 @@ func (m *Member) present() entity.Node {
 // note keeps what was seen, and has it judged.
 func (m *Member) note(nodes []entity.Node, now time.Time, began time.Duration) {
 	self := m.Self().ID
-	judgement := m.watch.Judge(now, nodes, self)
+	judgement := m.watch.Evaluate(now, nodes, self)
 	m.mu.Lock()
 	since := m.look.since
 	if m.away.Load() {

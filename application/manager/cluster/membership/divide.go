@@ -52,7 +52,7 @@ func (m *Member) divide(ctx context.Context) {
 // follow notes who owned each partition before its present owner did. A node
 // that joins takes them from those who had them without it.
 func (m *Member) follow(self string, nodes []entity.Node) {
-	contest := partition.Contest(nodes)
+	contest := partition.Members(nodes)
 	if m.parted.nodes == nil {
 		m.parted.owners = partition.Table(slices.DeleteFunc(slices.Clone(contest), func(n rendezvous.Node) bool { return n.ID == self }))
 		m.announce()

@@ -19,7 +19,7 @@ func (m *Member) FollowOnce(ctx context.Context) error {
 		return nil
 	}
 	var errs []error
-	for _, v := range l.judgement.Verdicts {
+	for _, v := range l.judgement.Transitions {
 		ok, err := m.mark(ctx, v, l.now)
 		errs = append(errs, err)
 		if ok {
@@ -36,7 +36,7 @@ func (m *Member) FollowOnce(ctx context.Context) error {
 }
 
 // amend notes in the latest look what was written after it.
-func (m *Member) amend(v liveness.Verdict) {
+func (m *Member) amend(v liveness.Transition) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	nodes := append([]entity.Node(nil), m.look.nodes...)
@@ -49,7 +49,7 @@ func (m *Member) amend(v liveness.Verdict) {
 }
 
 // mark writes a verdict down, if the row is still as it was seen.
-func (m *Member) mark(ctx context.Context, v liveness.Verdict, now time.Time) (ok bool, err error) {
+func (m *Member) mark(ctx context.Context, v liveness.Transition, now time.Time) (ok bool, err error) {
 	cause := ""
 	if v.Status == entity.NodeDown {
 		if !m.condemn(v.Node) {
@@ -62,7 +62,7 @@ func (m *Member) mark(ctx context.Context, v liveness.Verdict, now time.Time) (o
 	return m.write(ctx, v, cause, now)
 }
 
-func (m *Member) write(ctx context.Context, v liveness.Verdict, cause string, now time.Time) (ok bool, err error) {
+func (m *Member) write(ctx context.Context, v liveness.Transition, cause string, now time.Time) (ok bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, m.terms.Lease/3)
 	defer cancel()
 	if ok, err = m.Registry.Mark(bounded, v.Node, v.Status, cause); err != nil {

@@ -137,11 +137,11 @@ type Deps struct {
 // concurrent use.
 type Member struct {
 	Deps
-	terms liveness.Terms
+	terms liveness.Timing
 
 	// beats is held by the one beat at work; what follows belongs to it.
 	beats sync.Mutex
-	watch *liveness.Watch
+	watch *liveness.FailureDetector
 	lost  bool
 
 	// away is true from a beat in vain to the next good look, and before the first.
@@ -182,14 +182,14 @@ type look struct {
 	// the unbroken row of good looks to which it belongs, by the lease's clock.
 	now          time.Time
 	began, since time.Duration
-	judgement    liveness.Judgement
+	judgement    liveness.Evaluation
 }
 
 // New returns the member for a node that is registered under its epoch.
-func New(d Deps, node entity.Node, terms liveness.Terms) *Member {
+func New(d Deps, node entity.Node, terms liveness.Timing) *Member {
 	signal := func() chan struct{} { return make(chan struct{}, 1) }
 	m := &Member{
-		Deps: d, terms: terms, watch: liveness.NewWatch(terms), node: node, mine: []int{},
+		Deps: d, terms: terms, watch: liveness.NewFailureDetector(terms), node: node, mine: []int{},
 		promises: newPromises(), proofs: proofs{found: map[string]finding{}},
 		parted: parted{withheld: map[int]withholding{}}, reaps: map[string]reaping{},
 		beatNow: signal(), followNow: signal(), workNow: signal(), askNow: signal(), proveNow: signal(),

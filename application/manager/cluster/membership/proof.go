@@ -120,7 +120,7 @@ func (m *Member) prove(ctx context.Context, n entity.Node, l look) (pending bool
 	if !m.witnessed(bounded, n, l) || !m.condemn(n) {
 		return true, nil
 	}
-	v := liveness.Verdict{Node: n, Status: entity.NodeDown}
+	v := liveness.Transition{Node: n, Status: entity.NodeDown}
 	ok, err := m.write(ctx, v, entity.DownProof, l.now)
 	if ok {
 		m.amend(v)

@@ -39,7 +39,7 @@ func (m *Member) WorkOnce(ctx context.Context) error {
 // looked after by the scheduler that its name hashes to, so that one does the
 // work; that others might is harmless.
 func (m *Member) reap(ctx context.Context, nodes []entity.Node) error {
-	schedulers, now := partition.Contest(nodes), m.Clock.Monotonic()
+	schedulers, now := partition.Members(nodes), m.Clock.Monotonic()
 	var errs []error
 	for _, n := range nodes {
 		if n.Status != entity.NodeDown {

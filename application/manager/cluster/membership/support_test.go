@@ -19,7 +19,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
-var terms = liveness.Terms{Beat: 500 * time.Millisecond, Lease: 3 * time.Second}
+var terms = liveness.Timing{Beat: 500 * time.Millisecond, Lease: 3 * time.Second}
 
 var (
 	errAway   = errors.New("the store is away")
