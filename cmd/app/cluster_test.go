@@ -128,7 +128,7 @@ func TestNewsReachTheOtherNodesAtOnce(t *testing.T) {
 	require.Eventually(t, func() bool { return len(worker.Member.Partitions()) == entity.Partitions }, patience, 10*time.Millisecond)
 
 	// The worker would not look for half a minute, and a busy machine takes its time.
-	const soon = 10 * time.Second
+	const soon = 30 * time.Second
 	j := edge.create(job("soon", every(300*time.Millisecond)))
 	require.Eventually(t, func() bool { return len(worker.script.runs()) > 0 }, soon, 10*time.Millisecond)
 	_, err := edge.Jobs.Pause(t.Context(), j.ID, entity.Pause{})

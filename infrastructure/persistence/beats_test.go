@@ -82,7 +82,7 @@ func TestBeatsPublishTheSessionsOfANode(t *testing.T) {
 	require.Eventually(t, func() bool {
 		free, known, err := b.LockFree(t.Context(), n)
 		return err == nil && known && free
-	}, 5*time.Second, 20*time.Millisecond, "the connection has ended")
+	}, 20*time.Second, 20*time.Millisecond, "the connection has ended")
 }
 
 func TestANodesIDIsHeldByItsBeats(t *testing.T) {
@@ -102,7 +102,7 @@ func TestANodesIDIsHeldByItsBeats(t *testing.T) {
 		ok, err := a.Heartbeat(t.Context(), a.node)
 		now := a.seen(t, "a")
 		return err == nil && ok && now.Life.LockSession > n.Life.LockSession
-	}, 10*time.Second, 50*time.Millisecond)
+	}, 20*time.Second, 50*time.Millisecond)
 }
 
 func kill(t *testing.T, cfg persistence.Config, session int64) {
@@ -140,13 +140,13 @@ func TestTheSessionsOfADeadNodeAreEnded(t *testing.T) {
 		})
 	}()
 	<-held
-	take := func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	take := func(within time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), within)
 		defer cancel()
 		_, err := raw.ExecContext(ctx, "UPDATE scheduler_outbox SET topic = 'taken' WHERE event_id = 'row'")
 		return err
 	}
-	require.Error(t, take(), "the row is locked")
+	require.Error(t, take(500*time.Millisecond), "the row is locked")
 	a.beat(t) // publishes the session
 	n := b.seen(t, "a")
 	killed, err := b.Sever(t.Context(), n)
@@ -160,11 +160,11 @@ func TestTheSessionsOfADeadNodeAreEnded(t *testing.T) {
 	killed, err = b.Sever(t.Context(), elsewhere)
 	require.NoError(t, err)
 	require.Zero(t, killed, "ids of another server are others' sessions")
-	require.Error(t, take())
+	require.Error(t, take(500*time.Millisecond))
 	killed, err = b.Sever(t.Context(), n)
 	require.NoError(t, err)
 	require.NotZero(t, killed)
-	require.NoError(t, take(), "the lock is gone")
+	require.NoError(t, take(20*time.Second), "the lock is gone")
 	close(frozen)
 	require.Error(t, <-ended, "what the frozen node thaws into is no transaction any more")
 	killed, err = b.Sever(t.Context(), n)
@@ -190,14 +190,10 @@ func TestABeatThatIsGivenUpTakesItsConnectionAlong(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tx.ExecContext(t.Context(), "UPDATE scheduler_node_registry SET version = 'x' WHERE id = 'a'")
 	require.NoError(t, err)
-	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err = a.Heartbeat(ctx, a.node)
-	require.Error(t, err)
-	require.Less(t, time.Since(began), time.Second)
+	require.ErrorIs(t, err, context.DeadlineExceeded, "it is given up before the store gives up")
 	require.NoError(t, tx.Rollback())
-	began = time.Now()
 	a.beat(t)
-	require.Less(t, time.Since(began), time.Second)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // bound is the time-out of a request, one second, with room for a busy machine.
-const bound = 3 * time.Second
+const bound = 15 * time.Second
 
 // calls is one of every kind that needs the store; JOB is the id of a job.
 var calls = []string{

@@ -54,9 +54,9 @@ func TestAStartThatCannotSucceedSaysWhatToMend(t *testing.T) {
 	const wait = "60" // what waiting does not mend is told at once all the same
 	for name, b := range map[string]beginning{
 		"store unreachable":       {dsn: dsn(func(c *mysql.Config) { c.Addr = gone }), want: []string{gone, "connection refused", "store.dsn (PS_STORE_DSN)"}},
-		"store silent":            {dsn: dsn(func(c *mysql.Config) { c.Addr = silent.Addr() }), want: []string{silent.Addr(), "no answer in time", "PS_STORE_DSN"}, most: 10 * time.Second},
-		"store on a wrong host":   {dsn: dsn(func(c *mysql.Config) { c.Addr = "no-such-host.invalid:3306" }), want: []string{"the host is not known", "PS_STORE_DSN"}, most: 10 * time.Second},
-		"store that is a Redis":   {dsn: dsn(func(c *mysql.Config) { c.Addr = redis }), want: []string{redis, "PS_STORE_DSN"}, most: 10 * time.Second},
+		"store silent":            {dsn: dsn(func(c *mysql.Config) { c.Addr = silent.Addr() }), want: []string{silent.Addr(), "no answer in time", "PS_STORE_DSN"}, most: 30 * time.Second},
+		"store on a wrong host":   {dsn: dsn(func(c *mysql.Config) { c.Addr = "no-such-host.invalid:3306" }), want: []string{"the host is not known", "PS_STORE_DSN"}, most: 30 * time.Second},
+		"store that is a Redis":   {dsn: dsn(func(c *mysql.Config) { c.Addr = redis }), want: []string{redis, "PS_STORE_DSN"}, most: 30 * time.Second},
 		"DSN malformed":           {dsn: "scheduler:" + canary + "@tcp(127.0.0.1", more: map[string]string{"server.startWaitSec": wait}, want: []string{"store.dsn (PS_STORE_DSN) is not of the form"}},
 		"DSN without an address":  {dsn: "scheduler:" + canary + "/x", more: map[string]string{"server.startWaitSec": wait}, want: []string{"PS_STORE_DSN"}},
 		"DSN without a database":  {dsn: dsn(func(c *mysql.Config) { c.DBName = "" }), more: map[string]string{"server.startWaitSec": wait}, want: []string{"names no database"}},
@@ -66,15 +66,15 @@ func TestAStartThatCannotSucceedSaysWhatToMend(t *testing.T) {
 		"newer schema":            {dsn: newer, more: map[string]string{"server.startWaitSec": wait}, want: []string{"version 99999, newer than this program"}},
 		"older schema":            {dsn: older, more: map[string]string{"store.autoMigrate": "false"}, want: []string{"this program needs", "store.autoMigrate (PS_STORE_AUTO_MIGRATE)"}},
 		"Redis unreachable":       {more: map[string]string{"redis.required": "true", "redis.addrs": gone}, want: []string{"redis.addrs (PS_REDIS_ADDRS: " + gone}},
-		"Redis silent":            {more: map[string]string{"redis.required": "true", "redis.addrs": silent.Addr()}, want: []string{"redis.addrs (PS_REDIS_ADDRS: " + silent.Addr()}, most: 10 * time.Second},
+		"Redis silent":            {more: map[string]string{"redis.required": "true", "redis.addrs": silent.Addr()}, want: []string{"redis.addrs (PS_REDIS_ADDRS: " + silent.Addr()}, most: 30 * time.Second},
 		"Redis with wrong sign":   {more: map[string]string{"redis.required": "true", "redis.username": "nobody", "redis.password": canary, "server.startWaitSec": wait}, want: []string{"redis.password (PS_REDIS_PASSWORD)"}},
 		"Redis database too high": {more: map[string]string{"redis.required": "true", "redis.db": "99999", "server.startWaitSec": wait}, want: []string{"redis.db (PS_REDIS_DB)"}},
-		"Redis without TLS":       {more: map[string]string{"redis.required": "true", "redis.tls": "true"}, want: []string{"redis.tls (PS_REDIS_TLS)"}, most: 10 * time.Second},
+		"Redis without TLS":       {more: map[string]string{"redis.required": "true", "redis.tls": "true"}, want: []string{"redis.tls (PS_REDIS_TLS)"}, most: 30 * time.Second},
 		"Redis that is no cluster": {
 			more: map[string]string{"redis.required": "true", "redis.addrs": redis + "," + redis, "server.startWaitSec": wait}, want: []string{"Redis is no cluster", "PS_REDIS_ADDRS"},
 		},
-		"Redis without sentinels": {more: map[string]string{"redis.required": "true", "redis.masterName": "mymaster"}, want: []string{"redis.masterName (PS_REDIS_MASTER_NAME: mymaster)"}, most: 10 * time.Second},
-		"Redis that is a store":   {more: map[string]string{"redis.required": "true", "redis.addrs": addressOf(t, good.DSN)}, want: []string{"PS_REDIS_ADDRS"}, most: 10 * time.Second},
+		"Redis without sentinels": {more: map[string]string{"redis.required": "true", "redis.masterName": "mymaster"}, want: []string{"redis.masterName (PS_REDIS_MASTER_NAME: mymaster)"}, most: 30 * time.Second},
+		"Redis that is a store":   {more: map[string]string{"redis.required": "true", "redis.addrs": addressOf(t, good.DSN)}, want: []string{"PS_REDIS_ADDRS"}, most: 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) { b.fails(t, good.DSN, redis) })
 	}
@@ -86,7 +86,7 @@ func (b beginning) fails(t *testing.T, dsn, redis string) {
 		dsn = b.dsn
 	}
 	if b.most == 0 {
-		b.most = 4 * time.Second
+		b.most = 20 * time.Second
 	}
 	log := &logtest.Book{}
 	began := time.Now()

@@ -43,14 +43,14 @@ func TestPatienceBoundsReadsTransactionsAndCommits(t *testing.T) {
 		began := time.Now()
 		err := do()
 		require.True(t, domainfault.Is(err, domainfault.KindUnavailable), "%s: %v", what, err)
-		require.Less(t, time.Since(began), 3*time.Second, what)
+		require.Less(t, time.Since(began), 20*time.Second, what)
 		p.Set(rig.Pass)
 	}
 	for _, id := range []string{"a", "b", "c", "d"} { // more than there are connections
 		began := time.Now()
 		err := event(ctx, s, id, silently)
 		require.ErrorIs(t, err, repository.ErrCommitUnknown, "what was sent may have happened")
-		require.Less(t, time.Since(began), 3*time.Second)
+		require.Less(t, time.Since(began), 20*time.Second)
 		p.Set(rig.Pass)
 		require.NoError(t, s.Ping(ctx), "at once")
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // atOnce bounds what a question may cost that anyone may ask.
-const atOnce = 3 * time.Second
+const atOnce = 15 * time.Second
 
 func (r *rig) asked(want int, method, path string, body, answer any) {
 	r.t.Helper()

@@ -59,7 +59,7 @@ func (c talk) hear(within time.Duration) (string, error) {
 
 func (c talk) mustHear(t *testing.T, line string) {
 	t.Helper()
-	got, err := c.hear(5 * time.Second)
+	got, err := c.hear(30 * time.Second)
 	require.NoError(t, err)
 	require.Equal(t, line+"\n", got)
 }
@@ -84,12 +84,12 @@ func TestAProxyPassesAndCuts(t *testing.T) {
 	c.say("one")
 	c.mustHear(t, "one")
 	p.Set(rig.Cut)
-	_, err := c.hear(5 * time.Second)
+	_, err := c.hear(30 * time.Second)
 	require.Error(t, err)
 	require.False(t, timedOut(err), "it is told")
 	fresh, err := net.Dial("tcp", p.Addr())
 	if err == nil { // otherwise it was told at once
-		_, err = talk{fresh, bufio.NewReader(fresh)}.hear(5 * time.Second)
+		_, err = talk{fresh, bufio.NewReader(fresh)}.hear(30 * time.Second)
 		_ = fresh.Close()
 	}
 	require.Error(t, err)
@@ -98,7 +98,7 @@ func TestAProxyPassesAndCuts(t *testing.T) {
 	again := dial(t, p)
 	again.say("two")
 	again.mustHear(t, "two")
-	require.Eventually(t, func() bool { return p.Links() == 1 }, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return p.Links() == 1 }, 30*time.Second, 5*time.Millisecond)
 }
 
 func TestABlackHoleGoesOnWhereItStopped(t *testing.T) {
@@ -155,7 +155,7 @@ func TestAHalfOpenConnectionIsDeadAndDoesNotSay(t *testing.T) {
 	fresh.mustHear(t, "three")
 	require.Equal(t, "three", <-heard, "what was said to a dead connection is lost")
 	p.Set(rig.Pass)
-	_, err = c.hear(5 * time.Second)
+	_, err = c.hear(30 * time.Second)
 	require.Error(t, err)
 	require.False(t, timedOut(err), "now it is told")
 }
@@ -167,7 +167,7 @@ func TestAReplyOfACommitIsLost(t *testing.T) {
 	c.say("BEGIN")
 	c.mustHear(t, "BEGIN")
 	c.say("COMMIT")
-	_, err := c.hear(5 * time.Second)
+	_, err := c.hear(30 * time.Second)
 	require.Error(t, err)
 	require.False(t, timedOut(err))
 	require.Equal(t, "BEGIN", <-heard)

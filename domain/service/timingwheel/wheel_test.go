@@ -140,7 +140,7 @@ func TestJumpOfYearsIsNotWalkedTickByTick(t *testing.T) {
 	}
 	began := time.Now()
 	require.Len(t, w.Expire(start.AddDate(200, 0, 0), nil), 100)
-	require.Less(t, time.Since(began), time.Second, "200 years are 6·10^12 ticks")
+	require.Less(t, time.Since(began), 20*time.Second, "200 years are 6·10^12 ticks")
 }
 
 func TestTimesOutsideTheRangeOfTicks(t *testing.T) {

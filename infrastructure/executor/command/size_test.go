@@ -38,7 +38,7 @@ func (b *bench) said(t *testing.T, text string) {
 			}
 		}
 		return false
-	}, 10*time.Second, time.Millisecond, text)
+	}, 20*time.Second, time.Millisecond, text)
 }
 
 func TestARunWhoseFolderGrowsTooLargeIsEnded(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -131,7 +132,7 @@ func TestTheFolderAndTheProgramAreLookedAtAsTheUserOfTheCommand(t *testing.T) {
 	exit, err := n.sh("exit 5").ends(t)
 	require.NoError(t, err)
 	require.Equal(t, 5, exit.Code)
-	require.Eventually(t, func() bool { return len(n.living()) == 1 }, lease, lease/100, "nothing of the attempts is left")
+	require.Eventually(t, func() bool { return len(n.living()) == 1 }, 30*time.Second, 20*time.Millisecond, "nothing of the attempts is left")
 }
 
 // A program that is not there says so, also where a shell sets the limits first.

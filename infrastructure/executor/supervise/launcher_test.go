@@ -96,7 +96,7 @@ func (n *node) sh(script string) *job { n.t.Helper(); return n.start("sh", "-c",
 // says waits for the first output of a command.
 func (j *job) says(t *testing.T) string {
 	t.Helper()
-	require.NoError(t, j.out.SetReadDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, j.out.SetReadDeadline(time.Now().Add(30*time.Second)))
 	buf := make([]byte, 4096)
 	n, err := j.out.Read(buf)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func (j *job) ends(t *testing.T) (command.Exit, error) {
 	select {
 	case e := <-done:
 		return e.exit, e.err
-	case <-time.After(15 * time.Second):
+	case <-time.After(30 * time.Second):
 		require.Fail(t, "the command does not end")
 		return command.Exit{}, nil
 	}

@@ -132,7 +132,7 @@ func join(t *testing.T, a *air, name string) (*notify.Hub, *ears) {
 	before := a.listening()
 	go func() { defer close(done); _ = h.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
-	require.Eventually(t, func() bool { return a.listening() > before }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return a.listening() > before }, 20*time.Second, time.Millisecond)
 	return h, e
 }
 
@@ -148,7 +148,7 @@ func TestTheOthersHearTheNewsAndTheTellerDoesNot(t *testing.T) {
 	require.Eventually(t, func() bool {
 		heard := other.heard()
 		return heard == "[job-1 job-2] [run-1] 1 1"
-	}, 5*time.Second, time.Millisecond, other.heard())
+	}, 20*time.Second, time.Millisecond, other.heard())
 	require.Equal(t, "[] [] 0 0", own.heard())
 }
 
@@ -164,7 +164,7 @@ func TestOnlyTheNodeThatGotWorkIsWoken(t *testing.T) {
 	}
 	teller.JobChanged("last")
 	for _, e := range []*ears{named, other} {
-		require.Eventually(t, func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.jobs) == 1 }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.jobs) == 1 }, 20*time.Second, time.Millisecond)
 	}
 	require.Equal(t, "[last] [] 0 0", other.heard())
 	a.mu.Lock()
@@ -180,7 +180,7 @@ func TestManyNewsAreFewMessages(t *testing.T) {
 	for i := range 10_000 {
 		teller.Notice(admission.Effect{Ready: 1, Shared: true, Rearmed: []*entity.Job{{ID: fmt.Sprint(i)}}})
 	}
-	require.Eventually(t, func() bool { other.mu.Lock(); defer other.mu.Unlock(); return other.ready > 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { other.mu.Lock(); defer other.mu.Unlock(); return other.ready > 0 }, 20*time.Second, time.Millisecond)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	require.Less(t, a.sent, 100)
@@ -194,7 +194,7 @@ func TestStrangeMessagesAreDropped(t *testing.T) {
 		require.NoError(t, a.Publish(t.Context(), []byte(m)))
 	}
 	require.NoError(t, a.Publish(t.Context(), []byte(`{"from":"b","jobs":["x"]}`)))
-	require.Eventually(t, func() bool { return ear.heard() == "[x] [] 0 0" }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return ear.heard() == "[x] [] 0 0" }, 20*time.Second, time.Millisecond)
 }
 
 func TestABrokenWireIsMended(t *testing.T) {
@@ -202,8 +202,8 @@ func TestABrokenWireIsMended(t *testing.T) {
 	teller, own := join(t, a, "a")
 	_, other := join(t, a, "b")
 	teller.JobChanged("lost")
-	require.Eventually(t, func() bool { return a.listening() >= 3 }, 5*time.Second, time.Millisecond, "it subscribes again")
-	require.Eventually(t, func() bool { return own.looked() == 1 && other.looked() == 1 }, 5*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool { return a.listening() >= 3 }, 20*time.Second, time.Millisecond, "it subscribes again")
+	require.Eventually(t, func() bool { return own.looked() == 1 && other.looked() == 1 }, 20*time.Second, time.Millisecond,
 		"a node looks for what it may have missed, each time that it hears again")
 	a.mu.Lock()
 	a.fail = nil
@@ -211,5 +211,5 @@ func TestABrokenWireIsMended(t *testing.T) {
 	require.Eventually(t, func() bool {
 		teller.JobChanged("later")
 		return other.heard() != "[] [] 0 0"
-	}, 5*time.Second, 10*time.Millisecond)
+	}, 20*time.Second, 10*time.Millisecond)
 }

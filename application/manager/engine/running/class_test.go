@@ -85,20 +85,21 @@ func firstClaim(t *testing.T, n *enginetest.Node, jobID string) entity.ClaimKey 
 // A time-out begins with the attempt: what waits for a slot is nobody's attempt.
 func TestTheTimeoutOfACommandBeginsWithIt(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{CommandSlots: 1})
-	job := n.Add(t, enginetest.Job("slow", func(j *entity.Job) { command(j); j.TimeoutSec = 1 }))
+	job := n.Add(t, enginetest.Job("slow", func(j *entity.Job) { command(j); j.TimeoutSec = 60 }))
+	deadlines, release := make(chan time.Time), make(chan struct{})
 	n.Script.Reply(func(ctx context.Context, _ entity.Run, _ entity.Reporter) entity.Outcome {
-		select {
-		case <-ctx.Done():
-			return enginetest.Stopped(ctx)
-		case <-time.After(400 * time.Millisecond):
-			return entity.Succeeded("")
-		}
+		deadline, _ := ctx.Deadline()
+		deadlines <- deadline
+		<-release
+		return entity.Succeeded("")
 	})
 	n.Start(t)
-	var rows []*entity.Execution
-	for range 5 { // the last one waits for longer than its time-out
-		rows = append(rows, startRun(t, n, job.ID))
-	}
+	rows := []*entity.Execution{startRun(t, n, job.ID), startRun(t, n, job.ID)}
+	<-deadlines // the other one waits for the slot
+	began := time.Now()
+	release <- struct{}{}
+	require.False(t, (<-deadlines).Before(began.Add(time.Minute)), "its time begins with its attempt")
+	release <- struct{}{}
 	for _, row := range rows {
 		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
 	}
@@ -169,11 +170,11 @@ func TestACancelOfAnAttemptThatDidNotBegin(t *testing.T) {
 // What an executor waits for before it begins counts for nothing.
 func TestWaitingBeforeTheBeginningDoesNotCount(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
-	job := n.Add(t, enginetest.Job("waits", func(j *entity.Job) { j.TimeoutSec = 1 }))
+	job := n.Add(t, enginetest.Job("waits", func(j *entity.Job) { j.TimeoutSec = 2 }))
 	overdue := make(chan bool, 1)
 	n.Script.Reply(func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 		begins := rep.Waits()
-		time.Sleep(1200 * time.Millisecond) // longer than its time-out, which is of real time
+		time.Sleep(2200 * time.Millisecond) // longer than its time-out, which is of real time
 		overdue <- ctx.Err() != nil
 		n.Clock.Advance(5 * time.Second)
 		begins()
