@@ -17,6 +17,7 @@ export GOFLAGS := $(strip $(GOFLAGS) $(STAMP))
 # Each make target may be narrowed: make test PACKAGES=./domain/...
 TEST_TIMEOUT ?= 15m
 CRASH_ROUNDS ?= 100
+CRASH_SEED   ?= 0
 FAULT_MINUTES ?= 10
 FAULT_SEED   ?= 0
 FAULT_ARGS   ?=
@@ -32,7 +33,7 @@ GO_SOURCES = $(wildcard *.go api application cmd domain infrastructure sdk sql t
 
 .PHONY: help
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: run
 run: build ## build, then run the standalone server with the example jobs
@@ -56,22 +57,36 @@ image: ## build the container image platform-scheduler, with its version and com
 		--build-arg COMMIT="$$(git rev-parse HEAD)" --build-arg BUILD_TIME="$$(date -u +%Y-%m-%dT%H:%M:%SZ)" .
 
 .PHONY: check
-check: ## the quick inner loop: format, vet, short tests, no servers
+check: ## format, vet and short tests, no servers: up to 2 minutes on 2 cores
 	@unformatted=$$(gofmt -l $(GO_SOURCES)); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
 	go vet $(PACKAGES)
 	go test -short $(PACKAGES)
 
 .PHONY: test
-test: ## vet and all tests with the race detector, beside a private MariaDB and Redis of each kind
+test: ## vet and all tests with the race detector, beside private servers: up to 15 minutes
 	@$(SERVICES)/install mysql redis race shell || $(SERVICES)/install mysql redis
 	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis sentinel rediscluster -- test/services/gotest $(PACKAGES)
 
+# Their sizes and seeds are those of .ci/run, which runs them, too.
+.PHONY: test-all
+test-all: ## test, then shorter crash, matrix, upgrade and fault tests: up to 60 minutes
+	@.ci/run test crash matrix upgrade fault
+
+.PHONY: soak
+soak: ## the long forms of crash, matrix, lease, fault (an hour) and bench: about four hours
+	@$(MAKE) crash
+	@$(MAKE) matrix
+	@$(MAKE) lease
+	@$(MAKE) fault FAULT_MINUTES=60
+	@$(MAKE) bench bench-cluster
+
+# CRASH_SEED repeats the choices of a run.
 .PHONY: crash
 crash: build ## kill nodes and servers under load for CRASH_ROUNDS rounds (100)
 	@$(SERVICES)/install mysql redis
 	CRASH_ROUNDS=$(CRASH_ROUNDS) $(SERVICES)/with mysql redis -- \
-		go test -count=1 -timeout 60m -v ./test/crash -run TestCrash -crash.long
+		go test -count=1 -timeout 60m -v ./test/crash -run TestCrash -crash.long -crash.seed=$(CRASH_SEED)
 
 # It starts servers of its own, because it kills them. FAULT_SEED repeats the plan of a run.
 .PHONY: fault
@@ -79,6 +94,11 @@ fault: ## disturb a cluster of three nodes in every way for FAULT_MINUTES (10)
 	@$(SERVICES)/install mysql redis
 	FAULT_MINUTES=$(FAULT_MINUTES) FAULT_SEED=$(FAULT_SEED) go test -count=1 -timeout $$(($(FAULT_MINUTES) + 20))m -v ./test/fault \
 		-run TestFault -fault.long -fault.redis $(FAULT_ARGS)
+
+.PHONY: lease
+lease: ## outages of the store and cuts of a node, each many times, for the leases of nodes
+	@$(SERVICES)/install mysql redis
+	go test -count=1 -timeout 90m -v ./test/fault -run 'TestAnOutageOfTheStore|TestANodeThatIsCutOff|TestLossesOfNodes' -lease.long
 
 .PHONY: upgrade
 upgrade: ## replace nodes of the former release by new ones under load; needs a clone with its history
@@ -122,6 +142,10 @@ bench-cluster: build ## the benches of three nodes, on a durable private MariaDB
 .PHONY: lint
 lint: ## golangci-lint with the house's rules; its first build takes a minute or two
 	$(LINTER) run $(PACKAGES)
+
+.PHONY: vulnerabilities
+vulnerabilities: ## known vulnerabilities that this code reaches; asks vuln.go.dev
+	go tool -modfile=tools/go.mod govulncheck ./...
 
 .PHONY: fmt
 fmt: ## format the Go code as the linter wants it
