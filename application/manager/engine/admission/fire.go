@@ -1,6 +1,7 @@
-// Package admission turns fires into executions and keeps the places of
+// Package admission turns fires into executions and gives slots to those of
 // jobs whose fires must know of each other. All of it runs inside the caller's
-// transaction; the caller holds the locks of the jobs (engine rule 16).
+// transaction; the caller holds the locks of the jobs (engine rule 16, see
+// docs/rules.md).
 package admission
 
 import (

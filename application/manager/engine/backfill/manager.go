@@ -1,6 +1,6 @@
 // Package backfill runs the nominal times of past ranges, each once. What is to
 // be run stands in the store, so a node that dies loses nothing: whoever looks
-// next goes on at the cursor.
+// next goes on at the cursor. The rules of the engine are in docs/rules.md.
 package backfill
 
 import (

@@ -1,7 +1,7 @@
 // Package detached keeps runs that go on without a node: asynchronous calls
 // that their targets accepted. Any node issues the tokens with which targets
 // report, takes their reports, and ends what nobody reports about in time
-// (engine rule 19). All of it stands in the store.
+// (engine rule 19, see docs/rules.md). All of it stands in the store.
 package detached
 
 import (

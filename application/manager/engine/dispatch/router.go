@@ -1,5 +1,6 @@
 // Package dispatch decides on which node waiting runs wait: when they become
-// ready, and again when that node drains, dies or has no room (docs/routing.md).
+// ready, and again when that node drains, dies or has no room (docs/routing.md;
+// engine rules 15, 18 and 34 in docs/rules.md).
 package dispatch
 
 import (

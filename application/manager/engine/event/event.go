@@ -1,4 +1,5 @@
-// Package event makes the outbox rows that accompany changes of state.
+// Package event makes the outbox rows that accompany changes of state (engine
+// rule 24, see docs/rules.md).
 package event
 
 import (

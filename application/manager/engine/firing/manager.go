@@ -1,6 +1,7 @@
 // Package firing turns schedules into executions: a look-ahead scan finds the
 // jobs that are due soon, a timing wheel holds them until they are due, and a
-// batcher opens one transaction for many fires (engine rules 3–14).
+// batcher opens one transaction for many fires (engine rules 3–14, see
+// docs/rules.md).
 package firing
 
 import (

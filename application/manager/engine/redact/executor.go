@@ -1,5 +1,6 @@
 // Package redact gives runs the secrets that their definitions name, and
-// keeps the values out of everything that a run says.
+// keeps the values out of everything that a run says. The rules of the engine
+// are in docs/rules.md.
 package redact
 
 import (

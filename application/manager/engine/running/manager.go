@@ -1,6 +1,6 @@
 // Package running carries executions from WAITING to their final state: it
 // claims what is ready, runs it, and records how it ended, each write guarded
-// by node, epoch and fencing token (engine rules 15–24).
+// by node, epoch and fencing token (engine rules 15–24, see docs/rules.md).
 package running
 
 import (
