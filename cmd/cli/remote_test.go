@@ -14,9 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeAPI answers what a test says, and keeps what it was asked.
+// fakeAPI answers what a test says, one call at a time, and keeps what it was
+// asked.
 type fakeAPI struct {
 	*httptest.Server
+	one   sync.Mutex
 	mu    sync.Mutex
 	calls []string
 }
@@ -28,6 +30,8 @@ func newFakeAPI(t *testing.T, answer http.HandlerFunc) *fakeAPI {
 		f.mu.Lock()
 		f.calls = append(f.calls, r.Method+" "+strings.TrimPrefix(r.URL.Path, "/api/v1"))
 		f.mu.Unlock()
+		f.one.Lock()
+		defer f.one.Unlock()
 		answer(w, r)
 	}))
 	t.Cleanup(f.Close)
@@ -188,6 +192,7 @@ func TestALogIsFollowedOverARestart(t *testing.T) {
 	require.Contains(t, errOut, "--- attempt 2 ---\n2026-11-22 08:00:02+08:00 again\n")
 	require.Contains(t, errOut, "trying again until the run has ended")
 	require.True(t, strings.HasSuffix(errOut, "error: the run ended as DEAD (EXIT_CODE): ended with exit code 3\n"), errOut)
+	api.Close() // all answers are given
 	require.Equal(t, []string{"", "", "1", "1", "1"}, from, "it goes on after the last line")
 }
 
