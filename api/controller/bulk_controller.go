@@ -91,7 +91,7 @@ func (b *BulkController) ResumeJobs(c *gin.Context) error {
 func (b *BulkController) DeleteJobs(c *gin.Context) error {
 	var mu sync.Mutex
 	deleted := map[string]string{}
-	body, err := request.ReadBulk(c.Request, false)
+	body, err := request.ReadBulk(c.Request)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (b *BulkController) DiscardLetters(c *gin.Context) error {
 }
 
 func (b *BulkController) byID(c *gin.Context, o middleware.Object, p permission.Permission, do one) error {
-	body, err := request.ReadBulk(c.Request, false)
+	body, err := request.ReadBulk(c.Request)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (b *BulkController) byID(c *gin.Context, o middleware.Object, p permission.
 }
 
 func (b *BulkController) byCause(c *gin.Context, do one) error {
-	body, err := request.ReadBulk(c.Request, true)
+	body, err := request.ReadBulkLetters(c.Request)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (j *JobController) Restore(c *gin.Context) error {
 //	@Failure 409 {object} problem.Problem "the name is taken, or a call with the same key is in progress"
 //	@Router /api/v1/jobs/{id}/copy [post]
 func (j *JobController) Copy(c *gin.Context) error {
-	name, group, err := request.ReadCopy(c.Request)
+	as, err := request.ReadCopy(c.Request)
 	if err != nil {
 		return err
 	}
@@ -104,13 +104,13 @@ func (j *JobController) Copy(c *gin.Context) error {
 		return err
 	}
 	target := *from
-	if group != "" {
-		target.Group = group
+	if as.Group != "" {
+		target.Group = as.Group
 	}
 	if err := middleware.PermitDefinition(c, &target); err != nil {
 		return err
 	}
-	job, err := j.jobs.Copy(c.Request.Context(), c.Param("id"), name, group)
+	job, err := j.jobs.Copy(c.Request.Context(), c.Param("id"), as.Name, as.Group)
 	if err != nil {
 		return err
 	}

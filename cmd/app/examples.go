@@ -1,13 +1,11 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,10 +82,5 @@ func (s *Server) readJobs(ctx context.Context, file string) ([]request.JobInput,
 // would: unknown fields and wrong values are refused, all at once.
 func (e *Engine) ReadJob(ctx context.Context, body []byte) (request.JobInput, error) {
 	reader := request.JobReader{TimeZone: e.cfg.Server.TimeZone, Checker: e.checker, Now: e.Clock.Now}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/jobs", bytes.NewReader(body))
-	if err != nil {
-		return request.JobInput{}, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	return reader.Create(r)
+	return reader.Read(ctx, body)
 }

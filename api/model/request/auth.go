@@ -1,10 +1,6 @@
 package request
 
-import (
-	"net/http"
-
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
-)
+import "net/http"
 
 // Login is the body of POST /auth/login.
 type Login struct {
@@ -16,13 +12,10 @@ type Login struct {
 
 // ReadLogin reads it.
 func ReadLogin(r *http.Request) (Login, error) {
-	var l Login
-	err := readFields(r, func(b *binder) {
-		b.required("username", &l.Username)
-		b.required("password", &l.Password)
-		b.boolean("cookie", &l.Cookie)
+	return readBody(r, func(l *Login, f *faults) {
+		f.required("username", l.Username)
+		f.required("password", l.Password)
 	})
-	return l, err
 }
 
 // ChangePassword is the body of POST /auth/password.
@@ -35,32 +28,8 @@ type ChangePassword struct {
 
 // ReadChangePassword reads it.
 func ReadChangePassword(r *http.Request) (ChangePassword, error) {
-	var c ChangePassword
-	err := readFields(r, func(b *binder) {
-		b.required("oldPassword", &c.OldPassword)
-		b.required("newPassword", &c.NewPassword)
-		b.boolean("keepTokens", &c.KeepTokens)
+	return readBody(r, func(c *ChangePassword, f *faults) {
+		f.required("oldPassword", c.OldPassword)
+		f.required("newPassword", c.NewPassword)
 	})
-	return c, err
-}
-
-// readFields binds a body that is an object.
-func readFields(r *http.Request, bind func(*binder)) error {
-	o, err := parse(r, false)
-	if err != nil {
-		return err
-	}
-	var f faults
-	b := newBinder(o, &f)
-	bind(b)
-	b.close()
-	return apperror.Invalid(f.list)
-}
-
-// required binds a text that must not be empty.
-func (b *binder) required(name string, dst *string) {
-	before := len(b.faults.list)
-	if b.text(name, dst); *dst == "" && len(b.faults.list) == before {
-		b.faults.add(name, "required", "is required")
-	}
 }

@@ -5,10 +5,9 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service"
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
-// BackfillBody documents the body of POST /jobs/{id}/backfill.
+// BackfillBody is the body of POST /jobs/{id}/backfill.
 type BackfillBody struct {
 	From time.Time `json:"from" format:"date-time"`
 	// To is exclusive, and past.
@@ -21,17 +20,9 @@ type BackfillBody struct {
 // Backfill reads the body of POST /jobs/{id}/backfill. dryRun asks what would
 // run, and runs nothing.
 func (r JobReader) Backfill(req *http.Request) (n service.Backfill, dryRun bool, err error) {
-	n.MaxParallel = 1
-	o, err := parse(req, false)
-	if err != nil {
-		return n, false, err
-	}
-	var f faults
-	b := newBinder(o, &f)
-	b.time("from", &n.From)
-	b.time("to", &n.To)
-	b.boolean("dryRun", &dryRun)
-	integer(b, "maxParallel", &n.MaxParallel)
-	b.close()
-	return n, dryRun, apperror.Invalid(merge(f.list, n.Validate(r.Now())))
+	body, err := readBody(req, func(body *BackfillBody, f *faults) {
+		n = service.Backfill{From: body.From, To: body.To, MaxParallel: body.MaxParallel}
+		f.list = merge(f.list, n.Validate(r.Now()))
+	})
+	return n, body.DryRun, err
 }

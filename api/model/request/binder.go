@@ -29,12 +29,24 @@ func (f *faults) add(field, code, format string, args ...any) {
 }
 
 // binder takes the fields of one object one by one. A field that is absent or
-// null leaves its destination as it is. What is left at the end is unknown.
+// null is not read. What is left at the end is unknown.
 type binder struct {
 	path   string
 	object *object
 	taken  map[string]bool
 	faults *faults
+}
+
+// has reports whether something is wrong with a field.
+func (f *faults) has(field string) bool {
+	return slices.ContainsFunc(f.list, func(wrong apperror.Field) bool { return wrong.Field == field })
+}
+
+// required adds a field that must not be empty, and is.
+func (f *faults) required(field, value string) {
+	if value == "" && !f.has(field) {
+		f.add(field, "required", "is required")
+	}
 }
 
 func newBinder(o *object, f *faults) *binder {
@@ -53,90 +65,89 @@ func (b *binder) wrongType(name, want string, got any) {
 	b.faults.add(join(b.path, name), "wrong_type", "must be %s, not %s", want, typeName(got))
 }
 
-// text binds a text; enumerations are checked by the validation.
-func (b *binder) text(name string, dst *string) {
-	if v, ok := b.take(name); ok {
-		if s, isText := v.(string); isText {
-			*dst = s
-		} else {
-			b.wrongType(name, "a text", v)
-		}
-	}
-}
-
-// enum binds a text of a named type.
-func enum[T ~string](b *binder, name string, dst *T) {
-	s := string(*dst)
-	b.text(name, &s)
-	*dst = T(s)
-}
-
-// integer binds a whole number; T may be narrower than what JSON can hold.
-func integer[T ~int | ~int64](b *binder, name string, dst *T) {
+// text reads a string; the validation checks enumerations.
+func (b *binder) text(name string) (s string, ok bool) {
 	v, ok := b.take(name)
 	if !ok {
-		return
+		return "", false
 	}
-	n, isNumber := v.(json.Number)
-	if !isNumber {
-		b.wrongType(name, "a whole number", v)
-		return
+	if s, ok = v.(string); !ok {
+		b.wrongType(name, "a string", v)
 	}
-	i, err := strconv.ParseInt(n.String(), 10, 64)
+	return s, ok
+}
+
+// integer reads a whole number of at most so many bits.
+func (b *binder) integer(name string, bits int) (i int64, ok bool) {
+	n, ok := b.number(name, "a whole number")
+	if !ok {
+		return 0, false
+	}
+	i, err := strconv.ParseInt(n, 10, bits)
 	switch {
-	case err == nil && int64(T(i)) == i:
-		*dst = T(i)
-	case strings.ContainsAny(n.String(), ".eE"):
+	case err == nil:
+		return i, true
+	case strings.ContainsAny(n, ".eE"):
 		b.faults.add(join(b.path, name), "not_an_integer", "must be a whole number without fraction or exponent")
 	default:
 		b.faults.add(join(b.path, name), "out_of_range", "is beyond the range of whole numbers")
 	}
+	return 0, false
 }
 
-func (b *binder) float(name string, dst *float64) {
-	v, ok := b.take(name)
+func (b *binder) float(name string) (f float64, ok bool) {
+	n, ok := b.number(name, "a number")
 	if !ok {
-		return
+		return 0, false
 	}
-	n, isNumber := v.(json.Number)
-	if !isNumber {
-		b.wrongType(name, "a number", v)
-		return
-	}
-	f, err := n.Float64()
+	f, err := strconv.ParseFloat(n, 64)
 	if err != nil {
 		b.faults.add(join(b.path, name), "out_of_range", "is beyond the range of numbers")
-		return
+		return 0, false
 	}
-	*dst = f
+	return f, true
 }
 
-func (b *binder) boolean(name string, dst *bool) {
-	if v, ok := b.take(name); ok {
-		if x, isBool := v.(bool); isBool {
-			*dst = x
-		} else {
-			b.wrongType(name, "true or false", v)
-		}
-	}
-}
-
-func (b *binder) time(name string, dst *time.Time) {
+// number reads the digits of a number, as they stand in the body.
+func (b *binder) number(name, want string) (digits string, ok bool) {
 	v, ok := b.take(name)
 	if !ok {
-		return
+		return "", false
 	}
-	s, isText := v.(string)
-	if !isText {
-		b.wrongType(name, "a time as text, such as 2026-11-20T21:33:00.000Z", v)
-		return
+	n, ok := v.(json.Number)
+	if !ok {
+		b.wrongType(name, want, v)
 	}
-	t, err := ParseTime(s)
-	if err != "" {
-		b.faults.add(join(b.path, name), "invalid_time", "%s", err)
-		return
+	return n.String(), ok
+}
+
+func (b *binder) boolean(name string) (value, ok bool) {
+	v, ok := b.take(name)
+	if !ok {
+		return false, false
 	}
-	*dst = t
+	if value, ok = v.(bool); !ok {
+		b.wrongType(name, "true or false", v)
+	}
+	return value, ok
+}
+
+func (b *binder) time(name string) (t time.Time, ok bool) {
+	v, ok := b.take(name)
+	if !ok {
+		return t, false
+	}
+	s, ok := v.(string)
+	if !ok {
+		b.wrongType(name, "a time as a string, such as 2026-11-20T21:33:00.000Z", v)
+		return t, false
+	}
+	t, remedy := ParseTime(s)
+	if remedy != "" {
+		b.faults.add(join(b.path, name), "invalid_time", "%s", remedy)
+		return t, false
+	}
+	return t, true
 }
 
 // rfc3339 is stricter than the standard library, which also takes one-digit
@@ -162,21 +173,22 @@ func ParseTime(s string) (t time.Time, remedy string) {
 	return t, ""
 }
 
-// strings binds an array of texts.
+// strings reads an array of strings; it is not nil where one is given.
 func (b *binder) strings(name string) (out []string, ok bool) {
 	v, ok := b.take(name)
 	if !ok {
 		return nil, false
 	}
-	items, isArray := v.([]any)
-	if !isArray {
-		b.wrongType(name, "an array of texts", v)
+	items, ok := v.([]any)
+	if !ok {
+		b.wrongType(name, "an array of strings", v)
 		return nil, false
 	}
+	out = []string{}
 	for i, item := range items {
-		s, isText := item.(string)
-		if !isText {
-			b.wrongType(name+"["+strconv.Itoa(i)+"]", "a text", item)
+		s, isString := item.(string)
+		if !isString {
+			b.wrongType(name+"["+strconv.Itoa(i)+"]", "a string", item)
 			ok = false
 			continue
 		}
@@ -185,24 +197,17 @@ func (b *binder) strings(name string) (out []string, ok bool) {
 	return out, ok
 }
 
-// labels binds an object of texts.
-func (b *binder) labels(name string, dst *map[string]string) {
-	if out, given := b.labelsOf(name); given {
-		*dst = out
-	}
-}
-
-// labelsOf reads an object of texts; given is false when there is none.
-func (b *binder) labelsOf(name string) (out map[string]string, given bool) {
+// labels reads an object of strings.
+func (b *binder) labels(name string) (out map[string]string, ok bool) {
 	o, ok := b.rawObject(name)
 	if !ok {
 		return nil, false
 	}
 	out = make(map[string]string, len(o.names))
 	for _, key := range o.names {
-		s, isText := o.fields[key].(string)
-		if !isText {
-			b.wrongType(name+"."+key, "a text", o.fields[key])
+		s, isString := o.fields[key].(string)
+		if !isString {
+			b.wrongType(name+"."+key, "a string", o.fields[key])
 			continue
 		}
 		out[key] = s
@@ -223,18 +228,18 @@ func (b *binder) rawObject(name string) (*object, bool) {
 	return o, true
 }
 
-// raw binds an object whose inside is not looked at here, as compact JSON.
-func (b *binder) raw(name string, dst *string) {
+// raw reads an object, whatever it holds, as compact JSON.
+func (b *binder) raw(name string) (text string, ok bool) {
 	o, ok := b.rawObject(name)
 	if !ok {
-		return
+		return "", false
 	}
-	text, err := o.MarshalJSON()
+	compact, err := o.MarshalJSON()
 	if err != nil {
 		b.faults.add(join(b.path, name), "invalid", "cannot be kept as JSON")
-		return
+		return "", false
 	}
-	*dst = escapeControls(string(text))
+	return escapeControls(string(compact)), true
 }
 
 // escapeControls escapes the control characters that JSON allows as they are,
@@ -254,15 +259,17 @@ func escapeControls(text string) string {
 	return b.String()
 }
 
-// nested runs fn with a binder of an object inside, and closes it.
-func (b *binder) nested(name string, fn func(*binder)) {
+// nested runs fn with a binder of an object inside, and closes it; ok is false
+// when there is no object.
+func (b *binder) nested(name string, fn func(*binder)) (ok bool) {
 	o, ok := b.rawObject(name)
 	if !ok {
-		return
+		return false
 	}
 	child := &binder{path: join(b.path, name), object: o, taken: map[string]bool{}, faults: b.faults}
 	fn(child)
 	child.close()
+	return true
 }
 
 // each runs fn with a binder of every object of an array, with faults of its

@@ -238,7 +238,7 @@ func typeName(v any) string {
 	case bool:
 		return "true or false"
 	case string:
-		return "a text"
+		return "a string"
 	case json.Number:
 		return "a number"
 	case []any:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -27,7 +28,7 @@ type DocumentBody struct {
 	Jobs    []JobBody           `json:"jobs,omitempty"`
 }
 
-// DocumentGroupBody documents a group of a document.
+// DocumentGroupBody is a group of a document.
 type DocumentGroupBody struct {
 	Name           string `json:"name"`
 	MaxConcurrency int    `json:"maxConcurrency,omitempty"`
@@ -72,12 +73,11 @@ func duplicate(b *binder, list string, first int) apperror.Field {
 }
 
 func bindVersion(b *binder) {
-	version := 0
-	integer(b, "version", &version)
+	version, read := b.integer("version", strconv.IntSize)
 	switch given := b.object.fields["version"] != nil; {
 	case !given:
 		b.faults.add("version", "required", "must be %d, the form of the document", vo.DocumentVersion)
-	case version != vo.DocumentVersion && len(b.faults.list) == 0:
+	case read && version != vo.DocumentVersion:
 		b.faults.add("version", "unsupported", "must be %d; other forms are not known here", vo.DocumentVersion)
 	}
 }
@@ -86,10 +86,8 @@ func bindGroups(b *binder) []entity.Group {
 	var out []entity.Group
 	places := map[string]int{}
 	b.each("groups", func(i int, group *binder) bool {
-		var g entity.Group
-		group.text("name", &g.Name)
-		integer(group, "maxConcurrency", &g.MaxConcurrency)
-		group.close()
+		body := bind[DocumentGroupBody](group)
+		g := entity.Group{Name: body.Name, MaxConcurrency: body.MaxConcurrency}
 		wrong := merge(group.faults.list, within(group.path, validation.Group(g)))
 		if first, twice := places[g.Name]; twice {
 			wrong = merge(wrong, []apperror.Field{duplicate(group, "groups", first)})
@@ -130,13 +128,8 @@ func parseDocument(r *http.Request) (*object, error) {
 
 // bindEntry reads one job of a document.
 func (r JobReader) bindEntry(b *binder, now time.Time) service.Definition {
-	var d service.Definition
-	if b.object.fields["enabled"] != nil {
-		d.Enabled = new(bool)
-		b.boolean("enabled", d.Enabled)
-	}
-	b.ignore("enabled", "version")
-	d.Job = r.bind(b)
+	body := bind[JobBody](b)
+	d := service.Definition{Job: body.job(r.TimeZone), Enabled: body.Enabled}
 	for _, field := range merge(b.faults.list, within(b.path, r.findings(d.Job, now))) {
 		if past(field) {
 			d.Past = append(d.Past, field)

@@ -8,66 +8,46 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
-// GroupBody documents the body of POST /groups.
+// GroupBody is the body of POST /groups.
 type GroupBody struct {
 	Name string `json:"name" maxLength:"100"`
 	GroupSettings
 }
 
-// GroupChange documents the body of PUT /groups/{name}. A name must be that of
-// the group.
+// GroupChange is the body of PUT /groups/{name}. A name must be that of the group.
 type GroupChange struct {
-	Name string `json:"name,omitempty"`
+	Name *string `json:"name,omitempty"`
 	GroupSettings
 }
 
-// GroupSettings documents what both have in common.
+// GroupSettings is what both have in common.
 type GroupSettings struct {
 	// MaxConcurrency is how many fires of its jobs may run at once; 0 is any number.
-	MaxConcurrency int       `json:"maxConcurrency,omitempty" minimum:"0" maximum:"10000"`
-	Version        int       `json:"version,omitempty"`
-	Paused         bool      `json:"paused,omitempty" readonly:"true"`
-	Settled        bool      `json:"settled,omitempty" readonly:"true"`
-	PausedAt       time.Time `json:"pausedAt,omitempty" format:"date-time" readonly:"true"`
-	PausedUntil    time.Time `json:"pausedUntil,omitempty" format:"date-time" readonly:"true"`
-	PauseReason    string    `json:"pauseReason,omitempty" readonly:"true"`
-	PauseUser      string    `json:"pauseUser,omitempty" readonly:"true"`
-	CreateTime     time.Time `json:"createTime,omitempty" format:"date-time" readonly:"true"`
-	UpdateTime     time.Time `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
-}
-
-// Group is the body of POST and PUT under /groups.
-type Group struct {
-	Name           string
-	MaxConcurrency int
-	// Version is 0 when it was not given.
-	Version int
+	MaxConcurrency int `json:"maxConcurrency,omitempty" minimum:"0" maximum:"10000"`
+	// Version is 0 where it was not given.
+	Version     int       `json:"version,omitempty"`
+	Paused      bool      `json:"paused,omitempty" readonly:"true"`
+	Settled     bool      `json:"settled,omitempty" readonly:"true"`
+	PausedAt    time.Time `json:"pausedAt,omitempty" format:"date-time" readonly:"true"`
+	PausedUntil time.Time `json:"pausedUntil,omitempty" format:"date-time" readonly:"true"`
+	PauseReason string    `json:"pauseReason,omitempty" readonly:"true"`
+	PauseUser   string    `json:"pauseUser,omitempty" readonly:"true"`
+	CreateTime  time.Time `json:"createTime,omitempty" format:"date-time" readonly:"true"`
+	UpdateTime  time.Time `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
 }
 
 // ReadGroup reads the body of POST /groups.
-func ReadGroup(r *http.Request) (Group, error) { return readGroup(r, "") }
+func ReadGroup(r *http.Request) (GroupBody, error) { return readBody[GroupBody](r, nil) }
 
 // ReadGroupChange reads the body of PUT /groups/{name}. A group cannot be
 // renamed: jobs name it.
-func ReadGroupChange(r *http.Request, name string) (Group, error) { return readGroup(r, name) }
-
-func readGroup(r *http.Request, name string) (g Group, err error) {
-	o, err := parse(r, false)
-	if err != nil {
-		return g, err
-	}
-	var f faults
-	b := newBinder(o, &f)
-	g.Name = name
-	b.text("name", &g.Name)
-	integer(b, "maxConcurrency", &g.MaxConcurrency)
-	integer(b, "version", &g.Version)
-	b.ignore("paused", "settled", "createTime", "updateTime", "pausedAt", "pausedUntil", "pauseReason", "pauseUser")
-	b.close()
-	if name != "" && g.Name != name {
-		f.add("name", "unchangeable", "a group cannot be renamed: make another one and copy the jobs to it")
-	}
-	return g, apperror.Invalid(f.list)
+func ReadGroupChange(r *http.Request, name string) (GroupSettings, error) {
+	body, err := readBody(r, func(body *GroupChange, f *faults) {
+		if or(body.Name, name) != name {
+			f.add("name", "unchangeable", "a group cannot be renamed: make another one and copy the jobs to it")
+		}
+	})
+	return body.GroupSettings, err
 }
 
 // VersionMismatch is the answer to an If-Match that does not hold.

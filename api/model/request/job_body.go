@@ -1,35 +1,39 @@
 package request
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// JobBody documents the body of POST /jobs.
+// JobBody is the body of POST /jobs, and a job of a document.
 type JobBody struct {
 	JobSettings
 	// Enabled false leaves the job CREATED.
-	Enabled bool `json:"enabled,omitempty" default:"true"`
-	Version int  `json:"version,omitempty" readonly:"true"`
+	Enabled *bool `json:"enabled,omitempty" default:"true"`
+	Version int   `json:"version,omitempty" readonly:"true"`
 }
 
-// JobChange documents the body of PUT /jobs/{id}.
+// JobChange is the body of PUT /jobs/{id}.
 type JobChange struct {
 	JobSettings
 	// Version is the one that was edited; If-Match may name it instead.
-	Version int `json:"version,omitempty" minimum:"1"`
+	Version *int `json:"version,omitempty" minimum:"1"`
 }
 
-// JobSettings documents what both have in common. What is absent or null is at
-// its default.
+// JobSettings is what both have in common. What is absent or null is at its
+// default.
 type JobSettings struct {
 	// Name is unique in the group.
 	Name string `json:"name" maxLength:"100"`
 	// Description is for people.
 	Description string `json:"description,omitempty" maxLength:"2000"`
 	// Group comes into being with its first job.
-	Group string `json:"group,omitempty" maxLength:"100" default:"default"`
+	Group *string `json:"group,omitempty" maxLength:"100" default:"default"`
 	// Labels are the user's own; nothing depends on them.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Owner says whom to ask.
@@ -44,7 +48,7 @@ type JobSettings struct {
 	// CUSTOM the handler. At most 64 KiB.
 	JobData DataForms `json:"jobData,omitempty"`
 	// Schedule is when the job fires by itself; without one it never does.
-	Schedule ScheduleBody `json:"schedule,omitempty"`
+	Schedule *ScheduleBody `json:"schedule,omitempty"`
 	// Priority is that of waiting runs, 10 the most urgent.
 	Priority int `json:"priority,omitempty" minimum:"1" maximum:"10" default:"5"`
 	// TimeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
@@ -85,7 +89,30 @@ type JobSettings struct {
 	PauseUser    string           `json:"pauseUser,omitempty" readonly:"true"`
 }
 
-// ScheduleBody documents when a job fires, and what happens to missed fires.
+// job is the job of which this was said. timeZone is for a schedule without one.
+func (s *JobSettings) job(timeZone string) *entity.Job {
+	j := &entity.Job{
+		Name: s.Name, Description: s.Description, Group: or(s.Group, validation.DefaultGroup), Labels: s.Labels, Owner: s.Owner,
+		Type: entity.JobType(s.JobType), Class: s.JobClass, Data: cmp.Or(s.JobData.text, "{}"),
+		Priority: s.Priority, TimeoutSec: s.TimeoutSec, StartDeadlineSec: s.StartDeadlineSec, Retry: s.RetryPolicy.policy(),
+		Overlap: entity.OverlapPolicy(s.OverlapPolicy), MaxConcurrency: s.MaxConcurrency, MaxQueued: s.MaxQueued,
+		ShardCount: s.ShardCount, Broadcast: s.Broadcast,
+		Routing:    entity.Routing{Strategy: entity.RoutingStrategy(s.Routing.Strategy), Labels: s.Routing.Labels},
+		OnNodeLoss: entity.OnNodeLoss(s.OnNodeLoss),
+	}
+	if j.Type == FormerCommand {
+		j.Type = entity.JobCommand
+	}
+	plan := s.Schedule
+	if plan == nil {
+		none := atDefaults[ScheduleBody]()
+		none.Kind, plan = string(schedule.None), &none
+	}
+	j.Schedule, j.Misfire = plan.spec(timeZone), plan.misfire()
+	return j
+}
+
+// ScheduleBody is when a job fires, and what happens to missed fires.
 type ScheduleBody struct {
 	ScheduleTimes
 	// MisfirePolicy decides on fires that could not be fired in time: run the latest
@@ -99,7 +126,14 @@ type ScheduleBody struct {
 	MisfireMaxFires int `json:"misfireMaxFires,omitempty" minimum:"1" maximum:"10000" default:"1000"`
 }
 
-// ScheduleTimes documents what says when a job fires.
+func (s *ScheduleBody) misfire() entity.Misfire {
+	return entity.Misfire{
+		Policy: entity.MisfirePolicy(s.MisfirePolicy), ThresholdSec: s.MisfireThresholdSec,
+		WindowSec: s.MisfireWindowSec, MaxFires: s.MisfireMaxFires,
+	}
+}
+
+// ScheduleTimes says when a job fires.
 type ScheduleTimes struct {
 	// Kind is CRON where a schedule does not say it.
 	Kind string `json:"kind,omitempty" enums:"CRON,FIXED_RATE,FIXED_DELAY,ONCE,NONE" default:"CRON"`
@@ -112,7 +146,7 @@ type ScheduleTimes struct {
 	// At is needed by ONCE.
 	At time.Time `json:"at,omitempty" format:"date-time"`
 	// TimeZone is an IANA name; absent, it is that of the server's configuration.
-	TimeZone string `json:"timeZone,omitempty"`
+	TimeZone *string `json:"timeZone,omitempty"`
 	// StartTime is the first moment at which the job fires.
 	StartTime time.Time `json:"startTime,omitempty" format:"date-time"`
 	// EndTime is the last moment at which the job fires.
@@ -127,7 +161,15 @@ type ScheduleTimes struct {
 	DSTOverlap string `json:"dstOverlap,omitempty" enums:"FIRST,BOTH" default:"FIRST"`
 }
 
-// RetryBody documents how a failed run is repeated.
+func (s *ScheduleTimes) spec(timeZone string) schedule.Spec {
+	return schedule.Spec{
+		Kind: schedule.Kind(s.Kind), CronExpression: s.CronExpression, Dialect: cronexpr.Dialect(s.Dialect), IntervalMs: s.IntervalMs, At: s.At,
+		TimeZone: or(s.TimeZone, cmp.Or(timeZone, validation.DefaultTimeZone)), StartTime: s.StartTime, EndTime: s.EndTime, JitterMs: s.JitterMs,
+		DstGap: cronexpr.Gap(s.DSTGap), DstOverlap: cronexpr.Overlap(s.DSTOverlap),
+	}
+}
+
+// RetryBody is how a failed run is repeated.
 type RetryBody struct {
 	// MaxRetries 0 is none: the run is FAILED, and no dead letter.
 	MaxRetries int `json:"maxRetries,omitempty" minimum:"0" maximum:"1000" default:"0"`
@@ -136,17 +178,38 @@ type RetryBody struct {
 	// IntervalMs is the first wait.
 	IntervalMs int64 `json:"intervalMs,omitempty" minimum:"0" maximum:"86400000" default:"1000"`
 	// MaxIntervalMs is the longest wait, at least intervalMs.
-	MaxIntervalMs int64 `json:"maxIntervalMs,omitempty" minimum:"0" maximum:"86400000" default:"60000"`
+	MaxIntervalMs *int64 `json:"maxIntervalMs,omitempty" minimum:"0" maximum:"86400000" default:"60000"`
 	// Jitter is the share by which each wait is drawn shorter or longer.
 	Jitter float64 `json:"jitter,omitempty" minimum:"0" maximum:"1" default:"0.1"`
 	// NoRetryOn names reasons that a repetition does not mend, such as INVALID.
 	NoRetryOn []string `json:"noRetryOn,omitempty"`
 }
 
-// RoutingBody documents where a job runs.
+func (s *RetryBody) policy() entity.RetryPolicy {
+	p := entity.RetryPolicy{
+		MaxRetries: s.MaxRetries, Backoff: entity.Backoff(s.Backoff), IntervalMs: s.IntervalMs,
+		// A longest wait that nobody named must not forbid a longer first one.
+		MaxIntervalMs: or(s.MaxIntervalMs, max(validation.DefaultRetryMaxIntervalMs, s.IntervalMs)),
+		Jitter:        s.Jitter,
+	}
+	for _, reason := range s.NoRetryOn {
+		p.NoRetryOn = append(p.NoRetryOn, entity.Reason(reason))
+	}
+	return p
+}
+
+// RoutingBody is where a job runs.
 type RoutingBody struct {
 	// Strategy chooses among the nodes that fit; ANY leaves it to whoever is free.
 	Strategy string `json:"strategy,omitempty" enums:"ANY,ROUND_ROBIN,RANDOM,WEIGHTED,LEAST_LOADED,CONSISTENT_HASH,FIRST,LAST,LFU,LRU,FAILOVER,BUSY_OVER" default:"ANY"`
 	// Labels are those that a node must carry.
 	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// or is what was given, or else the default.
+func or[T any](given *T, standard T) T {
+	if given == nil {
+		return standard
+	}
+	return *given
 }

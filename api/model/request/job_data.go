@@ -1,7 +1,10 @@
 package request
 
-// DataForms documents what jobData holds, by the type of the job.
+// DataForms is jobData. It is kept as it was written; the fields document what it
+// holds, by the type of the job.
 type DataForms struct {
+	// text is the JSON object.
+	text    string
 	HTTP    HTTPData    `json:"HTTP"`
 	Command CommandData `json:"COMMAND"`
 	Custom  HandlerData `json:"CUSTOM"`

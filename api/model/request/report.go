@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"unicode/utf8"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -20,7 +19,7 @@ const (
 // that it speaks for its attempt.
 const RunToken = "X-Scheduler-Run-Token"
 
-// ReportBody documents the body of POST /executions/{id}/report.
+// ReportBody is the body of POST /executions/{id}/report.
 type ReportBody struct {
 	// Status ends the attempt; absent, the run goes on.
 	Status  string `json:"status,omitempty" enums:"SUCCESS,FAILED"`
@@ -29,51 +28,35 @@ type ReportBody struct {
 	// NoRetry makes a failure final.
 	NoRetry bool `json:"noRetry,omitempty"`
 	// Progress is in percent.
-	Progress int `json:"progress,omitempty" minimum:"0" maximum:"100"`
+	Progress *int `json:"progress,omitempty" minimum:"0" maximum:"100"`
 	// Checkpoint is what the next attempt is given.
-	Checkpoint string `json:"checkpoint,omitempty" maxLength:"65536"`
+	Checkpoint *string `json:"checkpoint,omitempty" maxLength:"65536"`
 	// Lines go to the log, at most 1000 at once.
 	Lines []string `json:"lines,omitempty"`
 }
 
 // ReadReport reads the body of POST /executions/{id}/report.
 func ReadReport(r *http.Request) (entity.RunReport, error) {
-	report := entity.RunReport{Progress: -1}
-	o, err := parse(r, false)
-	if err != nil {
-		return report, err
-	}
-	var f faults
-	b := newBinder(o, &f)
-	enum(b, "status", &report.Status)
-	if report.Status != "" && report.Status != entity.StatusSuccess && report.Status != entity.StatusFailed {
-		f.add("status", "unknown_value", "must be SUCCESS or FAILED, or left out while the run goes on")
-	}
-	b.text("message", &report.Message)
-	b.text("result", &report.Result)
-	b.boolean("noRetry", &report.NoRetry)
-	if o.fields["progress"] != nil {
-		report.Progress = 0
-		integer(b, "progress", &report.Progress)
-		if report.Progress < 0 || report.Progress > 100 {
+	body, err := readBody(r, func(body *ReportBody, f *faults) {
+		switch entity.Status(body.Status) {
+		case "", entity.StatusSuccess, entity.StatusFailed:
+		default:
+			f.add("status", "unknown_value", "must be SUCCESS or FAILED, or left out while the run goes on")
+		}
+		if p := or(body.Progress, 0); p < 0 || p > 100 {
 			f.add("progress", "out_of_range", "must be from 0 to 100")
 		}
-	}
-	if o.fields["checkpoint"] != nil {
-		var state string
-		b.text("checkpoint", &state)
-		report.Checkpoint = &state
-		tooLong(&f, "checkpoint", state, maxReportCheckpoint)
-	}
-	report.Lines, _ = b.strings("lines")
-	if len(report.Lines) > maxReportLines {
-		f.add("lines", "too_many", "must be at most %d lines; send the rest with the next report", maxReportLines)
-	}
-	tooLong(&f, "message", report.Message, maxReportText)
-	tooLong(&f, "result", report.Result, maxReportResult)
-	b.ignore("progress", "checkpoint") // also when they are null
-	b.close()
-	return report, apperror.Invalid(f.list)
+		tooLong(f, "checkpoint", or(body.Checkpoint, ""), maxReportCheckpoint)
+		if len(body.Lines) > maxReportLines {
+			f.add("lines", "too_many", "must be at most %d lines; send the rest with the next report", maxReportLines)
+		}
+		tooLong(f, "message", body.Message, maxReportText)
+		tooLong(f, "result", body.Result, maxReportResult)
+	})
+	return entity.RunReport{
+		Status: entity.Status(body.Status), Message: body.Message, Result: body.Result, NoRetry: body.NoRetry,
+		Progress: or(body.Progress, -1), Checkpoint: body.Checkpoint, Lines: body.Lines,
+	}, err
 }
 
 func tooLong(f *faults, field, text string, limit int) {

@@ -8,18 +8,17 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// UserBody documents the body of POST /users.
+// UserBody is the body of POST /users.
 type UserBody struct {
 	Username string `json:"username"`
 	Password string `json:"password" minLength:"10" maxLength:"256"`
 	UserRights
 }
 
-// UserChange documents the body of PUT /users/{id}.
+// UserChange is the body of PUT /users/{id}.
 type UserChange struct {
 	Username string `json:"username,omitempty" readonly:"true"`
 	// Password is left as it is where it is absent.
@@ -30,7 +29,7 @@ type UserChange struct {
 	UserRights
 }
 
-// UserRights documents what both have in common.
+// UserRights is what both have in common.
 type UserRights struct {
 	Role entity.Role `json:"role"`
 	// Groups binds the user to the jobs of some groups, with a role in each.
@@ -45,7 +44,7 @@ type UserRights struct {
 	UpdateTime  time.Time `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
 }
 
-// TokenBody documents the body of POST /tokens.
+// TokenBody is the body of POST /tokens.
 type TokenBody struct {
 	Name string `json:"name"`
 	// Scopes narrow what the token may do; absent, it may do what its owner may.
@@ -55,64 +54,35 @@ type TokenBody struct {
 }
 
 // ReadUser reads the body of POST /users.
-func ReadUser(r *http.Request) (service.UserInput, error) { return readUser(r, true) }
+func ReadUser(r *http.Request) (service.UserInput, error) {
+	body, err := readBody[UserBody](r, nil)
+	return service.UserInput{Name: body.Username, Password: body.Password, Role: body.Role, Rights: body.rights()}, err
+}
 
 // ReadUserChange reads the body of PUT /users/{id}: the role, and a password
 // where it shall change.
-func ReadUserChange(r *http.Request) (service.UserInput, error) { return readUser(r, false) }
+func ReadUserChange(r *http.Request) (service.UserInput, error) {
+	body, err := readBody[UserChange](r, nil)
+	return service.UserInput{Password: body.Password, KeepTokens: body.KeepTokens, Role: body.Role, Rights: body.rights()}, err
+}
 
-func readUser(r *http.Request, fresh bool) (n service.UserInput, err error) {
-	o, err := parse(r, false)
-	if err != nil {
-		return n, err
-	}
-	var f faults
-	b := newBinder(o, &f)
-	if fresh {
-		b.text("username", &n.Name)
-	}
-	b.text("password", &n.Password)
-	if !fresh {
-		b.boolean("keepTokens", &n.KeepTokens)
-	}
-	enum(b, "role", &n.Role)
-	if groups, given := b.labelsOf("groups"); given {
-		n.Groups = map[string]entity.Role{}
-		for group, role := range groups {
-			n.Groups[group] = entity.Role(role)
-		}
-	}
-	b.boolean("commands", &n.Commands)
-	b.boolean("secrets", &n.Secrets)
-	// What GET shows may be sent back.
-	b.ignore("id", "username", "permissions", "createTime", "updateTime")
-	b.close()
-	return n, apperror.Invalid(f.list)
+func (u *UserRights) rights() entity.Rights {
+	return entity.Rights{Groups: u.Groups, Commands: u.Commands, Secrets: u.Secrets}
 }
 
 // ReadToken reads the body of POST /tokens.
-func ReadToken(r *http.Request) (n service.TokenInput, err error) {
-	o, err := parse(r, false)
-	if err != nil {
-		return n, err
-	}
-	var f faults
-	b := newBinder(o, &f)
-	b.text("name", &n.Name)
-	if scopes, given := b.strings("scopes"); given {
-		n.Scopes = append([]string{}, scopes...)
-	}
-	b.time("expiresAt", &n.ExpiresAt)
-	b.close()
-	known := make([]string, 0, len(permission.Scopes()))
-	for _, p := range permission.Scopes() {
-		known = append(known, string(p))
-	}
-	for _, scope := range n.Scopes {
-		if !slices.Contains(known, scope) {
-			f.add("scopes", "unknown_value", "must name permissions among %s; leave it out for all that you hold", strings.Join(known, ", "))
-			break
+func ReadToken(r *http.Request) (service.TokenInput, error) {
+	body, err := readBody(r, func(body *TokenBody, f *faults) {
+		known := make([]string, 0, len(permission.Scopes()))
+		for _, p := range permission.Scopes() {
+			known = append(known, string(p))
 		}
-	}
-	return n, apperror.Invalid(f.list)
+		for _, scope := range body.Scopes {
+			if !slices.Contains(known, scope) {
+				f.add("scopes", "unknown_value", "must name permissions among %s; leave it out for all that you hold", strings.Join(known, ", "))
+				break
+			}
+		}
+	})
+	return service.TokenInput{Name: body.Name, Scopes: body.Scopes, ExpiresAt: body.ExpiresAt}, err
 }

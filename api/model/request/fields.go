@@ -1,0 +1,179 @@
+package request
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+)
+
+// readBody reads the body of a call into the struct that documents it, and lets
+// check, which may be nil, look at what was read. The error names all that is
+// wrong at once.
+//
+// The tags of the struct say how: json names a field, default is its value where
+// it is absent or null, and what is readonly is taken and not looked at. A pointer
+// tells that a field was given; it is nil where it was not, whatever its default.
+func readBody[T any](r *http.Request, check func(body *T, f *faults)) (body T, err error) {
+	o, err := parse(r, false)
+	if err != nil {
+		return body, err
+	}
+	return readObject(o, check)
+}
+
+// readAnyBody is readBody where the body may be empty.
+func readAnyBody[T any](r *http.Request, check func(body *T, f *faults)) (body T, err error) {
+	o, err := parse(r, true)
+	if err != nil {
+		return body, err
+	}
+	return readObject(o, check)
+}
+
+func readObject[T any](o *object, check func(body *T, f *faults)) (T, error) {
+	f := &faults{}
+	body := bind[T](newBinder(o, f))
+	if check != nil {
+		check(&body, f)
+	}
+	return body, apperror.Invalid(f.list)
+}
+
+// bind reads a whole object into a struct, and closes the binder.
+func bind[T any](b *binder) T {
+	body := atDefaults[T]()
+	b.into(reflect.ValueOf(&body).Elem())
+	b.close()
+	return body
+}
+
+// atDefaults is a struct of which no field was given.
+func atDefaults[T any]() (body T) {
+	setDefaults(reflect.ValueOf(&body).Elem())
+	return body
+}
+
+// into reads the fields of the object into those of a struct.
+func (b *binder) into(v reflect.Value) {
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Anonymous:
+			b.into(v.Field(i))
+		case field.Tag.Get("readonly") == "true":
+			b.ignore(name)
+		default:
+			b.field(name, v.Field(i))
+		}
+	}
+}
+
+// field reads one field; ok is false where it is absent or wrong.
+func (b *binder) field(name string, v reflect.Value) (ok bool) {
+	switch dst := v.Addr().Interface().(type) {
+	case *time.Time:
+		return set(dst)(b.time(name))
+	case *DataForms:
+		return set(&dst.text)(b.raw(name))
+	case *rawObject:
+		return set((*string)(dst))(b.raw(name))
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return setWith(v.SetString)(b.text(name))
+	case reflect.Int, reflect.Int64:
+		return setWith(v.SetInt)(b.integer(name, v.Type().Bits()))
+	case reflect.Float64:
+		return setWith(v.SetFloat)(b.float(name))
+	case reflect.Bool:
+		return setWith(v.SetBool)(b.boolean(name))
+	case reflect.Struct:
+		return b.nested(name, func(b *binder) { b.into(v) })
+	case reflect.Pointer:
+		to := reflect.New(v.Type().Elem())
+		setDefaults(to.Elem())
+		if ok = b.field(name, to.Elem()); ok {
+			v.Set(to)
+		}
+		return ok
+	case reflect.Slice:
+		items, ok := b.strings(name)
+		if ok {
+			v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
+			for i, item := range items {
+				v.Index(i).SetString(item)
+			}
+		}
+		return ok
+	case reflect.Map:
+		values, ok := b.labels(name)
+		if ok {
+			v.Set(reflect.MakeMapWithSize(v.Type(), len(values)))
+			for key, value := range values {
+				v.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(value).Convert(v.Type().Elem()))
+			}
+		}
+		return ok
+	}
+	panic(fmt.Sprintf("request: a body cannot hold the field %q of type %s", name, v.Type()))
+}
+
+// set and setWith put a value where it belongs, if there is one.
+func set[T any](dst *T) func(T, bool) bool { return setWith(func(value T) { *dst = value }) }
+
+func setWith[T any](put func(T)) func(T, bool) bool {
+	return func(value T, ok bool) bool {
+		if ok {
+			put(value)
+		}
+		return ok
+	}
+}
+
+// setDefaults fills in the defaults that the tags name.
+func setDefaults(v reflect.Value) {
+	if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[DataForms]() {
+		return
+	}
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		text, named := field.Tag.Lookup("default")
+		switch {
+		case field.IsExported() && v.Field(i).Kind() == reflect.Struct:
+			setDefaults(v.Field(i))
+		case named:
+			if err := setText(v.Field(i), text); err != nil {
+				panic(fmt.Sprintf("request: the default of %s.%s: %s", v.Type(), field.Name, err))
+			}
+		}
+	}
+}
+
+func setText(v reflect.Value, text string) (err error) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Int, reflect.Int64:
+		var i int64
+		i, err = strconv.ParseInt(text, 10, v.Type().Bits())
+		v.SetInt(i)
+	case reflect.Float64:
+		var f float64
+		f, err = strconv.ParseFloat(text, 64)
+		v.SetFloat(f)
+	case reflect.Bool:
+		var is bool
+		is, err = strconv.ParseBool(text)
+		v.SetBool(is)
+	case reflect.Pointer: // nil says that it was not given
+	default:
+		err = fmt.Errorf("%s has none", v.Type())
+	}
+	return err
+}

@@ -1,0 +1,82 @@
+package request
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// The defaults that the API documents are those of the domain.
+func TestWhatIsNotSaidIsAtTheDefaultOfTheDomain(t *testing.T) {
+	reader := JobReader{TimeZone: "Asia/Shanghai", Now: time.Now}
+	for _, nothing := range []string{"", `"schedule":null,"retryPolicy":{},"routing":{},"group":null,"jobData":null,`} {
+		in, err := reader.Read(t.Context(), []byte(`{`+nothing+`"name":"n","jobType":"HTTP"}`))
+		require.NoError(t, err)
+		want := validation.NewJob("Asia/Shanghai")
+		want.Name, want.Type = "n", entity.JobHTTP
+		require.Equal(t, JobInput{Job: want, Enabled: true}, in)
+	}
+}
+
+type sample struct {
+	Text    string            `json:"text" default:"d"`
+	Maybe   *int              `json:"maybe,omitempty" default:"7"`
+	Share   float64           `json:"share" default:"0.5"`
+	On      bool              `json:"on" default:"true"`
+	List    []entity.Reason   `json:"list"`
+	Map     map[string]string `json:"map"`
+	Inner   inner             `json:"inner"`
+	Perhaps *inner            `json:"perhaps"`
+	Shown   int               `json:"shown" readonly:"true"`
+	inside
+}
+
+type inner struct {
+	Count int `json:"count" default:"3"`
+}
+
+type inside struct {
+	Wide int64 `json:"wide"`
+}
+
+func readSample(t *testing.T, body string) (sample, *faults) {
+	t.Helper()
+	o, err := decode(t.Context(), []byte(body), maxBodyValues)
+	require.NoError(t, err)
+	f := &faults{}
+	return bind[sample](newBinder(o, f)), f
+}
+
+func TestTheTagsOfAStructSayHowItIsRead(t *testing.T) {
+	none := sample{Text: "d", Share: 0.5, On: true, Inner: inner{Count: 3}}
+	for _, body := range []string{`{}`, `{"text":null,"maybe":null,"inner":null,"perhaps":null,"wide":null,"list":null}`, `{"shown":"whatever"}`} {
+		got, f := readSample(t, body)
+		require.Empty(t, f.list)
+		require.Equal(t, none, got, body)
+	}
+	got, f := readSample(t, `{"text":"","maybe":0,"share":0,"on":false,"list":[],"map":{"a":"b"},"inner":{"count":0},"perhaps":{},"wide":9007199254740993}`)
+	require.Empty(t, f.list)
+	require.Equal(t, sample{
+		Maybe: new(int), List: []entity.Reason{}, Map: map[string]string{"a": "b"}, Perhaps: &inner{Count: 3}, inside: inside{Wide: 9007199254740993},
+	}, got)
+}
+
+func TestWhatIsWrongIsNamedAllAtOnceAndNotRead(t *testing.T) {
+	got, f := readSample(t, `{"text":1,"maybe":"x","share":true,"on":"y","list":["a",1],"map":{"k":2},"inner":{"count":1.5,"x":1},"perhaps":[],"wide":9223372036854775808,"Shown":1}`)
+	var fields []string
+	for _, wrong := range f.list {
+		fields = append(fields, wrong.Field+" "+wrong.Code)
+	}
+	require.Equal(t, []string{
+		"text wrong_type", "maybe wrong_type", "share wrong_type", "on wrong_type", "list[1] wrong_type", "map.k wrong_type",
+		"inner.count not_an_integer", "inner.x unknown_field", "perhaps wrong_type", "wide out_of_range", "Shown unknown_field",
+	}, fields)
+	require.Equal(t, "must be a string, not a number", f.list[0].Message)
+	require.Nil(t, got.Maybe)
+	require.Nil(t, got.Perhaps)
+	require.Equal(t, 3, got.Inner.Count)
+}
