@@ -137,8 +137,9 @@ const cancelTries = 3
 var errMoved = errors.New("the run went on meanwhile")
 
 func (s *ExecutionService) cancelWaiting(ctx context.Context, row *entity.Execution) (done bool, err error) {
-	closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneAPI, []*entity.Execution{row},
-		entity.StatusCancelled, entity.ReasonNone, func(*entity.Execution, time.Time) bool { return true })
+	cancel := func(row *entity.Execution, now time.Time) error { return row.Cancel(entity.ReasonNone, now) }
+	closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneAPI, []*entity.Execution{row}, cancel,
+		func(*entity.Execution, time.Time) bool { return true })
 	if err != nil {
 		return false, err
 	}
@@ -168,7 +169,9 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 		if row.CancelRequested {
 			return nil
 		}
-		row.CancelRequested, row.Reason, row.UpdateTime = true, entity.ReasonNone, s.Clock.Now()
+		if err := row.RequestCancel(entity.ReasonNone, s.Clock.Now()); err != nil {
+			return err
+		}
 		asked = row
 		return tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token)
 	})

@@ -87,7 +87,7 @@ func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.
 		if err != nil || more && !terms.Paused() {
 			return effect, more, err
 		}
-		pause(job, entity.PausedByGroup, p, since)
+		job.PauseBy(entity.PausedByGroup, p, since)
 		if terms.Paused() {
 			return effect, false, nil // what is not decided is part of the span
 		}
@@ -147,7 +147,7 @@ func (s *JobService) follow(ctx context.Context, tx repository.Tx, job *entity.J
 	switch {
 	case job.Status == entity.JobEnabled && terms.Paused():
 		_, p := terms.HeldSince(now)
-		pause(&next, entity.PausedByGroup, p, now)
+		next.PauseBy(entity.PausedByGroup, p, now)
 	case job.Status == entity.JobPaused && job.PausedBy == entity.PausedByGroup && !terms.Paused():
 		resumed, err := s.resumed(&next, now)
 		if err != nil {
@@ -231,7 +231,7 @@ func (f *followers) add(ctx context.Context, tx repository.Tx, job *entity.Job) 
 			return nil // something of it is to be settled
 		}
 		_, p := terms.HeldSince(job.NextFireTime)
-		pause(job, entity.PausedByGroup, p, since)
+		job.PauseBy(entity.PausedByGroup, p, since)
 	case job.Schedule.Kind == schedule.FixedDelay:
 		return nil // it may have to be armed
 	default:

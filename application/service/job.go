@@ -126,8 +126,8 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 
 // arm enables a job and plans its first fire after now.
 func (s *JobService) arm(job *entity.Job, now time.Time) error {
-	job.Status = entity.JobEnabled
-	job.NextFireTime, job.DueTime, job.PausedAt = time.Time{}, time.Time{}, time.Time{}
+	job.Resume()
+	job.ClearCursor()
 	if job.Schedule.Kind == schedule.None {
 		return nil
 	}
@@ -140,8 +140,8 @@ func (s *JobService) arm(job *entity.Job, now time.Time) error {
 	if job.LastFireTime.After(after) {
 		after = job.LastFireTime
 	}
-	next, ok := sched.Next(after)
-	admission.SetNext(job, sched, next, ok)
+	next, _ := sched.Next(after)
+	job.Advance(sched, next)
 	return nil
 }
 
@@ -249,11 +249,11 @@ func (s *JobService) replan(old, next *entity.Job, now time.Time) error {
 	case entity.JobEnabled, entity.JobFinished:
 		return s.arm(next, now)
 	case entity.JobPaused:
-		status, pausedAt := next.Status, next.PausedAt
+		paused := *next
 		if err := s.arm(next, now); err != nil {
 			return err
 		}
-		next.Status, next.PausedAt, next.DueTime = status, pausedAt, time.Time{}
+		next.PauseBy(paused.PausedBy, paused.Pause, paused.PausedAt)
 	}
 	return nil
 }
@@ -263,7 +263,7 @@ func (s *JobService) keepCursor(job *entity.Job) error {
 	if err != nil {
 		return apperror.InvalidField("schedule", "invalid", err.Error())
 	}
-	admission.SetNext(job, sched, job.NextFireTime, true)
+	job.Advance(sched, job.NextFireTime)
 	return nil
 }
 

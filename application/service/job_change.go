@@ -82,7 +82,7 @@ func (s *JobService) settleChunk(ctx context.Context, id string) error {
 		if effect, _, err = s.settler.Settle(ctx, tx, job, plannedUntil(job, terms, now), now); err != nil {
 			return err
 		}
-		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{admission.AdvanceOf(job, job.LastFireTime)}); err != nil {
+		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, job.LastFireTime)}); err != nil {
 			return err
 		}
 		return s.Places.OpenFor(ctx, tx, now, &effect, job)

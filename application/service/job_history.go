@@ -64,7 +64,8 @@ func (s *JobService) Copy(ctx context.Context, id, name, group string) (*entity.
 	if name == "" {
 		copied.Name = copyName(job.Name)
 	}
-	copied.NextFireTime, copied.DueTime, copied.LastFireTime, copied.PausedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	copied.ClearCursor()
+	copied.LastFireTime, copied.PausedAt = time.Time{}, time.Time{}
 	return s.Create(ctx, &copied, false)
 }
 

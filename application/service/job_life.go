@@ -48,7 +48,7 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 		}
 		job.Version++
 		job.UpdateTime = now
-		job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
+		job.ClearCursor()
 		if err := tx.Jobs.Update(ctx, job, true); err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 		return err
 	}
 	gone := *deleted
-	gone.Status = entity.JobFinished
+	gone.Finish()
 	s.Engine.JobChanged(&gone)
 	s.Engine.Notice(effect)
 	s.closeWaiting(ctx, deleted)

@@ -55,7 +55,7 @@ func (s *JobService) Pause(ctx context.Context, id string, p entity.Pause) (*ent
 		}
 		next := *old
 		if old.Status == entity.JobEnabled {
-			pause(&next, entity.PausedByUser, p, now)
+			next.PauseBy(entity.PausedByUser, p, now)
 		}
 		// Also of one that its group holds: it outlasts that.
 		next.PausedBy, next.Pause = entity.PausedByUser, p
@@ -147,7 +147,7 @@ func (s *JobService) resumeDue(ctx context.Context, id string) error {
 			}
 			if terms.Paused() {
 				_, p := terms.HeldSince(until)
-				pause(&next, entity.PausedByGroup, p, until)
+				next.PauseBy(entity.PausedByGroup, p, until)
 				return &next, nil
 			}
 			resumed, err := s.resumed(old, until)
@@ -168,27 +168,18 @@ func (s *JobService) resumeDue(ctx context.Context, id string) error {
 // settled.
 func (s *JobService) resumed(old *entity.Job, from time.Time) (*entity.Job, error) {
 	next := *old
-	next.PausedBy, next.Pause = entity.PausedByUser, entity.Pause{}
 	if old.Status == entity.JobCreated && (old.Schedule.Kind == schedule.FixedRate || old.Schedule.Kind == schedule.FixedDelay) {
 		next.Schedule.Anchor = from
 	}
 	if old.Status == entity.JobPaused && !old.NextFireTime.IsZero() && old.NextFireTime.After(from) {
-		next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
+		next.Resume()
 		return &next, s.keepCursor(&next)
 	}
 	if old.Schedule.Kind == schedule.FixedDelay && old.Status == entity.JobPaused {
 		// A run may be live: whoever ends last arms the job again.
-		next.Status, next.PausedAt = entity.JobEnabled, time.Time{}
-		next.NextFireTime, next.DueTime = time.Time{}, time.Time{}
+		next.Resume()
+		next.ClearCursor()
 		return &next, nil
 	}
 	return &next, s.arm(&next, from)
-}
-
-// pause stops the planning of a job.
-func pause(job *entity.Job, by entity.PauseCause, p entity.Pause, since time.Time) {
-	job.Status, job.PausedAt, job.PausedBy, job.Pause, job.DueTime = entity.JobPaused, since, by, p, time.Time{}
-	if by == entity.PausedByGroup {
-		job.Pause.Until = time.Time{} // the group's end is the group's
-	}
 }

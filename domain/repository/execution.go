@@ -99,8 +99,8 @@ type ExecutionWriter interface {
 	// Requeue writes the claim keys and update times of locked rows that wait,
 	// many in one statement.
 	Requeue(ctx context.Context, rows []*entity.Execution) error
-	// Close writes the ends of locked rows that wait, as admission.Close makes
-	// them, many in one statement.
+	// Close writes the ends of locked rows that wait, as Skip and Cancel
+	// make them, many in one statement.
 	Close(ctx context.Context, rows []*entity.Execution) error
 	// AskToStop writes the cancel requests of locked rows that run, and their
 	// reasons, many in one statement.

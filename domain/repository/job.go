@@ -29,6 +29,15 @@ type JobAdvance struct {
 	FenceSeq     int64
 }
 
+// AdvanceOf is the cursor move that stores the job's state. A zero last fire
+// time keeps the stored one.
+func AdvanceOf(job *entity.Job, last time.Time) JobAdvance {
+	return JobAdvance{
+		ID: job.ID, NextFireTime: job.NextFireTime, DueTime: job.DueTime,
+		LastFireTime: last, Status: job.Status, FenceSeq: job.FenceSeq,
+	}
+}
+
 // JobMove is the cursor move of a job that must be found as it was planned.
 type JobMove struct {
 	JobAdvance

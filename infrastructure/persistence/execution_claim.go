@@ -89,13 +89,16 @@ func byPlace(a, b *entity.Execution) int {
 
 // take makes locked rows the node's.
 func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r repository.ClaimRequest, now string) error {
-	key := entity.RunningKey(r.NodeID)
+	key, at := entity.RunningKey(r.NodeID), parseStamp(now)
 	ids := make([]string, len(rows))
 	var told []string
 	for i, e := range rows {
 		ids[i] = e.ID
 		if e.ErrorMessage != "" {
 			told = append(told, e.ID)
+		}
+		if err := e.StartOn(r.NodeID, r.Epoch, at); err != nil {
+			return err
 		}
 	}
 	slices.Sort(ids)
@@ -115,14 +118,6 @@ func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r 
 		if _, err := w.c.exec(ctx, "execution.claim-clear", "UPDATE scheduler_job_execution"+w.c.d.byPrimary+" SET error_message = NULL WHERE "+in, args...); err != nil {
 			return err
 		}
-	}
-	at := parseStamp(now)
-	for _, e := range rows {
-		e.ErrorMessage = ""
-		e.Status, e.NodeID, e.Epoch, e.Claim = entity.StatusRunning, r.NodeID, r.Epoch, key
-		e.Attempt++
-		e.Token++
-		e.StartTime, e.UpdateTime = at, at
 	}
 	_ = failpoint.Hit(w.c.tx, "claimed")
 	return nil

@@ -96,8 +96,9 @@ func afterNode(in Input, d Decision) Decision {
 	return d
 }
 
+// final is the end that an attempt may come to.
 func final(s entity.Status) entity.Status {
-	if s.Final() && slices.Contains(entity.Statuses(), s) {
+	if s.Final() && entity.StatusRunning.CanBecome(s) {
 		return s
 	}
 	return entity.StatusFailed

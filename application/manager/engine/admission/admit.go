@@ -74,7 +74,7 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 		if active {
 			p.MakeReady(job, row, job.FenceSeq, now, &a.Effect)
 		} else {
-			row.Claim = entity.QueuedKey(job.ID, job.FenceSeq)
+			row.WaitForJob(job.FenceSeq)
 		}
 	}
 	place := entity.LiveFire{
@@ -96,20 +96,4 @@ func (a *Admission) skip(f Fire, job *entity.Job, now time.Time, reason entity.R
 	a.Rows = append(a.Rows, row)
 	a.Effect.Closed = append(a.Effect.Closed, row)
 	return nil
-}
-
-// Close makes a waiting row final. Reason and message of it belong to its own
-// end; those of a former attempt are kept with that. What has run before was not
-// skipped: it is CANCELLED where a newer fire takes its place, else FAILED.
-func Close(row *entity.Execution, status entity.Status, reason entity.Reason, now time.Time) {
-	row.ErrorMessage, row.Result = "", ""
-	if row.Attempt > 0 && status == entity.StatusSkipped {
-		status = entity.StatusFailed
-		row.ErrorMessage = "the retry did not start before its start deadline"
-		if reason == entity.ReasonReplaced {
-			status, row.ErrorMessage = entity.StatusCancelled, ""
-		}
-	}
-	row.Status, row.Reason, row.Claim = status, reason, ""
-	row.EndTime, row.UpdateTime = now, now
 }

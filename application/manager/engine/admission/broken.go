@@ -31,9 +31,9 @@ func pauseBroken(ctx context.Context, tx repository.Tx, job *entity.Job, end tim
 	if err != nil {
 		return fmt.Errorf("read job %s, which is to be paused: %w", job.ID, err)
 	}
-	full.Status, full.PausedBy, full.PausedAt = entity.JobPaused, entity.PausedByUser, end
-	full.Pause = entity.Pause{Reason: validation.Text("its schedule is not valid any more: "+cause.Error(), entity.MaxPauseReason)}
-	full.NextFireTime, full.DueTime = time.Time{}, time.Time{}
+	why := validation.Text("its schedule is not valid any more: "+cause.Error(), entity.MaxPauseReason)
+	full.PauseBy(entity.PausedByUser, entity.Pause{Reason: why}, end)
+	full.ClearCursor()
 	full.Version++
 	full.UpdateTime = end
 	if err := tx.Jobs.Update(ctx, full, false); err != nil {

@@ -38,7 +38,9 @@ func (p *Places) CloseDeleted(ctx context.Context, tx repository.Tx, now time.Ti
 		return 0, e, nil
 	}
 	for _, row := range rows {
-		Close(row, entity.StatusCancelled, entity.ReasonDeleted, now)
+		if err := row.Cancel(entity.ReasonDeleted, now); err != nil {
+			return 0, e, err
+		}
 	}
 	if err := tx.Executions.Close(ctx, rows); err != nil {
 		return 0, e, fmt.Errorf("end %d runs of a deleted job: %w", len(rows), err)

@@ -180,34 +180,13 @@ func (p *Places) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end
 	if err != nil {
 		return pauseBroken(ctx, tx, job, end, err)
 	}
-	next, ok := sched.AfterDelay(end)
-	SetNext(job, sched, next, ok)
-	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{AdvanceOf(job, time.Time{})}); err != nil {
+	next, _ := sched.AfterDelay(end)
+	job.Advance(sched, next)
+	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})}); err != nil {
 		return fmt.Errorf("re-arm job %s: %w", job.ID, err)
 	}
 	e.Rearmed = append(e.Rearmed, job)
 	return nil
-}
-
-// SetNext moves the cursor of an enabled job; without a next time the job has
-// fired for the last time and is FINISHED.
-func SetNext(job *entity.Job, sched *schedule.Schedule, next time.Time, ok bool) {
-	job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
-	if !ok {
-		job.Status = entity.JobFinished
-		return
-	}
-	job.NextFireTime = next
-	job.DueTime = next.Add(sched.Jitter(job.ID))
-}
-
-// AdvanceOf is the cursor move that stores the job's state. A zero last fire
-// time keeps the stored one.
-func AdvanceOf(job *entity.Job, last time.Time) repository.JobAdvance {
-	return repository.JobAdvance{
-		ID: job.ID, NextFireTime: job.NextFireTime, DueTime: job.DueTime,
-		LastFireTime: last, Status: job.Status, FenceSeq: job.FenceSeq,
-	}
 }
 
 // ArmIfIdle gives a locked FIXED_DELAY job that is enabled, has no next time

@@ -87,7 +87,7 @@ func TestARunThatIsClosedSaysNothingOfBefore(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for attempt, want := range map[int]string{0: "", 1: "the retry did not start before its start deadline"} {
 		row := &entity.Execution{Status: entity.StatusWaiting, Attempt: attempt, ErrorMessage: "no place is free", Result: "half", Claim: entity.ParkedKey(now)}
-		admission.Close(row, entity.StatusSkipped, entity.ReasonDeadline, now)
+		require.NoError(t, row.Skip(entity.ReasonDeadline, now))
 		require.Equal(t, want, row.ErrorMessage)
 		require.Empty(t, row.Result)
 		require.Empty(t, row.Claim)

@@ -148,7 +148,8 @@ func (p *Places) send(ctx context.Context, tx repository.Tx, now time.Time, e *E
 	for _, row := range rows {
 		job := jobs[row.JobID]
 		at := p.Route(job, row, numbers[fireID{row.JobID, row.FireKey}])
-		row.Claim, row.UpdateTime = row.Claim.In(at.Queue), now
+		row.MoveTo(at.Queue)
+		row.UpdateTime = now
 		p.took(job, at, now, e)
 	}
 	return tx.Executions.Requeue(ctx, rows)

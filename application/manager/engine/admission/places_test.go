@@ -41,7 +41,7 @@ func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
 		if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
 			return err
 		}
-		return tx.Jobs.Advance(ctx, []repository.JobAdvance{admission.AdvanceOf(jobs[jobID], time.Time{})})
+		return tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(jobs[jobID], time.Time{})})
 	})
 	return a
 }

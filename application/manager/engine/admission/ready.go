@@ -57,13 +57,10 @@ func (p *Places) PrepareIDs(ctx context.Context, ids ...string) {
 func (p *Places) MakeReady(job *entity.Job, row *entity.Execution, fire int64, now time.Time, e *Effect) {
 	switch {
 	case row.DueTime.After(now):
-		row.Claim = entity.ParkedKey(row.DueTime)
-		if job.Limited {
-			row.Claim = entity.DelayedKey(row.DueTime)
-		}
+		row.WaitUntil(row.DueTime, job.Limited)
 		e.park(row.DueTime)
 	case job.Limited:
-		row.Claim = entity.GroupQueue(job.Group).Key(row.Priority, p.fair.Fair(row.JobID, row.DueTime, now))
+		row.WaitIn(entity.GroupQueue(job.Group), p.fair.Fair(row.JobID, row.DueTime, now))
 	default:
 		p.enqueue(job, row, fire, row.DueTime, now, e)
 	}
@@ -73,7 +70,7 @@ func (p *Places) MakeReady(job *entity.Job, row *entity.Execution, fire int64, n
 // when on it might have started.
 func (p *Places) enqueue(job *entity.Job, row *entity.Execution, fire int64, since, now time.Time, e *Effect) {
 	at := p.Route(job, row, fire)
-	row.Claim = at.Queue.Key(row.Priority, p.fair.Fair(row.JobID, since, now))
+	row.WaitIn(at.Queue, p.fair.Fair(row.JobID, since, now))
 	p.took(job, at, now, e)
 }
 
@@ -143,7 +140,7 @@ func (p *Places) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
 			if at.Queue == former {
 				continue
 			}
-			row.Claim = row.Claim.In(at.Queue)
+			row.MoveTo(at.Queue)
 			p.took(job, at, now, &e)
 		}
 		if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {

@@ -21,7 +21,7 @@ func (p *Places) Record(ctx context.Context, tx repository.Tx, now time.Time, jo
 		}
 	}
 	if job.Coordinated() {
-		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{AdvanceOf(job, time.Time{})}); err != nil {
+		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})}); err != nil {
 			return err
 		}
 	}

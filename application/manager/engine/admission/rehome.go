@@ -53,7 +53,7 @@ func (p *Places) RehomeSome(ctx context.Context, tx repository.Tx, now time.Time
 	if err := p.rehome(ctx, tx, now, job, rows, e); err != nil || job.FenceSeq == seq {
 		return err
 	}
-	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{AdvanceOf(job, time.Time{})}); err != nil {
+	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})}); err != nil {
 		return fmt.Errorf("store the fence number of job %s: %w", job.ID, err)
 	}
 	return nil
@@ -122,9 +122,9 @@ func (p *Places) bind(ctx context.Context, tx repository.Tx, now time.Time, job 
 	for _, row := range moved {
 		row.UpdateTime = now
 		if until, parked := row.Claim.ParkedUntil(); parked {
-			row.Claim = entity.DelayedKey(until)
+			row.WaitUntil(until, true)
 		} else {
-			row.Claim = row.Claim.In(entity.GroupQueue(job.Group))
+			row.MoveTo(entity.GroupQueue(job.Group))
 		}
 	}
 	if err := tx.LiveFires.Insert(ctx, born); err != nil {
@@ -144,7 +144,8 @@ func (p *Places) unbind(ctx context.Context, tx repository.Tx, now time.Time, jo
 		case row.Claim.Grouped():
 			waiting = append(waiting, row)
 		case row.Claim.Delayed():
-			row.Claim, row.UpdateTime = entity.ParkedKey(until), now
+			row.WaitUntil(until, false)
+			row.UpdateTime = now
 			e.park(until)
 			delayed = append(delayed, row)
 		}

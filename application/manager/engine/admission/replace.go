@@ -20,7 +20,9 @@ const stepLimit = 200
 // rest.
 func supersede(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, a *Admission) error {
 	for _, b := range live.bornAs(false) {
-		a.unbear(live, b, now)
+		if err := a.unbear(live, b, now); err != nil {
+			return err
+		}
 	}
 	ended, err := endQueued(ctx, tx, now, job, stepLimit, &a.Effect)
 	if err != nil {
@@ -45,7 +47,9 @@ func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity
 		return 0, err
 	}
 	for _, row := range rows {
-		Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
+		if err := row.Skip(entity.ReasonReplaced, now); err != nil {
+			return 0, err
+		}
 	}
 	if err := tx.Executions.Close(ctx, rows); err != nil {
 		return 0, fmt.Errorf("end %d replaced runs: %w", len(rows), err)
@@ -104,7 +108,9 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 	live.active -= len(ended)
 	born := live.bornAs(true)
 	for _, b := range born[:min(max(n-len(fires), 0), len(born))] {
-		a.unbear(live, b, now)
+		if err := a.unbear(live, b, now); err != nil {
+			return err
+		}
 	}
 	if len(shrunk) > 0 {
 		if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
@@ -130,17 +136,22 @@ func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.Liv
 	for _, row := range rows {
 		switch {
 		case row.Detached(): // nobody holds it who could stop it
-			row.Duration = max(now.Sub(row.StartTime), 0)
-			Close(row, entity.StatusCancelled, entity.ReasonReplaced, now)
+			if err := row.Cancel(entity.ReasonReplaced, now); err != nil {
+				return 0, err
+			}
 			if err := tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token); err != nil {
 				return 0, fmt.Errorf("end replaced run %s: %w", row.ID, err)
 			}
 			detached = append(detached, row)
 		case row.Status == entity.StatusWaiting:
-			Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
+			if err := row.Skip(entity.ReasonReplaced, now); err != nil {
+				return 0, err
+			}
 			ended = append(ended, row)
 		case !row.CancelRequested:
-			row.CancelRequested, row.Reason, row.UpdateTime = true, entity.ReasonReplaced, now
+			if err := row.RequestCancel(entity.ReasonReplaced, now); err != nil {
+				return 0, err
+			}
 			asked = append(asked, row)
 		}
 	}
@@ -168,9 +179,11 @@ func (l *Live) bornAs(active bool) []birth {
 
 // unbear ends a fire of this very transaction: a newer one replaces it before
 // anything of it is stored.
-func (a *Admission) unbear(live *Live, b birth, now time.Time) {
+func (a *Admission) unbear(live *Live, b birth, now time.Time) error {
 	for _, row := range b.rows {
-		Close(row, entity.StatusSkipped, entity.ReasonReplaced, now)
+		if err := row.Skip(entity.ReasonReplaced, now); err != nil {
+			return err
+		}
 	}
 	same := func(f entity.LiveFire) bool { return f.JobID == b.place.JobID && f.FireKey == b.place.FireKey }
 	a.LiveFires = slices.DeleteFunc(a.LiveFires, same)
@@ -181,6 +194,7 @@ func (a *Admission) unbear(live *Live, b birth, now time.Time) {
 		live.queued--
 	}
 	a.Effect.Closed = append(a.Effect.Closed, b.rows...)
+	return nil
 }
 
 func deleteFires(ctx context.Context, tx repository.Tx, fires []entity.LiveFire) error {

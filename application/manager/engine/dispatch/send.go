@@ -84,7 +84,8 @@ func (s *sweep) endBroadcasts(ctx context.Context, q entity.Queue) error {
 		if len(rows) == 0 {
 			return nil
 		}
-		closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneComplete, rows, entity.StatusFailed, entity.ReasonNodeLost,
+		closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneComplete, rows,
+			func(row *entity.Execution, now time.Time) error { return row.Fail(entity.ReasonNodeLost, now) },
 			func(row *entity.Execution, _ time.Time) bool {
 				return row.Claim.Queue() == q && row.NodeID != "" && row.CreateTime.Before(s.now)
 			})

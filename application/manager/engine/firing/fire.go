@@ -186,12 +186,9 @@ func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entit
 			if left[kind] == 0 {
 				break
 			}
-			if row.Status != entity.StatusWaiting {
+			if row.Status != entity.StatusWaiting || row.StartOn(node, epoch, now) != nil {
 				continue
 			}
-			row.Status, row.NodeID, row.Epoch = entity.StatusRunning, node, epoch
-			row.Token, row.Attempt, row.StartTime = 1, 1, now
-			row.Claim = entity.RunningKey(node)
 			it.direct = append(it.direct, row)
 			left[kind]--
 		}
@@ -202,9 +199,7 @@ func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entit
 // started here.
 func (it *item) leave() {
 	for _, row := range it.direct {
-		row.Status, row.NodeID, row.Epoch = entity.StatusWaiting, "", 0
-		row.Token, row.Attempt, row.StartTime = 0, 0, time.Time{}
-		row.Claim = ""
+		_ = row.RevertStart() // it runs, as StartOn has said
 	}
 	it.direct = nil
 }

@@ -161,9 +161,9 @@ func Apply(job *entity.Job, sched *schedule.Schedule, plan planning.Plan) (last 
 		job.LastFireTime = last
 	}
 	if job.Schedule.Kind == schedule.FixedDelay && plan.Next.IsZero() {
-		job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
+		job.ClearCursor()
 		return last
 	}
-	admission.SetNext(job, sched, plan.Next, !plan.Next.IsZero())
+	job.Advance(sched, plan.Next)
 	return last
 }

@@ -59,7 +59,7 @@ func (m *JobManager) movePlain(ctx context.Context, tx repository.Tx, items []*i
 	moves := make([]repository.JobMove, len(items))
 	for i, it := range items {
 		moves[i] = repository.JobMove{
-			JobAdvance: admission.AdvanceOf(&it.job, it.last), From: it.hint.job.NextFireTime, Version: it.job.Version,
+			JobAdvance: repository.AdvanceOf(&it.job, it.last), From: it.hint.job.NextFireTime, Version: it.job.Version,
 		}
 	}
 	moved, locked, err := tx.Jobs.Move(ctx, moves)
@@ -134,7 +134,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 				return nil, err
 			}
 		}
-		moves = append(moves, admission.AdvanceOf(&it.job, it.last))
+		moves = append(moves, repository.AdvanceOf(&it.job, it.last))
 	}
 	res.rows = append(res.rows, a.Rows...)
 	res.effect.Add(a.Effect)

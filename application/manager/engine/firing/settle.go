@@ -68,7 +68,7 @@ func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job,
 			row.Reason, row.ErrorMessage = entity.ReasonPaused, job.Pause.String()
 		}
 		res.rows = append(res.rows, row)
-		job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
+		job.ClearCursor()
 		return res.effect, s.store(ctx, tx, res, now)
 	}
 	if job.Status == entity.JobPaused {
@@ -77,7 +77,7 @@ func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job,
 	}
 	if skip, next := planning.Span(view(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)), reason); skip != nil {
 		res.rows = append(res.rows, admission.Range(job, *skip, now))
-		admission.SetNext(job, sched, next, !next.IsZero())
+		job.Advance(sched, next)
 	}
 	// By its scheduled time all that has passed is due; the jitter is but later.
 	plan := planning.Decide(planning.Input{

@@ -25,14 +25,17 @@ type Closer struct {
 // errUnlocked ends a transaction that has found jobs which it should have locked.
 var errUnlocked = errors.New("a job of the runs is coordinated now")
 
-// CloseWaiting makes those of the rows final that still wait, and gives their
+// Ending makes a waiting execution final, by a method of it.
+type Ending func(row *entity.Execution, now time.Time) error
+
+// CloseWaiting ends those of the rows that still wait, and gives their
 // places on. wanted is asked again about each locked row. Which jobs are locked
 // is judged by what is known of them, and again under the locks of the rows: an
 // edit may have given a plain job's run a place in between.
 func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, rows []*entity.Execution,
-	status entity.Status, reason entity.Reason, wanted func(*entity.Execution, time.Time) bool,
+	end Ending, wanted func(*entity.Execution, time.Time) bool,
 ) (closed []*entity.Execution, effect admission.Effect, err error) {
-	closing := closing{Closer: c, status: status, reason: reason, wanted: wanted, locks: map[string]bool{}, waits: lane == repository.LaneAPI}
+	closing := closing{Closer: c, end: end, wanted: wanted, locks: map[string]bool{}, waits: lane == repository.LaneAPI}
 	var jobIDs []string
 	for _, row := range rows {
 		closing.ids = append(closing.ids, row.ID)
@@ -63,8 +66,7 @@ func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, rows []
 type closing struct {
 	*Closer
 	ids    []string
-	status entity.Status
-	reason entity.Reason
+	end    Ending
 	wanted func(*entity.Execution, time.Time) bool
 	// waits: somebody waits for the answer, also when another holds a row.
 	waits bool
@@ -91,7 +93,9 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 	}
 	events := make([]entity.Event, len(closed))
 	for i, row := range closed {
-		admission.Close(row, c.status, c.reason, now)
+		if err := c.end(row, now); err != nil {
+			return nil, effect, err
+		}
 		events[i] = event.Final(row, now)
 	}
 	if err := tx.Executions.Close(ctx, closed); err != nil {

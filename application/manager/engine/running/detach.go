@@ -11,20 +11,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// detachedRow is the next state of a locked row whose attempt goes on without
-// the node: it is held by nobody, and written under its fencing token alone
-// (engine rule 19). The run of a broadcast keeps its node, where its retries
-// belong.
-func detachedRow(row *entity.Execution, f *finished, now time.Time) *entity.Execution {
-	next := *row
-	next.StartTime, next.UpdateTime = f.start, now
-	next.Epoch, next.Claim = 0, entity.DetachedKey(deadlineOf(f.run.Job, f.start))
-	if !f.run.Job.Broadcast {
-		next.NodeID = ""
-	}
-	return &next
-}
-
 // acceptedLine ends what the node says of an attempt that goes on without it.
 func acceptedLine(nodeID string, deadline time.Time) string {
 	until := ""

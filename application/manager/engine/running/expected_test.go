@@ -97,7 +97,7 @@ func TestDrainingBesideStarts(t *testing.T) {
 		}
 	}()
 	for i := range rounds {
-		row := &entity.Execution{ID: newRunID(i), JobID: job.ID, Token: 1, Epoch: 1, Attempt: 1}
+		row := &entity.Execution{ID: newRunID(i), JobID: job.ID, Status: entity.StatusRunning, Token: 1, Epoch: 1, Attempt: 1}
 		n.Runner.Expect([]*entity.Execution{row})
 		n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
 	}

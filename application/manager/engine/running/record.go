@@ -22,24 +22,26 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 	var finals, again []decided
 	for _, f := range c.items {
 		if f.outcome.Status == entity.StatusWaiting {
-			again = append(again, c.putBack(f))
+			d, err := c.putBack(f)
+			if err != nil {
+				return err
+			}
+			again = append(again, d)
 			continue
 		}
 		if f.outcome.Detached() {
 			again = append(again, decided{item: f, outcome: f.outcome, row: f.run.Execution})
 			continue
 		}
-		d, decision := c.decide(f)
-		if decision.Retry {
-			d.retried = true
-			d.row = retryRow(d.row, decision, c.jobs[d.row.JobID], c.now)
-			if !f.run.Job.Broadcast {
-				d.row.NodeID = ""
-			}
+		d, err := c.decide(f)
+		switch {
+		case err != nil:
+			return err
+		case d.retried:
 			again = append(again, d)
-			continue
+		default:
+			finals = append(finals, d)
 		}
-		finals = append(finals, d)
 	}
 	if err := c.writeRetries(ctx, tx, again); err != nil {
 		return err
@@ -113,15 +115,12 @@ func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (
 
 // decide makes the row's next state of an end, under the job as it is now. A
 // deleted job's failures are not retried.
-func (c *completion) decide(f *finished) (decided, retry.Decision) {
+func (c *completion) decide(f *finished) (decided, error) {
 	row := *f.run.Execution
-	row.StartTime, row.EndTime, row.Duration = f.start, f.end, f.took
-	row.Progress, row.Checkpoint = f.outcome.Progress, f.outcome.Checkpoint
-	row.Reason, row.ErrorMessage, row.Result = f.outcome.Reason, f.outcome.Message, f.outcome.Result
-	row.UpdateTime = c.now
 	d := decided{item: f, outcome: f.outcome, row: &row}
 	in := retry.Input{Outcome: f.outcome, RetryCount: row.RetryCount, NodeLosses: row.NodeLosses, Random: c.manager.Random()}
-	if job := c.jobs[row.JobID]; job != nil {
+	job := c.jobs[row.JobID]
+	if job != nil {
 		in.Policy, in.OnNodeLoss = job.Retry, job.OnNodeLoss
 	} else {
 		in.OnNodeLoss = entity.NodeLossFail
@@ -131,51 +130,23 @@ func (c *completion) decide(f *finished) (decided, retry.Decision) {
 	}
 	decision := retry.Decide(in)
 	if !decision.Retry {
-		row.Status, row.Claim = decision.Status, ""
 		d.outcome.Status = decision.Status
+		return d, row.Finish(decision.Status, &f.outcome, entity.AttemptTime{Start: f.start, End: f.end, Took: f.took}, c.now)
 	}
-	return d, decision
+	d.retried = true
+	next := entity.NextAttempt{Wait: decision.Wait, NodeLost: decision.NodeLoss, KeepNode: f.run.Job.Broadcast}
+	if job != nil {
+		next.StartWithin = time.Duration(job.StartDeadlineSec) * time.Second
+	}
+	return d, row.Retry(next, &f.outcome, c.now)
 }
 
-// putBack makes the row's next state of an attempt that did not begin: it waits,
-// and is routed anew when its moment comes. The attempt does not count, and what
-// the row says of former ones stays. A place in its group it keeps.
-func (c *completion) putBack(f *finished) decided {
+// putBack makes the row's next state of an attempt that did not begin: it is
+// routed anew when its moment comes, and keeps a slot of its group.
+func (c *completion) putBack(f *finished) (decided, error) {
 	row := *f.run.Execution
-	row.Status, row.Claim = entity.StatusWaiting, entity.ParkedKey(c.now.Add(f.outcome.RetryAfter))
-	row.Attempt--
-	row.StartTime, row.UpdateTime = time.Time{}, c.now
-	if f.outcome.Message != "" {
-		row.ErrorMessage = f.outcome.Message
-	}
-	if !f.run.Job.Broadcast {
-		row.NodeID = ""
-	}
-	return decided{item: f, outcome: f.outcome, row: &row}
-}
-
-// retryRow sends a row back to WAITING. Its place among the live fires of its
-// job stays (engine rule 16), and so does the node of a broadcast. What the
-// attempt came to is kept with the attempt: reason and message of the row belong
-// to the one that follows (engine rule 19). That has the job's whole span to
-// start in (engine rule 17).
-func retryRow(row *entity.Execution, d retry.Decision, job *entity.Job, now time.Time) *entity.Execution {
-	next := *row
-	next.Status = entity.StatusWaiting
-	next.Claim = entity.ParkedKey(now.Add(d.Wait))
-	if d.NodeLoss {
-		next.NodeLosses++
-	} else if row.Reason != entity.ReasonShutdown {
-		next.RetryCount++
-	}
-	next.StartDeadline = time.Time{}
-	if job != nil && job.StartDeadlineSec > 0 {
-		next.StartDeadline = now.Add(d.Wait).Add(time.Duration(job.StartDeadlineSec) * time.Second)
-	}
-	next.StartTime, next.EndTime, next.Duration, next.Progress = time.Time{}, time.Time{}, 0, 0
-	next.Reason, next.ErrorMessage, next.Result = entity.ReasonNone, "", ""
-	next.CancelRequested = false
-	return &next
+	err := row.PutBack(c.now.Add(f.outcome.RetryAfter), f.outcome.Message, f.run.Job.Broadcast, c.now)
+	return decided{item: f, outcome: f.outcome, row: &row}, err
 }
 
 // writeRetries keeps the attempt that ended, if it had begun, and parks the row
@@ -206,11 +177,18 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		}
 		detached := d.item.outcome.Detached()
 		if detached {
-			d.row = detachedRow(row, d.item, c.now)
+			// A broadcast's keeps its node, where its retries belong.
+			next, job := *row, d.item.run.Job
+			if err := next.Detach(d.item.start, deadlineOf(job, d.item.start), job.Broadcast, c.now); err != nil {
+				return err
+			}
+			d.row = &next
 		}
 		if row.CancelRequested {
 			// Somebody cancelled it while the attempt was failing.
-			d.row.Status, d.row.Reason, d.row.Claim, d.row.EndTime = entity.StatusCancelled, row.Reason, "", c.now
+			if err := d.row.CancelAttempt(row.Reason, c.now); err != nil {
+				return err
+			}
 			d.retried = false
 			d.outcome = entity.Outcome{Status: entity.StatusCancelled, Reason: row.Reason}
 		}

@@ -61,7 +61,7 @@ func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Executio
 				return err
 			}
 		}
-		return tx.Jobs.Advance(ctx, []repository.JobAdvance{admission.AdvanceOf(job, time.Time{})})
+		return tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})})
 	})
 	return a.Rows, a.Effect
 }

@@ -195,8 +195,9 @@ func (t *TaskManager) skipLate(ctx context.Context, rows []*entity.Execution, re
 		return 0, nil
 	}
 	closer := Closer{Store: t.Store, Places: t.Places, Jobs: t.Jobs, Clock: t.StoreClock}
-	closed, effect, err := closer.CloseWaiting(ctx, repository.LaneComplete, rows,
-		entity.StatusSkipped, reason, func(e *entity.Execution, now time.Time) bool {
+	skip := func(row *entity.Execution, now time.Time) error { return row.Skip(reason, now) }
+	closed, effect, err := closer.CloseWaiting(ctx, repository.LaneComplete, rows, skip,
+		func(e *entity.Execution, now time.Time) bool {
 			return !e.StartDeadline.IsZero() && e.StartDeadline.Before(now) && unplaced(e) == (reason == entity.ReasonNoNode)
 		})
 	if err != nil {

@@ -288,7 +288,8 @@ func TestOnlyWhatStillWaitsIsClosed(t *testing.T) {
 	})
 	closer := running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
 	closed, _, err := closer.CloseWaiting(t.Context(), repository.LaneAPI, []*entity.Execution{runs, spared, waits},
-		entity.StatusCancelled, entity.ReasonNone, func(row *entity.Execution, now time.Time) bool {
+		func(row *entity.Execution, now time.Time) error { return row.Cancel(entity.ReasonNone, now) },
+		func(row *entity.Execution, now time.Time) bool {
 			require.Equal(t, enginetest.Noon, now)
 			return row.ID != spared.ID
 		})
