@@ -21,7 +21,7 @@ const jobsHead = `# Jobs
 Written by ` + "`make docs`" + ` from the types in ` + "`api/model/request`" + ` and the files in ` + "`configs/jobs`" + `. This is what ` + "`POST /api/v1/jobs`" + ` takes as JSON and
 ` + "`platform-scheduler job apply`" + ` as YAML. Only ` + "`name`, `jobType`" + ` and what that type needs are required; what is absent or null is at its default. Unknown fields
 are refused, and what GET shows may be sent back: READONLY are read and not looked at.
-Where texts of jobData look like numbers (` + "`headers`, `env`, `command`, `expectedStatus`" + `), numbers and booleans are taken as they are written: ` + "`1.10`" + ` is the text 1.10.
+Where strings of jobData look like numbers (` + "`headers`, `env`, `command`, `expectedStatus`" + `), numbers and booleans are taken as they are written: ` + "`1.10`" + ` is the string 1.10.
 
 Editors check and complete such files by [a JSON Schema](job.schema.json): begin one with
 ` + "`# yaml-language-server: $schema=`" + ` and the path or address of ` + "`job.schema.json`" + `.
@@ -162,21 +162,21 @@ func takesOf(s *openapi2.Schema) string {
 	case s.Format == "date-time":
 		return "RFC 3339 time"
 	case is(s, "array"):
-		item := "texts"
+		item := "strings"
 		if s.Items != nil && s.Items.Value != nil && is(s.Items.Value, "integer") {
 			item = "whole numbers"
 		}
-		return "list of " + item
+		return "array of " + item
 	case is(s, "object"):
-		return "names and texts"
+		return "object of strings"
 	case is(s, "integer"), is(s, "number"):
 		return span(s)
 	case is(s, "boolean"):
 		return "boolean"
 	case s.MaxLength != nil:
-		return fmt.Sprintf("text, at most %d", *s.MaxLength)
+		return fmt.Sprintf("string, at most %d", *s.MaxLength)
 	}
-	return "text"
+	return "string"
 }
 
 func is(s *openapi2.Schema, kind string) bool { return s.Type != nil && s.Type.Is(kind) }

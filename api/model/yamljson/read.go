@@ -88,9 +88,9 @@ func refuse(n *yaml.Node, format string, args ...any) error {
 func (w *writer) value(n *yaml.Node, depth int) error {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		return refuse(n, "anchors (&) and aliases (*) are not read; write the value out, or quote the text")
+		return refuse(n, "anchors (&) and aliases (*) are not read; write the value out, or quote the string")
 	case n.Style&yaml.TaggedStyle != 0:
-		return refuse(n, "tags (!) are not read; leave %q out, or quote the text", n.Tag)
+		return refuse(n, "tags (!) are not read; leave %q out, or quote the string", n.Tag)
 	case depth > maxDepth:
 		return refuse(n, "nests deeper than %d levels", maxDepth)
 	}
@@ -125,7 +125,7 @@ func (w *writer) object(n *yaml.Node, depth int) error {
 		name := n.Content[i]
 		switch {
 		case name.Kind != yaml.ScalarNode || name.Tag != "!!str" || name.Anchor != "" || name.Style&yaml.TaggedStyle != 0:
-			return refuse(name, "the name of a field must be a text; put it into quotes")
+			return refuse(name, "the name of a field must be a string; put it into quotes")
 		case seen[name.Value]:
 			return refuse(name, "the field %q is given twice; give it once", short(name.Value))
 		}
@@ -166,7 +166,7 @@ func (w *writer) scalar(n *yaml.Node) error {
 	case "!!bool":
 		w.out.WriteString(strings.ToLower(n.Value))
 	case "!!int", "!!float":
-		return refuse(n, "%q is no number as JSON writes it; write it in decimal digits, or quote the text", short(n.Value))
+		return refuse(n, "%q is no number as JSON writes it; write it in decimal digits, or quote the string", short(n.Value))
 	default:
 		return w.text(n.Value)
 	}
@@ -177,7 +177,7 @@ func (w *writer) text(s string) error {
 	e := json.NewEncoder(w.out)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(s); err != nil {
-		return &Error{Message: "a text cannot be written as JSON"}
+		return &Error{Message: "a string cannot be written as JSON"}
 	}
 	w.out.Truncate(w.out.Len() - 1) // the line's end
 	return nil

@@ -159,7 +159,7 @@ func TestRunRefusesWhatTheEdgeWouldRefuse(t *testing.T) {
 
 	outcome = registry.Run(t.Context(), handlerRun("sleep", `{"ms":"1"}`), &executortest.Recorder{})
 	require.Equal(t, entity.ReasonInvalid, outcome.Reason)
-	require.Contains(t, outcome.Message, "jobData.ms: must be a whole number, not a text")
+	require.Contains(t, outcome.Message, "jobData.ms: must be a whole number, not a string")
 }
 
 func TestRegistryIsSafeForConcurrentUse(t *testing.T) {

@@ -77,7 +77,7 @@ func (r *Reader) Text(name string, maxBytes int) string {
 	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
-		r.wrongType(name, "a text", raw)
+		r.wrongType(name, "a string", raw)
 		return ""
 	}
 	return r.bounded(name, s, maxBytes)
@@ -92,7 +92,7 @@ func (r *Reader) Scalar(name string, maxBytes int) string {
 	}
 	s, ok := scalar(raw)
 	if !ok {
-		r.wrongType(name, "a text", raw)
+		r.wrongType(name, "a string", raw)
 		return ""
 	}
 	return r.bounded(name, s, maxBytes)
@@ -110,7 +110,7 @@ func (r *Reader) bounded(name, s string, maxBytes int) string {
 // are written: 1.10 is no 1.1.
 func scalar(raw json.RawMessage) (s string, ok bool) {
 	switch kind(raw) {
-	case "a text":
+	case "a string":
 		return s, json.Unmarshal(raw, &s) == nil
 	case "a number", "true or false":
 		return string(raw), true
@@ -211,14 +211,14 @@ func (r *Reader) Texts(name string) map[string]string {
 	}
 	var members map[string]json.RawMessage
 	if kind(raw) != "an object" || json.Unmarshal(raw, &members) != nil {
-		r.wrongType(name, "an object of texts", raw)
+		r.wrongType(name, "an object of strings", raw)
 		return nil
 	}
 	texts := make(map[string]string, len(members))
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		s, ok := scalar(members[key])
 		if !ok {
-			r.wrongType(name+"."+label(key), "a text", members[key])
+			r.wrongType(name+"."+label(key), "a string", members[key])
 			continue
 		}
 		texts[key] = s
@@ -235,7 +235,7 @@ func (r *Reader) List(name string, maxItems int) []string {
 	}
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
-		r.wrongType(name, "a list of texts", raw)
+		r.wrongType(name, "an array of strings", raw)
 		return nil
 	}
 	if len(items) > maxItems {
@@ -246,7 +246,7 @@ func (r *Reader) List(name string, maxItems int) []string {
 	for i, item := range items {
 		s, ok := scalar(item)
 		if !ok {
-			r.wrongType(fmt.Sprintf("%s[%d]", name, i), "a text", item)
+			r.wrongType(fmt.Sprintf("%s[%d]", name, i), "a string", item)
 			return nil
 		}
 		texts[i] = s
@@ -262,8 +262,8 @@ func (r *Reader) Integers(name string, maxItems int, low, high int64) []int64 {
 		return nil
 	}
 	var numbers []int64
-	if kind(raw) != "a list" || json.Unmarshal(raw, &numbers) != nil {
-		r.wrongType(name, "a list of whole numbers", raw)
+	if kind(raw) != "an array" || json.Unmarshal(raw, &numbers) != nil {
+		r.wrongType(name, "an array of whole numbers", raw)
 		return nil
 	}
 	if len(numbers) > maxItems {
@@ -280,7 +280,7 @@ func (r *Reader) Integers(name string, maxItems int, low, high int64) []int64 {
 }
 
 // IsList reports whether a field that is present holds a list; it is a peek.
-func (r *Reader) IsList(name string) bool { return kind(r.values[name]) == "a list" }
+func (r *Reader) IsList(name string) bool { return kind(r.values[name]) == "an array" }
 
 // End returns everything that is wrong, including the fields that nobody took.
 func (r *Reader) End() []apperror.Field {
@@ -325,11 +325,11 @@ func kind(raw json.RawMessage) string {
 	}
 	switch raw[0] {
 	case '"':
-		return "a text"
+		return "a string"
 	case '{':
 		return "an object"
 	case '[':
-		return "a list"
+		return "an array"
 	case 't', 'f':
 		return "true or false"
 	case 'n':
