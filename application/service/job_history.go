@@ -2,11 +2,9 @@ package service
 
 import (
 	"context"
-	"fmt"
 	"time"
 	"unicode/utf8"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -28,22 +26,16 @@ func (s *JobService) History(ctx context.Context, id string, p repository.Page) 
 // Version is the definition of a job as it was under a version; putting it in
 // the place of the present one is an edit like any other, under today's rules.
 func (s *JobService) Version(ctx context.Context, id string, version int) (*entity.Job, error) {
-	page := repository.Page{Limit: 200}
-	for {
-		versions, next, err := s.History(ctx, id, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range versions {
-			if v.Version == version {
-				return v, readable(v)
-			}
-		}
-		if next == "" {
-			return nil, apperror.NotFound("version", fmt.Sprint(version))
-		}
-		page.Cursor = next
+	job, err := s.Jobs.Get(ctx, id)
+	if err != nil {
+		return nil, err
 	}
+	former, err := s.Jobs.Version(ctx, id, version)
+	if err != nil {
+		return nil, err
+	}
+	former.CreateTime = job.CreateTime
+	return former, readable(former)
 }
 
 // Copy makes a new job of a job's definition, without a plan until somebody

@@ -150,6 +150,9 @@ type JobReader interface {
 	// History is the versions of a job, newest first: the user's part of each,
 	// with its version and, as UpdateTime, when it was made.
 	History(ctx context.Context, id string, p Page) (versions []*entity.Job, next string, err error)
+	// Version is one version of a job, as in History; it returns
+	// apperror.KindNotFound for an unknown one.
+	Version(ctx context.Context, id string, version int) (*entity.Job, error)
 	// Names returns the names of the ids that exist or existed.
 	Names(ctx context.Context, ids []string) (map[string]string, error)
 	// GroupsOf returns the groups of the ids that exist or existed.

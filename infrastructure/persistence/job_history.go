@@ -40,6 +40,22 @@ func (r *Jobs) History(ctx context.Context, id string, p repository.Page) ([]*en
 	return jobs, next, nil
 }
 
+// Version implements repository.JobReader.
+func (r *Jobs) Version(ctx context.Context, id string, version int) (*entity.Job, error) {
+	unknown := apperror.NotFound("version", strconv.Itoa(version))
+	if !plain(id) {
+		return nil, unknown
+	}
+	var rows []versionRow
+	if err := r.c.gorm(ctx, "job.version").Where("job_id = ? AND version = ?", id, version).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, unknown
+	}
+	return rows[0].entity(), nil
+}
+
 // ScheduleOf implements repository.JobWriter.
 func (w *jobWriter) ScheduleOf(ctx context.Context, id string, version int) (schedule.Spec, bool, error) {
 	texts, err := collect(ctx, w.c, "job.schedule-of", "SELECT definition FROM scheduler_job_version WHERE job_id = ? AND version = ?", []any{id, version}, scanText)

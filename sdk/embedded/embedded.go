@@ -131,27 +131,19 @@ func (s *Scheduler) EnsureJob(ctx context.Context, definition string) (id string
 	if !apperror.Is(err, apperror.KindConflict) {
 		return "", err
 	}
-	return s.find(ctx, job.Job.Group, job.Job.Name, err)
+	return s.find(ctx, repository.JobName{Group: job.Job.Group, Name: job.Job.Name}, err)
 }
 
 // find looks a job up by its exact name; conflict is returned when there is none.
-func (s *Scheduler) find(ctx context.Context, group, name string, conflict error) (string, error) {
-	page := repository.Page{Limit: 200}
-	for {
-		jobs, next, err := s.engine.Jobs.List(ctx, repository.JobFilter{Group: group, NameContains: name}, page)
-		if err != nil {
-			return "", err
-		}
-		for _, job := range jobs {
-			if job.Name == name && job.Group == group {
-				return job.ID, nil
-			}
-		}
-		if next == "" {
-			return "", conflict
-		}
-		page.Cursor = next
+func (s *Scheduler) find(ctx context.Context, name repository.JobName, conflict error) (string, error) {
+	found, err := s.engine.Store.Jobs.JobsNamed(ctx, []repository.JobName{name})
+	if err != nil {
+		return "", err
 	}
+	if job := found[name]; job != nil {
+		return job.ID, nil
+	}
+	return "", conflict
 }
 
 // Trigger runs a job now, outside its schedule. params is a JSON object for
