@@ -156,7 +156,7 @@ func TestAnEditOnOneNodeIsTrueOnTheOthers(t *testing.T) {
 			defer executor.stop()
 			edge.await("the scheduler has its partitions", func() bool { return len(scheduler.Member.Partitions()) == entity.Partitions })
 			// The nodes' clocks agree to within this.
-			const apart = 250 * time.Millisecond
+			const apart = time.Second
 			// since are the runs that were due after a moment.
 			since := func(moment time.Time) []entity.Run {
 				return slices.DeleteFunc(executor.script.runs(), func(r entity.Run) bool { return !r.Execution.DueTime.After(moment) })

@@ -73,6 +73,13 @@ func (m *Manual) Jump(d time.Duration) {
 	m.wall = m.wall.Add(d)
 }
 
+// Timers is how many timers wait for time to pass.
+func (m *Manual) Timers() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.timers)
+}
+
 // NewTimer implements clock.Clock.
 func (m *Manual) NewTimer(d time.Duration) clock.Timer {
 	t := &manualTimer{owner: m, c: make(chan time.Time, 1)}

@@ -189,7 +189,7 @@ func TestAFullNodesQueueIsMovedByKind(t *testing.T) {
 	busy := c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) })
 	c.became(entity.StatusRunning, c.fire(busy.ID, 1)...)
 	enginetest.Beat(t, c.nodes...)
-	blocked := c.nodes[1].Runner.Reserve(entity.Slots{entity.SlotCommand: 1})
+	blocked := c.fill(c.nodes[1], entity.Slots{entity.SlotCommand: 1})
 	enginetest.Beat(t, c.nodes...)
 	waits := c.fire(busy.ID, 1)
 	require.Equal(t, []entity.Queue{entity.NodeQueue("node-1", entity.SlotCommand)}, c.queues(waits))

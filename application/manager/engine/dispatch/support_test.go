@@ -99,6 +99,13 @@ func (c *cluster) read(rows []*entity.Execution) []*entity.Execution {
 	return out
 }
 
+// fill takes slots of a node, once its claim has seen that nothing waits for them.
+func (c *cluster) fill(n *enginetest.Node, slots entity.Slots) entity.Slots {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool { return n.Runner.Reserve(slots) == slots }, 20*time.Second, time.Millisecond)
+	return slots
+}
+
 // ran waits until the rows have succeeded and returns where; the nodes must
 // have run them indeed.
 func (c *cluster) ran(rows []*entity.Execution) []string {

@@ -166,11 +166,11 @@ func TestAFullNodeGivesItsQueueAway(t *testing.T) {
 	third := c.fire(job.ID, 2)
 	require.Equal(t, []entity.Queue{entity.NodeQueue("node-1", entity.SlotGeneral), entity.NodeQueue("node-1", entity.SlotGeneral)}, c.queues(third))
 	release[1]()
-	c.became(entity.StatusSuccess, second...)
+	c.nodes[1].AwaitStatus(t, second[0].ID, entity.StatusSuccess) // time stands still: the others have not waited
 	enginetest.Beat(t, c.nodes...)
 	require.Zero(t, c.nodes[0].Sweep(t), "it has not waited long")
 	c.nodes[0].Clock.Advance(6 * time.Second)
-	full := c.nodes[1].Runner.Reserve(entity.Slots{1})
+	full := c.fill(c.nodes[1], entity.Slots{1})
 	enginetest.Beat(t, c.nodes...)
 	require.Zero(t, c.nodes[0].Sweep(t), "nobody has room")
 	c.nodes[1].Runner.Release(full)

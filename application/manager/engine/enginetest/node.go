@@ -183,7 +183,7 @@ func (n *Node) Start(t testing.TB) (stop func()) {
 		n.Script.End()
 		n.Runner.Drain(ctx, 0)
 		cancel()
-		await(t, done, "the runner's loops end")
+		n.awaitEnd(t, done)
 	}
 	t.Cleanup(stop)
 	return stop
@@ -213,13 +213,19 @@ func (n *Node) FireAt(t testing.TB, at time.Time) {
 // patience bounds the wait for something that must happen, in real time.
 const patience = 20 * time.Second
 
-func await(t testing.TB, done <-chan struct{}, what string) {
+// awaitEnd waits for the runner's loops. Time goes on meanwhile: an end that the
+// store has refused is sent again after an interval.
+func (n *Node) awaitEnd(t testing.TB, done <-chan struct{}) {
 	t.Helper()
-	select {
-	case <-done:
-	case <-time.After(patience):
-		require.Fail(t, "it takes too long until "+what)
-	}
+	require.Eventually(t, func() bool {
+		select {
+		case <-done:
+			return true
+		default:
+			n.Clock.Advance(100 * time.Millisecond)
+			return false
+		}
+	}, patience, 5*time.Millisecond, "the runner's loops end")
 }
 
 // ownership is the partitions of a node; nil until the test divides them.

@@ -79,10 +79,7 @@ func TestAJobWhoseRowIsLockedDropsOutAlone(t *testing.T) {
 				jobs := addMany(t, n, 60, func(_ int, j *entity.Job) { j.Overlap = overlap })
 				held := jobs[17]
 				s.lockJob(held.ID)
-				began := time.Now()
 				require.NoError(t, fireOnce(t, n))
-				took := time.Since(began)
-				require.Less(t, took, 900*time.Millisecond, "a lock wait of the store lasts a second")
 				for _, job := range jobs {
 					if job != held {
 						require.Len(t, n.Rows(t, job.ID), 1)
@@ -100,7 +97,31 @@ func TestAJobWhoseRowIsLockedDropsOutAlone(t *testing.T) {
 				require.Equal(t, []int{0}, nominals(n.Rows(t, held.ID)))
 				require.Equal(t, second(1), n.Job(t, held.ID).NextFireTime)
 				require.Zero(t, n.Planner.Locked())
-				require.Zero(t, slotsInUse(n)-len(n.Script.Runs()), "no slot is kept for what did not start")
+				require.Eventually(t, func() bool { return slotsInUse(n) == len(n.Script.Runs()) }, patience, time.Millisecond,
+					"no slot is kept for what did not start")
+			})
+		})
+	}
+}
+
+// A lock wait of the store lasts a second, and a fire waits for none. One round of
+// several proves it, as a busy machine may take as long for another.
+func TestNobodyWaitsForALockedRow(t *testing.T) {
+	for name, overlap := range overlaps {
+		t.Run(name, func(t *testing.T) {
+			onServer(t, func(t *testing.T, n *enginetest.Node, s *stranger) {
+				jobs := addMany(t, n, 10, func(_ int, j *entity.Job) { j.Overlap = overlap })
+				quickest := time.Hour
+				for i, held := range jobs[:5] {
+					n.Clock.Advance(second(i).Sub(n.Clock.Now()))
+					s.lockJob(held.ID)
+					began := time.Now()
+					require.NoError(t, fireOnce(t, n))
+					quickest = min(quickest, time.Since(began))
+					require.Len(t, n.Rows(t, held.ID), i, "it is locked")
+					s.release()
+				}
+				require.Less(t, quickest, 900*time.Millisecond)
 			})
 		})
 	}

@@ -59,6 +59,9 @@ func TestWaitingCommandsHoldUpNothingElse(t *testing.T) {
 	for range 3 {
 		n.AwaitStatus(t, startRun(t, n, plain.ID).ID, entity.StatusSuccess)
 	}
+	require.Eventually(t, func() bool { return n.Runner.Reserve(entity.Slots{1}) == entity.Slots{1} }, 20*time.Second, time.Millisecond,
+		"the claim has seen that no plain run waits")
+	n.Runner.Release(entity.Slots{1})
 	fires := n.Add(t, enginetest.Job("fires", enginetest.Every(time.Hour)))
 	n.Fire(t)
 	require.Equal(t, entity.RunningKey("node-1"), firstClaim(t, n, fires.ID), "it started directly")

@@ -14,15 +14,13 @@ import (
 // Rule 27: a process that was frozen for longer than its lease, and does not know
 // it yet, begins nothing: it asks its lease before each new effect.
 func TestANodeWithoutALeaseBeginsNothing(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
+	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("short", nil))
 	n.Lease.Lose()
+	n.Start(t) // not before: a claim may have asked already
 	row := waitingRun(t, n, job.ID)
 	n.Runner.RunsReady(entity.SlotGeneral)
-	for range 5 {
-		n.Clock.Advance(time.Second)
-		time.Sleep(2 * time.Millisecond)
-	}
+	eventually(t, n, "it asks again and again", func() bool { return n.Lease.Asked() > 5 })
 	require.Equal(t, entity.StatusWaiting, n.Row(t, row.ID).Status, "no claim")
 	require.Empty(t, n.Script.Runs())
 	n.Lease.Regain()
@@ -60,10 +58,8 @@ func TestEndsWaitForALease(t *testing.T) {
 	n.Lease.Lose()
 	close(end)
 	require.False(t, <-may, "an attempt may ask, too")
-	for range 20 {
-		n.Clock.Advance(time.Second)
-		time.Sleep(time.Millisecond)
-	}
+	asked := n.Lease.Asked()
+	eventually(t, n, "it asks again and again", func() bool { return n.Lease.Asked() > asked+20 })
 	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
 	n.Lease.Regain()
 	eventually(t, n, "it is stored", func() bool { n.Clock.Advance(5 * time.Second); return n.Row(t, row.ID).Status == entity.StatusSuccess })

@@ -160,6 +160,7 @@ func TestARunThatTheStoreKnowsOtherwiseIsKilled(t *testing.T) {
 			n.Script.Hold()
 			row := startRun(t, n, n.Add(t, enginetest.Job("stray", nil)).ID)
 			n.Script.Await(t, 1)
+			eventually(t, n, "the claim gives back what it did not need", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 })
 			changeRow(t, n, row.ID, change)
 			stored := n.Row(t, row.ID)
 			reconcile(t, n, 1)
