@@ -56,6 +56,11 @@ image: ## build the container image platform-scheduler, with its version and com
 	docker build -f deploy/Dockerfile -t platform-scheduler --build-arg VERSION='$(VERSION)' \
 		--build-arg COMMIT="$$(git rev-parse HEAD)" --build-arg BUILD_TIME="$$(date -u +%Y-%m-%dT%H:%M:%SZ)" .
 
+# A release is named, never guessed: RELEASING.md.
+.PHONY: release
+release: ## static binaries of VERSION=v1.2.3 for Linux and macOS, with SBOMs and SHA256SUMS, in dist
+	@tools/release '$(if $(filter file,$(origin VERSION)),,$(VERSION))'
+
 .PHONY: check
 check: ## format, vet and short tests, no servers: up to 2 minutes on 2 cores
 	@unformatted=$$(gofmt -l $(GO_SOURCES)); \
