@@ -15,66 +15,69 @@ const Partitions = 256
 
 // Job is a definition and its place in time. Every field above Status is the
 // user's; what follows is kept by the engine.
+//
+// The json names are those under which the store keeps the versions of a job: what
+// is the user's, and Status. Texts that are stored must stay readable.
 type Job struct {
-	ID          string
-	Name        string
-	Description string
-	Group       string
-	Labels      map[string]string
-	Owner       string
+	ID          string            `json:"-"`
+	Name        string            `json:"name"`
+	Description string            `json:"description,omitempty"`
+	Group       string            `json:"group"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Owner       string            `json:"owner,omitempty"`
 
-	Type  JobType
-	Class string
+	Type  JobType `json:"jobType"`
+	Class string  `json:"jobClass,omitempty"`
 	// Data is the executor's part of the definition, a JSON object.
-	Data string
+	Data string `json:"jobData,omitempty"`
 
-	Schedule schedule.Spec
-	Misfire  Misfire
+	Schedule schedule.Spec `json:"schedule"`
+	Misfire  Misfire       `json:"misfire"`
 
-	Priority         int
-	TimeoutSec       int
-	StartDeadlineSec int
-	Retry            RetryPolicy
-	Overlap          OverlapPolicy
+	Priority         int           `json:"priority"`
+	TimeoutSec       int           `json:"timeoutSec,omitempty"`
+	StartDeadlineSec int           `json:"startDeadlineSec,omitempty"`
+	Retry            RetryPolicy   `json:"retryPolicy"`
+	Overlap          OverlapPolicy `json:"overlapPolicy"`
 	// MaxConcurrency bounds the live fires; 0 is unlimited under PARALLEL and
 	// one under every other policy.
-	MaxConcurrency int
-	MaxQueued      int
-	ShardCount     int
-	Broadcast      bool
-	Routing        Routing
-	OnNodeLoss     OnNodeLoss
+	MaxConcurrency int        `json:"maxConcurrency,omitempty"`
+	MaxQueued      int        `json:"maxQueued,omitempty"`
+	ShardCount     int        `json:"shardCount,omitempty"`
+	Broadcast      bool       `json:"broadcast,omitempty"`
+	Routing        Routing    `json:"routing"`
+	OnNodeLoss     OnNodeLoss `json:"onNodeLoss"`
 
-	Status JobStatus
+	Status JobStatus `json:"status"`
 	// NextFireTime is the nominal time of the first undecided fire: the cursor
 	// and the compare-and-swap value (engine rule 3). Zero: nothing is planned.
-	NextFireTime time.Time
+	NextFireTime time.Time `json:"-"`
 	// DueTime is NextFireTime plus the job's constant jitter; zero whenever the
 	// job must not be planned (paused, finished, deleted).
-	DueTime      time.Time
-	LastFireTime time.Time
+	DueTime      time.Time `json:"-"`
+	LastFireTime time.Time `json:"-"`
 	// PausedAt is when the pause began; its span becomes one ledger row.
-	PausedAt time.Time
+	PausedAt time.Time `json:"-"`
 	// PausedBy and Pause are of meaning while the job is PAUSED.
-	PausedBy  PauseCause
-	Pause     Pause
-	Partition int
+	PausedBy  PauseCause `json:"-"`
+	Pause     Pause      `json:"-"`
+	Partition int        `json:"-"`
 	// FenceSeq is the job-wide fencing number given to the latest fire of a
 	// coordinated job (engine rule 21). It never falls.
-	FenceSeq int64
+	FenceSeq int64 `json:"-"`
 	// Limited: the job's group bounds the fires of all its jobs. It changes with
 	// Version alone, so that whoever knows the version knows it.
-	Limited bool
+	Limited bool `json:"-"`
 	// Unread are stored parts of the job that this program cannot read, as another
 	// release may have written them. An update leaves them as they are.
-	Unread []Unread
+	Unread []Unread `json:"-"`
 	// Version counts edits of the definition and of the status by people;
 	// a fire never changes it (engine rule 4).
-	Version    int
-	CreateTime time.Time
-	UpdateTime time.Time
+	Version    int       `json:"-"`
+	CreateTime time.Time `json:"-"`
+	UpdateTime time.Time `json:"-"`
 	// ChangedBy is who made this version; former versions alone have it.
-	ChangedBy string
+	ChangedBy string `json:"-"`
 }
 
 // PartitionOf is the partition of a job: FNV-1a of its id, modulo Partitions.

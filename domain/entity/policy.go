@@ -70,14 +70,14 @@ const (
 
 // RetryPolicy says how often, and after what wait, a failed run is repeated.
 type RetryPolicy struct {
-	MaxRetries    int
-	Backoff       Backoff
-	IntervalMs    int64
-	MaxIntervalMs int64
+	MaxRetries    int     `json:"maxRetries"`
+	Backoff       Backoff `json:"backoff"`
+	IntervalMs    int64   `json:"intervalMs"`
+	MaxIntervalMs int64   `json:"maxIntervalMs"`
 	// Jitter spreads each wait by ± this share, 0–1.
-	Jitter float64
+	Jitter float64 `json:"jitter"`
 	// NoRetryOn lists reasons after which a run fails at once.
-	NoRetryOn []Reason
+	NoRetryOn []Reason `json:"noRetryOn,omitempty"`
 }
 
 // RoutingStrategy chooses the node of a run.
@@ -101,8 +101,8 @@ const (
 
 // Routing restricts a run to nodes that carry all the labels, and chooses one.
 type Routing struct {
-	Strategy RoutingStrategy
-	Labels   map[string]string
+	Strategy RoutingStrategy   `json:"strategy"`
+	Labels   map[string]string `json:"labels,omitempty"`
 }
 
 // OnNodeLoss decides about a run whose node died.

@@ -62,25 +62,16 @@ func (w *jobWriter) ScheduleOf(ctx context.Context, id string, version int) (sch
 	if err != nil || len(texts) == 0 {
 		return schedule.Spec{}, false, err
 	}
-	job := versionRow{JobID: id, Version: version, Definition: texts[0]}.entity()
+	job := definitionOf(texts[0])
 	return job.Schedule, job.Unreadable() == "", nil
 }
 
 // entity is the user's part of a job, as it was under that version.
 func (v versionRow) entity() *entity.Job {
-	var unread []entity.Unread
-	d := readJSON[definition]("definition", v.Definition, &unread)
-	author := ""
+	j := definitionOf(v.Definition)
+	j.ID, j.Version, j.UpdateTime = v.JobID, v.Version, v.CreateTime.time()
 	if v.CreatedBy != nil {
-		author = *v.CreatedBy
+		j.ChangedBy = *v.CreatedBy
 	}
-	return &entity.Job{
-		Unread: unread,
-		ID:     v.JobID, Version: v.Version, UpdateTime: v.CreateTime.time(), ChangedBy: author,
-		Name: d.Name, Description: d.Description, Group: d.Group, Labels: d.Labels, Owner: d.Owner,
-		Type: typeOf(d.Type), Class: d.Class, Data: d.Data, Schedule: d.Schedule, Misfire: d.Misfire,
-		Priority: d.Priority, TimeoutSec: d.TimeoutSec, StartDeadlineSec: d.StartDeadlineSec,
-		Retry: entity.RetryPolicy(d.Retry), Overlap: d.Overlap, MaxConcurrency: d.MaxConcurrency, MaxQueued: d.MaxQueued,
-		ShardCount: d.ShardCount, Broadcast: d.Broadcast, Routing: entity.Routing(d.Routing), OnNodeLoss: d.OnNodeLoss, Status: d.Status,
-	}
+	return j
 }

@@ -79,28 +79,13 @@ func (jobRow) TableName() string { return "scheduler_job_definition" }
 // nameKey tells (group, name) pairs apart; the separator is in neither.
 func nameKey(group, name string) []byte { return []byte(group + "\x1f" + name) }
 
-// retryJSON and routingJSON are how the policies stand in their columns.
-type retryJSON struct {
-	MaxRetries    int             `json:"maxRetries"`
-	Backoff       entity.Backoff  `json:"backoff"`
-	IntervalMs    int64           `json:"intervalMs"`
-	MaxIntervalMs int64           `json:"maxIntervalMs"`
-	Jitter        float64         `json:"jitter"`
-	NoRetryOn     []entity.Reason `json:"noRetryOn,omitempty"`
-}
-
-type routingJSON struct {
-	Strategy entity.RoutingStrategy `json:"strategy"`
-	Labels   map[string]string      `json:"labels,omitempty"`
-}
-
 // toJobRow checks what a store could not keep, so that both stores refuse alike.
 func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
-	retry, err := json.Marshal(retryJSON(j.Retry))
+	retry, err := json.Marshal(j.Retry)
 	if err != nil {
 		return nil, fmt.Errorf("write the retry policy of job %s: %w", j.ID, err)
 	}
-	routing, err := json.Marshal(routingJSON(j.Routing))
+	routing, err := json.Marshal(j.Routing)
 	if err != nil {
 		return nil, fmt.Errorf("write the routing of job %s: %w", j.ID, err)
 	}
@@ -161,8 +146,8 @@ func (r *jobRow) entity(unread []entity.Unread, texts *jobTexts) *entity.Job {
 		Version: r.Version, CreateTime: r.CreateTime.time(), UpdateTime: r.UpdateTime.time(),
 		Schedule: r.schedule(),
 	}
-	j.Retry = entity.RetryPolicy(texts.retry.read("retry_policy", r.RetryPolicy, &unread))
-	j.Routing = entity.Routing(texts.routing.read("routing", r.Routing, &unread))
+	j.Retry = texts.retry.read("retry_policy", r.RetryPolicy, &unread)
+	j.Routing = texts.routing.read("routing", r.Routing, &unread)
 	if j.Routing.Strategy == "" {
 		j.Routing.Strategy = entity.RouteAny // whoever takes a run of it says why it does not run
 	}
@@ -187,8 +172,8 @@ func readJSON[T any](column, text string, unread *[]entity.Unread) (value T) {
 
 // jobTexts are the columns whose text is mostly that of the row before.
 type jobTexts struct {
-	retry   repeated[retryJSON]
-	routing repeated[routingJSON]
+	retry   repeated[entity.RetryPolicy]
+	routing repeated[entity.Routing]
 }
 
 // repeated reads a column of many rows, and decodes what is the same as before
