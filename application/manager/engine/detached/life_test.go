@@ -54,7 +54,7 @@ func TestAThousandDetachedRunsHoldNoSlot(t *testing.T) {
 // Between the answer of the target and the detaching write the attempt is its
 // node's, like any other: when that dies, onNodeLoss decides.
 func TestAnAcceptedRunWhoseWriteWasLostIsLostWithItsNode(t *testing.T) {
-	r := newRig(t, 2)
+	r := firstAtWork(t, 2)
 	poster, other := r.one(), r.nodes[1]
 	accepted := make(chan struct{}, 1)
 	poster.Script.Reply(func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
@@ -65,6 +65,7 @@ func TestAnAcceptedRunWhoseWriteWasLostIsLostWithItsNode(t *testing.T) {
 	})
 	row := poster.Trigger(t, r.job(nil).ID)[0]
 	<-accepted
+	r.start(other)
 	require.Equal(t, poster.ID(), other.Row(t, row.ID).NodeID)
 	poster.Die(t)
 	held, err := other.Runner.Reap(t.Context(), poster.ID(), 1<<40)

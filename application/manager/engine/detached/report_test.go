@@ -402,7 +402,7 @@ func TestAReportMayComeBeforeTheRunIsDetached(t *testing.T) {
 		"its news":                      {entity.RunReport{Progress: 30, Lines: []string{"begun"}}, entity.StatusRunning},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 2)
+			r := firstAtWork(t, 2)
 			n := r.one()
 			reported := make(chan error, 1)
 			n.Script.Reply(func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {

@@ -63,6 +63,21 @@ func newRig(t *testing.T, nodes int) *rig {
 
 func rigOn(t *testing.T, cfg persistence.Config, nodes int) *rig {
 	t.Helper()
+	r := restingRig(t, cfg, nodes)
+	r.start(r.nodes...)
+	return r
+}
+
+// firstAtWork is a rig whose first node alone claims runs; the others take reports.
+func firstAtWork(t *testing.T, nodes int) *rig {
+	t.Helper()
+	r := restingRig(t, dbtest.SQLite(t), nodes)
+	r.start(r.one())
+	return r
+}
+
+func restingRig(t *testing.T, cfg persistence.Config, nodes int) *rig {
+	t.Helper()
 	clock := clocktest.NewManual(enginetest.Noon)
 	cfg.Clock = clock
 	r := &rig{targets: &targets{tokens: map[string][]string{}}, t: t}
@@ -71,9 +86,15 @@ func rigOn(t *testing.T, cfg persistence.Config, nodes int) *rig {
 	r.nodes = first.Join(t, make([]enginetest.Options, nodes-1)...)
 	for _, n := range r.nodes {
 		n.Script.Reply(r.Reply)
-		r.stops = append(r.stops, n.Start(t))
 	}
 	return r
+}
+
+func (r *rig) start(nodes ...*enginetest.Node) {
+	r.t.Helper()
+	for _, n := range nodes {
+		r.stops = append(r.stops, n.Start(r.t))
+	}
 }
 
 // one is the node of a rig with one.

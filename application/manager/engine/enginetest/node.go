@@ -222,7 +222,7 @@ func (n *Node) awaitEnd(t testing.TB, done <-chan struct{}) {
 		case <-done:
 			return true
 		default:
-			n.Clock.Advance(100 * time.Millisecond)
+			n.Clock.Advance(20 * time.Millisecond)
 			return false
 		}
 	}, patience, 5*time.Millisecond, "the runner's loops end")
