@@ -105,8 +105,8 @@ func (c *cluster) join(e *Engine, d *membership.Deps, node entity.Node) {
 	if c == nil {
 		return
 	}
-	d.Peers, d.Beacons = c.asks, c.redis
-	d.Damper = &damper{locks: c.locks, holder: holderOf(node), lasts: e.terms().Lease}
+	d.Peers, d.Liveness = c.asks, c.redis
+	d.PartitionLeases = &partitionLeases{locks: c.locks, holder: holderOf(node), lasts: e.timing().Lease}
 	c.hub = notify.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
 	e.Runner.Others = c.hub
 	d.Announce = c.hub.MembersChanged
@@ -173,8 +173,8 @@ func (l listener) NewsMissed(ctx context.Context) error {
 	return nil
 }
 
-// damper claims partitions as locks of their numbers.
-type damper struct {
+// partitionLeases claims each partition as a lock named after its number.
+type partitionLeases struct {
 	locks  repository.Locker
 	holder string
 	lasts  time.Duration
@@ -190,8 +190,8 @@ func lockNames(partitions []int) []string {
 	return names
 }
 
-// Claim implements membership.Damper.
-func (d *damper) Claim(ctx context.Context, partitions []int) ([]int, error) {
+// Claim implements membership.PartitionLeases.
+func (d *partitionLeases) Claim(ctx context.Context, partitions []int) ([]int, error) {
 	granted, err := d.locks.ClaimMany(ctx, lockNames(partitions), d.holder, d.lasts)
 	if err != nil {
 		return nil, fmt.Errorf("claim partitions: %w", err)
@@ -199,7 +199,7 @@ func (d *damper) Claim(ctx context.Context, partitions []int) ([]int, error) {
 	return slices.DeleteFunc(slices.Clone(partitions), func(p int) bool { return !slices.Contains(granted, lockName(p)) }), nil
 }
 
-// Release implements membership.Damper.
-func (d *damper) Release(ctx context.Context, partitions []int) error {
+// Release implements membership.PartitionLeases.
+func (d *partitionLeases) Release(ctx context.Context, partitions []int) error {
 	return d.locks.ReleaseMany(ctx, lockNames(partitions), d.holder)
 }

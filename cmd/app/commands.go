@@ -30,8 +30,8 @@ func commandLease(cfg config.Config) time.Duration {
 	if cfg.Profile != config.ProfileCluster {
 		return 10 * time.Second
 	}
-	terms := liveness.Timing{Lease: time.Duration(cfg.Engine.LeaseMs) * time.Millisecond}
-	return min(terms.Lease-terms.Margin(), 10*time.Second)
+	timing := liveness.Timing{Lease: time.Duration(cfg.Engine.LeaseMs) * time.Millisecond}
+	return min(timing.Lease-timing.Margin(), 10*time.Second)
 }
 
 // commands are what runs commands on this node.

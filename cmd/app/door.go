@@ -94,7 +94,7 @@ func (e *Engine) unheard() (reason string, blocks bool) {
 	case e.cluster == nil:
 		return "", false
 	case e.cluster.key != nil:
-		return e.Member.Unheard()
+		return e.Member.Unanswered()
 	}
 	return "this node does not have the key by which the nodes sign what they say to each other: an outage of the store stops its work; give it the secrets.key of the others", false
 }

@@ -193,7 +193,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err = e.Clock.Measure(ctx); err != nil {
 		return e, err
 	}
-	if e.beats, err = e.Store.Beats(cfg.Node.ID, e.terms().Lease/3, e.terms().Lease); err != nil {
+	if e.beats, err = e.Store.Beats(cfg.Node.ID, e.timing().Lease/3, e.timing().Lease); err != nil {
 		return e, err
 	}
 	if err = e.cluster.open(ctx, e, o.port); err != nil {
@@ -224,12 +224,12 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	e.cluster.elect(e, node)
 	duties := periodic.NewDuties(o.Clock, e.ticker, e.cluster.lead(), o.Logger)
-	lease := membership.NewLease(boottime.Of(o.Clock))
+	lease, view := membership.NewLease(boottime.Of(o.Clock)), membership.NewView()
 	compiler := schedule.NewCompiler()
 	fair := fairness.New(0)
 	jobs := cache.NewJobCache(e.Store.Jobs, cachedJobs)
 	router := dispatch.NewRouter(dispatch.RouterDeps{
-		Nodes: func() []entity.Node { return e.Member.Nodes() }, Jobs: jobs, Runs: e.Store.Executions, Self: node,
+		Nodes: view.Nodes, Jobs: jobs, Runs: e.Store.Executions, Self: node,
 	})
 	places := admission.NewPlaces(compiler, fair, jobs, router)
 	parallel := 1
@@ -254,7 +254,6 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		Store: e.Store, Claims: e.Store, Registry: e.Store, Jobs: jobs, Places: places, Closer: closer, Runner: e.Runner,
 		Metrics: e.Metrics, Clock: o.Clock, StoreClock: e.Clock,
 	})
-	e.Member = e.member(node, lease, duties.Loop("heartbeat", e.terms().Beat))
 	// Two workers everywhere: while one batch is being written, the next is
 	// planned, although SQLite writes one after the other.
 	workers := fireWorkers
@@ -263,13 +262,13 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	e.Planner = firing.New(firing.Deps{
 		Store: e.Store, Plans: e.Store, Groups: e.Store, Executions: e.Store.Executions, Places: places, Definitions: jobs, Schedules: compiler,
-		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: e.Member, Lease: lease, Metrics: e.Metrics, Logger: o.Logger,
+		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: view, Lease: lease, Metrics: e.Metrics, Logger: o.Logger,
 	}, firing.Config{
 		Horizon:   time.Duration(cfg.Engine.HorizonMs) * time.Millisecond,
 		BatchSize: cfg.Engine.BatchSize, Workers: workers,
 	})
 	e.Runner.SetPlanner(e.Planner)
-	e.Member.Planner = e.Planner
+	e.Member = e.member(node, lease, view, duties.Loop("heartbeat", e.timing().Beat))
 	e.cluster.answer(e)
 	e.retention = maintenance.NewRetention(maintenance.RetentionDeps{
 		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, JobVersions: cfg.Retention.JobVersions, Days: maintenance.RetentionDays{

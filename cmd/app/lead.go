@@ -21,7 +21,7 @@ func (c *cluster) elect(e *Engine, node entity.Node) {
 		return
 	}
 	locks := lock.NewFallback(c.locks, e.Store.Locks, e.machine, e.logger)
-	c.elector = lock.NewElector(locks, e.machine, e.logger, leadName, holderOf(node), e.terms().Lease*3/4)
+	c.elector = lock.NewElector(locks, e.machine, e.logger, leadName, holderOf(node), e.timing().Lease*3/4)
 }
 
 // lead is nil where this node is alone: then it leads without asking anybody.

@@ -16,15 +16,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 )
 
-// member is this node's place among the others; the planner is given to it
-// when there is one.
-func (e *Engine) member(node entity.Node, lease *membership.Lease, onBeat func(error)) *membership.Member {
+// member makes this node a member of the cluster.
+func (e *Engine) member(node entity.Node, lease *membership.Lease, view *membership.View, onBeat func(error)) *membership.Member {
 	d := membership.Deps{
-		Registry: e.beats, Worker: e.Runner, Gauge: gauge{metrics.NewLoad(e.machine, "/"), e.Clock}, Metrics: e.Metrics, Lease: lease,
+		Registry: e.beats, Worker: e.Runner, Planner: e.Planner, View: view, Load: loadReporter{metrics.NewLoad(e.machine, "/"), e.Clock}, Metrics: e.Metrics, Lease: lease,
 		Clock: e.machine, Logger: e.logger, OnChange: e.dispatch.Wake, OnBeat: onBeat, OnLost: e.end,
 	}
 	e.cluster.join(e, &d, node)
-	return membership.New(d, node, e.terms())
+	return membership.New(d, node, e.timing())
 }
 
 // end lets the process end, for the first reason that there is.
@@ -35,8 +34,8 @@ func (e *Engine) end(why error) {
 	}
 }
 
-// terms are the spans that this node keeps to.
-func (e *Engine) terms() liveness.Timing {
+// timing returns the periods of this node's beats and lease.
+func (e *Engine) timing() liveness.Timing {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	return liveness.Timing{Beat: ms(e.cfg.Engine.BeatMs), Lease: ms(e.cfg.Engine.LeaseMs)}
 }
@@ -50,17 +49,17 @@ func (e *Engine) timeSource() repository.TimeSource {
 	return nil
 }
 
-// gauge is what the registry shows of the process.
-type gauge struct {
+// loadReporter measures what the registry shows of the process.
+type loadReporter struct {
 	load  *metrics.Load
 	clock *storeclock.Clock
 }
 
-// Load implements membership.Gauge.
-func (g gauge) Load() (cpu float64, memory int64) { return g.load.Load() }
+// Load implements membership.LoadReporter.
+func (g loadReporter) Load() (cpu float64, memory int64) { return g.load.Load() }
 
-// Offset implements membership.Gauge.
-func (g gauge) Offset() time.Duration { return g.clock.Offset() }
+// Offset implements membership.LoadReporter.
+func (g loadReporter) Offset() time.Duration { return g.clock.Offset() }
 
 // takeID makes sure that no other process works under this node's id (engine
 // rule 26). One that is connected to the store holds a lock there and is seen

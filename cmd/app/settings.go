@@ -54,7 +54,7 @@ func (e *Engine) nodeOf(cfg config.Config, x Executor) (entity.Node, error) {
 	return entity.Node{
 		ID: cfg.Node.ID, IP: cfg.Node.IP, Port: number, Status: entity.NodeUp, Roles: cfg.Server.Roles,
 		Labels: cfg.Node.Labels, Version: Version(), Slots: cfg.Executor.Slots, Weight: cfg.Node.Weight,
-		Life:         entity.NodeLife{Lease: e.terms().Lease, Boot: rand.Text()},
+		Life:         entity.NodeLife{Lease: e.timing().Lease, Boot: rand.Text()},
 		CommandSlots: x.CommandSlots(), Handlers: handlers, HandlersHash: entity.HandlersHash(handlers),
 	}, nil
 }
@@ -111,7 +111,7 @@ func (e *Engine) addDuties(d *periodic.Duties) error {
 			{"audit", auditInterval, func(ctx context.Context) error { return e.Audit.Flush(ctx, false) }},
 			{"reconcile", reconcileInterval, e.Runner.Reconcile},
 			{"dispatch", dispatchInterval, e.sweepQueues},
-			{"leader", e.terms().Lease, e.seekLeader},
+			{"leader", e.timing().Lease, e.seekLeader},
 		}},
 		{d.OfCluster, []duty{
 			{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},

@@ -31,13 +31,13 @@ type Server struct {
 	now      func() time.Time
 	answerer Answerer
 	nonces   nonces
-	places   chan struct{}
+	permits   chan struct{}
 }
 
 // NewServer returns a server that trusts who has the key; now is the store's time.
 // Without a key it refuses everything.
 func NewServer(key []byte, now func() time.Time, a Answerer) *Server {
-	return &Server{key: key, now: now, answerer: a, nonces: nonces{seen: map[string]time.Time{}}, places: make(chan struct{}, answering)}
+	return &Server{key: key, now: now, answerer: a, nonces: nonces{seen: map[string]time.Time{}}, permits: make(chan struct{}, answering)}
 }
 
 // ServeHTTP implements http.Handler.
@@ -59,8 +59,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	select { // only those who have the key come so far
-	case s.places <- struct{}{}:
-		defer func() { <-s.places }()
+	case s.permits <- struct{}{}:
+		defer func() { <-s.permits }()
 	default:
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "too many questions at once", http.StatusServiceUnavailable)

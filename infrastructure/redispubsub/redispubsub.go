@@ -1,6 +1,6 @@
-// Package redispubsub carries hints between nodes over Redis, and keeps the
-// lights by which nodes of older programs see others while the store is away.
-// Nothing in it is needed for what is true: messages may be lost, doubled or late.
+// Package redispubsub carries hints between nodes over Redis. It also marks nodes
+// alive for nodes of older releases, which read that while the store is away. Nothing
+// depends on it for correctness: a message may be lost, doubled or late.
 package redispubsub
 
 import (
@@ -11,21 +11,21 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Redis implements notify.Transport and membership.Beacons. Safe for concurrent
+// Redis implements notify.Transport and membership.LivenessStore. Safe for concurrent
 // use.
 type Redis struct {
 	client  redis.UniversalClient
 	channel string
-	beacons string
+	alive string
 }
 
-// subscribeBound is how long Redis may take to confirm a subscription.
+// subscribeBound bounds the wait for Redis to confirm a subscription.
 const subscribeBound = 2 * time.Second
 
-// New keeps to keys of that space, which tells installations apart that share
-// a Redis.
+// New returns a transport on the keys of one space. Installations that share a Redis
+// use different spaces.
 func New(client redis.UniversalClient, space string) *Redis {
-	return &Redis{client: client, channel: space + ":hints", beacons: space + ":beacon"}
+	return &Redis{client: client, channel: space + ":hints", alive: space + ":beacon"}
 }
 
 // Publish implements notify.Transport.
@@ -64,13 +64,13 @@ func (r *Redis) Subscribe(ctx context.Context, began func(), take func(message [
 	}
 }
 
-// index holds the names of nodes that have lit a beacon, by when it goes out.
-// It is one key, so that a cluster keeps it in one place.
-func (r *Redis) index() string { return "{" + r.beacons + "}" }
+// index is the key of the set of nodes that are marked alive, by when the mark ends.
+// It is one key, so that a Redis cluster keeps it on one node.
+func (r *Redis) index() string { return "{" + r.alive + "}" }
 
-// Light implements membership.Beacons: the node is entered with the time, by
-// Redis's clock, at which its light goes out.
-func (r *Redis) Light(ctx context.Context, nodeID string, lasts time.Duration) error {
+// MarkAlive implements membership.LivenessStore. It stores the time, by the clock of
+// Redis, at which the mark of the node ends.
+func (r *Redis) MarkAlive(ctx context.Context, nodeID string, lasts time.Duration) error {
 	err := r.client.Eval(ctx, `
 local now = redis.call('TIME')
 local ms = now[1] * 1000 + math.floor(now[2] / 1000)
@@ -78,7 +78,7 @@ redis.call('ZADD', KEYS[1], ms + ARGV[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2] * 10)
 return 1`, []string{r.index()}, nodeID, lasts.Milliseconds()).Err()
 	if err != nil {
-		return fmt.Errorf("light the beacon: %w", err)
+		return fmt.Errorf("mark the node alive: %w", err)
 	}
 	return nil
 }

@@ -100,8 +100,8 @@ func TestBeaconsGoOut(t *testing.T) { redistest.Each(t, beaconsGoOut) }
 func beaconsGoOut(t *testing.T, cfg config.Redis) {
 	client, space := redistest.Open(t, cfg), "ps-test-"+uuid.NewString()
 	r := redispubsub.New(client, space)
-	require.NoError(t, r.Light(t.Context(), "b", 100*time.Millisecond))
-	require.NoError(t, r.Light(t.Context(), "a", time.Minute))
+	require.NoError(t, r.MarkAlive(t.Context(), "b", 100*time.Millisecond))
+	require.NoError(t, r.MarkAlive(t.Context(), "a", time.Minute))
 	ends, err := client.ZRangeWithScores(t.Context(), "{"+space+":beacon}", 0, -1).Result()
 	require.NoError(t, err)
 	require.Equal(t, []any{"b", "a"}, []any{ends[0].Member, ends[1].Member})
@@ -114,6 +114,6 @@ func beaconsGoOut(t *testing.T, cfg config.Redis) {
 func TestNobodyThereIsAnError(t *testing.T) {
 	r := redispubsub.New(redistest.Open(t, redistest.Gone(t)), "ps-test")
 	require.Error(t, r.Publish(t.Context(), []byte("x")))
-	require.Error(t, r.Light(t.Context(), "a", time.Second))
+	require.Error(t, r.MarkAlive(t.Context(), "a", time.Second))
 	require.Error(t, r.Subscribe(t.Context(), func() { t.Error("a subscription to nobody") }, func([]byte) { t.Error("a message from nowhere") }))
 }

@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// warmth is how often others are asked although the store answers, so that a
-	// connection stands when it does not.
-	warmth = 10 * time.Second
-	// askers bounds the questions at once.
+	// keepWarm is how often this node asks the others although the store answers: so
+	// a connection exists when the store does not answer.
+	keepWarm = 10 * time.Second
+	// askers bounds the concurrent questions.
 	askers = 32
 )
 
-// AskOnce asks the others for promises while the beats of this node fail, or
+// AskOnce asks the other nodes for promises while the beats of this node fail or
 // take long.
 func (m *Member) AskOnce(ctx context.Context) {
-	now, good := m.Lease.elapsed(), time.Duration(m.good.Load())
-	away := m.away.Load() || now-good > 2*m.terms.Beat
-	l := m.seen()
-	if len(l.nodes) == 0 || !away && now-m.asked < warmth {
+	now, good := m.deps.Lease.elapsed(), time.Duration(m.good.Load())
+	away := m.away.Load() || now-good > 2*m.timing.Beat
+	l := m.lastView()
+	if len(l.nodes) == 0 || !away && now-m.asked < keepWarm {
 		return
 	}
 	m.asked = now
@@ -33,15 +33,15 @@ func (m *Member) AskOnce(ctx context.Context) {
 	}
 	answers := m.askAll(ctx, others)
 	if !away {
-		m.promises.heard(others, answers)
+		m.promises.trackSilent(others, answers)
 	}
-	if m.away.Load() || m.Lease.elapsed()-time.Duration(m.good.Load()) > 2*m.terms.Beat {
-		m.weigh(others, answers)
+	if m.away.Load() || m.deps.Lease.elapsed()-time.Duration(m.good.Load()) > 2*m.timing.Beat {
+		m.applyPromises(others, answers)
 	}
 }
 
-// others are the nodes of a look that may declare this one.
-func (m *Member) others(l look) []entity.Node {
+// others returns the nodes that may declare this one DOWN.
+func (m *Member) others(l registryView) []entity.Node {
 	self := m.Self().ID
 	var out []entity.Node
 	for _, n := range l.nodes {
@@ -60,21 +60,21 @@ type reply struct {
 }
 
 func (m *Member) askAll(ctx context.Context, others []entity.Node) []reply {
-	bounded, cancel := context.WithTimeout(ctx, m.terms.Beat)
+	bounded, cancel := context.WithTimeout(ctx, m.timing.Beat)
 	defer cancel()
 	self := m.Self()
 	question := entity.PeerQuestion{Matter: entity.PeerLease, NodeID: self.ID, Epoch: self.Epoch}
-	answers, places := make([]reply, len(others)), make(chan struct{}, askers)
+	answers, permits := make([]reply, len(others)), make(chan struct{}, askers)
 	var calls sync.WaitGroup
 	for i, n := range others {
 		if n.Life.Lease <= 0 || n.Port <= 0 {
 			continue // an older program, or one that listens nowhere
 		}
 		calls.Go(func() {
-			places <- struct{}{}
-			defer func() { <-places }()
-			asked := m.Lease.elapsed()
-			a, err := m.Peers.Ask(bounded, n, question)
+			permits <- struct{}{}
+			defer func() { <-permits }()
+			asked := m.deps.Lease.elapsed()
+			a, err := m.deps.Peers.Ask(bounded, n, question)
 			answers[i] = reply{a, asked, err == nil && a.NodeID == n.ID}
 		})
 	}
@@ -82,26 +82,26 @@ func (m *Member) askAll(ctx context.Context, others []entity.Node) []reply {
 	return answers
 }
 
-// heard keeps in mind who does not answer although the store does: its promises
-// would be missed.
-func (p *promises) heard(others []entity.Node, answers []reply) {
+// trackSilent counts the nodes that do not answer although the store does: in an
+// outage their promises would be missing.
+func (p *promises) trackSilent(others []entity.Node, answers []reply) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	former := p.unheard
-	p.unheard = map[string]int{}
+	former := p.unanswered
+	p.unanswered = map[string]int{}
 	for i, n := range others {
 		if n.Status != entity.NodeSuspect && !answers[i].ok {
-			p.unheard[n.ID] = former[n.ID] + 1
+			p.unanswered[n.ID] = former[n.ID] + 1
 		}
 	}
 }
 
-// weigh lets the lease last until the earliest of the promises, less the margin.
-// Who promised nothing may judge this node a lease after its last good beat.
-func (m *Member) weigh(others []entity.Node, answers []reply) {
+// applyPromises sets the end of the lease to the earliest promise, less the margin.
+// A node without a promise may declare this one a lease after its last good beat.
+func (m *Member) applyPromises(others []entity.Node, answers []reply) {
 	declared, back := false, false
 	good := time.Duration(m.good.Load())
-	base := good + m.terms.Lease
+	base := good + m.timing.Lease
 	until, weakest, silent := forever, "", false
 	p := &m.promises
 	p.mu.Lock()
@@ -109,12 +109,12 @@ func (m *Member) weigh(others []entity.Node, answers []reply) {
 		a := answers[i]
 		switch {
 		case !a.ok:
-			m.Metrics.Asked("silent")
+			m.deps.Metrics.Asked("silent")
 		case a.Declared:
-			m.Metrics.Asked("declared")
+			m.deps.Metrics.Asked("declared")
 			declared = true
 		default:
-			m.Metrics.Asked("promise")
+			m.deps.Metrics.Asked("promise")
 			p.got[n.ID] = max(p.got[n.ID], a.asked+a.Promise())
 		}
 		back = back || a.ok && a.Store
@@ -123,15 +123,15 @@ func (m *Member) weigh(others []entity.Node, answers []reply) {
 		}
 	}
 	// A beat that only takes long is left alone: it may well be good.
-	news := back && m.away.Load() && !p.told
-	p.told = p.told || news
+	firstReport := back && m.away.Load() && !p.othersReach
+	p.othersReach = p.othersReach || firstReport
 	p.weakest, p.silent = weakest, silent && !back
 	p.mu.Unlock()
-	m.extend(good, until-m.terms.Margin())
+	m.extend(good, until-m.timing.Margin())
 	if declared {
 		m.stop("declared", "the others declared it dead")
 	}
-	if news {
+	if firstReport {
 		m.redial()
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// BeatOnce beats and looks. Nothing else is done here that could take time: what
-// follows is for FollowOnce.
+// BeatOnce writes a beat and reads the registry. It does nothing else that could
+// take time: FollowOnce acts on the result.
 func (m *Member) BeatOnce(ctx context.Context) error {
 	m.beats.Lock()
 	defer m.beats.Unlock()
@@ -21,16 +21,16 @@ func (m *Member) BeatOnce(ctx context.Context) error {
 	defer cancel()
 	m.cancelWith(cancel)
 	defer m.cancelWith(nil)
-	began := m.Lease.elapsed()
+	began := m.deps.Lease.elapsed()
 	err := m.beat(ctx, began)
-	m.Metrics.Beat(m.Lease.elapsed()-began, err == nil)
+	m.deps.Metrics.Beat(m.deps.Lease.elapsed()-began, err == nil)
 	if err != nil {
-		m.watch.Failed()
+		m.detector.Failed()
 		m.away.Store(true)
-		poke(m.askNow)
+		wake(m.askNow)
 	}
-	if m.OnBeat != nil {
-		m.OnBeat(err)
+	if m.deps.OnBeat != nil {
+		m.deps.OnBeat(err)
 	}
 	return err
 }
@@ -41,7 +41,7 @@ func (m *Member) cancelWith(cancel context.CancelFunc) {
 	m.cancel = cancel
 }
 
-// redial ends the beat at work, whose connection goes with it, and beats anew.
+// redial cancels the beat in progress with its connection, and beats again.
 func (m *Member) redial() {
 	m.mu.Lock()
 	cancel := m.cancel
@@ -49,85 +49,88 @@ func (m *Member) redial() {
 	if cancel != nil {
 		cancel()
 	}
-	poke(m.beatNow)
+	wake(m.beatNow)
 }
 
 func (m *Member) beat(ctx context.Context, began time.Duration) error {
-	ok, err := m.Registry.Heartbeat(ctx, m.present())
+	ok, err := m.deps.Registry.Heartbeat(ctx, m.snapshot())
 	if err != nil {
 		return fmt.Errorf("beat: %w", err)
 	}
 	if ok {
 		m.renew(began)
 	}
-	looked := m.Lease.elapsed()
-	nodes, now, err := m.Registry.View(ctx)
+	looked := m.deps.Lease.elapsed()
+	nodes, now, err := m.deps.Registry.View(ctx)
 	if err != nil {
 		return fmt.Errorf("look at the registry: %w", err)
 	}
-	m.note(nodes, now, looked)
+	m.recordView(nodes, now, looked)
 	if !ok {
-		return m.refused(ctx, nodes)
+		return m.onStaleEpoch(ctx, nodes)
 	}
 	m.resume(m.Self().Epoch)
 	return nil
 }
 
-// present is the row as it is to be.
-func (m *Member) present() entity.Node {
+// snapshot returns the row to write for this node.
+func (m *Member) snapshot() entity.Node {
 	n := m.Self()
-	n.Running, n.Slots = m.Worker.Load(entity.SlotGeneral)
-	n.CommandRunning, n.CommandSlots = m.Worker.Load(entity.SlotCommand)
-	if m.Gauge != nil {
-		n.CPU, n.Memory = m.Gauge.Load()
-		n.ClockOffset = m.Gauge.Offset()
+	n.Running, n.Slots = m.deps.Worker.Load(entity.SlotGeneral)
+	n.CommandRunning, n.CommandSlots = m.deps.Worker.Load(entity.SlotCommand)
+	if m.deps.Load != nil {
+		n.CPU, n.Memory = m.deps.Load.Load()
+		n.ClockOffset = m.deps.Load.Offset()
 	}
 	return n
 }
 
-// note keeps what was seen, and has it judged.
-func (m *Member) note(nodes []entity.Node, now time.Time, began time.Duration) {
+// recordView stores the result of a look and evaluates it.
+func (m *Member) recordView(nodes []entity.Node, now time.Time, began time.Duration) {
 	self := m.Self().ID
-	judgement := m.watch.Evaluate(now, nodes, self)
+	evaluation := m.detector.Evaluate(now, nodes, self)
 	m.mu.Lock()
-	since := m.look.since
+	since := m.view.since
 	if m.away.Load() {
 		since = began
 	}
-	m.look = look{nodes: nodes, now: now, began: began, since: since, judgement: judgement}
+	m.view = registryView{nodes: nodes, now: now, began: began, since: since, evaluation: evaluation}
 	for _, n := range nodes {
 		if n.ID == self && n.Status != entity.NodeDown {
 			m.draining = n.Status == entity.NodeDraining
 		}
 	}
+	m.deps.View.setNodes(nodes)
+	m.deps.View.setNodes(nodes)
 	m.mu.Unlock()
 	m.away.Store(false)
 	m.promises.storeIsBack(nodes)
-	poke(m.followNow)
+	wake(m.followNow)
 }
 
-// refused is the answer to a beat that did not count: this node was declared
-// DOWN, or another process runs under its id.
-func (m *Member) refused(ctx context.Context, nodes []entity.Node) error {
+// onStaleEpoch handles a beat that the registry refused: the others declared this
+// node DOWN, or another process runs under its id.
+func (m *Member) onStaleEpoch(ctx context.Context, nodes []entity.Node) error {
 	self := m.Self()
 	i := slices.IndexFunc(nodes, func(n entity.Node) bool { return n.ID == self.ID })
 	if i >= 0 && nodes[i].Epoch > self.Epoch {
 		m.lost = true
-		m.Logger.Error("another process took this node's id over; this one stops", "node", self.ID, "epoch", self.Epoch, "theirs", nodes[i].Epoch)
+		m.deps.Logger.Error("another process runs under this node's id; this process stops",
+			"node", self.ID, "epoch", self.Epoch, "theirs", nodes[i].Epoch)
 		m.stop("taken over", "another process runs under its id") // the process ends anyway
-		m.OnLost(fmt.Errorf("another process runs as node %s now", self.ID))
+		m.deps.OnLost(fmt.Errorf("another process runs as node %s now", self.ID))
 		return nil
 	}
 	if !m.stop("declared", "the others declared it dead") {
 		return nil // the next beat looks whether its work has ended
 	}
-	n := m.present()
+	n := m.snapshot()
 	n.Status = entity.NodeUp
-	if m.drains() { // somebody did this by hand, and did not take it back
+	if m.drains() { // an operator drained the node and has not resumed it
 		n.Status = entity.NodeDraining
 	}
-	began := m.Lease.elapsed()
-	epoch, err := m.Registry.Register(ctx, n)
+	began := m.deps.Lease.elapsed()
+	epoch, err := m.deps.Registry.Register(ctx, n)
 	if err != nil {
 		return fmt.Errorf("register anew: %w", err)
 	}

@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// stuckAfter is after how many leases work that does not stop ends the process.
+// stuckAfter is how many leases the node waits for its runs to stop before the
+// process ends.
 const stuckAfter = 4
 
-// guard stops the work when the lease ends, whatever the beats do.
+// guard stops the work when the lease ends, independently of the beats.
 func (m *Member) guard(ctx context.Context) {
-	timer := m.Clock.NewTimer(0)
+	timer := m.deps.Clock.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
@@ -23,96 +24,97 @@ func (m *Member) guard(ctx context.Context) {
 	}
 }
 
-// GuardOnce stops the work if the lease has ended, and returns when to look
-// again: at its end, but each beat at least, because a timer stands still while
-// the machine sleeps, and the lease does not.
+// GuardOnce stops the work if the lease has ended, and returns when to check again:
+// at its end, but at least once a beat. A timer stands still while the machine
+// sleeps; the lease does not.
 func (m *Member) GuardOnce() time.Duration {
-	m.right.Lock()
-	defer m.right.Unlock()
-	now, ends := m.Lease.elapsed(), m.Lease.ends()
+	m.leaseMu.Lock()
+	defer m.leaseMu.Unlock()
+	now, ends := m.deps.Lease.elapsed(), m.deps.Lease.ends()
 	switch {
-	case m.Lease.stopped.Load():
-		m.judgeStuck(now)
+	case m.deps.Lease.stopped.Load():
+		m.endIfStuck(now)
 	case ends != 0 && now >= ends: // a lease that never began has nothing to stop
-		m.halt(m.why())
-	case ends-now < m.terms.Beat:
+		m.halt(m.stopReason())
+	case ends-now < m.timing.Beat:
 		return max(ends-now, 0)
 	}
-	return m.terms.Beat
+	return m.timing.Beat
 }
 
-// why says for metrics and for people why the lease has ended.
-func (m *Member) why() (cause, reason string) {
+// stopReason says for metrics and for people why the lease has ended.
+func (m *Member) stopReason() (cause, reason string) {
 	if !m.away.Load() {
 		return "frozen", "its process stood still for longer than its lease"
 	}
-	return m.promises.why()
+	return m.promises.stopReason()
 }
 
 // renew lets the lease last from the begin of a good beat: the others count
 // from a later moment.
 func (m *Member) renew(began time.Duration) {
-	m.right.Lock()
-	defer m.right.Unlock()
+	m.leaseMu.Lock()
+	defer m.leaseMu.Unlock()
 	m.good.Store(int64(began))
-	if m.Peers != nil {
-		m.Lease.lasts(began + m.terms.Lease - m.terms.Margin())
+	if m.deps.Peers != nil {
+		m.deps.Lease.lasts(began + m.timing.Lease - m.timing.Margin())
 	}
 }
 
-// extend lets the lease last until then, unless a beat was good since that one.
+// extend moves the end of the lease to until, unless a later beat was good.
 func (m *Member) extend(good, until time.Duration) {
-	m.right.Lock()
-	defer m.right.Unlock()
+	m.leaseMu.Lock()
+	defer m.leaseMu.Unlock()
 	if time.Duration(m.good.Load()) == good {
-		m.Lease.lasts(until)
+		m.deps.Lease.lasts(until)
 	}
 }
 
-// stop ends the work: at once for what would begin, soon for what runs. It
-// reports whether nothing runs any more; who needs that asks again.
+// stop ends the work: new work at once, runs soon. It reports whether nothing runs
+// any more.
 func (m *Member) stop(cause, reason string) (ended bool) {
-	m.right.Lock()
-	defer m.right.Unlock()
+	m.leaseMu.Lock()
+	defer m.leaseMu.Unlock()
 	return m.halt(cause, reason)
 }
 
-// halt is stop for whoever holds the right.
+// halt is stop for a caller that holds leaseMu.
 func (m *Member) halt(cause, reason string) (ended bool) {
-	if !m.Lease.stopped.Swap(true) {
-		m.stoppedAt = m.Lease.elapsed()
-		m.Metrics.Stopped(cause)
-		m.Logger.Error("this node stops its work", "node", m.Self().ID, "why", reason)
+	if !m.deps.Lease.stopped.Swap(true) {
+		m.stoppedAt = m.deps.Lease.elapsed()
+		m.deps.Metrics.Stopped(cause)
+		m.deps.Logger.Error("this node stops its work", "node", m.Self().ID, "why", reason)
 		m.mu.Lock()
-		m.mine = []int{}
+		m.deps.View.setPartitions([]int{})
 		m.mu.Unlock()
 		m.changed.Store(true)
-		poke(m.workNow)
+		wake(m.workNow)
 	}
-	return m.Worker.Halt()
+	return m.deps.Worker.Halt()
 }
 
-// judgeStuck ends the process when work does not end that must: a handler that
+// endIfStuck ends the process when work does not end that must: a handler that
 // ignores its context would keep the node out for ever.
-func (m *Member) judgeStuck(now time.Duration) {
-	if m.stuck || now-m.stoppedAt <= stuckAfter*m.terms.Lease || m.Worker.Halt() {
+func (m *Member) endIfStuck(now time.Duration) {
+	if m.stuck || now-m.stoppedAt <= stuckAfter*m.timing.Lease || m.deps.Worker.Halt() {
 		return
 	}
 	m.stuck = true
-	m.OnLost(fmt.Errorf("this node had to stop its work, and %d runs have not ended within %s: a handler ignores its context; the process ends so that its supervisor starts it anew",
-		m.running(), stuckAfter*m.terms.Lease))
+	m.deps.OnLost(fmt.Errorf("this node had to stop its work, and %d runs have not ended within %s: "+
+		"a handler ignores its context; the process ends so that its supervisor starts it again",
+		m.running(), stuckAfter*m.timing.Lease))
 }
 
-// resume lets the work begin again, once what was stopped has ended.
+// resume allows work again, once all stopped runs have ended.
 func (m *Member) resume(epoch int64) {
-	m.right.Lock()
-	defer m.right.Unlock()
-	if !m.Lease.stopped.Load() || !m.Worker.Halt() {
+	m.leaseMu.Lock()
+	defer m.leaseMu.Unlock()
+	if !m.deps.Lease.stopped.Load() || !m.deps.Worker.Halt() {
 		return
 	}
-	m.Lease.stopped.Store(false)
+	m.deps.Lease.stopped.Store(false)
 	m.stuck = false
-	m.Logger.Info("this node works again", "node", m.Self().ID, "epoch", epoch)
-	m.Worker.Adopt(epoch)
-	poke(m.followNow)
+	m.deps.Logger.Info("this node works again", "node", m.Self().ID, "epoch", epoch)
+	m.deps.Worker.Adopt(epoch)
+	wake(m.followNow)
 }

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// Lease is a node's right to work. It is asked before each new effect: a fire, a
-// claim, a start, a request that is sent, a command, the storing of ends. A new
-// one holds nothing until the first beat. Safe for concurrent use.
+// Lease is a node's right to work. Callers check it before each effect: a fire, a
+// claim, a start, a request, a command, the storing of results. A new lease grants
+// nothing until the first beat. Safe for concurrent use.
 type Lease struct {
 	elapsed func() time.Duration
-	// until is when it ends, by elapsed, in nanoseconds.
+	// until is the end of the lease on the clock of elapsed, in nanoseconds.
 	until   atomic.Int64
 	stopped atomic.Bool
 }
 
-// forever is the end of a lease that nobody can take away.
+// forever is the end of a lease that no other node can take over.
 const forever = time.Duration(math.MaxInt64)
 
-// NewLease returns a lease that holds nothing yet. elapsed is a monotonic clock
-// that goes on while the machine sleeps.
+// NewLease returns a lease that grants nothing yet. elapsed is a monotonic clock that
+// continues while the machine sleeps.
 func NewLease(elapsed func() time.Duration) *Lease { return &Lease{elapsed: elapsed} }
 
 // Holds reports whether the node may work at this moment.

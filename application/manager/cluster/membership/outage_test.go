@@ -300,11 +300,11 @@ func TestABeatThatTakesLongIsLeftAlone(t *testing.T) {
 // lamp is what nodes of older programs look for when they do not reach the store.
 type lamp struct{ lit int }
 
-func (l *lamp) Light(context.Context, string, time.Duration) error { l.lit++; return nil }
+func (l *lamp) MarkAlive(context.Context, string, time.Duration) error { l.lit++; return nil }
 
 func TestABeaconBurnsForNodesOfAnOlderProgram(t *testing.T) {
 	c, l := newCluster(t), &lamp{}
-	a := c.join("a", func(d *membership.Deps) { d.Beacons = l })
+	a := c.join("a", func(d *membership.Deps) { d.Liveness = l })
 	c.pass(5)
 	require.Zero(t, l.lit, "nobody looks for one")
 	_, err := c.store.Register(t.Context(), entity.Node{ID: "old"})
@@ -325,7 +325,7 @@ func TestWhoDoesNotAnswerIsShown(t *testing.T) {
 	c := newCluster(t)
 	a, b := c.join("a", nil), c.join("b", nil)
 	c.pass(60)
-	unheard := func() string { reason, blocks := a.Unheard(); require.False(t, blocks); return reason }
+	unheard := func() string { reason, blocks := a.Unanswered(); require.False(t, blocks); return reason }
 	require.Empty(t, unheard())
 	b.deaf = true
 	c.pass(22)

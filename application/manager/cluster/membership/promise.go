@@ -10,22 +10,23 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// promises are what nodes may rely on while the store is silent: what this one
-// has promised others and must keep, and what others have promised it.
+// promises are what nodes rely on while the store does not answer: the promises that
+// this node gave and must keep, and the promises that it got.
 type promises struct {
 	mu sync.Mutex
-	// given is until when a node is not declared DOWN by this one, condemned is
-	// whom this one has declared, or is about to.
+	// given is until when this node does not declare another one DOWN. condemned are
+	// the nodes that it has declared DOWN, or is about to.
 	given     map[string]promise
 	condemned map[string]condemned
-	// got is until when another does not declare this node.
+	// got is until when another node does not declare this one DOWN.
 	got map[string]time.Duration
-	// unheard counts the questions in a row that a node has not answered while the
+	// unanswered counts the questions in a row that a node has not answered while the
 	// store did.
-	unheard map[string]int
-	// told: another has said in this outage that it reaches the store.
-	told bool
-	// weakest is who gave the earliest promise; silent says that it gave none.
+	unanswered map[string]int
+	// othersReach is true when another node said in this outage that it reaches the
+	// store.
+	othersReach bool
+	// weakest is the node with the earliest promise; silent is true if it gave none.
 	weakest string
 	silent  bool
 }
@@ -40,20 +41,21 @@ type condemned struct {
 	beat  time.Time
 }
 
-// maxPromises bounds the nodes whose promises, or deaths, are remembered at once;
-// what has passed makes room for others.
+// maxPromises bounds the nodes whose promises, or deaths, this node remembers. What
+// has passed makes room for others.
 const maxPromises = 10_000
 
 func newPromises() promises {
 	return promises{given: map[string]promise{}, condemned: map[string]condemned{}, got: map[string]time.Duration{}}
 }
 
-// storeIsBack forgets what belonged to an outage, and whom a later beat absolves.
+// storeIsBack clears the state of an outage, and the condemned nodes that have
+// beaten since.
 func (p *promises) storeIsBack(nodes []entity.Node) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(p.got)
-	p.told, p.weakest, p.silent = false, "", false
+	p.othersReach, p.weakest, p.silent = false, "", false
 	for _, n := range nodes {
 		if c, ok := p.condemned[n.ID]; ok && (c.epoch != n.Epoch || !c.beat.Equal(n.LastHeartbeat)) {
 			delete(p.condemned, n.ID)
@@ -61,14 +63,14 @@ func (p *promises) storeIsBack(nodes []entity.Node) {
 	}
 }
 
-// why says for metrics and for people whose promise has ended.
-func (p *promises) why() (cause, reason string) {
+// stopReason says for metrics and for people whose promise has ended.
+func (p *promises) stopReason() (cause, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.silent:
 		return "silent", fmt.Sprintf("it does not reach the store, and the node %s does not promise to wait for it", p.weakest)
-	case p.told:
+	case p.othersReach:
 		return "cut", "it does not reach the store, and others do"
 	default:
 		return "lease", "it does not reach the store, and its lease has ended"
@@ -85,18 +87,18 @@ func (m *Member) Answer(ctx context.Context, q entity.PeerQuestion) entity.PeerA
 	case entity.PeerYield:
 		a.Stopped = m.yield(ctx, q)
 	case entity.PeerWitness:
-		a.Dead = m.proofs.dead(q.Target, q.TargetEpoch, m.Lease.elapsed())
+		a.Dead = m.proofs.dead(q.Target, q.TargetEpoch, m.deps.Lease.elapsed())
 	}
 	return a
 }
 
-// promise says until when this node does not declare the asker, and keeps that
-// in mind. With the store: until the asker's last beat, or the begin of this
-// node's unbroken good looks, is a lease old. Without it: a lease from now, for
-// this node judges nobody before it has seen a lease of its own looks.
+// promise states until when this node does not declare the asker DOWN, and records
+// it. With the store: until the asker's last beat, or the begin of this node's
+// unbroken good looks, is a lease old. Without the store: a lease from now, because
+// this node declares no one before its own looks cover a lease.
 func (m *Member) promise(q entity.PeerQuestion, a *entity.PeerAnswer) {
-	l, now := m.seen(), m.Lease.elapsed()
-	lease, beat, known := m.terms.Lease, time.Duration(0), false
+	l, now := m.lastView(), m.deps.Lease.elapsed()
+	lease, beat, known := m.timing.Lease, time.Duration(0), false
 	for _, n := range l.nodes {
 		if n.ID != q.NodeID {
 			continue
@@ -132,13 +134,13 @@ func (m *Member) promise(q entity.PeerQuestion, a *entity.PeerAnswer) {
 	}
 	p.given[q.NodeID] = promise{q.Epoch, until}
 	a.PromiseMs = (until - now).Milliseconds()
-	m.Metrics.Promised()
+	m.deps.Metrics.Promised()
 }
 
-// condemn notes that a node is about to be declared, unless it was promised
-// that it is not: from then on it is promised nothing more.
+// condemn records that this node is about to declare another one DOWN; it returns
+// false while a promise forbids that. A condemned node gets no more promises.
 func (m *Member) condemn(n entity.Node) bool {
-	p, now := &m.promises, m.Lease.elapsed()
+	p, now := &m.promises, m.deps.Lease.elapsed()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if given := p.given[n.ID]; given.epoch == n.Epoch && now < given.until {
@@ -149,18 +151,18 @@ func (m *Member) condemn(n entity.Node) bool {
 	return true
 }
 
-// yieldWait is how long another node waits for this one's work to end.
+// yieldWait is how long another node waits for the work of this one to end.
 const yieldWait = 300 * time.Millisecond
 
-// yield is told that another node is about to declare this one, and that the
-// store is there. If this one's beats fail, it stops, and beats over another
-// connection; it reports whether its work has ended.
+// yield handles a node that reaches the store and is about to declare this one DOWN.
+// If its own beats fail, this node stops its work and beats over a new connection. It
+// reports whether its work has ended.
 func (m *Member) yield(ctx context.Context, q entity.PeerQuestion) (stopped bool) {
 	if q.TargetEpoch != m.Self().Epoch {
-		return true // that life is over
+		return true // that epoch has ended
 	}
-	if !m.away.Load() && m.Lease.elapsed()-time.Duration(m.good.Load()) < m.terms.Lease {
-		return false // it is the other who sees old beats
+	if !m.away.Load() && m.deps.Lease.elapsed()-time.Duration(m.good.Load()) < m.timing.Lease {
+		return false // the other node reads old beats
 	}
 	ended := m.stop("cut", "another node reaches the store and is about to declare this one dead")
 	m.redial()
@@ -169,5 +171,5 @@ func (m *Member) yield(ctx context.Context, q entity.PeerQuestion) (stopped bool
 	}
 	bounded, cancel := context.WithTimeout(ctx, yieldWait)
 	defer cancel()
-	return m.Worker.Fence(bounded) == nil
+	return m.deps.Worker.Fence(bounded) == nil
 }

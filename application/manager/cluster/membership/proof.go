@@ -14,29 +14,29 @@ import (
 )
 
 const (
-	// apart is the least time between the two findings of a proof.
-	apart = 300 * time.Millisecond
+	// proofGap is the least time between the two findings of a proof.
+	proofGap = 300 * time.Millisecond
 	// proofLife is how long a proof counts for others.
 	proofLife = 3 * time.Second
 	// provers bounds the nodes that are looked at together.
 	provers = 8
 )
 
-// finding is that a node was found dead, without a break since first.
+// finding is a node that was found dead at each look since first.
 type finding struct {
 	epoch       int64
 	first, last time.Duration
 }
 
-func (f finding) proven() bool { return f.last-f.first >= apart }
+func (f finding) proven() bool { return f.last-f.first >= proofGap }
 
-// proofs are what this node has found about the deaths of others.
+// proofs are the findings of this node about other nodes.
 type proofs struct {
 	mu    sync.Mutex
 	found map[string]finding
 }
 
-// dead reports a proof that is not old.
+// dead reports whether a recent proof exists.
 func (p *proofs) dead(id string, epoch int64, now time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +44,7 @@ func (p *proofs) dead(id string, epoch int64, now time.Duration) bool {
 	return f.epoch == epoch && f.proven() && now-f.last < proofLife
 }
 
-// note adds a finding, and says whether it proves the death.
+// note adds a finding, and reports whether the findings prove the death.
 func (p *proofs) note(n entity.Node, dead bool, now time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,32 +64,32 @@ func (p *proofs) note(n entity.Node, dead bool, now time.Duration) bool {
 	return f.proven()
 }
 
-// proveAll looks at those who are late, again and again while that may prove a
-// death: a finding is no proof before its second time, and others must find it, too.
+// proveAll checks the late nodes repeatedly while that may prove a death: a proof
+// needs two findings, and a finding of another node.
 func (m *Member) proveAll(ctx context.Context, log *faillog.Log) {
 	for {
 		again, err := m.ProveOnce(ctx)
-		tell(ctx, log, err)
-		if !again || clock.Sleep(ctx, m.Clock, apart+apart/10) != nil {
+		report(ctx, log, err)
+		if !again || clock.Sleep(ctx, m.deps.Clock, proofGap+proofGap/10) != nil {
 			return
 		}
 	}
 }
 
-// ProveOnce looks whether those nodes are dead whose beats are late: the
-// connection of the beats is gone by the same server that had it, and nobody, or
-// another process, listens at the node's address. Found twice, and by another node
-// as well where there are three, it is declared DOWN without waiting for its
-// lease, but not before a promise that this node gave it has passed. again says
-// that one was found dead and is not declared yet.
+// ProveOnce checks whether the late nodes are dead. A node is dead when its server
+// lost the connection of the beats, and no process, or another one, listens at its
+// address. After two findings, and one of another node where three nodes live, this
+// node declares it DOWN before its lease ends. It keeps the promises that it gave.
+// again is true while a dead node is not declared yet.
 func (m *Member) ProveOnce(ctx context.Context) (again bool, err error) {
-	l := m.seen()
+	l := m.lastView()
 	var mu sync.Mutex
 	var errs []error
 	var looks sync.WaitGroup
 	looked := 0
 	for _, n := range l.nodes {
-		if !l.judgement.Late[n.ID] || n.Status == entity.NodeDown || n.Status == entity.NodeDraining || n.Life.LockSession == 0 || n.Port <= 0 || looked == provers {
+		running := n.Status != entity.NodeDown && n.Status != entity.NodeDraining
+		if !l.evaluation.Late[n.ID] || !running || n.Life.LockSession == 0 || n.Port <= 0 || looked == provers {
 			continue
 		}
 		looked++
@@ -105,16 +105,15 @@ func (m *Member) ProveOnce(ctx context.Context) (again bool, err error) {
 	return again, errors.Join(errs...)
 }
 
-// prove looks at one node; pending says that it was found dead and is not
-// declared yet.
-func (m *Member) prove(ctx context.Context, n entity.Node, l look) (pending bool, err error) {
-	bounded, cancel := context.WithTimeout(ctx, m.terms.Lease/3)
+// prove checks one node; pending is true when it is dead and not declared yet.
+func (m *Member) prove(ctx context.Context, n entity.Node, l registryView) (pending bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, m.timing.Lease/3)
 	defer cancel()
 	dead, err := m.foundDead(bounded, n)
 	if err != nil {
 		return false, err
 	}
-	if !m.proofs.note(n, dead, m.Lease.elapsed()) {
+	if !m.proofs.note(n, dead, m.deps.Lease.elapsed()) {
 		return dead, nil
 	}
 	if !m.witnessed(bounded, n, l) || !m.condemn(n) {
@@ -123,33 +122,33 @@ func (m *Member) prove(ctx context.Context, n entity.Node, l look) (pending bool
 	v := liveness.Transition{Node: n, Status: entity.NodeDown}
 	ok, err := m.write(ctx, v, entity.DownProof, l.now)
 	if ok {
-		m.amend(v)
+		m.amendView(v)
 		m.Wake()
-		poke(m.followNow)
+		wake(m.followNow)
 	}
 	return false, err
 }
 
 func (m *Member) foundDead(ctx context.Context, n entity.Node) (bool, error) {
-	free, known, err := m.Registry.LockFree(ctx, n)
+	free, known, err := m.deps.Registry.LockFree(ctx, n)
 	if err != nil || !known || !free {
 		return false, err
 	}
-	a, silence := m.Peers.Ask(ctx, n, m.about(entity.PeerWitness, n))
+	a, silence := m.deps.Peers.Ask(ctx, n, m.peerQuestion(entity.PeerWitness, n))
 	if errors.Is(silence, entity.ErrNobodyListens) {
 		return true, nil
 	}
 	return silence == nil && a.Boot != n.Life.Boot, nil
 }
 
-func (m *Member) about(matter entity.PeerMatter, n entity.Node) entity.PeerQuestion {
+func (m *Member) peerQuestion(matter entity.PeerMatter, n entity.Node) entity.PeerQuestion {
 	self := m.Self()
 	return entity.PeerQuestion{Matter: matter, NodeID: self.ID, Epoch: self.Epoch, Target: n.ID, TargetEpoch: n.Epoch}
 }
 
-// witnessed asks those who are well whether they have found the same. Where only
-// two nodes live, one of them the dead one, nobody else can.
-func (m *Member) witnessed(ctx context.Context, dead entity.Node, l look) bool {
+// witnessed asks the healthy nodes whether they found the same. Where only two nodes
+// live, the dead one included, no other node can.
+func (m *Member) witnessed(ctx context.Context, dead entity.Node, l registryView) bool {
 	var others []entity.Node
 	living := 0
 	for _, n := range l.nodes {
@@ -157,7 +156,7 @@ func (m *Member) witnessed(ctx context.Context, dead entity.Node, l look) bool {
 			continue
 		}
 		living++
-		if n.ID != dead.ID && n.ID != m.Self().ID && !l.judgement.Late[n.ID] {
+		if n.ID != dead.ID && n.ID != m.Self().ID && !l.evaluation.Late[n.ID] {
 			others = append(others, n)
 		}
 	}
@@ -165,7 +164,7 @@ func (m *Member) witnessed(ctx context.Context, dead entity.Node, l look) bool {
 		return true
 	}
 	for _, n := range others[:min(len(others), provers)] {
-		if a, err := m.Peers.Ask(ctx, n, m.about(entity.PeerWitness, dead)); err == nil && a.NodeID == n.ID && a.Dead {
+		if a, err := m.deps.Peers.Ask(ctx, n, m.peerQuestion(entity.PeerWitness, dead)); err == nil && a.NodeID == n.ID && a.Dead {
 			return true
 		}
 	}

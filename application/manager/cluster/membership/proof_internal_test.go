@@ -17,13 +17,13 @@ func TestOldProofsMakeRoom(t *testing.T) {
 	dies := func(id string, now time.Duration) bool {
 		n := entity.Node{ID: id, Epoch: 1}
 		p.note(n, true, now)
-		return p.note(n, true, now+apart)
+		return p.note(n, true, now+proofGap)
 	}
 	for i := range maxPromises {
 		require.True(t, dies(fmt.Sprint("node-", i), 0))
 	}
 	require.True(t, dies("one more", 0), "all at once")
-	require.True(t, p.dead("one more", 1, apart))
+	require.True(t, p.dead("one more", 1, proofGap))
 	require.True(t, dies("later", time.Hour))
 	require.Len(t, p.found, 1)
 }

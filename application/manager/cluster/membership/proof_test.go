@@ -148,7 +148,7 @@ func TestAnotherProcessAtTheAddressIsAProof(t *testing.T) {
 func TestADamperHoldsBackWhatALivingNodeScans(t *testing.T) {
 	c, g := newCluster(t), &gate{}
 	b := c.join("b", nil)
-	a := c.join("a", func(d *membership.Deps) { d.Damper = g })
+	a := c.join("a", func(d *membership.Deps) { d.PartitionLeases = g })
 	c.pass(1)
 	mine := a.Partitions()
 	require.NotEmpty(t, mine)
@@ -184,7 +184,7 @@ func TestAJoiningNodeWaitsForThoseWhoScan(t *testing.T) {
 		all[i] = i
 	}
 	g.withheld = all
-	a := c.join("a", func(d *membership.Deps) { d.Damper = g })
+	a := c.join("a", func(d *membership.Deps) { d.PartitionLeases = g })
 	require.Empty(t, a.Partitions(), "b scans them, and has not heard of a")
 	c.pass(4)
 	require.Empty(t, a.Partitions())
@@ -225,7 +225,7 @@ func TestAJoiningNodeWaitsForThoseWhoScan(t *testing.T) {
 func TestPartitionsThatMoveAreHandedOverAtOnce(t *testing.T) {
 	c, g := newCluster(t), &gate{}
 	told := 0
-	a := c.join("a", func(d *membership.Deps) { d.Damper, d.Announce = g, func() { told++ } })
+	a := c.join("a", func(d *membership.Deps) { d.PartitionLeases, d.Announce = g, func() { told++ } })
 	require.Empty(t, g.released)
 	before := told
 	b := c.join("b", nil)

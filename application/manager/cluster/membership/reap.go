@@ -10,36 +10,36 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/partition"
 )
 
-// quietReap is how often a dead node is looked at that held nothing at the
-// last look: a commit that was under way when it died may still come to light.
+// quietReap is how often this node checks a dead node that held nothing at the last
+// check: a commit in progress at its death may still become visible.
 const quietReap = 15 * time.Second
 
-// reaping is when a dead node is looked at next, by the monotonic clock.
+// reaping is when this node checks a dead node next, by the monotonic clock.
 type reaping struct {
 	epoch int64
 	next  time.Duration
 }
 
-// WorkOnce does what may take long: it takes over from the dead, and plans the
-// partitions that are new.
+// WorkOnce does what may take long: it recovers the runs of dead nodes, and plans
+// the partitions that are new.
 func (m *Member) WorkOnce(ctx context.Context) error {
 	var err error
 	if m.changed.Swap(false) {
-		if err = m.Planner.Rebalanced(ctx); err != nil {
+		if err = m.deps.Planner.Rebalanced(ctx); err != nil {
 			err = fmt.Errorf("plan the partitions that are new: %w", err)
 		}
 	}
-	if !m.Lease.Holds() {
+	if !m.deps.Lease.Holds() {
 		return err
 	}
-	return errors.Join(m.reap(ctx, m.seen().nodes), err)
+	return errors.Join(m.reap(ctx, m.lastView().nodes), err)
 }
 
-// reap recovers the runs of those dead nodes that fall to this one: each is
-// looked after by the scheduler that its name hashes to, so that one does the
-// work; that others might is harmless.
+// reap recovers the runs of the dead nodes that are assigned to this one. The hash of
+// a node's id selects one scheduler for it. If two schedulers do the work, no harm
+// is done.
 func (m *Member) reap(ctx context.Context, nodes []entity.Node) error {
-	schedulers, now := partition.Members(nodes), m.Clock.Monotonic()
+	schedulers, now := partition.Members(nodes), m.deps.Clock.Monotonic()
 	var errs []error
 	for _, n := range nodes {
 		if n.Status != entity.NodeDown {
@@ -56,7 +56,7 @@ func (m *Member) reap(ctx context.Context, nodes []entity.Node) error {
 		if last.epoch != n.Epoch {
 			m.sever(ctx, n)
 		}
-		held, err := m.Worker.Reap(ctx, n.ID, n.Epoch)
+		held, err := m.deps.Worker.Reap(ctx, n.ID, n.Epoch)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -70,18 +70,19 @@ func (m *Member) reap(ctx context.Context, nodes []entity.Node) error {
 	return errors.Join(errs...)
 }
 
-// sever ends the store sessions of a dead node: frozen inside of a transaction,
-// it would hold rows that others wait for (engine rule 11).
+// sever ends the store sessions of a dead node. Frozen inside a transaction, the node
+// would hold rows that others wait for (engine rule 11).
 func (m *Member) sever(ctx context.Context, n entity.Node) {
 	if n.DownCause == entity.DownLeft {
 		return
 	}
-	bounded, cancel := context.WithTimeout(ctx, m.terms.Lease/3)
+	bounded, cancel := context.WithTimeout(ctx, m.timing.Lease/3)
 	defer cancel()
-	switch ended, err := m.Registry.Sever(bounded, n); {
+	switch ended, err := m.deps.Registry.Sever(bounded, n); {
 	case err != nil:
-		m.Logger.Warn("the store sessions of a dead node could not be ended; locks that it holds go when the server finds out", "node", n.ID, "error", err)
+		m.deps.Logger.Warn("this node could not end the store sessions of a dead node; the store frees its locks when it notices",
+			"node", n.ID, "error", err)
 	case ended > 0:
-		m.Logger.Info("store sessions of a dead node were ended", "node", n.ID, "sessions", ended)
+		m.deps.Logger.Info("this node ended the store sessions of a dead node", "node", n.ID, "sessions", ended)
 	}
 }

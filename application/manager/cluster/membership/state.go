@@ -10,21 +10,21 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Away reports that the last beat did not reach the store, or that there was
-// none yet.
+// Away reports whether the last beat did not reach the store, or no beat has been
+// written yet.
 func (m *Member) Away() bool { return m.away.Load() }
 
-// Standing says what is wrong with this node's place among the others; an
-// empty reason is nothing. Blocks is true while it may not work.
+// Standing returns what is wrong with this node as a member; an empty reason means
+// nothing. Blocks is true while the node may not work.
 func (m *Member) Standing() (reason string, blocks bool) {
-	if m.Lease.stopped.Load() {
-		m.right.Lock()
+	if m.deps.Lease.stopped.Load() {
+		m.leaseMu.Lock()
 		left := m.running()
-		m.right.Unlock()
+		m.leaseMu.Unlock()
 		if !m.away.Load() && left > 0 {
-			return fmt.Sprintf("this node had to stop its work, and waits for the end of %d runs", left), true
+			return fmt.Sprintf("this node lost its lease, and waits until %d runs have ended", left), true
 		}
-		return "this node has lost its lease and stopped its work; it goes on when it reaches the store again", true
+		return "this node lost its lease and stopped its work; it works again when it reaches the store", true
 	}
 	if m.status() == entity.NodeSuspect {
 		return "the others miss the beats of this node", false
@@ -32,19 +32,19 @@ func (m *Member) Standing() (reason string, blocks bool) {
 	return "", false
 }
 
-// running is how many runs the node has, of all kinds.
+// running returns how many runs the node has, of all kinds.
 func (m *Member) running() (n int) {
 	for _, kind := range entity.SlotKinds() {
-		running, _ := m.Worker.Load(kind)
+		running, _ := m.deps.Worker.Load(kind)
 		n += running
 	}
 	return n
 }
 
-// Draining says that the node takes no runs.
+// Draining reports whether the node starts no runs.
 func (m *Member) Draining() (reason string, blocks bool) {
 	if m.status() == entity.NodeDraining {
-		return "this node drains: it starts no runs until it is resumed", false
+		return "this node drains: it starts no runs until you resume it", false
 	}
 	return "", false
 }
@@ -59,10 +59,10 @@ func (m *Member) status() entity.NodeStatus {
 	return ""
 }
 
-// Missing says which other nodes are late or have died. One that left in order
-// is not missed.
+// Missing names the other nodes that are late or have died. It leaves out nodes that
+// stopped in order.
 func (m *Member) Missing() (reason string, blocks bool) {
-	l := m.seen()
+	l := m.lastView()
 	var parts []string
 	for _, n := range l.nodes {
 		silent := l.now.Sub(n.LastHeartbeat)
@@ -70,8 +70,8 @@ func (m *Member) Missing() (reason string, blocks bool) {
 		case n.ID == m.Self().ID:
 		case n.Died(l.now):
 			parts = append(parts, fmt.Sprintf("the node %s is down since %s", n.ID, n.LastHeartbeat.Format(time.RFC3339)))
-		case l.judgement.Late[n.ID] && n.Status != entity.NodeDown:
-			parts = append(parts, fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)))
+		case l.evaluation.Late[n.ID] && n.Status != entity.NodeDown:
+			parts = append(parts, fmt.Sprintf("the node %s has not beaten for %s", n.ID, silent.Round(time.Second)))
 		}
 	}
 	if more := len(parts) - maxListed; more > 0 {
@@ -80,13 +80,13 @@ func (m *Member) Missing() (reason string, blocks bool) {
 	return strings.Join(parts, "; "), false
 }
 
-// Unheard says which nodes that beat do not answer this one: in an outage of the
+// Unanswered names the live nodes that do not answer this one. In an outage of the
 // store it would miss their promises, and stop its work.
-func (m *Member) Unheard() (reason string, blocks bool) {
+func (m *Member) Unanswered() (reason string, blocks bool) {
 	m.promises.mu.Lock()
 	defer m.promises.mu.Unlock()
 	var ids []string
-	for id, n := range m.promises.unheard {
+	for id, n := range m.promises.unanswered {
 		if n > 1 {
 			ids = append(ids, id)
 		}
@@ -95,10 +95,11 @@ func (m *Member) Unheard() (reason string, blocks bool) {
 		return "", false
 	}
 	slices.Sort(ids)
-	return "this node gets no answer from " + listed(ids) + ": an outage of the store would stop its work; mend the network, or node.ip and node.port there", false
+	return "this node gets no answer from " + listed(ids) +
+		": an outage of the store would stop its work; check the network, and node.ip and node.port on those nodes", false
 }
 
-// Versions says that the living nodes run different versions.
+// Versions reports whether the live nodes run different versions.
 func (m *Member) Versions() (reason string, blocks bool) {
 	by := map[string][]string{}
 	for _, n := range m.Nodes() {

@@ -46,6 +46,7 @@ func newCluster(t *testing.T) *cluster {
 // peer is a member, and what it was told to do.
 type peer struct {
 	*membership.Member
+	Lease *membership.Lease
 	t    *testing.T
 	c    *cluster
 	node entity.Node
@@ -186,13 +187,13 @@ func (c *cluster) join(id string, change func(d *membership.Deps)) *peer {
 	p.node.Epoch, err = c.store.Register(c.t.Context(), p.node)
 	require.NoError(c.t, err)
 	d := membership.Deps{
-		Registry: registry{c.store, p}, Worker: p, Planner: p, Peers: air{p}, Metrics: p, Lease: membership.NewLease(c.clock.Monotonic), Clock: c.clock,
+		Registry: registry{c.store, p}, Worker: p, Planner: p, View: membership.NewView(), Peers: air{p}, Metrics: p, Lease: membership.NewLease(c.clock.Monotonic), Clock: c.clock,
 		Logger: slog.New(slog.DiscardHandler), OnLost: func(why error) { p.lost = append(p.lost, why) }, OnChange: func() { p.changes++ },
 	}
 	if change != nil {
 		change(&d)
 	}
-	p.Member = membership.New(d, p.node, terms)
+	p.Member, p.Lease = membership.New(d, p.node, terms), d.Lease
 	c.peers[id] = p
 	c.order = append(c.order, p)
 	p.beat()
@@ -283,7 +284,7 @@ func (c *cluster) requireWhole(peers ...*peer) {
 	}
 }
 
-// gate is a damper that withholds some partitions.
+// gate grants the leases of all but some partitions.
 type gate struct {
 	mu       sync.Mutex
 	withheld []int
