@@ -140,7 +140,7 @@ func troubleOf(n entity.Node, now time.Time) (found []Trouble) {
 		found = append(found, Trouble{Part: PartNode, Reason: fmt.Sprintf("the node %s is down", n.ID), Since: n.LastHeartbeat})
 	case n.Status == entity.NodeSuspect || n.Status == entity.NodeUp && silent > silentAfter:
 		found = append(found, Trouble{
-			Part: PartNode, Reason: fmt.Sprintf("the node %s has not been heard of for %s", n.ID, silent.Round(time.Second)), Since: n.LastHeartbeat,
+			Part: PartNode, Reason: fmt.Sprintf("the node %s has not beaten for %s", n.ID, silent.Round(time.Second)), Since: n.LastHeartbeat,
 		})
 	}
 	if n.Status != entity.NodeDown && entity.Skewed(n.ClockOffset) {

@@ -118,7 +118,7 @@ func TestTheOverviewMissesNodes(t *testing.T) {
 	require.Equal(t, map[entity.NodeStatus]int{entity.NodeUp: 1, entity.NodeDown: 2}, o.Nodes)
 	require.Empty(t, o.Degraded, "a node that left is not missed")
 	d.Clock.Advance(20 * time.Second)
-	require.Equal(t, "the node node-a has not been heard of for 20s", overview().Degraded[0].Reason)
+	require.Equal(t, "the node node-a has not beaten for 20s", overview().Degraded[0].Reason)
 	nodes, err := d.Store.All(t.Context())
 	require.NoError(t, err)
 	for _, n := range nodes {

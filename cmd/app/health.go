@@ -52,7 +52,7 @@ func (c *cluster) trouble() (reason string, blocks bool) {
 	if why, _ := c.guard.Away(); why == "" {
 		return "", false
 	}
-	return "Redis does not serve: hints and dampers are off, and work of other nodes is found by the sweeps, up to a second later", false
+	return "Redis does not serve: hints and partition leases are off, and work of other nodes is found by the sweeps, up to a second later", false
 }
 
 // lockedJobs says that due jobs do not fire; which ones, the log says.

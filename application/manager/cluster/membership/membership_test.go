@@ -101,7 +101,7 @@ func TestADeclaredNodeComesBackWhenItsWorkHasEnded(t *testing.T) {
 	require.Equal(t, entity.NodeDown, c.status("b"))
 	require.Empty(t, b.epochs)
 	reason, blocks := b.Standing()
-	require.Contains(t, reason, "waits for the end of 4 runs")
+	require.Contains(t, reason, "waits until 4 runs have ended")
 	require.True(t, blocks)
 	b.busy = false
 	c.pass(1)
@@ -239,7 +239,7 @@ func TestAMemberSaysHowItStands(t *testing.T) {
 	require.True(t, a.Away())
 	require.Equal(t, []any{true, true}, standing(a), "a node without its right to work is not ready")
 	missing := func() string { reason, blocks := b.Missing(); require.False(t, blocks); return reason }
-	require.Contains(t, missing(), "the node a has not been heard of for 3s")
+	require.Contains(t, missing(), "the node a has not beaten for 3s")
 	c.pass(3)
 	require.Contains(t, missing(), "the node a is down since 2026-11-20T12:00:")
 	c.clock.Advance(24 * time.Hour)
