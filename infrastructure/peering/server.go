@@ -31,7 +31,7 @@ type Server struct {
 	now      func() time.Time
 	answerer Answerer
 	nonces   nonces
-	permits   chan struct{}
+	permits  chan struct{}
 }
 
 // NewServer returns a server that trusts who has the key; now is the store's time.

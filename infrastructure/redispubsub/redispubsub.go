@@ -16,7 +16,7 @@ import (
 type Redis struct {
 	client  redis.UniversalClient
 	channel string
-	alive string
+	alive   string
 }
 
 // subscribeBound bounds the wait for Redis to confirm a subscription.

@@ -47,9 +47,9 @@ func newCluster(t *testing.T) *cluster {
 type peer struct {
 	*membership.Member
 	Lease *membership.Lease
-	t    *testing.T
-	c    *cluster
-	node entity.Node
+	t     *testing.T
+	c     *cluster
+	node  entity.Node
 	// away: it does not reach the store. deaf: no other reaches it, nor it them.
 	// gone: nobody listens any more, and the lock of its id is free. frozen: it does nothing.
 	away, deaf, gone, frozen bool
