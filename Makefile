@@ -28,16 +28,17 @@ BENCH_ARGS   ?=
 CLUSTER_BENCH = run() { printf "\n== %s\n" "$$*"; \
 	PS_STORE_DRIVER=mysql PS_STORE_DSN="$$PS_TEST_MYSQL_DSN" $(BINARY) bench "$$@" --redis "$$PS_TEST_REDIS_ADDR" $(BENCH_ARGS); };
 
-# Named, because gofmt looks into every directory it is given: node_modules is none of ours.
-GO_SOURCES = $(wildcard *.go api application cmd domain infrastructure sdk sql test web/*.go docs/*.go)
+GO_SOURCES = api application cmd domain infrastructure sdk sql test
 
 .PHONY: help
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
+# Root runs the example command as another user, or the server would run none.
+COMMAND_USER = $(shell [ "$$(id -u)" != 0 ] || ! id nobody >/dev/null 2>&1 || echo PS_EXECUTOR_COMMAND_USER=nobody)
 .PHONY: run
 run: build ## build, then run the standalone server with the example jobs
-	exec $(BINARY) server --apply configs/examples
+	exec env $(COMMAND_USER) $(BINARY) server --apply configs/examples
 
 # CLUSTER_SECONDS=n stops by itself, CLUSTER_PORT=n fixes the ports; see test/services/cluster.
 .PHONY: cluster

@@ -53,7 +53,7 @@ type document struct {
 }
 
 // unread are folders at the top that hold nothing of the project, or what it makes.
-var unread = []string{".git", ".cache", "bin", "data"}
+var unread = []string{".git", ".cache", "bin", "data", "dist"}
 
 func loadDocs(root fs.FS) (*library, error) {
 	b := &library{root: root, paths: map[string]bool{}, declared: map[string]map[string]bool{}, names: map[string]bool{}}

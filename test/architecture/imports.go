@@ -30,11 +30,8 @@ var layers = []layer{
 		"database/sql", "net/http", "gorm.io", "github.com/gin-gonic", "github.com/redis", "github.com/segmentio/kafka-go",
 	}},
 	{dir: "infrastructure", sees: []string{"domain", "sdk", "sql"}},
-	{dir: "api", sees: []string{"application", "domain", "web", "docs"}, not: []string{"database/sql", "gorm.io"}},
+	{dir: "api", sees: []string{"application", "domain"}, not: []string{"database/sql", "gorm.io"}},
 	{dir: "sql"},
-	{dir: "web"},
-	{dir: "docs"},
-	{dir: "configs"},
 }
 
 // testOnly are packages of others that have no place in the product.
