@@ -54,6 +54,9 @@ func (s Setting) example(b *strings.Builder, indent, name string) error {
 		fmt.Fprintf(b, "%s# %s\n", indent, line)
 	}
 	fmt.Fprintf(b, "%s# %s; %s\n", indent, s.Takes, s.Variable)
+	if s.Standalone != written(s.Value) {
+		fmt.Fprintf(b, "%s# By default: %s\n", indent, strings.ReplaceAll(s.Standalone, "`", ""))
+	}
 	if s.Cluster != s.Standalone && s.Cluster != "" {
 		fmt.Fprintf(b, "%s# In a cluster: %s\n", indent, strings.ReplaceAll(s.Cluster, "`", ""))
 	}

@@ -86,6 +86,7 @@ func TestMakeClusterRunsThreeNodesAndGoesOnWithoutOne(t *testing.T) {
 	password, err := os.ReadFile(filepath.Join("../..", s.next(`password  in (\S+)`)[1]))
 	require.NoError(t, err)
 	s.runsOn("node-1", "node-2", "node-3")
+	s.next(`^node-\d  .*SUCCESS +print the planned time`)
 
 	require.NoError(t, syscall.Kill(pids[1], syscall.SIGKILL))
 	s.next(`^node-2 has ended`)
