@@ -30,9 +30,6 @@ func (n *node) unplaced() string {
 // (engine rule 34).
 func TestAClusterOfDifferentHandlers(t *testing.T) {
 	cfgs := peers(t, allRoles, allRoles, allRoles)
-	if cfgs == nil {
-		return
-	}
 	a, b := startNode(t, cfgs[0], &script{}), startNode(t, cfgs[1], &script{})
 	defer a.stop()
 	c := startNode(t, cfgs[2], &script{handlers: []string{"settle"}})

@@ -14,13 +14,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
 )
 
-// peers are configurations of nodes on one MariaDB, or nil where there is none
-// to test with.
+// peers are configurations of nodes on one MariaDB.
 func peers(t testing.TB, roles ...string) []config.Config {
 	t.Helper()
-	if !dbtest.HasMySQL(t) || !redistest.HasRedis(t) {
-		return nil
-	}
+	dbtest.NeedMySQL(t)
+	redistest.NeedRedis(t)
 	dsn := dbtest.MySQL(t).DSN
 	out := make([]config.Config, len(roles))
 	for i, r := range roles {
@@ -67,9 +65,6 @@ func settled(nodes []*node) {
 
 func TestThreeNodesShareTheWorkAndSurviveOne(t *testing.T) {
 	cfgs := peers(t, allRoles, allRoles, allRoles)
-	if cfgs == nil {
-		return
-	}
 	var nodes []*node
 	for _, cfg := range cfgs {
 		nodes = append(nodes, startNode(t, cfg, &script{}))
@@ -101,9 +96,6 @@ func TestThreeNodesShareTheWorkAndSurviveOne(t *testing.T) {
 
 func TestRolesMayBeSplitOverProcesses(t *testing.T) {
 	cfgs := peers(t, "api,scheduler", "executor")
-	if cfgs == nil {
-		return
-	}
 	scheduler := startNode(t, cfgs[0], &script{})
 	defer scheduler.stop()
 	executor := startNode(t, cfgs[1], &script{})
@@ -118,9 +110,6 @@ func TestRolesMayBeSplitOverProcesses(t *testing.T) {
 
 func TestNewsReachTheOtherNodesAtOnce(t *testing.T) {
 	cfgs := peers(t, "api", "scheduler,executor")
-	if cfgs == nil {
-		return
-	}
 	cfgs[1].Engine.ScanIntervalMs, cfgs[1].Engine.HorizonMs = 30_000, 40_000
 	edge, worker := startNode(t, cfgs[0], &script{}), startNode(t, cfgs[1], &script{reply: untilStopped})
 	defer edge.stop()
@@ -147,9 +136,6 @@ func TestNewsReachTheOtherNodesAtOnce(t *testing.T) {
 
 func TestTheClusterWorksWithoutRedis(t *testing.T) {
 	cfgs := peers(t, allRoles, allRoles)
-	if cfgs == nil {
-		return
-	}
 	for i := range cfgs {
 		cfgs[i].Redis = redistest.Gone(t)
 	}

@@ -20,9 +20,7 @@ func noProgress(persistence.Copied) {}
 // The ledger goes on where the standalone stopped: every nominal time is there
 // once, over both stores.
 func TestAServerGoesOnWhereTheCopiedStandaloneStopped(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	const interval = 200 * time.Millisecond
 	cfg, target := newConfig(t), dbtest.MySQL(t)
 	n := startNode(t, cfg, &script{})

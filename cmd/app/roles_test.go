@@ -17,9 +17,6 @@ import (
 // Each role on a node of its own: what one is not told to do it does not do.
 func TestEachRoleMayBeAProcessOfItsOwn(t *testing.T) {
 	cfgs := peers(t, "api", "scheduler", "executor")
-	if cfgs == nil {
-		return
-	}
 	edge, executor := startEdge(t, cfgs[0]), startNode(t, cfgs[2], &script{})
 	defer edge.stop()
 	j := edge.create(job("planned", every(200*time.Millisecond)))
@@ -83,9 +80,6 @@ func TestAnyNodeAnswersForTheRunsOfAnother(t *testing.T) {
 	}{"with hints": {true, 900 * time.Millisecond}, "without Redis": {false, 12 * time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			cfgs := peers(t, "api", "scheduler", "executor")
-			if cfgs == nil {
-				return
-			}
 			for i := range cfgs {
 				if !c.redis {
 					cfgs[i].Redis = redistest.Gone(t)
@@ -139,9 +133,6 @@ func TestAnEditOnOneNodeIsTrueOnTheOthers(t *testing.T) {
 	for name, redis := range map[string]bool{"with hints": true, "without Redis": false} {
 		t.Run(name, func(t *testing.T) {
 			cfgs := peers(t, "api", "scheduler", "executor")
-			if cfgs == nil {
-				return
-			}
 			for i := range cfgs {
 				if redis {
 					// Only a hint makes the scheduler look within this test.

@@ -17,9 +17,6 @@ func BenchmarkRunsInTheQueuesOfThreeNodes(b *testing.B) {
 	for name, hints := range map[string]bool{"hints": true, "asking": false} {
 		b.Run(name, func(b *testing.B) {
 			cfgs := peers(b, allRoles, allRoles, allRoles)
-			if cfgs == nil {
-				return
-			}
 			var nodes []*node
 			for _, cfg := range cfgs {
 				if !hints {

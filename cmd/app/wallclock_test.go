@@ -16,9 +16,6 @@ import (
 // session, and forgets no key of a call.
 func TestAStepOfTheWallClockTouchesNoSessionAndNoKey(t *testing.T) {
 	cfgs := peers(t, allRoles)
-	if cfgs == nil {
-		return
-	}
 	e := startEdge(t, cfgs[0])
 	defer e.stop()
 	j := e.create(job("by hand", func(*entity.Job) {}))

@@ -14,31 +14,26 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
 )
 
-// shared is the configuration of nodes of a cluster with a short lease; ok is
-// false where there are no servers to test with. Tests of clusters mostly wait,
-// and do so side by side.
-func shared(t *testing.T) (cfg config.Config, ok bool) {
+// shared is the configuration of nodes of a cluster with a short lease. Tests
+// of clusters mostly wait, and do so side by side.
+func shared(t *testing.T) config.Config {
 	t.Helper()
 	t.Parallel()
-	if !dbtest.HasMySQL(t) || !redistest.HasRedis(t) {
-		return cfg, false
-	}
+	dbtest.NeedMySQL(t)
+	redistest.NeedRedis(t)
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{
 		"dataDir": t.TempDir(), "profile": "cluster", "store.dsn": dbtest.MySQL(t).DSN, "redis.addrs": strings.Join(redistest.Config().Addrs, ","),
 		"executor.slots": "256", "engine.beatMs": "300", "engine.leaseMs": "1800",
 	}})
 	require.NoError(t, err)
 	cfg.Redis.MasterName = redistest.Config().MasterName
-	return cfg, true
+	return cfg
 }
 
 // several runs a bench of several nodes, after which nothing may be left.
-func several(t *testing.T, o Options) (r Result, ok bool) {
+func several(t *testing.T, o Options) (r Result) {
 	t.Helper()
-	cfg, ok := shared(t)
-	if !ok {
-		return r, false
-	}
+	cfg := shared(t)
 	o.Progress = t.Output()
 	if o.Duration == 0 {
 		o.Duration = time.Second
@@ -50,14 +45,11 @@ func several(t *testing.T, o Options) (r Result, ok bool) {
 	require.Empty(t, left)
 	require.Zero(t, r.Lost)
 	require.Zero(t, r.Doubled)
-	return r, true
+	return r
 }
 
 func TestThreeProcessesStartEverythingOnce(t *testing.T) {
-	r, ok := several(t, Options{Name: "stampede", Nodes: 3, Jobs: 900})
-	if !ok {
-		return
-	}
+	r := several(t, Options{Name: "stampede", Nodes: 3, Jobs: 900})
 	require.Equal(t, 900, r.Planned)
 	require.Len(t, r.PerNode, 3)
 	starts := 0
@@ -72,10 +64,7 @@ func TestThreeProcessesStartEverythingOnce(t *testing.T) {
 }
 
 func TestAKilledNodeIsTakenOver(t *testing.T) {
-	r, ok := several(t, Options{Name: "failover", Rounds: 1, Rate: 100})
-	if !ok {
-		return
-	}
+	r := several(t, Options{Name: "failover", Rounds: 1, Rate: 100})
 	require.Positive(t, r.Failover.Partitions)
 	// A beat is late after 750 ms, and the last one was at most 300 ms before the end.
 	require.GreaterOrEqual(t, r.Failover.Gap.P50, 400.0, "not before its beats are late")
@@ -85,19 +74,13 @@ func TestAKilledNodeIsTakenOver(t *testing.T) {
 }
 
 func TestAFrozenNodeIsTakenOverAndItsResultsDoNotStand(t *testing.T) {
-	r, ok := several(t, Options{Name: "failover", Freeze: true, Rounds: 1, Rate: 100})
-	if !ok {
-		return
-	}
+	r := several(t, Options{Name: "failover", Freeze: true, Rounds: 1, Rate: 100})
 	require.NotNil(t, r.Failover.Gap)
 	require.Zero(t, r.Rows.Stale)
 }
 
 func TestARollingRestartLosesNothing(t *testing.T) {
-	r, ok := several(t, Options{Name: "rolling", Nodes: 2, Rounds: 1, Rate: 50})
-	if !ok {
-		return
-	}
+	r := several(t, Options{Name: "rolling", Nodes: 2, Rounds: 1, Rate: 50})
 	require.Equal(t, 2, r.Rolling.Restarts)
 	require.Positive(t, r.Rolling.Stop.Max)
 	require.Equal(t, r.Planned, r.Rows.Rows)
@@ -107,20 +90,14 @@ func TestARollingRestartLosesNothing(t *testing.T) {
 }
 
 func TestLatenessOfTwoNodesBesideSleepersAndHistory(t *testing.T) {
-	r, ok := several(t, Options{Name: "lateness", Nodes: 2, Rate: 50, Jobs: 200, History: 300})
-	if !ok {
-		return
-	}
+	r := several(t, Options{Name: "lateness", Nodes: 2, Rate: 50, Jobs: 200, History: 300})
 	require.Equal(t, []int{2, 200, 300}, []int{r.Nodes, r.Jobs, r.History})
 	require.NotNil(t, r.LatenessMs)
 	require.Positive(t, r.Planned)
 }
 
 func TestABenchThatIsGivenUpLeavesNothing(t *testing.T) {
-	cfg, ok := shared(t)
-	if !ok {
-		return
-	}
+	cfg := shared(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
 	defer cancel()
 	_, err := Run(ctx, cfg, Options{Name: "rolling", Nodes: 2, Rate: 50, Progress: t.Output()})
@@ -131,10 +108,7 @@ func TestABenchThatIsGivenUpLeavesNothing(t *testing.T) {
 }
 
 func TestIdleServersAreMeasuredOneByOne(t *testing.T) {
-	r, ok := several(t, Options{Name: "idle", Nodes: 2, Jobs: 100})
-	if !ok {
-		return
-	}
+	r := several(t, Options{Name: "idle", Nodes: 2, Jobs: 100})
 	require.Len(t, r.PerNode, 2)
 	for _, n := range r.PerNode {
 		require.Positive(t, n.RSSMb)

@@ -28,9 +28,7 @@ func over(gate, store repository.Locker) *lock.Fallback {
 }
 
 func TestFallbackKeepsTheContractWhoeverReachesRedis(t *testing.T) {
-	if !redistest.HasRedis(t) {
-		return
-	}
+	redistest.NeedRedis(t)
 	client := redistest.Open(t, redistest.Config())
 	gone := redislock.New(redistest.Open(t, redistest.Gone(t)), "gone")
 	for _, c := range []struct {

@@ -58,9 +58,7 @@ func (m *member) seen(t *testing.T, id string) entity.Node {
 }
 
 func TestBeatsPublishTheSessionsOfANode(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	cfg := dbtest.MySQL(t)
 	a, b := newMember(t, cfg, "a"), newMember(t, cfg, "b")
 	n := b.seen(t, "a")
@@ -86,9 +84,7 @@ func TestBeatsPublishTheSessionsOfANode(t *testing.T) {
 }
 
 func TestANodesIDIsHeldByItsBeats(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	cfg := dbtest.MySQL(t)
 	a := newMember(t, cfg, "a")
 	other, err := dbtest.Open(t, cfg).Beats("a", time.Second, 2*time.Second)
@@ -114,9 +110,7 @@ func kill(t *testing.T, cfg persistence.Config, session int64) {
 // Engine rule 11: a node froze inside a transaction and holds a row of a job;
 // who takes it over ends its sessions.
 func TestTheSessionsOfADeadNodeAreEnded(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	cfg := dbtest.MySQL(t)
 	a, b := newMember(t, cfg, "a"), newMember(t, cfg, "b")
 	require.NoError(t, addEvent(t.Context(), a.store, "row"))
@@ -180,9 +174,7 @@ func TestTheSessionsOfADeadNodeAreEnded(t *testing.T) {
 
 // A hanging connection is left behind: the next beat dials.
 func TestABeatThatIsGivenUpTakesItsConnectionAlong(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	cfg := dbtest.MySQL(t)
 	a := newMember(t, cfg, "a")
 	raw := dbtest.Raw(t, cfg)

@@ -13,9 +13,7 @@ func TestSQLiteKeepsTheContract(t *testing.T) {
 }
 
 func TestMySQLKeepsTheContract(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	persistencetest.Run(t, opener(func(t *testing.T) persistence.Config { return dbtest.MySQL(t) }))
 }
 

@@ -154,9 +154,7 @@ func same(t *testing.T, want, got map[string]any) {
 func quiet(persistence.Copied) {}
 
 func TestACopyHoldsEverything(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	from, to, want := standalone(t)
 	done := map[string]persistence.Copied{}
 	r, err := persistence.Copy(t.Context(), from, to, func(c persistence.Copied) { done[c.Table] = c })
@@ -174,9 +172,7 @@ func TestACopyHoldsEverything(t *testing.T) {
 }
 
 func TestAnInterruptedCopyIsStartedOverAndNotServed(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	from, to, want := standalone(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := persistence.Copy(ctx, from, to, func(c persistence.Copied) {
@@ -193,9 +189,7 @@ func TestAnInterruptedCopyIsStartedOverAndNotServed(t *testing.T) {
 }
 
 func TestACopyThatDiffersIsNotGood(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	from, to, _ := standalone(t)
 	for _, change := range []string{
 		"UPDATE scheduler_job_execution SET token = token + 1 ORDER BY id LIMIT 1",

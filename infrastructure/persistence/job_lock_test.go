@@ -16,9 +16,7 @@ import (
 // Rule 8: whether the server can refuse to wait for a lock (MariaDB) or waits once
 // (MySQL), what somebody else has locked is left out and named, and the rest moves.
 func TestMovesLeaveOutWhatIsLocked(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	for name, waits := range map[string]bool{"refuses to wait": false, "waits once": true} {
 		t.Run(name, func(t *testing.T) {
 			cfg := dbtest.MySQL(t)

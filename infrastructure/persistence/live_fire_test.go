@@ -69,9 +69,7 @@ func rowsRead(ctx context.Context, t *testing.T, tx repository.Tx) int {
 // Engine rule 16: what is asked about a job's fires reads what it answers, and
 // no more where the queue is long.
 func TestALongQueueIsNotRead(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	s := dbtest.Open(t, dbtest.MySQL(t))
 	live := longQueue(t, s, "long", 3000)
 	longQueue(t, s, "other", 3000)

@@ -26,9 +26,7 @@ func TestSQLiteKeepsTheContractOfLocks(t *testing.T) {
 }
 
 func TestMySQLKeepsTheContractOfLocks(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	cfg := dbtest.MySQL(t)
 	one, two := dbtest.Open(t, cfg), dbtest.Open(t, cfg)
 	gone, p := behindProxy(t)
@@ -71,9 +69,7 @@ func requireReadable(t *testing.T, s *persistence.Store) {
 }
 
 func TestALostReplyToALockIsUnavailable(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	s, p := behindProxy(t)
 	p.set(func(p *proxy) { p.loseReply = true })
 	_, ok, err := s.Locks.TryLock(t.Context(), "x", "a", time.Minute)

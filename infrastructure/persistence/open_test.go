@@ -210,9 +210,7 @@ func TestDurabilityIsReported(t *testing.T) {
 }
 
 func TestSessionsOfMySQLAreSetUp(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	s := dbtest.Open(t, dbtest.MySQL(t))
 	require.NotEmpty(t, s.Info().Durability)
 	for name, c := range map[string]struct {
@@ -244,9 +242,7 @@ func TestSessionsOfMySQLAreSetUp(t *testing.T) {
 // A process that is frozen inside of a transaction holds rows until the server
 // ends it (engine rule 11): what it holds is free then, and nothing of it stays.
 func TestAnIdleTransactionIsEndedByTheServer(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	s := dbtest.Open(t, dbtest.MySQL(t))
 	if !strings.Contains(s.Info().Version, "MariaDB") {
 		return // MySQL 8 cannot: nodes end the sessions of those that are dead

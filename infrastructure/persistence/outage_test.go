@@ -176,9 +176,7 @@ func eventCount(t *testing.T, s *persistence.Store) int {
 }
 
 func TestALostReplyToACommitIsUnknown(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	s, p := behindProxy(t)
 	runs := 0
 	require.NoError(t, addUser(s, "a", &runs))
@@ -195,9 +193,7 @@ func TestALostReplyToACommitIsUnknown(t *testing.T) {
 }
 
 func TestAConnectionThatDiesBeforeCommitIsReplaced(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	s, p := behindProxy(t)
 	runs := 0
 	err := s.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
@@ -216,9 +212,7 @@ func TestAConnectionThatDiesBeforeCommitIsReplaced(t *testing.T) {
 }
 
 func TestAnAwayServerIsUnavailableAndComesBack(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	s, p := behindProxy(t)
 	p.set(func(p *proxy) { p.away = true })
 	p.cut()
@@ -238,9 +232,7 @@ func TestAnAwayServerIsUnavailableAndComesBack(t *testing.T) {
 }
 
 func TestARowThatIsLockedForLongIsUnavailable(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	cfg := dbtest.MySQL(t)
 	holder, s := dbtest.Open(t, cfg), dbtest.Open(t, cfg)
 	_, err := holder.Register(t.Context(), nodeOf("n1"))
@@ -283,9 +275,7 @@ func lockBoth(s *persistence.Store, first, second string, mine chan<- struct{}, 
 }
 
 func TestASwallowedDeadlockIsNotCommitted(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	s := dbtest.Open(t, dbtest.MySQL(t))
 	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Jobs.Insert(ctx, benchJob(1, time.Now()), benchJob(2, time.Now()))

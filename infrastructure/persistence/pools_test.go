@@ -19,9 +19,7 @@ import (
 // Callers of the API wait for a row that somebody holds, more of them than they
 // have connections: the engine, the clock, the locks and the registry go on.
 func TestCallersCannotTakeTheConnectionsOfTheEngine(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	cfg := dbtest.MySQL(t)
 	cfg.MaxConns = 12
 	s := dbtest.Open(t, cfg)

@@ -71,10 +71,10 @@ func TestPingNamesTheSettingToMend(t *testing.T) {
 	require.Less(t, time.Since(start), 15*time.Second, "an outage is told at once")
 	gone.MasterName = "mymaster"
 	require.ErrorContains(t, ping(t, gone), "redis.masterName (PS_REDIS_MASTER_NAME: mymaster)")
+}
 
-	if !redistest.HasRedis(t) {
-		return
-	}
+func TestPingNamesTheSettingThatAServerRefuses(t *testing.T) {
+	redistest.NeedRedis(t)
 	require.NoError(t, ping(t, redistest.Config()))
 	for setting, change := range map[string]func(c *config.Redis){
 		"redis.username (PS_REDIS_USERNAME) and redis.password": func(c *config.Redis) { c.Username, c.Password = "nobody", canary },

@@ -52,9 +52,7 @@ func messagesReachEverySubscriber(t *testing.T, cfg config.Redis) {
 // A connection that broke is made again, and the subscriber is told that it may
 // have missed messages.
 func TestASubscriberHearsThatItMayHaveMissedMessages(t *testing.T) {
-	if !redistest.HasRedis(t) {
-		return
-	}
+	redistest.NeedRedis(t)
 	cfg := redistest.Config()
 	client := redistest.Open(t, cfg)
 	ctx, cancel := context.WithCancel(t.Context())

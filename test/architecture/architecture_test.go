@@ -92,6 +92,8 @@ func TestEachRuleFindsItsViolationsAndNothingElse(t *testing.T) {
 		{"work left for later", "domain/entity/a.go", source() + "// TO" + "DO: the rest\n", "finish it"},
 		{"a test that skips itself", "domain/entity/a_test.go", source("testing") + "func TestX(t *testing.T) { t.Skip() }\n", "proves nothing"},
 		{"a helper that skips its test", "domain/entity/a_test.go", source("testing") + "func need(tb testing.TB) { tb.Skipf(\"no\") }\n", "proves nothing"},
+		{"the helper of a server that is not given", "infrastructure/persistence/dbtest/dbtest.go", source("testing") + "// NeedMySQL is one.\nfunc NeedMySQL(t testing.TB) { t.Skip() }\n", ""},
+		{"another one beside it", "infrastructure/persistence/dbtest/dbtest.go", source("testing") + "func other(t testing.TB) { t.Skip() }\n", "proves nothing"},
 		{"a property that rejects a value", "domain/entity/a_test.go", source("testing") + "func TestX(t *testing.T) { c(func(t *rapid.T) { t.Skip() }) }\n", ""},
 
 		{"an exported function", "domain/entity/a.go", source() + "func X() {}\n", "X is exported"},

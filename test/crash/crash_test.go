@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
@@ -35,12 +36,8 @@ func TestCrash(t *testing.T) {
 	}
 	t.Run("SQLite", func(t *testing.T) { run(t, binary, nil, plan) })
 	t.Run("MariaDB", func(t *testing.T) {
+		dbtest.NeedMySQL(t)
 		dsn := os.Getenv("PS_TEST_MYSQL_DSN")
-		if dsn == "" {
-			require.Empty(t, os.Getenv("PS_TEST_REQUIRE_SERVICES"), "PS_TEST_MYSQL_DSN is missing")
-			t.Log("without PS_TEST_MYSQL_DSN only SQLite is tested")
-			return
-		}
 		if !*long {
 			plan.Kills, plan.EachPoint = 3, 0
 		}

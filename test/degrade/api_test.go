@@ -45,9 +45,7 @@ func (n *node) all(job string, times int, check func(call string, a answer)) {
 }
 
 func TestASilentStoreIsAnsweredInTime(t *testing.T) {
-	if !hasServices(t) {
-		return
-	}
+	needServices(t)
 	dsn, store := behind(t)
 	n := start(t, settings(t, dsn, strings.Join(redistest.Config().Addrs, ","), nil))
 	job := n.job("one", "500")
@@ -77,9 +75,7 @@ func TestASilentStoreIsAnsweredInTime(t *testing.T) {
 }
 
 func TestConnectionsThatDiedUnseenAreReplaced(t *testing.T) {
-	if !hasServices(t) {
-		return
-	}
+	needServices(t)
 	dsn, store := behind(t)
 	n := start(t, settings(t, dsn, strings.Join(redistest.Config().Addrs, ","), nil))
 	job := n.job("one", "200")
@@ -100,9 +96,7 @@ func TestConnectionsThatDiedUnseenAreReplaced(t *testing.T) {
 }
 
 func TestAKeyWhoseCallWasCutCanBeUsedAgain(t *testing.T) {
-	if !hasServices(t) {
-		return
-	}
+	needServices(t)
 	cfg := dbtest.MySQL(t)
 	dsn, store := through(t, cfg.DSN)
 	n := start(t, settings(t, dsn, strings.Join(redistest.Config().Addrs, ","), nil))

@@ -17,9 +17,7 @@ import (
 const disturbed = 5 * time.Second
 
 func TestFiresCallsAndBeatsDoNotWaitForRedis(t *testing.T) {
-	if !hasServices(t) {
-		return
-	}
+	needServices(t)
 	for name, mode := range map[string]rig.Mode{"silent": rig.BlackHole, "cut": rig.Cut, "slow": rig.Slow, "half-open": rig.HalfOpen} {
 		t.Run(name, func(t *testing.T) {
 			dsn, _ := behind(t)

@@ -31,7 +31,11 @@ const adminPassword = "correct horse battery"
 const patience = 20 * time.Second
 
 // hasServices reports whether there is a MariaDB and a Redis to test with.
-func hasServices(t *testing.T) bool { return dbtest.HasMySQL(t) && redistest.HasRedis(t) }
+func needServices(t *testing.T) {
+	t.Helper()
+	dbtest.NeedMySQL(t)
+	redistest.NeedRedis(t)
+}
 
 // behind gives the DSN of a scratch database behind a proxy.
 func behind(t *testing.T) (dsn string, p *rig.Proxy) {

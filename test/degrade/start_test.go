@@ -35,9 +35,7 @@ type beginning struct {
 }
 
 func TestAStartThatCannotSucceedSaysWhatToMend(t *testing.T) {
-	if !hasServices(t) {
-		return
-	}
+	needServices(t)
 	good := dbtest.MySQL(t)
 	dsn := func(change func(c *mysql.Config)) string {
 		c, err := mysql.ParseDSN(good.DSN)
@@ -129,9 +127,7 @@ func run(t *testing.T, dsn string, statements ...string) {
 }
 
 func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
-	if !hasServices(t) {
-		return
-	}
+	needServices(t)
 	dsn, store := behind(t)
 	redis := proxy(t, redistest.Config().Addrs[0])
 	store.Set(rig.Cut)
@@ -182,9 +178,7 @@ func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
 }
 
 func TestAStartThatWaitsCanBeStopped(t *testing.T) {
-	if !hasServices(t) {
-		return
-	}
+	needServices(t)
 	cfg := settings(t, "u:"+canary+"@tcp("+redistest.Gone(t).Addrs[0]+")/x", redistest.Config().Addrs[0], map[string]string{"server.startWaitSec": "600"})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -199,9 +193,7 @@ func TestAStartThatWaitsCanBeStopped(t *testing.T) {
 }
 
 func TestTheServersModesDoNotMatter(t *testing.T) {
-	if !hasServices(t) {
-		return
-	}
+	needServices(t)
 	cfg := dbtest.MySQL(t)
 	admin := dbtest.Raw(t, cfg)
 	for _, name := range []string{"sql_mode", "time_zone"} {

@@ -26,9 +26,7 @@ func event(ctx context.Context, s *persistence.Store, id string, before func()) 
 }
 
 func TestPatienceBoundsReadsTransactionsAndCommits(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	dsn, p := behind(t)
 	s := dbtest.Open(t, persistence.Config{Driver: "mysql", DSN: dsn, AutoMigrate: true, MaxConns: 3})
 	ctx := repository.WithPatience(t.Context(), 500*time.Millisecond)

@@ -12,9 +12,7 @@ import (
 )
 
 func TestANodeOfAnotherVersionIsShown(t *testing.T) {
-	if !hasServices(t) {
-		return
-	}
+	needServices(t)
 	dsn, _ := behind(t)
 	n := start(t, settings(t, dsn, strings.Join(redistest.Config().Addrs, ","), nil))
 	_, err := n.Store.Register(t.Context(), entity.Node{ID: "node-2", Version: "9.9.9", Roles: []string{entity.RoleAPI}})

@@ -56,9 +56,8 @@ func (s *shown) runsOn(nodes ...string) {
 // What `make cluster` starts beside its servers: every node runs something, one
 // may be killed, and nothing of it is left behind.
 func TestMakeClusterRunsThreeNodesAndGoesOnWithoutOne(t *testing.T) {
-	if !dbtest.HasMySQL(t) || !redistest.HasRedis(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
+	redistest.NeedRedis(t)
 	binary, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), "../services/cluster")

@@ -14,9 +14,7 @@ import (
 // A node that is told to stop while it waits for the answer of a target takes it,
 // and detaches the run before it ends (engine rule 28).
 func TestANodeThatStopsDetachesWhatItsTargetsAccept(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	f := newFleet(t)
 	n1, n2 := f.nodes[0], f.nodes[1]
 	job := f.job("slow to accept", "n2", map[string]any{

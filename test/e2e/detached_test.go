@@ -229,9 +229,7 @@ const done = `{"status":"SUCCESS","result":"{\"rows\": 7}"}`
 // Neither the death nor the stop nor the freeze of the node that posted a run
 // touches it, nor that of all nodes; and any node takes its report.
 func TestADetachedRunOutlivesItsNodes(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	f := newFleet(t)
 	n1, n2, n3 := f.nodes[0], f.nodes[1], f.nodes[2]
 	base := func(n *nodes.Node) string { return "http://" + n.Addr }
@@ -277,9 +275,7 @@ func TestADetachedRunOutlivesItsNodes(t *testing.T) {
 // What ends a detached run beside its target, and what a target is told when
 // the store cannot be asked.
 func TestADetachedRunIsEndedWithoutItsTarget(t *testing.T) {
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	f := newFleet(t)
 	n1, n2, n3 := f.nodes[0], f.nodes[1], f.nodes[2]
 	base := func(n *nodes.Node) string { return "http://" + n.Addr }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/fault"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
@@ -42,9 +43,7 @@ func TestFault(t *testing.T) {
 	}
 	options := fault.Options(dir, test.Terms.Nodes)
 	options.Handlers = [][]string{{"first"}, {"last"}, {"last"}}
-	if !store(t, test, &options) {
-		return
-	}
+	store(t, test, &options)
 	var err error
 	options.Binary, err = rig.Build(t.Context(), dir)
 	require.NoError(t, err)
@@ -88,7 +87,7 @@ func run(t *testing.T, test *fault.Test, options rig.Options) {
 const shown = 40
 
 // store names the store, and starts a private one for the long form.
-func store(t *testing.T, test *fault.Test, o *rig.Options) bool {
+func store(t *testing.T, test *fault.Test, o *rig.Options) {
 	t.Helper()
 	dsn := os.Getenv("PS_TEST_MYSQL_DSN")
 	if *long || *redis {
@@ -102,18 +101,13 @@ func store(t *testing.T, test *fault.Test, o *rig.Options) bool {
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, test.Server.Down(context.Background())) })
 		o.DSN, o.Redis = test.Server.DSN, test.Server.Redis
-		return true
+		return
 	}
-	if dsn == "" {
-		require.Empty(t, os.Getenv("PS_TEST_REQUIRE_SERVICES"), "PS_TEST_MYSQL_DSN is missing")
-		t.Log("without PS_TEST_MYSQL_DSN no cluster is tested")
-		return false
-	}
+	dbtest.NeedMySQL(t)
 	dsn, drop, err := rig.ScratchDatabase(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, drop()) })
 	o.DSN = dsn
-	return true
 }
 
 // folder is kept when the run fails.

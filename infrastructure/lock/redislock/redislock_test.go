@@ -39,9 +39,7 @@ func keepsTheContract(t *testing.T, cfg config.Redis) {
 }
 
 func TestATokenFollowsTheFormerOneWhereTheClockDoesNot(t *testing.T) {
-	if !redistest.HasRedis(t) {
-		return
-	}
+	redistest.NeedRedis(t)
 	client := redistest.Open(t, redistest.Config())
 	name, forget := space(t, client)
 	const ahead = 9_000_000_000_000_000 // the year 2255, as if the clock had been set back since
@@ -83,9 +81,7 @@ func (c *calls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 }
 
 func TestAllPartitionsAreOneRoundTrip(t *testing.T) {
-	if !redistest.HasRedis(t) {
-		return
-	}
+	redistest.NeedRedis(t)
 	client := redistest.Open(t, redistest.Config())
 	name, forget := space(t, client)
 	l, names := redislock.New(client, name), make([]string, 256)
@@ -107,9 +103,7 @@ func TestAllPartitionsAreOneRoundTrip(t *testing.T) {
 }
 
 func BenchmarkClaimMany(b *testing.B) {
-	if !redistest.HasRedis(b) {
-		return
-	}
+	redistest.NeedRedis(b)
 	client := redistest.Open(b, redistest.Config())
 	name, forget := space(b, client)
 	locktest.Bench(b, redislock.New(client, name))

@@ -27,12 +27,22 @@ const (
 	envRequire = "PS_TEST_REQUIRE_SERVICES"
 )
 
-// Each runs a test on SQLite, and on MySQL or MariaDB where a server is given.
+// Each runs a test on SQLite, and on MySQL or MariaDB; see NeedMySQL.
 func Each(t *testing.T, test func(t *testing.T, cfg persistence.Config)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, SQLite(t)) })
-	if HasMySQL(t) {
-		t.Run("mysql", func(t *testing.T) { test(t, MySQL(t)) })
+	t.Run("mysql", func(t *testing.T) {
+		NeedMySQL(t)
+		test(t, MySQL(t))
+	})
+}
+
+// NeedMySQL skips the test where no server is given, and fails it where services
+// are required.
+func NeedMySQL(t testing.TB) {
+	t.Helper()
+	if !HasMySQL(t) {
+		t.Skipf("it needs a MySQL or MariaDB server: set %s, or run make test", envDSN)
 	}
 }
 

@@ -48,18 +48,31 @@ func has(t testing.TB, name string) bool {
 	return false
 }
 
-// Each runs a test on every kind of Redis that is given: one server, a master
-// behind a Sentinel, a cluster.
+// NeedRedis skips the test where no server is given, and fails it where services
+// are required.
+func NeedRedis(t testing.TB) {
+	t.Helper()
+	need(t, envAddr)
+}
+
+func need(t testing.TB, name string) {
+	t.Helper()
+	if !has(t, name) {
+		t.Skipf("it needs Redis: set %s, or run make test", name)
+	}
+}
+
+// Each runs a test on every kind of Redis: one server, a master behind a
+// Sentinel, a cluster. Those that are not given are skipped.
 func Each(t *testing.T, test func(t *testing.T, cfg config.Redis)) {
 	t.Helper()
 	for _, kind := range []struct{ name, env, master string }{
 		{"server", envAddr, os.Getenv(envMaster)}, {"sentinel", envSentinel, os.Getenv(envSentinelMaster)}, {"cluster", envCluster, ""},
 	} {
-		if has(t, kind.env) {
-			t.Run(kind.name, func(t *testing.T) {
-				test(t, config.Redis{Addrs: strings.Split(os.Getenv(kind.env), ","), MasterName: kind.master})
-			})
-		}
+		t.Run(kind.name, func(t *testing.T) {
+			need(t, kind.env)
+			test(t, config.Redis{Addrs: strings.Split(os.Getenv(kind.env), ","), MasterName: kind.master})
+		})
 	}
 }
 

@@ -50,9 +50,7 @@ func (s *stranger) release() { require.NoError(s.t, s.tx.Rollback()) }
 // onServer runs a test on a store in which rows can be locked.
 func onServer(t *testing.T, test func(t *testing.T, n *enginetest.Node, s *stranger)) {
 	t.Helper()
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	cfg := dbtest.MySQL(t)
 	test(t, enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{}), &stranger{t: t, db: dbtest.Raw(t, cfg)})
 }

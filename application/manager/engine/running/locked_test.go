@@ -24,9 +24,7 @@ type withLocked struct {
 // onLockable runs a test where others can hold a row: SQLite has one writer.
 func onLockable(t *testing.T, test func(t *testing.T, n withLocked)) {
 	t.Helper()
-	if !dbtest.HasMySQL(t) {
-		return
-	}
+	dbtest.NeedMySQL(t)
 	cfg := dbtest.MySQL(t)
 	cfg.Clock = clocktest.NewManual(enginetest.Noon)
 	n := enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{Clock: cfg.Clock.(*clocktest.Manual)})
