@@ -18,13 +18,13 @@ import (
 
 // The bounds of a backfill.
 const (
-	// MaxBackfillTimes bounds the nominal times of its range.
+	// MaxBackfillTimes bounds the scheduled times of its range.
 	MaxBackfillTimes = 10_000
 	// MaxBackfillParallel bounds the fires that are live at once.
 	MaxBackfillParallel = 100
 )
 
-// Backfill asks for the nominal times of a job in the past range [From, To),
+// Backfill asks for the scheduled times of a job in the past range [From, To),
 // whose bounds are whole milliseconds.
 type Backfill struct {
 	From, To time.Time
@@ -118,7 +118,7 @@ func (s *BackfillService) Plan(ctx context.Context, jobID string, r Backfill) (B
 	return plan, nil
 }
 
-// times are the nominal times of the range by the job's present schedule.
+// times are the scheduled times of the range by the job's present schedule.
 func (s *BackfillService) times(job *entity.Job, r Backfill) ([]time.Time, error) {
 	sched, err := s.Schedules.Compile(job.Schedule)
 	if err != nil {

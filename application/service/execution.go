@@ -237,10 +237,7 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 		return "", apperror.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead", row.SkipCount)
 	}
 	now := s.Clock.Now()
-	fire, err := admission.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, now, row.Params)
-	if err != nil {
-		return "", fmt.Errorf("make a fire: %w", err)
-	}
+	fire := entity.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, now, row.Params)
 	fire.By = by
 	fire.RetryOf, fire.RootID = row.ID, row.IdempotencyKey()
 	fire.OnlyShard, fire.ShardTotal, fire.OnlyNode = row.ShardIndex, max(row.ShardTotal, 1), row.NodeID

@@ -37,10 +37,7 @@ func (d *desk) wait(jobID string, n int) {
 			for i := range part {
 				// Real fires are not of one moment: their ids follow one another.
 				made := now.Add(time.Duration(i) * time.Microsecond)
-				fire, err := admission.ExtraFire(entity.TriggerManual, now, now, made, "")
-				if err != nil {
-					return err
-				}
+				fire := entity.ExtraFire(entity.TriggerManual, now, now, made, "")
 				if err := d.Places.Admit(ctx, tx, now, jobs[jobID], live[jobID], fire, &a); err != nil {
 					return err
 				}

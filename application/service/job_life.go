@@ -80,14 +80,11 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 		return nil, err
 	}
 	now := s.Clock.Now()
-	nominal := t.ScheduledTime
-	if nominal.IsZero() {
-		nominal = now.Add(time.Duration(t.DelaySec) * time.Second)
+	scheduled := t.ScheduledTime
+	if scheduled.IsZero() {
+		scheduled = now.Add(time.Duration(t.DelaySec) * time.Second)
 	}
-	fire, err := admission.ExtraFire(t.Source, nominal, now.Add(time.Duration(t.DelaySec)*time.Second), now, t.Params)
-	if err != nil {
-		return nil, fmt.Errorf("make a fire: %w", err)
-	}
+	fire := entity.ExtraFire(t.Source, scheduled, now.Add(time.Duration(t.DelaySec)*time.Second), now, t.Params)
 	fire.By = t.By
 	return fireExtra(ctx, s.Store, s.Places, s.Engine, s.Clock, id, fire, nil)
 }
@@ -95,7 +92,7 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 // fireExtra records a fire outside the schedule. also runs in the same
 // transaction, with the new rows.
 func fireExtra(ctx context.Context, store repository.Store, places *admission.Places, engine Engine, clock StoreClock,
-	jobID string, fire admission.Fire, also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
+	jobID string, fire entity.Fire, also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
 ) ([]string, error) {
 	var a admission.Admission
 	places.PrepareIDs(ctx, jobID)

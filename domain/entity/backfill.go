@@ -20,7 +20,7 @@ const (
 	BackfillCancelled BackfillStatus = "CANCELLED"
 )
 
-// Backfill runs the nominal times of a job in a past range [From, To), in
+// Backfill runs the scheduled times of a job in a past range [From, To), in
 // order and each once.
 type Backfill struct {
 	// ID is a UUID of version 7: ids sort by creation.

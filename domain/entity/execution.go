@@ -106,7 +106,7 @@ type Execution struct {
 	RetryOf string
 	RootID  string
 
-	// SkipFrom, SkipTo and SkipCount describe a range row: the nominal times
+	// SkipFrom, SkipTo and SkipCount describe a range row: the scheduled times
 	// in [SkipFrom, SkipTo) that were not run. SkipAtLeast marks a count that
 	// reached its bound.
 	SkipFrom    time.Time
@@ -121,7 +121,7 @@ type Execution struct {
 	Unreadable string
 }
 
-// IsRange reports whether the row stands for all nominal times of a span. Their
+// IsRange reports whether the row stands for all scheduled times of a span. Their
 // number may be unknown: then SkipCount is 0 and SkipAtLeast set.
 func (e *Execution) IsRange() bool { return !e.SkipTo.IsZero() }
 

@@ -49,7 +49,7 @@ type Job struct {
 	OnNodeLoss     OnNodeLoss `json:"onNodeLoss"`
 
 	Status JobStatus `json:"status"`
-	// NextFireTime is the nominal time of the first undecided fire: the cursor
+	// NextFireTime is the scheduled time of the first undecided fire: the cursor
 	// and the compare-and-swap value (engine rule 3). Zero: nothing is planned.
 	NextFireTime time.Time `json:"-"`
 	// DueTime is NextFireTime plus the job's constant jitter; zero whenever the

@@ -120,7 +120,7 @@ func (c *conn) rowsOf(ctx context.Context, f entity.LiveFire, lock string) ([]*e
 	if err != nil || len(rows) >= f.Remaining {
 		return rows, err
 	}
-	if _, planned := identity.NominalOf(f.FireKey); planned {
+	if _, planned := identity.ScheduledTimeOf(f.FireKey); planned {
 		return rows, nil // its ids are computed
 	}
 	return find(c.d.byJob, between, f.JobID, identity.FloorID(at.Add(-olderBefore)), identity.FloorID(at.Add(olderAfter)), f.FireKey)

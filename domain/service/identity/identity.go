@@ -26,11 +26,11 @@ const backfillPrefix = "backfill:"
 // job sort in time order.
 const keyLayout = "2006-01-02T15:04:05.000Z"
 
-// FireKey is the fire's name within its job: the nominal time in UTC, cut to
+// FireKey is the fire's name within its job: the scheduled time in UTC, cut to
 // milliseconds, such as 2026-11-20T21:33:00.000Z.
-func FireKey(nominal time.Time) string {
+func FireKey(scheduled time.Time) string {
 	var buf [len(keyLayout) + 8]byte
-	return string(nominal.UTC().AppendFormat(buf[:0], keyLayout))
+	return string(scheduled.UTC().AppendFormat(buf[:0], keyLayout))
 }
 
 // RangeKey is the name of a row that stands for all fires from first on, up to
@@ -41,27 +41,27 @@ func RangeKey(first time.Time) string {
 	return string(first.UTC().AppendFormat(b, keyLayout))
 }
 
-// BackfillKey is the name under which a backfill runs a nominal time: the same
+// BackfillKey is the name under which a backfill runs a scheduled time: the same
 // for every backfill, so that no two of them run it. It never equals a FireKey
 // or a RangeKey.
-func BackfillKey(nominal time.Time) string { return backfillPrefix + FireKey(nominal) }
+func BackfillKey(scheduled time.Time) string { return backfillPrefix + FireKey(scheduled) }
 
 // IsBackfill reports whether BackfillKey made the key.
 func IsBackfill(fireKey string) bool { return strings.HasPrefix(fireKey, backfillPrefix) }
 
-// NominalOf is the time that FireKey or BackfillKey made a key of; the ids of
+// ScheduledTimeOf is the time that FireKey or BackfillKey made a key of; the ids of
 // such a fire begin with it. It is false for other keys.
-func NominalOf(fireKey string) (time.Time, bool) {
+func ScheduledTimeOf(fireKey string) (time.Time, bool) {
 	t, err := time.Parse(keyLayout, strings.TrimPrefix(fireKey, backfillPrefix))
 	return t, err == nil
 }
 
 // ExecutionID is the id of one shard of one planned fire: a UUID of version 8
-// with the nominal time in its first 48 bits, which makes ids sort by time,
+// with the scheduled time in its first 48 bits, which makes ids sort by time,
 // and 74 bits of a hash over job, fire and shard in the rest. The format is
 // frozen: every node and every release must compute the same. Times outside
 // 1970–10889 count as the nearer bound; they still hash apart by fire key.
-func ExecutionID(nominal time.Time, jobID, fireKey string, shard int) string {
+func ExecutionID(scheduled time.Time, jobID, fireKey string, shard int) string {
 	var buf [192]byte
 	var digits [20]byte
 	b := appendPart(buf[:0], jobID)
@@ -70,7 +70,7 @@ func ExecutionID(nominal time.Time, jobID, fireKey string, shard int) string {
 	sum := sha256.Sum256(b)
 
 	var id [16]byte
-	putMillis(&id, nominal)
+	putMillis(&id, scheduled)
 	copy(id[6:], sum[:10])
 	id[6] = id[6]&0x0f | 0x80 // version 8
 	id[8] = id[8]&0x3f | 0x80 // variant of RFC 9562
@@ -91,11 +91,11 @@ func RandomID(at time.Time) string {
 	return format(&id)
 }
 
-// MomentOf is the time with which the ids of a fire's runs begin: the nominal
+// MomentOf is the time with which the ids of a fire's runs begin: the scheduled
 // time of a planned or backfilled fire; of another one the time of the id at the
 // end of its key. It is false for keys that tell none.
 func MomentOf(fireKey string) (time.Time, bool) {
-	if at, ok := NominalOf(fireKey); ok {
+	if at, ok := ScheduledTimeOf(fireKey); ok {
 		return at, true
 	}
 	return TimeOf(fireKey[strings.LastIndexByte(fireKey, ':')+1:])
@@ -109,7 +109,7 @@ func FloorID(t time.Time) string {
 	return format(&id)
 }
 
-// TimeOf reads the moment back from an id of version 7 or 8: the nominal time
+// TimeOf reads the moment back from an id of version 7 or 8: the scheduled time
 // of a planned run, the creation of any other. It is false for other texts.
 func TimeOf(id string) (time.Time, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {

@@ -27,23 +27,23 @@ func at(text string) time.Time {
 }
 
 func TestFireKeyIsUTCWithMilliseconds(t *testing.T) {
-	for _, c := range []struct{ nominal, want string }{
+	for _, c := range []struct{ scheduled, want string }{
 		{"2026-11-20T21:33:00Z", "2026-11-20T21:33:00.000Z"},
 		{"2026-11-21T05:33:00+08:00", "2026-11-20T21:33:00.000Z"},
 		{"2026-11-20T21:33:00.25Z", "2026-11-20T21:33:00.250Z"},
 		{"2026-11-20T21:33:00.999999Z", "2026-11-20T21:33:00.999Z"},
 	} {
-		require.Equal(t, c.want, identity.FireKey(at(c.nominal)))
-		require.Equal(t, "range:"+c.want, identity.RangeKey(at(c.nominal)))
-		require.Equal(t, "backfill:"+c.want, identity.BackfillKey(at(c.nominal)))
+		require.Equal(t, c.want, identity.FireKey(at(c.scheduled)))
+		require.Equal(t, "range:"+c.want, identity.RangeKey(at(c.scheduled)))
+		require.Equal(t, "backfill:"+c.want, identity.BackfillKey(at(c.scheduled)))
 	}
 }
 
-func TestTheNominalTimeIsReadBackFromAKey(t *testing.T) {
+func TestTheScheduledTimeIsReadBackFromAKey(t *testing.T) {
 	noon := at("2026-11-20T12:00:00.123Z")
 	for _, c := range []struct {
-		key               string
-		nominal, backfill bool
+		key                 string
+		scheduled, backfill bool
 	}{
 		{identity.FireKey(noon), true, false},
 		{identity.BackfillKey(noon), true, true},
@@ -52,8 +52,8 @@ func TestTheNominalTimeIsReadBackFromAKey(t *testing.T) {
 		{"backfill:soon", false, true},
 		{"", false, false},
 	} {
-		got, ok := identity.NominalOf(c.key)
-		require.Equal(t, c.nominal, ok, c.key)
+		got, ok := identity.ScheduledTimeOf(c.key)
+		require.Equal(t, c.scheduled, ok, c.key)
 		require.Equal(t, c.backfill, identity.IsBackfill(c.key), c.key)
 		if ok {
 			require.Equal(t, noon, got, c.key)
@@ -65,9 +65,9 @@ func TestTheNominalTimeIsReadBackFromAKey(t *testing.T) {
 // the identity of every planned fire.
 func TestExecutionIDIsFrozen(t *testing.T) {
 	for _, c := range []struct {
-		nominal, job string
-		shard        int
-		want         string
+		scheduled, job string
+		shard          int
+		want           string
 	}{
 		{"2026-11-20T21:33:00Z", someJob, 0, "01a1fae0-82e0-8c38-bfcc-281165379a91"},
 		{"2026-11-20T21:33:00Z", someJob, 1, "01a1fae0-82e0-8e67-b4f9-ecf9921e75b4"},
@@ -77,21 +77,21 @@ func TestExecutionIDIsFrozen(t *testing.T) {
 		{"1969-12-31T23:59:59Z", "", 0, "00000000-0000-85c1-a3b2-732eeb3d3f13"},
 		{"9999-12-31T23:59:59.999Z", "作业", 7, "e677d21f-dbff-8b04-8933-bb55cd492f9d"},
 	} {
-		n := at(c.nominal)
+		n := at(c.scheduled)
 		require.Equal(t, c.want, identity.ExecutionID(n, c.job, identity.FireKey(n), c.shard),
-			"%s %s %d", c.nominal, c.job, c.shard)
+			"%s %s %d", c.scheduled, c.job, c.shard)
 	}
 }
 
 // reference builds the id a second time from the description of the format.
-func reference(nominal time.Time, jobID, fireKey string, shard int) string {
+func reference(scheduled time.Time, jobID, fireKey string, shard int) string {
 	h := sha256.New()
 	for _, part := range []string{jobID, fireKey, fmt.Sprint(shard)} {
 		_ = binary.Write(h, binary.BigEndian, uint32(len(part)))
 		h.Write([]byte(part))
 	}
 	sum := h.Sum(nil)
-	ms := nominal.UnixMilli()
+	ms := scheduled.UnixMilli()
 	return fmt.Sprintf("%08x-%04x-8%03x-%x%03x-%012x",
 		ms>>16, ms&0xffff, binary.BigEndian.Uint16(sum)&0xfff,
 		8|sum[2]>>4&3, (int(sum[2])&0xf)<<8|int(sum[3]), sum[4:10])

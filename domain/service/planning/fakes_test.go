@@ -8,7 +8,7 @@ var start = time.Date(2026, 11, 20, 21, 33, 0, 0, time.UTC)
 
 func after(d time.Duration) time.Time { return start.Add(d) }
 
-// grid is a schedule with a nominal time every step from start on.
+// grid is a schedule with a scheduled time every step from start on.
 type grid time.Duration
 
 func (g grid) Next(after time.Time) (time.Time, bool) {
@@ -40,7 +40,7 @@ func (g grid) Count(first, end time.Time, limit int) (int, bool) {
 	return int(min(n, int64(limit))), n > int64(limit)
 }
 
-// list is a schedule of stated nominal times, in order.
+// list is a schedule of stated scheduled times, in order.
 type list []time.Time
 
 func (l list) Next(after time.Time) (time.Time, bool) {

@@ -1,6 +1,6 @@
-// Package planning decides what becomes of a job's nominal times: which of
+// Package planning decides what becomes of a job's scheduled times: which of
 // them fire, which are skipped as one range, and where the cursor goes (engine
-// rules 3, 5 and 13). Every nominal time from the cursor to the plan's next
+// rules 3, 5 and 13). Every scheduled time from the cursor to the plan's next
 // time is in exactly one fire or skip.
 package planning
 
@@ -17,19 +17,19 @@ const (
 	// every-second job within milliseconds.
 	MaxCount = 100_000
 	// resolution is that of times in the store. The end of a range after which
-	// nothing is planned lies so much after its last nominal time.
+	// nothing is planned lies so much after its last scheduled time.
 	resolution = time.Millisecond
 )
 
-// Cursorer walks the nominal times of a schedule, in ascending order.
+// Cursorer walks the scheduled times of a schedule, in ascending order.
 // *schedule.Schedule is one, except that of a FIXED_DELAY job: its times after
 // the cursor depend on runs, so its caller passes a view with the cursor alone.
 type Cursorer interface {
-	// Next is the first nominal time after the moment; false: there is none.
+	// Next is the first scheduled time after the moment; false: there is none.
 	Next(after time.Time) (time.Time, bool)
-	// LatestAtOrBefore is the last nominal time in [from, t]; false: none.
+	// LatestAtOrBefore is the last scheduled time in [from, t]; false: none.
 	LatestAtOrBefore(from, t time.Time) (time.Time, bool)
-	// Count is the number of nominal times in [first, end). It stops at limit
+	// Count is the number of scheduled times in [first, end). It stops at limit
 	// and then reports true.
 	Count(first, end time.Time, limit int) (int, bool)
 }
@@ -37,47 +37,29 @@ type Cursorer interface {
 // Input is a job at a moment.
 type Input struct {
 	Schedule Cursorer
-	// Cursor is the job's first undecided nominal time. It counts as planned
+	// Cursor is the job's first undecided scheduled time. It counts as planned
 	// even if the schedule no longer names it, as after a change of zone rules.
 	Cursor time.Time
 	// Now is the time by the store's clock.
 	Now time.Time
-	// Jitter is the job's constant distance from nominal to due time.
+	// Jitter is the job's constant distance from scheduled to due time.
 	Jitter  time.Duration
 	Misfire entity.Misfire
 	// MaxFires is the most fires decided in one call; below 1 means 1.
 	MaxFires int
 }
 
-// Fire is a nominal time that runs.
-type Fire struct {
-	Nominal time.Time
-	Due     time.Time
-	// Trigger is SCHEDULE, or MISFIRE for one that the misfire policy saved.
-	Trigger entity.Trigger
-}
-
-// Skip is a range [First, End) of nominal times that do not run. First is the
-// first of them; Count is how many there are, or at least how many.
-type Skip struct {
-	First   time.Time
-	End     time.Time
-	Count   int
-	AtLeast bool
-	Reason  entity.Reason
-}
-
 // Plan is a decision. Skip, if any, lies before all fires; fires are in order.
 type Plan struct {
-	Skip  *Skip
-	Fires []Fire
-	// Next is the first nominal time that is not decided; zero: there is none.
+	Skip  *entity.SkippedRange
+	Fires []entity.Fire
+	// Next is the first scheduled time that is not decided; zero: there is none.
 	Next time.Time
 	// Partial: Next is due already, call again from there.
 	Partial bool
 }
 
-// Decide plans what is due at now. A nominal time is due when nominal plus
+// Decide plans what is due at now. A scheduled time is due when scheduled plus
 // jitter has been reached, and missed when it has been due for longer than the
 // misfire threshold; late by no more than that is an ordinary fire. With a
 // clock that stands before the cursor, nothing is decided.
@@ -101,10 +83,10 @@ func Decide(in Input) Plan {
 }
 
 // Span closes a range that was passed over as a whole, such as the time of a
-// pause: all nominal times in [cursor, until] become one skip with the reason,
+// pause: all scheduled times in [cursor, until] become one skip with the reason,
 // and next is the first after until, or zero. With nothing in the range there
-// is no skip and next is the cursor. Until is nominal time, without jitter.
-func Span(s Cursorer, cursor, until time.Time, reason entity.Reason) (skip *Skip, next time.Time) {
+// is no skip and next is the cursor. Until is scheduled time, without jitter.
+func Span(s Cursorer, cursor, until time.Time, reason entity.Reason) (skip *entity.SkippedRange, next time.Time) {
 	if cursor.IsZero() || cursor.After(until) {
 		return nil, cursor
 	}
@@ -115,13 +97,13 @@ func Span(s Cursorer, cursor, until time.Time, reason entity.Reason) (skip *Skip
 type decider struct {
 	Input
 	plan Plan
-	// reached is the last moment whose nominal time is due.
+	// reached is the last moment whose scheduled time is due.
 	reached time.Time
 	next    time.Time
 	more    bool
 }
 
-// missed decides about the nominal times before the moment, of which there is
+// missed decides about the scheduled times before the moment, of which there is
 // at least one.
 func (d *decider) missed(before time.Time) {
 	last := latest(d.Schedule, d.Cursor, before.Add(-1))
@@ -157,7 +139,7 @@ func (d *decider) fireAll(last time.Time) {
 	}
 }
 
-// stepBack is the nominal time so many before last, or the cursor.
+// stepBack is the scheduled time so many before last, or the cursor.
 func (d *decider) stepBack(last time.Time, steps int) time.Time {
 	for range steps {
 		earlier, ok := d.Schedule.LatestAtOrBefore(d.Cursor, last.Add(-1))
@@ -169,26 +151,26 @@ func (d *decider) stepBack(last time.Time, steps int) time.Time {
 	return last
 }
 
-// skipBefore skips what lies from the cursor up to a nominal time.
-func (d *decider) skipBefore(nominal time.Time) {
-	if nominal.After(d.Cursor) {
-		d.plan.Skip = skipTo(d.Schedule, d.Cursor, nominal, entity.ReasonMisfire)
+// skipBefore skips what lies from the cursor up to a scheduled time.
+func (d *decider) skipBefore(scheduled time.Time) {
+	if scheduled.After(d.Cursor) {
+		d.plan.Skip = skipTo(d.Schedule, d.Cursor, scheduled, entity.ReasonMisfire)
 	}
-	d.next = nominal
+	d.next = scheduled
 }
 
-// skipThrough skips what lies from the cursor up to and with a nominal time.
-func (d *decider) skipThrough(nominal time.Time) {
-	d.next, d.more = d.Schedule.Next(nominal)
-	d.plan.Skip = skipTo(d.Schedule, d.Cursor, endAfter(nominal), entity.ReasonMisfire)
+// skipThrough skips what lies from the cursor up to and with a scheduled time.
+func (d *decider) skipThrough(scheduled time.Time) {
+	d.next, d.more = d.Schedule.Next(scheduled)
+	d.plan.Skip = skipTo(d.Schedule, d.Cursor, endAfter(scheduled), entity.ReasonMisfire)
 }
 
-func (d *decider) fire(nominal time.Time, trigger entity.Trigger) {
-	d.plan.Fires = append(d.plan.Fires, Fire{Nominal: nominal, Due: nominal.Add(d.Jitter), Trigger: trigger})
-	d.next, d.more = d.Schedule.Next(nominal)
+func (d *decider) fire(scheduled time.Time, trigger entity.Trigger) {
+	d.plan.Fires = append(d.plan.Fires, entity.PlannedFire(scheduled, scheduled.Add(d.Jitter), trigger))
+	d.next, d.more = d.Schedule.Next(scheduled)
 }
 
-// latest is the last nominal time in [cursor, t], where the cursor is one.
+// latest is the last scheduled time in [cursor, t], where the cursor is one.
 func latest(s Cursorer, cursor, t time.Time) time.Time {
 	if last, ok := s.LatestAtOrBefore(cursor, t); ok {
 		return last
@@ -196,18 +178,18 @@ func latest(s Cursorer, cursor, t time.Time) time.Time {
 	return cursor
 }
 
-// endAfter is the exclusive end of a range whose last nominal time is last. It is
-// not the nominal time after that: until then the job may get another schedule,
+// endAfter is the exclusive end of a range whose last scheduled time is last. It is
+// not the scheduled time after that: until then the job may get another schedule,
 // whose times would lie within a range that does not count them.
 func endAfter(last time.Time) time.Time { return last.Add(resolution) }
 
-func skipTo(s Cursorer, cursor, end time.Time, reason entity.Reason) *Skip {
+func skipTo(s Cursorer, cursor, end time.Time, reason entity.Reason) *entity.SkippedRange {
 	unnamed := 0
 	if named, ok := s.LatestAtOrBefore(cursor, cursor); !ok || !named.Equal(cursor) {
 		unnamed = 1
 	}
 	count, more := s.Count(cursor, end, MaxCount-unnamed)
-	return &Skip{First: cursor, End: end, Count: unnamed + count, AtLeast: more, Reason: reason}
+	return &entity.SkippedRange{First: cursor, End: end, Count: unnamed + count, AtLeast: more, Reason: reason}
 }
 
 // seconds bounds n to what a duration can hold; below 0 is 0.

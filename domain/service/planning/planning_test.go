@@ -15,16 +15,15 @@ func misfire(policy entity.MisfirePolicy) entity.Misfire {
 }
 
 // minutes are fires by their minutes after start; see missed.
-func minutes(ns ...int) []planning.Fire {
-	var out []planning.Fire
+func minutes(ns ...int) []entity.Fire {
+	var out []entity.Fire
 	for _, n := range ns {
-		f := planning.Fire{Trigger: entity.TriggerSchedule}
+		trigger := entity.TriggerSchedule
 		if n < 0 {
-			f.Trigger, n = entity.TriggerMisfire, -n-1
+			trigger, n = entity.TriggerMisfire, -n-1
 		}
-		f.Nominal = after(time.Duration(n) * time.Minute)
-		f.Due = f.Nominal
-		out = append(out, f)
+		at := after(time.Duration(n) * time.Minute)
+		out = append(out, entity.PlannedFire(at, at, trigger))
 	}
 	return out
 }
@@ -32,15 +31,15 @@ func minutes(ns ...int) []planning.Fire {
 // missed is the number by which minutes means a fire that the policy saved.
 func missed(n int) int { return -n - 1 }
 
-func skipped(first, end, count int) *planning.Skip {
-	return &planning.Skip{
+func skipped(first, end, count int) *entity.SkippedRange {
+	return &entity.SkippedRange{
 		First: after(time.Duration(first) * time.Minute), End: after(time.Duration(end) * time.Minute),
 		Count: count, Reason: entity.ReasonMisfire,
 	}
 }
 
 // skippedThrough ends behind its last time, which no fire follows at once.
-func skippedThrough(first, last, count int) *planning.Skip {
+func skippedThrough(first, last, count int) *entity.SkippedRange {
 	s := skipped(first, last, count)
 	s.End = s.End.Add(time.Millisecond)
 	return s
@@ -92,14 +91,14 @@ func TestDecideAboutAJobOfEveryMinute(t *testing.T) {
 	}
 }
 
-func TestJitterMovesDueTimesAndNotNominalOnes(t *testing.T) {
+func TestJitterMovesDueTimesAndNotScheduledOnes(t *testing.T) {
 	in := planning.Input{
 		Schedule: grid(time.Minute), Cursor: start, Jitter: 20 * time.Second, Misfire: misfire(entity.MisfireSkip), MaxFires: 10,
 	}
 	in.Now = after(20*time.Second - 1)
 	require.Equal(t, planning.Plan{Next: start}, planning.Decide(in))
 	in.Now = after(20 * time.Second)
-	require.Equal(t, []planning.Fire{{Nominal: start, Due: after(20 * time.Second), Trigger: entity.TriggerSchedule}}, planning.Decide(in).Fires)
+	require.Equal(t, []entity.Fire{entity.PlannedFire(start, after(20*time.Second), entity.TriggerSchedule)}, planning.Decide(in).Fires)
 	in.Now = after(80 * time.Second)
 	require.Nil(t, planning.Decide(in).Skip, "missed counts from the due time")
 	in.Now = after(80*time.Second + 1)
@@ -114,7 +113,7 @@ func TestWindowCountsFromDueTimesAndIncludesItsEdge(t *testing.T) {
 		Misfire: narrow, MaxFires: 10,
 	})
 	require.Equal(t, skipped(0, 2, 2), plan.Skip)
-	require.Equal(t, after(2*time.Minute), plan.Fires[0].Nominal)
+	require.Equal(t, after(2*time.Minute), plan.Fires[0].ScheduledTime)
 }
 
 func TestOneCallDecidesAtMostMaxFires(t *testing.T) {
@@ -141,7 +140,7 @@ func TestScheduleThatEnds(t *testing.T) {
 	for policy, want := range map[entity.MisfirePolicy]planning.Plan{
 		entity.MisfireFireOnce: {Fires: minutes(missed(0))},
 		entity.MisfireFireAll:  {Fires: minutes(missed(0))},
-		entity.MisfireSkip: {Skip: &planning.Skip{
+		entity.MisfireSkip: {Skip: &entity.SkippedRange{
 			First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonMisfire,
 		}},
 	} {
@@ -160,12 +159,12 @@ func TestCursorThatTheScheduleNoLongerNames(t *testing.T) {
 	}
 	plan := planning.Decide(in)
 	require.Len(t, plan.Fires, 1)
-	require.Equal(t, in.Cursor, plan.Fires[0].Nominal)
+	require.Equal(t, in.Cursor, plan.Fires[0].ScheduledTime)
 	require.Equal(t, after(time.Minute), plan.Next)
 
 	in.Now = after(3 * time.Minute)
 	plan = planning.Decide(in)
-	require.Equal(t, &planning.Skip{First: in.Cursor, End: after(time.Minute + time.Millisecond), Count: 2, Reason: entity.ReasonMisfire}, plan.Skip)
+	require.Equal(t, &entity.SkippedRange{First: in.Cursor, End: after(time.Minute + time.Millisecond), Count: 2, Reason: entity.ReasonMisfire}, plan.Skip)
 	require.Equal(t, minutes(2, 3), plan.Fires)
 }
 
@@ -176,7 +175,7 @@ func TestCountingIsBounded(t *testing.T) {
 	plan := planning.Decide(in)
 	require.Equal(t, planning.MaxCount, plan.Skip.Count)
 	require.True(t, plan.Skip.AtLeast)
-	require.Equal(t, plan.Fires[0].Nominal, plan.Skip.End)
+	require.Equal(t, plan.Fires[0].ScheduledTime, plan.Skip.End)
 	require.Equal(t, in.Now.Add(-61*time.Second).Add(-999*time.Second), plan.Skip.End)
 }
 
@@ -186,32 +185,32 @@ func TestSpan(t *testing.T) {
 		name          string
 		schedule      planning.Cursorer
 		cursor, until time.Time
-		want          *planning.Skip
+		want          *entity.SkippedRange
 		next          time.Time
 	}{
 		{
 			"some", grid(time.Minute), start, after(150 * time.Second),
-			&planning.Skip{First: start, End: after(2*time.Minute + time.Millisecond), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
+			&entity.SkippedRange{First: start, End: after(2*time.Minute + time.Millisecond), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
 		},
 		{
 			"until is inside", grid(time.Minute), start, after(2 * time.Minute),
-			&planning.Skip{First: start, End: after(2*time.Minute + time.Millisecond), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
+			&entity.SkippedRange{First: start, End: after(2*time.Minute + time.Millisecond), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
 		},
 		{
 			"one", grid(time.Minute), start, start,
-			&planning.Skip{First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonPaused}, after(time.Minute),
+			&entity.SkippedRange{First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonPaused}, after(time.Minute),
 		},
 		{"none", grid(time.Minute), after(time.Minute), after(time.Second), nil, after(time.Minute)},
 		{
 			"the last ones",
 			list{start, after(time.Second)},
 			start, after(time.Hour),
-			&planning.Skip{First: start, End: after(1001 * time.Millisecond), Count: 2, Reason: entity.ReasonPaused},
+			&entity.SkippedRange{First: start, End: after(1001 * time.Millisecond), Count: 2, Reason: entity.ReasonPaused},
 			time.Time{},
 		},
 		{
 			"a forgotten cursor", never, start, after(time.Hour),
-			&planning.Skip{First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonPaused},
+			&entity.SkippedRange{First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonPaused},
 			time.Time{},
 		},
 		{"nothing planned", grid(time.Minute), time.Time{}, start, nil, time.Time{}},

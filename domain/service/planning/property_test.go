@@ -13,11 +13,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
 )
 
-// expected says the same as Decide in the simplest words: every nominal time
+// expected says the same as Decide in the simplest words: every scheduled time
 // is looked at by itself.
-func expected(in planning.Input, nominals list) (skipped, saved, ordinary []time.Time) {
+func expected(in planning.Input, scheduledTimes list) (skipped, saved, ordinary []time.Time) {
 	var gone []time.Time
-	for _, n := range nominals {
+	for _, n := range scheduledTimes {
 		due := n.Add(in.Jitter)
 		switch {
 		case n.Before(in.Cursor) || due.After(in.Now):
@@ -49,7 +49,7 @@ func expected(in planning.Input, nominals list) (skipped, saved, ordinary []time
 	}
 }
 
-// irregular makes ascending nominal times with gaps of up to 100 s.
+// irregular makes ascending scheduled times with gaps of up to 100 s.
 func irregular(seed uint64, count int) list {
 	r := rand.New(rand.NewPCG(seed, 1))
 	l := make(list, 0, count)
@@ -61,9 +61,9 @@ func irregular(seed uint64, count int) list {
 
 // drain decides until nothing due is left, and holds each plan to the form of
 // plans.
-func drain(t require.TestingT, in planning.Input, nominals list) (skipped, saved, ordinary []time.Time) {
+func drain(t require.TestingT, in planning.Input, scheduledTimes list) (skipped, saved, ordinary []time.Time) {
 	for calls := 0; ; calls++ {
-		require.LessOrEqual(t, calls, len(nominals), "the cursor does not move")
+		require.LessOrEqual(t, calls, len(scheduledTimes), "the cursor does not move")
 		plan := planning.Decide(in)
 		at := in.Cursor
 		require.LessOrEqual(t, len(plan.Fires), max(in.MaxFires, 1))
@@ -71,7 +71,7 @@ func drain(t require.TestingT, in planning.Input, nominals list) (skipped, saved
 			require.Equal(t, at, plan.Skip.First, "a skip begins at the cursor")
 			require.True(t, plan.Skip.End.After(plan.Skip.First))
 			var inside []time.Time
-			for _, n := range nominals {
+			for _, n := range scheduledTimes {
 				if !n.Before(plan.Skip.First) && n.Before(plan.Skip.End) {
 					inside = append(inside, n)
 				}
@@ -82,14 +82,14 @@ func drain(t require.TestingT, in planning.Input, nominals list) (skipped, saved
 			at = plan.Skip.End
 		}
 		for _, f := range plan.Fires {
-			require.False(t, f.Nominal.Before(at), "pieces are disjoint and in order")
-			require.Equal(t, in.Jitter, f.Due.Sub(f.Nominal))
-			require.False(t, f.Due.After(in.Now), "nothing fires early")
-			at = f.Nominal.Add(1)
+			require.False(t, f.ScheduledTime.Before(at), "pieces are disjoint and in order")
+			require.Equal(t, in.Jitter, f.DueTime.Sub(f.ScheduledTime))
+			require.False(t, f.DueTime.After(in.Now), "nothing fires early")
+			at = f.ScheduledTime.Add(1)
 			if f.Trigger == entity.TriggerMisfire {
-				saved = append(saved, f.Nominal)
+				saved = append(saved, f.ScheduledTime)
 			} else {
-				ordinary = append(ordinary, f.Nominal)
+				ordinary = append(ordinary, f.ScheduledTime)
 			}
 		}
 		if !plan.Next.IsZero() {
@@ -103,36 +103,36 @@ func drain(t require.TestingT, in planning.Input, nominals list) (skipped, saved
 	}
 }
 
-func checkPlans(t require.TestingT, in planning.Input, nominals list) {
-	checkPlansOf(t, nominals, in, nominals)
+func checkPlans(t require.TestingT, in planning.Input, scheduledTimes list) {
+	checkPlansOf(t, scheduledTimes, in, scheduledTimes)
 }
 
 // checkPlansOf compares the plans over a schedule with what is expected of the
-// nominal times that it names.
-func checkPlansOf(t require.TestingT, s planning.Cursorer, in planning.Input, nominals list) {
+// scheduled times that it names.
+func checkPlansOf(t require.TestingT, s planning.Cursorer, in planning.Input, scheduledTimes list) {
 	in.Schedule = s
-	wantSkipped, wantSaved, wantOrdinary := expected(in, nominals)
+	wantSkipped, wantSaved, wantOrdinary := expected(in, scheduledTimes)
 
 	whole := in
-	whole.MaxFires = len(nominals)
-	skipped, saved, ordinary := drain(t, whole, nominals)
+	whole.MaxFires = len(scheduledTimes)
+	skipped, saved, ordinary := drain(t, whole, scheduledTimes)
 	require.Equal(t, wantSkipped, skipped)
 	require.Equal(t, wantSaved, saved)
 	require.Equal(t, wantOrdinary, ordinary)
 
 	// In small steps at one moment the same comes out.
-	skipped, saved, ordinary = drain(t, in, nominals)
+	skipped, saved, ordinary = drain(t, in, scheduledTimes)
 	require.Equal(t, wantSkipped, skipped)
 	require.Equal(t, wantSaved, saved)
 	require.Equal(t, wantOrdinary, ordinary)
 	require.True(t, slices.IsSortedFunc(slices.Concat(skipped, saved, ordinary), time.Time.Compare))
 }
 
-func TestEveryNominalTimeIsDecidedOnce(t *testing.T) {
+func TestEveryScheduledTimeIsDecidedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		nominals := irregular(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 60).Draw(t, "count"))
+		scheduledTimes := irregular(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 60).Draw(t, "count"))
 		in := planning.Input{
-			Cursor: rapid.SampledFrom(nominals).Draw(t, "cursor"),
+			Cursor: rapid.SampledFrom(scheduledTimes).Draw(t, "cursor"),
 			Now:    after(time.Duration(rapid.IntRange(-1000, 4_000_000).Draw(t, "now")) * time.Millisecond),
 			Jitter: time.Duration(rapid.IntRange(0, 90_000).Draw(t, "jitter")) * time.Millisecond,
 			Misfire: entity.Misfire{
@@ -145,7 +145,7 @@ func TestEveryNominalTimeIsDecidedOnce(t *testing.T) {
 			},
 			MaxFires: rapid.IntRange(0, 10).Draw(t, "perCall"),
 		}
-		checkPlans(t, in, nominals)
+		checkPlans(t, in, scheduledTimes)
 	})
 }
 
@@ -158,15 +158,15 @@ func FuzzMisfire(f *testing.F) {
 	f.Fuzz(func(t *testing.T, policy uint8, gapMs int64, seed uint64, jitterMs, threshold, window, maxFires uint16, perCall uint8) {
 		policies := []entity.MisfirePolicy{entity.MisfireFireOnce, entity.MisfireSkip, entity.MisfireFireAll}
 		const year = 366 * 24 * 3_600_000
-		nominals := irregular(seed, 80)
+		scheduledTimes := irregular(seed, 80)
 		checkPlans(t, planning.Input{
-			Cursor: nominals[seed%8],
+			Cursor: scheduledTimes[seed%8],
 			Now:    after(time.Duration(gapMs%year) * time.Millisecond),
 			Jitter: time.Duration(jitterMs) * time.Millisecond,
 			Misfire: entity.Misfire{
 				Policy: policies[policy%3], ThresholdSec: int(threshold), WindowSec: int(window), MaxFires: 1 + int(maxFires),
 			},
 			MaxFires: int(perCall),
-		}, nominals)
+		}, scheduledTimes)
 	})
 }

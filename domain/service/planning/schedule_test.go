@@ -38,10 +38,10 @@ func TestPlansOverRealSchedules(t *testing.T) {
 		}
 		cursor, ok := s.Next(begin)
 		require.True(t, ok, name)
-		nominals := append(list{cursor}, s.Preview(cursor, 300)...)
+		scheduledTimes := append(list{cursor}, s.Preview(cursor, 300)...)
 		for _, gap := range gaps {
 			now := cursor.Add(gap)
-			if last := nominals[len(nominals)-1]; len(nominals) > 300 && now.After(last) {
+			if last := scheduledTimes[len(scheduledTimes)-1]; len(scheduledTimes) > 300 && now.After(last) {
 				now = last.Add(-time.Millisecond)
 			}
 			for _, policy := range []entity.MisfirePolicy{entity.MisfireFireOnce, entity.MisfireSkip, entity.MisfireFireAll} {
@@ -49,7 +49,7 @@ func TestPlansOverRealSchedules(t *testing.T) {
 					Cursor: cursor, Now: now, Jitter: 3 * time.Second, MaxFires: 7,
 					Misfire: entity.Misfire{Policy: policy, ThresholdSec: 60, WindowSec: 7200, MaxFires: 20},
 				}
-				checkPlansOf(t, s, in, nominals)
+				checkPlansOf(t, s, in, scheduledTimes)
 			}
 		}
 	}

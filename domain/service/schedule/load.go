@@ -56,7 +56,7 @@ func NewLoad(from time.Time, minutes, steps int) *Load {
 // Fires are the counts so far, one for each minute.
 func (l *Load) Fires() []int { return l.fires }
 
-// Add counts the nominal times of a schedule, moved by the jitter of a job. It
+// Add counts the scheduled times of a schedule, moved by the jitter of a job. It
 // is false when the steps are used up, and the schedule is counted in part. A
 // FixedDelay names no times ahead: give the one that is planned to AddAt.
 func (l *Load) Add(s *Schedule, jitter time.Duration) bool {
@@ -182,7 +182,7 @@ func (l *Load) seconds(s *Schedule, begin, first int64) uint64 {
 	return seconds
 }
 
-// next is the next nominal time after a moment, both in ms.
+// next is the next scheduled time after a moment, both in ms.
 func (l *Load) next(s *Schedule, after int64) (int64, bool) {
 	l.steps--
 	at, ok := s.Next(time.UnixMilli(after))

@@ -31,7 +31,7 @@ const (
 	lastMoment int64 = 7_258_118_399_999
 )
 
-// Next is the next nominal time strictly after the given instant, or false if
+// Next is the next scheduled time strictly after the given instant, or false if
 // there is none.
 //
 // A FixedRate's times are StartTime + k·interval from k = 0, or, without a
@@ -72,7 +72,7 @@ func (s *Schedule) Next(after time.Time) (time.Time, bool) {
 	return s.bounded(next)
 }
 
-// AfterDelay is the nominal time that follows a run of a FixedDelay schedule
+// AfterDelay is the scheduled time that follows a run of a FixedDelay schedule
 // which ended at the given instant. It is false past EndTime and for every
 // other kind.
 func (s *Schedule) AfterDelay(end time.Time) (time.Time, bool) {

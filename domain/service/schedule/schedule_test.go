@@ -28,7 +28,7 @@ func texts(times []time.Time) []string {
 	return out
 }
 
-func TestNominalTimes(t *testing.T) {
+func TestScheduledTimes(t *testing.T) {
 	at := func(text string) time.Time {
 		parsed, err := time.Parse(time.RFC3339Nano, text)
 		require.NoError(t, err)

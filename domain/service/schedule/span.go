@@ -18,7 +18,7 @@ func (s *Schedule) Unstarted() *Schedule {
 	return &u
 }
 
-// Between lists the nominal times in [from, to), at most limit of them. Those
+// Between lists the scheduled times in [from, to), at most limit of them. Those
 // of a FixedDelay depend on its runs: it has none.
 func (s *Schedule) Between(from, to time.Time, limit int) []time.Time {
 	if s.kind == FixedDelay {
@@ -32,8 +32,8 @@ func (s *Schedule) Between(from, to time.Time, limit int) []time.Time {
 	return times
 }
 
-// LatestAtOrBefore is the latest nominal time n with from ≤ n ≤ t. from is
-// itself nominal, the cursor of the engine; the result is false if from > t.
+// LatestAtOrBefore is the latest scheduled time n with from ≤ n ≤ t. from is
+// itself scheduled, the cursor of the engine; the result is false if from > t.
 // The work grows with the logarithm of the span, not with the number of times
 // in it.
 func (s *Schedule) LatestAtOrBefore(from, t time.Time) (time.Time, bool) {
@@ -65,8 +65,8 @@ func (s *Schedule) LatestAtOrBefore(from, t time.Time) (time.Time, bool) {
 	return latest, true
 }
 
-// Count is the number of nominal times in [first, end), where first is itself
-// nominal and counts. It stops at limit; capped then says that there may be
+// Count is the number of scheduled times in [first, end), where first is itself
+// scheduled and counts. It stops at limit; capped then says that there may be
 // more. A FixedDelay's later times depend on its runs: it counts one.
 func (s *Schedule) Count(first, end time.Time, limit int) (n int, capped bool) {
 	if limit <= 0 {
@@ -96,7 +96,7 @@ func (s *Schedule) Count(first, end time.Time, limit int) (n int, capped bool) {
 	return n, false
 }
 
-// Preview lists up to count nominal times strictly after the given instant.
+// Preview lists up to count scheduled times strictly after the given instant.
 // Those of a FixedDelay assume that every run ends at once.
 func (s *Schedule) Preview(after time.Time, count int) []time.Time {
 	var times []time.Time

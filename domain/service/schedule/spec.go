@@ -2,7 +2,7 @@
 // fixed rate, a fixed delay after its last run, once, or never by itself.
 //
 // A Spec is what a person writes, a Schedule what it compiles to. Both speak of
-// nominal times, the times a schedule names; the constant jitter of a job is
+// scheduled times, the times a schedule names; the constant jitter of a job is
 // added to them by the caller and never changes which times are named.
 package schedule
 
@@ -58,7 +58,7 @@ type Spec struct {
 	At time.Time
 	// TimeZone is an IANA name; empty is UTC. Only Cron depends on it.
 	TimeZone string
-	// StartTime and EndTime bound the nominal times, both inclusive; zero is
+	// StartTime and EndTime bound the scheduled times, both inclusive; zero is
 	// no bound. StartTime is also the first fire of FixedRate and FixedDelay.
 	StartTime, EndTime time.Time
 	// JitterMs is the greatest delay by which a job's fires are moved.

@@ -1,8 +1,11 @@
+// Package admission turns fires into executions and gives slots to those of
+// jobs whose fires must know of each other. All of it runs inside the caller's
+// transaction; the caller holds the locks of the jobs (engine rule 16, see
+// docs/rules.md).
 package admission
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -23,20 +26,18 @@ type Admission struct {
 // earlier fires that REPLACE ends are written at once. Who has stored the rows
 // calls OpenFor.
 func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
-	live *Live, f Fire, a *Admission,
+	live *Live, f entity.Fire, a *Admission,
 ) error {
 	if job.Broadcast {
-		if err := f.freeze(ctx, tx, job); err != nil {
+		if err := freeze(ctx, tx, job, &f); err != nil {
 			return err
 		}
-		if len(f.nodes) == 0 {
-			return a.skip(f, job, now, entity.ReasonNoNode)
+		if len(f.Nodes) == 0 {
+			a.skip(f, job, now, entity.ReasonNoNode)
+			return nil
 		}
 	}
-	rows, err := f.Rows(job, now)
-	if err != nil {
-		return fmt.Errorf("make the runs of fire %s: %w", f.Key, err)
-	}
+	rows := entity.NewExecutions(job, f, now)
 	if !job.Coordinated() {
 		for _, row := range rows {
 			p.MakeReady(job, row, 0, now, &a.Effect)
@@ -49,7 +50,8 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 		return err
 	}
 	if d.Verdict == overlap.Skip {
-		return a.skip(f, job, now, d.Reason)
+		a.skip(f, job, now, d.Reason)
+		return nil
 	}
 	if d.Supersede {
 		if err := supersede(ctx, tx, now, job, live, a); err != nil {
@@ -88,12 +90,8 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 }
 
 // skip adds the one row of a fire that does not run.
-func (a *Admission) skip(f Fire, job *entity.Job, now time.Time, reason entity.Reason) error {
-	row, err := f.Skipped(job, now, reason)
-	if err != nil {
-		return fmt.Errorf("record the skipped fire %s: %w", f.Key, err)
-	}
+func (a *Admission) skip(f entity.Fire, job *entity.Job, now time.Time, reason entity.Reason) {
+	row := entity.NewSkipped(job, f, now, reason)
 	a.Rows = append(a.Rows, row)
 	a.Effect.Closed = append(a.Effect.Closed, row)
-	return nil
 }

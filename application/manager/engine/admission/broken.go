@@ -8,7 +8,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
@@ -17,12 +16,8 @@ import (
 // cannot follow is recorded with the reason.
 func pauseBroken(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, cause error) error {
 	next := end.Add(time.Duration(job.Schedule.IntervalMs) * time.Millisecond).Truncate(time.Millisecond)
-	row, err := PlannedFire(planning.Fire{Nominal: next, Due: next, Trigger: entity.TriggerSchedule}).Skipped(job, end, entity.ReasonInvalid)
-	if err != nil {
-		return fmt.Errorf("record why job %s is paused: %w", job.ID, err)
-	}
-	row.Status = entity.StatusFailed
-	row.ErrorMessage = validation.Text("the job was paused, because its schedule is not valid any more: "+cause.Error(), maxWhy)
+	message := validation.Text("the job was paused, because its schedule is not valid any more: "+cause.Error(), maxWhy)
+	row := entity.NewInvalid(job, entity.PlannedFire(next, next, entity.TriggerSchedule), end, message)
 	if err := tx.Executions.Insert(ctx, []*entity.Execution{row}); err != nil {
 		return fmt.Errorf("record why job %s is paused: %w", job.ID, err)
 	}

@@ -95,7 +95,7 @@ func (p *Places) Recount(ctx context.Context, tx repository.Tx, now time.Time, f
 // clock of a node of a former release may have jumped while it made them.
 func liveRows(ctx context.Context, tx repository.Tx, f entity.LiveFire) (int, error) {
 	rows, err := tx.LiveFires.RowsOf(ctx, f)
-	if _, planned := identity.NominalOf(f.FireKey); err != nil || planned || len(rows) >= f.Remaining {
+	if _, planned := identity.ScheduledTimeOf(f.FireKey); err != nil || planned || len(rows) >= f.Remaining {
 		return len(rows), err
 	}
 	all, _, err := tx.Executions.LiveOf(ctx, f.JobID, math.MaxInt, func(row *entity.Execution) bool { return row.FireKey == f.FireKey })

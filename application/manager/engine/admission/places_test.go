@@ -11,7 +11,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
 )
 
 // admit records one fire by hand of a job, and returns its rows and effect.
@@ -28,10 +27,7 @@ func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
 		if err != nil {
 			return err
 		}
-		fire, err := admission.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
-		if err != nil {
-			return err
-		}
+		fire := entity.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
 		if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
 			return err
 		}
@@ -136,7 +132,7 @@ func TestFiresOfOneTransactionReplaceOneAnother(t *testing.T) {
 			}
 			for i := range 5 {
 				at := n.Time.Now().Add(time.Duration(i) * time.Second)
-				fire := admission.PlannedFire(planning.Fire{Nominal: at, Due: n.Time.Now(), Trigger: entity.TriggerSchedule})
+				fire := entity.PlannedFire(at, n.Time.Now(), entity.TriggerSchedule)
 				if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[job.ID], live[job.ID], fire, &a); err != nil {
 					return err
 				}

@@ -1,4 +1,4 @@
-// Package backfill runs the nominal times of past ranges, each once. What is to
+// Package backfill runs the scheduled times of past ranges, each once. What is to
 // be run stands in the store, so a node that dies loses nothing: whoever looks
 // next goes on at the cursor. The rules of the engine are in docs/rules.md.
 package backfill

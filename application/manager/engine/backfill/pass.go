@@ -80,7 +80,7 @@ func (p *pass) decide(ctx context.Context, times []time.Time) (int, error) {
 		if len(p.b.Open) >= p.b.MaxParallel || !p.places.Free(p.job, live) {
 			return i, nil
 		}
-		fire := admission.BackfillFire(at, p.now)
+		fire := entity.BackfillFire(at, p.now)
 		fire.By.User = p.b.User
 		if err := p.places.Admit(ctx, p.tx, p.now, p.job, live, fire, &p.admitted); err != nil {
 			return i, err

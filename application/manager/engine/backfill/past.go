@@ -7,7 +7,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
-// Past is what the store holds of the runs of some nominal times, by the
+// Past is what the store holds of the runs of some scheduled times, by the
 // millisecond.
 type Past struct{ ran, live map[int64]bool }
 
@@ -15,8 +15,8 @@ type Past struct{ ran, live map[int64]bool }
 func Read(fires []*entity.Execution) Past {
 	p := Past{ran: map[int64]bool{}, live: map[int64]bool{}}
 	for _, e := range fires {
-		at, nominal := identity.NominalOf(e.FireKey)
-		if !nominal {
+		at, scheduled := identity.ScheduledTimeOf(e.FireKey)
+		if !scheduled {
 			continue // by hand, or a skipped range
 		}
 		ms, backfilled := at.UnixMilli(), identity.IsBackfill(e.FireKey)

@@ -95,8 +95,7 @@ func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 	t.Helper()
 	var a admission.Admission
 	n.Clock.Advance(time.Microsecond) // ids of one moment have no order
-	fire, err := admission.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
-	require.NoError(t, err)
+	fire := entity.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
 	n.Places.PrepareIDs(t.Context(), jobID)
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		a = admission.Admission{}

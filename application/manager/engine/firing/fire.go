@@ -21,7 +21,7 @@ type item struct {
 	job  entity.Job // after the plan has been applied
 	rows []*entity.Execution
 	// fires are admitted inside the transaction; only for coordinated jobs.
-	fires []admission.Fire
+	fires []entity.Fire
 	last  time.Time
 	// direct are rows that start on this node.
 	direct []*entity.Execution

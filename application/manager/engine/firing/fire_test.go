@@ -25,19 +25,19 @@ func TestAFireMovesTheCursorAndNothingElse(t *testing.T) {
 	before.NextFireTime, before.DueTime, before.LastFireTime = after.NextFireTime, after.DueTime, after.LastFireTime
 	require.Equal(t, before, after)
 	rows := n.Rows(t, job.ID)
-	require.Equal(t, []int{0}, nominals(rows))
+	require.Equal(t, []int{0}, scheduledTimes(rows))
 	require.Equal(t, second(0).Add(after.DueTime.Sub(after.NextFireTime)), rows[0].DueTime)
 }
 
-// Rule 13: the jitter counts: a late fire does not take along the next nominal
+// Rule 13: the jitter counts: a late fire does not take along the next scheduled
 // time, which has passed and is not due.
-func TestANominalTimeIsNotDueBeforeItsJitter(t *testing.T) {
+func TestAScheduledTimeIsNotDueBeforeItsJitter(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Schedule.JitterMs = 400 }))
 	n.FireAt(t, job.DueTime.Add(time.Second-time.Millisecond))
-	require.Equal(t, []int{0}, nominals(n.Rows(t, job.ID)))
+	require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
 	n.FireAt(t, job.DueTime.Add(time.Second))
-	require.Equal(t, []int{0, 1}, nominals(n.Rows(t, job.ID)))
+	require.Equal(t, []int{0, 1}, scheduledTimes(n.Rows(t, job.ID)))
 	n.Start(t)
 }
 
@@ -84,14 +84,14 @@ func TestNothingFiresBeforeItIsDue(t *testing.T) {
 	n.FireAt(t, second(1).Add(-time.Millisecond))
 	require.Empty(t, n.Rows(t, job.ID))
 	n.FireAt(t, second(1))
-	require.Equal(t, []int{1}, nominals(n.Rows(t, job.ID)))
+	require.Equal(t, []int{1}, scheduledTimes(n.Rows(t, job.ID)))
 }
 
 func TestTheLastFireOfAScheduleFinishesTheJob(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("once", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.At = schedule.Once, second(2) }))
 	n.FireAt(t, second(2))
-	require.Equal(t, []int{2}, nominals(n.Rows(t, job.ID)))
+	require.Equal(t, []int{2}, scheduledTimes(n.Rows(t, job.ID)))
 	after := n.Job(t, job.ID)
 	require.Equal(t, entity.JobFinished, after.Status)
 	require.Zero(t, after.NextFireTime)

@@ -18,8 +18,7 @@ func TestAFireOfWhichSomeShardsAreStoredIsLeftAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachStore(t, enginetest.Options{}, func(t *testing.T, n *enginetest.Node) {
 				jobs := addMany(t, n, 3, func(_ int, j *entity.Job) { j.ShardCount = 3 })
-				rows, err := atNoon().Rows(jobs[1], second(-60))
-				require.NoError(t, err)
+				rows := entity.NewExecutions(jobs[1], atNoon(), second(-60))
 				for _, shard := range shards {
 					insertRow(t, n, rows[shard])
 				}
@@ -42,8 +41,7 @@ func TestAHalfThatWasCommittedStaysWhenTheOtherFails(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	release := n.Script.Hold()
 	jobs := addMany(t, n, 8, nil)
-	rows, err := atNoon().Rows(jobs[7], second(0))
-	require.NoError(t, err)
+	rows := entity.NewExecutions(jobs[7], atNoon(), second(0))
 	n.Faults.Poison(func(id string) bool { return id == rows[0].ID })
 	fires := 0
 	n.Faults.Before(func(tx string) {
@@ -58,12 +56,12 @@ func TestAHalfThatWasCommittedStaysWhenTheOtherFails(t *testing.T) {
 	require.Equal(t, recorded, n.Planner.Held(), "hints of what was committed stay, the others are dropped")
 	n.Fire(t)
 	for _, job := range jobs {
-		require.Equal(t, []int{0}, nominals(n.Rows(t, job.ID)))
+		require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
 	}
 	require.Equal(t, []string{"FAILED(INVALID)"}, kinds(n.Rows(t, jobs[7].ID)))
 	n.FireAt(t, second(1))
 	for _, job := range jobs {
-		require.Equal(t, []int{0, 1}, nominals(n.Rows(t, job.ID)))
+		require.Equal(t, []int{0, 1}, scheduledTimes(n.Rows(t, job.ID)))
 	}
 	require.Len(t, n.Script.Await(t, 15), 15, "seven ran, then eight")
 	require.Zero(t, duplicates(n))

@@ -92,7 +92,7 @@ func TestAJobWhoseRowIsLockedDropsOutAlone(t *testing.T) {
 				require.Empty(t, n.Rows(t, held.ID))
 				s.release()
 				require.Equal(t, 1, fireLocked(t, n, 40*time.Millisecond))
-				require.Equal(t, []int{0}, nominals(n.Rows(t, held.ID)))
+				require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, held.ID)))
 				require.Equal(t, second(1), n.Job(t, held.ID).NextFireTime)
 				require.Zero(t, n.Planner.Locked())
 				require.Eventually(t, func() bool { return slotsInUse(n) == len(n.Script.Runs()) }, patience, time.Millisecond,

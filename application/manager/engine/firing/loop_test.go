@@ -62,7 +62,7 @@ func TestTheLoopFiresWhatComesDue(t *testing.T) {
 	stop()
 	scan(t, n)
 	n.Clock.Advance(time.Second)
-	require.Equal(t, []int{0, 1, 2}, nominals(n.Rows(t, job.ID)), "a loop that has ended fires nothing")
+	require.Equal(t, []int{0, 1, 2}, scheduledTimes(n.Rows(t, job.ID)), "a loop that has ended fires nothing")
 	n.Start(t)
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// outcome is what a row says of the nominal times it stands for.
+// outcome is what a row says of the scheduled times it stands for.
 type outcome struct {
-	at      int // the nominal second, or the first of a range
+	at      int // the scheduled second, or the first of a range
 	status  string
 	trigger entity.Trigger
 	count   int
@@ -21,12 +21,12 @@ type outcome struct {
 func outcomes(rows []*entity.Execution) []outcome {
 	out := make([]outcome, len(rows))
 	for i, row := range rows {
-		out[i] = outcome{nominals(rows)[i], kinds(rows)[i], row.Trigger, row.SkipCount}
+		out[i] = outcome{scheduledTimes(rows)[i], kinds(rows)[i], row.Trigger, row.SkipCount}
 	}
 	return out
 }
 
-// Rules 5 and 13: what becomes of the nominal times of ten seconds in which
+// Rules 5 and 13: what becomes of the scheduled times of ten seconds in which
 // nobody was there, and of those after a clock that was set ahead.
 func TestMissedFiresFollowTheMisfirePolicy(t *testing.T) {
 	const skipped, runs = "SKIPPED(MISFIRE)", "RUNNING"
@@ -103,11 +103,11 @@ func TestAClockThatIsSetBackMakesTheCursorWait(t *testing.T) {
 	n.Planner.Poke()
 	n.Fire(t)
 	n.FireAt(t, second(-1))
-	require.Equal(t, []int{0}, nominals(n.Rows(t, job.ID)))
+	require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
 	n.FireAt(t, second(0))
-	require.Equal(t, []int{0}, nominals(n.Rows(t, job.ID)), "its moment comes a second time, its fire does not")
+	require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)), "its moment comes a second time, its fire does not")
 	n.FireAt(t, second(1))
-	require.Equal(t, []int{0, 1}, nominals(n.Rows(t, job.ID)))
+	require.Equal(t, []int{0, 1}, scheduledTimes(n.Rows(t, job.ID)))
 }
 
 // A hint that was due when it was taken and is not when it is planned, because
@@ -141,7 +141,7 @@ func TestWhatWaitsBehindABatchMayNotBeDueAfterAll(t *testing.T) {
 	n.Clock.Advance(time.Second)
 	_, err = n.Planner.FireDue(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []int{0, 0}, nominals(n.Rows(t, "")), "no scan was needed")
+	require.Equal(t, []int{0, 0}, scheduledTimes(n.Rows(t, "")), "no scan was needed")
 	n.Start(t)
 }
 
@@ -160,7 +160,7 @@ func TestAPlanTooLongForOneTransactionGoesOn(t *testing.T) {
 	for i := range want {
 		want[i] = i
 	}
-	require.Equal(t, want, nominals(n.Rows(t, job.ID)))
+	require.Equal(t, want, scheduledTimes(n.Rows(t, job.ID)))
 	n.Start(t)
 }
 

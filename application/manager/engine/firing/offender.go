@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -47,32 +45,14 @@ func (m *attempt) recordPoison(ctx context.Context, it *item, cause error, now t
 	it.leave()
 	rows := it.rows
 	for _, f := range it.fires {
-		runs, err := f.Rows(&it.job, now)
-		if err != nil {
-			return fmt.Errorf("make the runs of fire %s: %w", f.Key, err)
-		}
-		rows = append(rows, runs...)
+		rows = append(rows, entity.NewExecutions(&it.job, f, now)...)
 	}
-	why := "the run could not be recorded: " + cause.Error()
+	why := message("the run could not be recorded: ", cause)
 	reduced := make([]*entity.Execution, len(rows))
 	for i, row := range rows {
-		reduced[i] = failed(row, why, now)
+		reduced[i] = row.Rejected(now, why)
 	}
 	return m.commit(ctx, []*item{{hint: it.hint, job: it.job, rows: reduced, last: it.last}}, now, false, &entity.Slots{})
-}
-
-// failed is the reduced row of a fire that could not be stored as it was.
-func failed(row *entity.Execution, why string, now time.Time) *entity.Execution {
-	if row.IsRange() {
-		return row
-	}
-	return &entity.Execution{
-		ID: row.ID, JobID: row.JobID, FireKey: row.FireKey, ScheduledTime: row.ScheduledTime, DueTime: row.DueTime,
-		Trigger: row.Trigger, ShardIndex: row.ShardIndex, ShardTotal: row.ShardTotal, JobVersion: row.JobVersion,
-		Priority: 5, Status: entity.StatusFailed, Reason: entity.ReasonInvalid, EndTime: now,
-		ErrorMessage: validation.Text(why, 500),
-		CreateTime:   now, UpdateTime: now,
-	}
 }
 
 // recordBroken records that a due job cannot be planned, because its schedule no
@@ -83,44 +63,44 @@ func failed(row *entity.Execution, why string, now time.Time) *entity.Execution 
 func (m *JobManager) recordBroken(ctx context.Context, job *entity.Job, cause error) {
 	m.Logger.Error("a due job cannot be planned; it is paused", "job", job.ID, "error", cause, "stack", batch.StackOf(cause))
 	now := m.StoreClock.Now()
-	rows, err := brokenRows(job, cause, now)
-	if err == nil {
-		err = m.Store.Write(ctx, repository.LaneFire, "fire.broken", func(ctx context.Context, tx repository.Tx) error {
-			b := repository.JobBreak{
-				ID: job.ID, Version: job.Version, From: job.NextFireTime, Next: afterFire(job.NextFireTime), At: now,
-				Reason: "the job cannot be planned: " + cause.Error(),
-			}
-			if job.Schedule.Kind == schedule.FixedDelay {
-				b.Next = time.Time{} // which depends on a run that there is not
-			}
-			paused, err := tx.Jobs.Break(ctx, b)
-			if err != nil || !paused {
-				return err
-			}
-			if err := tx.Executions.Insert(ctx, rows); err != nil {
-				return err
-			}
-			events := make([]entity.Event, len(rows))
-			for i, row := range rows {
-				events[i] = event.Final(row, now)
-			}
-			return tx.Records.AddEvents(ctx, events)
-		})
-	}
+	rows := brokenRows(job, cause, now)
+	err := m.Store.Write(ctx, repository.LaneFire, "fire.broken", func(ctx context.Context, tx repository.Tx) error {
+		b := repository.JobBreak{
+			ID: job.ID, Version: job.Version, From: job.NextFireTime, Next: afterFire(job.NextFireTime), At: now,
+			Reason: "the job cannot be planned: " + cause.Error(),
+		}
+		if job.Schedule.Kind == schedule.FixedDelay {
+			b.Next = time.Time{} // which depends on a run that there is not
+		}
+		paused, err := tx.Jobs.Break(ctx, b)
+		if err != nil || !paused {
+			return err
+		}
+		if err := tx.Executions.Insert(ctx, rows); err != nil {
+			return err
+		}
+		events := make([]entity.Event, len(rows))
+		for i, row := range rows {
+			events[i] = event.Final(row, now)
+		}
+		return tx.Records.AddEvents(ctx, events)
+	})
 	if err != nil {
 		m.Logger.Error("a broken job could not be paused; the next scan tries again", "job", job.ID, "error", err)
 	}
 }
 
 // brokenRows are the rows of the fire at a broken job's cursor.
-func brokenRows(job *entity.Job, cause error, now time.Time) ([]*entity.Execution, error) {
-	fire := admission.PlannedFire(planning.Fire{Nominal: job.NextFireTime, Due: job.DueTime, Trigger: entity.TriggerSchedule})
-	rows, err := fire.Rows(job, now)
-	if err != nil {
-		return nil, fmt.Errorf("make the runs of fire %s: %w", fire.Key, err)
-	}
+func brokenRows(job *entity.Job, cause error, now time.Time) []*entity.Execution {
+	rows := entity.NewExecutions(job, entity.PlannedFire(job.NextFireTime, job.DueTime, entity.TriggerSchedule), now)
+	why := message("the job was paused, because it cannot be planned: ", cause)
 	for i, row := range rows {
-		rows[i] = failed(row, "the job was paused, because it cannot be planned: "+cause.Error(), now)
+		rows[i] = row.Rejected(now, why)
 	}
-	return rows, nil
+	return rows
 }
+
+// maxMessage is the longest message of a fire that cannot be recorded, in bytes.
+const maxMessage = 500
+
+func message(what string, cause error) string { return validation.Text(what+cause.Error(), maxMessage) }

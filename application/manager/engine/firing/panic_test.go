@@ -82,7 +82,7 @@ func TestAJobThatPanicsIsPausedAndTheOthersFire(t *testing.T) {
 					n.Fire(t)
 					for i, job := range jobs {
 						if i != 5 {
-							require.Equal(t, []int{0}, nominals(n.Rows(t, job.ID)))
+							require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
 							require.Equal(t, second(1), n.Job(t, job.ID).NextFireTime)
 						}
 					}
@@ -133,6 +133,6 @@ func TestABatchThatPanicsLosesNoJob(t *testing.T) {
 	require.ErrorContains(t, fireOnce(t, n), "figures that panic")
 	n.FireAt(t, second(1))
 	for _, job := range jobs {
-		require.Equal(t, []int{0, 1}, nominals(n.Rows(t, job.ID)))
+		require.Equal(t, []int{0, 1}, scheduledTimes(n.Rows(t, job.ID)))
 	}
 }

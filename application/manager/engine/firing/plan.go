@@ -2,15 +2,11 @@ package firing
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
-
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
 // broadcastRows is how many rows a fire of a broadcast is taken for: the nodes
@@ -83,87 +79,24 @@ func (m *JobManager) planGuarded(h *hint, now time.Time, room int) (it *item, er
 // plan decides what is due of one job, about so many rows; nil when nothing is.
 func (m *JobManager) plan(h *hint, now time.Time, room int) (*item, error) {
 	limit := min(m.cfg.PlanLimit, max(room/rowsOfFire(h.job), 1))
-	plan := Decide(h.job, h.sched, now, limit)
+	plan := planning.Due(h.job, h.sched, now, limit)
 	if plan.Skip == nil && len(plan.Fires) == 0 {
 		return nil, nil
 	}
 	it := &item{hint: h, job: *h.job}
 	if plan.Skip != nil {
-		it.rows = append(it.rows, admission.Range(h.job, *plan.Skip, now))
+		it.rows = append(it.rows, entity.NewRange(h.job, *plan.Skip, now))
 	}
-	for _, f := range plan.Fires {
-		fire := admission.PlannedFire(f)
-		if h.job.Coordinated() {
-			it.fires = append(it.fires, fire)
-			continue
+	if h.job.Coordinated() {
+		it.fires = plan.Fires
+	} else {
+		for _, f := range plan.Fires {
+			it.rows = append(it.rows, entity.NewExecutions(h.job, f, now)...)
 		}
-		rows, err := fire.Rows(h.job, now)
-		if err != nil {
-			return nil, fmt.Errorf("make the runs of fire %s: %w", fire.Key, err)
-		}
-		it.rows = append(it.rows, rows...)
 	}
-	it.last = Apply(&it.job, h.sched, plan)
+	it.last = plan.Apply(&it.job, h.sched)
 	return it, nil
 }
 
 // size is how many rows the item adds.
 func (it *item) size() int { return len(it.rows) + len(it.fires)*rowsOfFire(&it.job) }
-
-// Decide plans what is due of a job at now, under its present definition. A
-// FIXED_DELAY job has one nominal time and no next one until its run has ended.
-func Decide(job *entity.Job, sched *schedule.Schedule, now time.Time, limit int) planning.Plan {
-	in := planning.Input{
-		Schedule: view(job, sched), Cursor: job.NextFireTime, Now: now, Jitter: sched.Jitter(job.ID),
-		Misfire: job.Misfire, MaxFires: limit,
-	}
-	return planning.Decide(in)
-}
-
-// view is the schedule as planning sees it.
-func view(job *entity.Job, sched *schedule.Schedule) planning.Cursorer {
-	if job.Schedule.Kind == schedule.FixedDelay {
-		return single(job.NextFireTime)
-	}
-	return sched
-}
-
-// single is a schedule of one moment.
-type single time.Time
-
-// Next implements planning's view of a schedule.
-func (s single) Next(after time.Time) (time.Time, bool) {
-	if !after.Before(time.Time(s)) {
-		return time.Time{}, false
-	}
-	return time.Time(s), true
-}
-
-// LatestAtOrBefore implements planning's view of a schedule.
-func (s single) LatestAtOrBefore(from, t time.Time) (time.Time, bool) {
-	at := time.Time(s)
-	return at, !at.Before(from) && !at.After(t)
-}
-
-// Count implements planning's view of a schedule.
-func (s single) Count(first, end time.Time, _ int) (int, bool) {
-	if _, ok := s.LatestAtOrBefore(first, end.Add(-time.Millisecond)); ok {
-		return 1, false
-	}
-	return 0, false
-}
-
-// Apply moves the job's cursor to where the plan ends. It returns the latest
-// nominal time that was decided to run, zero when none was.
-func Apply(job *entity.Job, sched *schedule.Schedule, plan planning.Plan) (last time.Time) {
-	if n := len(plan.Fires); n > 0 {
-		last = plan.Fires[n-1].Nominal
-		job.LastFireTime = last
-	}
-	if job.Schedule.Kind == schedule.FixedDelay && plan.Next.IsZero() {
-		job.ClearCursor()
-		return last
-	}
-	job.Advance(sched, plan.Next)
-	return last
-}

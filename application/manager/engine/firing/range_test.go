@@ -28,7 +28,7 @@ func TestARangeAndTheFireAfterItAreRecordedTogether(t *testing.T) {
 				require.NoError(t, fireOnce(t, n))
 				require.Len(t, n.Rows(t, job.ID), c.first)
 				n.Fire(t)
-				require.Equal(t, []int{0, 59 * 60}, nominals(n.Rows(t, job.ID)))
+				require.Equal(t, []int{0, 59 * 60}, scheduledTimes(n.Rows(t, job.ID)))
 				require.Equal(t, second(3600), n.Job(t, job.ID).NextFireTime)
 				require.Len(t, n.Events(t), 1, "rule 24: the range is told, once")
 				n.Start(t)
@@ -102,7 +102,7 @@ func withoutStatus(rows []*entity.Execution) []outcome {
 	return out
 }
 
-// Rules 5 and 7: the one nominal time of a FIXED_DELAY job may be missed too.
+// Rules 5 and 7: the one scheduled time of a FIXED_DELAY job may be missed too.
 // Afterwards the job has no next time until its run ends, or the sweep looks.
 func TestAMissedFixedDelayFollowsThePolicy(t *testing.T) {
 	for name, c := range map[string]struct {

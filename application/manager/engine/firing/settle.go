@@ -38,7 +38,8 @@ func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, 
 	sched, err := s.Schedules.Compile(job.Schedule)
 	switch {
 	case err != nil:
-		err = settleBroken(job, err, at, now, res)
+		settleBroken(job, err, at, now, res)
+		err = nil
 	case job.Status == entity.JobEnabled:
 		more, err = s.settleDue(ctx, tx, job, sched, at, now, res)
 	case job.Status == entity.JobPaused:
@@ -62,8 +63,8 @@ func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job,
 	res := &result{}
 	sched, err := s.Schedules.Compile(job.Schedule)
 	if err != nil {
-		span := planning.Skip{First: job.NextFireTime, End: now, AtLeast: true, Reason: reason}
-		row := admission.Range(job, span, now)
+		span := entity.SkippedRange{First: job.NextFireTime, End: now, AtLeast: true, Reason: reason}
+		row := entity.NewRange(job, span, now)
 		if job.Status == entity.JobPaused {
 			row.Reason, row.ErrorMessage = entity.ReasonPaused, job.Pause.String()
 		}
@@ -75,24 +76,24 @@ func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job,
 		settlePause(job, sched, now, now, res)
 		return res.effect, s.store(ctx, tx, res, now)
 	}
-	if skip, next := planning.Span(view(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)), reason); skip != nil {
-		res.rows = append(res.rows, admission.Range(job, *skip, now))
+	if skip, next := planning.Span(planning.View(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)), reason); skip != nil {
+		res.rows = append(res.rows, entity.NewRange(job, *skip, now))
 		job.Advance(sched, next)
 	}
 	// By its scheduled time all that has passed is due; the jitter is but later.
 	plan := planning.Decide(planning.Input{
-		Schedule: view(job, sched), Cursor: job.NextFireTime, Now: now, Misfire: entity.Misfire{ThresholdSec: maxJitterSec}, MaxFires: s.fires(job),
+		Schedule: planning.View(job, sched), Cursor: job.NextFireTime, Now: now, Misfire: entity.Misfire{ThresholdSec: maxJitterSec}, MaxFires: s.fires(job),
 	})
 	for i := range plan.Fires {
-		plan.Fires[i].Due = plan.Fires[i].Nominal.Add(sched.Jitter(job.ID))
+		plan.Fires[i].DueTime = plan.Fires[i].ScheduledTime.Add(sched.Jitter(job.ID))
 	}
 	if err := s.admit(ctx, tx, job, plan, now, res); err != nil {
 		return res.effect, err
 	}
-	Apply(job, sched, plan)
+	plan.Apply(job, sched)
 	if plan.Partial {
-		skip, _ := planning.Span(view(job, sched), job.NextFireTime, now, reason)
-		res.rows = append(res.rows, admission.Range(job, *skip, now))
+		skip, _ := planning.Span(planning.View(job, sched), job.NextFireTime, now, reason)
+		res.rows = append(res.rows, entity.NewRange(job, *skip, now))
 	}
 	return res.effect, s.store(ctx, tx, res, now)
 }
@@ -115,18 +116,18 @@ func (s Settler) store(ctx context.Context, tx repository.Tx, res *result, now t
 }
 
 func (s Settler) settleDue(ctx context.Context, tx repository.Tx, job *entity.Job, sched *schedule.Schedule, at, now time.Time, res *result) (more bool, err error) {
-	plan := Decide(job, sched, at, s.fires(job))
+	plan := planning.Due(job, sched, at, s.fires(job))
 	if err := s.admit(ctx, tx, job, plan, now, res); err != nil {
 		return false, err
 	}
-	Apply(job, sched, plan)
+	plan.Apply(job, sched)
 	return plan.Partial, nil
 }
 
 // admit adds the rows of a plan.
 func (s Settler) admit(ctx context.Context, tx repository.Tx, job *entity.Job, plan planning.Plan, now time.Time, res *result) error {
 	if plan.Skip != nil {
-		res.rows = append(res.rows, admission.Range(job, *plan.Skip, now))
+		res.rows = append(res.rows, entity.NewRange(job, *plan.Skip, now))
 	}
 	if len(plan.Fires) == 0 {
 		return nil
@@ -137,7 +138,7 @@ func (s Settler) admit(ctx context.Context, tx repository.Tx, job *entity.Job, p
 	}
 	var a admission.Admission
 	for _, f := range plan.Fires {
-		if err := s.Places.Admit(ctx, tx, now, job, places[job.ID], admission.PlannedFire(f), &a); err != nil {
+		if err := s.Places.Admit(ctx, tx, now, job, places[job.ID], f, &a); err != nil {
 			return err
 		}
 	}
@@ -169,9 +170,9 @@ func settlePause(job *entity.Job, sched *schedule.Schedule, until, now time.Time
 		// It says which fire was the last to be decided, see recordBroken.
 		cursor, _ = sched.Next(job.LastFireTime)
 	}
-	skip, next := planning.Span(view(job, sched), cursor, until, entity.ReasonPaused)
+	skip, next := planning.Span(planning.View(job, sched), cursor, until, entity.ReasonPaused)
 	if skip != nil {
-		row := admission.Range(job, *skip, now)
+		row := entity.NewRange(job, *skip, now)
 		row.ErrorMessage = job.Pause.String()
 		res.rows = append(res.rows, row)
 	}
@@ -180,23 +181,18 @@ func settlePause(job *entity.Job, sched *schedule.Schedule, until, now time.Time
 
 // afterFire is the first moment that a fire has not decided, of a job whose next
 // scheduled time is not known.
-func afterFire(nominal time.Time) time.Time { return nominal.Add(time.Millisecond) }
+func afterFire(scheduled time.Time) time.Time { return scheduled.Add(time.Millisecond) }
 
 // settleBroken decides what is due of a job whose schedule cannot be read: as
 // the planner would, the fire at its cursor fails. The cursor of a paused one
 // stays where the pause began.
-func settleBroken(job *entity.Job, cause error, at, now time.Time, res *result) error {
+func settleBroken(job *entity.Job, cause error, at, now time.Time, res *result) {
 	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(at) {
-		return nil
+		return
 	}
-	rows, err := brokenRows(job, cause, now)
-	if err != nil {
-		return err
-	}
-	res.rows = append(res.rows, rows...)
+	res.rows = append(res.rows, brokenRows(job, cause, now)...)
 	job.LastFireTime, job.NextFireTime = job.NextFireTime, afterFire(job.NextFireTime)
 	if job.Schedule.Kind == schedule.FixedDelay {
 		job.NextFireTime = time.Time{}
 	}
-	return nil
 }

@@ -48,7 +48,7 @@ func TestAnEditDecidesWhatIsDueFirst(t *testing.T) {
 	n.Clock.Advance(2500 * time.Millisecond)
 	settled, effect := settle(t, n, job.ID)
 	rows := n.Rows(t, job.ID)
-	require.Equal(t, []int{0, 1, 2}, nominals(rows))
+	require.Equal(t, []int{0, 1, 2}, scheduledTimes(rows))
 	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, kinds(rows))
 	require.Equal(t, 3, effect.Ready)
 	require.Equal(t, second(3), settled.NextFireTime)
@@ -160,12 +160,12 @@ func TestSettledFiresTakeTheirPlaces(t *testing.T) {
 	require.EqualValues(t, 2, n.Job(t, job.ID).FenceSeq)
 }
 
-// A FIXED_DELAY job has one nominal time; after it, its run says when the next is.
+// A FIXED_DELAY job has one scheduled time; after it, its run says when the next is.
 func TestAFixedDelayIsPlannedByItsRuns(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
 	n.Fire(t)
-	require.Equal(t, []int{0}, nominals(n.Rows(t, job.ID)))
+	require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
 	after := n.Job(t, job.ID)
 	require.Zero(t, after.NextFireTime)
 	require.Equal(t, entity.JobEnabled, after.Status)

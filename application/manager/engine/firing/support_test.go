@@ -7,11 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
@@ -61,8 +59,8 @@ func addMany(t *testing.T, n *enginetest.Node, count int, change func(i int, j *
 }
 
 // atNoon is the fire of a job that is due at Noon for the first time.
-func atNoon() admission.Fire {
-	return admission.PlannedFire(planning.Fire{Nominal: second(0), Due: second(0), Trigger: entity.TriggerSchedule})
+func atNoon() entity.Fire {
+	return entity.PlannedFire(second(0), second(0), entity.TriggerSchedule)
 }
 
 // scan looks once at what is due.
@@ -98,8 +96,8 @@ func kinds(rows []*entity.Execution) []string {
 	return out
 }
 
-// nominals are the scheduled times of rows, in seconds after Noon.
-func nominals(rows []*entity.Execution) []int {
+// scheduledTimes are the scheduled times of rows, in seconds after Noon.
+func scheduledTimes(rows []*entity.Execution) []int {
 	out := make([]int, len(rows))
 	for i, row := range rows {
 		out[i] = int(row.ScheduledTime.Sub(enginetest.Noon) / time.Second)

@@ -64,10 +64,7 @@ func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time
 		it.rows, it.direct = m.withoutStored(it, it.rows, stored)
 		kept := it.fires[:0]
 		for _, f := range it.fires {
-			rows, err := f.Rows(&it.job, now)
-			if err != nil {
-				return fmt.Errorf("make the runs of fire %s: %w", f.Key, err)
-			}
+			rows := entity.NewExecutions(&it.job, f, now)
 			i := slices.IndexFunc(rows, func(row *entity.Execution) bool { return stored[row.ID] != nil })
 			if i < 0 {
 				kept = append(kept, f)
@@ -114,11 +111,7 @@ func (m *JobManager) byID(ctx context.Context, items []*item) (map[string]*entit
 			ids = append(ids, row.ID)
 		}
 		for _, f := range it.fires {
-			rows, err := f.Rows(&it.job, m.StoreClock.Now())
-			if err != nil {
-				return nil, err
-			}
-			for _, row := range rows {
+			for _, row := range entity.NewExecutions(&it.job, f, m.StoreClock.Now()) {
 				ids = append(ids, row.ID)
 			}
 		}

@@ -21,8 +21,7 @@ func TestAFireThatIsInTheStoreAlreadyIsCountedAndLeftAlone(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})
 			jobs := addMany(t, n, 5, func(_ int, j *entity.Job) { j.Overlap = overlap })
 			twice := jobs[2]
-			before, err := atNoon().Skipped(twice, second(-60), entity.ReasonMisfire)
-			require.NoError(t, err)
+			before := entity.NewSkipped(twice, atNoon(), second(-60), entity.ReasonMisfire)
 			insertRow(t, n, before)
 			require.NoError(t, fireOnce(t, n))
 			require.Equal(t, 1, duplicates(n))
@@ -71,7 +70,7 @@ func TestAFireRunsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 				require.Len(t, n.Rows(t, job.ID), c.rows)
 				n.Fire(t)
 				rows := n.Rows(t, job.ID)
-				require.Equal(t, []int{0}, nominals(rows))
+				require.Equal(t, []int{0}, scheduledTimes(rows))
 				n.AwaitStatus(t, rows[0].ID, entity.StatusSuccess)
 				require.Len(t, n.Script.Runs(), 1)
 				require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, patience, time.Millisecond)
@@ -94,8 +93,7 @@ func TestRowsThatSomebodyElseRecordedAreNotStarted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{Epoch: 2})
 			job := n.Add(t, everySecond(nil))
-			rows, err := atNoon().Rows(job, second(0))
-			require.NoError(t, err)
+			rows := entity.NewExecutions(job, atNoon(), second(0))
 			row := rows[0]
 			row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt = entity.StatusRunning, "node-1", 2, 1, 1
 			change(row)
@@ -114,8 +112,7 @@ func TestTheOnePoisonedFireOfABatchIsRecordedAsFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})
 			jobs := addMany(t, n, 50, func(_ int, j *entity.Job) { j.Overlap = overlap })
-			bad, err := atNoon().Skipped(jobs[17], second(0), entity.ReasonNone)
-			require.NoError(t, err)
+			bad := entity.NewSkipped(jobs[17], atNoon(), second(0), entity.ReasonNone)
 			n.Faults.Poison(func(id string) bool { return id == bad.ID })
 			require.NoError(t, fireOnce(t, n))
 			for i, job := range jobs {
@@ -156,7 +153,7 @@ func TestFiresOfAnOutageAreMadeUpForOnce(t *testing.T) {
 	for _, row := range n.Rows(t, job.ID) {
 		covered += max(row.SkipCount, 1)
 	}
-	require.Equal(t, 4, covered, "each nominal time is in exactly one row")
+	require.Equal(t, 4, covered, "each scheduled time is in exactly one row")
 }
 
 // The statements of one transaction see one another's failure: what was moved

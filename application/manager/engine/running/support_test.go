@@ -37,8 +37,7 @@ func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Executio
 	t.Helper()
 	var a admission.Admission
 	now := n.Time.Now()
-	fire, err := admission.ExtraFire(entity.TriggerManual, now, now, now, "")
-	require.NoError(t, err)
+	fire := entity.ExtraFire(entity.TriggerManual, now, now, now, "")
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		a = admission.Admission{}
 		jobs, err := n.Places.Lock(ctx, tx, []string{jobID})

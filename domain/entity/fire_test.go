@@ -1,4 +1,4 @@
-package admission_test
+package entity_test
 
 import (
 	"testing"
@@ -6,24 +6,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
 )
 
-var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
-func plannedAt(at time.Time) admission.Fire {
-	return admission.PlannedFire(planning.Fire{Nominal: at, Due: at.Add(time.Second), Trigger: entity.TriggerSchedule})
+func plannedAt(at time.Time) entity.Fire {
+	return entity.PlannedFire(at, at.Add(time.Second), entity.TriggerSchedule)
 }
 
 // Rule 1: the ids of a planned fire are computed, one for each shard; the
 // same fire made twice has the same ids.
 func TestAPlannedFireHasComputedIds(t *testing.T) {
 	job := &entity.Job{ID: "j", Version: 4, Priority: 7, ShardCount: 3, StartDeadlineSec: 10}
-	rows, err := plannedAt(noon).Rows(job, noon.Add(time.Minute))
-	require.NoError(t, err)
+	rows := entity.NewExecutions(job, plannedAt(noon), noon.Add(time.Minute))
 	require.Len(t, rows, 3)
 	for i, row := range rows {
 		require.Equal(t, identity.ExecutionID(noon, "j", identity.FireKey(noon), i), row.ID)
@@ -33,8 +28,7 @@ func TestAPlannedFireHasComputedIds(t *testing.T) {
 		require.Empty(t, row.Claim, "its place is for others to decide")
 		require.Equal(t, noon.Add(70*time.Second), row.StartDeadline, "a late fire has its full time from now")
 	}
-	again, err := plannedAt(noon).Rows(job, noon)
-	require.NoError(t, err)
+	again := entity.NewExecutions(job, plannedAt(noon), noon)
 	require.Equal(t, rows[2].ID, again[2].ID)
 	require.Equal(t, noon.Add(11*time.Second), again[0].StartDeadline, "one on time from its due time")
 }
@@ -43,10 +37,8 @@ func TestAPlannedFireHasComputedIds(t *testing.T) {
 func TestAFireByHandIsUnique(t *testing.T) {
 	job := &entity.Job{ID: "j", ShardCount: 1}
 	make2 := func() *entity.Execution {
-		fire, err := admission.ExtraFire(entity.TriggerAPI, noon, noon, noon, `{"a":1}`)
-		require.NoError(t, err)
-		rows, err := fire.Rows(job, noon)
-		require.NoError(t, err)
+		fire := entity.ExtraFire(entity.TriggerAPI, noon, noon, noon, `{"a":1}`)
+		rows := entity.NewExecutions(job, fire, noon)
 		require.Len(t, rows, 1)
 		require.Zero(t, rows[0].StartDeadline)
 		return rows[0]
@@ -60,11 +52,9 @@ func TestAFireByHandIsUnique(t *testing.T) {
 // One shard of a fire that is repeated keeps its place among all shards,
 // whatever the job's number is today.
 func TestOneShardCanBeRepeated(t *testing.T) {
-	fire, err := admission.ExtraFire(entity.TriggerRetry, noon, noon, noon, "")
-	require.NoError(t, err)
+	fire := entity.ExtraFire(entity.TriggerRetry, noon, noon, noon, "")
 	fire.OnlyShard, fire.ShardTotal, fire.RetryOf, fire.RootID = 2, 5, "former", "root"
-	rows, err := fire.Rows(&entity.Job{ID: "j", ShardCount: 3}, noon)
-	require.NoError(t, err)
+	rows := entity.NewExecutions(&entity.Job{ID: "j", ShardCount: 3}, fire, noon)
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{2, 5, "former", "root"}, []any{rows[0].ShardIndex, rows[0].ShardTotal, rows[0].RetryOf, rows[0].RootID})
 }
@@ -73,10 +63,8 @@ func TestOneShardCanBeRepeated(t *testing.T) {
 // that its first shard would have had, so that it cannot be recorded twice.
 func TestASkippedFireTakesTheIdOfItsRun(t *testing.T) {
 	job := &entity.Job{ID: "j", ShardCount: 3}
-	rows, err := plannedAt(noon).Rows(job, noon)
-	require.NoError(t, err)
-	skipped, err := plannedAt(noon).Skipped(job, noon, entity.ReasonOverlap)
-	require.NoError(t, err)
+	rows := entity.NewExecutions(job, plannedAt(noon), noon)
+	skipped := entity.NewSkipped(job, plannedAt(noon), noon, entity.ReasonOverlap)
 	require.Equal(t, rows[0].ID, skipped.ID)
 	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonOverlap, noon}, []any{skipped.Status, skipped.Reason, skipped.EndTime})
 }
@@ -96,23 +84,11 @@ func TestARunThatIsClosedSaysNothingOfBefore(t *testing.T) {
 
 // Rule 5: many fires are one row, apart from that of their first.
 func TestARangeStandsForManyFires(t *testing.T) {
-	row := admission.Range(&entity.Job{ID: "j", Version: 2}, planning.Skip{
+	row := entity.NewRange(&entity.Job{ID: "j", Version: 2}, entity.SkippedRange{
 		First: noon, End: noon.Add(time.Hour), Count: 3600, AtLeast: true, Reason: entity.ReasonMisfire,
 	}, noon.Add(2*time.Hour))
 	require.Equal(t, identity.RangeKey(noon), row.FireKey)
 	require.NotEqual(t, identity.ExecutionID(noon, "j", identity.FireKey(noon), 0), row.ID)
 	require.Equal(t, []any{noon, noon.Add(time.Hour), 3600, true}, []any{row.SkipFrom, row.SkipTo, row.SkipCount, row.SkipAtLeast})
 	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonMisfire, 2}, []any{row.Status, row.Reason, row.JobVersion})
-}
-
-func TestEffectsAddUp(t *testing.T) {
-	a, b, c := &entity.Execution{ID: "a"}, &entity.Execution{ID: "b"}, &entity.Job{ID: "c"}
-	var e admission.Effect
-	e.Add(admission.Effect{Ready: 2, Shared: true, ParkedUntil: noon.Add(time.Hour), Stopping: []*entity.Execution{a}})
-	e.Add(admission.Effect{Ready: 1, Away: 2, Nodes: []string{"x", "y"}, ParkedUntil: noon, Closed: []*entity.Execution{b}, Rearmed: []*entity.Job{c}})
-	e.Add(admission.Effect{Away: 1, Nodes: []string{"y"}})
-	e.Add(admission.Effect{})
-	require.Equal(t, admission.Effect{
-		Ready: 3, Away: 3, Shared: true, Nodes: []string{"x", "y"}, ParkedUntil: noon, Stopping: []*entity.Execution{a}, Closed: []*entity.Execution{b}, Rearmed: []*entity.Job{c},
-	}, e, "the earliest moment is the one to wake for")
 }

@@ -1,0 +1,175 @@
+package entity
+
+import (
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/sharding"
+)
+
+// Fire is one firing of a job that is about to be recorded: by its schedule, a
+// backfill or somebody's request.
+type Fire struct {
+	// Key identifies the fire within its job.
+	Key           string
+	ScheduledTime time.Time
+	// DueTime is when its executions may start.
+	DueTime time.Time
+	// Trigger is SCHEDULE for a planned fire, or MISFIRE for one that the misfire
+	// policy saved.
+	Trigger Trigger
+	Params  string
+	// By is who asked for the fire.
+	By      Actor
+	RetryOf string
+	RootID  string
+	// OnlyShard restricts the fire to one shard of ShardTotal, where one execution
+	// is repeated by hand. Negative: every shard of the job.
+	OnlyShard  int
+	ShardTotal int
+	// OnlyNode is where the repeated execution of a broadcast belongs.
+	OnlyNode string
+	// Planned fires are those of the schedule.
+	Planned bool
+	// Computed ids refuse a second record of the fire. Others are random, and begin
+	// with the store's time MadeAt (engine rules 1 and 2).
+	Computed bool
+	MadeAt   time.Time
+	// Nodes are those of a broadcast's shards, in their order.
+	Nodes []string
+}
+
+// PlannedFire is a fire of the schedule.
+func PlannedFire(scheduled, due time.Time, trigger Trigger) Fire {
+	return Fire{
+		Key: identity.FireKey(scheduled), ScheduledTime: scheduled, DueTime: due, Trigger: trigger,
+		OnlyShard: -1, Planned: true, Computed: true,
+	}
+}
+
+// BackfillFire runs a scheduled time of the past at due. Whoever runs the same
+// time again makes the same fire.
+func BackfillFire(scheduled, due time.Time) Fire {
+	return Fire{
+		Key: identity.BackfillKey(scheduled), ScheduledTime: scheduled, DueTime: due, Trigger: TriggerManual,
+		OnlyShard: -1, Computed: true,
+	}
+}
+
+// ExtraFire is a fire outside the schedule, made at now, which is the store's
+// time. Its key is unique and tells with which moment the ids of its executions
+// begin.
+func ExtraFire(trigger Trigger, scheduled, due, now time.Time, params string) Fire {
+	return Fire{
+		Key: string(trigger) + ":" + identity.RandomID(now), ScheduledTime: scheduled, DueTime: due, Trigger: trigger,
+		Params: params, OnlyShard: -1, MadeAt: now,
+	}
+}
+
+// NewExecutions makes the executions of a fire, one for each shard. They are
+// WAITING, and have no claim key yet.
+func NewExecutions(job *Job, f Fire, now time.Time) []*Execution {
+	shards := f.shards(job)
+	var deadline time.Time
+	if job.StartDeadlineSec > 0 {
+		from := f.DueTime
+		if now.After(from) {
+			from = now
+		}
+		deadline = from.Add(time.Duration(job.StartDeadlineSec) * time.Second)
+	}
+	block := make([]Execution, len(shards))
+	made := make([]*Execution, len(shards))
+	for i, shard := range shards {
+		block[i] = Execution{
+			ID: f.id(job.ID, shard.Index), JobID: job.ID, FireKey: f.Key, ScheduledTime: f.ScheduledTime, DueTime: f.DueTime,
+			Trigger: f.Trigger, ShardIndex: shard.Index, ShardTotal: shard.Total, JobVersion: job.Version,
+			Priority: job.Priority, Params: f.Params, TriggeredBy: f.By, Status: StatusWaiting,
+			StartDeadline: deadline, RetryOf: f.RetryOf, RootID: f.RootID,
+			CreateTime: now, UpdateTime: now,
+		}
+		if len(f.Nodes) > 0 {
+			block[i].NodeID = f.Nodes[i]
+		}
+		made[i] = &block[i]
+	}
+	return made
+}
+
+// shards are the parts of the fire that are recorded.
+func (f Fire) shards(job *Job) []sharding.Shard {
+	switch {
+	case f.OnlyShard >= 0:
+		return []sharding.Shard{{Index: f.OnlyShard, Total: f.ShardTotal}}
+	case len(f.Nodes) > 0:
+		return sharding.Shards(len(f.Nodes))
+	}
+	return sharding.Shards(job.ShardCount)
+}
+
+func (f Fire) id(jobID string, shard int) string {
+	if f.Computed {
+		return identity.ExecutionID(f.ScheduledTime, jobID, f.Key, shard)
+	}
+	return identity.RandomID(f.MadeAt)
+}
+
+// NewSkipped is the one execution that records a fire which does not run.
+func NewSkipped(job *Job, f Fire, now time.Time, reason Reason) *Execution {
+	shard := max(f.OnlyShard, 0)
+	return &Execution{
+		ID: f.id(job.ID, shard), JobID: job.ID, FireKey: f.Key, ScheduledTime: f.ScheduledTime, DueTime: f.DueTime,
+		Trigger: f.Trigger, ShardIndex: shard, ShardTotal: max(1, job.ShardCount),
+		JobVersion: job.Version, Priority: job.Priority, Params: f.Params, TriggeredBy: f.By,
+		Status: StatusSkipped, Reason: reason, EndTime: now,
+		RetryOf: f.RetryOf, RootID: f.RootID, CreateTime: now, UpdateTime: now,
+	}
+}
+
+// NewInvalid is the one execution that records a fire which cannot run.
+func NewInvalid(job *Job, f Fire, now time.Time, message string) *Execution {
+	e := NewSkipped(job, f, now, ReasonInvalid)
+	e.Status, e.ErrorMessage = StatusFailed, message
+	return e
+}
+
+// rejectedPriority is that of an execution whose job's own could not be stored.
+const rejectedPriority = 5
+
+// Rejected is what is recorded of a new execution that the store does not take as
+// it is: it holds nothing of the job but its id. A range is recorded as it is.
+func (e *Execution) Rejected(now time.Time, message string) *Execution {
+	if e.IsRange() {
+		return e
+	}
+	return &Execution{
+		ID: e.ID, JobID: e.JobID, FireKey: e.FireKey, ScheduledTime: e.ScheduledTime, DueTime: e.DueTime,
+		Trigger: e.Trigger, ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, JobVersion: e.JobVersion,
+		Priority: rejectedPriority, Status: StatusFailed, Reason: ReasonInvalid, EndTime: now,
+		ErrorMessage: message, CreateTime: now, UpdateTime: now,
+	}
+}
+
+// SkippedRange is a range [First, End) of scheduled times that do not run. First
+// is the first of them; Count is how many there are, or at least how many.
+type SkippedRange struct {
+	First   time.Time
+	End     time.Time
+	Count   int
+	AtLeast bool
+	Reason  Reason
+}
+
+// NewRange is the one execution that records many fires which were not run
+// (engine rule 5).
+func NewRange(job *Job, s SkippedRange, now time.Time) *Execution {
+	key := identity.RangeKey(s.First)
+	return &Execution{
+		ID: identity.ExecutionID(s.First, job.ID, key, 0), JobID: job.ID, FireKey: key,
+		ScheduledTime: s.First, DueTime: s.First, Trigger: TriggerSchedule,
+		ShardTotal: 1, JobVersion: job.Version, Priority: job.Priority,
+		Status: StatusSkipped, Reason: s.Reason, EndTime: now,
+		SkipFrom: s.First, SkipTo: s.End, SkipCount: s.Count, SkipAtLeast: s.AtLeast,
+		CreateTime: now, UpdateTime: now,
+	}
+}
