@@ -65,6 +65,6 @@ func scanAudit(rows *sql.Rows) (e entity.AuditEntry, err error) {
 }
 
 // PurgeAudit implements repository.Retention.
-func (r *Retention) PurgeAudit(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
-	return r.purge(ctx, "audit", "scheduler_audit_log", "id < ?", limit, identity.FloorID(before))
+func (r *Audit) PurgeAudit(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
+	return r.s.purge(ctx, "audit", "scheduler_audit_log", "id < ?", limit, identity.FloorID(before))
 }

@@ -72,7 +72,7 @@ func openTimes(times []time.Time) string {
 	return string(buf)
 }
 
-func (c *conn) backfillsOf(rows []backfillRow) []entity.Backfill {
+func backfillsOf(c *conn, rows []backfillRow) []entity.Backfill {
 	out := make([]entity.Backfill, len(rows))
 	for i := range rows {
 		out[i] = rows[i].entity()
@@ -82,10 +82,10 @@ func (c *conn) backfillsOf(rows []backfillRow) []entity.Backfill {
 
 // Backfill implements repository.Backfills.
 func (r *Backfills) Backfill(ctx context.Context, id string) (entity.Backfill, error) {
-	return r.c.backfill(ctx, id)
+	return backfill(ctx, r.c, id)
 }
 
-func (c *conn) backfill(ctx context.Context, id string) (entity.Backfill, error) {
+func backfill(ctx context.Context, c *conn, id string) (entity.Backfill, error) {
 	if !plain(id) {
 		return entity.Backfill{}, apperror.NotFound("backfill", id)
 	}
@@ -97,7 +97,7 @@ func (c *conn) backfill(ctx context.Context, id string) (entity.Backfill, error)
 	if err != nil {
 		return entity.Backfill{}, err
 	}
-	return c.backfillsOf([]backfillRow{row})[0], nil
+	return backfillsOf(c, []backfillRow{row})[0], nil
 }
 
 // ListBackfills implements repository.Backfills.
@@ -116,7 +116,7 @@ func (r *Backfills) ListBackfills(ctx context.Context, jobID string, p repositor
 		return nil, "", err
 	}
 	rows, next := cutPage(rows, limit, func(b backfillRow) string { return b.ID })
-	return r.c.backfillsOf(rows), next, nil
+	return backfillsOf(r.c, rows), next, nil
 }
 
 // ActiveBackfills implements repository.Backfills.
@@ -126,12 +126,12 @@ func (r *Backfills) ActiveBackfills(ctx context.Context, limit int) ([]entity.Ba
 	if err != nil {
 		return nil, err
 	}
-	return r.c.backfillsOf(rows), nil
+	return backfillsOf(r.c, rows), nil
 }
 
 // FiresAt implements repository.Backfills.
 func (r *Backfills) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
-	return r.c.firesAt(ctx, jobID, times)
+	return firesAt(ctx, r.c, jobID, times)
 }
 
 // backfillWriter implements repository.BackfillWriter.
@@ -152,7 +152,7 @@ func (w *backfillWriter) Add(ctx context.Context, b entity.Backfill) error {
 
 // Get implements repository.BackfillWriter.
 func (w *backfillWriter) Get(ctx context.Context, id string) (entity.Backfill, error) {
-	return w.c.backfill(ctx, id)
+	return backfill(ctx, w.c, id)
 }
 
 // Save implements repository.BackfillWriter.
@@ -168,12 +168,12 @@ func (w *backfillWriter) Save(ctx context.Context, b entity.Backfill) error {
 
 // FiresAt implements repository.BackfillWriter.
 func (w *backfillWriter) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
-	return w.c.firesAt(ctx, jobID, times)
+	return firesAt(ctx, w.c, jobID, times)
 }
 
 // PurgeBackfills implements repository.Retention.
 func (r *Retention) PurgeBackfills(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
-	return r.purge(ctx, "backfills", "scheduler_backfill", "status <> 'ACTIVE' AND update_time < ?", limit, stampText(before))
+	return r.s.purge(ctx, "backfills", "scheduler_backfill", "status <> 'ACTIVE' AND update_time < ?", limit, stampText(before))
 }
 
 var _ repository.Backfills = (*Backfills)(nil)

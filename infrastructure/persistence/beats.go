@@ -53,25 +53,21 @@ type Beats struct {
 	epoch int64
 }
 
-// Beats opens the way of a node's beats. A statement may take each, a new
+// NewBeats opens the way of a node's beats. A statement may take each, a new
 // connection dial.
-func (s *Store) Beats(node string, each, dial time.Duration) (*Beats, error) {
-	b := &Beats{Nodes: s.Nodes, node: node, each: each, dial: dial}
-	if s.side == nil {
+func NewBeats(nodes *Nodes, node string, each, dial time.Duration) (*Beats, error) {
+	b := &Beats{Nodes: nodes, node: node, each: each, dial: dial}
+	if !nodes.s.hasServer() {
 		return b, nil
 	}
 	var err error
-	// Two, so that a new one need not wait for the end of one that hangs.
-	settings := s.settings.Clone()
-	settings.Timeout = each                      // the network alone; signing in has what dial leaves
-	settings.Params["wait_timeout"] = "31536000" // its node may be suspended for long
-	// Each statement has a bound of its own; the longest is the wait for the lock.
-	if b.db, err = openPool(settings, 2, engineLockWaitSec, 2*instanceWait, s.core.sessions); err != nil {
+	if b.db, err = nodes.s.openDedicated(each, 2*instanceWait); err != nil {
 		return nil, err
 	}
-	b.db.SetConnMaxLifetime(0) // it holds the lock
-	b.db.SetConnMaxIdleTime(0)
-	s.closers = append(s.closers, lastly(b.close))
+	nodes.s.onClose(func() error {
+		_ = b.close() // the server may be gone: there is nothing to say good-bye to
+		return nil
+	})
 	return b, nil
 }
 
@@ -144,7 +140,7 @@ func (b *Beats) lock(ctx context.Context, wait time.Duration) error {
 func (b *Beats) introduce(ctx context.Context) (err error) {
 	at := b.s.clock.Monotonic()
 	switch {
-	case b.server.name == "":
+	case !b.server.known():
 		err = b.server.ask(ctx, b.conn)
 	case b.life.Server == "":
 		b.life.Server, err = b.server.askStart(ctx, b.conn)
@@ -173,9 +169,9 @@ func (b *Beats) over(ctx context.Context, do func(ctx context.Context, c *conn) 
 	}
 	bounded, cancel := context.WithTimeout(ctx, b.each)
 	defer cancel()
-	err := do(bounded, &conn{ConnPool: b.conn, d: b.s.dialect, clock: b.s.clock, observe: b.s.observe, orm: b.s.orm})
+	err := do(bounded, b.s.connOver(b.conn))
 	var server *mysql.MySQLError
-	if err != nil && (!errors.As(err, &server) || b.s.dialect.kind(err) == kindBroken) {
+	if err != nil && (!errors.As(err, &server) || b.s.dialect.broken(err)) {
 		b.drop()
 	}
 	return err
@@ -190,13 +186,13 @@ func (b *Beats) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err erro
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	err = b.over(ctx, func(ctx context.Context, c *conn) error {
-		sessions := sessionsText(b.s.sessions.list())
+		sessions := sessionsText(b.s.sessionIDs())
 		now := fmt.Sprint(b.life.Server, " ", b.life.LockSession, " ", sessions)
 		more, added := "", []any(nil)
 		if now != b.told || n.Epoch != b.epoch {
 			more, added = ", store_server = ?, lock_session = ?, sessions = ?", []any{b.life.Server, b.life.LockSession, sessions}
 		}
-		query, args := c.beatStatement(n, more, added...)
+		query, args := beatStatement(c, n, more, added...)
 		found, err := c.exec(ctx, "node.heartbeat", query, args...)
 		if ok = found == 1 && err == nil; ok {
 			b.told, b.epoch = now, n.Epoch

@@ -27,14 +27,14 @@ func (r *Nodes) ClusterKey(ctx context.Context) (entity.SealedKey, bool, error) 
 // AddClusterKey implements service.ClusterKeys.
 func (r *Nodes) AddClusterKey(ctx context.Context, k entity.SealedKey) error {
 	now, at := r.s.read.now()
-	_, err := r.atOnce(ctx, repository.LaneAPI, "cluster-key.add", "INSERT INTO scheduler_cluster_key (id, key_id, sealed, create_time) VALUES (?, ?, ?, "+now+")"+
+	_, err := r.s.atOnce(ctx, repository.LaneAPI, "cluster-key.add", "INSERT INTO scheduler_cluster_key (id, key_id, sealed, create_time) VALUES (?, ?, ?, "+now+")"+
 		r.s.dialect.onDuplicateKeep("id"), append([]any{clusterKeyID, k.KeyID, k.Sealed}, at...)...)
 	return err
 }
 
 // ResealClusterKey implements service.ClusterKeys.
 func (r *Nodes) ResealClusterKey(ctx context.Context, former string, k entity.SealedKey) error {
-	_, err := r.atOnce(ctx, repository.LaneAPI, "cluster-key.reseal", "UPDATE scheduler_cluster_key SET key_id = ?, sealed = ? WHERE id = ? AND key_id = ?",
+	_, err := r.s.atOnce(ctx, repository.LaneAPI, "cluster-key.reseal", "UPDATE scheduler_cluster_key SET key_id = ?, sealed = ? WHERE id = ? AND key_id = ?",
 		k.KeyID, k.Sealed, clusterKeyID, former)
 	return err
 }

@@ -132,6 +132,11 @@ func readAll[T any](ctx context.Context, c asker, query string, args []any, scan
 	return out, rows.Err()
 }
 
+// texts reads the one column of a query.
+func texts(ctx context.Context, c asker, query string, args ...any) ([]string, error) {
+	return readAll(ctx, c, query, args, scanText)
+}
+
 // scanText and scanInt read a row of one column.
 func scanText(rows *sql.Rows) (s string, err error) { err = rows.Scan(&s); return s, err }
 

@@ -9,10 +9,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// copyMarker is a table that stands in the target while a copy is not
-// finished: no server opens such a store, and the next copy starts it over.
-const copyMarker = "scheduler_copy_unfinished"
-
 // Copied is what Copy tells of a table: Done of Rows rows so far.
 type Copied struct {
 	Table      string
@@ -64,8 +60,8 @@ func Copy(ctx context.Context, from, to Config, progress func(Copied)) (r CopyRe
 		return r, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	c := &copier{from: source.db, to: db, progress: progress}
-	err = target.guard(ctx, func() error { return c.run(ctx) })
+	c := &copier{from: source.DB(), to: db, progress: progress}
+	err = target.Exclusively(ctx, func() error { return c.run(ctx) })
 	return c.result, err
 }
 
@@ -81,7 +77,7 @@ func (c *copier) run(ctx context.Context) error {
 	if err := c.plan(ctx); err != nil {
 		return err
 	}
-	unfinished, err := copyUnfinished(ctx, c.to)
+	unfinished, err := CopyUnfinished(ctx, c.to)
 	if err != nil {
 		return err
 	}
@@ -89,7 +85,7 @@ func (c *copier) run(ctx context.Context) error {
 		if err := c.refuseData(ctx); err != nil {
 			return err
 		}
-		if _, err := c.to.ExecContext(ctx, "CREATE TABLE "+copyMarker+" (id INT NOT NULL PRIMARY KEY)"); err != nil {
+		if _, err := c.to.ExecContext(ctx, "CREATE TABLE "+UnfinishedCopy+" (id INT NOT NULL PRIMARY KEY)"); err != nil {
 			return fmt.Errorf("mark the copy as unfinished: %w", err)
 		}
 	}
@@ -113,7 +109,7 @@ func (c *copier) run(ctx context.Context) error {
 	if err := c.look(ctx); err != nil {
 		return err
 	}
-	if _, err := c.to.ExecContext(ctx, "DROP TABLE "+copyMarker); err != nil {
+	if _, err := c.to.ExecContext(ctx, "DROP TABLE "+UnfinishedCopy); err != nil {
 		return fmt.Errorf("mark the copy as finished: %w", err)
 	}
 	return nil
@@ -140,7 +136,7 @@ func (c *copier) plan(ctx context.Context) error {
 func (c *copier) refuseData(ctx context.Context) error {
 	for _, t := range c.tables {
 		where := ""
-		if t.name == (groupRow{}).TableName() {
+		if t.name == "scheduler_job_group" {
 			where = " WHERE name <> ''"
 		}
 		found, err := texts(ctx, c.to, "SELECT 'x' FROM "+t.name+where+" LIMIT 1")
@@ -162,43 +158,4 @@ func (c *copier) look(ctx context.Context) (err error) {
 	held := entity.HeldSpan()
 	c.result.Nodes, err = texts(ctx, c.from, "SELECT DISTINCT node_id FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ? ORDER BY node_id", string(held.Lo), string(held.Hi))
 	return err
-}
-
-// copyUnfinished reports whether a MySQL store is what an interrupted copy left.
-func copyUnfinished(ctx context.Context, db *sql.DB) (bool, error) {
-	found, err := texts(ctx, db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", copyMarker)
-	if err != nil {
-		return false, fmt.Errorf("look for an unfinished copy: %w", err)
-	}
-	return len(found) > 0, nil
-}
-
-// refuseUnfinished is an error for a store that an interrupted copy left.
-func (m *Migrator) refuseUnfinished(ctx context.Context, driver string) error {
-	if driver != driverMySQL {
-		return nil
-	}
-	unfinished, err := copyUnfinished(ctx, m.db)
-	if err == nil && unfinished {
-		err = errors.New("a copy into this store was interrupted; run `platform-scheduler migrate copy` again, which starts it over, or use another database")
-	}
-	return err
-}
-
-// texts reads the one column of a query.
-func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string, error) {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		s, err := scanText(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, s)
-	}
-	return out, rows.Err()
 }

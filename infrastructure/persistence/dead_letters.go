@@ -79,7 +79,7 @@ func (r *Records) letters(ctx context.Context, name string, f repository.DeadLet
 	if f.Waiting {
 		db = db.Where("replayed_as IS NULL")
 	}
-	if of := r.c.d.ofGroups("job_id", f.Groups); of.text != "" {
+	if of := ofGroups(r.c.d, "job_id", f.Groups); of.text != "" {
 		db = db.Where(of.text, of.args...)
 	}
 	return db

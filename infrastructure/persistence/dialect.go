@@ -123,17 +123,6 @@ func (d *dialect) inAny(column string, values []string) (string, []any) {
 	return d.in(column, values)
 }
 
-// ofGroups is the condition that a job is in one of the groups, where there
-// are any; column holds its id. The job of each row is looked up by its id: a
-// join would let the optimizer begin with all jobs of the groups.
-func (d *dialect) ofGroups(column string, groups []string) condition {
-	if groups == nil {
-		return condition{}
-	}
-	in, args := d.inAny("(SELECT group_name FROM scheduler_job_definition WHERE id = "+column+")", groups)
-	return condition{in, args}
-}
-
 // marks is n question marks with commas between them.
 func marks(n int) string {
 	if n <= 0 {

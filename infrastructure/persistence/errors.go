@@ -167,6 +167,9 @@ func (d *dialect) away(err error) error {
 	return err
 }
 
+// broken reports that the connection died, and with it the transaction.
+func (d *dialect) broken(err error) bool { return d.kind(err) == kindBroken }
+
 // violates reports whether a duplicate is one of the unique key with that name:
 // the key's name in MySQL's message, the column's in SQLite's.
 func violates(err error, key, column string) bool {

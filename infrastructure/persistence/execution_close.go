@@ -26,7 +26,7 @@ func (w *executionWriter) Close(ctx context.Context, rows []*entity.Execution) e
 		of := alike{e.Status, e.Reason, e.ErrorMessage, stampText(e.EndTime), stampText(e.UpdateTime)}
 		groups[of] = append(groups[of], e.ID)
 	}
-	return w.c.writeAlike(ctx, "execution.close", entity.StatusWaiting,
+	return writeAlike(ctx, w.c, "execution.close", entity.StatusWaiting,
 		"status = ?, reason = ?, error_message = ?, result = NULL, end_time = ?, update_time = ?, claim_key = NULL", groups, func(of alike) []any {
 			return []any{string(of.status), textOrNull(of.reason), textOrNull(of.message), of.end, of.update}
 		})
@@ -39,13 +39,13 @@ func (w *executionWriter) AskToStop(ctx context.Context, rows []*entity.Executio
 		of := alike{reason: e.Reason, update: stampText(e.UpdateTime)}
 		groups[of] = append(groups[of], e.ID)
 	}
-	return w.c.writeAlike(ctx, "execution.ask-to-stop", entity.StatusRunning, "cancel_requested = 1, reason = ?, update_time = ?", groups,
+	return writeAlike(ctx, w.c, "execution.ask-to-stop", entity.StatusRunning, "cancel_requested = 1, reason = ?, update_time = ?", groups,
 		func(of alike) []any { return []any{textOrNull(of.reason), of.update} })
 }
 
 // writeAlike writes into locked rows that must be of a status, as few statements
 // as what they get in common allows.
-func (c *conn) writeAlike(ctx context.Context, name string, from entity.Status, set string, groups map[alike][]string, args func(of alike) []any) error {
+func writeAlike(ctx context.Context, c *conn, name string, from entity.Status, set string, groups map[alike][]string, args func(of alike) []any) error {
 	for of, ids := range groups {
 		for _, part := range chunks(sorted(ids), c.d.maxRows) {
 			in, list := c.d.in("id", part)

@@ -29,7 +29,7 @@ func (w *executionWriter) Finish(ctx context.Context, finishes []repository.Fini
 	now := stampText(w.c.clock.Now())
 	for _, part := range chunks(rows, w.c.d.maxRows) {
 		if w.c.d.lite() {
-			no, err := w.c.finishLite(ctx, part, now)
+			no, err := finishLite(ctx, w.c, part, now)
 			if err != nil {
 				return nil, err
 			}
@@ -38,12 +38,12 @@ func (w *executionWriter) Finish(ctx context.Context, finishes []repository.Fini
 		}
 		if w.c.careful {
 			var no []int
-			if part, no, err = w.c.stillHeld(ctx, part); err != nil {
+			if part, no, err = stillHeld(ctx, w.c, part); err != nil {
 				return nil, err
 			}
 			refused = append(refused, no...)
 		}
-		if err := w.c.finishMySQL(ctx, part, now); err != nil {
+		if err := finishMySQL(ctx, w.c, part, now); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +65,7 @@ func checkFinish(f *repository.Finish) error {
 // finishLite writes row by row with a prepared statement. A plain success,
 // which most ends are, has one of its own with fewer arguments: in this driver
 // an argument costs as much as the column it fills.
-func (c *conn) finishLite(ctx context.Context, rows []placedFinish, now string) (refused []int, err error) {
+func finishLite(ctx context.Context, c *conn, rows []placedFinish, now string) (refused []int, err error) {
 	err = c.execEach(ctx, "execution.finish", len(rows), func(i int) (string, []any) {
 		f := &rows[i]
 		if f.ExitCode != nil {
@@ -108,7 +108,7 @@ const (
 
 // finishMySQL writes many rows in one statement, which tells only how many it
 // found. A number that does not fit ends the transaction with errCareful.
-func (c *conn) finishMySQL(ctx context.Context, rows []placedFinish, now string) error {
+func finishMySQL(ctx context.Context, c *conn, rows []placedFinish, now string) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (c *conn) finishMySQL(ctx context.Context, rows []placedFinish, now string)
 }
 
 // stillHeld locks the rows and keeps those that are still the caller's.
-func (c *conn) stillHeld(ctx context.Context, rows []placedFinish) (held []placedFinish, refused []int, err error) {
+func stillHeld(ctx context.Context, c *conn, rows []placedFinish) (held []placedFinish, refused []int, err error) {
 	ids := make([]string, len(rows))
 	for i := range rows {
 		ids[i] = rows[i].ID

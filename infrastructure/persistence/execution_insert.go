@@ -90,7 +90,7 @@ func (w *executionWriter) Insert(ctx context.Context, rows []*entity.Execution) 
 		}
 	}
 	for _, part := range chunks(rows, w.c.d.maxRows) {
-		if err := w.c.insertExecutions(ctx, part); err != nil {
+		if err := insertExecutions(ctx, w.c, part); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (w *executionWriter) Insert(ctx context.Context, rows []*entity.Execution) 
 }
 
 // insertExecutions sends rows that are sorted by id.
-func (c *conn) insertExecutions(ctx context.Context, rows []*entity.Execution) error {
+func insertExecutions(ctx context.Context, c *conn, rows []*entity.Execution) error {
 	m := newRowMatrix(rows)
 	if c.d.lite() {
 		return m.insertLite(ctx, c)

@@ -54,7 +54,7 @@ func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo,
 // newest first.
 func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter, ids condition, n int) ([]*entity.Execution, error) {
 	where, args := joinConditions(ids, equals("job_id", f.JobID), equals("status", string(f.Status)), atNode(f.NodeID),
-		equals("trigger_type", string(f.Trigger)), waitsFor(f.WaitsFor), r.c.d.ofGroups("job_id", f.Groups))
+		equals("trigger_type", string(f.Trigger)), waitsFor(f.WaitsFor), ofGroups(r.c.d, "job_id", f.Groups))
 	return collect(ctx, r.c, "execution.list", selectViews+where+" ORDER BY id DESC LIMIT ?", append(args, n), scanView)
 }
 
@@ -134,4 +134,15 @@ func (r *Executions) among(ctx context.Context, ids []string, f repository.Execu
 	}
 	out, next := cutPage(out, limit, func(e *entity.Execution) string { return e.ID })
 	return out, next, nil
+}
+
+// ofGroups is the condition that a job is in one of the groups, where there
+// are any; column holds its id. The job of each row is looked up by its id: a
+// join would let the optimizer begin with all jobs of the groups.
+func ofGroups(d *dialect, column string, groups []string) condition {
+	if groups == nil {
+		return condition{}
+	}
+	in, args := d.inAny("(SELECT group_name FROM scheduler_job_definition WHERE id = "+column+")", groups)
+	return condition{in, args}
 }

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // executionColumns are all columns, in the order of scanExecution. Rarely used
@@ -24,9 +23,6 @@ const executionColumns = `id, job_id, node_id, shard_id, status, start_time, end
 const viewColumns = "triggered_by, exit_code"
 
 const selectExecutions = "SELECT " + executionColumns + " FROM scheduler_job_execution"
-
-// maxTextBytes is what a TEXT column holds.
-const maxTextBytes = 65535
 
 // selectViews reads runs for people, with scanView.
 const selectViews = "SELECT " + executionColumns + ", " + viewColumns + " FROM scheduler_job_execution"
@@ -127,22 +123,6 @@ func readShard(s string) (index, total int, err error) {
 	return index, total, nil
 }
 
-// orNull is NULL for the zero value.
-func orNull[T comparable](v T) any {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return v
-}
-
-func textOrNull[T ~string](v T) any {
-	if v == "" {
-		return nil
-	}
-	return string(v)
-}
-
 // checkExecution refuses what a column could not hold, so that both stores
 // refuse alike and a poison row is found without the server's help.
 func checkExecution(e *entity.Execution) error {
@@ -196,30 +176,4 @@ func checkActor(id string, a entity.Actor) error {
 		return poison(id, "triggered_by must be names of at most %d characters together", maxActor-1)
 	}
 	return nil
-}
-
-// checkTexts refuses free text that is too long or not UTF-8.
-func checkTexts(id, message, result string, more ...string) error {
-	if len(message) > maxTextBytes || len(result) > maxTextBytes {
-		return poison(id, "error_message and result must be at most %d bytes", maxTextBytes)
-	}
-	for _, s := range append(more, message, result) {
-		if s != "" && !utf8.ValidString(s) {
-			return poison(id, "a text is not valid UTF-8")
-		}
-	}
-	return nil
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-func poison(id, format string, args ...any) error {
-	return &repository.PoisonError{Err: fmt.Errorf("execution %q: "+format, append([]any{id}, args...)...)}
 }

@@ -17,12 +17,12 @@ const firesPerStatement = 100
 
 // firesAt reads what begins with some moments from the index over job and id,
 // however many runs the job has in between.
-func (c *conn) firesAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
+func firesAt(ctx context.Context, c *conn, jobID string, times []time.Time) ([]*entity.Execution, error) {
 	if !plain(jobID) || len(times) == 0 {
 		return nil, nil
 	}
 	if c.d.lite() {
-		return c.firesAtLite(ctx, jobID, times)
+		return firesAtLite(ctx, c, jobID, times)
 	}
 	var out []*entity.Execution
 	for _, part := range chunks(times, firesPerStatement) {
@@ -45,7 +45,7 @@ func (c *conn) firesAt(ctx context.Context, jobID string, times []time.Time) ([]
 
 // firesAtLite gives SQLite the spans as one argument, and walks the index once
 // for each.
-func (c *conn) firesAtLite(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
+func firesAtLite(ctx context.Context, c *conn, jobID string, times []time.Time) ([]*entity.Execution, error) {
 	spans := make([][2]string, len(times))
 	for i, t := range times {
 		spans[i][0], spans[i][1] = idsAt(t)

@@ -23,7 +23,7 @@ func (w *groupWriter) Terms(ctx context.Context, group string) (repository.Group
 		if err != nil || own >= 0 {
 			return repository.GroupTerms{Limited: own >= 0 && groups[own].MaxConcurrency > 0, Groups: groups}, err
 		}
-		if err := w.c.ensureGroup(ctx, group, w.c.clock.Now()); err != nil {
+		if err := ensureGroup(ctx, w.c, group, w.c.clock.Now()); err != nil {
 			return repository.GroupTerms{}, err
 		}
 	}
@@ -58,7 +58,7 @@ func (r *Groups) HoldGroup(ctx context.Context, name string, paused bool, p enti
 		if err != nil {
 			return err
 		}
-		g, err = c.group(ctx, name)
+		g, err = group(ctx, c, name)
 		return err
 	})
 	return g, err

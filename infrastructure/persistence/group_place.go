@@ -67,7 +67,7 @@ func (w *groupWriter) Take(ctx context.Context, places []entity.GroupPlace) erro
 
 // Release implements repository.GroupWriter.
 func (w *groupWriter) Release(ctx context.Context, fires []entity.LiveFire) error {
-	return w.c.deleteFires(ctx, "group-place.release", "scheduler_group_place", fires)
+	return deleteFires(ctx, w.c, "group-place.release", "scheduler_group_place", fires)
 }
 
 // ReleaseJob implements repository.GroupWriter.

@@ -76,10 +76,10 @@ func (r *Groups) ListGroups(ctx context.Context, names []string, p repository.Pa
 
 // Group implements repository.Groups.
 func (r *Groups) Group(ctx context.Context, name string) (entity.Group, error) {
-	return r.s.read.group(ctx, name)
+	return group(ctx, r.s.read, name)
 }
 
-func (c *conn) group(ctx context.Context, name string) (entity.Group, error) {
+func group(ctx context.Context, c *conn, name string) (entity.Group, error) {
 	groups, err := collect(ctx, c, "group.get", selectGroups+" WHERE name = ?", []any{name}, scanGroup)
 	if err != nil {
 		return entity.Group{}, err
@@ -114,7 +114,7 @@ func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, ve
 		if err != nil {
 			return err
 		}
-		if g, err = c.group(ctx, name); err != nil {
+		if g, err = group(ctx, c, name); err != nil {
 			return err
 		}
 		if n == 0 {
@@ -146,7 +146,7 @@ func (r *Groups) DropGroup(ctx context.Context, name string) error {
 }
 
 // ensureGroups makes the rows of groups that jobs name.
-func (c *conn) ensureGroups(ctx context.Context, jobs ...*entity.Job) error {
+func ensureGroups(ctx context.Context, c *conn, jobs ...*entity.Job) error {
 	at := map[string]time.Time{}
 	for _, j := range jobs {
 		at[j.Group] = j.UpdateTime
@@ -159,14 +159,14 @@ func (c *conn) ensureGroups(ctx context.Context, jobs ...*entity.Job) error {
 		if len(found) > 0 {
 			continue
 		}
-		if err := c.ensureGroup(ctx, name, t); err != nil {
+		if err := ensureGroup(ctx, c, name, t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *conn) ensureGroup(ctx context.Context, name string, at time.Time) error {
+func ensureGroup(ctx context.Context, c *conn, name string, at time.Time) error {
 	row := groupRow{Name: name, Settled: true, Version: 1, CreateTime: stamp(at)}
 	return c.gorm(ctx, "group.ensure").Clauses(clause.OnConflict{DoNothing: true}).Create(&row).Error
 }

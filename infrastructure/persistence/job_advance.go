@@ -23,7 +23,7 @@ func (w *jobWriter) Advance(ctx context.Context, moves []repository.JobAdvance) 
 		}
 	}
 	for _, part := range chunks(moves, w.c.d.maxRows) {
-		if err := w.c.advance(ctx, part); err != nil {
+		if err := advance(ctx, w.c, part); err != nil {
 			return err
 		}
 	}
@@ -36,7 +36,7 @@ const liteAdvance = `UPDATE scheduler_job_definition SET next_fire_time = ?, due
 
 // advance moves cursors: one joined statement on MySQL, a prepared statement a
 // row on SQLite, each the fastest form there (see the ADR).
-func (c *conn) advance(ctx context.Context, moves []repository.JobAdvance) error {
+func advance(ctx context.Context, c *conn, moves []repository.JobAdvance) error {
 	if c.d.lite() {
 		return c.execEach(ctx, "job.advance", len(moves), func(i int) (string, []any) {
 			m := &moves[i]
@@ -49,7 +49,7 @@ func (c *conn) advance(ctx context.Context, moves []repository.JobAdvance) error
 		})
 	}
 	v := newValueTable(len(moves), func(i int) any { return moves[i].ID })
-	set := v.cursor(func(i int) repository.JobAdvance { return moves[i] }) +
+	set := cursor(v, func(i int) repository.JobAdvance { return moves[i] }) +
 		", t.fence_seq = " + v.expr(asIs, func(i int) any { return moves[i].FenceSeq })
 	query, args := v.update(c.d, "scheduler_job_definition", set, "t.deleted = 0")
 	n, err := c.exec(ctx, "job.advance", query, args...)
@@ -63,7 +63,7 @@ func (c *conn) advance(ctx context.Context, moves []repository.JobAdvance) error
 }
 
 // cursor renders the assignments of what both advance and Move write.
-func (t *valueTable) cursor(of func(i int) repository.JobAdvance) string {
+func cursor(t *valueTable, of func(i int) repository.JobAdvance) string {
 	return "t.next_fire_time = " + t.expr(asTime, func(i int) any { return text(of(i).NextFireTime) }) +
 		", t.due_time = " + t.expr(asTime, func(i int) any { return dueText(of(i)) }) +
 		", t.last_fire_time = COALESCE(" + t.expr(asTime, func(i int) any { return text(of(i).LastFireTime) }) + ", t.last_fire_time)" +

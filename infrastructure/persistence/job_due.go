@@ -26,13 +26,13 @@ func (r *Plans) DueKeys(ctx context.Context, q repository.DueQuery) ([]repositor
 
 // ForPlanning implements repository.JobPlanReader.
 func (r *Plans) ForPlanning(ctx context.Context, ids []string) ([]*entity.Job, error) {
-	return r.c.plans(ctx, "job.plan", ids, "due_time IS NOT NULL")
+	return plans(ctx, r.c, "job.plan", ids, "due_time IS NOT NULL")
 }
 
 // plans reads what planning and running need of those jobs that meet the
 // condition. Scans and claims read thousands of jobs at once, so it goes
 // without GORM.
-func (c *conn) plans(ctx context.Context, name string, ids []string, condition string) ([]*entity.Job, error) {
+func plans(ctx context.Context, c *conn, name string, ids []string, condition string) ([]*entity.Job, error) {
 	var jobs []*entity.Job
 	reader := newPlanReader()
 	for _, part := range chunks(ids, c.d.maxRows) {
@@ -44,5 +44,5 @@ func (c *conn) plans(ctx context.Context, name string, ids []string, condition s
 		}
 		jobs = append(jobs, more...)
 	}
-	return jobs, c.addOwners(ctx, jobs)
+	return jobs, addOwners(ctx, c, jobs)
 }

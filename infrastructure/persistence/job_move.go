@@ -29,9 +29,9 @@ func (w *jobWriter) Move(ctx context.Context, moves []repository.JobMove) (moved
 	}
 	_ = failpoint.Hit(w.c.tx, "locked")
 	if w.c.d.lite() {
-		err = w.c.moveLite(ctx, moves, moved)
+		err = moveLite(ctx, w.c, moves, moved)
 	} else {
-		err = w.c.moveMySQL(ctx, moves, moved)
+		err = moveMySQL(ctx, w.c, moves, moved)
 	}
 	_ = failpoint.Hit(w.c.tx, "advanced")
 	return moved, nil, err
@@ -41,7 +41,7 @@ func (w *jobWriter) Move(ctx context.Context, moves []repository.JobMove) (moved
 const liteMove = `UPDATE scheduler_job_definition SET next_fire_time = ?, due_time = ?, last_fire_time = COALESCE(?, last_fire_time), status = ?
 	WHERE id = ? AND next_fire_time = ? AND version = ? AND status = 'ENABLED' AND deleted = 0`
 
-func (c *conn) moveLite(ctx context.Context, moves []repository.JobMove, moved map[string]bool) error {
+func moveLite(ctx context.Context, c *conn, moves []repository.JobMove, moved map[string]bool) error {
 	return c.execEach(ctx, "job.move", len(moves), func(i int) (string, []any) {
 		m := &moves[i]
 		return liteMove, []any{
@@ -57,10 +57,10 @@ func (c *conn) moveLite(ctx context.Context, moves []repository.JobMove, moved m
 
 // moveMySQL moves all of the jobs, or ends the transaction with errCareful. A
 // job that stands twice in the list is found once, and so ends it too.
-func (c *conn) moveMySQL(ctx context.Context, moves []repository.JobMove, moved map[string]bool) error {
+func moveMySQL(ctx context.Context, c *conn, moves []repository.JobMove, moved map[string]bool) error {
 	for _, part := range chunks(moves, c.d.maxRows) {
 		v := newValueTable(len(part), func(i int) any { return part[i].ID })
-		set := v.cursor(func(i int) repository.JobAdvance { return part[i].JobAdvance })
+		set := cursor(v, func(i int) repository.JobAdvance { return part[i].JobAdvance })
 		where := "t.deleted = 0 AND t.status = 'ENABLED' AND t.next_fire_time = " + v.expr(asTime, func(i int) any { return text(part[i].From) }) +
 			" AND t.version = " + v.expr(asIs, func(i int) any { return part[i].Version })
 		query, args := v.update(c.d, "scheduler_job_definition", set, where)

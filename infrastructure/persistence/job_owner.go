@@ -13,7 +13,7 @@ const ownerMark = "${owner}"
 
 // addOwners reads the owners of the jobs whose data names them. Planning and
 // running need no others, so that nobody pays for the column.
-func (c *conn) addOwners(ctx context.Context, jobs []*entity.Job) error {
+func addOwners(ctx context.Context, c *conn, jobs []*entity.Job) error {
 	named := map[string]*entity.Job{}
 	var ids []string
 	for _, j := range jobs {

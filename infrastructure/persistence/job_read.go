@@ -30,7 +30,7 @@ func (r *Jobs) Get(ctx context.Context, id string) (*entity.Job, error) {
 
 // ByIDs implements repository.JobReader.
 func (r *Jobs) ByIDs(ctx context.Context, ids []string) ([]*entity.Job, error) {
-	return r.c.plans(ctx, "job.by-ids", plainOnly(ids), "deleted = 0")
+	return plans(ctx, r.c, "job.by-ids", plainOnly(ids), "deleted = 0")
 }
 
 // Versions implements repository.JobReader.

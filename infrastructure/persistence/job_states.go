@@ -39,14 +39,14 @@ func (w *jobWriter) UpdateStates(ctx context.Context, jobs []*entity.Job) error 
 		}
 	}
 	for _, part := range chunks(rows, w.c.d.maxRows) {
-		if err := w.c.updateStates(ctx, part); err != nil {
+		if err := updateStates(ctx, w.c, part); err != nil {
 			return err
 		}
 	}
 	return w.keepVersions(ctx, jobs)
 }
 
-func (c *conn) updateStates(ctx context.Context, rows []*jobRow) error {
+func updateStates(ctx context.Context, c *conn, rows []*jobRow) error {
 	at := func(t stamp) any { return text(time.Time(t)) }
 	if c.d.lite() {
 		return c.execEach(ctx, "job.states", len(rows), func(i int) (string, []any) {

@@ -114,7 +114,7 @@ func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error
 
 // Read implements repository.JobWriter.
 func (w *jobWriter) Read(ctx context.Context, ids []string) ([]*entity.Job, error) {
-	return w.c.plans(ctx, "job.read", sorted(ids), "deleted = 0")
+	return plans(ctx, w.c, "job.read", sorted(ids), "deleted = 0")
 }
 
 // jobInsertRows bounds the rows of one INSERT: 50 columns each, and SQLite
@@ -136,7 +136,7 @@ func (w *jobWriter) Insert(ctx context.Context, jobs ...*entity.Job) error {
 			return nameTaken(err)
 		}
 	}
-	if err := w.c.ensureGroups(ctx, jobs...); err != nil {
+	if err := ensureGroups(ctx, w.c, jobs...); err != nil {
 		return err
 	}
 	return w.keepVersions(ctx, jobs)
@@ -205,7 +205,7 @@ func (w *jobWriter) Update(ctx context.Context, job *entity.Job, deleted bool) e
 	if res.RowsAffected == 0 {
 		return apperror.NotFound("job", job.ID)
 	}
-	if err := w.c.ensureGroups(ctx, job); err != nil {
+	if err := ensureGroups(ctx, w.c, job); err != nil {
 		return err
 	}
 	if len(job.Unread) > 0 {

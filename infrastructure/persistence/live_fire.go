@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -32,7 +31,7 @@ func (w *liveFireWriter) Some(ctx context.Context, fires []entity.LiveFire) ([]e
 	for _, part := range chunks(byKey(fires), w.c.d.maxRows) {
 		query, args := selectLiveFires+" WHERE (job_id, fire_key) IN (VALUES "+tuples(2, len(part))+")", keysOf(part)
 		if !w.c.d.lite() {
-			query, args = w.c.d.atKeys(selectSomeFires, "scheduler_live_fire", part)
+			query, args = atKeys(w.c.d, selectSomeFires, "scheduler_live_fire", part)
 		}
 		found, err := collect(ctx, w.c, "live-fire.some", query, args, scanLiveFire)
 		if err != nil {
@@ -55,7 +54,7 @@ func keysOf(fires []entity.LiveFire) []any {
 // atKeys renders "what FROM table t" for the rows of some fires, each found by
 // its primary key: with a long list of pairs the optimizer would read all fires
 // of a job, and compare each with every pair.
-func (d *dialect) atKeys(what, table string, fires []entity.LiveFire) (string, []any) {
+func atKeys(d *dialect, what, table string, fires []entity.LiveFire) (string, []any) {
 	if len(fires) == 1 {
 		return what + " FROM " + table + " t" + d.byPrimary + " WHERE t.job_id = ? AND t.fire_key = ?", keysOf(fires)
 	}
@@ -127,11 +126,11 @@ func (w *liveFireWriter) upsert(ctx context.Context, fires []entity.LiveFire) er
 
 // Delete implements repository.LiveFireWriter.
 func (w *liveFireWriter) Delete(ctx context.Context, fires []entity.LiveFire) error {
-	return w.c.deleteFires(ctx, "live-fire.delete", "scheduler_live_fire", fires)
+	return deleteFires(ctx, w.c, "live-fire.delete", "scheduler_live_fire", fires)
 }
 
 // deleteFires deletes what a table holds of the fires.
-func (c *conn) deleteFires(ctx context.Context, name, table string, fires []entity.LiveFire) error {
+func deleteFires(ctx context.Context, c *conn, name, table string, fires []entity.LiveFire) error {
 	if c.d.lite() {
 		for _, f := range fires {
 			if _, err := c.exec(ctx, name, "DELETE FROM "+table+" WHERE job_id = ? AND fire_key = ?", f.JobID, f.FireKey); err != nil {
@@ -141,23 +140,10 @@ func (c *conn) deleteFires(ctx context.Context, name, table string, fires []enti
 		return nil
 	}
 	for _, part := range chunks(byKey(fires), c.d.maxRows) {
-		query, args := c.d.atKeys("DELETE t", table, part)
+		query, args := atKeys(c.d, "DELETE t", table, part)
 		if _, err := c.exec(ctx, name, query, args...); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func flag(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// tuples is n bracketed lists of width question marks.
-func tuples(width, n int) string {
-	mark := "(" + marks(width) + ")"
-	return strings.Repeat(mark+",", n-1) + mark
 }

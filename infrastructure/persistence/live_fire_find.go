@@ -13,16 +13,16 @@ import (
 
 // Count implements repository.LiveFireWriter.
 func (w *liveFireWriter) Count(ctx context.Context, jobIDs []string) (map[string]repository.FireCount, error) {
-	return w.c.countFires(ctx, jobIDs)
+	return countFires(ctx, w.c, jobIDs)
 }
 
 // CountFires implements repository.JobPlanReader.
 func (r *Plans) CountFires(ctx context.Context, jobIDs []string) (map[string]repository.FireCount, error) {
-	return r.c.countFires(ctx, jobIDs)
+	return countFires(ctx, r.c, jobIDs)
 }
 
 // countFires takes one look into an index for each job and question.
-func (c *conn) countFires(ctx context.Context, jobIDs []string) (map[string]repository.FireCount, error) {
+func countFires(ctx context.Context, c *conn, jobIDs []string) (map[string]repository.FireCount, error) {
 	counts := make(map[string]repository.FireCount, len(jobIDs))
 	for _, part := range chunks(sorted(jobIDs), c.d.maxRows) {
 		in, args := c.d.in("j.id", part)
@@ -90,12 +90,12 @@ const (
 
 // RowsOf implements repository.LiveFireWriter.
 func (w *liveFireWriter) RowsOf(ctx context.Context, f entity.LiveFire) ([]*entity.Execution, error) {
-	return w.c.rowsOf(ctx, f, w.c.d.forUpdate)
+	return rowsOf(ctx, w.c, f, w.c.d.forUpdate)
 }
 
 // RowsOf implements repository.JobPlanReader.
 func (r *Plans) RowsOf(ctx context.Context, f entity.LiveFire) (int, error) {
-	rows, err := r.c.rowsOf(ctx, f, "")
+	rows, err := rowsOf(ctx, r.c, f, "")
 	return len(rows), err
 }
 
@@ -103,7 +103,7 @@ func (r *Plans) RowsOf(ctx context.Context, f entity.LiveFire) (int, error) {
 // index tells the live ones apart. Those of a fire that waits stand under one
 // claim key, and the ids of the others begin with the moment that the fire's key
 // tells, whatever the clocks of nodes say.
-func (c *conn) rowsOf(ctx context.Context, f entity.LiveFire, lock string) ([]*entity.Execution, error) {
+func rowsOf(ctx context.Context, c *conn, f entity.LiveFire, lock string) ([]*entity.Execution, error) {
 	find := func(index, where string, args ...any) ([]*entity.Execution, error) {
 		return collect(ctx, c, "live-fire.rows", selectExecutions+index+where+
 			" AND claim_key IS NOT NULL AND status IN ('WAITING', 'RUNNING') ORDER BY id"+lock, args, scanExecution)

@@ -46,7 +46,7 @@ func (r *Locks) TryLock(ctx context.Context, name, holder string, ttl time.Durat
 		return lease, false, err
 	}
 	err = r.change(ctx, "lock-try", func(ctx context.Context, c *conn, now time.Time) error {
-		rows, taken, err := c.claimLocks(ctx, []string{name}, lockClaim{now: now, ttl: ttl, holder: holder})
+		rows, taken, err := claimLocks(ctx, c, []string{name}, lockClaim{now: now, ttl: ttl, holder: holder})
 		if ok = err == nil && taken == 1 && len(rows) == 1; ok {
 			lease = repository.Lease{Name: name, Holder: holder, Token: rows[0].token, Until: rows[0].until}
 		}
@@ -64,7 +64,7 @@ func (r *Locks) ClaimMany(ctx context.Context, names []string, holder string, tt
 		return nil, err
 	}
 	err = r.change(ctx, "lock-claim", func(ctx context.Context, c *conn, now time.Time) error {
-		rows, _, err := c.claimLocks(ctx, names, lockClaim{now: now, ttl: ttl, holder: holder, own: true})
+		rows, _, err := claimLocks(ctx, c, names, lockClaim{now: now, ttl: ttl, holder: holder, own: true})
 		mine := map[string]bool{}
 		for _, row := range rows {
 			mine[row.id] = row.holder == holder && row.until.After(now)
@@ -177,7 +177,7 @@ func (l lockClaim) update(d *dialect, in string, ids []any) (query string, args 
 
 // claimLocks takes what it may of the locks and returns their rows as they are
 // then, and how many of them it took.
-func (c *conn) claimLocks(ctx context.Context, names []string, l lockClaim) (rows []lockRow, taken int64, err error) {
+func claimLocks(ctx context.Context, c *conn, names []string, l lockClaim) (rows []lockRow, taken int64, err error) {
 	in, ids := c.d.in("id", lockIDs(names))
 	update, args := l.update(c.d, in, ids)
 	for {
@@ -188,14 +188,14 @@ func (c *conn) claimLocks(ctx context.Context, names []string, l lockClaim) (row
 		if err != nil || len(rows) == len(names) {
 			return rows, taken, err
 		}
-		if err := c.addLocks(ctx, names, rows, l.now); err != nil {
+		if err := addLocks(ctx, c, names, rows, l.now); err != nil {
 			return nil, 0, err
 		}
 	}
 }
 
 // addLocks makes the rows of locks that nobody has taken before.
-func (c *conn) addLocks(ctx context.Context, names []string, found []lockRow, now time.Time) error {
+func addLocks(ctx context.Context, c *conn, names []string, found []lockRow, now time.Time) error {
 	var values []string
 	var args []any
 	for _, name := range names {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -63,7 +62,7 @@ func OpenMigrator(ctx context.Context, cfg Config) (*Migrator, error) {
 		})
 		files, _ = fs.Sub(migrations.SQLite, "sqlite")
 	default:
-		return nil, fmt.Errorf("store.driver is %q; it must be sqlite or mysql", cfg.Driver)
+		return nil, unknownDriver(cfg.Driver)
 	}
 	if err != nil {
 		return nil, err
@@ -77,8 +76,32 @@ func OpenMigrator(ctx context.Context, cfg Config) (*Migrator, error) {
 	return m, nil
 }
 
+// DB are the connections over which the migrator asks. They end with Close.
+func (m *Migrator) DB() *sql.DB { return m.db }
+
+// Exclusively calls work while no other process migrates the store.
+func (m *Migrator) Exclusively(ctx context.Context, work func() error) error {
+	return m.guard(ctx, work)
+}
+
 // Close closes the migrator's connections.
 func (m *Migrator) Close() error { return m.db.Close() }
+
+// PrepareSchema brings the schema of a store to this program's version, or checks
+// that it is; a store that a copy has not finished is refused. ahead is true for a
+// newer schema that serves this program.
+func PrepareSchema(ctx context.Context, cfg Config, auto bool) (ahead bool, err error) {
+	m, err := OpenMigrator(ctx, cfg)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = m.Close() }()
+	ahead, err = m.prepare(ctx, auto)
+	if err != nil {
+		return false, err
+	}
+	return ahead, m.refuseUnfinished(ctx, cfg.Driver)
+}
 
 // prepare brings the schema to this program's version, or checks that it is.
 // ahead is true for a newer schema that serves this program.
@@ -181,27 +204,13 @@ func (m *Migrator) mysqlGuard(ctx context.Context, work func() error) (err error
 	return work()
 }
 
-// liteGuard holds the write lock of a small database beside the file: the
-// file's own lock cannot be held around migrations that are transactions
-// themselves. It ends with the process.
+// liteGuard holds the lock beside the file: the file's own cannot be held around
+// migrations that are transactions themselves.
 func liteGuard(ctx context.Context, path string, work func() error) error {
-	if path == "" {
-		return errNoPath
-	}
-	lock := path + "-migrate"
-	makePrivate(lock)
-	db, err := sql.Open("sqlite", fileURI(lock, url.Values{
-		"_txlock": {"exclusive"},
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", lockWaitAll.Milliseconds())},
-	}))
+	unlock, err := lockBeside(ctx, path, lockWaitAll)
 	if err != nil {
 		return fmt.Errorf("lock the schema: %w", err)
 	}
-	defer db.Close()
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("lock the schema: %w", fileError(lock, err))
-	}
 	err = work()
-	return errors.Join(err, tx.Rollback())
+	return errors.Join(err, unlock())
 }

@@ -56,7 +56,7 @@ func ReadSchema(ctx context.Context, cfg Config) (s Schema, err error) {
 		}
 		db, err = connectSQLite(ctx, cfg.Path, 1, "query_only(1)")
 	default:
-		return s, fmt.Errorf("store.driver is %q; it must be sqlite or mysql", cfg.Driver)
+		return s, unknownDriver(cfg.Driver)
 	}
 	if err != nil {
 		return s, err

@@ -10,38 +10,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// now is the store's clock inside a statement.
-func (c *conn) now() (sql string, args []any) {
-	if c.d.lite() {
-		return "?", []any{text(c.clock.Now())}
-	}
-	return "UTC_TIMESTAMP(3)", nil
-}
-
-// atOnce runs one statement of the registry that commits by itself: no lock of
-// it outlives its answer, whoever freezes. A statement that lost against others
-// is tried again.
-func (r *Nodes) atOnce(ctx context.Context, lane repository.Lane, name, query string, args ...any) (found int64, err error) {
-	if r.s.writer != nil {
-		err = r.s.change(ctx, lane, name, func(ctx context.Context, c *conn) error {
-			found, err = c.exec(ctx, name, query, args...)
-			return err
-		})
-		return found, err
-	}
-	ctx, cancel := repository.Patient(ctx)
-	defer cancel()
-	for try := 1; ; try++ {
-		found, err = r.s.read.exec(ctx, name, query, args...)
-		if err == nil || r.s.dialect.kind(err) != kindRetry || try == maxBroken || ctx.Err() != nil {
-			return found, err
-		}
-	}
-}
-
 // beatStatement is a beat of a node: what it carries, and that it is alive.
 // more are further assignments.
-func (c *conn) beatStatement(n entity.Node, more string, added ...any) (query string, args []any) {
+func beatStatement(c *conn, n entity.Node, more string, added ...any) (query string, args []any) {
 	now, at := c.now()
 	args = append(at, strings.Join(n.Roles, ","), n.Slots, n.Running, n.CommandSlots, n.CommandRunning, n.CPU, n.Memory, n.ClockOffset.Milliseconds())
 	args = append(append(append(args, at...), added...), n.ID, n.Epoch)
@@ -52,14 +23,14 @@ func (c *conn) beatStatement(n entity.Node, more string, added ...any) (query st
 
 // Heartbeat implements repository.Nodes.
 func (r *Nodes) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error) {
-	query, args := r.s.read.beatStatement(n, "")
-	found, err := r.atOnce(ctx, repository.LaneComplete, "node.heartbeat", query, args...)
+	query, args := beatStatement(r.s.read, n, "")
+	found, err := r.s.atOnce(ctx, repository.LaneComplete, "node.heartbeat", query, args...)
 	return found == 1 && err == nil, err
 }
 
 // Mark implements repository.Nodes.
 func (r *Nodes) Mark(ctx context.Context, n entity.Node, status entity.NodeStatus, cause string) (ok bool, err error) {
-	found, err := r.atOnce(ctx, repository.LaneComplete, "node.mark",
+	found, err := r.s.atOnce(ctx, repository.LaneComplete, "node.mark",
 		"UPDATE scheduler_node_registry SET status = ?, down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat = ? AND status <> ?",
 		string(status), orNull(cause), n.ID, n.Epoch, text(n.LastHeartbeat), string(status))
 	return found == 1 && err == nil, err
@@ -74,7 +45,7 @@ func (r *Nodes) Drain(ctx context.Context, id string, draining bool) error {
 	if !draining {
 		status, from = entity.NodeUp, "status = 'DRAINING'"
 	}
-	found, err := r.atOnce(ctx, repository.LaneAPI, "node.drain", "UPDATE scheduler_node_registry SET status = ? WHERE id = ? AND "+from, string(status), id)
+	found, err := r.s.atOnce(ctx, repository.LaneAPI, "node.drain", "UPDATE scheduler_node_registry SET status = ? WHERE id = ? AND "+from, string(status), id)
 	if err != nil || found == 1 {
 		return err
 	}
@@ -92,7 +63,7 @@ func (r *Nodes) Drain(ctx context.Context, id string, draining bool) error {
 
 // Leave implements repository.Nodes.
 func (r *Nodes) Leave(ctx context.Context, id string, epoch int64) error {
-	_, err := r.atOnce(ctx, repository.LaneComplete, "node.leave",
+	_, err := r.s.atOnce(ctx, repository.LaneComplete, "node.leave",
 		"UPDATE scheduler_node_registry SET status = ?, down_cause = ?, running = 0, command_running = 0 WHERE id = ? AND epoch = ? AND status <> ?",
 		string(entity.NodeDown), entity.DownLeft, id, epoch, string(entity.NodeDown))
 	return err
@@ -122,7 +93,7 @@ func (r *Nodes) ForgetNodes(ctx context.Context, before time.Time) (n int, err e
 	}
 	for _, id := range ids {
 		waits := entity.NodeQueueSpan(id)
-		found, err := r.atOnce(ctx, repository.LaneRetention, "node.forget", "DELETE"+gone+
+		found, err := r.s.atOnce(ctx, repository.LaneRetention, "node.forget", "DELETE"+gone+
 			" AND id = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key = ?)"+
 			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ?)",
 			text(before), id, string(entity.RunningKey(id)), string(waits.Lo), string(waits.Hi))

@@ -141,7 +141,7 @@ func (s *core) openMySQL(ctx context.Context, cfg Config) (gorm.Dialector, error
 		if *part.pool, err = openPool(settings, part.conns, part.wait, part.silence, s.sessions); err != nil {
 			return nil, err
 		}
-		s.closers = append(s.closers, lastly((*part.pool).Close))
+		s.onClose(lastly((*part.pool).Close))
 	}
 	s.info = Info{Driver: driverMySQL, Version: vars["version"]}
 	for _, name := range []string{"innodb_flush_log_at_trx_commit", "innodb_doublewrite", "log_bin", "sync_binlog"} {

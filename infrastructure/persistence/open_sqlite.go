@@ -117,7 +117,7 @@ func (s *core) openSQLite(ctx context.Context, cfg Config) (gorm.Dialector, erro
 		return nil, err
 	}
 	s.writer = &liteWriter{db: write}
-	s.closers = append(s.closers, s.writer.close)
+	s.onClose(s.writer.close)
 	readers := cfg.MaxConns
 	if readers <= 0 {
 		readers = liteReaders
@@ -126,12 +126,13 @@ func (s *core) openSQLite(ctx context.Context, cfg Config) (gorm.Dialector, erro
 	if err != nil {
 		return nil, err
 	}
-	s.closers = append(s.closers, s.pool.own.Close)
+	s.onClose(s.pool.own.Close)
 	keeper, err := connectSQLite(ctx, cfg.Path, 1, common...)
 	if err != nil {
 		return nil, err
 	}
-	s.closers = append(s.closers, keeper.Close, s.startCheckpoints(keeper))
+	s.onClose(keeper.Close)
+	s.onClose(s.startCheckpoints(keeper))
 
 	s.info = Info{Driver: driverSQLite, Durability: []string{"journal_mode=WAL", "synchronous=" + level}}
 	if err := s.pool.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&s.info.Version); err != nil {
@@ -175,4 +176,31 @@ func (s *core) checkpoint(ctx context.Context, db *sql.DB) {
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("the write-ahead log was not copied into the database file", "error", err)
 	}
+}
+
+// lockBeside takes the write lock of a small database beside the file of a store,
+// for which it waits at most wait. The lock ends with unlock, or with the process.
+func lockBeside(ctx context.Context, path string, wait time.Duration) (unlock func() error, err error) {
+	if path == "" {
+		return nil, errNoPath
+	}
+	lock := path + "-migrate"
+	makePrivate(lock)
+	db, err := sql.Open("sqlite", fileURI(lock, url.Values{
+		"_txlock": {"exclusive"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds())},
+	}))
+	if err != nil {
+		return nil, err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		_ = db.Close()
+		return nil, fileError(lock, err)
+	}
+	return func() error {
+		err := tx.Rollback()
+		_ = db.Close()
+		return err
+	}, nil
 }

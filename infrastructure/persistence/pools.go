@@ -95,3 +95,31 @@ func (p pools) QueryContext(ctx context.Context, query string, args ...any) (*sq
 func (p pools) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	return p.of(ctx).QueryRowContext(ctx, query, args...)
 }
+
+// hasServer reports whether the store is a server, not a file.
+func (s *core) hasServer() bool { return s.side != nil }
+
+// sideConn takes one of the connections of clock, locks and registry. Only a
+// store with a server has them. The caller closes it.
+func (s *core) sideConn(ctx context.Context) (*sql.Conn, error) { return s.side.Conn(ctx) }
+
+// sessionIDs are the ids of this process's sessions at the server, in ascending
+// order and a bounded number. Only a store with a server has them.
+func (s *core) sessionIDs() []int64 { return s.sessions.list() }
+
+// openDedicated opens connections that nothing else uses and that never end by
+// themselves. dial bounds the network's part of a new one, silence how long a
+// statement waits for an answer. Only a store with a server has them.
+func (s *core) openDedicated(dial, silence time.Duration) (*sql.DB, error) {
+	settings := s.settings.Clone()
+	settings.Timeout = dial                      // the network alone; signing in comes on top
+	settings.Params["wait_timeout"] = "31536000" // its node may be suspended for long
+	// Two, so that a new one need not wait for the end of one that hangs.
+	db, err := openPool(settings, 2, engineLockWaitSec, silence, s.sessions)
+	if err != nil {
+		return nil, err
+	}
+	db.SetConnMaxLifetime(0)
+	db.SetConnMaxIdleTime(0)
+	return db, nil
+}

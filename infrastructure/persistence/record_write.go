@@ -14,24 +14,6 @@ import (
 // recordWriter implements repository.RecordWriter.
 type recordWriter struct{ c *conn }
 
-// insert adds rows in statements of bounded size. suffix ends each statement.
-func insert[T any](ctx context.Context, c *conn, name, into string, width int, suffix string, rows []T, values func(args []any, row T) []any) error {
-	per := c.d.maxRows
-	if c.d.lite() {
-		per = 1 // one prepared text for any number of rows
-	}
-	for _, part := range chunks(rows, per) {
-		args := make([]any, 0, len(part)*width)
-		for _, row := range part {
-			args = values(args, row)
-		}
-		if _, err := c.exec(ctx, name, "INSERT INTO "+into+" VALUES "+tuples(width, len(part))+suffix, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // AddAttempts implements repository.RecordWriter.
 func (w *recordWriter) AddAttempts(ctx context.Context, attempts []entity.Attempt) error {
 	for _, a := range attempts {

@@ -39,19 +39,19 @@ func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit
 		r.cursor.id = ""
 		return repository.Purged{}, nil
 	}
-	old, err := r.s.read.deletable(ctx, ids, before)
+	old, err := deletable(ctx, r.s.read, ids, before)
 	if err != nil {
 		return repository.Purged{}, err
 	}
 	gone := 0
 	if len(old) > 0 {
 		err = r.s.change(ctx, repository.LaneRetention, "purge-executions", func(ctx context.Context, c *conn) error {
-			locked, err := c.lockDeletable(ctx, old, before)
+			locked, err := lockDeletable(ctx, c, old, before)
 			if err != nil {
 				return err
 			}
 			gone = len(locked)
-			return c.deleteExecutions(ctx, locked)
+			return deleteExecutions(ctx, c, locked)
 		})
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit
 // lockDeletable locks those of the runs that may be deleted, and looks again:
 // a replay that began in between had locked its original. What others hold is
 // left for another time.
-func (c *conn) lockDeletable(ctx context.Context, ids []string, before time.Time) ([]string, error) {
+func lockDeletable(ctx context.Context, c *conn, ids []string, before time.Time) ([]string, error) {
 	if !c.d.lite() {
 		in, args := c.d.in("id", ids)
 		locked, err := collect(ctx, c, "retention.lock", "SELECT id FROM scheduler_job_execution"+c.d.byPrimary+" WHERE "+in+" ORDER BY id"+c.d.skipLocked, args, scanText)
@@ -77,12 +77,12 @@ func (c *conn) lockDeletable(ctx context.Context, ids []string, before time.Time
 		}
 		ids = locked
 	}
-	return c.deletable(ctx, ids, before)
+	return deletable(ctx, c, ids, before)
 }
 
 // deletable keeps, of some ids, those of final and old runs that no dead
 // letter and no live replay needs.
-func (c *conn) deletable(ctx context.Context, ids []string, before time.Time) ([]string, error) {
+func deletable(ctx context.Context, c *conn, ids []string, before time.Time) ([]string, error) {
 	in, args := c.d.in("e.id", ids)
 	return collect(ctx, c, "retention.select", `SELECT e.id FROM scheduler_job_execution e WHERE `+in+`
 		AND e.status NOT IN ('WAITING', 'RUNNING') AND e.update_time < ?
@@ -93,7 +93,7 @@ func (c *conn) deletable(ctx context.Context, ids []string, before time.Time) ([
 }
 
 // deleteExecutions deletes runs and what hangs on them, by primary key.
-func (c *conn) deleteExecutions(ctx context.Context, ids []string) error {
+func deleteExecutions(ctx context.Context, c *conn, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -114,13 +114,13 @@ func (c *conn) deleteExecutions(ctx context.Context, ids []string) error {
 
 // PurgeLogs implements repository.Retention.
 func (r *Retention) PurgeLogs(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
-	return r.purge(ctx, "logs", "scheduler_job_log", "id < ? AND create_time < ?", limit, identity.FloorID(before), stampText(before))
+	return r.s.purge(ctx, "logs", "scheduler_job_log", "id < ? AND create_time < ?", limit, identity.FloorID(before), stampText(before))
 }
 
 // PurgeOthers implements repository.Retention.
 func (r *Retention) PurgeOthers(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
 	at := stampText(before)
-	total, err := r.purge(ctx, "metrics", "scheduler_metrics", "collect_time < ?", limit, at)
+	total, err := r.s.purge(ctx, "metrics", "scheduler_metrics", "collect_time < ?", limit, at)
 	if err != nil || total.More {
 		return total, err
 	}
@@ -136,25 +136,6 @@ func (r *Retention) PurgeOthers(ctx context.Context, before time.Time, limit int
 		}
 	}
 	return total, nil
-}
-
-// purge deletes at most limit rows of a table by their ids, which it finds
-// before the transaction: rows only grow older.
-func (r *Retention) purge(ctx context.Context, name, table, where string, limit int, args ...any) (p repository.Purged, err error) {
-	limit = min(limit, r.s.dialect.maxRows)
-	ids, err := collect(ctx, r.s.read, "retention.find-"+name, "SELECT id FROM "+table+" WHERE "+where+" ORDER BY id LIMIT ?", append(args, limit), scanText)
-	if err != nil || len(ids) == 0 {
-		return p, err
-	}
-	in, list := r.s.dialect.in("id", ids)
-	err = r.s.change(ctx, repository.LaneRetention, "purge-"+name, func(ctx context.Context, c *conn) error {
-		n, err := c.exec(ctx, "retention.purge-"+name, "DELETE FROM "+table+" WHERE "+in, list...)
-		p.Deleted = int(n)
-		return err
-	})
-	p.More = err == nil && len(ids) == limit
-	p.Reached, _ = identity.TimeOf(ids[len(ids)-1])
-	return p, err
 }
 
 // purgeKeyed deletes from the small tables whose key is not an id.

@@ -223,12 +223,12 @@ func (r *Retention) PurgeJobs(ctx context.Context, before time.Time, limit int) 
 // purgeJob deletes a deleted job that nothing names, after its versions; at most
 // about limit rows. done is false when some are left.
 func (r *Retention) purgeJob(ctx context.Context, id string, limit int) (deleted int, done bool, err error) {
-	if gone, err := r.s.read.unnamed(ctx, id, ""); err != nil || !gone {
+	if gone, err := unnamed(ctx, r.s.read, id, ""); err != nil || !gone {
 		return 0, err == nil, err
 	}
 	err = r.s.change(ctx, repository.LaneRetention, "purge-job", func(ctx context.Context, c *conn) error {
 		deleted, done = 0, true
-		gone, err := c.unnamed(ctx, id, c.d.skipLocked)
+		gone, err := unnamed(ctx, c, id, c.d.skipLocked)
 		if err != nil || !gone {
 			return err
 		}
@@ -256,7 +256,7 @@ func (r *Retention) purgeJob(ctx context.Context, id string, limit int) (deleted
 
 // unnamed reports that a job is deleted, and neither a run nor a backfill nor a
 // place names it. how says how its row is locked.
-func (c *conn) unnamed(ctx context.Context, id, how string) (bool, error) {
+func unnamed(ctx context.Context, c *conn, id, how string) (bool, error) {
 	found, err := collect(ctx, c, "retention.unnamed", `SELECT d.id FROM scheduler_job_definition d WHERE d.id = ? AND d.deleted = 1`+how, []any{id}, scanText)
 	if err != nil || len(found) == 0 {
 		return false, err

@@ -11,6 +11,17 @@ import (
 // usesPage is how many jobs whose data hold the text are looked at together.
 const usesPage = 200
 
+// jobDataRow is what a look at the data of a job needs of its row.
+type jobDataRow struct {
+	ID        string
+	Name      string
+	GroupName string
+	JobData   string
+}
+
+// TableName implements GORM's Tabler.
+func (jobDataRow) TableName() string { return "scheduler_job_definition" }
+
 // JobsNaming implements repository.SecretUses. It reads the data of all jobs:
 // no index knows what stands in them.
 func (r *Secrets) JobsNaming(ctx context.Context, secret string, within, except []string, limit int) ([]*entity.Job, error) {
@@ -24,7 +35,7 @@ func (r *Secrets) JobsNaming(ctx context.Context, secret string, within, except 
 		if len(except) > 0 {
 			query = query.Where("group_name NOT IN ?", except)
 		}
-		var rows []jobRow
+		var rows []jobDataRow
 		if err := query.Select("id", "name", "group_name", "job_data").Order("id").Limit(usesPage).Find(&rows).Error; err != nil {
 			return nil, err
 		}

@@ -94,12 +94,12 @@ func (r *Secrets) ReplaceSecret(ctx context.Context, s entity.Secret) error {
 		if err != nil || n == 1 {
 			return err
 		}
-		return c.secretAt(ctx, s.Name, s.Version-1)
+		return secretAt(ctx, c, s.Name, s.Version-1)
 	})
 }
 
 // secretAt says why a secret is not at a version.
-func (c *conn) secretAt(ctx context.Context, name string, version int) error {
+func secretAt(ctx context.Context, c *conn, name string, version int) error {
 	found, err := collect(ctx, c, "secret.version", "SELECT version FROM scheduler_secret WHERE name = ?", []any{name}, scanInt)
 	switch {
 	case err != nil:
@@ -131,7 +131,7 @@ func (r *Secrets) DropSecret(ctx context.Context, name string, version int) erro
 		if err != nil || n == 1 {
 			return err
 		}
-		return c.secretAt(ctx, name, version)
+		return secretAt(ctx, c, name, version)
 	})
 }
 

@@ -22,6 +22,9 @@ type asker interface {
 // serverName is a server, as it calls itself.
 type serverName struct{ name string }
 
+// known reports that the server was asked.
+func (s *serverName) known() bool { return s.name != "" }
+
 // ask learns the name of the server at the other end.
 func (s *serverName) ask(ctx context.Context, c asker) error {
 	vars, err := pairs(ctx, c, "SHOW VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', 'port', 'datadir')")

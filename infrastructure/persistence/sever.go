@@ -19,7 +19,7 @@ const errKillDenied = 1095
 // this server is the one that the node's row names, and the row is still as it
 // was seen. A session that has ended already is no error; a missing right is.
 func (r *Nodes) Sever(ctx context.Context, n entity.Node) (ended int, err error) {
-	if r.s.side == nil || len(n.Life.Sessions) == 0 {
+	if !r.s.hasServer() || len(n.Life.Sessions) == 0 {
 		return 0, nil
 	}
 	err = r.onServer(ctx, n, func(c *sql.Conn) error {
@@ -48,7 +48,7 @@ func (r *Nodes) Sever(ctx context.Context, n entity.Node) (ended int, err error)
 // that published it: its connection to the store has ended. known is false where
 // that cannot be told: another server, or a row that names no session.
 func (r *Nodes) LockFree(ctx context.Context, n entity.Node) (free, known bool, err error) {
-	if r.s.side == nil || n.Life.LockSession == 0 {
+	if !r.s.hasServer() || n.Life.LockSession == 0 {
 		return false, false, nil
 	}
 	err = r.onServer(ctx, n, func(c *sql.Conn) error {
@@ -65,7 +65,7 @@ func (r *Nodes) LockFree(ctx context.Context, n entity.Node) (free, known bool, 
 // onServer calls do with a connection to the server that the node's row names;
 // it is not called where that is another one.
 func (r *Nodes) onServer(ctx context.Context, n entity.Node, do func(c *sql.Conn) error) error {
-	c, err := r.s.side.Conn(ctx)
+	c, err := r.s.sideConn(ctx)
 	if err != nil {
 		return r.s.dialect.away(err)
 	}

@@ -38,7 +38,7 @@ func (r *Users) SetRole(ctx context.Context, userID string, role entity.Role, ri
 		return fmt.Errorf("write the groups of user %s: %w", userID, err)
 	}
 	return r.s.change(ctx, repository.LaneAPI, "user-role", func(ctx context.Context, c *conn) error {
-		if err := c.spareTheLastAdmin(ctx, userID, role); err != nil {
+		if err := spareTheLastAdmin(ctx, c, userID, role); err != nil {
 			return err
 		}
 		if _, err := c.exec(ctx, "user.set-role", "UPDATE scheduler_user SET role = ?, job_groups = ?, commands = ?, secrets = ?, update_time = ? WHERE id = ?",
@@ -53,7 +53,7 @@ func (r *Users) SetRole(ctx context.Context, userID string, role entity.Role, ri
 // DropUser implements repository.UserAdmin.
 func (r *Users) DropUser(ctx context.Context, id string) error {
 	return r.s.change(ctx, repository.LaneAPI, "user-drop", func(ctx context.Context, c *conn) error {
-		if err := c.spareTheLastAdmin(ctx, id, entity.RoleDisabled); err != nil {
+		if err := spareTheLastAdmin(ctx, c, id, entity.RoleDisabled); err != nil {
 			return err
 		}
 		for _, d := range [...]struct{ name, query string }{
@@ -72,7 +72,7 @@ func (r *Users) DropUser(ctx context.Context, id string) error {
 // spareTheLastAdmin locks the admins, so that two who are made less at once do
 // not both find the other, and refuses to leave none. It also finds whether
 // there is such a user.
-func (c *conn) spareTheLastAdmin(ctx context.Context, userID string, next entity.Role) error {
+func spareTheLastAdmin(ctx context.Context, c *conn, userID string, next entity.Role) error {
 	if !plain(userID) {
 		return apperror.NotFound("user", userID)
 	}

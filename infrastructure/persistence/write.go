@@ -40,22 +40,6 @@ type transaction interface {
 	Rollback() error
 }
 
-// Write implements repository.Store.
-func (s *core) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
-	return s.changeWaiting(ctx, lane, name, lane <= repository.LaneComplete, func(ctx context.Context, c *conn) error {
-		return fn(ctx, repository.Tx{
-			Jobs:       &jobWriter{c},
-			Executions: &executionWriter{c},
-			LiveFires:  &liveFireWriter{c},
-			Records:    &recordWriter{c},
-			RunTokens:  &runTokenWriter{RunTokens{c}},
-			Groups:     &groupWriter{c},
-			Backfills:  &backfillWriter{c},
-			Nodes:      &nodeReader{c},
-		})
-	})
-}
-
 // change runs fn in a transaction, again where that can help.
 func (s *core) change(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, c *conn) error) error {
 	return s.changeWaiting(ctx, lane, name, false, fn)
@@ -169,4 +153,25 @@ func (s *core) begin(ctx context.Context, lane repository.Lane) (transaction, er
 		return s.writer.begin(ctx, lane)
 	}
 	return beginMySQL(ctx, s.pool.of(ctx))
+}
+
+// atOnce runs one statement that commits by itself: no lock of
+// it outlives its answer, whoever freezes. A statement that lost against others
+// is tried again.
+func (s *core) atOnce(ctx context.Context, lane repository.Lane, name, query string, args ...any) (found int64, err error) {
+	if s.writer != nil {
+		err = s.change(ctx, lane, name, func(ctx context.Context, c *conn) error {
+			found, err = c.exec(ctx, name, query, args...)
+			return err
+		})
+		return found, err
+	}
+	ctx, cancel := repository.Patient(ctx)
+	defer cancel()
+	for try := 1; ; try++ {
+		found, err = s.read.exec(ctx, name, query, args...)
+		if err == nil || s.dialect.kind(err) != kindRetry || try == maxBroken || ctx.Err() != nil {
+			return found, err
+		}
+	}
 }
