@@ -7,12 +7,13 @@ import (
 	"os"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/storecopy"
 )
 
 // CopyStore copies the SQLite store of a standalone server, which must be
-// stopped, into the MySQL or MariaDB store of a DSN. See persistence.Copy.
-func CopyStore(ctx context.Context, cfg config.Config, dsn string, progress func(persistence.Copied)) (r persistence.CopyResult, err error) {
+// stopped, into the MySQL or MariaDB store of a DSN. See storecopy.Copy.
+func CopyStore(ctx context.Context, cfg config.Config, dsn string, progress func(storecopy.Progress)) (r storecopy.Result, err error) {
 	if cfg.Store.Driver != config.DriverSQLite {
 		return r, fmt.Errorf("the configuration names a store of driver %s; only the SQLite store of a standalone server is copied", cfg.Store.Driver)
 	}
@@ -28,9 +29,9 @@ func CopyStore(ctx context.Context, cfg config.Config, dsn string, progress func
 	if _, err := os.Stat(path); err != nil {
 		return r, fmt.Errorf("there is no store to copy: %w; name the data folder with dataDir (PS_DATA_DIR)", err)
 	}
-	return persistence.Copy(ctx,
-		persistence.Config{Driver: config.DriverSQLite, Path: path, Synchronous: cfg.Store.Synchronous},
-		persistence.Config{Driver: config.DriverMySQL, DSN: dsn}, progress)
+	return storecopy.Copy(ctx,
+		sqldb.Config{Driver: config.DriverSQLite, Path: path, Synchronous: cfg.Store.Synchronous},
+		sqldb.Config{Driver: config.DriverMySQL, DSN: dsn}, progress)
 }
 
 // KeyAdvice says which key opens the secrets of a store, for somebody who

@@ -13,9 +13,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/storecopy"
 )
 
-func noProgress(persistence.Copied) {}
+func noProgress(storecopy.Progress) {}
 
 // The ledger goes on where the standalone stopped: every nominal time is there
 // once, over both stores.
@@ -56,7 +58,7 @@ func TestAServerGoesOnWhereTheCopiedStandaloneStopped(t *testing.T) {
 
 func rowsOf(t *testing.T, cfg config.Config, jobID string) []*entity.Execution {
 	t.Helper()
-	s, err := persistence.Open(t.Context(), persistence.Config{Driver: cfg.Store.Driver, DSN: cfg.Store.DSN})
+	s, err := persistence.Open(t.Context(), persistence.Config{Config: sqldb.Config{Driver: cfg.Store.Driver, DSN: cfg.Store.DSN}})
 	require.NoError(t, err)
 	rows, _, err := s.Executions.List(t.Context(), repository.ExecutionFilter{JobID: jobID}, repository.Page{Limit: 200})
 	require.NoError(t, err)

@@ -34,6 +34,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/ticker"
 )
@@ -116,7 +118,7 @@ type Engine struct {
 	folder    *dataFolder
 	keys      *secret.Keyring
 	cluster   *cluster
-	beats     *persistence.Beats
+	beats     *engine.Beats
 	ticker    *ticker.Ticker
 	backfills *backfill.Manager
 	retention *maintenance.Retention
@@ -182,7 +184,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	err = e.patiently(ctx, "the store", func(ctx context.Context) (err error) {
 		e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics))
 		return err
-	}, persistence.Waitable)
+	}, sqldb.Waitable)
 	if err != nil {
 		return e, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // Engine rule 26. A beat that is old does not say that nobody works under the
@@ -31,7 +32,7 @@ func TestWhetherAnIDIsTakenIsToldByTheBeats(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfgs := peers(t, allRoles)
-			store := dbtest.Open(t, persistence.Config{Driver: cfgs[0].Store.Driver, DSN: cfgs[0].Store.DSN, AutoMigrate: true})
+			store := dbtest.Open(t, persistence.Config{Config: sqldb.Config{Driver: cfgs[0].Store.Driver, DSN: cfgs[0].Store.DSN}, AutoMigrate: true})
 			now, err := store.StoreTime(t.Context())
 			require.NoError(t, err)
 			former := entity.Node{ID: cfgs[0].Node.ID, Roles: []string{entity.RoleExecutor}, LastHeartbeat: now.Add(-c.last)}

@@ -6,17 +6,18 @@ import (
 	"path/filepath"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // Migrate runs fn on the schema of the configured store, with the data folder
 // taken, so that no server runs on it meanwhile.
-func Migrate(ctx context.Context, cfg config.Config, fn func(ctx context.Context, m *persistence.Migrator) error) error {
+func Migrate(ctx context.Context, cfg config.Config, fn func(ctx context.Context, m *migrate.Migrator) error) error {
 	folder, err := openDataFolder(cfg.DataDir)
 	if err != nil {
 		return err
 	}
-	m, err := persistence.OpenMigrator(ctx, schemaConfig(cfg))
+	m, err := migrate.Open(ctx, schemaConfig(cfg))
 	if err != nil {
 		return errors.Join(err, folder.Close())
 	}
@@ -25,12 +26,12 @@ func Migrate(ctx context.Context, cfg config.Config, fn func(ctx context.Context
 
 // ReadSchema looks at the schema of the configured store. It takes nothing and
 // changes nothing, so that it may be asked beside a running server.
-func ReadSchema(ctx context.Context, cfg config.Config) (persistence.Schema, error) {
-	return persistence.ReadSchema(ctx, schemaConfig(cfg))
+func ReadSchema(ctx context.Context, cfg config.Config) (migrate.Schema, error) {
+	return migrate.ReadSchema(ctx, schemaConfig(cfg))
 }
 
-func schemaConfig(cfg config.Config) persistence.Config {
-	return persistence.Config{
+func schemaConfig(cfg config.Config) sqldb.Config {
+	return sqldb.Config{
 		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: filepath.Join(cfg.DataDir, DatabaseFile), Synchronous: cfg.Store.Synchronous,
 	}
 }

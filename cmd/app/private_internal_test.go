@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
@@ -82,7 +83,7 @@ func TestTheFilesOfTheStoreArePrivate(t *testing.T) {
 		d, err := openDataFolder(dir)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, d.Close()) }()
-		store, err := persistence.Open(t.Context(), persistence.Config{Driver: "sqlite", Path: d.file(DatabaseFile), AutoMigrate: true})
+		store, err := persistence.Open(t.Context(), persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: d.file(DatabaseFile)}, AutoMigrate: true})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, store.Close()) }()
 		entries, err := os.ReadDir(dir)

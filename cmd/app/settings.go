@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // DatabaseFile is the name of the SQLite file in the data folder.
@@ -23,9 +24,11 @@ const DatabaseFile = "platform-scheduler.db"
 
 func storeConfig(cfg config.Config, folder *dataFolder, o Options, m *metrics.MetricsCollector) persistence.Config {
 	return persistence.Config{
-		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.file(DatabaseFile),
-		Synchronous: cfg.Store.Synchronous, AutoMigrate: cfg.Store.AutoMigrate,
-		Clock: o.Clock, Logger: o.Logger, Observe: m.Query, Unreadable: m.UnreadableRow, MaxConns: maxConns(cfg),
+		Config: sqldb.Config{
+			Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.file(DatabaseFile), Synchronous: cfg.Store.Synchronous,
+			Clock: o.Clock, Logger: o.Logger, Observe: m.Query, Unreadable: m.UnreadableRow, MaxConns: maxConns(cfg),
+		},
+		AutoMigrate: cfg.Store.AutoMigrate,
 	}
 }
 

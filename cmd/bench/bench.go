@@ -15,7 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // Options say what to measure and how long.
@@ -188,7 +188,7 @@ func (b *bench) note(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.Progress, format+"\n", args...)
 }
 
-func (b *bench) result(info persistence.Info, cfg config.Config, jobs int) Result {
+func (b *bench) result(info sqldb.Info, cfg config.Config, jobs int) Result {
 	return Result{
 		Name: b.Name, Store: info.Driver + " " + info.Version, Durability: info.Durability, Nodes: 1,
 		Slots: cfg.Executor.Slots, BatchSize: cfg.Engine.BatchSize, Jobs: jobs,

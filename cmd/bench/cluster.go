@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // errNoCluster is a bench of several nodes on what nodes cannot share.
@@ -28,7 +29,7 @@ func Clustered(name string, nodes int) bool {
 type cluster struct {
 	*persistence.Store
 	b       *bench
-	info    persistence.Info
+	info    sqldb.Info
 	cfg     config.Config
 	members []*member
 }

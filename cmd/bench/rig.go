@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // rig is what a bench measures on a fresh scratch store: an engine of this
@@ -136,7 +137,10 @@ func (b *bench) openStore(ctx context.Context, cfg config.Config) (*persistence.
 		return nil, err
 	}
 	return persistence.Open(ctx, persistence.Config{
-		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: cfg.DataDir + "/" + app.DatabaseFile,
-		Synchronous: cfg.Store.Synchronous, AutoMigrate: true, Clock: b.clock,
+		Config: sqldb.Config{
+			Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: cfg.DataDir + "/" + app.DatabaseFile,
+			Synchronous: cfg.Store.Synchronous, Clock: b.clock,
+		},
+		AutoMigrate: true,
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/storecopy"
 )
 
 func (s *session) migrateCopy() *cobra.Command {
@@ -60,10 +60,10 @@ when the command is run again.`,
 }
 
 // showCopied prints a line for each tenth of a table.
-func (s *session) showCopied() func(persistence.Copied) {
+func (s *session) showCopied() func(storecopy.Progress) {
 	var table string
 	var tenth int64
-	return func(c persistence.Copied) {
+	return func(c storecopy.Progress) {
 		if c.Table != table {
 			table, tenth = c.Table, 0
 		}
@@ -88,7 +88,7 @@ type copied struct {
 }
 
 // adviseCopied says what is left to do.
-func (s *session) adviseCopied(cfg config.Config, r persistence.CopyResult) error {
+func (s *session) adviseCopied(cfg config.Config, r storecopy.Result) error {
 	if !s.ForPeople() {
 		return s.Value(copied{r.Rows, r.Secrets, append([]string{}, r.Nodes...)})
 	}

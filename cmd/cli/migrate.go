@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
 )
 
 func (s *session) migrateCommand() *cobra.Command {
@@ -33,7 +33,7 @@ type migration struct {
 	AppliedAt vo.Time `json:"appliedAt"`
 }
 
-func migrationsOf(steps []persistence.Migration) []migration {
+func migrationsOf(steps []migrate.Migration) []migration {
 	out := make([]migration, len(steps))
 	for i, m := range steps {
 		out[i] = migration{m.Version, m.Name, vo.Time(m.AppliedAt)}
@@ -48,7 +48,7 @@ func (s *session) migrateUp() *cobra.Command {
 store.autoMigrate is false. See migrate plan for what it would do.`,
 		Example: "  platform-scheduler migrate up",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.migrating(c.Context(), func(ctx context.Context, m *persistence.Migrator) error {
+			return s.migrating(c.Context(), func(ctx context.Context, m *migrate.Migrator) error {
 				applied, err := m.Up(ctx)
 				if !s.ForPeople() {
 					if shown := output.Items(&s.Printer, migrationsOf(applied)); err == nil {
@@ -69,7 +69,7 @@ store.autoMigrate is false. See migrate plan for what it would do.`,
 }
 
 // migrating does something with the schema that no server may use meanwhile.
-func (s *session) migrating(ctx context.Context, do func(ctx context.Context, m *persistence.Migrator) error) error {
+func (s *session) migrating(ctx context.Context, do func(ctx context.Context, m *migrate.Migrator) error) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -113,13 +113,13 @@ it starts.`,
 			if err := q.Insist(s.err, "Undo %05d %s, with the data in what it made?", latest.Version, latest.Name); err != nil {
 				return err
 			}
-			return app.Migrate(c.Context(), cfg, func(ctx context.Context, m *persistence.Migrator) error {
+			return app.Migrate(c.Context(), cfg, func(ctx context.Context, m *migrate.Migrator) error {
 				one, err := m.Down(ctx)
 				switch {
 				case err != nil:
 					return err
 				case !s.ForPeople():
-					return output.Items(&s.Printer, migrationsOf([]persistence.Migration{one}))
+					return output.Items(&s.Printer, migrationsOf([]migrate.Migration{one}))
 				}
 				return s.Line("undone %05d %s", one.Version, one.Name)
 			})
@@ -154,7 +154,7 @@ func (s *session) migrateStatus() *cobra.Command {
 	}
 }
 
-func (s *session) schema(ctx context.Context) (schema persistence.Schema, err error) {
+func (s *session) schema(ctx context.Context) (schema migrate.Schema, err error) {
 	if err := s.Check(); err != nil {
 		return schema, err
 	}
@@ -198,7 +198,7 @@ and servers may run. Ask it with the new program before an upgrade.`,
 }
 
 // planned says a plan in words.
-func planned(schema persistence.Schema) []string {
+func planned(schema migrate.Schema) []string {
 	lines := []string{fmt.Sprintf("the store's schema is version %d; this program knows version %d", schema.Current, schema.Target)}
 	pending := schema.Pending()
 	switch {

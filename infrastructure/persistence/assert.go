@@ -1,6 +1,10 @@
 package persistence
 
-import "github.com/platform-scheduler/platform-scheduler/domain/repository"
+import (
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
+)
 
 // The store keeps every promise of the domain.
 var (
@@ -18,8 +22,8 @@ var (
 	_ repository.Sessions        = (*Store)(nil)
 	_ repository.IdempotentCalls = (*Store)(nil)
 	_ repository.Retention       = (*Store)(nil)
-	_ repository.JobReader       = (*Jobs)(nil)
-	_ repository.Definitions     = (*Jobs)(nil)
-	_ repository.Locker          = (*Locks)(nil)
-	_ repository.ExecutionReader = (*Executions)(nil)
+	_ repository.JobReader       = (*engine.Jobs)(nil)
+	_ repository.Definitions     = (*engine.Jobs)(nil)
+	_ repository.Locker          = (*engine.Locks)(nil)
+	_ repository.ExecutionReader = (*engine.Executions)(nil)
 )

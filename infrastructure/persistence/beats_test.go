@@ -14,11 +14,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
 )
 
 // member is a node with a way of its own for its beats.
 type member struct {
-	*persistence.Beats
+	*engine.Beats
 	store *persistence.Store
 	node  entity.Node
 }
@@ -119,8 +120,8 @@ func TestTheSessionsOfADeadNodeAreEnded(t *testing.T) {
 	frozen := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
-		ended <- a.store.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
-			if _, err := persistence.Exec(ctx, tx, "UPDATE scheduler_outbox SET topic = 'held' WHERE event_id = 'row'"); err != nil {
+		ended <- dbtest.Write(t.Context(), a.store, repository.LaneFire, "test", func(ctx context.Context, tx dbtest.Tx) error {
+			if _, err := tx.Exec(ctx, "UPDATE scheduler_outbox SET topic = 'held' WHERE event_id = 'row'"); err != nil {
 				return err
 			}
 			select {

@@ -70,8 +70,8 @@ type variant struct {
 	noKey bool
 	// perInsert is how many runs one INSERT adds; 0 leaves it.
 	perInsert int
-	insert    func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error
-	finish    func(ctx context.Context, tx repository.Tx, rows []repository.Finish) error
+	insert    func(ctx context.Context, tx dbtest.Tx, rows []*entity.Execution) error
+	finish    func(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) error
 }
 
 // contestant is a variant with its store and its figures.
@@ -152,7 +152,7 @@ func median(values []float64) float64 {
 func (c *contestant) prepare(b *testing.B) {
 	b.Helper()
 	if c.perInsert > 0 {
-		persistence.SetInsertRows(c.store, c.perInsert)
+		c.store.Dialect.InsertRows = c.perInsert
 	}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	c.cursors = slices.Repeat([]time.Time{start}, benchJobs)
@@ -166,8 +166,8 @@ func (c *contestant) prepare(b *testing.B) {
 		}))
 	}
 	for _, statement := range c.setup {
-		require.NoError(b, c.store.Write(b.Context(), repository.LaneAPI, "prepare", func(ctx context.Context, tx repository.Tx) error {
-			_, err := persistence.Exec(ctx, tx, statement)
+		require.NoError(b, dbtest.Write(b.Context(), c.store, repository.LaneAPI, "prepare", func(ctx context.Context, tx dbtest.Tx) error {
+			_, err := tx.Exec(ctx, statement)
 			return err
 		}))
 	}
@@ -239,7 +239,7 @@ func (c *contestant) life(ctx context.Context, worker, workers, batch int) error
 			StartTime: at.Add(time.Millisecond), EndTime: at.Add(time.Duration(2+i%50) * time.Millisecond), Duration: time.Duration(1+i%50) * time.Millisecond, Progress: 100,
 		}
 	}
-	err := c.store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
+	err := dbtest.Write(ctx, c.store, repository.LaneFire, "fire", func(ctx context.Context, tx dbtest.Tx) error {
 		moved, _, err := tx.Jobs.Move(ctx, moves)
 		if err != nil {
 			return err
@@ -252,7 +252,7 @@ func (c *contestant) life(ctx context.Context, worker, workers, batch int) error
 	if err != nil {
 		return err
 	}
-	return c.store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
+	return dbtest.Write(ctx, c.store, repository.LaneComplete, "complete", func(ctx context.Context, tx dbtest.Tx) error {
 		if c.finish != nil {
 			return c.finish(ctx, tx, finishes)
 		}
@@ -264,7 +264,7 @@ func (c *contestant) life(ctx context.Context, worker, workers, batch int) error
 	})
 }
 
-func (c *contestant) insertRows(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+func (c *contestant) insertRows(ctx context.Context, tx dbtest.Tx, rows []*entity.Execution) error {
 	if c.insert != nil {
 		return c.insert(ctx, tx, rows)
 	}

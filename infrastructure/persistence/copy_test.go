@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/storecopy"
 )
 
 // rocket needs four bytes in UTF-8.
@@ -151,13 +152,13 @@ func same(t *testing.T, want, got map[string]any) {
 	}
 }
 
-func quiet(persistence.Copied) {}
+func quiet(storecopy.Progress) {}
 
 func TestACopyHoldsEverything(t *testing.T) {
 	dbtest.NeedMySQL(t)
 	from, to, want := standalone(t)
-	done := map[string]persistence.Copied{}
-	r, err := persistence.Copy(t.Context(), from, to, func(c persistence.Copied) { done[c.Table] = c })
+	done := map[string]storecopy.Progress{}
+	r, err := storecopy.Copy(t.Context(), from.Config, to.Config, func(c storecopy.Progress) { done[c.Table] = c })
 	require.NoError(t, err)
 	require.EqualValues(t, 1, r.Secrets)
 	require.Contains(t, r.Nodes, "node-lost")
@@ -167,7 +168,7 @@ func TestACopyHoldsEverything(t *testing.T) {
 		require.Equal(t, c.Rows, c.Done, table)
 	}
 	same(t, want, everything(t, dbtest.Open(t, to)))
-	_, err = persistence.Copy(t.Context(), from, to, quiet)
+	_, err = storecopy.Copy(t.Context(), from.Config, to.Config, quiet)
 	require.ErrorContains(t, err, "holds data", "what was copied is never overwritten")
 }
 
@@ -175,7 +176,7 @@ func TestAnInterruptedCopyIsStartedOverAndNotServed(t *testing.T) {
 	dbtest.NeedMySQL(t)
 	from, to, want := standalone(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := persistence.Copy(ctx, from, to, func(c persistence.Copied) {
+	_, err := storecopy.Copy(ctx, from.Config, to.Config, func(c storecopy.Progress) {
 		if c.Table == "scheduler_job_execution" {
 			cancel()
 		}
@@ -183,7 +184,7 @@ func TestAnInterruptedCopyIsStartedOverAndNotServed(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = persistence.Open(t.Context(), to)
 	require.ErrorContains(t, err, "interrupted")
-	_, err = persistence.Copy(t.Context(), from, to, quiet)
+	_, err = storecopy.Copy(t.Context(), from.Config, to.Config, quiet)
 	require.NoError(t, err)
 	same(t, want, everything(t, dbtest.Open(t, to)))
 }
@@ -198,7 +199,7 @@ func TestACopyThatDiffersIsNotGood(t *testing.T) {
 	} {
 		db := dbtest.Raw(t, to)
 		changed := false
-		_, err := persistence.Copy(t.Context(), from, to, func(c persistence.Copied) {
+		_, err := storecopy.Copy(t.Context(), from.Config, to.Config, func(c storecopy.Progress) {
 			if c.Table == "scheduler_job_execution" && c.Done == c.Rows && !changed {
 				changed = true
 				_, err := db.ExecContext(t.Context(), change)

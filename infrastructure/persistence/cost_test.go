@@ -21,7 +21,7 @@ type cost struct {
 	// a node asks that at most once in half a second, however much it plans.
 	// wait records their runs as WAITING, where the node has no room, and claim
 	// takes them; fire records them as RUNNING at once; end stores how they ended.
-	scan, wait, claim, fire, end persistence.Traffic
+	scan, wait, claim, fire, end traffic
 }
 
 // TestWhatPlainExecutionsCost holds the hot path to its price. An addition is a
@@ -76,8 +76,8 @@ func TestWhatPlainExecutionsCost(t *testing.T) {
 	}
 }
 
-func price(statements, rows, values, bytes int) persistence.Traffic {
-	return persistence.Traffic{Statements: statements, Rows: rows, Values: values, Bytes: bytes}
+func price(statements, rows, values, bytes int) traffic {
+	return traffic{Statements: statements, Rows: rows, Values: values, Bytes: bytes}
 }
 
 // measured sends so many plain jobs through a node in one batch, once claimed
@@ -86,18 +86,17 @@ func price(statements, rows, values, bytes int) persistence.Traffic {
 func measured(t *testing.T, cfg persistence.Config, plain bool, jobs int) (c cost, ok bool) {
 	clock := clocktest.NewManual(enginetest.Noon)
 	cfg.Clock = clock
-	s := dbtest.Open(t, cfg)
-	meter := persistence.Metered(t, s, cfg, plain)
+	s, meter := metered(t, cfg, plain)
 	n := enginetest.On(t, s, enginetest.Options{Clock: clock, Slots: 4 * jobs, BatchSize: jobs, Linger: time.Hour})
 	for i := range jobs {
 		n.Add(t, enginetest.Job(fmt.Sprintf("plain-%03d", i), enginetest.Every(time.Minute)))
 	}
-	show := func(what string, sum persistence.Traffic, statements []string) persistence.Traffic {
+	show := func(what string, sum traffic, statements []string) traffic {
 		t.Logf("%s: %+v\n\t%s", what, sum, strings.Join(shortened(statements), "\n\t"))
 		return sum
 	}
-	reads := func(what string) persistence.Traffic { sum, all := meter.Reads(); return show(what, sum, all) }
-	writes := func(what string) persistence.Traffic {
+	reads := func(what string) traffic { sum, all := meter.Reads(); return show(what, sum, all) }
+	writes := func(what string) traffic {
 		sum, all := meter.Transactions()
 		meter.Reset()
 		return show(what, sum, all)

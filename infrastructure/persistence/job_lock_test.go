@@ -9,7 +9,6 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
@@ -22,7 +21,7 @@ func TestMovesLeaveOutWhatIsLocked(t *testing.T) {
 			cfg := dbtest.MySQL(t)
 			s := dbtest.Open(t, cfg)
 			if waits {
-				persistence.SetNoWait(s, "")
+				s.Dialect.NoWait = ""
 			}
 			ids := []string{"job-1", "job-2", "job-3"}
 			now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

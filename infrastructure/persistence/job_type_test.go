@@ -29,11 +29,11 @@ func TestTheStoreKeepsTheFormerNameOfCommands(t *testing.T) {
 			return tx.Jobs.Insert(ctx, jobs...)
 		}))
 		var column, version string
-		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "look", func(ctx context.Context, tx repository.Tx) (err error) {
-			if column, err = persistence.QueryText(ctx, tx, "SELECT job_type FROM scheduler_job_definition WHERE id = 'COMMAND'"); err != nil {
+		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "look", func(ctx context.Context, tx dbtest.Tx) (err error) {
+			if column, err = tx.QueryText(ctx, "SELECT job_type FROM scheduler_job_definition WHERE id = 'COMMAND'"); err != nil {
 				return err
 			}
-			version, err = persistence.QueryText(ctx, tx, "SELECT definition FROM scheduler_job_version WHERE job_id = 'COMMAND'")
+			version, err = tx.QueryText(ctx, "SELECT definition FROM scheduler_job_version WHERE job_id = 'COMMAND'")
 			return err
 		}))
 		require.Equal(t, "CRON", column)

@@ -53,8 +53,8 @@ func TestAVersionHoldsWhatPeopleWroteOfAJob(t *testing.T) {
 			return tx.Jobs.Insert(ctx, whole, least)
 		}))
 		for id, want := range map[string]string{"whole": storedVersion, "least": storedLeast} {
-			require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "look", func(ctx context.Context, tx repository.Tx) error {
-				got, err := persistence.QueryText(ctx, tx, "SELECT definition FROM scheduler_job_version WHERE job_id = '"+id+"'")
+			require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "look", func(ctx context.Context, tx dbtest.Tx) error {
+				got, err := tx.QueryText(ctx, "SELECT definition FROM scheduler_job_version WHERE job_id = '"+id+"'")
 				require.Equal(t, want, got)
 				return err
 			}))

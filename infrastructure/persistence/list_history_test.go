@@ -13,6 +13,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // historyJobs is how many jobs the runs belong to.
@@ -34,20 +36,20 @@ func fillHistory(t testing.TB, s *persistence.Store, rows int) history {
 	t.Helper()
 	const batch = 5000
 	h := history{t: t, rows: rows}
-	each := func(n int, fn func(ctx context.Context, tx repository.Tx, from, to int) error) {
+	each := func(n int, fn func(ctx context.Context, tx dbtest.Tx, from, to int) error) {
 		for from := 0; from < n; from += batch {
-			require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "fill", func(ctx context.Context, tx repository.Tx) error {
+			require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "fill", func(ctx context.Context, tx dbtest.Tx) error {
 				return fn(ctx, tx, from, min(from+batch, n))
 			}))
 		}
 	}
-	each(max(rows/10, historyJobs+2), func(ctx context.Context, tx repository.Tx, from, to int) error {
+	each(max(rows/10, historyJobs+2), func(ctx context.Context, tx dbtest.Tx, from, to int) error {
 		return tx.Jobs.Insert(ctx, numbered(from, to, h.job)...)
 	})
-	each(rows, func(ctx context.Context, tx repository.Tx, from, to int) error {
+	each(rows, func(ctx context.Context, tx dbtest.Tx, from, to int) error {
 		return tx.Executions.Insert(ctx, numbered(from, to, h.run))
 	})
-	each(rows/10, func(ctx context.Context, tx repository.Tx, from, to int) error {
+	each(rows/10, func(ctx context.Context, tx dbtest.Tx, from, to int) error {
 		return tx.Records.AddDeadLetters(ctx, numbered(from, to, h.letter))
 	})
 	each(rows/10, h.audit)
@@ -111,15 +113,15 @@ func (h history) letter(n int) entity.DeadLetter {
 	return entity.DeadLetter{ExecutionID: e.ID, JobID: e.JobID, Reason: entity.ReasonHTTPStatus, Message: "the target answered 500", CreateTime: h.at(10 * n)}
 }
 
-func (h history) audit(ctx context.Context, tx repository.Tx, from, to int) error {
+func (h history) audit(ctx context.Context, tx dbtest.Tx, from, to int) error {
 	for ; from < to; from += 500 {
 		var args []any
 		for n := from; n < from+500; n++ {
 			at := h.at(n)
-			args = append(args, identity.ExecutionID(at, "audit", "", n), persistence.StampText(at), fmt.Sprintf("user-%d", n%10), "PUT /jobs/:id", fmt.Sprintf("job %d", n%1000), 200)
+			args = append(args, identity.ExecutionID(at, "audit", "", n), sqldb.TimeText(at), fmt.Sprintf("user-%d", n%10), "PUT /jobs/:id", fmt.Sprintf("job %d", n%1000), 200)
 		}
 		rows := strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?),", 500), ",")
-		if _, err := persistence.Exec(ctx, tx, "INSERT INTO scheduler_audit_log (id, create_time, user_id, action, object, status) VALUES "+rows, args...); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO scheduler_audit_log (id, create_time, user_id, action, object, status) VALUES "+rows, args...); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 func TestAFilteredListReadsWindowByWindow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
 		s := dbtest.Open(t, cfg)
-		persistence.SetScanWindow(s, 10)
+		s.Dialect.ScanWindow = 10
 		var rows []*entity.Execution
 		var failed []string
 		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -72,7 +72,7 @@ func TestAPageOfARareFilterEndsWithItsBudget(t *testing.T) {
 			}
 		}
 		s := dbtest.Open(t, cfg)
-		persistence.SetScanWindow(s, 10)
+		s.Dialect.ScanWindow = 10
 		h := history{t: t, rows: 1000}
 		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 			return tx.Executions.Insert(ctx, numbered(0, h.rows, h.run))
@@ -96,7 +96,7 @@ func TestAPageOfARareFilterEndsWithItsBudget(t *testing.T) {
 func TestLiveRunsAreListedFromTheClaimIndex(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
 		s := dbtest.Open(t, cfg)
-		persistence.SetScanWindow(s, 10)
+		s.Dialect.ScanWindow = 10
 		h := history{t: t, rows: 1000}
 		runs := numbered(0, h.rows, h.run)
 		for n, key := range []entity.ClaimKey{entity.ReadyKey(5, h.at(0)), entity.ParkedKey(h.at(0)), entity.QueuedKey("j", 1)} {

@@ -51,10 +51,10 @@ func longQueue(t *testing.T, s *persistence.Store, jobID string, fires int) []en
 }
 
 // rowsRead is how many rows the session of a transaction has read so far.
-func rowsRead(ctx context.Context, t *testing.T, tx repository.Tx) int {
+func rowsRead(ctx context.Context, t *testing.T, tx dbtest.Tx) int {
 	t.Helper()
 	for _, table := range []string{"information_schema.SESSION_STATUS", "performance_schema.session_status"} { // MariaDB, MySQL
-		text, err := persistence.QueryText(ctx, tx, "SELECT CAST(SUM(VARIABLE_VALUE) AS CHAR) FROM "+table+
+		text, err := tx.QueryText(ctx, "SELECT CAST(SUM(VARIABLE_VALUE) AS CHAR) FROM "+table+
 			" WHERE VARIABLE_NAME IN ('Handler_read_first', 'Handler_read_key', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_last')")
 		if err == nil {
 			n, err := strconv.Atoi(text)
@@ -76,43 +76,43 @@ func TestALongQueueIsNotRead(t *testing.T) {
 	some := live[1000:1500]
 	for _, c := range []struct {
 		name string
-		do   func(ctx context.Context, tx repository.Tx) error
+		do   func(ctx context.Context, tx dbtest.Tx) error
 		most int
 	}{
-		{"count", func(ctx context.Context, tx repository.Tx) error {
+		{"count", func(ctx context.Context, tx dbtest.Tx) error {
 			counts, err := tx.LiveFires.Count(ctx, []string{"long", "other"})
 			require.Equal(t, repository.FireCount{Active: 1, FirstQueued: 2}, counts["long"])
 			return err
 		}, 20},
-		{"the first that waits", func(ctx context.Context, tx repository.Tx) error {
+		{"the first that waits", func(ctx context.Context, tx dbtest.Tx) error {
 			fires, err := tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: "long", Limit: 1}, {JobID: "other", Limit: 1}})
 			require.Len(t, fires, 2)
 			return err
 		}, 20},
-		{"its runs", func(ctx context.Context, tx repository.Tx) error {
+		{"its runs", func(ctx context.Context, tx dbtest.Tx) error {
 			rows, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{entity.QueuedKey("long", 2)})
 			require.Len(t, rows, 1)
 			return err
 		}, 20},
-		{"the runs of an active fire", func(ctx context.Context, tx repository.Tx) error {
+		{"the runs of an active fire", func(ctx context.Context, tx dbtest.Tx) error {
 			rows, err := tx.LiveFires.RowsOf(ctx, live[0])
 			require.Len(t, rows, 1)
 			return err
 		}, 20},
-		{"the runs of a queued fire", func(ctx context.Context, tx repository.Tx) error {
+		{"the runs of a queued fire", func(ctx context.Context, tx dbtest.Tx) error {
 			rows, err := tx.LiveFires.RowsOf(ctx, live[2000])
 			require.Len(t, rows, 1)
 			return err
 		}, 20},
-		{"some of them", func(ctx context.Context, tx repository.Tx) error {
+		{"some of them", func(ctx context.Context, tx dbtest.Tx) error {
 			fires, err := tx.LiveFires.Some(ctx, some)
 			require.Len(t, fires, len(some))
 			return err
 		}, 3 * len(some)},
-		{"let some go", func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, some) }, 3 * len(some)},
-		{"give up their places", func(ctx context.Context, tx repository.Tx) error { return tx.Groups.Release(ctx, some) }, 3 * len(some)},
+		{"let some go", func(ctx context.Context, tx dbtest.Tx) error { return tx.LiveFires.Delete(ctx, some) }, 3 * len(some)},
+		{"give up their places", func(ctx context.Context, tx dbtest.Tx) error { return tx.Groups.Release(ctx, some) }, 3 * len(some)},
 	} {
-		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
 			before := rowsRead(ctx, t, tx)
 			if err := c.do(ctx, tx); err != nil {
 				return err

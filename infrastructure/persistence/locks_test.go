@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock/locktest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 func TestSQLiteKeepsTheContractOfLocks(t *testing.T) {
@@ -46,15 +47,15 @@ func requireReadable(t *testing.T, s *persistence.Store) {
 	_, _, err = s.Locks.TryLock(t.Context(), "ends with a space ", "node-1#7", time.Minute)
 	require.NoError(t, err)
 	read := func(query string, args ...any) (text string) {
-		write := func(ctx context.Context, tx repository.Tx) (err error) {
-			text, err = persistence.QueryText(ctx, tx, query, args...)
+		write := func(ctx context.Context, tx dbtest.Tx) (err error) {
+			text, err = tx.QueryText(ctx, query, args...)
 			return err
 		}
-		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", write))
+		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "test", write))
 		return text
 	}
 	require.Equal(t, "node-1#7", read("SELECT node_id FROM scheduler_job_lock WHERE lock_key = 'retention'"))
-	require.Equal(t, persistence.StampText(lease.Until), read("SELECT expire_time FROM scheduler_job_lock WHERE lock_key = 'retention'"))
+	require.Equal(t, sqldb.TimeText(lease.Until), read("SELECT expire_time FROM scheduler_job_lock WHERE lock_key = 'retention'"))
 	holder := func(name string) string {
 		holder, err := s.Locks.Holder(t.Context(), name)
 		require.NoError(t, err)

@@ -20,8 +20,8 @@ func TestANodeOfTheFormerReleasePublishesNothing(t *testing.T) {
 		handlers := []string{"settle"}
 		_, err := s.Register(t.Context(), entity.Node{ID: "n1", Slots: 8, CommandSlots: 2, Handlers: handlers, HandlersHash: entity.HandlersHash(handlers)})
 		require.NoError(t, err)
-		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
-			_, err := persistence.Exec(ctx, tx, "UPDATE scheduler_node_registry SET epoch = epoch + 1, slots = 7, status = 'UP' WHERE id = 'n1'")
+		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
+			_, err := tx.Exec(ctx, "UPDATE scheduler_node_registry SET epoch = epoch + 1, slots = 7, status = 'UP' WHERE id = 'n1'")
 			return err
 		}))
 		for range 2 {

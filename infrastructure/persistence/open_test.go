@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,141 +15,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
-
-// newer makes the schema one of a release to come, which serves programs from a
-// version on; nothing is said of that where oldest is 0.
-func newer(t *testing.T, cfg persistence.Config, oldest int) {
-	t.Helper()
-	s := dbtest.Open(t, cfg)
-	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
-		if _, err := persistence.Exec(ctx, tx, "INSERT INTO scheduler_schema_version (version_id, is_applied) VALUES (99999, 1)"); err != nil {
-			return err
-		}
-		if oldest == 0 {
-			_, err := persistence.Exec(ctx, tx, "DELETE FROM scheduler_schema_compat")
-			return err
-		}
-		_, err := persistence.Exec(ctx, tx, "UPDATE scheduler_schema_compat SET min_version = ?", oldest)
-		return err
-	}))
-}
-
-func TestANewerSchemaIsRefusedUnlessItServesThisProgram(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
-		for _, oldest := range []int{99999, 0} {
-			newer(t, cfg, oldest)
-			for _, auto := range []bool{true, false} {
-				cfg.AutoMigrate = auto
-				_, err := persistence.Open(t.Context(), cfg)
-				require.ErrorContains(t, err, "version 99999, newer than this program")
-				require.False(t, persistence.Waitable(err))
-			}
-			require.NoError(t, pretend(t, cfg))
-			cfg.AutoMigrate = true
-		}
-	})
-}
-
-// pretend takes the release to come back.
-func pretend(t *testing.T, cfg persistence.Config) error {
-	t.Helper()
-	driver, dsn := "mysql", cfg.DSN
-	if cfg.Path != "" {
-		driver, dsn = "sqlite", cfg.Path
-	}
-	db, err := sql.Open(driver, dsn)
-	require.NoError(t, err)
-	defer db.Close()
-	_, err = db.ExecContext(t.Context(), "DELETE FROM scheduler_schema_version WHERE version_id = 99999")
-	return err
-}
-
-func TestANewerSchemaThatServesThisProgramIsServed(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
-		newer(t, cfg, 31)
-		for _, auto := range []bool{true, false} {
-			cfg.AutoMigrate = auto
-			require.NoError(t, dbtest.Open(t, cfg).Ping(t.Context()))
-		}
-		m, err := persistence.OpenMigrator(t.Context(), cfg)
-		require.NoError(t, err)
-		defer m.Close()
-		applied, err := m.Up(t.Context())
-		require.NoError(t, err)
-		require.Empty(t, applied)
-		_, err = m.Down(t.Context())
-		require.ErrorContains(t, err, "undo it with the program that made it")
-	})
-}
-
-func TestAnOlderSchemaIsRefusedWithoutAutoMigrate(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
-		require.NoError(t, dbtest.Open(t, cfg).Ping(t.Context()))
-		m, err := persistence.OpenMigrator(t.Context(), cfg)
-		require.NoError(t, err)
-		defer m.Close()
-		schema, err := persistence.ReadSchema(t.Context(), cfg)
-		require.NoError(t, err)
-		states := schema.Migrations
-		undone, err := m.Down(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, states[len(states)-1].Name, undone.Name, "the latest")
-		cfg.AutoMigrate = false
-		_, err = persistence.Open(t.Context(), cfg)
-		require.ErrorContains(t, err, "migrate up")
-		require.True(t, persistence.Waitable(err), "somebody else may do it")
-		applied, err := m.Up(t.Context())
-		require.NoError(t, err)
-		require.Len(t, applied, 1)
-		schema, err = persistence.ReadSchema(t.Context(), cfg)
-		require.NoError(t, err)
-		require.Empty(t, schema.Pending())
-		dbtest.Open(t, cfg)
-	})
-}
-
-func TestEveryMigrationCanBeUndone(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
-		m, err := persistence.OpenMigrator(t.Context(), cfg)
-		require.NoError(t, err)
-		defer m.Close()
-		for range 2 {
-			_, err = m.Up(t.Context())
-			require.NoError(t, err)
-			schema, err := persistence.ReadSchema(t.Context(), cfg)
-			require.NoError(t, err)
-			for range schema.Migrations {
-				_, err = m.Down(t.Context())
-				require.NoError(t, err)
-			}
-		}
-	})
-}
-
-func TestNodesMayStartTogetherOnAnEmptyStore(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
-		if cfg.Path != "" {
-			cfg.Path = filepath.Join(t.TempDir(), "fresh.db")
-		}
-		const nodes = 4
-		errs := make([]error, nodes)
-		var wg sync.WaitGroup
-		for i := range nodes {
-			wg.Go(func() {
-				s, err := persistence.Open(t.Context(), cfg)
-				if err == nil {
-					err = s.Close()
-				}
-				errs[i] = err
-			})
-		}
-		wg.Wait()
-		for _, err := range errs {
-			require.NoError(t, err)
-		}
-	})
-}
 
 func TestFilesThatCannotBeUsedAreExplained(t *testing.T) {
 	dir := t.TempDir()
@@ -168,7 +34,7 @@ func TestFilesThatCannotBeUsedAreExplained(t *testing.T) {
 		dir:                                    "check that its directory exists",
 		"":                                     "no path",
 	} {
-		_, err := persistence.Open(t.Context(), persistence.Config{Driver: "sqlite", Path: path, AutoMigrate: true})
+		_, err := persistence.Open(t.Context(), persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: path}, AutoMigrate: true})
 		require.ErrorContains(t, err, want, path)
 	}
 	left, err := os.ReadFile(garbage)
@@ -179,22 +45,22 @@ func TestFilesThatCannotBeUsedAreExplained(t *testing.T) {
 func TestPathsMayHoldAnything(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ä dir with ? & # % 'quote'", "db.db")
 	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
-	dbtest.Open(t, persistence.Config{Driver: "sqlite", Path: path, AutoMigrate: true})
+	dbtest.Open(t, persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: path}, AutoMigrate: true})
 	_, err := os.Stat(path)
 	require.NoError(t, err)
 }
 
 func TestWrongSettingsAreNamed(t *testing.T) {
-	for want, cfg := range map[string]persistence.Config{
+	for want, cfg := range map[string]sqldb.Config{
 		"store.driver":      {Driver: "postgres"},
-		"store.synchronous": {Driver: "sqlite", Path: filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF", AutoMigrate: true},
+		"store.synchronous": {Driver: "sqlite", Path: filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF"},
 		"store.dsn (PS_STORE_DSN) is not of the form": {Driver: "mysql", DSN: "::"},
 		"names no database":                           {Driver: "mysql", DSN: "u:p@tcp(127.0.0.1:1)/"},
 	} {
-		_, err := persistence.Open(t.Context(), cfg)
+		_, err := persistence.Open(t.Context(), persistence.Config{Config: cfg, AutoMigrate: true})
 		require.ErrorContains(t, err, want)
 	}
-	_, err := persistence.Open(t.Context(), persistence.Config{Driver: "mysql", DSN: "u:secret@tcp(127.0.0.1:1)/db"})
+	_, err := persistence.Open(t.Context(), persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: "u:secret@tcp(127.0.0.1:1)/db"}})
 	require.True(t, apperror.Is(err, apperror.KindUnavailable))
 	require.NotContains(t, err.Error(), "audit")
 }
@@ -224,13 +90,13 @@ func TestSessionsOfMySQLAreSetUp(t *testing.T) {
 		if strings.Contains(s.Info().Version, "MariaDB") { // MySQL 8 has no such time-out
 			want["idle_transaction_timeout"] = "10"
 		}
-		require.NoError(t, s.Write(c.ctx, repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
-			isolation, err := persistence.QueryText(ctx, tx, `SELECT VARIABLE_VALUE FROM information_schema.SESSION_VARIABLES WHERE VARIABLE_NAME IN ('TX_ISOLATION', 'TRANSACTION_ISOLATION')`)
+		require.NoError(t, dbtest.Write(c.ctx, s, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
+			isolation, err := tx.QueryText(ctx, `SELECT VARIABLE_VALUE FROM information_schema.SESSION_VARIABLES WHERE VARIABLE_NAME IN ('TX_ISOLATION', 'TRANSACTION_ISOLATION')`)
 			if err == nil { // MySQL 8 keeps the table elsewhere
 				require.Equal(t, "READ-COMMITTED", isolation)
 			}
 			for variable, value := range want {
-				got, err := persistence.QueryText(ctx, tx, "SELECT @@SESSION."+variable)
+				got, err := tx.QueryText(ctx, "SELECT @@SESSION."+variable)
 				require.NoError(t, err)
 				require.Equal(t, value, got, "%s of %s sessions", variable, name)
 			}
@@ -249,21 +115,21 @@ func TestAnIdleTransactionIsEndedByTheServer(t *testing.T) {
 	}
 	insert := "INSERT INTO scheduler_job_group (name, create_time) VALUES ('held', '2026-01-01 00:00:00.000')"
 	times := 0
-	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "idle", func(ctx context.Context, tx repository.Tx) error {
+	require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "idle", func(ctx context.Context, tx dbtest.Tx) error {
 		if times++; times > 1 {
 			return nil // a transaction whose connection has gone begins anew
 		}
-		_, err := persistence.Exec(ctx, tx, "SET SESSION idle_transaction_timeout = 1")
+		_, err := tx.Exec(ctx, "SET SESSION idle_transaction_timeout = 1")
 		require.NoError(t, err)
-		_, err = persistence.Exec(ctx, tx, insert)
+		_, err = tx.Exec(ctx, insert)
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
-			return s.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
-				_, err := persistence.Exec(ctx, tx, insert)
+			return dbtest.Write(t.Context(), s, repository.LaneFire, "test", func(ctx context.Context, tx dbtest.Tx) error {
+				_, err := tx.Exec(ctx, insert)
 				return err
 			}) == nil
 		}, 20*time.Second, 50*time.Millisecond, "the row is free, although its transaction has not ended")
-		_, err = persistence.QueryText(ctx, tx, "SELECT 1")
+		_, err = tx.QueryText(ctx, "SELECT 1")
 		require.Error(t, err)
 		return err
 	}))
@@ -277,7 +143,7 @@ func TestACrashLosesNothingCommitted(t *testing.T) {
 	_, err := s.Register(t.Context(), nodeOf("n1"))
 	require.NoError(t, err)
 	// What a killed process leaves behind: the file and its log, as they are.
-	copied := persistence.Config{Driver: "sqlite", Path: filepath.Join(t.TempDir(), "copy.db")}
+	copied := persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: filepath.Join(t.TempDir(), "copy.db")}}
 	for _, suffix := range []string{"", "-wal"} {
 		data, err := os.ReadFile(cfg.Path + suffix)
 		require.NoError(t, err)

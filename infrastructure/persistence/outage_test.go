@@ -240,8 +240,8 @@ func TestARowThatIsLockedForLongIsUnavailable(t *testing.T) {
 	locked, release := make(chan struct{}), make(chan struct{})
 	held := make(chan error, 1)
 	go func() {
-		held <- holder.Write(context.Background(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
-			_, err := persistence.Exec(ctx, tx, "UPDATE scheduler_node_registry SET running = running + 1")
+		held <- dbtest.Write(context.Background(), holder, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
+			_, err := tx.Exec(ctx, "UPDATE scheduler_node_registry SET running = running + 1")
 			close(locked)
 			<-release
 			return err

@@ -1,7 +1,8 @@
-// Package persistence is the store: GORM and, on the hot path, batched SQL
-// over one schema in SQLite or MySQL/MariaDB. It implements the interfaces of
-// domain/repository; one contract suite (package persistencetest) runs against
-// both stores. What the tables and their indexes cost is measured in
+// Package persistence is the store: one schema in SQLite or MySQL/MariaDB. It
+// implements the interfaces of domain/repository. Package sqldb connects, engine
+// and access hold the tables, migrate and storecopy change and copy them. One
+// contract suite (package persistencetest) runs against both stores. What the
+// tables and their indexes cost is measured in
 // docs/adr/0001-execution-table-and-indexes.md.
 package persistence
 
@@ -10,12 +11,24 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/access"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
+
+// Config says which store to open, and what to do about its schema.
+type Config struct {
+	sqldb.Config
+	// AutoMigrate brings the schema up to date at Open. Without it an older
+	// schema is refused.
+	AutoMigrate bool
+}
 
 // The repositories of a store by what they are for.
 type (
-	engineTables = EngineTables
-	accessTables = AccessTables
+	engineTables = engine.Tables
+	accessTables = access.Tables
 )
 
 // Store is an open store. It implements every interface of domain/repository
@@ -23,9 +36,9 @@ type (
 // and Locker, whose names say too little alone. Those are Jobs, Executions and
 // Locks. Safe for concurrent use.
 type Store struct {
-	*core
+	*sqldb.Core
 	// aside asks over the connections of clock, locks and registry.
-	aside *core
+	aside *sqldb.Core
 	*engineTables
 	*accessTables
 }
@@ -35,32 +48,32 @@ type Store struct {
 // program. The error is an OpenError where a setting may be wrong; see Waitable
 // too. Close must be called on what is returned.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	ahead, err := PrepareSchema(ctx, cfg, cfg.AutoMigrate)
+	ahead, err := migrate.Prepare(ctx, cfg.Config, cfg.AutoMigrate)
 	if err != nil {
 		return nil, err
 	}
-	s, err := openCore(ctx, cfg)
+	s, err := sqldb.Open(ctx, cfg.Config)
 	if err != nil {
 		return nil, err
 	}
 	if ahead {
-		s.log.Warn("the store's schema is newer than this program, and serves it: other nodes run a newer version")
+		s.Log.Warn("the store's schema is newer than this program, and serves it: other nodes run a newer version")
 	}
-	aside := s.apart()
-	return &Store{core: s, aside: aside, engineTables: NewEngineTables(s, aside), accessTables: NewAccessTables(s)}, nil
+	aside := s.Aside()
+	return &Store{Core: s, aside: aside, engineTables: engine.NewTables(s, aside), accessTables: access.NewTables(s)}, nil
 }
 
 // Write implements repository.Store.
 func (s *Store) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
-	return s.changeWaiting(ctx, lane, name, lane <= repository.LaneComplete, func(ctx context.Context, c *conn) error {
-		return fn(ctx, NewTx(c))
+	return s.ChangeWaiting(ctx, lane, name, lane <= repository.LaneComplete, func(ctx context.Context, c *sqldb.Conn) error {
+		return fn(ctx, engine.NewTx(c))
 	})
 }
 
 // Beats opens the way of a node's beats. A statement may take each, a new
 // connection dial.
-func (s *Store) Beats(node string, each, dial time.Duration) (*Beats, error) {
-	return NewBeats(s.Nodes, node, each, dial)
+func (s *Store) Beats(node string, each, dial time.Duration) (*engine.Beats, error) {
+	return engine.NewBeats(s.Nodes, node, each, dial)
 }
 
 // Ping checks that the store answers; the error is of apperror.KindUnavailable
@@ -68,12 +81,12 @@ func (s *Store) Beats(node string, each, dial time.Duration) (*Beats, error) {
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := repository.Patient(ctx)
 	defer cancel()
-	_, err := collect(repository.WithPatience(ctx, 0), s.aside.read, "store.ping", "SELECT 1", nil, scanInt)
+	_, err := sqldb.Collect(repository.WithPatience(ctx, 0), s.aside.Pool, "store.ping", "SELECT 1", nil, sqldb.ScanInt)
 	return err
 }
 
 // StoreTime implements repository.TimeSource: the server's clock in UTC, to
 // the millisecond. SQLite has no server, so its time is the process's clock.
 func (s *Store) StoreTime(ctx context.Context) (time.Time, error) {
-	return s.aside.read.storeTime(ctx)
+	return s.aside.Pool.StoreTime(ctx)
 }

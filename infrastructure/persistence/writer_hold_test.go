@@ -14,7 +14,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
@@ -28,8 +27,7 @@ func TestNoTransactionGrowsWithWhatWaits(t *testing.T) {
 	const jobs, batch, said = 1000, 250, 2000
 	cfg, clock := dbtest.SQLite(t), clocktest.NewManual(enginetest.Noon)
 	cfg.Clock = clock
-	s := dbtest.Open(t, cfg)
-	meter := persistence.Metered(t, s, cfg, false)
+	s, meter := metered(t, cfg, false)
 	n := enginetest.On(t, s, enginetest.Options{Clock: clock, Slots: 2 * jobs, BatchSize: batch, Linger: time.Hour})
 	for i := range jobs {
 		n.Add(t, enginetest.Job(fmt.Sprintf("plain-%04d", i), enginetest.Every(365*24*time.Hour)))
@@ -45,12 +43,12 @@ func TestNoTransactionGrowsWithWhatWaits(t *testing.T) {
 	})
 	n.Start(t)
 	// held are the transactions since the last look: at least so many, each within its bounds.
-	held := func(what string, least int, most persistence.Traffic) {
+	held := func(what string, least int, most traffic) {
 		t.Helper()
-		all, top := meter.Each(), persistence.Traffic{}
+		all, top := meter.Each(), traffic{}
 		meter.Reset()
 		for _, tx := range all {
-			top = persistence.Traffic{
+			top = traffic{
 				Statements: max(top.Statements, tx.Statements), Rows: max(top.Rows, tx.Rows),
 				Values: max(top.Values, tx.Values), Bytes: max(top.Bytes, tx.Bytes),
 			}
@@ -71,14 +69,14 @@ func TestNoTransactionGrowsWithWhatWaits(t *testing.T) {
 		fired += some
 	}
 	n.Script.Await(t, jobs)
-	held("fires", jobs/batch, persistence.Traffic{Statements: 2*batch + 100, Rows: 2 * batch, Bytes: 1000 * batch})
+	held("fires", jobs/batch, traffic{Statements: 2*batch + 100, Rows: 2 * batch, Bytes: 1000 * batch})
 
 	require.NoError(t, n.Runner.FlushLogs(t.Context()))
-	held("logs", jobs*said>>18, persistence.Traffic{Statements: 200, Rows: 1000, Bytes: 400 << 10})
+	held("logs", jobs*said>>18, traffic{Statements: 200, Rows: 1000, Bytes: 400 << 10})
 
 	close(release)
 	ended(t, n, jobs)
-	held("ends", jobs/batch, persistence.Traffic{Statements: 2*batch + 100, Rows: 4 * batch, Bytes: 2000 * batch})
+	held("ends", jobs/batch, traffic{Statements: 2*batch + 100, Rows: 4 * batch, Bytes: 2000 * batch})
 
 	clock.Advance(100 * 24 * time.Hour)
 	old := maintenance.NewRetention(maintenance.RetentionDeps{
@@ -87,5 +85,5 @@ func TestNoTransactionGrowsWithWhatWaits(t *testing.T) {
 	gone, err := old.RunOnce(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, gone, jobs, "runs, and what they said")
-	held("retention", 5, persistence.Traffic{Statements: 20, Rows: 1200, Bytes: 200 << 10})
+	held("retention", 5, traffic{Statements: 20, Rows: 1200, Bytes: 200 << 10})
 }

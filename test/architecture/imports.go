@@ -18,6 +18,8 @@ type layer struct {
 
 const everything = "*"
 
+const persistence = "infrastructure/persistence"
+
 // layers is the house of the design: api → application → domain ← infrastructure.
 // A directory stands before the one it lies in.
 var layers = []layer{
@@ -29,6 +31,12 @@ var layers = []layer{
 	{dir: "application", sees: []string{"domain"}, not: []string{
 		"database/sql", "net/http", "gorm.io", "github.com/gin-gonic", "github.com/redis", "github.com/segmentio/kafka-go",
 	}},
+	// The rooms of the store: connections below, then tables and schema, the store on top.
+	{dir: persistence + "/sqldb", sees: []string{"domain", "infrastructure/failpoint"}},
+	{dir: persistence + "/migrate", sees: []string{"domain", "sql", persistence + "/sqldb"}},
+	{dir: persistence + "/storecopy", sees: []string{"domain", persistence + "/migrate", persistence + "/sqldb"}},
+	{dir: persistence + "/access", sees: []string{"domain", persistence + "/sqldb"}},
+	{dir: persistence + "/engine", sees: []string{"domain", "infrastructure/failpoint", persistence + "/sqldb"}},
 	{dir: "infrastructure", sees: []string{"domain", "sdk", "sql"}},
 	{dir: "api", sees: []string{"application", "domain"}, not: []string{"database/sql", "gorm.io"}},
 	{dir: "sql"},

@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
@@ -28,7 +29,7 @@ func event(ctx context.Context, s *persistence.Store, id string, before func()) 
 func TestPatienceBoundsReadsTransactionsAndCommits(t *testing.T) {
 	dbtest.NeedMySQL(t)
 	dsn, p := behind(t)
-	s := dbtest.Open(t, persistence.Config{Driver: "mysql", DSN: dsn, AutoMigrate: true, MaxConns: 3})
+	s := dbtest.Open(t, persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: dsn, MaxConns: 3}, AutoMigrate: true})
 	ctx := repository.WithPatience(t.Context(), 500*time.Millisecond)
 	silently := func() { p.Set(rig.BlackHole) }
 	for what, do := range map[string]func() error{

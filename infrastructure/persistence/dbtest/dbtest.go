@@ -16,7 +16,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // The environment of the tests. The user of the DSN must be allowed to create
@@ -67,7 +70,7 @@ var template = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "template.db")
-	s, err := persistence.Open(context.Background(), persistence.Config{Driver: "sqlite", Path: path, AutoMigrate: true})
+	s, err := persistence.Open(context.Background(), persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: path}, AutoMigrate: true})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func SQLite(t testing.TB) persistence.Config {
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "scheduler.db")
 	require.NoError(t, os.WriteFile(path, data, 0o600))
-	return persistence.Config{Driver: "sqlite", Path: path, Synchronous: "NORMAL", AutoMigrate: true}
+	return persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: path, Synchronous: "NORMAL"}, AutoMigrate: true}
 }
 
 // MySQL is the configuration of a scratch database, which is dropped at the
@@ -105,7 +108,7 @@ func MySQL(t testing.TB) persistence.Config {
 		require.NoError(t, admin.Close())
 	})
 	cfg.DBName = name
-	return persistence.Config{Driver: "mysql", DSN: cfg.FormatDSN(), AutoMigrate: true}
+	return persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: cfg.FormatDSN()}, AutoMigrate: true}
 }
 
 // Open opens a store and closes it at the end of the test.
@@ -133,4 +136,32 @@ func Raw(t testing.TB, cfg persistence.Config) *sql.DB {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db
+}
+
+// Tx is a transaction with a way around its repositories, for measurements and
+// for looking behind them.
+type Tx struct {
+	repository.Tx
+	conn *sqldb.Conn
+}
+
+// Write is Store.Write with a Tx.
+func Write(ctx context.Context, s *persistence.Store, lane repository.Lane, name string, fn func(ctx context.Context, tx Tx) error) error {
+	return s.ChangeWaiting(ctx, lane, name, lane <= repository.LaneComplete, func(ctx context.Context, c *sqldb.Conn) error {
+		return fn(ctx, Tx{Tx: engine.NewTx(c), conn: c})
+	})
+}
+
+// Exec runs a bare statement and returns how many rows it found.
+func (tx Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	return tx.conn.Exec(ctx, "test", query, args...)
+}
+
+// QueryText reads one value; it is empty where there is no row.
+func (tx Tx) QueryText(ctx context.Context, query string, args ...any) (string, error) {
+	rows, err := sqldb.Collect(ctx, tx.conn, "test", query, args, sqldb.ScanText)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return rows[0], nil
 }

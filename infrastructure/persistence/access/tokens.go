@@ -1,0 +1,153 @@
+package access
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// Tokens keeps API tokens: repository.Tokens.
+type Tokens struct{ s *sqldb.Core }
+
+// tokenRow is a row of scheduler_api_token.
+type tokenRow struct {
+	ID         string `gorm:"column:id;primaryKey"`
+	UserID     string
+	Name       string
+	TokenHash  string
+	Scopes     *string
+	ExpiresAt  sqldb.DBTime
+	LastUsedAt sqldb.DBTime
+	CreateTime sqldb.DBTime
+}
+
+// TableName implements GORM's Tabler.
+func (tokenRow) TableName() string { return "scheduler_api_token" }
+
+func (r tokenRow) entity() (entity.Token, error) {
+	t := entity.Token{
+		ID: r.ID, UserID: r.UserID, Name: r.Name, Hash: r.TokenHash,
+		ExpiresAt: r.ExpiresAt.Time(), LastUsedAt: r.LastUsedAt.Time(), CreateTime: r.CreateTime.Time(),
+	}
+	if r.Scopes == nil {
+		return t, nil
+	}
+	// Scopes that cannot be read must not widen what the token may do.
+	return t, json.Unmarshal([]byte(*r.Scopes), &t.Scopes)
+}
+
+// AddToken implements repository.Tokens.
+func (r *Tokens) AddToken(ctx context.Context, t entity.Token, most int) error {
+	row := tokenRow{
+		ID: t.ID, UserID: t.UserID, Name: t.Name, TokenHash: t.Hash,
+		ExpiresAt: sqldb.DBTime(t.ExpiresAt), LastUsedAt: sqldb.DBTime(t.LastUsedAt), CreateTime: sqldb.DBTime(t.CreateTime),
+	}
+	if t.Scopes != nil {
+		scopes, err := json.Marshal(t.Scopes)
+		if err != nil {
+			return err
+		}
+		text := string(scopes)
+		row.Scopes = &text
+	}
+	return r.s.Change(ctx, repository.LaneAPI, "token-add", func(ctx context.Context, c *sqldb.Conn) error {
+		// The lock makes calls of one user count one after the other.
+		if _, err := sqldb.Collect(ctx, c, "user.lock", "SELECT id FROM scheduler_user WHERE id = ?"+c.Dialect.ForUpdate, []any{t.UserID}, sqldb.ScanText); err != nil {
+			return err
+		}
+		n, err := sqldb.Collect(ctx, c, "token.count", "SELECT COUNT(*) FROM scheduler_api_token WHERE user_id = ? AND expires_at > ?",
+			[]any{t.UserID, sqldb.TimeArg(t.CreateTime)}, sqldb.ScanInt)
+		switch {
+		case err != nil:
+			return err
+		case int(n[0]) >= most:
+			return apperror.Conflict("too_many_tokens", "you have %d API tokens, and may have no more; revoke one that you do not need", n[0])
+		}
+		return c.GORM(ctx, "token.insert").Create(&row).Error
+	})
+}
+
+// TokenByHash implements repository.Tokens.
+func (r *Tokens) TokenByHash(ctx context.Context, hash string, now time.Time) (entity.Token, error) {
+	unknown := apperror.NotFound("token", "given")
+	if !sqldb.IsASCII(hash) {
+		return entity.Token{}, unknown
+	}
+	var row tokenRow
+	err := r.s.Pool.GORM(ctx, "token.get").Where("token_hash = ? AND expires_at > ?", hash, sqldb.TimeText(now)).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return entity.Token{}, unknown
+	}
+	if err != nil {
+		return entity.Token{}, err
+	}
+	return row.entity()
+}
+
+// ListTokens implements repository.Tokens.
+func (r *Tokens) ListTokens(ctx context.Context, userID string, p repository.Page) ([]entity.Token, string, error) {
+	after, err := sqldb.ReadCursor(p.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := sqldb.PageSize(p.Limit)
+	query := r.s.Pool.GORM(ctx, "token.list").Where("id > ?", after)
+	if userID != "" {
+		query = query.Where("user_id = ?", userID)
+	}
+	var rows []tokenRow
+	if err := query.Order("id").Limit(limit + 1).Find(&rows).Error; err != nil {
+		return nil, "", err
+	}
+	rows, next := sqldb.CutPage(rows, limit, func(r tokenRow) string { return r.ID })
+	tokens := make([]entity.Token, len(rows))
+	for i, row := range rows {
+		if tokens[i], err = row.entity(); err != nil {
+			return nil, "", err
+		}
+	}
+	return tokens, next, nil
+}
+
+// DropToken implements repository.Tokens.
+func (r *Tokens) DropToken(ctx context.Context, id, userID string) (entity.Token, error) {
+	if !sqldb.IsASCIIID(id) {
+		return entity.Token{}, apperror.NotFound("token", id)
+	}
+	var row tokenRow
+	err := r.s.Change(ctx, repository.LaneAPI, "token-drop", func(ctx context.Context, c *sqldb.Conn) error {
+		row = tokenRow{}
+		err := c.GORM(ctx, "token.of").Where("id = ? AND (? = '' OR user_id = ?)", id, userID, userID).Take(&row).Error
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			return apperror.NotFound("token", id)
+		}
+		if err != nil {
+			return err
+		}
+		n, err := c.Exec(ctx, "token.drop", "DELETE FROM scheduler_api_token WHERE id = ?", id)
+		if err == nil && n == 0 {
+			return apperror.NotFound("token", id)
+		}
+		return err
+	})
+	if err != nil {
+		return entity.Token{}, err
+	}
+	return row.entity()
+}
+
+// UseToken implements repository.Tokens.
+func (r *Tokens) UseToken(ctx context.Context, id string, at time.Time) error {
+	return r.s.Change(ctx, repository.LaneAPI, "token-use", func(ctx context.Context, c *sqldb.Conn) error {
+		_, err := c.Exec(ctx, "token.use", "UPDATE scheduler_api_token SET last_used_at = ? WHERE id = ?", sqldb.TimeArg(at), id)
+		return err
+	})
+}

@@ -1,0 +1,199 @@
+package access
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// Users keeps users and sessions: repository.Users and repository.Sessions.
+type Users struct{ s *sqldb.Core }
+
+// userRow is a row of scheduler_user.
+type userRow struct {
+	ID   string `gorm:"column:id;primaryKey"`
+	Name string
+	// NameKey is Name in lower case; NULL where a former release made the user.
+	NameKey      *string
+	PasswordHash string
+	Role         string
+	// JobGroups is a JSON object of group and role; NULL is every group.
+	JobGroups  *string
+	Commands   bool
+	Secrets    bool
+	CreateTime sqldb.DBTime
+	UpdateTime sqldb.DBTime
+}
+
+// TableName implements GORM's Tabler.
+func (userRow) TableName() string { return "scheduler_user" }
+
+func (r userRow) entity() (entity.User, error) {
+	u := entity.User{
+		ID: r.ID, Name: r.Name, PasswordHash: r.PasswordHash, Role: entity.Role(r.Role),
+		CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
+	}
+	u.Commands, u.Secrets = r.Commands, r.Secrets
+	if r.JobGroups == nil {
+		return u, nil
+	}
+	// Groups that cannot be read must not widen what the user sees.
+	u.Groups = map[string]entity.Role{}
+	if err := json.Unmarshal([]byte(*r.JobGroups), &u.Groups); err != nil {
+		return entity.User{}, fmt.Errorf("read the groups of user %s: %w", r.ID, err)
+	}
+	return u, nil
+}
+
+// groupsJSON writes the groups of a user; nil is NULL.
+func groupsJSON(groups map[string]entity.Role) (*string, error) {
+	if groups == nil {
+		return nil, nil
+	}
+	b, err := json.Marshal(groups)
+	text := string(b)
+	return &text, err
+}
+
+// AddUser implements repository.Users.
+func (r *Users) AddUser(ctx context.Context, u entity.User) error {
+	groups, err := groupsJSON(u.Groups)
+	if err != nil {
+		return fmt.Errorf("write the groups of user %s: %w", u.ID, err)
+	}
+	key := strings.ToLower(u.Name)
+	err = r.s.Change(ctx, repository.LaneAPI, "user-add", func(ctx context.Context, c *sqldb.Conn) error {
+		// Who was made by a former release has no key to collide with.
+		alike, err := sqldb.Collect(ctx, c, "user.alike", "SELECT 1 FROM scheduler_user WHERE LOWER(name) = ? LIMIT 1", []any{key}, sqldb.ScanInt)
+		if err != nil {
+			return err
+		}
+		if len(alike) > 0 {
+			return repository.ErrDuplicateID
+		}
+		return c.GORM(ctx, "user.insert").Create(&userRow{
+			ID: u.ID, Name: u.Name, NameKey: &key, PasswordHash: u.PasswordHash, Role: string(u.Role), JobGroups: groups, Commands: u.Commands, Secrets: u.Secrets,
+			CreateTime: sqldb.DBTime(u.CreateTime), UpdateTime: sqldb.DBTime(u.UpdateTime),
+		}).Error
+	})
+	if errors.Is(err, repository.ErrDuplicateID) {
+		return apperror.Conflict("name_taken", "a user with the name %q exists; small and capital letters count as the same", u.Name)
+	}
+	return err
+}
+
+// UserByName implements repository.Users. Names are compared byte for byte.
+func (r *Users) UserByName(ctx context.Context, name string) (entity.User, error) {
+	u, err := r.one(ctx, "user.by-name", "name = ?", name)
+	if err == nil && u.Name != name { // MySQL ignores trailing spaces when it compares
+		return entity.User{}, apperror.NotFound("user", name)
+	}
+	return u, err
+}
+
+// UserByID implements repository.Users.
+func (r *Users) UserByID(ctx context.Context, id string) (entity.User, error) {
+	if !sqldb.IsASCIIID(id) {
+		return entity.User{}, apperror.NotFound("user", id)
+	}
+	return r.one(ctx, "user.by-id", "id = ?", id)
+}
+
+func (r *Users) one(ctx context.Context, statement, where, key string) (entity.User, error) {
+	var row userRow
+	err := r.s.Pool.GORM(ctx, statement).Where(where, key).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return entity.User{}, apperror.NotFound("user", key)
+	}
+	if err != nil {
+		return entity.User{}, err
+	}
+	return row.entity()
+}
+
+// SetPassword implements repository.Users.
+func (r *Users) SetPassword(ctx context.Context, userID, hash string, keepTokens bool, at time.Time) error {
+	return r.s.Change(ctx, repository.LaneAPI, "user-password", func(ctx context.Context, c *sqldb.Conn) error {
+		n, err := c.Exec(ctx, "user.set-password", "UPDATE scheduler_user SET password_hash = ?, update_time = ? WHERE id = ?", hash, sqldb.TimeArg(at), userID)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return apperror.NotFound("user", userID)
+		}
+		if _, err = c.Exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID); err != nil || keepTokens {
+			return err
+		}
+		_, err = c.Exec(ctx, "token.drop-all", "DELETE FROM scheduler_api_token WHERE user_id = ?", userID)
+		return err
+	})
+}
+
+// CountUsers implements repository.Users.
+func (r *Users) CountUsers(ctx context.Context) (int, error) {
+	n, err := sqldb.Collect(ctx, r.s.Pool, "user.count", "SELECT COUNT(*) FROM scheduler_user", nil, sqldb.ScanInt)
+	if err != nil {
+		return 0, err
+	}
+	return int(n[0]), nil
+}
+
+// sessionRow is a row of scheduler_session.
+type sessionRow struct {
+	TokenHash  string `gorm:"column:token_hash;primaryKey"`
+	UserID     string
+	ExpiresAt  sqldb.DBTime
+	CreateTime sqldb.DBTime
+}
+
+// TableName implements GORM's Tabler.
+func (sessionRow) TableName() string { return "scheduler_session" }
+
+// AddSession implements repository.Sessions.
+func (r *Users) AddSession(ctx context.Context, v entity.Session, most int) error {
+	return r.s.Change(ctx, repository.LaneAPI, "session-add", func(ctx context.Context, c *sqldb.Conn) error {
+		if err := c.GORM(ctx, "session.insert").Create(&sessionRow{v.TokenHash, v.UserID, sqldb.DBTime(v.ExpiresAt), sqldb.DBTime(v.CreateTime)}).Error; err != nil {
+			return err
+		}
+		old, err := sqldb.Collect(ctx, c, "session.beyond", "SELECT token_hash FROM scheduler_session WHERE user_id = ? ORDER BY create_time DESC, token_hash LIMIT ? OFFSET ?",
+			[]any{v.UserID, c.Dialect.MaxRows, most}, sqldb.ScanText)
+		if err != nil || len(old) == 0 {
+			return err
+		}
+		in, args := c.Dialect.In("token_hash", old)
+		_, err = c.Exec(ctx, "session.drop-beyond", "DELETE FROM scheduler_session WHERE "+in, args...)
+		return err
+	})
+}
+
+// SessionByHash implements repository.Sessions.
+func (r *Users) SessionByHash(ctx context.Context, hash string, now time.Time) (entity.Session, error) {
+	unknown := apperror.NotFound("session", "given")
+	if !sqldb.IsASCII(hash) {
+		return entity.Session{}, unknown
+	}
+	var row sessionRow
+	err := r.s.Pool.GORM(ctx, "session.get").Where("token_hash = ? AND expires_at > ?", hash, sqldb.TimeText(now)).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return entity.Session{}, unknown
+	}
+	return entity.Session{TokenHash: row.TokenHash, UserID: row.UserID, ExpiresAt: row.ExpiresAt.Time(), CreateTime: row.CreateTime.Time()}, err
+}
+
+// DropSession implements repository.Sessions. An unknown one is no error.
+func (r *Users) DropSession(ctx context.Context, hash string) error {
+	return r.s.Change(ctx, repository.LaneAPI, "session-drop", func(ctx context.Context, c *sqldb.Conn) error {
+		_, err := c.Exec(ctx, "session.drop", "DELETE FROM scheduler_session WHERE token_hash = ?", hash)
+		return err
+	})
+}

@@ -1,0 +1,35 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// UnfinishedCopy is a table that stands in the target while a copy is not
+// finished: no server opens such a store, and the next copy starts it over.
+const UnfinishedCopy = "scheduler_copy_unfinished"
+
+// CopyUnfinished reports whether a MySQL store is what an interrupted copy left.
+func CopyUnfinished(ctx context.Context, db *sql.DB) (bool, error) {
+	found, err := sqldb.Texts(ctx, db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", UnfinishedCopy)
+	if err != nil {
+		return false, fmt.Errorf("look for an unfinished copy: %w", err)
+	}
+	return len(found) > 0, nil
+}
+
+// refuseUnfinished is an error for a store that an interrupted copy left.
+func (m *Migrator) refuseUnfinished(ctx context.Context, driver string) error {
+	if driver != sqldb.MySQL {
+		return nil
+	}
+	unfinished, err := CopyUnfinished(ctx, m.db)
+	if err == nil && unfinished {
+		err = errors.New("a copy into this store was interrupted; run `platform-scheduler migrate copy` again, which starts it over, or use another database")
+	}
+	return err
+}

@@ -1,0 +1,171 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	gormmysql "gorm.io/driver/mysql"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// The settings of our MySQL sessions.
+const (
+	// idleInTransactionSec ends such a transaction where the server can
+	// (MariaDB). No transaction of ours waits for anything but the store.
+	idleInTransactionSec = 10
+	// probeBound is how long the first look at a server may take.
+	probeBound = 5 * time.Second
+	sqlMode    = "STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+)
+
+// mysqlConfig reads the DSN and sets what must not be left to it.
+func mysqlConfig(dsn string) (*mysql.Config, error) {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return nil, dsnError(err)
+	}
+	if cfg.DBName == "" {
+		return nil, Misconfigured("store.dsn (PS_STORE_DSN) names no database; write user:password@tcp(host:port)/database")
+	}
+	if err := cfg.Apply(mysql.Charset("utf8mb4", "utf8mb4_bin")); err != nil {
+		return nil, fmt.Errorf("read store.dsn: %w", err)
+	}
+	cfg.ParseTime = false // times are text, see DBTime
+	cfg.Loc = time.UTC
+	cfg.InterpolateParams = true // one round trip a statement
+	// Rows found, not rows changed: a conditional update that finds its row
+	// and changes nothing has done its work.
+	cfg.ClientFoundRows = true
+	cfg.RejectReadOnly = true // leave a server that became a replica
+	cfg.MultiStatements = false
+	cfg.Collation = "utf8mb4_bin"
+	cfg.Logger = &mysql.NopLogger{} // what matters comes back as an error
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 3 * time.Second
+	}
+	return cfg, nil
+}
+
+// mysqlVariables asks a server for what differs between servers.
+func mysqlVariables(ctx context.Context, db *sql.DB) (map[string]string, error) {
+	vars, err := pairs(ctx, db, `SHOW VARIABLES WHERE Variable_name IN ('version', 'tx_isolation', 'transaction_isolation',
+		'idle_transaction_timeout', 'max_allowed_packet', 'log_bin', 'sync_binlog', 'innodb_flush_log_at_trx_commit', 'innodb_doublewrite')`)
+	if err != nil {
+		return nil, fmt.Errorf("reach the store: %w", err)
+	}
+	return vars, nil
+}
+
+// mysqlSession sets what every session needs, in the one SET that the driver
+// sends after connecting. The isolation is part of it because naming it at
+// each BEGIN costs a round trip a transaction.
+func mysqlSession(cfg *mysql.Config, vars map[string]string) {
+	set := map[string]string{
+		"sql_mode":  "'" + sqlMode + "'",
+		"time_zone": "'+00:00'",
+	}
+	isolation := "transaction_isolation"
+	if _, ok := vars[isolation]; !ok {
+		isolation = "tx_isolation" // MariaDB before 11.1
+	}
+	set[isolation] = "'READ-COMMITTED'"
+	if _, ok := vars["idle_transaction_timeout"]; ok {
+		set["idle_transaction_timeout"] = strconv.Itoa(idleInTransactionSec)
+	}
+	if n, err := strconv.Atoi(vars["max_allowed_packet"]); err == nil {
+		cfg.MaxAllowedPacket = n - 1
+	}
+	cfg.Params = set
+}
+
+// reachMySQL gives the settings of our sessions on a server, changed by adjust
+// if that is given, and what it says of itself.
+func reachMySQL(ctx context.Context, dsn string, adjust func(*mysql.Config)) (*mysql.Config, map[string]string, error) {
+	cfg, err := mysqlConfig(dsn)
+	if err != nil {
+		return nil, nil, err
+	}
+	if adjust != nil {
+		adjust(cfg)
+	}
+	plain, err := mysql.NewConnector(cfg.Clone())
+	if err != nil {
+		return nil, nil, fmt.Errorf("read store.dsn: %w", err)
+	}
+	probe := sql.OpenDB(plain)
+	bounded, cancel := context.WithTimeout(ctx, probeBound)
+	defer cancel()
+	vars, err := mysqlVariables(bounded, probe)
+	_ = probe.Close()
+	if err != nil {
+		return nil, nil, connectError(cfg, err)
+	}
+	mysqlSession(cfg, vars)
+	return cfg, vars, nil
+}
+
+// ConnectMySQL gives a pool of its own with our sessions, for what is done once.
+func ConnectMySQL(ctx context.Context, dsn string, conns int, adjust func(*mysql.Config)) (*sql.DB, error) {
+	cfg, _, err := reachMySQL(ctx, dsn, adjust)
+	if err != nil {
+		return nil, err
+	}
+	return openPool(cfg, poolSettings{conns: conns, lockWaitSec: callerLockWaitSec, silence: callerSilence})
+}
+
+func (s *Core) openMySQL(ctx context.Context, cfg Config) (gorm.Dialector, error) {
+	settings, vars, err := reachMySQL(ctx, cfg.DSN, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.Dialect, s.sessions, s.settings = newMySQLDialect(), newSessions(), settings
+	if strings.Contains(vars["version"], "MariaDB") {
+		s.Dialect.ValuesLists, s.Dialect.NoWait = true, "SET STATEMENT innodb_lock_wait_timeout=0 FOR "
+	}
+	n := sharesOf(cfg.MaxConns)
+	for _, share := range []struct {
+		pool **sql.DB
+		of   poolSettings
+	}{
+		{&s.conns.own, poolSettings{conns: n.engine, lockWaitSec: engineLockWaitSec, silence: engineSilence, connect: cfg.Connect}},
+		{&s.conns.callers, poolSettings{conns: n.callers, lockWaitSec: callerLockWaitSec, silence: callerSilence, connect: cfg.Connect}},
+		{&s.side, poolSettings{conns: n.side, lockWaitSec: engineLockWaitSec, silence: engineSilence}},
+	} {
+		share.of.sessions = s.sessions
+		if *share.pool, err = openPool(settings, share.of); err != nil {
+			return nil, err
+		}
+		s.OnClose(lastly((*share.pool).Close))
+	}
+	s.info = Info{Driver: MySQL, Version: vars["version"]}
+	for _, name := range []string{"innodb_flush_log_at_trx_commit", "innodb_doublewrite", "log_bin", "sync_binlog"} {
+		s.info.Durability = append(s.info.Durability, name+"="+vars[name])
+	}
+	return gormmysql.New(gormmysql.Config{Conn: s.conns.own, SkipInitializeWithVersion: true}), nil
+}
+
+// lastly closes what may have lost its server already: then there is nothing to
+// say good-bye to, and no reason for a stop to fail.
+func lastly(closing func() error) func() error {
+	return func() error {
+		_ = closing()
+		return nil
+	}
+}
+
+// ormConfig: no transaction of GORM's own, no statement cache, no log; names
+// and durations of statements go to the Observer.
+func ormConfig() *gorm.Config {
+	return &gorm.Config{
+		SkipDefaultTransaction:   true,
+		DisableNestedTransaction: true,
+		DisableAutomaticPing:     true,
+		Logger:                   logger.Discard,
+	}
+}

@@ -1,0 +1,84 @@
+package sqldb
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+)
+
+// The bounds of a page.
+const (
+	defaultPage = 50
+	maxPage     = 1000
+)
+
+// PageSize is how many rows a page of that limit has: the default for none, and
+// never more than the maximum.
+func PageSize(limit int) int {
+	if limit <= 0 {
+		return defaultPage
+	}
+	return min(limit, maxPage)
+}
+
+// CutPage keeps limit of limit+1 rows that were asked for, and makes the cursor
+// that goes on after the last of them; "" when there is no other.
+func CutPage[T any](rows []T, limit int, id func(T) string) (page []T, next string) {
+	if len(rows) <= limit {
+		return rows, ""
+	}
+	return rows[:limit], writeCursor(id(rows[limit-1]))
+}
+
+// writeCursor hides the id a page ended with, so that no client builds on it.
+func writeCursor(id string) string { return base64.RawURLEncoding.EncodeToString([]byte(id)) }
+
+// ReadCursor reads what writeCursor wrote; "" is the first page.
+func ReadCursor(cursor string) (string, error) {
+	id, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || !IsASCIIID(string(id)) {
+		return "", apperror.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
+	}
+	return string(id), nil
+}
+
+// ReadNameCursor is ReadCursor for lists by name, which need not be ASCII.
+func ReadNameCursor(cursor string) (string, error) {
+	name, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || !utf8.Valid(name) || len(name) > 400 {
+		return "", apperror.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
+	}
+	return string(name), nil
+}
+
+// IsASCIIID reports whether an id can be in a table at all. The id columns are
+// ASCII; comparing them with anything else would not use their index. None
+// ends in a space, which MySQL ignores when it compares.
+func IsASCIIID(id string) bool {
+	if len(id) > 50 || HasTrailingSpace(id) {
+		return false
+	}
+	for i := range len(id) {
+		if c := id[i]; c < 0x20 || c > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// HasTrailingSpace reports a text that MySQL takes for the same without its last
+// character.
+func HasTrailingSpace(s string) bool { return strings.HasSuffix(s, " ") }
+
+// OnlyASCIIIDs leaves out ids that cannot exist.
+func OnlyASCIIIDs(ids []string) []string {
+	out := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if IsASCIIID(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package sqldb
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// scanBudget is what a page may cost before it ends short. One window comes
+	// on top of it.
+	scanBudget = 20 * time.Millisecond
+	// maxScanGrowth bounds a window, in first windows.
+	maxScanGrowth = 8
+)
+
+// WindowScan answers a filter that no index serves: it reads rows from the newest
+// back, window by window, until the page is full, no row is left, or the page
+// has cost scanBudget. Then it is short, with a cursor to go on: what a page
+// costs does not depend on how rare its rows are.
+type WindowScan[T any] struct {
+	Conn *Conn
+	// Statement names the statement that looks for the end of a window in the
+	// rows of table with the id column key.
+	Statement, Table, Key string
+	// Where, if not empty, narrows the rows by what an index leads to.
+	Where string
+	Args  []any
+	// Page reads up to limit matching rows with lo ≤ id < hi, newest first.
+	Page func(ctx context.Context, lo, hi string, limit int) (rows []T, next string, err error)
+}
+
+// Run reads a page of matching rows with lo ≤ id < hi, where empty bounds are
+// open.
+func (w WindowScan[T]) Run(ctx context.Context, lo, hi string, limit int) ([]T, string, error) {
+	var out []T
+	began := w.Conn.Clock.Monotonic()
+	// The first window is small, so that common rows are cheap.
+	for size := w.Conn.Dialect.ScanWindow; ; size = min(2*size, maxScanGrowth*w.Conn.Dialect.ScanWindow) {
+		edge, err := w.edge(ctx, lo, hi, size)
+		if err != nil {
+			return nil, "", err
+		}
+		rows, next, err := w.Page(ctx, max(lo, edge), hi, limit-len(out))
+		if err != nil {
+			return nil, "", err
+		}
+		out = append(out, rows...)
+		if next != "" || edge == "" {
+			return out, next, nil
+		}
+		hi = edge
+		if len(out) == limit || w.Conn.Clock.Monotonic()-began >= scanBudget {
+			return out, writeCursor(hi), nil
+		}
+	}
+}
+
+// edge is the id that ends the window of n rows below hi, or "" when the rest
+// is smaller.
+func (w WindowScan[T]) edge(ctx context.Context, lo, hi string, n int) (string, error) {
+	where, args := JoinConditions(IDBounds(w.Key, lo, hi), Condition{w.Where, w.Args})
+	ids, err := Collect(ctx, w.Conn, w.Statement, "SELECT "+w.Key+" FROM "+w.Table+where+" ORDER BY "+w.Key+" DESC LIMIT 1 OFFSET ?",
+		append(args, n), ScanText)
+	if err != nil || len(ids) == 0 {
+		return "", err
+	}
+	return ids[0], nil
+}
+
+// Condition is a part of a WHERE clause; one without text is none.
+type Condition struct {
+	Text string
+	Args []any
+}
+
+// Equals is a condition on a column; an empty value is no condition.
+func Equals(column, value string) Condition {
+	if value == "" {
+		return Condition{}
+	}
+	return Condition{column + " = ?", []any{value}}
+}
+
+// IDBounds is lo ≤ key < hi, where empty bounds are open.
+func IDBounds(key, lo, hi string) Condition {
+	switch {
+	case lo == "" && hi == "":
+		return Condition{}
+	case lo == "":
+		return Condition{key + " < ?", []any{hi}}
+	case hi == "":
+		return Condition{key + " >= ?", []any{lo}}
+	}
+	return Condition{key + " >= ? AND " + key + " < ?", []any{lo, hi}}
+}
+
+// JoinConditions is the WHERE clause of those conditions that are some.
+func JoinConditions(all ...Condition) (where string, args []any) {
+	for _, c := range all {
+		if c.Text == "" {
+			continue
+		}
+		if where == "" {
+			where = " WHERE " + c.Text
+		} else {
+			where += " AND " + c.Text
+		}
+		args = append(args, c.Args...)
+	}
+	return where, args
+}
