@@ -109,15 +109,13 @@ func TestALogIsFollowedToItsEnd(t *testing.T) {
 	g.chunks = append(g.chunks, chunk(3, "three"))
 	g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusSuccess}}
 	g.mu.Unlock()
-	go func() {
-		for range 200 { // the stream waits by the clock
-			e.clock.Advance(100 * time.Millisecond)
-			time.Sleep(time.Millisecond)
-		}
-	}()
-	require.Equal(t, data("3", "three"), s.event())
-	require.Equal(t, `event: end|data: {"status":"SUCCESS"}`, s.event())
-	require.Empty(t, s.event(), "the stream is over")
+	rest := make(chan []string, 1)
+	go func() { rest <- []string{s.event(), s.event(), s.event()} }()
+	require.Eventually(t, func() bool { // the stream waits by the clock
+		e.clock.Advance(100 * time.Millisecond)
+		return len(rest) > 0
+	}, 20*time.Second, time.Millisecond)
+	require.Equal(t, []string{data("3", "three"), `event: end|data: {"status":"SUCCESS"}`, ""}, <-rest, "then the stream is over")
 
 	s = e.follow(server, path, "Last-Event-ID", "2")
 	require.Equal(t, data("3", "three"), s.event(), "nothing twice")

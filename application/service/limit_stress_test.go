@@ -17,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/test/randtest"
 )
 
 // gauge counts the fires that are inside an executor, of all nodes, and keeps
@@ -54,13 +55,15 @@ type rig struct {
 	desks []*desk
 	jobs  []*entity.Job
 	gauge *gauge
+	// random makes the choices of all nodes.
+	random *rand.Rand
 }
 
 const groupLimit = 4
 
 func newRig(t *testing.T, cfg persistence.Config) *rig {
 	n := enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{Slots: 8})
-	r := &rig{t: t}
+	r := &rig{t: t, random: randtest.New(t)}
 	for _, node := range n.Join(t, enginetest.Options{Slots: 8}, enginetest.Options{Slots: 8}) {
 		r.desks = append(r.desks, deskOn(t, node))
 	}
@@ -103,9 +106,9 @@ func (r *rig) play(ctx context.Context, run entity.Run, _ entity.Reporter) entit
 	select {
 	case <-ctx.Done():
 		return enginetest.Stopped(ctx)
-	case <-time.After(time.Duration(rand.IntN(12)) * time.Millisecond):
+	case <-time.After(time.Duration(r.random.IntN(12)) * time.Millisecond):
 	}
-	if run.Job.Class == "fail" && rand.IntN(2) == 0 {
+	if run.Job.Class == "fail" && r.random.IntN(2) == 0 {
 		return entity.Failed(entity.ReasonError, "by lot")
 	}
 	return entity.Succeeded("")
@@ -114,14 +117,14 @@ func (r *rig) play(ctx context.Context, run entity.Run, _ entity.Reporter) entit
 // act does one thing at random on a node, as a user or a duty would.
 func (r *rig) act(d *desk) error {
 	ctx := r.t.Context()
-	job := r.jobs[rand.IntN(len(r.jobs))]
-	switch rand.IntN(10) {
+	job := r.jobs[r.random.IntN(len(r.jobs))]
+	switch r.random.IntN(10) {
 	case 0:
 		rows, _, err := d.Store.Executions.List(ctx, repository.ExecutionFilter{JobID: job.ID}, repository.Page{Limit: 10})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		err = d.Executions.Cancel(ctx, rows[rand.IntN(len(rows))].ID)
+		err = d.Executions.Cancel(ctx, rows[r.random.IntN(len(rows))].ID)
 		if apperror.Is(err, apperror.KindConflict) {
 			return nil
 		}
@@ -137,13 +140,13 @@ func (r *rig) act(d *desk) error {
 		_, err := d.Runner.SweepLimits(ctx)
 		return err
 	case 3:
-		_, err := d.Groups.Limit(ctx, "g", 1+rand.IntN(groupLimit), 0)
+		_, err := d.Groups.Limit(ctx, "g", 1+r.random.IntN(groupLimit), 0)
 		return err
 	case 4:
 		_, err := d.Jobs.Replace(ctx, job.ID, job, 0, 0)
 		return err
 	default:
-		_, err := d.Jobs.Trigger(ctx, job.ID, service.Trigger{Source: entity.TriggerManual, DelaySec: rand.IntN(8) / 7})
+		_, err := d.Jobs.Trigger(ctx, job.ID, service.Trigger{Source: entity.TriggerManual, DelaySec: r.random.IntN(8) / 7})
 		return err
 	}
 }

@@ -18,13 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api/openapi/openapitest"
+	"github.com/platform-scheduler/platform-scheduler/test/randtest"
 )
 
-// The environment may ask for more calls, and for those of a former run.
-const (
-	secondsVariable = "PS_OPENAPI_SECONDS" // 12 unless it says otherwise
-	seedVariable    = "PS_OPENAPI_SEED"
-)
+// secondsVariable asks for more calls; 12 seconds unless it says otherwise.
+const secondsVariable = "PS_OPENAPI_SECONDS"
 
 func number(t *testing.T, variable string, otherwise uint64) uint64 {
 	t.Helper()
@@ -42,9 +40,7 @@ func number(t *testing.T, variable string, otherwise uint64) uint64 {
 // nobody does what they have no right to.
 func TestCallsDrawnFromTheDocument(t *testing.T) {
 	w := newWorld(t)
-	seed := number(t, seedVariable, uint64(time.Now().UnixNano()))
-	t.Logf("%s=%d draws these calls again", seedVariable, seed)
-	d := &drawer{rand.New(rand.NewPCG(seed, 0)), w}
+	d := &drawer{randtest.New(t), w}
 	ends := time.Now().Add(time.Duration(number(t, secondsVariable, 12)) * time.Second)
 	ops := w.doc.Operations()
 	calls, good := 0, 0
@@ -138,10 +134,6 @@ func (w *world) send(who caller, c call) openapitest.Call {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	defer cancel()
 	streams := strings.HasSuffix(c.path, "/stream")
-	if streams { // that of a run which is not over lasts for minutes
-		ctx, cancel = context.WithTimeout(ctx, 300*time.Millisecond)
-		defer cancel()
-	}
 	req, err := http.NewRequestWithContext(ctx, c.method, w.url, bytes.NewReader(c.body))
 	require.NoError(w.t, err)
 	req.URL.Opaque, req.URL.RawQuery = c.path, c.query
@@ -154,6 +146,9 @@ func (w *world) send(who caller, c call) openapitest.Call {
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(w.t, err, "%s %s as %s", c.method, c.path, who.name)
 	defer func() { _ = res.Body.Close() }()
+	if streams { // that of a run which is not over lasts for minutes
+		defer time.AfterFunc(300*time.Millisecond, cancel).Stop()
+	}
 	answer, err := io.ReadAll(res.Body)
 	if !streams {
 		require.NoError(w.t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/test/randtest"
 )
 
 // The size of a random history.
@@ -86,8 +87,7 @@ func Exclusive(t *testing.T, one, two repository.Locker) { check(t, one, two, do
 
 func check(t *testing.T, one, two repository.Locker, step func(state, input, output any) (bool, any)) {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := randtest.Seed(t)
 	start := time.Now()
 	histories := make([][]porcupine.Operation, historyClients)
 	var wg sync.WaitGroup

@@ -2,13 +2,13 @@ package locktest
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/test/randtest"
 )
 
 // partitions names as many locks as one claim may hold.
@@ -56,6 +56,7 @@ func claimsMeet(t *testing.T, s Subject) {
 	owner := map[string]string{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
+	random := randtest.New(t)
 	for n := range 4 {
 		l, holder := s.One, fmt.Sprint("holder-", n)
 		if n%2 == 1 {
@@ -64,7 +65,7 @@ func claimsMeet(t *testing.T, s Subject) {
 		wg.Go(func() {
 			for range 4 {
 				names := append([]string(nil), all...)
-				rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+				random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 				granted, err := l.ClaimMany(t.Context(), names[:64], holder, long)
 				if err != nil {
 					t.Error(err)

@@ -3,7 +3,6 @@ package membership_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/membership"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/test/randtest"
 )
 
 // Rule 27: the store is away for everybody. Work goes on, however long that is,
@@ -43,9 +43,7 @@ func TestAnOutageForAllStopsNobody(t *testing.T) {
 
 // Cut off alone, a node stops before the others take over, whatever the phase.
 func TestANodeThatIsCutOffStopsBeforeTheOthersTakeOver(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := randtest.New(t)
 	for _, deaf := range []bool{true, false} {
 		least := time.Hour
 		for range 20 {

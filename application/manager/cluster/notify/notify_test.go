@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -154,37 +155,41 @@ func TestTheOthersHearTheNewsAndTheTellerDoesNot(t *testing.T) {
 
 // A run in the queue of one node is news for that node alone.
 func TestOnlyTheNodeThatGotWorkIsWoken(t *testing.T) {
-	a := &air{}
-	teller, _ := join(t, a, "a")
-	_, named := join(t, a, "b")
-	_, other := join(t, a, "c")
-	for range 1000 {
-		teller.Notice(admission.Effect{Away: 1, Nodes: []string{"b"}})
-		teller.Notice(admission.Effect{Ready: 1}) // in the teller's own queue
-	}
-	teller.JobChanged("last")
-	for _, e := range []*ears{named, other} {
-		require.Eventually(t, func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.jobs) == 1 }, 20*time.Second, time.Millisecond)
-	}
-	require.Equal(t, "[last] [] 0 0", other.heard())
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	require.Less(t, a.sent, 100)
-	require.NotEqual(t, "[last] [] 0 0", named.heard())
+	synctest.Test(t, func(t *testing.T) {
+		a := &air{}
+		teller, _ := join(t, a, "a")
+		_, named := join(t, a, "b")
+		_, other := join(t, a, "c")
+		for range 1000 {
+			teller.Notice(admission.Effect{Away: 1, Nodes: []string{"b"}})
+			teller.Notice(admission.Effect{Ready: 1}) // in the teller's own queue
+		}
+		teller.JobChanged("last")
+		for _, e := range []*ears{named, other} {
+			require.Eventually(t, func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.jobs) == 1 }, 20*time.Second, time.Millisecond)
+		}
+		require.Equal(t, "[last] [] 0 0", other.heard())
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		require.Less(t, a.sent, 5, "one every five milliseconds")
+		require.NotEqual(t, "[last] [] 0 0", named.heard())
+	})
 }
 
 func TestManyNewsAreFewMessages(t *testing.T) {
-	a := &air{}
-	teller, _ := join(t, a, "a")
-	_, other := join(t, a, "b")
-	for i := range 10_000 {
-		teller.Notice(admission.Effect{Ready: 1, Shared: true, Rearmed: []*entity.Job{{ID: fmt.Sprint(i)}}})
-	}
-	require.Eventually(t, func() bool { other.mu.Lock(); defer other.mu.Unlock(); return other.ready > 0 }, 20*time.Second, time.Millisecond)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	require.Less(t, a.sent, 100)
-	teller.Notice(admission.Effect{})
+	synctest.Test(t, func(t *testing.T) {
+		a := &air{}
+		teller, _ := join(t, a, "a")
+		_, other := join(t, a, "b")
+		for i := range 10_000 {
+			teller.Notice(admission.Effect{Ready: 1, Shared: true, Rearmed: []*entity.Job{{ID: fmt.Sprint(i)}}})
+		}
+		require.Eventually(t, func() bool { other.mu.Lock(); defer other.mu.Unlock(); return other.ready > 0 }, 20*time.Second, time.Millisecond)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		require.Less(t, a.sent, 5, "one every five milliseconds")
+		teller.Notice(admission.Effect{})
+	})
 }
 
 func TestStrangeMessagesAreDropped(t *testing.T) {
