@@ -38,27 +38,27 @@ func TestWhatPlainExecutionsCost(t *testing.T) {
 		want  cost
 	}{
 		{"sqlite", 1, cost{
-			scan: price(3, 2, 50, 1661), wait: price(4, 2, 24, 901), claim: price(4, 2, 47, 1255),
+			scan: price(3, 2, 50, 1657), wait: price(4, 2, 24, 901), claim: price(4, 2, 47, 1255),
 			fire: price(4, 2, 24, 922), end: price(3, 1, 9, 461),
 		}},
 		{"sqlite", 100, cost{
-			scan: price(3, 200, 4703, 58388), wait: price(118, 200, 1140, 55597), claim: price(4, 200, 3710, 31450),
+			scan: price(3, 200, 4703, 58384), wait: price(118, 200, 1140, 55597), claim: price(4, 200, 3710, 31450),
 			fire: price(118, 200, 1140, 55933), end: price(102, 100, 900, 44021),
 		}},
 		{"mariadb", 1, cost{
-			scan: price(3, 2, 50, 1649), wait: price(4, 2, 24, 1102), claim: price(4, 2, 47, 1262),
+			scan: price(3, 2, 50, 1645), wait: price(4, 2, 24, 1102), claim: price(4, 2, 47, 1262),
 			fire: price(4, 2, 24, 1123), end: price(3, 1, 13, 635),
 		}},
 		{"mariadb", 100, cost{
-			scan: price(3, 200, 4802, 58277), wait: price(4, 200, 321, 12857), claim: price(4, 200, 3809, 31358),
+			scan: price(3, 200, 4802, 58273), wait: price(4, 200, 321, 12857), claim: price(4, 200, 3809, 31358),
 			fire: price(4, 200, 321, 12878), end: price(3, 100, 112, 4595),
 		}},
 		{"mysql", 1, cost{
-			scan: price(3, 2, 50, 1649), wait: price(4, 2, 24, 1029), claim: price(4, 2, 47, 1262),
+			scan: price(3, 2, 50, 1645), wait: price(4, 2, 24, 1029), claim: price(4, 2, 47, 1262),
 			fire: price(4, 2, 24, 1050), end: price(3, 1, 13, 607),
 		}},
 		{"mysql", 100, cost{
-			scan: price(3, 200, 4802, 58277), wait: price(4, 200, 1806, 35580), claim: price(4, 200, 3809, 31358),
+			scan: price(3, 200, 4802, 58273), wait: price(4, 200, 1806, 35580), claim: price(4, 200, 3809, 31358),
 			fire: price(4, 200, 1806, 37680), end: price(3, 100, 112, 6052),
 		}},
 	} {

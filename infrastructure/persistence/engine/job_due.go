@@ -35,7 +35,7 @@ func (r *Plans) ForPlanning(ctx context.Context, ids []string) ([]*entity.Job, e
 // without GORM.
 func readPlans(ctx context.Context, c *sqldb.Conn, name string, ids []string, condition string) ([]*entity.Job, error) {
 	var jobs []*entity.Job
-	reader := newPlanReader()
+	reader := newJobReader(planned)
 	for _, part := range sqldb.Chunks(ids, c.Dialect.MaxRows) {
 		in, args := c.Dialect.In("id", part)
 		more, err := sqldb.Collect(ctx, c, name, "SELECT "+planColumns+" FROM scheduler_job_definition"+c.Dialect.ByPrimary+

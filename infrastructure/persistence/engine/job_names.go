@@ -29,7 +29,7 @@ func (r *Jobs) JobsByName(ctx context.Context, group string, p repository.Page) 
 		within = sqldb.Condition{Text: "name_key > ? AND name_key > ? AND name_key < ?", Args: []any{after, from, to}}
 	}
 	jobs, err := sqldb.Collect(ctx, r.c, "job.by-name", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE "+within.Text+" ORDER BY name_key LIMIT ?",
-		append(within.Args, limit+1), scanJob)
+		append(within.Args, limit+1), newJobReader(whole).scan)
 	if err != nil {
 		return nil, "", err
 	}
@@ -45,7 +45,7 @@ func (r *Jobs) JobsNamed(ctx context.Context, names []repository.JobName) (map[r
 		for i, n := range part {
 			keys[i] = nameKey(n.Group, n.Name)
 		}
-		jobs, err := sqldb.Collect(ctx, r.c, "job.named", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE name_key IN ("+sqldb.Marks(len(keys))+")", keys, scanJob)
+		jobs, err := sqldb.Collect(ctx, r.c, "job.named", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE name_key IN ("+sqldb.Marks(len(keys))+")", keys, newJobReader(whole).scan)
 		if err != nil {
 			return nil, err
 		}

@@ -2,66 +2,11 @@ package engine
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
-
-// planColumns is what planning a fire needs of a job. The scan reads tens of
-// thousands of rows a second, so it goes without GORM.
-const planColumns = `id, name, job_type, COALESCE(job_class, ''), COALESCE(cron_expression, ''), COALESCE(job_data, ''), priority, timeout,
-	COALESCE(retry_policy, ''), status, next_fire_time, last_fire_time, create_time, update_time, version, group_name,
-	schedule_kind, dialect, interval_ms, run_at, time_zone, start_at, end_at, jitter_ms, dst_gap, dst_overlap, anchor_time,
-	misfire_policy, misfire_threshold_sec, misfire_window_sec, misfire_max_fires, start_deadline_sec, overlap_policy,
-	max_concurrency, max_queued, shard_count, broadcast, COALESCE(routing, ''), on_node_loss, due_time, partition_id, paused_at, paused_by, fence_seq, limited`
-
-// jobColumns is all of a job.
-const jobColumns = planColumns + `, COALESCE(description, ''), COALESCE(labels, ''), owner, COALESCE(pause_note, ''), paused_until`
-
-// planReader reads the rows of one query into one buffer: a scan reads tens of
-// thousands a second. Not safe for concurrent use.
-type planReader struct {
-	row   jobRow
-	dest  []any
-	texts jobTexts
-}
-
-func newPlanReader() *planReader {
-	p := &planReader{}
-	p.dest = p.row.planned()
-	return p
-}
-
-func (p *planReader) scan(rows *sql.Rows) (*entity.Job, error) {
-	p.row = jobRow{}
-	unread, err := sqldb.ScanRow(rows, p.dest...)
-	if err != nil {
-		return nil, err
-	}
-	return p.row.entity(unread, &p.texts), nil
-}
-
-func scanJob(rows *sql.Rows) (*entity.Job, error) {
-	var r jobRow
-	unread, err := sqldb.ScanRow(rows, append(r.planned(), &r.Description, &r.Labels, &r.Owner, &r.PauseNote, &r.PausedUntil)...)
-	if err != nil {
-		return nil, err
-	}
-	return r.entity(unread, &jobTexts{}), nil
-}
-
-// planned are the destinations of planColumns.
-func (r *jobRow) planned() []any {
-	return []any{
-		&r.ID, &r.Name, &r.JobType, &r.JobClass, &r.CronExpression, &r.JobData, &r.Priority, &r.Timeout,
-		&r.RetryPolicy, &r.Status, &r.NextFireTime, &r.LastFireTime, &r.CreateTime, &r.UpdateTime, &r.Version, &r.GroupName,
-		&r.ScheduleKind, &r.Dialect, &r.IntervalMs, &r.RunAt, &r.TimeZone, &r.StartAt, &r.EndAt, &r.JitterMs, &r.DstGap, &r.DstOverlap, &r.AnchorTime,
-		&r.MisfirePolicy, &r.MisfireThresholdSec, &r.MisfireWindowSec, &r.MisfireMaxFires, &r.StartDeadlineSec, &r.OverlapPolicy,
-		&r.MaxConcurrency, &r.MaxQueued, &r.ShardCount, &r.Broadcast, &r.Routing, &r.OnNodeLoss, &r.DueTime, &r.PartitionID, &r.PausedAt, &r.PausedBy, &r.FenceSeq, &r.Limited,
-	}
-}
 
 // Plans answers the engine's scans: repository.JobPlanReader.
 type Plans struct{ c *sqldb.Conn }

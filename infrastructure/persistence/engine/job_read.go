@@ -19,7 +19,7 @@ func (r *Jobs) Get(ctx context.Context, id string) (*entity.Job, error) {
 	if !sqldb.IsASCIIID(id) {
 		return nil, apperror.NotFound("job", id)
 	}
-	jobs, err := sqldb.Collect(ctx, r.c, "job.get", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE id = ? AND deleted = 0", []any{id}, scanJob)
+	jobs, err := sqldb.Collect(ctx, r.c, "job.get", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE id = ? AND deleted = 0", []any{id}, newJobReader(whole).scan)
 	if err != nil {
 		return nil, err
 	}
@@ -55,25 +55,28 @@ func (r *Jobs) Versions(ctx context.Context, ids []string) (map[string]int, erro
 
 // Names implements repository.JobReader.
 func (r *Jobs) Names(ctx context.Context, ids []string) (map[string]string, error) {
-	return r.column(ctx, "job.names", "name", ids, func(row jobRow) string { return row.Name })
+	return r.column(ctx, "job.names", "name", ids)
 }
 
 // GroupsOf implements repository.JobReader.
 func (r *Jobs) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
-	return r.column(ctx, "job.groups", "group_name", ids, func(row jobRow) string { return row.GroupName })
+	return r.column(ctx, "job.groups", "group_name", ids)
 }
 
-// column reads one column of jobs, also of deleted ones.
-func (r *Jobs) column(ctx context.Context, statement, column string, ids []string, value func(jobRow) string) (map[string]string, error) {
+// column reads one text of jobs, also of deleted ones.
+func (r *Jobs) column(ctx context.Context, statement, column string, ids []string) (map[string]string, error) {
 	out := make(map[string]string, len(ids))
 	for _, part := range sqldb.Chunks(sqldb.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
-		var rows []jobRow
 		in, args := r.c.Dialect.In("id", part)
-		if err := r.c.GORM(ctx, statement).Select("id", column).Where(in, args...).Find(&rows).Error; err != nil {
+		_, err := sqldb.Collect(ctx, r.c, statement, "SELECT id, "+column+" FROM scheduler_job_definition WHERE "+in, args,
+			func(rows *sql.Rows) (id string, err error) {
+				var text string
+				_, err = sqldb.ScanRow(rows, &id, &text)
+				out[id] = text
+				return id, err
+			})
+		if err != nil {
 			return nil, err
-		}
-		for _, row := range rows {
-			out[row.ID] = value(row)
 		}
 	}
 	return out, nil
@@ -108,7 +111,7 @@ func (r *Jobs) page(ctx context.Context, f repository.JobFilter, ids sqldb.Condi
 	}
 	where, args := sqldb.JoinConditions(sqldb.Condition{Text: "deleted = 0"}, ids, name, groups,
 		sqldb.Equals("group_name", f.Group), sqldb.Equals("status", string(f.Status)), sqldb.Equals("job_type", storedType(f.Type)))
-	jobs, err := sqldb.Collect(ctx, r.c, "job.list", "SELECT "+jobColumns+" FROM scheduler_job_definition"+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanJob)
+	jobs, err := sqldb.Collect(ctx, r.c, "job.list", "SELECT "+jobColumns+" FROM scheduler_job_definition"+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), newJobReader(whole).scan)
 	if err != nil {
 		return nil, "", err
 	}

@@ -11,72 +11,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
-// jobRow is a row of scheduler_job_definition.
-type jobRow struct {
-	ID             string `gorm:"column:id;primaryKey"`
-	Name           string
-	Description    string
-	JobType        string
-	JobClass       string
-	CronExpression string
-	JobData        string
-	Priority       int
-	Timeout        int
-	RetryPolicy    string
-	Status         string
-	NextFireTime   sqldb.DBTime
-	LastFireTime   sqldb.DBTime
-	CreateTime     sqldb.DBTime
-	UpdateTime     sqldb.DBTime
-	Deleted        bool
-	Version        int
-
-	GroupName    string
-	Labels       string
-	Owner        string
-	ScheduleKind string
-	Dialect      string
-	IntervalMs   int64
-	RunAt        sqldb.DBTime
-	TimeZone     string
-	StartAt      sqldb.DBTime
-	EndAt        sqldb.DBTime
-	JitterMs     int64
-	DstGap       string
-	DstOverlap   string
-	AnchorTime   sqldb.DBTime
-
-	MisfirePolicy       string
-	MisfireThresholdSec int
-	MisfireWindowSec    int
-	MisfireMaxFires     int
-	StartDeadlineSec    int
-	OverlapPolicy       string
-	MaxConcurrency      int
-	MaxQueued           int
-	ShardCount          int
-	Broadcast           bool
-	Routing             string
-	OnNodeLoss          string
-
-	DueTime     sqldb.DBTime
-	PartitionID int
-	PausedAt    sqldb.DBTime
-	PausedBy    string
-	PauseNote   string
-	PausedUntil sqldb.DBTime
-	FenceSeq    int64
-	Limited     bool
-	// NameKey is the unique key of (group, name), byte for byte; it is NULL
-	// for deleted jobs, whose names are free again.
-	NameKey []byte
-	// NameSearch is the name in lower case, for filters.
-	NameSearch string
-}
-
-// TableName implements GORM's Tabler.
-func (jobRow) TableName() string { return "scheduler_job_definition" }
-
 // nameKey tells (group, name) pairs apart; the separator is in neither.
 func nameKey(group, name string) []byte { return []byte(group + "\x1f" + name) }
 
@@ -95,35 +29,27 @@ func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
 		return nil, fmt.Errorf("write the labels of job %s: %w", j.ID, err)
 	}
 	r := &jobRow{
-		ID: j.ID, Name: j.Name, Description: j.Description, JobType: storedType(j.Type), JobClass: j.Class, JobData: j.Data,
-		Priority: j.Priority, Timeout: j.TimeoutSec, RetryPolicy: string(retry), Status: string(j.Status),
-		NextFireTime: sqldb.DBTime(j.NextFireTime), LastFireTime: sqldb.DBTime(j.LastFireTime),
-		CreateTime: sqldb.DBTime(j.CreateTime), UpdateTime: sqldb.DBTime(j.UpdateTime), Deleted: deleted, Version: j.Version,
-		GroupName: j.Group, Labels: labels, Owner: j.Owner,
-		MisfirePolicy: string(j.Misfire.Policy), MisfireThresholdSec: j.Misfire.ThresholdSec,
-		MisfireWindowSec: j.Misfire.WindowSec, MisfireMaxFires: j.Misfire.MaxFires,
-		StartDeadlineSec: j.StartDeadlineSec, OverlapPolicy: string(j.Overlap),
-		MaxConcurrency: j.MaxConcurrency, MaxQueued: j.MaxQueued, ShardCount: j.ShardCount, Broadcast: j.Broadcast,
-		Routing: string(routing), OnNodeLoss: string(j.OnNodeLoss),
-		PartitionID: j.Partition, PausedAt: sqldb.DBTime(j.PausedAt), PausedBy: string(j.PausedBy), FenceSeq: j.FenceSeq, Limited: j.Limited,
-		PauseNote: noteText(j.PausedAt, j.Pause), PausedUntil: sqldb.DBTime(j.Pause.Until), NameSearch: strings.ToLower(j.Name),
+		Job: *j, jobType: storedType(j.Type), retryPolicy: string(retry), routing: string(routing), labels: labels,
+		pauseNote: noteText(j.PausedAt, j.Pause), deleted: deleted, nameSearch: strings.ToLower(j.Name),
 	}
-	r.setSchedule(j.Schedule)
 	if !deleted {
-		r.NameKey = nameKey(j.Group, j.Name)
+		r.nameKey = nameKey(j.Group, j.Name)
 	}
-	if j.Status == entity.JobEnabled && !deleted {
-		r.DueTime = sqldb.DBTime(j.DueTime)
+	if j.Status != entity.JobEnabled || deleted {
+		r.DueTime = time.Time{}
 	}
 	return r, r.check()
 }
 
 // check refuses times that the text form cannot hold.
-func (r *jobRow) check() error {
-	for _, t := range []sqldb.DBTime{r.NextFireTime, r.LastFireTime, r.CreateTime, r.UpdateTime, r.RunAt, r.StartAt, r.EndAt, r.AnchorTime, r.DueTime, r.PausedAt, r.PausedUntil} {
-		if !sqldb.StorableTime(t.Time()) {
-			return &repository.PoisonError{Err: fmt.Errorf("job %s has a time outside the years 1000 to 9999: %s", r.ID, t.Time().Format(time.RFC3339))}
+func (r *jobRow) check() (err error) {
+	r.columns(func(name string, at any, _ jobReads) {
+		if t, ok := at.(*sqldb.DBTime); ok && !sqldb.StorableTime(t.Time()) {
+			err = fmt.Errorf("%s of job %s is outside the years 1000 to 9999: %s", name, r.ID, t.Time().Format(time.RFC3339))
 		}
+	})
+	if err != nil {
+		return &repository.PoisonError{Err: err}
 	}
 	return nil
 }
@@ -131,30 +57,17 @@ func (r *jobRow) check() error {
 // entity is the job that the row holds. unread are columns that could not be read;
 // texts that cannot be are added to them. texts are those of the rows before it.
 func (r *jobRow) entity(unread []entity.Unread, texts *jobTexts) *entity.Job {
-	j := &entity.Job{
-		ID: r.ID, Name: r.Name, Description: r.Description, Group: r.GroupName, Owner: r.Owner,
-		Type: typeOf(r.JobType), Class: r.JobClass, Data: r.JobData,
-		Misfire: entity.Misfire{
-			Policy: entity.MisfirePolicy(r.MisfirePolicy), ThresholdSec: r.MisfireThresholdSec,
-			WindowSec: r.MisfireWindowSec, MaxFires: r.MisfireMaxFires,
-		},
-		Priority: r.Priority, TimeoutSec: r.Timeout, StartDeadlineSec: r.StartDeadlineSec,
-		Overlap: entity.OverlapPolicy(r.OverlapPolicy), MaxConcurrency: r.MaxConcurrency, MaxQueued: r.MaxQueued,
-		ShardCount: r.ShardCount, Broadcast: r.Broadcast, OnNodeLoss: entity.OnNodeLoss(r.OnNodeLoss),
-		Status:       entity.JobStatus(r.Status),
-		NextFireTime: r.NextFireTime.Time(), DueTime: r.DueTime.Time(), LastFireTime: r.LastFireTime.Time(),
-		PausedAt: r.PausedAt.Time(), PausedBy: entity.PauseCause(r.PausedBy), Pause: pauseOf(r.PausedAt.Time(), r.PauseNote, r.PausedUntil.Time()), Partition: r.PartitionID, FenceSeq: r.FenceSeq, Limited: r.Limited,
-		Version: r.Version, CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
-		Schedule: r.schedule(),
-	}
-	j.Retry = texts.retry.read("retry_policy", r.RetryPolicy, &unread)
-	j.Routing = texts.routing.read("routing", r.Routing, &unread)
+	j := r.Job
+	j.Type = typeOf(r.jobType)
+	j.Pause = pauseOf(j.PausedAt, r.pauseNote, j.Pause.Until)
+	j.Retry = texts.retry.read("retry_policy", r.retryPolicy, &unread)
+	j.Routing = texts.routing.read("routing", r.routing, &unread)
 	if j.Routing.Strategy == "" {
 		j.Routing.Strategy = entity.RouteAny // whoever takes a run of it says why it does not run
 	}
-	j.Labels = readJSON[map[string]string]("labels", r.Labels, &unread)
+	j.Labels = readJSON[map[string]string]("labels", r.labels, &unread)
 	j.Unread = unread
-	return j
+	return &j
 }
 
 // readJSON reads a column; an empty text, or one that cannot be read, is the zero

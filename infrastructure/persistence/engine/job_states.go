@@ -16,7 +16,7 @@ func (w *jobWriter) LockMany(ctx context.Context, ids []string) ([]*entity.Job, 
 	for _, part := range sqldb.Chunks(sorted(sqldb.OnlyASCIIIDs(ids)), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
 		jobs, err := sqldb.Collect(ctx, w.c, "job.lock-many", "SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
-			" WHERE "+in+" AND deleted = 0 ORDER BY id"+w.c.Dialect.SkipLocked, args, scanJob)
+			" WHERE "+in+" AND deleted = 0 ORDER BY id"+w.c.Dialect.SkipLocked, args, newJobReader(whole).scan)
 		if err != nil {
 			return nil, err
 		}
@@ -48,12 +48,12 @@ func (w *jobWriter) UpdateStates(ctx context.Context, jobs []*entity.Job) error 
 }
 
 func updateStates(ctx context.Context, c *sqldb.Conn, rows []*jobRow) error {
-	at := func(t sqldb.DBTime) any { return sqldb.TimeArg(time.Time(t)) }
+	at := sqldb.TimeArg
 	if c.Dialect.IsSQLite() {
 		return c.ExecEach(ctx, "job.states", len(rows), func(i int) (string, []any) {
 			r := rows[i]
 			return sqlitePause, []any{
-				r.Status, at(r.NextFireTime), at(r.DueTime), at(r.PausedAt), r.PausedBy, r.PauseNote, at(r.PausedUntil), r.Version, at(r.UpdateTime), r.ID,
+				string(r.Status), at(r.NextFireTime), at(r.DueTime), at(r.PausedAt), string(r.PausedBy), r.pauseNote, at(r.Pause.Until), r.Version, at(r.UpdateTime), r.ID,
 			}
 		}, func(i int, found int64) error {
 			if found != 1 {
@@ -63,13 +63,13 @@ func updateStates(ctx context.Context, c *sqldb.Conn, rows []*jobRow) error {
 		})
 	}
 	v := sqldb.NewBulkUpdate(len(rows), func(i int) any { return rows[i].ID })
-	set := "t.status = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Status }) +
+	set := "t.status = " + v.Expr(sqldb.AsIs, func(i int) any { return string(rows[i].Status) }) +
 		", t.next_fire_time = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].NextFireTime) }) +
 		", t.due_time = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].DueTime) }) +
 		", t.paused_at = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].PausedAt) }) +
-		", t.paused_by = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].PausedBy }) +
-		", t.pause_note = " + v.Expr(sqldb.AsNote, func(i int) any { return rows[i].PauseNote }) +
-		", t.paused_until = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].PausedUntil) }) +
+		", t.paused_by = " + v.Expr(sqldb.AsIs, func(i int) any { return string(rows[i].PausedBy) }) +
+		", t.pause_note = " + v.Expr(sqldb.AsNote, func(i int) any { return rows[i].pauseNote }) +
+		", t.paused_until = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].Pause.Until) }) +
 		", t.version = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Version }) +
 		", t.update_time = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].UpdateTime) })
 	query, args := v.Update(c.Dialect, "scheduler_job_definition", set, "t.deleted = 0")

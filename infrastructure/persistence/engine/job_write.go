@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm/clause"
 
@@ -103,7 +104,7 @@ func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error
 		return nil, apperror.NotFound("job", id)
 	}
 	jobs, err := sqldb.Collect(ctx, w.c, "job.lock-full", "SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
-		" WHERE id = ? AND deleted = 0"+w.c.Dialect.ForUpdate, []any{id}, scanJob)
+		" WHERE id = ? AND deleted = 0"+w.c.Dialect.ForUpdate, []any{id}, newJobReader(whole).scan)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (w *jobWriter) Read(ctx context.Context, ids []string) ([]*entity.Job, erro
 	return readPlans(ctx, w.c, "job.read", sorted(ids), "deleted = 0")
 }
 
-// jobInsertRows bounds the rows of one INSERT: 50 columns each, and SQLite
+// jobInsertRows bounds the rows of one INSERT: 53 columns each, and SQLite
 // takes at most 32,766 arguments.
 const jobInsertRows = 200
 
@@ -133,7 +134,19 @@ func (w *jobWriter) Insert(ctx context.Context, jobs ...*entity.Job) error {
 		rows = append(rows, row)
 	}
 	for _, part := range sqldb.Chunks(rows, jobInsertRows) {
-		if err := w.c.GORM(ctx, "job.insert").Create(part).Error; err != nil {
+		var names []string
+		var args []any
+		for i, row := range part {
+			row.columns(func(name string, at any, _ jobReads) {
+				if i == 0 {
+					names = append(names, name)
+				}
+				args = append(args, columnValue(at))
+			})
+		}
+		values := strings.Repeat(", ("+sqldb.Marks(len(names))+")", len(part))[2:]
+		_, err := w.c.Exec(ctx, "job.insert", "INSERT INTO scheduler_job_definition ("+strings.Join(names, ", ")+") VALUES "+values, args...)
+		if err != nil {
 			return nameTaken(err)
 		}
 	}
@@ -199,11 +212,18 @@ func (w *jobWriter) Update(ctx context.Context, job *entity.Job, deleted bool) e
 	for _, u := range job.Unread {
 		kept = append(kept, u.Field)
 	}
-	res := w.c.GORM(ctx, "job.update").Model(&jobRow{}).Where("id = ?", job.ID).Select("*").Omit(kept...).Updates(row)
-	if res.Error != nil {
-		return nameTaken(res.Error)
+	var set []string
+	var args []any
+	row.columns(func(name string, at any, _ jobReads) {
+		if !slices.Contains(kept, name) {
+			set, args = append(set, name+" = ?"), append(args, columnValue(at))
+		}
+	})
+	found, err := w.c.Exec(ctx, "job.update", "UPDATE scheduler_job_definition SET "+strings.Join(set, ", ")+" WHERE id = ?", append(args, job.ID)...)
+	if err != nil {
+		return nameTaken(err)
 	}
-	if res.RowsAffected == 0 {
+	if found == 0 {
 		return apperror.NotFound("job", job.ID)
 	}
 	if err := ensureGroups(ctx, w.c, job); err != nil {

@@ -41,8 +41,11 @@ func readPause(text string, until time.Time) (at time.Time, p entity.Pause) {
 // pauseOf reads the note of the pause that began then. One that cannot be read
 // is left out: it decides nothing.
 func pauseOf(at time.Time, text string, until time.Time) entity.Pause {
+	if at.IsZero() {
+		return entity.Pause{}
+	}
 	began, p := readPause(text, until)
-	if at.IsZero() || !began.Equal(at.Truncate(time.Millisecond)) {
+	if !began.Equal(at.Truncate(time.Millisecond)) {
 		return entity.Pause{}
 	}
 	return p
