@@ -39,8 +39,10 @@ type library struct {
 	files []*file
 	// declared are the names that each Go file declares, methods also as Type.Method.
 	declared map[string]map[string]bool
-	// names are those of all files.
+	// names are those of all files, with fields.
 	names map[string]bool
+	// imported are the last parts of what the files import.
+	imported map[string]bool
 }
 
 // document is one Markdown file.
@@ -56,7 +58,7 @@ type document struct {
 var unread = []string{".git", ".cache", "bin", "data", "dist"}
 
 func loadDocs(root fs.FS) (*library, error) {
-	b := &library{root: root, paths: map[string]bool{}, declared: map[string]map[string]bool{}, names: map[string]bool{}}
+	b := &library{root: root, paths: map[string]bool{}, declared: map[string]map[string]bool{}, names: map[string]bool{}, imported: map[string]bool{}}
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -85,6 +87,9 @@ func loadDocs(root fs.FS) (*library, error) {
 	}
 	for _, f := range b.files {
 		b.declared[f.path] = f.declares(b.names)
+		for _, spec := range f.syntax.Imports {
+			b.imported[path.Base(strings.Trim(spec.Path.Value, `"`))] = true
+		}
 	}
 	return b, nil
 }

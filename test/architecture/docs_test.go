@@ -24,12 +24,12 @@ func documented() map[string]string {
 	return map[string]string{
 		"README.md":        "See [the rules](docs/rules.md#rule-1-one-at-a-time), [more](docs/more.md#a-b--c) and [decisions](docs/adr/).\n",
 		"docs/adr/0001.md": "# Decided\n",
-		"docs/more.md": "# More\n\n## `A`, b & c\n\nSee `domain/a.go`, `a.go`, `domain/*.go`, `domain/`, `Slots.Take`, `http.Server`, `TestTake`,\n" +
+		"docs/more.md": "# More\n\n## `A`, b & c\n\nSee `domain/a.go`, `a.go`, `domain/*.go`, `domain/`, `Slots.Take`, `domain.Slots`, `http.Server`, `TestTake`,\n" +
 			"rule 1, rules 1 and 1, and [above](#more).\n\n```\n[no link](nowhere.md) `domain/none.go` rule 9\n```\n",
 		"docs/rules.md": "# Rules\n\n### Rule 1: One at a time\n\nText.\n\n- **Prevents:** two.\n" +
 			"- **Enforced:** `domain/a.go` (`Slots`, `Slots.Take`);\n  `sql/a.sql`\n- **Tests:** `TestTake`\n\n" +
 			"### I2: Later (not built yet)\n\nText.\n",
-		"domain/a.go":                            "// Package domain takes slots (engine\n// rule 1).\npackage domain\n\n// Slots are taken.\ntype Slots struct{}\n\n// Take takes one.\nfunc (s *Slots) Take() {}\n",
+		"domain/a.go":                            "// Package domain takes slots (engine\n// rule 1).\npackage domain\n\nimport _ \"net/http\"\n\n// Slots are taken.\ntype Slots struct{}\n\n// Take takes one.\nfunc (s *Slots) Take() {}\n",
 		"domain/a_test.go":                       "package domain\n\nimport \"testing\"\n\nfunc TestTake(t *testing.T) {}\n",
 		"sql/a.sql":                              "-- rule 1\n",
 		"application/manager/engine/firing/a.go": "// Package firing fires, see docs/rules.md.\npackage firing\n",
@@ -62,6 +62,9 @@ func TestEachFaultOfADocumentIsFound(t *testing.T) {
 		{"a file that is gone, by its name", more, "`a.go`", "`b.go`", "b.go does not exist"},
 		{"a pattern that fits nothing", more, "`domain/*.go`", "`domain/*.sql`", "domain/*.sql does not exist"},
 		{"a name that is gone", more, "`Slots.Take`", "`Slots.Give`", "nothing is called Slots.Give"},
+		{"a type that is gone", more, "`Slots.Take`", "`Places.Take`", "nothing is called Places.Take"},
+		{"a name that a package does not have", more, "`domain.Slots`", "`domain.Places`", "nothing is called domain.Places"},
+		{"a package that is gone", more, "`domain.Slots`", "`places.Slots`", "nothing is called places.Slots"},
 		{"a test that is gone", more, "`TestTake`", "`TestGive`", "no test TestGive"},
 		{"a link to nothing", more, "(#more)", "(none.md)", "docs/none.md, which does not exist"},
 		{"an anchor that is gone", more, "(#more)", "(#less)", "no heading for #less"},

@@ -38,8 +38,8 @@ func (b *library) strayNames(d *document) []Violation {
 			case slices.Contains(notOurs, text):
 			case someTest.MatchString(text) && !b.names[text]:
 				found = append(found, d.violation(i, "there is no test %s", text))
-			case someName.MatchString(text):
-				if m := someName.FindStringSubmatch(text); b.inProgram(m[1]) && !b.names[m[2]] {
+			case someName.MatchString(text) && !source.MatchString(text):
+				if m := someName.FindStringSubmatch(text); !b.declaredIn(m[1], m[2]) {
 					found = append(found, d.violation(i, "nothing is called %s", text))
 				}
 			case somePath.MatchString(text) && b.ours(text) && !b.exists(text):
@@ -50,10 +50,22 @@ func (b *library) strayNames(d *document) []Violation {
 	return found
 }
 
-// inProgram tells whether the part before the dot of a name is of this program: a
-// type, or a package of it. Other packages are the standard library's.
-func (b *library) inProgram(owner string) bool {
-	return strings.ToUpper(owner[:1]) == owner[:1] || !strings.Contains(owner, "/") && b.exists(owner) || b.paths[owner]
+// declaredIn tells whether a type, a package, or a variable that is called like its
+// type has a name. Packages that the program imports from elsewhere have all names.
+func (b *library) declaredIn(owner, name string) bool {
+	if of := strings.ToUpper(owner[:1]) + owner[1:]; b.names[of+"."+name] || of == owner {
+		return b.names[of+"."+name]
+	}
+	known := b.imported[path.Base(owner)]
+	for file, names := range b.declared {
+		if dir := path.Dir(file); dir == owner || path.Base(dir) == owner || strings.HasSuffix(dir, "/"+owner) {
+			known = false
+			if names[name] {
+				return true
+			}
+		}
+	}
+	return known
 }
 
 // ours tells whether a text names something of this tree: its first part is a
@@ -83,7 +95,7 @@ func (b *library) exists(text string) bool {
 }
 
 // declares returns the names that a file declares, methods also with their
-// type, and adds those, with fields, to all.
+// type, and adds those, and fields with their type, to all.
 func (f *file) declares(all map[string]bool) map[string]bool {
 	own := map[string]bool{}
 	add := func(name string) { own[name], all[name] = true, true }
@@ -98,6 +110,7 @@ func (f *file) declares(all map[string]bool) map[string]bool {
 				switch s := spec.(type) {
 				case *ast.TypeSpec:
 					add(s.Name.Name)
+					members(s, all)
 				case *ast.ValueSpec:
 					for _, name := range s.Names {
 						add(name.Name)
@@ -106,13 +119,23 @@ func (f *file) declares(all map[string]bool) map[string]bool {
 			}
 		}
 	}
-	ast.Inspect(f.syntax, func(n ast.Node) bool {
-		if field, ok := n.(*ast.Field); ok {
-			for _, name := range field.Names {
-				all[name.Name] = true
-			}
-		}
-		return true
-	})
 	return own
+}
+
+// members adds the fields of a struct and the methods of an interface to all.
+func members(s *ast.TypeSpec, all map[string]bool) {
+	var fields *ast.FieldList
+	switch t := s.Type.(type) {
+	case *ast.StructType:
+		fields = t.Fields
+	case *ast.InterfaceType:
+		fields = t.Methods
+	default:
+		return
+	}
+	for _, field := range fields.List {
+		for _, name := range field.Names {
+			all[s.Name.Name+"."+name.Name] = true
+		}
+	}
 }
