@@ -56,7 +56,7 @@ func (b *library) declaredIn(owner, name string) bool {
 	if of := strings.ToUpper(owner[:1]) + owner[1:]; b.names[of+"."+name] || of == owner {
 		return b.names[of+"."+name]
 	}
-	known := b.imported[path.Base(owner)]
+	known := len(owner) == 1 || b.imported[path.Base(owner)] // one letter is a variable: t.Skip
 	for file, names := range b.declared {
 		if dir := path.Dir(file); dir == owner || path.Base(dir) == owner || strings.HasSuffix(dir, "/"+owner) {
 			known = false
