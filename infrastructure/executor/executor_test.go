@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -167,23 +168,22 @@ func TestAPreciseEndStandsAfterACancel(t *testing.T) {
 }
 
 func TestRunWaitsForAnExecutorThatIgnoresTheCancel(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(entity.ErrStopCancel)
-	release, ended := make(chan struct{}), make(chan entity.Outcome)
-	go func() {
-		outcome, _ := runScript(ctx, func(context.Context) entity.Outcome {
-			<-release
-			return entity.Succeeded("")
-		})
-		ended <- outcome
-	}()
-	select {
-	case <-ended:
-		require.Fail(t, "the slot was given up while the work went on")
-	case <-time.After(20 * time.Millisecond):
-	}
-	close(release)
-	require.Equal(t, entity.StatusSuccess, (<-ended).Status)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(entity.ErrStopCancel)
+		release, ended := make(chan struct{}), make(chan entity.Outcome, 1)
+		go func() {
+			outcome, _ := runScript(ctx, func(context.Context) entity.Outcome {
+				<-release
+				return entity.Succeeded("")
+			})
+			ended <- outcome
+		}()
+		synctest.Wait()
+		require.Empty(t, ended, "the slot was given up while the work went on")
+		close(release)
+		require.Equal(t, entity.StatusSuccess, (<-ended).Status)
+	})
 }
 
 func TestRunMendsHalfAnOutcome(t *testing.T) {
