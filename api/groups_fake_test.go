@@ -15,7 +15,7 @@ import (
 type memoryGroups struct{ rows map[string]entity.Group }
 
 func newGroups() *memoryGroups {
-	return &memoryGroups{rows: map[string]entity.Group{entity.AllJobs: {Settled: true, Version: 1, CreateTime: now, UpdateTime: now}}}
+	return &memoryGroups{rows: map[string]entity.Group{entity.AllJobs: {Converged: true, Version: 1, CreateTime: now, UpdateTime: now}}}
 }
 
 // followers are jobs that do as their groups say.
@@ -51,7 +51,7 @@ func (m *memoryGroups) AddGroup(_ context.Context, g entity.Group) error {
 	if _, ok := m.rows[g.Name]; ok {
 		return apperror.Conflict("name_taken", "taken")
 	}
-	g.Version, g.Settled = 1, true
+	g.Version, g.Converged = 1, true
 	m.rows[g.Name] = g
 	return nil
 }
@@ -72,16 +72,16 @@ func (m *memoryGroups) LimitGroup(ctx context.Context, name string, limit, versi
 func (m *memoryGroups) HoldGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error) {
 	g, err := m.Group(ctx, name)
 	if err == nil && g.Paused != paused {
-		g.Paused, g.Settled, g.Version, g.UpdateTime = paused, false, g.Version+1, at
+		g.Paused, g.Converged, g.Version, g.UpdateTime = paused, false, g.Version+1, at
 		g.PausedAt, g.Pause = at, p
 		m.rows[name] = g
 	}
 	return g, err
 }
 
-func (m *memoryGroups) SettleGroup(_ context.Context, name string, _ int) error {
+func (m *memoryGroups) MarkConverged(_ context.Context, name string, _ int) error {
 	g := m.rows[name]
-	g.Settled = true
+	g.Converged = true
 	m.rows[name] = g
 	return nil
 }
@@ -90,7 +90,7 @@ func (m *memoryGroups) PausesOver(context.Context, time.Time) ([]entity.Group, e
 	return nil, nil
 }
 
-func (m *memoryGroups) UnsettledGroups(context.Context) ([]entity.Group, error) { return nil, nil }
+func (m *memoryGroups) DivergedGroups(context.Context) ([]entity.Group, error) { return nil, nil }
 
 func (m *memoryGroups) Strays(context.Context, entity.Group, string, int) ([]string, error) {
 	return nil, nil

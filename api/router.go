@@ -85,7 +85,7 @@ type Deps struct {
 	SignedIn func(ctx context.Context)
 }
 
-func (d Deps) patience() time.Duration {
+func (d Deps) statementTimeout() time.Duration {
 	if d.RequestTimeout <= 0 {
 		return middleware.RequestTimeout
 	}
@@ -118,7 +118,7 @@ func NewRouter(d Deps) (*Router, error) {
 		return nil, err
 	}
 	guard := middleware.NewGuard(d.Auth, cookies, d.SignedIn)
-	table, more := routes(d, cookies), wide(d)
+	table, more := routes(d, cookies), limitedRoutes(d)
 	if d.ProbesOnly {
 		table = slices.DeleteFunc(table, func(r Route) bool { return strings.HasPrefix(r.Path, "/api/") && r.Path != reportPath })
 		more = nil
@@ -126,10 +126,10 @@ func NewRouter(d Deps) (*Router, error) {
 	return newRouter(d, guard, table, more...)
 }
 
-func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Router, error) {
-	all := make([]Wide, len(table), len(table)+len(more))
+func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimits) (*Router, error) {
+	all := make([]RouteLimits, len(table), len(table)+len(more))
 	for i, r := range table {
-		all[i] = Wide{r, bodyOf(r), d.timeOf(r)}
+		all[i] = RouteLimits{r, bodyOf(r), d.timeoutOf(r)}
 	}
 	all = append(all, more...)
 	gin.SetMode(gin.ReleaseMode)
@@ -153,7 +153,7 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Ro
 			return nil, fmt.Errorf("the route %s %s does not say what its parameter names", r.Method, r.Path)
 		}
 		chain := []gin.HandlerFunc{
-			middleware.Limits(r.Body), middleware.Deadline(r.Time, d.patience()), middleware.Audit(keptOf(r.Route), r.Permission, d.Audit, d.Logger), guard.Require(r.Permission),
+			middleware.Limits(r.Body), middleware.Deadline(r.Timeout, d.statementTimeout()), middleware.Audit(keptOf(r.Route), r.Permission, d.Audit, d.Logger), guard.Require(r.Permission),
 			d.scope().Check(r.Object, r.Permission),
 		}
 		if r.Idempotent {
@@ -167,7 +167,7 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...Wide) (*Ro
 
 // methodsOf are the methods of addresses without parameters: where such an address
 // also looks like one with a parameter, the methods of that one are not its own.
-func methodsOf(all []Wide) map[string]string {
+func methodsOf(all []RouteLimits) map[string]string {
 	methods := map[string]string{}
 	for _, r := range all {
 		switch known := methods[r.Path]; {

@@ -9,14 +9,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 )
 
-// Route is one line of the table.
+// Route is one row of the route table.
 type Route struct {
 	Method, Path string
-	// Permission is what the caller must hold; the empty one is refused.
+	// Permission is what the caller must hold; the router refuses an empty one.
 	Permission permission.Permission
-	// Object is what the path names.
+	// Object is the kind of object that the path names.
 	Object middleware.Object
-	// Idempotent routes heed the header Idempotency-Key.
+	// Idempotent routes accept the header Idempotency-Key.
 	Idempotent bool
 	action     middleware.Action
 }
@@ -36,15 +36,14 @@ const (
 // reportPath is where targets report to, which every node takes.
 const reportPath = "/api/v1/executions/:id/report"
 
-// Wide is a route with bounds of its own.
-type Wide struct {
+// RouteLimits is a route with its own bounds.
+type RouteLimits struct {
 	Route
 	// Body bounds the body, in bytes; a whole number of KiB.
 	Body int64
-	// Time is how long a call may work in all, while the store answers (see
-	// Deps.RequestTimeout). It is less than WriteTimeout unless the controller moves the deadlines of its writes; 0 is for streams, which
-	// see to it themselves.
-	Time time.Duration
+	// Timeout bounds the whole call. Keep it below WriteTimeout unless the controller
+	// extends its write deadlines; 0 for streams, which bound themselves.
+	Timeout time.Duration
 }
 
 // The bounds of bodies with passwords, and of whole documents of definitions.
@@ -56,7 +55,7 @@ const (
 	exportTime = 10 * time.Minute
 )
 
-// keptOf says which calls the audit log keeps.
+// keptOf returns which calls of a route the audit log keeps.
 func keptOf(r Route) middleware.Kept {
 	switch r.Path {
 	case loginPath:
@@ -67,8 +66,8 @@ func keptOf(r Route) middleware.Kept {
 	return middleware.KeptChanges
 }
 
-// bodyOf bounds the body of an ordinary call, in bytes. Passwords come in small
-// bodies, and everybody may send one.
+// bodyOf returns the bound of the body of an ordinary call, in bytes. Passwords have
+// small bodies, and any caller may send one.
 func bodyOf(r Route) int64 {
 	if r.Path == loginPath || r.Path == passwordPath {
 		return credentialsBody
@@ -76,23 +75,23 @@ func bodyOf(r Route) int64 {
 	return middleware.MaxBody
 }
 
-// timeOf is how long an ordinary call may work: RequestTimeout, but for those
-// that treat many objects, and the count of planned fires and the sign-in with
-// the wait for their turn. These too end when the store does not answer one
-// question in time.
-func (d Deps) timeOf(r Route) time.Duration {
+// timeoutOf returns the bound of an ordinary call: Deps.RequestTimeout. Calls on many
+// objects, the count of planned fires and the sign-in get the greatest bound, because
+// they may wait for their turn. These calls also end when the store does not answer
+// one statement in time.
+func (d Deps) timeoutOf(r Route) time.Duration {
 	if strings.HasPrefix(r.Path, "/api/v1/bulk/") || r.Path == "/api/v1/schedules/load" || r.Path == loginPath {
 		return middleware.RequestTimeout
 	}
-	return d.patience()
+	return d.statementTimeout()
 }
 
-// wide is the routes that take, give or work for more than others.
-func wide(d Deps) []Wide {
+// limitedRoutes returns the routes with greater bounds than others.
+func limitedRoutes(d Deps) []RouteLimits {
 	stream := controller.NewStreamController(d.Executions, d.Clock)
 	definition := controller.NewDefinitionController(d.Definitions, d.reader(), d.Nodes, d.Clock)
 	const v1 = "/api/v1"
-	return []Wide{
+	return []RouteLimits{
 		{Route{"GET", v1 + "/executions/:id/logs/stream", permission.ExecutionRead, middleware.Execution, false, stream.Follow}, middleware.MaxBody, 0},
 		{Route{"GET", exportPath, permission.JobRead, middleware.Undeclared, false, definition.Export}, middleware.MaxBody, exportTime},
 		{Route{"GET", auditExportPath, permission.AuditRead, middleware.Undeclared, false, controller.NewAuditController(d.Audit, d.Clock).Export}, middleware.MaxBody, exportTime},
@@ -101,7 +100,7 @@ func wide(d Deps) []Wide {
 	}
 }
 
-// routes is the whole API on one page, but for the wide ones.
+// routes is the whole API on one page, except limitedRoutes.
 func routes(d Deps, cookies middleware.Cookies) []Route {
 	reader := d.reader()
 	auth := controller.NewAuthController(d.Auth, cookies)

@@ -60,7 +60,7 @@ func auditOfPause(p entity.Pause) map[string][2]any {
 // didPause notes a pause for the audit log.
 func didPause(c *gin.Context, p entity.Pause) {
 	if did := auditOfPause(p); len(did) > 0 {
-		middleware.Did(c, did)
+		middleware.SetChanges(c, did)
 	}
 }
 

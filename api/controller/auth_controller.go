@@ -56,7 +56,7 @@ func (a *AuthController) Login(c *gin.Context) error {
 			return err
 		}
 	}
-	middleware.About(c, "user "+in.Username)
+	middleware.SetTarget(c, "user "+in.Username)
 	l, err := a.auth.Login(c.Request.Context(), in.Username, in.Password, c.ClientIP())
 	if err != nil {
 		return err
@@ -77,10 +77,10 @@ func (a *AuthController) Login(c *gin.Context) error {
 //	@Router /api/v1/auth/logout [post]
 func (a *AuthController) Logout(c *gin.Context) error {
 	if who, _ := middleware.CallerOf(c); who.TokenID != "" {
-		middleware.About(c, who.TokenID)
-		middleware.Did(c, map[string][2]any{"revoked": {false, true}})
+		middleware.SetTarget(c, who.TokenID)
+		middleware.SetChanges(c, map[string][2]any{"revoked": {false, true}})
 	} else {
-		middleware.About(c, "session")
+		middleware.SetTarget(c, "session")
 	}
 	if err := a.auth.Logout(c.Request.Context(), middleware.TokenOf(c)); err != nil {
 		return err
@@ -134,9 +134,9 @@ func (a *AuthController) ChangePassword(c *gin.Context) error {
 		return err
 	}
 	u, _ := middleware.UserOf(c)
-	middleware.About(c, u.ID)
-	middleware.Named(c, u.Name)
-	middleware.Did(c, passwordChange(in.KeepTokens))
+	middleware.SetTarget(c, u.ID)
+	middleware.SetTargetName(c, u.Name)
+	middleware.SetChanges(c, passwordChange(in.KeepTokens))
 	if err := a.auth.ChangePassword(c.Request.Context(), u.ID, in.OldPassword, in.NewPassword, in.KeepTokens); err != nil {
 		return err
 	}

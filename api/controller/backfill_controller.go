@@ -64,7 +64,7 @@ func (b *BackfillController) Start(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Did(c, map[string][2]any{
+	middleware.SetChanges(c, map[string][2]any{
 		"backfill": {nil, started.ID}, "from": {nil, vo.Time(r.From)}, "to": {nil, vo.Time(r.To)}, "maxParallel": {nil, r.MaxParallel},
 	})
 	return reply(c, http.StatusAccepted, vo.FromBackfill(started))
@@ -99,6 +99,6 @@ func (b *BackfillController) Cancel(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Did(c, map[string][2]any{"backfill": {cancelled.ID, nil}})
+	middleware.SetChanges(c, map[string][2]any{"backfill": {cancelled.ID, nil}})
 	return reply(c, http.StatusOK, vo.FromBackfill(cancelled))
 }

@@ -277,12 +277,12 @@ func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.P
 		}
 	}
 	answer.Failed = len(items) - answer.Succeeded
-	middleware.About(c, fmt.Sprintf("%d objects", len(ids)))
+	middleware.SetTarget(c, fmt.Sprintf("%d objects", len(ids)))
 	did := auditOfBulk(items)
 	if t.note != nil {
 		t.note(did)
 	}
-	middleware.Did(c, did)
+	middleware.SetChanges(c, did)
 	return reply(c, http.StatusOK, answer)
 }
 

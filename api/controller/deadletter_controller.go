@@ -109,7 +109,7 @@ func (d *DeadLetterController) Replay(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Did(c, map[string][2]any{"executionIds": {nil, []string{id}}})
+	middleware.SetChanges(c, map[string][2]any{"executionIds": {nil, []string{id}}})
 	return reply(c, http.StatusAccepted, vo.FromID(id))
 }
 

@@ -143,14 +143,14 @@ func (d *DefinitionController) Import(c *gin.Context) error {
 	}
 	about := fmt.Sprintf("%d definitions", len(document.Jobs))
 	if dryRun {
-		middleware.About(c, about+", dry run")
+		middleware.SetTarget(c, about+", dry run")
 	} else {
 		d.definitions.Apply(c.Request.Context(), plan)
-		middleware.About(c, about)
+		middleware.SetTarget(c, about)
 	}
 	answer := vo.FromPlan(plan, dryRun, explain)
 	d.warn(c.Request.Context(), plan, answer.Items)
-	middleware.Changed(c, nil, auditOf(answer))
+	middleware.SetDiff(c, nil, auditOf(answer))
 	return reply(c, http.StatusOK, answer)
 }
 

@@ -178,7 +178,7 @@ func (e *JobExecutionController) Retry(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Did(c, map[string][2]any{"executionIds": {nil, []string{id}}})
+	middleware.SetChanges(c, map[string][2]any{"executionIds": {nil, []string{id}}})
 	return reply(c, http.StatusAccepted, vo.FromID(id))
 }
 

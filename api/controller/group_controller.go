@@ -69,12 +69,12 @@ func (g *GroupController) Create(c *gin.Context) error {
 	if err := middleware.Permit(c, permission.JobWrite, n.Name); err != nil {
 		return err
 	}
-	middleware.About(c, n.Name)
+	middleware.SetTarget(c, n.Name)
 	group, err := g.groups.Create(c.Request.Context(), n.Name, n.MaxConcurrency)
 	if err != nil {
 		return err
 	}
-	middleware.Changed(c, nil, vo.FromGroup(group))
+	middleware.SetDiff(c, nil, vo.FromGroup(group))
 	c.Header("Location", c.Request.URL.Path+"/"+group.Name)
 	return replyGroup(c, http.StatusCreated, group)
 }
@@ -131,7 +131,7 @@ func (g *GroupController) Replace(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Changed(c, vo.FromGroup(before), vo.FromGroup(group))
+	middleware.SetDiff(c, vo.FromGroup(before), vo.FromGroup(group))
 	return replyGroup(c, http.StatusOK, group)
 }
 
@@ -213,7 +213,7 @@ func (g *GroupController) pause(c *gin.Context, name string) error {
 // aboutAll names what a call for all jobs is about: it has no name of its own.
 func aboutAll(c *gin.Context, name string) {
 	if name == entity.AllJobs {
-		middleware.About(c, "all jobs")
+		middleware.SetTarget(c, "all jobs")
 	}
 }
 

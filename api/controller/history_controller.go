@@ -114,9 +114,9 @@ func (j *JobController) Copy(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.About(c, job.ID)
-	middleware.Named(c, job.Name)
-	middleware.Did(c, map[string][2]any{"copyOf": {nil, from.ID}, "group": {nil, job.Group}})
+	middleware.SetTarget(c, job.ID)
+	middleware.SetTargetName(c, job.Name)
+	middleware.SetChanges(c, map[string][2]any{"copyOf": {nil, from.ID}, "group": {nil, job.Group}})
 	c.Header("Location", "/api/v1/jobs/"+job.ID)
 	return j.reply(c, http.StatusCreated, job)
 }

@@ -104,13 +104,13 @@ func (j *JobController) Create(c *gin.Context) error {
 	if err := middleware.PermitDefinition(c, n.Job); err != nil {
 		return err
 	}
-	middleware.Named(c, n.Job.Name)
+	middleware.SetTargetName(c, n.Job.Name)
 	job, err := j.jobs.Create(c.Request.Context(), n.Job, n.Enabled)
 	if err != nil {
 		return err
 	}
-	middleware.About(c, job.ID)
-	middleware.Did(c, map[string][2]any{"group": {nil, job.Group}, "version": {nil, job.Version}})
+	middleware.SetTarget(c, job.ID)
+	middleware.SetChanges(c, map[string][2]any{"group": {nil, job.Group}, "version": {nil, job.Version}})
 	c.Header("Location", c.Request.URL.Path+"/"+job.ID)
 	return j.reply(c, http.StatusCreated, job)
 }
@@ -171,12 +171,12 @@ func (j *JobController) replace(c *gin.Context, before, next *entity.Job, versio
 		// Its versions, runs and logs would come along, to who may not see them.
 		return apperror.InvalidField("group", "unchangeable", fmt.Sprintf("is %q for good, as the past of the job belongs to that group: copy the job to the other group, and delete this one", before.Group))
 	}
-	middleware.Named(c, before.Name)
+	middleware.SetTargetName(c, before.Name)
 	job, err := j.jobs.Replace(c.Request.Context(), before.ID, next, version, ifMatch)
 	if err != nil {
 		return err
 	}
-	middleware.Did(c, differences(before, job, false))
+	middleware.SetChanges(c, differences(before, job, false))
 	return j.reply(c, http.StatusOK, job)
 }
 
@@ -198,7 +198,7 @@ func (j *JobController) Delete(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Named(c, job.Name)
+	middleware.SetTargetName(c, job.Name)
 	if err := j.jobs.Delete(c.Request.Context(), job.ID, ifMatch); err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (j *JobController) Pause(c *gin.Context) error {
 		return err
 	}
 	didPause(c, p)
-	middleware.Named(c, job.Name)
+	middleware.SetTargetName(c, job.Name)
 	return j.reply(c, http.StatusOK, job)
 }
 
@@ -245,7 +245,7 @@ func (j *JobController) Resume(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Named(c, job.Name)
+	middleware.SetTargetName(c, job.Name)
 	return j.reply(c, http.StatusOK, job)
 }
 
@@ -270,7 +270,7 @@ func (j *JobController) Trigger(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Did(c, auditOfTrigger(t, ids))
+	middleware.SetChanges(c, auditOfTrigger(t, ids))
 	return reply(c, http.StatusAccepted, vo.FromIDs(ids))
 }
 

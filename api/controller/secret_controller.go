@@ -73,7 +73,7 @@ func (s *SecretController) Create(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.About(c, n.Name)
+	middleware.SetTarget(c, n.Name)
 	if err := permitSecret(c, n.Groups); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (s *SecretController) Create(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Did(c, map[string][2]any{"value": middleware.NewValue(), "description": {nil, v.Description}, "groups": {nil, v.Groups}})
+	middleware.SetChanges(c, map[string][2]any{"value": middleware.NewValue(), "description": {nil, v.Description}, "groups": {nil, v.Groups}})
 	c.Header("Location", c.Request.URL.Path+"/"+v.Name)
 	return replySecret(c, http.StatusCreated, v)
 }
@@ -165,7 +165,7 @@ func (s *SecretController) Replace(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Did(c, secretChanges(before, v, n))
+	middleware.SetChanges(c, secretChanges(before, v, n))
 	return replySecret(c, http.StatusOK, v)
 }
 

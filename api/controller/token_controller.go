@@ -29,8 +29,9 @@ type TokenController struct{ tokens TokenService }
 // NewTokenController serves the tokens of a service.
 func NewTokenController(tokens TokenService) *TokenController { return &TokenController{tokens} }
 
-// reach is whose tokens a caller may see and revoke; empty is everybody's.
-func reach(c *gin.Context) string {
+// tokenOwnerFilter returns the user whose tokens a caller may see and revoke; empty for
+// all users.
+func tokenOwnerFilter(c *gin.Context) string {
 	who, _ := middleware.CallerOf(c)
 	if permission.Allows(who, permission.UserAdmin) {
 		return ""
@@ -49,7 +50,7 @@ func reach(c *gin.Context) string {
 //	@Router /api/v1/tokens [get]
 func (t *TokenController) List(c *gin.Context) error {
 	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Token, string, error) {
-		return t.tokens.List(ctx, reach(c), p)
+		return t.tokens.List(ctx, tokenOwnerFilter(c), p)
 	}, func(token entity.Token) vo.Token { return vo.FromToken(token, "") })
 }
 
@@ -68,14 +69,14 @@ func (t *TokenController) Create(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Named(c, n.Name)
+	middleware.SetTargetName(c, n.Name)
 	user, _ := middleware.UserOf(c)
 	token, secret, err := t.tokens.Create(c.Request.Context(), user.ID, n)
 	if err != nil {
 		return err
 	}
-	middleware.About(c, token.ID)
-	middleware.Changed(c, nil, vo.FromToken(token, ""))
+	middleware.SetTarget(c, token.ID)
+	middleware.SetDiff(c, nil, vo.FromToken(token, ""))
 	c.Header("Location", c.Request.URL.Path+"/"+token.ID)
 	return reply(c, http.StatusCreated, vo.FromToken(token, secret))
 }
@@ -88,11 +89,11 @@ func (t *TokenController) Create(c *gin.Context) error {
 //	@Success 204 "done, no body"
 //	@Router /api/v1/tokens/{id} [delete]
 func (t *TokenController) Revoke(c *gin.Context) error {
-	token, err := t.tokens.Revoke(c.Request.Context(), c.Param("id"), reach(c))
+	token, err := t.tokens.Revoke(c.Request.Context(), c.Param("id"), tokenOwnerFilter(c))
 	if err != nil {
 		return err
 	}
-	middleware.Named(c, token.Name)
-	middleware.Did(c, map[string][2]any{"revoked": {false, true}, "userId": {token.UserID, nil}})
+	middleware.SetTargetName(c, token.Name)
+	middleware.SetChanges(c, map[string][2]any{"revoked": {false, true}, "userId": {token.UserID, nil}})
 	return noContent(c)
 }

@@ -59,13 +59,13 @@ func (u *UserController) Create(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Named(c, n.Name)
+	middleware.SetTargetName(c, n.Name)
 	user, err := u.users.Create(c.Request.Context(), n)
 	if err != nil {
 		return err
 	}
-	middleware.About(c, user.ID)
-	middleware.Changed(c, nil, vo.FromUser(user))
+	middleware.SetTarget(c, user.ID)
+	middleware.SetDiff(c, nil, vo.FromUser(user))
 	c.Header("Location", c.Request.URL.Path+"/"+user.ID)
 	return reply(c, http.StatusCreated, vo.FromUser(user))
 }
@@ -107,7 +107,7 @@ func (u *UserController) Change(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Named(c, before.Name)
+	middleware.SetTargetName(c, before.Name)
 	after, err := u.users.Change(c.Request.Context(), before.ID, n)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (u *UserController) Change(c *gin.Context) error {
 	if n.Password != "" {
 		maps.Copy(changes, passwordChange(n.KeepTokens))
 	}
-	middleware.Did(c, changes)
+	middleware.SetChanges(c, changes)
 	return reply(c, http.StatusOK, vo.FromUser(after))
 }
 
@@ -134,7 +134,7 @@ func (u *UserController) Delete(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.Named(c, user.Name)
+	middleware.SetTargetName(c, user.Name)
 	if err := u.users.Delete(c.Request.Context(), user.ID); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Auditor keeps who did what.
+// Auditor stores who did what.
 type Auditor interface {
 	Record(ctx context.Context, e entity.AuditEntry) error
 }
@@ -42,8 +42,8 @@ const (
 	codeBrokenOff = "broken_off"
 )
 
-// Audit records a call when it has ended, also in a panic. It runs outside of
-// Require, so that it sees the refusals.
+// Audit records a call when it has ended, also by a panic. It runs outside Require, so
+// that it sees refused calls.
 func Audit(k Kept, p permission.Permission, auditor Auditor, log *slog.Logger) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		r := recorder{kept: k, permission: p, auditor: auditor, log: log}
@@ -99,10 +99,10 @@ func (r recorder) record(c *gin.Context, status int, code string) {
 	}
 }
 
-// worthKeeping are calls that changed something, or may have; those that were
-// refused for want of a right; tries to sign in; and exports. What was not
-// understood, and what nobody was signed in for, is not kept: the log of the
-// server has it, and strangers must not be able to fill the store.
+// worthKeeping reports whether the audit log keeps a call: a call that changed
+// something or may have, a call without the permission, a sign-in, or an export. It
+// keeps no invalid or unauthenticated calls: strangers must not fill the store. The
+// server's log has them.
 func (r recorder) worthKeeping(c *gin.Context, status int) bool {
 	done := status < http.StatusBadRequest
 	switch {
@@ -116,13 +116,13 @@ func (r recorder) worthKeeping(c *gin.Context, status int) bool {
 	return done || status == http.StatusConflict || status == http.StatusPreconditionFailed || status >= http.StatusInternalServerError
 }
 
-// About names what a call is about, where its path does not.
-func About(c *gin.Context, object string) { c.Set(keyObject, object) }
+// SetTarget sets the object of a call where its path does not name it.
+func SetTarget(c *gin.Context, object string) { c.Set(keyObject, object) }
 
-// Named says what the object of a call is called.
-func Named(c *gin.Context, name string) { c.Set(keyName, name) }
+// SetTargetName sets the name of the object of a call.
+func SetTargetName(c *gin.Context, name string) { c.Set(keyName, name) }
 
-// SignedIn says who signed in with a call.
+// SignedIn sets the user who signed in with a call.
 func SignedIn(c *gin.Context, u entity.User) { c.Set(keySignedIn, u) }
 
 func objectOf(c *gin.Context) string {
@@ -141,22 +141,21 @@ const hidden = "***"
 // NewValue is the change of a field whose values nobody is to read.
 func NewValue() [2]any { return [2]any{hidden, hidden} }
 
-// Did notes for the audit log what a call did, by field and with the values
-// before and after.
-func Did(c *gin.Context, changes map[string][2]any) {
+// SetChanges sets what a call changed: the fields, with the values before and after.
+func SetChanges(c *gin.Context, changes map[string][2]any) {
 	if text, err := json.Marshal(changes); err == nil {
 		c.Set(keyChanges, string(text))
 	}
 }
 
-// Changed notes for the audit log which fields of an object differ before and
-// after a call; both are marshalled to JSON objects.
-func Changed(c *gin.Context, before, after any) {
-	Did(c, Diff(before, after))
+// SetDiff sets the fields of an object that differ before and after a call. It
+// marshals both to JSON objects.
+func SetDiff(c *gin.Context, before, after any) {
+	SetChanges(c, Diff(before, after))
 }
 
-// Diff is the fields of two objects that differ, with both values. What only
-// the server sets is left out.
+// Diff returns the fields of two objects that differ, with both values. It leaves out
+// fields that only the server sets.
 func Diff(before, after any) map[string][2]any {
 	changes := map[string][2]any{}
 	old, now := fieldsOf(before), fieldsOf(after)

@@ -116,9 +116,9 @@ func (k Cookies) session(c *gin.Context) (string, error) {
 	}
 }
 
-// meant is nil if the page that the session belongs to wanted this call:
-// browsers send cookies with what other sites make them call, too.
-func (k Cookies) meant(r *http.Request, session string) error {
+// verifyIntent returns nil if the session's own page made this call: browsers also
+// send cookies with calls that other sites cause.
+func (k Cookies) verifyIntent(r *http.Request, session string) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (k Cookies) meant(r *http.Request, session string) error {
 	return nil
 }
 
-// SameOrigin refuses a call that another site made a browser send.
+// SameOrigin refuses a call that another site caused.
 func (k Cookies) SameOrigin(r *http.Request) error {
 	if k.origins.Check(r) == nil {
 		return nil
@@ -140,8 +140,8 @@ func (k Cookies) SameOrigin(r *http.Request) error {
 	return apperror.New(apperror.KindForbidden, "csrf", "a page of another origin made this call; behind a proxy that changes the Host, set server.publicUrl to where browsers find this server")
 }
 
-// CSRFToken belongs to one session and tells nothing of its token, so that a
-// page may hold it where the token must stay out of reach.
+// CSRFToken derives a token from a session. It does not reveal the session's token, so
+// that a page may hold it.
 func CSRFToken(session string) string {
 	mac := hmac.New(sha256.New, []byte(session))
 	_, _ = mac.Write([]byte(csrfLabel))

@@ -62,12 +62,11 @@ func Limits(maxBody int64) gin.HandlerFunc {
 	}
 }
 
-// Deadline bounds how long a call may work, and how long it waits for one
-// answer of the store. A limit of 0 is for streams, which have bounds of their
-// own.
-func Deadline(limit, patience time.Duration) gin.HandlerFunc {
+// Deadline bounds a whole call, and each statement of the store. A limit of 0 is for
+// streams, which bound themselves.
+func Deadline(limit, statementTimeout time.Duration) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		ctx, cancel := repository.WithPatience(c.Request.Context(), patience), context.CancelFunc(func() {})
+		ctx, cancel := repository.WithStatementTimeout(c.Request.Context(), statementTimeout), context.CancelFunc(func() {})
 		if limit > 0 {
 			ctx, cancel = context.WithTimeout(ctx, limit)
 		}
@@ -83,15 +82,15 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (entity.Principal, error)
 }
 
-// Guard lets those in who may. It is safe for concurrent use.
+// Guard checks who calls and what the caller may do. It is safe for concurrent use.
 type Guard struct {
 	auth     Authenticator
 	cookies  Cookies
 	signedIn func(ctx context.Context)
 }
 
-// NewGuard judges by an authenticator, and takes sessions from cookies too.
-// signedIn is told of each request whose caller it knows; it may be nil.
+// NewGuard returns a guard that asks an authenticator and also accepts session
+// cookies. It calls signedIn for each request of a known caller; signedIn may be nil.
 func NewGuard(auth Authenticator, cookies Cookies, signedIn func(ctx context.Context)) Guard {
 	if signedIn == nil {
 		signedIn = func(context.Context) {}
@@ -99,8 +98,8 @@ func NewGuard(auth Authenticator, cookies Cookies, signedIn func(ctx context.Con
 	return Guard{auth, cookies, signedIn}
 }
 
-// Require lets a request pass whose user holds the permission. Errors of the
-// authenticator are refusals: nobody passes because nobody could be asked.
+// Require passes a request whose user holds the permission. An error of the
+// authenticator refuses the request.
 func (g Guard) Require(p permission.Permission) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if p == permission.Public {
@@ -133,7 +132,7 @@ func (g Guard) judge(c *gin.Context, p permission.Permission) error {
 	c.Set(keyUser, who)
 	g.signedIn(c.Request.Context())
 	if byCookie {
-		if err := g.cookies.meant(c.Request, token); err != nil {
+		if err := g.cookies.verifyIntent(c.Request, token); err != nil {
 			return err
 		}
 	}

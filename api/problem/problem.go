@@ -1,5 +1,5 @@
 // Package problem turns the ends of use cases into HTTP answers (RFC 9457).
-// It is the only place that knows which kind of fault is which status.
+// It is the only place that knows which kind of error is which status.
 package problem
 
 import (
@@ -39,7 +39,7 @@ type Error struct {
 	Message string `json:"message"`
 }
 
-// statusOf maps the kinds of fault to HTTP.
+// statusOf maps the kinds of errors to HTTP.
 func statusOf(k apperror.Kind) int {
 	switch k {
 	case apperror.KindInvalid:
@@ -69,7 +69,7 @@ func statusOf(k apperror.Kind) int {
 	}
 }
 
-// From maps an error. What is not a fault is an internal error whose text
+// From maps an error. An error of no known kind is an internal error whose text
 // stays inside. It never returns a status below 400.
 func From(err error) Problem {
 	var f *apperror.Error

@@ -47,7 +47,7 @@ func NewCallKeeper(store repository.IdempotentCalls, c clock.Clock) *CallKeeper 
 // Begin implements repository.IdempotentCalls.
 func (k *CallKeeper) Begin(ctx context.Context, c entity.IdempotentCall, ttl time.Duration) (entity.IdempotentCall, bool, error) {
 	if former, ok := k.former(c); ok {
-		if err := k.settle(ctx, former); err != nil {
+		if err := k.flush(ctx, former); err != nil {
 			return entity.IdempotentCall{}, false, err
 		}
 	}
@@ -77,7 +77,7 @@ func (k *CallKeeper) note(ctx context.Context, bound time.Duration, c entity.Ide
 	k.keep(c)
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	if err := k.settle(ctx, c); err != nil && !later(err) {
+	if err := k.flush(ctx, c); err != nil && !later(err) {
 		return err
 	}
 	return nil
@@ -95,15 +95,15 @@ func (k *CallKeeper) RunOnce(ctx context.Context) error {
 			k.forget(c)
 			continue
 		}
-		if err := k.settle(ctx, c); later(err) {
+		if err := k.flush(ctx, c); later(err) {
 			return fmt.Errorf("note how calls with a key ended: %w", err)
 		}
 	}
 	return nil
 }
 
-// settle tells the store. Doing it twice does no harm.
-func (k *CallKeeper) settle(ctx context.Context, c entity.IdempotentCall) error {
+// flush stores the end of a call. To do it twice does no harm.
+func (k *CallKeeper) flush(ctx context.Context, c entity.IdempotentCall) error {
 	var err error
 	if c.Status == 0 {
 		err = k.store.Abandon(ctx, c)

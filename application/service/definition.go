@@ -14,9 +14,9 @@ import (
 // definitionPage is how many jobs are read at once.
 const definitionPage = 500
 
-// maxDocumentFaults bounds the wrong fields of one answer; the rest shows when
+// maxDocumentProblems bounds the wrong fields of one answer; the rest shows when
 // these are mended.
-const maxDocumentFaults = 100
+const maxDocumentProblems = 100
 
 // Definition is one job of a document.
 type Definition struct {
@@ -165,7 +165,7 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 	for i, j := range d.Jobs {
 		old := present[nameOf(j.Job)]
 		wrong = append(append(wrong, j.Wrong...), j.past(old)...)
-		for _, f := range secretFaults(secrets, j.Job) {
+		for _, f := range missingSecrets(secrets, j.Job) {
 			f.Field = fmt.Sprintf("jobs[%d].%s", i, f.Field)
 			wrong = append(wrong, f)
 		}
@@ -174,7 +174,7 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, apperror.Invalid(wrong[:min(len(wrong), maxDocumentFaults)])
+		return nil, apperror.Invalid(wrong[:min(len(wrong), maxDocumentProblems)])
 	}
 	if p.Groups, err = s.planGroups(ctx, d.Groups); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -242,16 +243,16 @@ type pings struct{ err error }
 
 func (p pings) Ping(context.Context) error { return p.err }
 
-type duties []service.Loop
+type duties []periodic.Status
 
-func (d duties) Loops() []service.Loop { return d }
+func (d duties) Statuses() []periodic.Status { return d }
 
 func TestANodeIsReadyWhileItsStoreAnswersAndItsDutiesTick(t *testing.T) {
 	healthy := duties{{Name: "scan", Age: time.Second, Limit: 15 * time.Second}}
 	c := clocktest.NewManual(noon(0))
 	require.Empty(t, service.NewMonitorService(pings{}, healthy, c).Degraded(t.Context()))
 	err := service.NotReady(service.NewMonitorService(pings{errors.New("secret dsn")}, append(healthy,
-		service.Loop{Name: "heartbeat", Age: 20 * time.Second, Limit: 15 * time.Second}), c).Degraded(t.Context()))
+		periodic.Status{Name: "heartbeat", Age: 20 * time.Second, Limit: 15 * time.Second}), c).Degraded(t.Context()))
 	require.ErrorContains(t, err, "the store does not answer")
 	require.ErrorContains(t, err, "heartbeat has not ticked for 20s")
 	require.NotContains(t, err.Error(), "secret")

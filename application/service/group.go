@@ -85,7 +85,7 @@ func (s *GroupService) Create(ctx context.Context, name string, maxConcurrency i
 
 // Limit changes the bound on the fires of a group that run at once. What runs
 // goes on. A first limit, or none any more, is told to the jobs like a pause;
-// Settled of what it returns says whether all of them know. version is what the
+// Converged of what it returns says whether all of them know. version is what the
 // caller has read; 0 is not given.
 func (s *GroupService) Limit(ctx context.Context, name string, maxConcurrency, version int) (entity.Group, error) {
 	g, err := s.Get(ctx, name)
@@ -102,7 +102,7 @@ func (s *GroupService) Limit(ctx context.Context, name string, maxConcurrency, v
 	if err := s.jobs.OpenGroup(ctx, name); err != nil { // the sweep does it again
 		s.logger.Warn("what waits for a group was not let go after an edit of its limit", "group", name, "error", err)
 	}
-	return s.settleSoon(ctx, g)
+	return s.convergeSoon(ctx, g)
 }
 
 // Delete removes a group that has no jobs.
@@ -115,7 +115,7 @@ func (s *GroupService) Delete(ctx context.Context, name string) error {
 
 // Pause pauses a group, or with entity.AllJobs every job, until its end or until
 // somebody resumes it: nothing of it is planned from half a second later on. It
-// waits a little for the jobs to follow; Settled of what it returns says whether
+// waits a little for the jobs to follow; Converged of what it returns says whether
 // all of them have. Pausing a paused group changes nothing, unless it says
 // something: then that holds from now on.
 func (s *GroupService) Pause(ctx context.Context, name string, p entity.Pause) (entity.Group, error) {
@@ -154,39 +154,39 @@ func (s *GroupService) hold(ctx context.Context, name string, paused bool, p ent
 		return g, err
 	}
 	s.news.GroupsChanged()
-	return s.settleSoon(ctx, g)
+	return s.convergeSoon(ctx, g)
 }
 
-// settleSoon waits a little for the jobs to follow.
-func (s *GroupService) settleSoon(ctx context.Context, g entity.Group) (entity.Group, error) {
-	if g.Settled {
+// convergeSoon waits a short time until the jobs follow the group.
+func (s *GroupService) convergeSoon(ctx context.Context, g entity.Group) (entity.Group, error) {
+	if g.Converged {
 		return g, nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, sweepNow)
 	defer cancel()
-	if err := s.settle(bounded, g); err != nil {
+	if err := s.converge(bounded, g); err != nil {
 		if ctx.Err() == nil && bounded.Err() != nil {
-			return g, nil // the duty does the rest
+			return g, nil // the task of the leader does the rest
 		}
 		return g, err
 	}
 	return s.groups.Group(ctx, g.Name)
 }
 
-// Sweep makes the jobs follow of groups whose pause or resume was cut short.
+// Sweep lets the jobs follow their groups where a pause or resume was interrupted.
 func (s *GroupService) Sweep(ctx context.Context) error {
-	groups, err := s.groups.UnsettledGroups(ctx)
+	groups, err := s.groups.DivergedGroups(ctx)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, g := range groups {
-		errs = append(errs, s.settle(ctx, g))
+		errs = append(errs, s.converge(ctx, g))
 	}
 	return errors.Join(errs...)
 }
 
-func (s *GroupService) settle(ctx context.Context, g entity.Group) error {
+func (s *GroupService) converge(ctx context.Context, g entity.Group) error {
 	after := ""
 	for {
 		ids, err := s.groups.Strays(ctx, g, after, sweepPage)
@@ -194,7 +194,7 @@ func (s *GroupService) settle(ctx context.Context, g entity.Group) error {
 			return fmt.Errorf("find the jobs of group %q: %w", g.Name, err)
 		}
 		if len(ids) == 0 {
-			return s.groups.SettleGroup(ctx, g.Name, g.Version)
+			return s.groups.MarkConverged(ctx, g.Name, g.Version)
 		}
 		left, err := s.jobs.FollowGroups(ctx, ids)
 		if err != nil {

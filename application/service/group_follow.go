@@ -77,9 +77,9 @@ func resumedAt(job *entity.Job, terms repository.GroupTerms, now time.Time) time
 	return now
 }
 
-// catchUp makes a locked job that strays follow its group, in memory, with what
+// adoptTerms makes a locked job that strays follow its group, in memory, with what
 // was due before and the range of the span in the store.
-func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, now time.Time) (effect admission.Effect, more bool, err error) {
+func (s *JobService) adoptTerms(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, now time.Time) (effect admission.Effect, more bool, err error) {
 	if job.Status == entity.JobEnabled {
 		since := plannedUntil(job, terms, now)
 		_, p := terms.HeldSince(job.NextFireTime)

@@ -110,7 +110,7 @@ func TestAPauseHoldsJobsThatDoNotFollowYet(t *testing.T) {
 				}
 				g, err := d.Store.Group(t.Context(), group)
 				require.NoError(t, err)
-				require.True(t, g.Settled)
+				require.True(t, g.Converged)
 			})
 		})
 	}

@@ -45,7 +45,7 @@ func TestAGroupHoldsItsJobsAndLetsThemGo(t *testing.T) {
 		a, b, other := d.tenSeconds("a", "g"), d.tenSeconds("b", "g"), d.tenSeconds("c", "h")
 		byHand, err := d.Jobs.Pause(d.t.Context(), b.ID, entity.Pause{})
 		require.NoError(d.t, err)
-		require.True(d.t, d.hold("g", true).Settled)
+		require.True(d.t, d.hold("g", true).Converged)
 		require.Equal(d.t, entity.JobPaused, d.status(a))
 		require.Equal(d.t, entity.JobEnabled, d.status(other))
 		d.after(35 * time.Second)
@@ -59,7 +59,7 @@ func TestAGroupHoldsItsJobsAndLetsThemGo(t *testing.T) {
 		moved := d.replace(other.ID, func(j *entity.Job) { j.Group = "g" })
 		require.Equal(d.t, []any{entity.JobPaused, entity.PausedByGroup}, []any{moved.Status, moved.PausedBy})
 
-		require.True(d.t, d.hold("g", false).Settled)
+		require.True(d.t, d.hold("g", false).Converged)
 		for _, j := range []*entity.Job{a, late, other} {
 			require.Equal(d.t, entity.JobEnabled, d.status(j), j.Name)
 		}
@@ -139,7 +139,7 @@ func TestAPauseThatWasCutShortGoesOn(t *testing.T) {
 	}
 	g, err := d.Groups.Get(t.Context(), "g")
 	require.NoError(t, err)
-	require.True(t, g.Settled)
+	require.True(t, g.Converged)
 	require.NoError(t, d.Groups.Sweep(t.Context()), "nothing is left to do")
 }
 
@@ -151,7 +151,7 @@ func TestAJobThatCannotBePlannedAgainStaysPaused(t *testing.T) {
 		j.Schedule = schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 * * * ?", TimeZone: "Mars/Olympus"}
 		j.NextFireTime = time.Time{}
 	})
-	require.True(t, d.hold("g", false).Settled)
+	require.True(t, d.hold("g", false).Converged)
 	require.Equal(t, []any{entity.JobPaused, entity.PausedByUser}, []any{d.status(job), d.job(job.ID).PausedBy})
 }
 

@@ -22,17 +22,18 @@ type edit struct {
 	groups func(old *entity.Job) []string
 	// spanGoesOn: what is paused stays so, and nothing of its span is recorded.
 	spanGoesOn bool
-	// settled is up to when the old state decides what is due; nil is now.
-	settled func(old *entity.Job, now time.Time) time.Time
-	// apply computes the new state of the locked and settled job. terms are those
-	// of the group that it was in.
+	// catchUpUntil returns until when the old definition decides what is due; nil means
+	// now.
+	catchUpUntil func(old *entity.Job, now time.Time) time.Time
+	// apply computes the new state of the locked job, after the catch-up. terms are
+	// those of its former group.
 	apply func(ctx context.Context, tx repository.Tx, old *entity.Job, terms repository.GroupTerms, now time.Time) (*entity.Job, error)
 }
 
-// change is the frame of every edit: lock, settle, edit, store, tell. Where more
-// is due than one transaction records, or more runs are to go elsewhere than one
-// moves, that is done first, in transactions of their own: when the time of the
-// call ends meanwhile, they stand and the call may be repeated.
+// change is the frame of every edit: lock, catch up, edit, store, announce. More due
+// fires, or more runs to move, than one transaction takes come first, in their own
+// transactions. When the time of the call ends meanwhile, these stay done, and the
+// caller may repeat the call.
 func (s *JobService) change(ctx context.Context, id string, e edit) (*entity.Job, error) {
 	limit := admission.RehomeLimit
 	for {
@@ -41,7 +42,7 @@ func (s *JobService) change(ctx context.Context, id string, e edit) (*entity.Job
 		case err == nil:
 			return changed, nil
 		case errors.Is(err, errMoreDue):
-			err = s.settleChunk(ctx, id)
+			err = s.catchUpChunk(ctx, id)
 		case errors.Is(err, admission.ErrManyRuns):
 			err = s.rehome(ctx, changed)
 			limit = math.MaxInt // what is left has begun, or came meanwhile
@@ -52,7 +53,7 @@ func (s *JobService) change(ctx context.Context, id string, e edit) (*entity.Job
 	}
 }
 
-// errMoreDue ends a change before which more is to be settled.
+// errMoreDue ends a change that needs another catch-up first.
 var errMoreDue = errors.New("more fires are due than one transaction records")
 
 // readable refuses what would make something of a job of which not all is known.
@@ -63,8 +64,8 @@ func readable(job *entity.Job) error {
 	return nil
 }
 
-// settleChunk records as much of what is due of a job as one transaction takes.
-func (s *JobService) settleChunk(ctx context.Context, id string) error {
+// catchUpChunk records as many due fires of a job as one transaction takes.
+func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
 	var effect admission.Effect
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.settle", func(ctx context.Context, tx repository.Tx) error {
 		job, err := tx.Jobs.LockFull(ctx, id)
@@ -94,12 +95,12 @@ func (s *JobService) settleChunk(ctx context.Context, id string) error {
 	return nil
 }
 
-// settle brings a locked job up to a moment: it follows its group first, and what
-// is due then is recorded, the span of a pause included unless that goes on. The job
-// is changed in memory. more says that not all was recorded.
-func (s *JobService) settle(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at, now time.Time, spanGoesOn bool) (effect admission.Effect, more bool, err error) {
+// catchUp brings a locked job up to a moment: it adopts the terms of its group, then
+// records what is due, including the span of a pause unless the pause goes on. It
+// changes the job in memory. more is true when it did not record all.
+func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at, now time.Time, spanGoesOn bool) (effect admission.Effect, more bool, err error) {
 	if strays(job, terms) {
-		if effect, more, err = s.catchUp(ctx, tx, job, terms, now); err != nil || more {
+		if effect, more, err = s.adoptTerms(ctx, tx, job, terms, now); err != nil || more {
 			return effect, more, err
 		}
 	}
@@ -136,12 +137,12 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 		}
 		now := s.Clock.Now()
 		at := now
-		if e.settled != nil {
-			at = e.settled(old, now)
+		if e.catchUpUntil != nil {
+			at = e.catchUpUntil(old, now)
 		}
 		before := *old
 		var more bool
-		if effect, more, err = s.settle(ctx, tx, old, terms, at, now, e.spanGoesOn); err != nil {
+		if effect, more, err = s.catchUp(ctx, tx, old, terms, at, now, e.spanGoesOn); err != nil {
 			return err
 		}
 		next, err := e.apply(ctx, tx, old, terms, now)

@@ -11,7 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Delete ends a job: what is due is settled, what waits is cancelled, what
+// Delete ends a job: it records what is due, what waits is cancelled, what
 // runs may end. The runs of a long queue are cancelled in steps after the
 // deletion; what a call leaves, the sweep of the places does. ifMatch zero means
 // not given.
@@ -35,7 +35,7 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 		if err != nil {
 			return err
 		}
-		if effect, _, err = s.settle(ctx, tx, job, terms, now, now, false); err != nil {
+		if effect, _, err = s.catchUp(ctx, tx, job, terms, now, now, false); err != nil {
 			return err
 		}
 		left, err := s.settler.Abandon(ctx, tx, job, entity.ReasonDeleted, now)

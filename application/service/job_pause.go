@@ -129,7 +129,7 @@ func (s *JobService) ResumeDue(ctx context.Context) error {
 func (s *JobService) resumeDue(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, edit{
 		what: "job.resumed",
-		settled: func(old *entity.Job, now time.Time) time.Time {
+		catchUpUntil: func(old *entity.Job, now time.Time) time.Time {
 			if until := old.Pause.Until; old.Status == entity.JobPaused && !until.IsZero() && until.Before(now) {
 				return until
 			}

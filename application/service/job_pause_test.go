@@ -137,7 +137,7 @@ func TestAPauseOfAGroupEndsByItself(t *testing.T) {
 				p := entity.Pause{Reason: "month's end", User: "anna", Until: noon(25 * time.Second)}
 				g, err := d.Groups.Pause(t.Context(), name, p)
 				require.NoError(t, err)
-				require.Equal(t, []any{true, true, p, noon(0)}, []any{g.Paused, g.Settled, g.Pause, g.PausedAt})
+				require.Equal(t, []any{true, true, p, noon(0)}, []any{g.Paused, g.Converged, g.Pause, g.PausedAt})
 				require.Equal(t, entity.Pause{Reason: "month's end", User: "anna"}, d.job(job.ID).Pause)
 				require.Equal(t, entity.Pause{Reason: "my own"}, d.job(own.ID).Pause)
 				d.Clock.Advance(5 * time.Second)
@@ -149,12 +149,12 @@ func TestAPauseOfAGroupEndsByItself(t *testing.T) {
 				p.Reason, p.User = "longer", "ben"
 				g, err = d.Groups.Pause(t.Context(), name, p)
 				require.NoError(t, err)
-				require.Equal(t, []any{p, noon(0), true}, []any{g.Pause, g.PausedAt, g.Settled})
+				require.Equal(t, []any{p, noon(0), true}, []any{g.Pause, g.PausedAt, g.Converged})
 				d.after(22 * time.Second) // two after the end
 				d.endPauses()
 				g, err = d.Store.Group(t.Context(), name)
 				require.NoError(t, err)
-				require.Equal(t, []any{false, true, noon(25 * time.Second)}, []any{g.Paused, g.Settled, g.ResumedAt})
+				require.Equal(t, []any{false, true, noon(25 * time.Second)}, []any{g.Paused, g.Converged, g.ResumedAt})
 				require.Equal(t, []any{entity.JobEnabled, noon(30 * time.Second)}, []any{d.status(job), d.job(job.ID).NextFireTime})
 				require.Equal(t, entity.JobPaused, d.status(own))
 				rows := d.rows(job.ID)

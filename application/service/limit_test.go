@@ -20,7 +20,7 @@ func (d *desk) limit(group string, n int) {
 	d.t.Helper()
 	g, err := d.Groups.Limit(d.t.Context(), group, n, 0)
 	require.NoError(d.t, err)
-	require.True(d.t, g.Settled)
+	require.True(d.t, g.Converged)
 }
 
 // in is a job of a group.

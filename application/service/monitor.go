@@ -7,19 +7,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// Loop is a background duty that must keep ticking.
-type Loop struct {
-	Name string
-	// Age is the time since the last good tick; Limit what is still healthy.
-	Age, Limit time.Duration
-}
-
-// Loops lists the duties of this node.
-type Loops interface {
-	Loops() []Loop
+// Tasks returns the state of this node's periodic tasks.
+type Tasks interface {
+	Statuses() []periodic.Status
 }
 
 // Pinger checks that the store answers.
@@ -27,19 +21,18 @@ type Pinger interface {
 	Ping(ctx context.Context) error
 }
 
-// Trouble is something on this node that does not work as it should.
+// Trouble is a part of this node that does not work as it should.
 type Trouble struct {
-	// Part is stable and for programs, Reason is for people and holds no secrets.
+	// Part is stable and for programs. Reason is for people and holds no secrets.
 	Part, Reason string
-	// Since is when it was first noticed, by this node's clock.
+	// Since is when this node first noticed it, by its own clock.
 	Since time.Time
-	// Blocks is true where the node cannot do its work, so that nobody should be
-	// sent to it.
+	// Blocks is true where the node cannot work, so that it should get no requests.
 	Blocks bool
 }
 
-// Part watches something that may fail. Check must not block; an empty reason
-// is none.
+// Part watches something that may fail. Check must not block; an empty reason means
+// no trouble.
 type Part struct {
 	Name  string
 	Check func() (reason string, blocks bool)
@@ -50,31 +43,31 @@ const (
 	PartStore = "store"
 	PartDuty  = "duty"
 	PartClock = "clock"
-	// PartNode is of other nodes.
+	// PartNode is about other nodes.
 	PartNode = "node"
 )
 
-// pingBound is how long a probe waits for the store.
+// pingBound bounds how long a probe waits for the store.
 const pingBound = 2 * time.Second
 
-// MonitorService tells how the node is. Safe for concurrent use.
+// MonitorService reports the health of the node. Safe for concurrent use.
 type MonitorService struct {
 	store Pinger
-	loops Loops
+	tasks Tasks
 	clock clock.Clock
 	parts []Part
 
 	mu sync.Mutex
-	// since is when troubles were noticed first, by part and, for duties, name.
+	// since is when this node first noticed a trouble, by part.
 	since map[string]time.Time
 }
 
-// NewMonitorService wires the parts.
-func NewMonitorService(store Pinger, loops Loops, c clock.Clock, parts ...Part) *MonitorService {
-	return &MonitorService{store: store, loops: loops, clock: c, parts: parts, since: map[string]time.Time{}}
+// NewMonitorService returns a monitor of the store, the tasks and the parts.
+func NewMonitorService(store Pinger, tasks Tasks, c clock.Clock, parts ...Part) *MonitorService {
+	return &MonitorService{store: store, tasks: tasks, clock: c, parts: parts, since: map[string]time.Time{}}
 }
 
-// NotReady is an error that names the troubles that block, or nil.
+// NotReady returns an error that names the troubles that block, or nil.
 func NotReady(troubles []Trouble) error {
 	var why []string
 	for _, t := range troubles {
@@ -88,7 +81,7 @@ func NotReady(troubles []Trouble) error {
 	return fmt.Errorf("not ready: %s", strings.Join(why, "; "))
 }
 
-// Degraded is what does not work as it should on this node; the store is asked.
+// Degraded returns the troubles of this node. It asks the store.
 func (s *MonitorService) Degraded(ctx context.Context) []Trouble {
 	bounded, cancel := context.WithTimeout(ctx, pingBound)
 	defer cancel()
@@ -99,12 +92,13 @@ func (s *MonitorService) Degraded(ctx context.Context) []Trouble {
 	return s.dated(append(found, s.Known()...))
 }
 
-// Known is what is known without asking the store, and undated.
+// Known returns the troubles that are known without the store, without dates.
 func (s *MonitorService) Known() []Trouble {
 	var found []Trouble
-	for _, l := range s.loops.Loops() {
-		if l.Age > l.Limit {
-			found = append(found, Trouble{Part: PartDuty, Reason: fmt.Sprintf("%s has not ticked for %s", l.Name, l.Age.Round(time.Second)), Blocks: true, Since: s.clock.Now().Add(-l.Age)})
+	for _, t := range s.tasks.Statuses() {
+		if t.Age > t.Limit {
+			reason := fmt.Sprintf("%s has not ticked for %s", t.Name, t.Age.Round(time.Second))
+			found = append(found, Trouble{Part: PartDuty, Reason: reason, Blocks: true, Since: s.clock.Now().Add(-t.Age)})
 		}
 	}
 	for _, p := range s.parts {
@@ -115,14 +109,14 @@ func (s *MonitorService) Known() []Trouble {
 	return found
 }
 
-// Watch notes since when something is known to be wrong. It is called at
-// intervals, so that the first who asks is told the truth.
+// Watch records since when a trouble lasts. A task calls it at intervals, so that the
+// first answer has the right dates.
 func (s *MonitorService) Watch(context.Context) error {
 	s.dated(s.Known())
 	return nil
 }
 
-// dated fills in since when, and forgets what is well again.
+// dated fills in since when each trouble lasts, and forgets troubles that are over.
 func (s *MonitorService) dated(found []Trouble) []Trouble {
 	now := s.clock.Now()
 	s.mu.Lock()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -17,9 +18,9 @@ import (
 )
 
 // healthy is a node whose loops tick, but those that are named.
-type healthy []service.Loop
+type healthy []periodic.Status
 
-func (h healthy) Loops() []service.Loop { return h }
+func (h healthy) Statuses() []periodic.Status { return h }
 
 // punctual is what a node measured.
 type punctual struct{}
@@ -29,7 +30,7 @@ func (punctual) Lateness() (p50, p99 time.Duration, known bool) {
 }
 
 // watching is the overview over the store of a desk.
-func (d *desk) watching(tallies repository.Tallies, loops ...service.Loop) *service.OverviewService {
+func (d *desk) watching(tallies repository.Tallies, loops ...periodic.Status) *service.OverviewService {
 	return service.NewOverviewService(service.OverviewDeps{
 		Tallies: tallies, Nodes: d.Store, Leader: func(context.Context) (string, error) { return d.ID(), nil }, Monitor: service.NewMonitorService(d.Store, healthy(loops), d.Clock), Lateness: punctual{},
 		Clock: d.Time, Machine: d.Clock,
@@ -76,7 +77,7 @@ func TestTheOverview(t *testing.T) {
 			return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{{ExecutionID: started, JobID: other.ID, CreateTime: noon(0)}})
 		})
 
-		s := d.watching(d.Store, service.Loop{Name: "scan", Age: time.Minute, Limit: time.Second}, service.Loop{Name: "fine", Limit: 1})
+		s := d.watching(d.Store, periodic.Status{Name: "scan", Age: time.Minute, Limit: time.Second}, periodic.Status{Name: "fine", Limit: 1})
 		o, err := s.Overview(ctx, nil)
 		require.NoError(d.t, err)
 		require.Equal(d.t, map[entity.JobStatus]int{entity.JobEnabled: 2, entity.JobPaused: 1, entity.JobCreated: 1}, o.Jobs)

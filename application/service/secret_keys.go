@@ -14,9 +14,9 @@ import (
 // groups.
 type SecretCount struct{ Secrets, Bound int }
 
-// Look finds secrets that this node has no key for; Lost tells of them. It is
+// Refresh finds secrets that this node has no key for; Lost tells of them. It is
 // called at intervals, as other nodes write secrets too.
-func (s *SecretService) Look(ctx context.Context) (SecretCount, error) {
+func (s *SecretService) Refresh(ctx context.Context) (SecretCount, error) {
 	seals, err := s.secrets.Seals(ctx)
 	if err != nil {
 		return SecretCount{}, fmt.Errorf("count the secrets: %w", err)

@@ -17,10 +17,10 @@ type KnownSecrets interface {
 	Known(ctx context.Context, names []string) (map[string]entity.Secret, error)
 }
 
-// secretFaults says which secrets a definition names that are not for the jobs
+// missingSecrets says which secrets a definition names that are not for the jobs
 // of its group. What it names and does not exist is no fault: it may be made
 // before the job runs.
-func secretFaults(known map[string]entity.Secret, job *entity.Job) []apperror.Field {
+func missingSecrets(known map[string]entity.Secret, job *entity.Job) []apperror.Field {
 	var foreign []string
 	for _, name := range placeholder.SecretNames(job.Data) {
 		if secret, exists := known[name]; exists && !secret.For(job.Group) {
@@ -55,7 +55,7 @@ func secretsOf(ctx context.Context, secrets KnownSecrets, jobs ...*entity.Job) (
 // checkSecrets says which secrets a definition may not name.
 func (s *JobService) checkSecrets(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
 	known, err := secretsOf(ctx, s.Secrets, job)
-	return secretFaults(known, job), err
+	return missingSecrets(known, job), err
 }
 
 // permitTrigger refuses to run a job that names secrets which are not for its

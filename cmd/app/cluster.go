@@ -27,34 +27,35 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redispubsub"
 )
 
-// cluster is what a node has besides the store to get along with others; all
-// of it may be away.
+// cluster holds the parts of a node that a cluster needs besides the store: the Redis
+// client, pub/sub, locks, elector, and the calls between nodes. Each part may be
+// unreachable.
 type cluster struct {
-	client redis.UniversalClient
-	guard  *redisconn.Guard
-	redis  *redispubsub.Redis
-	locks  repository.Locker
-	hub    *notify.Hub
-	// elector says whether this node does the duties of the cluster; unled is since
-	// when nobody does, in monotonic ns, 0 while somebody does.
-	elector *lock.Elector
-	unled   atomic.Int64
-	// door is where other nodes ask this one, where no Server listens; port is where
-	// they are told to.
-	door *door
-	port int
-	// key signs what nodes say to each other; nil where it cannot be opened.
+	client   redis.UniversalClient
+	guard    *redisconn.Guard
+	redis    *redispubsub.Redis
+	locks    repository.Locker
+	notifier *notify.Notifier
+	// elector decides whether this node leads. leaderlessSince is since when no node
+	// leads, in monotonic ns; 0 while a node leads.
+	elector         *lock.Elector
+	leaderlessSince atomic.Int64
+	// peerServer answers other nodes where no Server listens; port is the port that
+	// the registry names.
+	peerServer *peerServer
+	port       int
+	// key signs calls between nodes; nil where this node cannot open it.
 	key   []byte
 	asks  *peering.Client
 	peers http.Handler
 }
 
-// pingTimeout bounds the first look for Redis.
+// pingTimeout bounds each ping of Redis at a start.
 const pingTimeout = 3 * time.Second
 
-// openCluster connects to Redis, where the profile has one. One that does not
-// serve is told, and not waited for unless the settings say so: the cluster is
-// right without it.
+// openCluster connects to Redis, where the profile has one. The log names a Redis that
+// does not serve. The start waits for it only if redis.required is set: the cluster is
+// correct without Redis.
 func (e *Engine) openCluster(ctx context.Context, cfg config.Config) error {
 	if cfg.Profile != config.ProfileCluster {
 		return nil
@@ -76,14 +77,14 @@ func (e *Engine) openCluster(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	if !cfg.Redis.Required {
-		_ = ping(ctx) // the guard tells
+		_ = ping(ctx) // the guard logs it
 		return nil
 	}
-	return e.patiently(ctx, "Redis", ping, func(err error) bool { return !redisconn.Mistaken(err) })
+	return e.retryUntilReady(ctx, "Redis", ping, func(err error) bool { return !redisconn.Mistaken(err) })
 }
 
-// keySpace tells installations apart that share a Redis: by the setting, or by
-// the name of the database.
+// keySpace separates installations that share a Redis: by redis.keyPrefix, or by the
+// name of the database.
 func keySpace(cfg config.Config) string {
 	name := cfg.Redis.KeyPrefix
 	if name == "" {
@@ -100,31 +101,31 @@ func keySpace(cfg config.Config) string {
 	}, name)
 }
 
-// join makes the member a part of the cluster; node is its row.
+// join adds the cluster's parts to the member; node is its row.
 func (c *cluster) join(e *Engine, d *membership.Deps, node entity.Node) {
 	if c == nil {
 		return
 	}
 	d.Peers, d.Liveness = c.asks, c.redis
 	d.PartitionLeases = &partitionLeases{locks: c.locks, holder: holderOf(node), lasts: e.timing().Lease}
-	c.hub = notify.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
-	e.Runner.Others = c.hub
-	d.Announce = c.hub.MembersChanged
+	c.notifier = notify.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
+	e.Runner.Others = c.notifier
+	d.Announce = c.notifier.MembersChanged
 }
 
-// holderMark ends the id of a node, which has no such character, in the name it
-// holds locks by.
+// holderMark separates node id and epoch in the name of a lock's holder. A node id
+// never holds it.
 const holderMark = "#"
 
-// holderOf names one life of a node as a holder of locks.
+// holderOf returns the name under which one epoch of a node holds locks.
 func holderOf(node entity.Node) string {
 	return node.ID + holderMark + strconv.FormatInt(node.Epoch, 10)
 }
 
-// told tells the other nodes of a job that was changed here.
-func (c *cluster) told(job *entity.Job) {
+// announceJob tells the other nodes that this one changed a job.
+func (c *cluster) announceJob(job *entity.Job) {
 	if c != nil {
-		c.hub.JobChanged(job.ID)
+		c.notifier.JobChanged(job.ID)
 	}
 }
 
@@ -135,10 +136,10 @@ func (c *cluster) close() error {
 	if c.asks != nil {
 		c.asks.Close()
 	}
-	return errors.Join(c.door.close(), c.client.Close())
+	return errors.Join(c.peerServer.close(), c.client.Close())
 }
 
-// listener does what the news of others ask for.
+// listener acts on the hints of other nodes.
 type listener struct{ e *Engine }
 
 // JobsChanged implements notify.Listener.
@@ -160,9 +161,8 @@ func (l listener) MembersChanged(context.Context) error {
 	return nil
 }
 
-// NewsMissed implements notify.Listener. Stops that were asked for are found by the
-// reconciliation.
-func (l listener) NewsMissed(ctx context.Context) error {
+// HintsMissed implements notify.Listener. The reconciliation finds requests to stop.
+func (l listener) HintsMissed(ctx context.Context) error {
 	l.e.Member.Wake()
 	for _, kind := range entity.SlotKinds() {
 		l.e.Runner.RunsReady(kind)

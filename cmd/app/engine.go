@@ -46,15 +46,15 @@ type Options struct {
 	Clock clock.Clock
 	// Executor runs attempts and checks definitions.
 	Executor Executor
-	// Processes are what the executors run beside this process; may be nil.
+	// Processes are helper processes of the executors; may be nil.
 	Processes Processes
-	// Observer is told of ended runs; may be nil.
+	// Observer receives ended runs; may be nil.
 	Observer running.Observer
-	// Waiting is told for what the start waits; may be nil.
-	Waiting *Waiting
+	// Startup receives what the start waits for; may be nil.
+	Startup *StartupStatus
 	Logger  *slog.Logger
-	// port is where a Server answers the other nodes; an Engine alone opens a door
-	// of its own.
+	// port is where a Server answers the other nodes; an Engine alone opens its own
+	// peerServer.
 	port int
 }
 
@@ -128,11 +128,11 @@ type Engine struct {
 	lost     chan error
 	// members are the loops of the member, which go on until the very last.
 	members     sync.WaitGroup
-	doors       sync.WaitGroup
+	peerServers sync.WaitGroup
 	stopMembers context.CancelFunc
 	// stopped is since when the node is on its way down, nil before.
 	stopped atomic.Pointer[time.Time]
-	waiting *Waiting
+	startup *StartupStatus
 	loops   sync.WaitGroup
 	// planning is the planner's loop. It ends before the runner drains: a fire
 	// transaction in progress may still start runs.
@@ -160,11 +160,11 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if o.Clock == nil {
 		o.Clock = clock.NewSystem()
 	}
-	if o.Waiting == nil {
-		o.Waiting = &Waiting{}
+	if o.Startup == nil {
+		o.Startup = &StartupStatus{}
 	}
 	e = &Engine{
-		waiting: o.Waiting, cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
+		startup: o.Startup, cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
 		lost: make(chan error, 1),
 	}
 	defer func() {
@@ -181,7 +181,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	for _, what := range e.folder.mended {
 		o.Logger.Warn(what)
 	}
-	err = e.patiently(ctx, "the store", func(ctx context.Context) (err error) {
+	err = e.retryUntilReady(ctx, "the store", func(ctx context.Context) (err error) {
 		e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics))
 		return err
 	}, sqldb.Waitable)
@@ -205,7 +205,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err != nil {
 		return e, err
 	}
-	if err = e.takeID(ctx, node.ID); err != nil {
+	if err = e.acquireNodeID(ctx, node.ID); err != nil {
 		return e, err
 	}
 	if o.Processes != nil {
@@ -225,7 +225,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return e, err
 	}
 	e.cluster.elect(e, node)
-	duties := periodic.NewDuties(o.Clock, e.ticker, e.cluster.lead(), o.Logger)
+	tasks := periodic.NewTasks(o.Clock, e.ticker, e.cluster.leadership(), o.Logger)
 	lease, view := membership.NewLease(boottime.Of(o.Clock)), membership.NewView()
 	compiler := schedule.NewCompiler()
 	fair := fairness.New(0)
@@ -270,7 +270,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		BatchSize: cfg.Engine.BatchSize, Workers: workers,
 	})
 	e.Runner.SetPlanner(e.Planner)
-	e.Member = e.member(node, lease, view, duties.Loop("heartbeat", e.timing().Beat))
+	e.Member = e.member(node, lease, view, tasks.Watch("heartbeat", e.timing().Beat))
 	e.cluster.answer(e)
 	e.retention = maintenance.NewRetention(maintenance.RetentionDeps{
 		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, JobVersions: cfg.Retention.JobVersions, Days: maintenance.RetentionDays{
@@ -278,18 +278,18 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 			Audit: cfg.Retention.AuditDays, Nodes: cfg.Retention.NodesDays,
 		},
 	})
-	e.wireServices(places, compiler, closer, o.Executor, duties, jobs)
-	return e, e.addDuties(duties)
+	e.wireServices(places, compiler, closer, o.Executor, tasks, jobs)
+	return e, e.addTasks(tasks)
 }
 
 // wireServices makes the use cases.
 func (e *Engine) wireServices(places *admission.Places, compiler *schedule.Compiler, closer *running.Closer,
-	checker service.DefinitionChecker, duties *periodic.Duties, jobs *cache.JobCache,
+	checker service.DefinitionChecker, tasks *periodic.Tasks, jobs *cache.JobCache,
 ) {
-	news := engineNews{e}
+	events := engineEvents{e}
 	e.Jobs = service.NewJobService(service.JobDeps{
 		Store: e.Store, Jobs: e.Store.Jobs, Plans: e.Store, Claims: e.Store, Places: places, Schedules: compiler, Checker: checker,
-		Engine: news, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger, Secrets: e.Secrets, Latest: jobs.Latest,
+		Engine: events, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger, Secrets: e.Secrets, Latest: jobs.Latest,
 	})
 	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Planner, e.Clock, e.logger)
 	e.backfills = backfill.New(backfill.Deps{
@@ -301,28 +301,28 @@ func (e *Engine) wireServices(places *admission.Places, compiler *schedule.Compi
 	e.Definitions = service.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups, e.Secrets)
 	e.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler,
-		Closer: closer, Detached: e.Detached, Engine: news, Clock: e.Clock,
+		Closer: closer, Detached: e.Detached, Engine: events, Clock: e.Clock,
 	})
 	e.Nodes = service.NewNodeService(e.Store)
 	e.Calls = service.NewCallKeeper(e.Store, storeTime{e.machine, e.Clock})
 	e.Audit = service.NewAuditService(e.Store, storeTime{e.machine, e.Clock})
-	e.Monitor = service.NewMonitorService(e.Store, duties, e.machine, e.parts()...)
+	e.Monitor = service.NewMonitorService(e.Store, tasks, e.machine, e.parts()...)
 	e.Overview = service.NewOverviewService(service.OverviewDeps{
 		Tallies: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
 	})
 	e.Loads = service.NewLoadService(service.LoadDeps{Jobs: e.Store, Schedules: compiler, Clock: e.Clock, Machine: e.machine})
 	e.Metrics.WatchRetention(e.retention)
-	e.Metrics.Watch(e.Store, e.Runner, e.Planner, duties, e.Clock, e.degraded)
+	e.Metrics.Watch(e.Store, e.Runner, e.Planner, tasks, e.Clock, e.degraded)
 }
 
-// engineNews hands the services' news to the loops.
-type engineNews struct{ e *Engine }
+// engineEvents passes changes by the services to the loops.
+type engineEvents struct{ e *Engine }
 
 // JobChanged implements service.Engine.
-func (n engineNews) JobChanged(job *entity.Job) {
+func (n engineEvents) JobChanged(job *entity.Job) {
 	n.e.Planner.Hint(job)
-	n.e.cluster.told(job)
+	n.e.cluster.announceJob(job)
 }
 
 // Notice implements service.Engine.
-func (n engineNews) Notice(effect admission.Effect) { n.e.Runner.Notice(effect) }
+func (n engineEvents) Notice(effect admission.Effect) { n.e.Runner.Notice(effect) }

@@ -11,7 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// parts are what may fail on this node besides the store and the duties.
+// parts returns what may fail on this node besides the store and the tasks.
 func (e *Engine) parts() []service.Part {
 	return []service.Part{
 		{Name: "redis", Check: e.cluster.trouble},
@@ -22,7 +22,7 @@ func (e *Engine) parts() []service.Part {
 		{Name: "ends", Check: func() (string, bool) { return e.Runner.Holding() }},
 		{Name: service.PartNode, Check: func() (string, bool) { return e.Member.Missing() }},
 		{Name: "leader", Check: e.leaderless},
-		{Name: "peers", Check: e.unheard},
+		{Name: "peers", Check: e.peersTrouble},
 		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
 		{Name: service.PartCommands, Check: e.commandTrouble},
 		{Name: "secrets", Check: e.Secrets.Lost},

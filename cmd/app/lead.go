@@ -10,12 +10,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock"
 )
 
-// leadName is the lock of the node that does the duties of the cluster.
+// leadName is the lock of the leader. The name stands in the store.
 const leadName = "cluster-duties"
 
-// elect makes the elector of this node; node is its row. The lease is three
-// quarters of a node's, so that a dead leader is replaced within one lease of
-// its own.
+// elect makes the elector of this node; node is its row. The leader's lease is three
+// quarters of a node's lease, so that another node replaces a dead leader within one
+// node lease.
 func (c *cluster) elect(e *Engine, node entity.Node) {
 	if c == nil {
 		return
@@ -24,16 +24,16 @@ func (c *cluster) elect(e *Engine, node entity.Node) {
 	c.elector = lock.NewElector(locks, e.machine, e.logger, leadName, holderOf(node), e.timing().Lease*3/4)
 }
 
-// lead is nil where this node is alone: then it leads without asking anybody.
-func (c *cluster) lead() periodic.Lead {
+// leadership returns nil where this node is alone: then it always leads.
+func (c *cluster) leadership() periodic.Leadership {
 	if c == nil {
 		return nil
 	}
 	return c.elector
 }
 
-// stand stands for election until stopLead. Who does not plan does not stand.
-func (e *Engine) stand() {
+// campaign takes part in the election until stopLead. Only a scheduler campaigns.
+func (e *Engine) campaign() {
 	ctx, cancel := context.WithCancel(context.Background())
 	e.stopLead = cancel
 	if n := e.Member.Self(); e.cluster != nil && n.Has(entity.RoleScheduler) {
@@ -41,14 +41,13 @@ func (e *Engine) stand() {
 	}
 }
 
-// resign gives the lead back, so that another node takes it over at once.
+// resign releases the lead, so that another node takes it over at once.
 func (e *Engine) resign() {
 	e.stopLead()
 	e.leading.Wait()
 }
 
-// leader is the id of the node that does the duties of the cluster; empty for
-// none.
+// leader returns the id of the leader; empty when no node leads.
 func (e *Engine) leader(ctx context.Context) (string, error) {
 	if e.cluster == nil {
 		return e.Member.Self().ID, nil
@@ -58,7 +57,7 @@ func (e *Engine) leader(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// seekLeader looks whether anybody does the duties of the cluster.
+// seekLeader records whether a node leads.
 func (e *Engine) seekLeader(ctx context.Context) error {
 	if e.cluster == nil {
 		return periodic.ErrIdle
@@ -68,25 +67,25 @@ func (e *Engine) seekLeader(ctx context.Context) error {
 		return err
 	}
 	if id != "" {
-		e.cluster.unled.Store(0)
+		e.cluster.leaderlessSince.Store(0)
 		return nil
 	}
-	e.cluster.unled.CompareAndSwap(0, int64(e.machine.Monotonic()))
+	e.cluster.leaderlessSince.CompareAndSwap(0, int64(e.machine.Monotonic()))
 	return nil
 }
 
-// unledFor is how long nobody may lead before that is told: a change of the lead
-// takes less.
-const unledFor = 5 * time.Second
+// leaderlessAfter is how long no node may lead before the node reports it: a change
+// of the leader takes less.
+const leaderlessAfter = 5 * time.Second
 
-// leaderless says that nobody does the duties of the cluster.
+// leaderless reports that no node leads.
 func (e *Engine) leaderless() (reason string, blocks bool) {
 	if e.cluster == nil {
 		return "", false
 	}
-	since := time.Duration(e.cluster.unled.Load())
-	if since == 0 || e.machine.Monotonic()-since < unledFor {
+	since := time.Duration(e.cluster.leaderlessSince.Load())
+	if since == 0 || e.machine.Monotonic()-since < leaderlessAfter {
 		return "", false
 	}
-	return "nobody leads: no node does the duties of the cluster, such as deadlines, retention and events", false
+	return "no node leads: the tasks of the leader, such as deadlines, retention and events, are not done", false
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 )
 
-// Lost delivers why the program must stop: another process took this node's id
-// over, or work does not end that must.
+// Lost delivers why the program must stop: another process took this node's id over,
+// or a run does not stop although it must.
 func (e *Engine) Lost() <-chan error { return e.lost }
 
 // Start begins to fire and to run. It returns at once.
@@ -21,19 +21,19 @@ func (e *Engine) Start() {
 	e.stopPlan, e.stopRun = stopPlan, stopRun
 	members, stopMembers := context.WithCancel(context.Background())
 	e.stopMembers = stopMembers
-	// The first beat gives the right to work, and the first look says which
-	// partitions are this node's; when they fail, the next ones try again.
+	// The first beat begins the lease, and the first look assigns the partitions. If
+	// they fail, the next ones try again.
 	first, cancel := context.WithTimeout(runCtx, firstLook)
 	defer cancel()
 	if err := e.Member.RunOnce(first); err != nil {
-		e.logger.Error("the node has not found its place among the others yet", "error", err)
+		e.logger.Error("the node could not write its first beat or read the registry; it tries again", "error", err)
 	}
 	e.members.Go(func() { e.Member.Run(members) })
 	e.loops.Go(func() { _ = e.Runner.Run(runCtx) })
 	if e.cluster != nil {
-		e.loops.Go(func() { _ = e.cluster.hub.Run(runCtx) })
+		e.loops.Go(func() { _ = e.cluster.notifier.Run(runCtx) })
 	}
-	e.stand()
+	e.campaign()
 	if _, on := e.isolation(); on {
 		review := service.NewDefinitionReview(e.Store.Jobs, e.checker, e.machine, e.logger)
 		e.loops.Go(func() { review.Run(runCtx) })
@@ -42,7 +42,7 @@ func (e *Engine) Start() {
 	e.ticker.Start()
 }
 
-// isolation is what holds for the commands of this node, if it runs any.
+// isolation returns what isolates the commands of this node, if it runs any.
 func (e *Engine) isolation() (i metrics.Isolation, ok bool) {
 	if e.processes == nil {
 		return i, false
@@ -56,26 +56,26 @@ const firstLook = 5 * time.Second
 // storeBound is how long a stop waits for the store to take the last results.
 const storeBound = 10 * time.Second
 
-// Stop ends the node (engine rule 28): it stops firing and claiming, lets runs
-// finish for the configured grace, then asks them to stop, stores what they
-// came to and leaves the registry. When ctx ends first, Stop gives up; what is
-// left is recovered at the next start.
+// Stop ends the node (engine rule 28). It stops firing and claiming, and lets runs
+// finish for the configured grace. Then it asks them to stop, stores their results and
+// leaves the registry. When ctx ends first, Stop gives up; the next start recovers the
+// rest.
 func (e *Engine) Stop(ctx context.Context) error {
-	e.goingDown()
+	e.markStopping()
 	stopped := e.stopLoops(ctx, func() error { return nil })
 	return errors.Join(stopped, e.close())
 }
 
-// goingDown makes the node unready.
-func (e *Engine) goingDown() {
+// markStopping makes the node unready.
+func (e *Engine) markStopping() {
 	now := e.machine.Now()
 	e.stopped.Store(&now)
 }
 
-// stopLoops ends the loops; closeEdge runs when nothing runs any more.
+// stopLoops ends the loops; it calls closeEdge when no run is left.
 func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
-	// The node's own duties go on while runs end: it still beats, and still
-	// sees who is to be stopped.
+	// The tasks of each node go on while runs end: the node still beats, and still
+	// sees requests to stop runs.
 	e.stepDown(ctx)
 	e.resign()
 	e.stopPlan()
@@ -91,26 +91,26 @@ func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
 	return errors.Join(append(errs, e.awaitResults(ctx, done))...)
 }
 
-// stepDown gives the partitions away. A store that is away does not hold up
-// the stop: the others take them over when the lease ends.
+// stepDown hands the partitions over. A store that is away does not delay the stop:
+// other nodes take the partitions over when the lease ends.
 func (e *Engine) stepDown(ctx context.Context) {
-	if err := e.lastWord(ctx, e.Member.StepDown); err != nil {
-		e.logger.Warn("the partitions could not be handed over", "error", err)
+	if err := e.withShutdownTimeout(ctx, e.Member.StepDown); err != nil {
+		e.logger.Warn("the node could not hand its partitions over", "error", err)
 	}
 }
 
-// lastWord tells the registry something, also when the stop is in a hurry.
-func (e *Engine) lastWord(ctx context.Context, say func(ctx context.Context) error) error {
-	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+// withShutdownTimeout calls the registry during a stop, even when ctx has ended.
+func (e *Engine) withShutdownTimeout(ctx context.Context, call func(ctx context.Context) error) error {
+	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
-	return say(short)
+	return call(short)
 }
 
-// farewell bounds each of the last words to the registry.
-const farewell = 2 * time.Second
+// shutdownTimeout bounds each call to the registry during a stop.
+const shutdownTimeout = 2 * time.Second
 
-// awaitResults waits for the store to take the last results, while the member
-// goes on beating, and leaves the registry.
+// awaitResults waits until the store has taken the last results, while the member
+// still beats. Then it leaves the registry.
 func (e *Engine) awaitResults(ctx context.Context, done <-chan struct{}) error {
 	defer func() {
 		e.stopMembers()
@@ -122,7 +122,7 @@ func (e *Engine) awaitResults(ctx context.Context, done <-chan struct{}) error {
 	case <-done:
 		e.stopMembers()
 		e.members.Wait()
-		return e.lastWord(ctx, e.Member.Leave)
+		return e.withShutdownTimeout(ctx, e.Member.Leave)
 	case <-ctx.Done():
 		return fmt.Errorf("stopped before every run had ended: %w", ctx.Err())
 	case <-bound.C():
@@ -130,7 +130,7 @@ func (e *Engine) awaitResults(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// Close gives up what NewEngine opened, for an engine that was never started.
+// Close releases what NewEngine opened, for an engine that was never started.
 func (e *Engine) Close() error { return e.close() }
 
 func (e *Engine) close() error {
@@ -139,7 +139,7 @@ func (e *Engine) close() error {
 		errs = append(errs, e.processes.Close())
 	}
 	errs = append(errs, e.cluster.close())
-	e.doors.Wait()
+	e.peerServers.Wait()
 	if e.Store != nil {
 		errs = append(errs, e.Store.Close())
 	}

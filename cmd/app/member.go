@@ -26,7 +26,7 @@ func (e *Engine) member(node entity.Node, lease *membership.Lease, view *members
 	return membership.New(d, node, e.timing())
 }
 
-// end lets the process end, for the first reason that there is.
+// end ends the process; only the first reason counts.
 func (e *Engine) end(why error) {
 	select {
 	case e.lost <- why:
@@ -40,8 +40,8 @@ func (e *Engine) timing() liveness.Timing {
 	return liveness.Timing{Beat: ms(e.cfg.Engine.BeatMs), Lease: ms(e.cfg.Engine.LeaseMs)}
 }
 
-// timeSource is the store where that has a clock of its own; an SQLite file has
-// the machine's.
+// timeSource returns the store where it has its own clock. SQLite uses the clock of
+// the machine.
 func (e *Engine) timeSource() repository.TimeSource {
 	if e.cfg.Store.Driver == config.DriverMySQL {
 		return e.Store
@@ -61,13 +61,12 @@ func (g loadReporter) Load() (cpu float64, memory int64) { return g.load.Load() 
 // Offset implements membership.LoadReporter.
 func (g loadReporter) Offset() time.Duration { return g.clock.Offset() }
 
-// takeID makes sure that no other process works under this node's id (engine
-// rule 26). One that is connected to the store holds a lock there and is seen
-// at once; but a lock goes with its connection, so that in a cluster the beats
-// decide: an id that beats is taken, and one that does not, although its
-// process may still be connected, is taken over. That process will find a
-// newer epoch when it wakes.
-func (e *Engine) takeID(ctx context.Context, id string) error {
+// acquireNodeID ensures that no other process works under this node's id (engine rule
+// 26). A connected process holds a lock in the store and is seen at once. The lock
+// ends with its connection, so in a cluster the beats decide. An id that beats is
+// taken. This process takes over an id that does not beat, even if the other process
+// is still connected: it finds a newer epoch when it continues.
+func (e *Engine) acquireNodeID(ctx context.Context, id string) error {
 	held := e.beats.Hold(ctx)
 	conflict := apperror.Is(held, apperror.KindConflict)
 	if e.cfg.Profile != config.ProfileCluster || held != nil && !conflict {
@@ -77,7 +76,7 @@ func (e *Engine) takeID(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	// An old beat alone proves nothing: while the store was away nobody could beat.
+	// An old beat alone proves nothing: while the store was away no node could beat.
 	if before.Status == entity.NodeDown || before.ID == "" {
 		return nil
 	}
@@ -92,12 +91,13 @@ func (e *Engine) takeID(ctx context.Context, id string) error {
 		return apperror.Conflict("node_id_taken", "another process works as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", id)
 	}
 	if conflict {
-		e.logger.Warn("another process is connected under this node's id but does not beat; this one takes over", "node", id, "lastBeat", after.LastHeartbeat)
+		e.logger.Warn("another process is connected under this node's id but does not beat; this process takes over",
+			"node", id, "lastBeat", after.LastHeartbeat)
 	}
 	return nil
 }
 
-// lastBeat is the row of a node; without one the node has no id.
+// lastBeat returns the row of a node, or an empty node without an id.
 func (e *Engine) lastBeat(ctx context.Context, id string) (entity.Node, error) {
 	nodes, err := e.Store.All(ctx)
 	if err != nil {

@@ -28,7 +28,7 @@ func (e *Engine) openSecrets(ctx context.Context, cfg config.Config) error {
 		// Runs that need these fail by themselves, and say why.
 		e.logger.Error("some secrets could not be put under the current key", "error", err)
 	}
-	count, err := e.Secrets.Look(ctx)
+	count, err := e.Secrets.Refresh(ctx)
 	if err != nil {
 		return err
 	}

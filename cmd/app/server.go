@@ -34,7 +34,7 @@ type Server struct {
 	Tokens *service.TokenService
 
 	http     *http.Server
-	edge     *edge
+	boot     *bootHandler
 	router   http.Handler
 	listener net.Listener
 	// started is the engine once it is there: connections come before.
@@ -66,16 +66,16 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	if s.listener, err = lc.Listen(ctx, "tcp", cfg.Server.Addr); err != nil {
 		return nil, fmt.Errorf("the address %s cannot be taken: %w; stop what uses it, or choose another one with server.addr (PS_SERVER_ADDR)", cfg.Server.Addr, err)
 	}
-	if o.Waiting == nil {
-		o.Waiting = &Waiting{}
+	if o.Startup == nil {
+		o.Startup = &StartupStatus{}
 	}
 	cfg.Server.Addr = s.listener.Addr().String() // the port that was asked for may be 0
 	_, port, _ := net.SplitHostPort(cfg.Server.Addr)
 	if o.port, err = strconv.Atoi(port); err != nil {
 		return nil, err
 	}
-	s.edge = newEdge(o.Waiting)
-	s.http = api.NewServer(cfg.Server.Addr, s.edge, o.Logger)
+	s.boot = newBootHandler(o.Startup)
+	s.http = api.NewServer(cfg.Server.Addr, s.boot, o.Logger)
 	c := o.Clock
 	if c == nil {
 		c = clock.NewSystem()
@@ -97,7 +97,7 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	engine := s.Engine
 	s.started.Store(engine)
 	if engine.cluster != nil {
-		s.edge.answer(engine.cluster.peers)
+		s.boot.answer(engine.cluster.peers)
 	}
 	defer func() {
 		if err != nil {
@@ -203,7 +203,7 @@ func (s *Server) Start() error {
 	default:
 	}
 	s.Engine.Start()
-	s.edge.open(s.router)
+	s.boot.open(s.router)
 	return nil
 }
 
@@ -216,7 +216,7 @@ const closeBound = 5 * time.Second
 // Stop ends the node in order (engine rule 28): unready first, then no new
 // fires, then the runs, then the API, then the store.
 func (s *Server) Stop(ctx context.Context) error {
-	s.goingDown()
+	s.markStopping()
 	stopped := s.Engine.stopLoops(ctx, func() error {
 		closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeBound)
 		defer cancel()

@@ -19,9 +19,9 @@ type Group struct {
 	// what is known of the latest pause.
 	PausedAt, ResumedAt time.Time
 	Pause               Pause
-	// Settled: all jobs follow Paused, and know whether there is a limit. Until
+	// Converged: all jobs follow Paused, and know whether there is a limit. Until
 	// then they are being changed.
-	Settled    bool
+	Converged  bool
 	Version    int
 	CreateTime time.Time
 	// UpdateTime is zero until the first change.
@@ -34,7 +34,7 @@ type Group struct {
 // job may not know of it yet: it is paused, or was resumed and what the pause
 // skipped of the job is to be recorded first.
 func (g Group) Holds(nextFireTime time.Time) bool {
-	return g.Paused || !g.Settled && !nextFireTime.After(g.ResumedAt)
+	return g.Paused || !g.Converged && !nextFireTime.After(g.ResumedAt)
 }
 
 // GroupPlace is the place that a fire holds in its group, from before its first

@@ -91,10 +91,10 @@ type Groups interface {
 	HoldGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error)
 	// PausesOver are the groups that are paused until the moment or an earlier one.
 	PausesOver(ctx context.Context, at time.Time) ([]entity.Group, error)
-	// SettleGroup marks a group as settled if it is still at that version.
-	SettleGroup(ctx context.Context, name string, version int) error
-	// UnsettledGroups are those that some jobs do not follow yet.
-	UnsettledGroups(ctx context.Context) ([]entity.Group, error)
+	// MarkConverged marks a group as converged if it still has that version.
+	MarkConverged(ctx context.Context, name string, version int) error
+	// DivergedGroups returns the groups that some jobs do not follow yet.
+	DivergedGroups(ctx context.Context) ([]entity.Group, error)
 	// Strays are jobs, by id from after on, that must be paused because the
 	// group is, or resumed because neither it nor all jobs are, or whose skipped
 	// times since a pause that they never knew of are not recorded, or that do not

@@ -17,8 +17,8 @@ type Conn struct {
 	peer bool
 	// known: somebody has signed in on it.
 	known bool
-	// places are where it stands in the lanes while it waits for a request.
-	places [2]*list.Element
+	// elements are where it stands in the lanes while it waits for a request.
+	elements [2]*list.Element
 	// next: the next deadline is for the wait for another request.
 	next bool
 	gone bool
@@ -26,24 +26,24 @@ type Conn struct {
 
 // wait notes that the connection waits for a request.
 func (c *Conn) wait() {
-	if c.gone || c.peer || c.known || c.places[0] != nil {
+	if c.gone || c.peer || c.known || c.elements[0] != nil {
 		return
 	}
-	c.places[0] = c.owner.all.idle.PushBack(c)
+	c.elements[0] = c.owner.all.idle.PushBack(c)
 	if c.lane != nil {
-		c.places[1] = c.lane.idle.PushBack(c)
+		c.elements[1] = c.lane.idle.PushBack(c)
 	}
 }
 
 // work notes that the connection has a request, or that it is known.
 func (c *Conn) work() {
-	if c.places[0] != nil {
-		c.owner.all.idle.Remove(c.places[0])
+	if c.elements[0] != nil {
+		c.owner.all.idle.Remove(c.elements[0])
 	}
-	if c.places[1] != nil {
-		c.lane.idle.Remove(c.places[1])
+	if c.elements[1] != nil {
+		c.lane.idle.Remove(c.elements[1])
 	}
-	c.places = [2]*list.Element{}
+	c.elements = [2]*list.Element{}
 }
 
 // leave gives the place of the connection free, once.

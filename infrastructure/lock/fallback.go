@@ -60,12 +60,12 @@ func NewFallback(gate, store repository.Locker, c clock.Clock, log *slog.Logger)
 // TryLock implements repository.Locker.
 func (f *Fallback) TryLock(ctx context.Context, name, holder string, ttl time.Duration) (repository.Lease, bool, error) {
 	names := []string{name}
-	if len(f.pass(ctx, names, holder, ttl)) == 0 {
+	if len(f.passGate(ctx, names, holder, ttl)) == 0 {
 		return repository.Lease{}, false, nil
 	}
 	lease, ok, err := f.store.TryLock(ctx, name, holder, ttl)
 	if !ok {
-		f.leave(ctx, names, holder)
+		f.leaveGate(ctx, names, holder)
 	}
 	return lease, ok, err
 }
@@ -74,7 +74,7 @@ func (f *Fallback) TryLock(ctx context.Context, name, holder string, ttl time.Du
 func (f *Fallback) Renew(ctx context.Context, l repository.Lease, ttl time.Duration) (bool, error) {
 	ok, err := f.store.Renew(ctx, l, ttl)
 	if ok {
-		f.pass(ctx, []string{l.Name}, l.Holder, ttl)
+		f.passGate(ctx, []string{l.Name}, l.Holder, ttl)
 	}
 	return ok, err
 }
@@ -83,16 +83,16 @@ func (f *Fallback) Renew(ctx context.Context, l repository.Lease, ttl time.Durat
 func (f *Fallback) Unlock(ctx context.Context, l repository.Lease) (bool, error) {
 	ok, err := f.store.Unlock(ctx, l)
 	if ok {
-		f.leave(ctx, []string{l.Name}, l.Holder)
+		f.leaveGate(ctx, []string{l.Name}, l.Holder)
 	}
 	return ok, err
 }
 
 // ClaimMany implements repository.Locker.
 func (f *Fallback) ClaimMany(ctx context.Context, names []string, holder string, ttl time.Duration) ([]string, error) {
-	passed := f.pass(ctx, names, holder, ttl)
+	passed := f.passGate(ctx, names, holder, ttl)
 	granted, err := f.store.ClaimMany(ctx, passed, holder, ttl)
-	f.leave(ctx, slices.DeleteFunc(slices.Clone(passed), func(name string) bool { return slices.Contains(granted, name) }), holder)
+	f.leaveGate(ctx, slices.DeleteFunc(slices.Clone(passed), func(name string) bool { return slices.Contains(granted, name) }), holder)
 	return granted, err
 }
 
@@ -101,24 +101,24 @@ func (f *Fallback) ReleaseMany(ctx context.Context, names []string, holder strin
 	if err := f.store.ReleaseMany(ctx, names, holder); err != nil {
 		return err
 	}
-	f.leave(ctx, names, holder)
+	f.leaveGate(ctx, names, holder)
 	return nil
 }
 
-// pass returns those of the names whose gate is open, or all when nobody knows.
-func (f *Fallback) pass(ctx context.Context, names []string, holder string, ttl time.Duration) []string {
+// passGate returns those of the names whose gate is open, or all when nobody knows.
+func (f *Fallback) passGate(ctx context.Context, names []string, holder string, ttl time.Duration) []string {
 	if f.resting() {
 		return names
 	}
 	open, err := f.gate.ClaimMany(ctx, names, holder, ttl)
-	if f.trouble(ctx, err); err != nil {
+	if f.noteRedis(ctx, err); err != nil {
 		return names
 	}
-	return f.patiently(names, open, ttl)
+	return f.reopenStale(names, open, ttl)
 }
 
-// patiently adds to the open gates those that have been shut for two ttls.
-func (f *Fallback) patiently(names, open []string, ttl time.Duration) []string {
+// reopenStale adds to the open gates those that have been shut for two ttls.
+func (f *Fallback) reopenStale(names, open []string, ttl time.Duration) []string {
 	now := f.clock.Monotonic()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,10 +139,10 @@ func (f *Fallback) patiently(names, open []string, ttl time.Duration) []string {
 	})
 }
 
-// leave opens the gates to others. One that stays shut opens by itself.
-func (f *Fallback) leave(ctx context.Context, names []string, holder string) {
+// leaveGate opens the gates to others. One that stays shut opens by itself.
+func (f *Fallback) leaveGate(ctx context.Context, names []string, holder string) {
 	if len(names) > 0 && !f.resting() {
-		f.trouble(ctx, f.gate.ReleaseMany(ctx, names, holder))
+		f.noteRedis(ctx, f.gate.ReleaseMany(ctx, names, holder))
 	}
 }
 
@@ -151,9 +151,9 @@ func (f *Fallback) resting() bool {
 	return until != 0 && f.clock.Monotonic() < time.Duration(until)
 }
 
-// trouble notes whether Redis has answered. A caller whose own time is over says
+// noteRedis notes whether Redis has answered. A caller whose own time is over says
 // nothing of it.
-func (f *Fallback) trouble(ctx context.Context, err error) {
+func (f *Fallback) noteRedis(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
 	case err == nil:

@@ -84,7 +84,7 @@ func TestSessionsOfMySQLAreSetUp(t *testing.T) {
 		lockWait string
 	}{
 		"the engine's": {t.Context(), "1"},
-		"callers'":     {repository.WithPatience(t.Context(), time.Minute), "3"},
+		"callers'":     {repository.WithStatementTimeout(t.Context(), time.Minute), "3"},
 	} {
 		want := map[string]string{"time_zone": "+00:00", "innodb_lock_wait_timeout": c.lockWait}
 		if strings.Contains(s.Info().Version, "MariaDB") { // MySQL 8 has no such time-out

@@ -35,7 +35,7 @@ func TestCallersCannotTakeTheConnectionsOfTheEngine(t *testing.T) {
 	require.NoError(t, err)
 	_, err = held.ExecContext(t.Context(), "UPDATE scheduler_node_registry SET running = 1 WHERE id = 'b'")
 	require.NoError(t, err)
-	caller := repository.WithPatience(t.Context(), wait)
+	caller := repository.WithStatementTimeout(t.Context(), wait)
 	var callers sync.WaitGroup
 	began := time.Now()
 	for range 40 {

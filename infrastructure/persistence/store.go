@@ -79,9 +79,9 @@ func (s *Store) Beats(node string, each, dial time.Duration) (*engine.Beats, err
 // Ping checks that the store answers; the error is of apperror.KindUnavailable
 // when it does not. It waits for no other call of the API.
 func (s *Store) Ping(ctx context.Context) error {
-	ctx, cancel := repository.Patient(ctx)
+	ctx, cancel := repository.BoundStatement(ctx)
 	defer cancel()
-	_, err := sqldb.Collect(repository.WithPatience(ctx, 0), s.aside.Pool, "store.ping", "SELECT 1", nil, sqldb.ScanInt)
+	_, err := sqldb.Collect(repository.WithStatementTimeout(ctx, 0), s.aside.Pool, "store.ping", "SELECT 1", nil, sqldb.ScanInt)
 	return err
 }
 

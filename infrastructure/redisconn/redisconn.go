@@ -18,8 +18,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
-// The patience with Redis. It is short because nobody depends on Redis: who
-// asks it goes on without.
+// The time-outs of Redis. They are short because no part depends on Redis: each goes
+// on without an answer.
 const (
 	dialTimeout = 2 * time.Second
 	ioTimeout   = time.Second
@@ -96,7 +96,7 @@ func (e *Error) Error() string { return e.Remedy + ": " + e.Err.Error() }
 // Unwrap implements the interface of package errors.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Mistaken reports errors of Ping that no waiting mends: the settings are wrong.
+// Mistaken reports whether an error of Ping is permanent: the settings are wrong.
 func Mistaken(err error) bool {
 	var answer redis.Error
 	var record tls.RecordHeaderError

@@ -28,9 +28,8 @@ var layers = []layer{
 	{dir: "sdk/embedded", sees: []string{everything}},
 	{dir: "sdk", sees: []string{"domain"}},
 	{dir: "domain", stdlibOnly: true, not: []string{"database/sql", "net/http"}},
-	{dir: "application", sees: []string{"domain"}, not: []string{
-		"database/sql", "net/http", "gorm.io", "github.com/gin-gonic", "github.com/redis", "github.com/segmentio/kafka-go",
-	}},
+	{dir: "application/manager", sees: []string{"domain"}, not: notApplication},
+	{dir: "application", sees: []string{"domain"}, not: notApplication},
 	// The rooms of the store: connections below, then tables and schema, the store on top.
 	{dir: persistence + "/sqldb", sees: []string{"domain", "infrastructure/failpoint"}},
 	{dir: persistence + "/migrate", sees: []string{"domain", "sql", persistence + "/sqldb"}},
@@ -40,6 +39,11 @@ var layers = []layer{
 	{dir: "infrastructure", sees: []string{"domain", "sdk", "sql"}},
 	{dir: "api", sees: []string{"application", "domain"}, not: []string{"database/sql", "gorm.io"}},
 	{dir: "sql"},
+}
+
+// notApplication are packages that the application leaves to infrastructure and api.
+var notApplication = []string{
+	"database/sql", "net/http", "gorm.io", "github.com/gin-gonic", "github.com/redis", "github.com/segmentio/kafka-go",
 }
 
 // testOnly are packages of others that have no place in the product.

@@ -30,7 +30,7 @@ func TestPatienceBoundsReadsTransactionsAndCommits(t *testing.T) {
 	dbtest.NeedMySQL(t)
 	dsn, p := behind(t)
 	s := dbtest.Open(t, persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: dsn, MaxConns: 3}, AutoMigrate: true})
-	ctx := repository.WithPatience(t.Context(), 500*time.Millisecond)
+	ctx := repository.WithStatementTimeout(t.Context(), 500*time.Millisecond)
 	silently := func() { p.Set(rig.BlackHole) }
 	for what, do := range map[string]func() error{
 		"a read":                 func() error { return s.Ping(ctx) },

@@ -22,7 +22,7 @@ type Group struct {
 // FromGroup makes the view of a group.
 func FromGroup(g entity.Group) Group {
 	v := Group{
-		Name: g.Name, MaxConcurrency: g.MaxConcurrency, Paused: g.Paused, Settled: g.Settled, Version: g.Version,
+		Name: g.Name, MaxConcurrency: g.MaxConcurrency, Paused: g.Paused, Settled: g.Converged, Version: g.Version,
 		CreateTime: Time(g.CreateTime), UpdateTime: Time(g.UpdateTime),
 	}
 	if g.Paused {

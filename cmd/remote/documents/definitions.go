@@ -20,8 +20,8 @@ import (
 // defaultGroup is the group of jobs that name none.
 const defaultGroup = "default"
 
-// place is where in the files an entry stands.
-type place struct {
+// source is where in the files an entry stands.
+type source struct {
 	file string
 	// index counts the jobs, or the groups, of the file.
 	index int
@@ -31,7 +31,7 @@ type place struct {
 type entry struct {
 	raw         json.RawMessage
 	group, name string
-	at          place
+	at          source
 }
 
 // definitions is what the files hold together.
@@ -90,7 +90,7 @@ func filesBelow(path string) ([]string, error) {
 
 // once refuses what the files define twice.
 func once(what string, entries []entry) error {
-	seen := map[[2]string]place{}
+	seen := map[[2]string]source{}
 	for _, e := range entries {
 		key := [2]string{e.group, e.name}
 		if first, twice := seen[key]; twice && e.name != "" {
@@ -194,14 +194,14 @@ func named(text json.RawMessage) (group, name string, err error) {
 
 func (in *reading) job(text json.RawMessage) error {
 	group, name, err := named(text)
-	in.definitions.jobs = append(in.definitions.jobs, entry{text, group, name, place{in.file, in.jobs}})
+	in.definitions.jobs = append(in.definitions.jobs, entry{text, group, name, source{in.file, in.jobs}})
 	in.jobs++
 	return err
 }
 
 func (in *reading) group(text json.RawMessage) error {
 	_, name, err := named(text)
-	in.definitions.groups = append(in.definitions.groups, entry{text, "", name, place{in.file, in.groups}})
+	in.definitions.groups = append(in.definitions.groups, entry{text, "", name, source{in.file, in.groups}})
 	in.groups++
 	return err
 }

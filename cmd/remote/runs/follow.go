@@ -22,9 +22,9 @@ const succeeded = "SUCCESS"
 const (
 	firstWait = 250 * time.Millisecond
 	maxWait   = 10 * time.Second
-	// patience bounds them until the server has answered once: before that it may
+	// firstAnswerWait bounds them until the server has answered once: before that it may
 	// be the address that is wrong.
-	patience = time.Minute
+	firstAnswerWait = time.Minute
 )
 
 // errLost is a stream that ended before the run did.
@@ -88,7 +88,7 @@ func (f *follower) persist(ctx context.Context, try func() error) error {
 		if err == nil || !errors.Is(err, errLost) && !client.Transient(err) {
 			return err
 		}
-		if !f.answered && f.Clock.Now().Sub(begin) > patience {
+		if !f.answered && f.Clock.Now().Sub(begin) > firstAnswerWait {
 			return err
 		}
 		if errors.Is(err, errLost) && f.Clock.Now().Sub(tried) > maxWait {

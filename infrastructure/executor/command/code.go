@@ -9,7 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
-// checkCode refuses values in the places where they would be code: whoever may
+// checkCode refuses values in arguments where they would be code: whoever may
 // start the job, or finish a step before it, would choose what is executed.
 // Secrets are refused in every argument, since every user of the machine can
 // read those.
@@ -17,20 +17,20 @@ func checkCode(r *jobdata.Reader, argv []string) {
 	if !slices.ContainsFunc(argv, placeholder.Holds) {
 		return
 	}
-	places := placesOf(argv)
+	roles := rolesOf(argv)
 	for i, arg := range argv {
 		field := fmt.Sprintf("command[%d]", i)
 		if name := secretIn(arg); name != "" {
-			r.Fault(field, "not_allowed", `must not hold %s: every user of the machine can read the arguments of a command. Put it into env, such as "env": {"VALUE": %q}, and let the program read $VALUE`, name, name)
+			r.Reject(field, "not_allowed", `must not hold %s: every user of the machine can read the arguments of a command. Put it into env, such as "env": {"VALUE": %q}, and let the program read $VALUE`, name, name)
 			continue
 		}
 		open := placeholder.Open(arg)
 		switch {
 		case open == "":
 		case i == 0:
-			r.Fault(field, "not_allowed", `must not hold %s: whoever gives the value would choose the program. Name the program here, and put the value into an argument behind it or into env`, open)
-		case places[i] == asCode, places[i] == asFile && strings.HasPrefix(arg, open):
-			r.Fault(field, "not_allowed", `must not hold %s: the value would be read as code. Put it into env, such as "env": {"VALUE": %q}, and use "$VALUE" here, or an argument behind the code`, open, open)
+			r.Reject(field, "not_allowed", `must not hold %s: whoever gives the value would choose the program. Name the program here, and put the value into an argument behind it or into env`, open)
+		case roles[i] == asCode, roles[i] == asFile && strings.HasPrefix(arg, open):
+			r.Reject(field, "not_allowed", `must not hold %s: the value would be read as code. Put it into env, such as "env": {"VALUE": %q}, and use "$VALUE" here, or an argument behind the code`, open, open)
 		}
 	}
 }
@@ -38,7 +38,7 @@ func checkCode(r *jobdata.Reader, argv []string) {
 // checkPath refuses values in the list of folders in which programs are found.
 func checkPath(r *jobdata.Reader, path string) {
 	if open := placeholder.Open(path); open != "" {
-		r.Fault("env.PATH", "not_allowed", "must not hold %s: whoever gives the value would choose the programs", open)
+		r.Reject("env.PATH", "not_allowed", "must not hold %s: whoever gives the value would choose the programs", open)
 	}
 }
 
@@ -70,7 +70,7 @@ func checkScript(r *jobdata.Reader, script, interpreter string) {
 			continue
 		}
 		name, _, _ := strings.Cut(rest, "}")
-		r.Fault("script", "not_allowed", `must not hold %.60s}: no value is put into a script, where it would be code. Put it into env, such as "env": {"VALUE": "…"}, and use "$VALUE" here`, begin+name)
+		r.Reject("script", "not_allowed", `must not hold %.60s}: no value is put into a script, where it would be code. Put it into env, such as "env": {"VALUE": "…"}, and use "$VALUE" here`, begin+name)
 		return
 	}
 }

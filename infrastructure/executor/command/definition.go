@@ -84,29 +84,29 @@ func (d *definition) checkProgram(r *jobdata.Reader, interpreters []string) {
 	switch {
 	case d.argv == nil && given: // wrong, and said to be
 	case len(d.argv) == 0 && d.script == "":
-		r.Fault("command", "required", `give the program and its arguments as a list, such as ["/usr/bin/backup", "--all"], or a script with its interpreter`)
+		r.Reject("command", "required", `give the program and its arguments as a list, such as ["/usr/bin/backup", "--all"], or a script with its interpreter`)
 	case len(d.argv) > 0 && d.script != "":
-		r.Fault("script", "conflict", "give either command or script, not both")
+		r.Reject("script", "conflict", "give either command or script, not both")
 	case d.script != "" && d.interpreter == "":
-		r.Fault("interpreter", "required", "must be one of %s", strings.Join(interpreters, ", "))
+		r.Reject("interpreter", "required", "must be one of %s", strings.Join(interpreters, ", "))
 	case d.script != "" && !slices.Contains(interpreters, d.interpreter):
-		r.Fault("interpreter", "unknown_value", "must be one of %s (executor.command.interpreters)", strings.Join(interpreters, ", "))
+		r.Reject("interpreter", "unknown_value", "must be one of %s (executor.command.interpreters)", strings.Join(interpreters, ", "))
 	case d.script == "" && d.interpreter != "":
-		r.Fault("interpreter", "conflict", "belongs to a script; name the program in command instead")
+		r.Reject("interpreter", "conflict", "belongs to a script; name the program in command instead")
 	}
 	if strings.Contains(d.script, "\x00") {
-		r.Fault("script", "invalid", "must not contain NUL")
+		r.Reject("script", "invalid", "must not contain NUL")
 	}
 	for i, arg := range d.argv {
 		switch {
 		case i == 0 && strings.TrimSpace(arg) == "":
-			r.Fault("command[0]", "required", "must name a program")
+			r.Reject("command[0]", "required", "must name a program")
 		case i == 0 && strings.Contains(arg, "/") && !path.IsAbs(arg):
-			r.Fault("command[0]", "invalid", "must be an absolute path, or a name that is looked up in %s", basePath)
+			r.Reject("command[0]", "invalid", "must be an absolute path, or a name that is looked up in %s", basePath)
 		case len(arg) > maxArg:
-			r.Fault("command", "too_long", "shorten argument %d to at most %d bytes", i, maxArg)
+			r.Reject("command", "too_long", "shorten argument %d to at most %d bytes", i, maxArg)
 		case strings.Contains(arg, "\x00"):
-			r.Fault("command", "invalid", "argument %d must not contain NUL", i)
+			r.Reject("command", "invalid", "argument %d must not contain NUL", i)
 		}
 	}
 }
@@ -130,10 +130,10 @@ func checkDir(r *jobdata.Reader, dir string) {
 	switch {
 	case dir == "":
 	case !path.IsAbs(dir):
-		r.Fault("workingDir", "invalid", "must be an absolute path; leave it out for a folder of the run's own")
+		r.Reject("workingDir", "invalid", "must be an absolute path; leave it out for a folder of the run's own")
 	case slices.Contains(strings.Split(dir, "/"), ".."), strings.ContainsAny(dir, "\x00\n"):
-		r.Fault("workingDir", "invalid", "must not contain .. or control characters")
+		r.Reject("workingDir", "invalid", "must not contain .. or control characters")
 	case path.Clean(dir) == "/":
-		r.Fault("workingDir", "invalid", "must not be the root folder; leave it out for a folder of the run's own")
+		r.Reject("workingDir", "invalid", "must not be the root folder; leave it out for a folder of the run's own")
 	}
 }

@@ -55,24 +55,24 @@ var loaderPrefixes = []string{"LD_", "DYLD_", "BASH_FUNC_", "MALLOC_", "GIT_CONF
 
 func checkEnv(r *jobdata.Reader, env map[string]string) {
 	if len(env) > maxEnv {
-		r.Fault("env", "too_many", "shorten it to at most %d variables; it has %d", maxEnv, len(env))
+		r.Reject("env", "too_many", "shorten it to at most %d variables; it has %d", maxEnv, len(env))
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		value := env[name]
 		switch {
 		case !isVariable(name):
-			r.Fault("env", "invalid", "%.40q is not the name of a variable: use letters, digits and _, and begin with none of the digits", name)
+			r.Reject("env", "invalid", "%.40q is not the name of a variable: use letters, digits and _, and begin with none of the digits", name)
 		case strings.HasPrefix(name, runPrefix):
-			r.Fault("env."+name, "reserved", "is set by the server and cannot be chosen")
+			r.Reject("env."+name, "reserved", "is set by the server and cannot be chosen")
 		case slices.Contains(loaders, name), slices.ContainsFunc(loaderPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }):
-			r.Fault("env."+name, "not_allowed", "could make the program run other code than the definition shows; set it in a script of your own")
+			r.Reject("env."+name, "not_allowed", "could make the program run other code than the definition shows; set it in a script of your own")
 		case name == "PATH" && !absolutePaths(value):
-			r.Fault("env.PATH", "invalid", "must list absolute folders only")
+			r.Reject("env.PATH", "invalid", "must list absolute folders only")
 		case len(value) > maxEnvValue:
-			r.Fault("env."+name, "too_long", "shorten it to at most %d bytes", maxEnvValue)
+			r.Reject("env."+name, "too_long", "shorten it to at most %d bytes", maxEnvValue)
 		case strings.Contains(value, "\x00"):
-			r.Fault("env."+name, "invalid", "must not contain NUL")
+			r.Reject("env."+name, "invalid", "must not contain NUL")
 		}
 	}
 }

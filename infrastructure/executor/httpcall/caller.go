@@ -61,7 +61,7 @@ func (c *caller) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// begin asks for leave to call, and waits for a place at the host.
+// begin checks that the node may call, and waits for a permit of the host.
 func (c *caller) begin(ctx context.Context, where string) (*trial, *visit, error) {
 	trial, err := c.breaker.begin(target{where, c.identity})
 	if err != nil {

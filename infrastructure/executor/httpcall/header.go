@@ -36,7 +36,7 @@ var portable = map[string]bool{
 
 func checkHeaders(r *jobdata.Reader, headers map[string]string) http.Header {
 	if len(headers) > maxHeaders {
-		r.Fault("headers", "too_many", "shorten it to at most %d headers; it has %d", maxHeaders, len(headers))
+		r.Reject("headers", "too_many", "shorten it to at most %d headers; it has %d", maxHeaders, len(headers))
 		return nil
 	}
 	h := make(http.Header, len(headers)+13)
@@ -44,15 +44,15 @@ func checkHeaders(r *jobdata.Reader, headers map[string]string) http.Header {
 		canonical, value := http.CanonicalHeaderKey(name), headers[name]
 		switch {
 		case !isToken(name):
-			r.Fault("headers", "invalid", "%.40q is not the name of a header", name)
+			r.Reject("headers", "invalid", "%.40q is not the name of a header", name)
 		case reserved[canonical] || strings.HasPrefix(canonical, runPrefix):
-			r.Fault("headers."+name, "reserved", "is set by the server and cannot be chosen")
+			r.Reject("headers."+name, "reserved", "is set by the server and cannot be chosen")
 		case h[canonical] != nil:
-			r.Fault("headers."+name, "conflict", "is given twice in different cases")
+			r.Reject("headers."+name, "conflict", "is given twice in different cases")
 		case len(value) > maxHeaderValue:
-			r.Fault("headers."+name, "too_long", "shorten it to at most %d bytes", maxHeaderValue)
+			r.Reject("headers."+name, "too_long", "shorten it to at most %d bytes", maxHeaderValue)
 		case strings.ContainsFunc(value, func(c rune) bool { return isControl(c) && c != '\t' }):
-			r.Fault("headers."+name, "invalid", "must not contain line breaks or other control characters")
+			r.Reject("headers."+name, "invalid", "must not contain line breaks or other control characters")
 		default:
 			h[canonical] = []string{value}
 		}

@@ -18,11 +18,11 @@ type hosts struct {
 // host is one origin while it is called.
 type host struct {
 	name string
-	// visitors are calls under way and calls that wait for a place. It is guarded
+	// visitors are calls in progress and calls that wait for a permit. It is guarded
 	// by hosts.mu.
 	visitors int
-	// places holds a token for each call under way; nil without a bound.
-	places chan struct{}
+	// permits holds a token for each call in progress; nil without a bound.
+	permits chan struct{}
 }
 
 func newHosts(perHost int) *hosts {
@@ -35,26 +35,26 @@ type visit struct {
 	host  *host
 }
 
-// enter waits for a place at a host. It fails when ctx ends.
+// enter waits for a permit of a host. It fails when ctx ends.
 func (h *hosts) enter(ctx context.Context, name string) (*visit, error) {
 	if v := h.take(ctx, name); v != nil {
 		return v, nil
 	}
 	v := h.admit(name)
-	if v.host.places == nil {
+	if v.host.permits == nil {
 		return v, nil
 	}
 	select {
-	case v.host.places <- struct{}{}:
+	case v.host.permits <- struct{}{}:
 		return v, nil
 	default:
 	}
 	select {
-	case v.host.places <- struct{}{}:
+	case v.host.permits <- struct{}{}:
 		return v, nil
 	case <-ctx.Done():
 		v.withdraw()
-		return nil, fmt.Errorf("wait for one of %d places for calls of this host: %w", h.perHost, ctx.Err())
+		return nil, fmt.Errorf("wait for one of %d permits of this host: %w", h.perHost, ctx.Err())
 	}
 }
 
@@ -65,7 +65,7 @@ func (h *hosts) admit(name string) *visit {
 	if called == nil {
 		called = &host{name: name}
 		if h.perHost > 0 {
-			called.places = make(chan struct{}, h.perHost)
+			called.permits = make(chan struct{}, h.perHost)
 		}
 		h.known[name] = called
 	}
@@ -73,15 +73,15 @@ func (h *hosts) admit(name string) *visit {
 	return &visit{hosts: h, host: called}
 }
 
-// leave ends a visit that had a place.
+// leave ends a visit that held a permit.
 func (v *visit) leave() {
-	if v.host.places != nil {
-		<-v.host.places
+	if v.host.permits != nil {
+		<-v.host.permits
 	}
 	v.withdraw()
 }
 
-// withdraw ends a visit without a place, and forgets a host that nobody calls.
+// withdraw ends a visit without a permit, and forgets a host without calls.
 func (v *visit) withdraw() {
 	v.hosts.mu.Lock()
 	defer v.hosts.mu.Unlock()

@@ -120,18 +120,18 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 		run.Deadline = run.Deadline.Add(began - entered)
 		a.call, _ = x.read(run.Job, placeholder.Of(run))
 	}
-	limited, stop := x.within(context.WithValue(ctx, placeKey{}, reserved), limit)
+	limited, stop := x.within(context.WithValue(ctx, reservationKey{}, reserved), limit)
 	defer stop()
 	outcome := a.do(limited, through, run)
 	a.tell(rep, x.clock.Monotonic()-began)
 	return outcome
 }
 
-// reserve gets the place of the first call before the attempt begins. A call that
+// reserve takes the permit of the first call before the attempt begins. A call that
 // is held back needs none: it fails at once, and says why.
-func (x *Executor) reserve(ctx context.Context, to target, rep entity.Reporter) (*place, error) {
+func (x *Executor) reserve(ctx context.Context, to target, rep entity.Reporter) (*reservation, error) {
 	if x.breaker.holds(to) {
-		return &place{}, nil
+		return &reservation{}, nil
 	}
 	return x.hosts.reserve(ctx, x.clock, to.origin, rep)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// maxTold bounds what is told of parameters and checkpoints in a header, in
+// maxShown bounds what is told of parameters and checkpoints in a header, in
 // bytes: many servers take no more than 8 KiB of headers in all.
-const maxTold = 4 << 10
+const maxShown = 4 << 10
 
 // The headers that are not told to another origin than that of the job.
 const (
@@ -51,7 +51,7 @@ func identify(h http.Header, run entity.Run) {
 	} {
 		switch value := told(long.value); {
 		case value == "":
-		case len(value) > maxTold:
+		case len(value) > maxShown:
 			omitted = append(omitted, long.name)
 		default:
 			h[long.header] = []string{value}

@@ -41,15 +41,15 @@ func checkIdentity(r *jobdata.Reader, d definition) *identity {
 	id := &identity{}
 	switch {
 	case d.certificate != "" && d.key == "":
-		r.Fault("clientKey", "required", "belongs to clientCertificate: name the secret that holds it, such as ${secret.CLIENT_KEY}")
+		r.Reject("clientKey", "required", "belongs to clientCertificate: name the secret that holds it, such as ${secret.CLIENT_KEY}")
 	case d.certificate == "" && d.key != "":
-		r.Fault("clientCertificate", "required", "belongs to clientKey")
+		r.Reject("clientCertificate", "required", "belongs to clientKey")
 	case strings.Contains(d.certificate+d.key, placeholder.Sample): // known when it runs
 	case d.certificate != "":
 		pair, err := tls.X509KeyPair([]byte(d.certificate), []byte(d.key))
 		if err != nil {
 			// The error of the library may hold parts of the texts.
-			r.Fault("clientCertificate", "invalid", "must be a certificate in PEM, with its key in clientKey")
+			r.Reject("clientCertificate", "invalid", "must be a certificate in PEM, with its key in clientKey")
 			break
 		}
 		id.certificate = &pair
@@ -58,7 +58,7 @@ func checkIdentity(r *jobdata.Reader, d definition) *identity {
 	if d.authority != "" && !strings.Contains(d.authority, placeholder.Sample) {
 		id.roots = x509.NewCertPool()
 		if !id.roots.AppendCertsFromPEM([]byte(d.authority)) {
-			r.Fault("certificateAuthority", "invalid", "must hold certificates in PEM")
+			r.Reject("certificateAuthority", "invalid", "must hold certificates in PEM")
 		}
 	}
 	return id

@@ -80,7 +80,7 @@ func read(r *jobdata.Reader) definition {
 		d.headers[name] = r.Expand("headers."+name, d.headers[name], placeholder.Raw)
 	}
 	if key := r.Peek("clientKey"); key != "" && len(placeholder.SecretNames(key)) == 0 {
-		r.Fault("clientKey", "not_allowed", "must not stand in the definition: create a secret and name it, such as ${secret.CLIENT_KEY}")
+		r.Reject("clientKey", "not_allowed", "must not stand in the definition: create a secret and name it, such as ${secret.CLIENT_KEY}")
 	}
 	return d
 }
@@ -95,9 +95,9 @@ func (d definition) check(r *jobdata.Reader) call {
 	}
 	switch {
 	case !slices.Contains(methods, c.method):
-		r.Fault("method", "unknown_value", "must be one of %s", strings.Join(methods, ", "))
+		r.Reject("method", "unknown_value", "must be one of %s", strings.Join(methods, ", "))
 	case c.body != "" && (c.method == http.MethodGet || c.method == http.MethodHead):
-		r.Fault("body", "conflict", "%s sends no body; set method to POST, or leave the body out", c.method)
+		r.Reject("body", "conflict", "%s sends no body; set method to POST, or leave the body out", c.method)
 	}
 	expected := d.expectedStatus
 	if expected == "" {
@@ -105,7 +105,7 @@ func (d definition) check(r *jobdata.Reader) call {
 	}
 	var ok bool
 	if c.expected, ok = parseStatuses(expected); !ok {
-		r.Fault("expectedStatus", "invalid", `must list statuses and ranges between 200 and 599, such as "200-299" or "200,204,300-302"`)
+		r.Reject("expectedStatus", "invalid", `must list statuses and ranges between 200 and 599, such as "200-299" or "200,204,300-302"`)
 	}
 	return c
 }

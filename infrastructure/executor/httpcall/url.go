@@ -16,7 +16,7 @@ import (
 // it; messages never repeat it, since it may hold secrets.
 func checkURL(r *jobdata.Reader, text string) *url.URL {
 	wrong := func(code, message string) *url.URL {
-		r.Fault("url", code, "%s", message)
+		r.Reject("url", code, "%s", message)
 		return nil
 	}
 	if text == "" {

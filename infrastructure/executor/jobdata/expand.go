@@ -11,8 +11,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
-// Expand replaces the placeholders in all texts of a JSON object, however deep
-// they stand. Data without any is returned as it is, byte for byte.
+// Expand replaces the placeholders in all strings of a JSON object, at any depth. It
+// returns data without placeholders unchanged, byte for byte.
 func Expand(data string, run *placeholder.Values) (string, []apperror.Field) {
 	if !placeholder.Holds(data) {
 		return data, nil
@@ -28,23 +28,23 @@ func Expand(data string, run *placeholder.Values) (string, []apperror.Field) {
 	if err != nil {
 		return data, []apperror.Field{{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"}}
 	}
-	return string(expanded), e.faults
+	return string(expanded), e.problems
 }
 
-// maxFaults bounds how many wrong placeholders are named.
-const maxFaults = 20
+// maxProblems bounds how many wrong placeholders an answer names.
+const maxProblems = 20
 
 type expansion struct {
-	run    *placeholder.Values
-	faults []apperror.Field
+	run      *placeholder.Values
+	problems []apperror.Field
 }
 
 func (e *expansion) value(path string, v any) any {
 	switch v := v.(type) {
 	case string:
 		text, err := placeholder.Expand(v, e.run, placeholder.Raw)
-		if err != nil && len(e.faults) < maxFaults {
-			e.faults = append(e.faults, apperror.Field{Field: path, Code: codeOf(err), Message: err.Error()})
+		if err != nil && len(e.problems) < maxProblems {
+			e.problems = append(e.problems, apperror.Field{Field: path, Code: codeOf(err), Message: err.Error()})
 		}
 		return text
 	case []any:

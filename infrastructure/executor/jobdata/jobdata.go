@@ -1,5 +1,5 @@
-// Package jobdata reads the executor's part of a definition field by field and
-// gathers everything that is wrong with it, so that one answer names it all.
+// Package jobdata reads the executor's part of a definition field by field. It
+// collects all errors, so that one answer names them all.
 package jobdata
 
 import (
@@ -21,25 +21,25 @@ import (
 // Path is the name of the object in the API; fields are named below it.
 const Path = "jobData"
 
-// maxUnknown bounds how many unknown fields are named one by one, maxWrong how
-// many faults there are in all: 64 KiB must not become an answer of many times
-// their size.
+// maxUnknown bounds how many unknown fields an answer names one by one. maxWrong bounds
+// all errors of an answer: 64 KiB of input must not cause an answer of many times that
+// size.
 const (
 	maxUnknown = 20
 	maxWrong   = 100
 )
 
-// Reader takes the fields of one object. A field that is absent or null reads
-// as absent. It belongs to one goroutine.
+// Reader reads the fields of one object. A null field counts as absent. It is not safe
+// for concurrent use.
 type Reader struct {
-	values map[string]json.RawMessage
-	taken  map[string]bool
-	faults []apperror.Field
-	run    *placeholder.Values
+	values   map[string]json.RawMessage
+	taken    map[string]bool
+	problems []apperror.Field
+	run      *placeholder.Values
 }
 
-// Read begins with the text of a JSON object; an empty text is one without
-// fields. Anything else is a fault. run gives the values of placeholders.
+// Read takes a JSON object as a string; an empty string is an object without fields.
+// Anything else is an error. run gives the values of placeholders.
 func Read(data string, run *placeholder.Values) *Reader {
 	r := &Reader{taken: map[string]bool{}, run: run}
 	if strings.TrimSpace(data) == "" {
@@ -47,18 +47,18 @@ func Read(data string, run *placeholder.Values) *Reader {
 	}
 	if err := json.Unmarshal([]byte(data), &r.values); err != nil {
 		r.values = nil
-		r.faults = append(r.faults, apperror.Field{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"})
+		r.problems = append(r.problems, apperror.Field{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"})
 	}
 	return r
 }
 
-// Fault notes what is wrong with a field; name is relative to jobData. What is
-// found after the first hundred is left out.
-func (r *Reader) Fault(name, code, format string, args ...any) {
-	if len(r.faults) >= maxWrong {
+// Reject records an error of a field; name is relative to jobData. It keeps the first
+// hundred.
+func (r *Reader) Reject(name, code, format string, args ...any) {
+	if len(r.problems) >= maxWrong {
 		return
 	}
-	r.faults = append(r.faults, apperror.Field{Field: Path + "." + name, Code: code, Message: fmt.Sprintf(format, args...)})
+	r.problems = append(r.problems, apperror.Field{Field: Path + "." + name, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 // Raw marks a field as known and returns its JSON; ok is false when it is
@@ -69,7 +69,7 @@ func (r *Reader) Raw(name string) (value json.RawMessage, ok bool) {
 	return value, ok && string(value) != "null"
 }
 
-// Text reads a text of at most maxBytes, "" when absent or wrong.
+// Text reads a string of at most maxBytes; "" when absent or wrong.
 func (r *Reader) Text(name string, maxBytes int) string {
 	raw, ok := r.Raw(name)
 	if !ok {
@@ -83,8 +83,8 @@ func (r *Reader) Text(name string, maxBytes int) string {
 	return r.bounded(name, s, maxBytes)
 }
 
-// Scalar is Text for a field whose texts look like numbers: it takes numbers
-// and booleans too, as they are written.
+// Scalar is Text for a field whose strings look like numbers: it also accepts numbers
+// and booleans, as they are written.
 func (r *Reader) Scalar(name string, maxBytes int) string {
 	raw, ok := r.Raw(name)
 	if !ok {
@@ -100,14 +100,14 @@ func (r *Reader) Scalar(name string, maxBytes int) string {
 
 func (r *Reader) bounded(name, s string, maxBytes int) string {
 	if len(s) > maxBytes {
-		r.Fault(name, "too_long", "shorten it to at most %d bytes; it has %d", maxBytes, len(s))
+		r.Reject(name, "too_long", "shorten it to at most %d bytes; it has %d", maxBytes, len(s))
 		return ""
 	}
 	return s
 }
 
-// scalar is the text of a JSON text, number or boolean. Digits stay as they
-// are written: 1.10 is no 1.1.
+// scalar returns a JSON string, number or boolean as a string. Digits stay as they are
+// written: 1.10 does not become 1.1.
 func scalar(raw json.RawMessage) (s string, ok bool) {
 	switch kind(raw) {
 	case "a string":
@@ -118,27 +118,27 @@ func scalar(raw json.RawMessage) (s string, ok bool) {
 	return "", false
 }
 
-// Template reads a text in which placeholders may stand; their values count
-// towards its length.
+// Template reads a string that may hold placeholders; their values count towards its
+// length.
 func (r *Reader) Template(name string, maxBytes int, escape placeholder.Escape) string {
 	text := r.Expand(name, r.Text(name, maxBytes), escape)
 	if len(text) > maxBytes {
-		r.Fault(name, "too_long", "its placeholders make it longer than %d bytes", maxBytes)
+		r.Reject(name, "too_long", "its placeholders make it longer than %d bytes", maxBytes)
 		return ""
 	}
 	return text
 }
 
-// Expand replaces the placeholders in the text of a field; "" when that fails.
+// Expand replaces the placeholders in the string of a field; "" when that fails.
 func (r *Reader) Expand(name, text string, escape placeholder.Escape) string {
 	expanded, err := placeholder.Expand(text, r.run, escape)
 	if err != nil {
-		r.Fault(name, codeOf(err), "%s", err)
+		r.Reject(name, codeOf(err), "%s", err)
 	}
 	return expanded
 }
 
-// The codes of placeholders that cannot be replaced.
+// The codes of placeholders without a value.
 const (
 	codePlaceholder   = "invalid_placeholder"
 	codeSecretMissing = "secret_missing"
@@ -151,10 +151,10 @@ func codeOf(err error) string {
 	return codePlaceholder
 }
 
-// Refused is the outcome of a run whose data are wrong. One that lacks a secret
-// is not repeated: somebody has to give it.
-func Refused(faults []apperror.Field, message string) entity.Outcome {
-	if slices.ContainsFunc(faults, func(f apperror.Field) bool { return f.Code == codeSecretMissing }) {
+// Refused is the outcome of a run whose data are wrong. A run that lacks a secret is
+// not retried: an operator must store the secret first.
+func Refused(problems []apperror.Field, message string) entity.Outcome {
+	if slices.ContainsFunc(problems, func(f apperror.Field) bool { return f.Code == codeSecretMissing }) {
 		o := entity.Failed(entity.ReasonSecretMissing, message)
 		o.NoRetry = true
 		return o
@@ -162,14 +162,14 @@ func Refused(faults []apperror.Field, message string) entity.Outcome {
 	return entity.Failed(entity.ReasonInvalid, message)
 }
 
-// Peek is a text as it was written, "" when absent or wrong.
+// Peek returns a string as it was written; "" when absent or wrong.
 func (r *Reader) Peek(name string) string {
 	var s string
 	_ = json.Unmarshal(r.values[name], &s)
 	return s
 }
 
-// Integer reads a whole number between low and high, zero when absent or wrong.
+// Integer reads a whole number between low and high; zero when absent or wrong.
 func (r *Reader) Integer(name string, low, high int64) int64 {
 	raw, ok := r.Raw(name)
 	if !ok {
@@ -182,16 +182,16 @@ func (r *Reader) Integer(name string, low, high int64) int64 {
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	switch {
 	case err != nil && bytes.ContainsAny(raw, ".eE"):
-		r.Fault(name, "not_an_integer", "must be a whole number without fraction or exponent")
+		r.Reject(name, "not_an_integer", "must be a whole number without fraction or exponent")
 		return 0
 	case err != nil || n < low || n > high:
-		r.Fault(name, "out_of_range", "must be between %d and %d", low, high)
+		r.Reject(name, "out_of_range", "must be between %d and %d", low, high)
 		return 0
 	}
 	return n
 }
 
-// Boolean reads true or false, false when absent or wrong.
+// Boolean reads true or false; false when absent or wrong.
 func (r *Reader) Boolean(name string) bool {
 	raw, ok := r.Raw(name)
 	var b bool
@@ -201,9 +201,9 @@ func (r *Reader) Boolean(name string) bool {
 	return b
 }
 
-// Texts reads an object of texts, such as headers; nil when absent or wrong.
-// Numbers and booleans are texts as they are written. Another value is named
-// by its key and left out.
+// Texts reads an object of strings, such as headers; nil when absent or wrong. Numbers
+// and booleans count as strings, as they are written. It rejects other values by their
+// keys.
 func (r *Reader) Texts(name string) map[string]string {
 	raw, ok := r.Raw(name)
 	if !ok {
@@ -226,8 +226,8 @@ func (r *Reader) Texts(name string) map[string]string {
 	return texts
 }
 
-// List reads a list of at most maxItems texts; nil when it is wrong. Numbers
-// and booleans are texts as they are written.
+// List reads an array of at most maxItems strings; nil when it is wrong. Numbers and
+// booleans count as strings, as they are written.
 func (r *Reader) List(name string, maxItems int) []string {
 	raw, ok := r.Raw(name)
 	if !ok {
@@ -239,7 +239,7 @@ func (r *Reader) List(name string, maxItems int) []string {
 		return nil
 	}
 	if len(items) > maxItems {
-		r.Fault(name, "too_many", "shorten it to at most %d items; it has %d", maxItems, len(items))
+		r.Reject(name, "too_many", "shorten it to at most %d items; it has %d", maxItems, len(items))
 		return nil
 	}
 	texts := make([]string, len(items))
@@ -254,8 +254,8 @@ func (r *Reader) List(name string, maxItems int) []string {
 	return texts
 }
 
-// Integers reads a list of at most maxItems whole numbers between low and high;
-// nil when absent or wrong.
+// Integers reads an array of at most maxItems whole numbers between low and high; nil
+// when absent or wrong.
 func (r *Reader) Integers(name string, maxItems int, low, high int64) []int64 {
 	raw, ok := r.Raw(name)
 	if !ok {
@@ -267,22 +267,22 @@ func (r *Reader) Integers(name string, maxItems int, low, high int64) []int64 {
 		return nil
 	}
 	if len(numbers) > maxItems {
-		r.Fault(name, "too_many", "shorten it to at most %d items; it has %d", maxItems, len(numbers))
+		r.Reject(name, "too_many", "shorten it to at most %d items; it has %d", maxItems, len(numbers))
 		return nil
 	}
 	for _, n := range numbers {
 		if n < low || n > high {
-			r.Fault(name, "out_of_range", "must hold numbers between %d and %d", low, high)
+			r.Reject(name, "out_of_range", "must hold numbers between %d and %d", low, high)
 			return nil
 		}
 	}
 	return numbers
 }
 
-// IsList reports whether a field that is present holds a list; it is a peek.
+// IsList reports whether a field holds an array; it does not mark the field as known.
 func (r *Reader) IsList(name string) bool { return kind(r.values[name]) == "an array" }
 
-// End returns everything that is wrong, including the fields that nobody took.
+// End returns all errors, including those for unknown fields.
 func (r *Reader) End() []apperror.Field {
 	unknown := 0
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
@@ -292,17 +292,17 @@ func (r *Reader) End() []apperror.Field {
 		if unknown++; unknown > maxUnknown {
 			continue
 		}
-		r.Fault(label(name), "unknown_field", "is not a field of this kind of job; %s", r.known(name))
+		r.Reject(label(name), "unknown_field", "is not a field of this kind of job; %s", r.known(name))
 	}
 	if unknown > maxUnknown {
-		r.faults = append(r.faults, apperror.Field{
+		r.problems = append(r.problems, apperror.Field{
 			Field: Path, Code: "unknown_field", Message: fmt.Sprintf("has %d more unknown fields", unknown-maxUnknown),
 		})
 	}
-	return r.faults
+	return r.problems
 }
 
-// known says which field was probably meant, or which ones there are.
+// known suggests the field that was probably meant, or lists the known fields.
 func (r *Reader) known(name string) string {
 	names := slices.Sorted(maps.Keys(r.taken))
 	switch near := spelling.Nearest(name, names); {
@@ -315,7 +315,7 @@ func (r *Reader) known(name string) string {
 }
 
 func (r *Reader) wrongType(name, want string, raw json.RawMessage) {
-	r.Fault(name, "wrong_type", "must be %s, not %s", want, kind(raw))
+	r.Reject(name, "wrong_type", "must be %s, not %s", want, kind(raw))
 }
 
 // kind names the type of a JSON value for people.
@@ -339,7 +339,7 @@ func kind(raw json.RawMessage) string {
 	}
 }
 
-// label makes a foreign key fit to be part of a field's name.
+// label turns a key of the input into a part of a field's name.
 func label(key string) string {
 	const longest = 64
 	if len(key) > longest {

@@ -45,9 +45,9 @@ func (r *Groups) HoldGroup(ctx context.Context, name string, paused bool, p enti
 		if paused == g.Paused && (!paused || p == (entity.Pause{})) {
 			return nil
 		}
-		settled := sqldb.Flag(g.Settled && paused == g.Paused)
+		settled := sqldb.Flag(g.Converged && paused == g.Paused)
 		switch {
-		case paused && !g.Paused && (g.Settled || g.PausedAt.IsZero()):
+		case paused && !g.Paused && (g.Converged || g.PausedAt.IsZero()):
 			g.PausedAt = at // else some jobs are still held by the pause before, which goes on for them
 		case !paused:
 			p = g.Pause
@@ -71,16 +71,16 @@ func (r *Groups) PausesOver(ctx context.Context, at time.Time) ([]entity.Group, 
 	return slices.DeleteFunc(groups, func(g entity.Group) bool { return g.Pause.Until.IsZero() }), err
 }
 
-// SettleGroup implements repository.Groups.
-func (r *Groups) SettleGroup(ctx context.Context, name string, version int) error {
+// MarkConverged implements repository.Groups.
+func (r *Groups) MarkConverged(ctx context.Context, name string, version int) error {
 	return r.s.Change(ctx, repository.LaneAPI, "group-settle", func(ctx context.Context, c *sqldb.Conn) error {
 		_, err := c.Exec(ctx, "group.settle", "UPDATE scheduler_job_group SET settled = 1 WHERE name = ? AND version = ?", name, version)
 		return err
 	})
 }
 
-// UnsettledGroups implements repository.Groups.
-func (r *Groups) UnsettledGroups(ctx context.Context) ([]entity.Group, error) {
+// DivergedGroups implements repository.Groups.
+func (r *Groups) DivergedGroups(ctx context.Context) ([]entity.Group, error) {
 	return sqldb.Collect(ctx, r.s.Pool, "group.unsettled", selectGroups+" WHERE settled = 0 ORDER BY name", nil, scanGroup)
 }
 

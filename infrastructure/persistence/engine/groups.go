@@ -39,7 +39,7 @@ func scanGroup(rows *sql.Rows) (entity.Group, error) {
 	var created, updated, held, until sqldb.DBTime
 	var note string
 	var holdVersion int
-	unread, err := sqldb.ScanRow(rows, &g.Name, &g.MaxConcurrency, &g.Paused, &g.Settled, &g.Version, &created, &updated, &held, &note, &until, &holdVersion)
+	unread, err := sqldb.ScanRow(rows, &g.Name, &g.MaxConcurrency, &g.Paused, &g.Converged, &g.Version, &created, &updated, &held, &note, &until, &holdVersion)
 	g.CreateTime, g.UpdateTime, g.Unreadable = created.Time(), updated.Time(), entity.Describe(unread)
 	switch {
 	case holdVersion != g.Version: // a program that knows no notes has changed it since

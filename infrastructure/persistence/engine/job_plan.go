@@ -35,7 +35,7 @@ func dueWhere(q repository.DueQuery) (where string, args []any, ok bool) {
 		switch {
 		case g.Paused:
 			where += " AND NOT (" + ofGroup + ")"
-		case !g.Settled && !g.ResumedAt.IsZero():
+		case !g.Converged && !g.ResumedAt.IsZero():
 			where += " AND NOT (" + ofGroup + " AND next_fire_time <= ?)"
 			named = append(named, sqldb.TimeArg(g.ResumedAt))
 		default:

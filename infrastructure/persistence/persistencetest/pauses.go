@@ -38,7 +38,7 @@ func groupPauseNotes(t *testing.T, s *persistence.Store) {
 	}
 	first := entity.Pause{Reason: "the target \"moves\" 搬家", User: "ann", Until: noon.Add(time.Hour)}
 	g := hold(true, first, noon)
-	require.Equal(t, []any{true, false, noon, time.Time{}, first}, []any{g.Paused, g.Settled, g.PausedAt, g.ResumedAt, g.Pause})
+	require.Equal(t, []any{true, false, noon, time.Time{}, first}, []any{g.Paused, g.Converged, g.PausedAt, g.ResumedAt, g.Pause})
 	require.Empty(t, over(noon.Add(time.Hour-time.Millisecond)))
 	require.Equal(t, []string{"a"}, over(noon.Add(time.Hour)))
 
@@ -49,13 +49,13 @@ func groupPauseNotes(t *testing.T, s *persistence.Store) {
 
 	g = hold(false, entity.Pause{}, noon.Add(time.Hour))
 	second.Until = time.Time{}
-	require.Equal(t, []any{false, false, noon, noon.Add(time.Hour), second}, []any{g.Paused, g.Settled, g.PausedAt, g.ResumedAt, g.Pause})
+	require.Equal(t, []any{false, false, noon, noon.Add(time.Hour), second}, []any{g.Paused, g.Converged, g.PausedAt, g.ResumedAt, g.Pause})
 	require.Empty(t, over(noon.Add(24*time.Hour)))
 
 	g = hold(true, entity.Pause{}, noon.Add(2*time.Hour))
 	require.Equal(t, noon, g.PausedAt, "a job that was not told of its end is held since the first one began")
 	g = hold(false, entity.Pause{}, noon.Add(3*time.Hour))
-	require.NoError(t, s.SettleGroup(t.Context(), "a", g.Version))
+	require.NoError(t, s.MarkConverged(t.Context(), "a", g.Version))
 	g = hold(true, entity.Pause{}, noon.Add(4*time.Hour))
 	require.Equal(t, []any{noon.Add(4 * time.Hour), time.Time{}, entity.Pause{}}, []any{g.PausedAt, g.ResumedAt, g.Pause})
 }

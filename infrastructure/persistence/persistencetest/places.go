@@ -151,20 +151,20 @@ func limitStrays(t *testing.T, s *persistence.Store) {
 	add(t, s, []*entity.Job{grouped(1, "a"), knows, grouped(3, "b")})
 	g, err := s.LimitGroup(t.Context(), "a", 4, 0, noon)
 	require.NoError(t, err)
-	require.False(t, g.Settled, "a first limit")
+	require.False(t, g.Converged, "a first limit")
 	strays := func(g entity.Group) []string {
 		ids, err := s.Strays(t.Context(), g, "", 10)
 		require.NoError(t, err)
 		return ids
 	}
 	require.Equal(t, []string{jobID(1)}, strays(g))
-	require.NoError(t, s.SettleGroup(t.Context(), "a", g.Version))
+	require.NoError(t, s.MarkConverged(t.Context(), "a", g.Version))
 	g, err = s.LimitGroup(t.Context(), "a", 5, 0, noon)
 	require.NoError(t, err)
-	require.True(t, g.Settled, "another limit")
+	require.True(t, g.Converged, "another limit")
 	g, err = s.LimitGroup(t.Context(), "a", 0, 0, noon)
 	require.NoError(t, err)
-	require.False(t, g.Settled, "none any more")
+	require.False(t, g.Converged, "none any more")
 	require.Equal(t, []string{jobID(2)}, strays(g))
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		for _, group := range []string{"a", "new"} {

@@ -92,7 +92,7 @@ func dueWithoutHeld(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, due())
 	require.Equal(t, []int{0, 2, 3, 5}, due(entity.Group{Name: "日本", Paused: true}))
 	require.Equal(t, []int{3, 4}, due(entity.Group{Name: "a", ResumedAt: resumed}, entity.Group{Name: "日本", ResumedAt: resumed}, entity.Group{Name: "c", Paused: true}))
-	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, due(entity.Group{Name: "a", Settled: true, ResumedAt: resumed}, entity.Group{Name: "c"}), "these hold nothing")
+	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, due(entity.Group{Name: "a", Converged: true, ResumedAt: resumed}, entity.Group{Name: "c"}), "these hold nothing")
 	require.Equal(t, []int{3, 4, 5}, due(entity.Group{Name: entity.AllJobs, ResumedAt: resumed}))
 	require.Empty(t, due(entity.Group{Name: entity.AllJobs, Paused: true}))
 }

@@ -102,7 +102,7 @@ func Collect[T any](ctx context.Context, c *Conn, name, query string, args []any
 	if c.aborted != nil {
 		return nil, c.aborted
 	}
-	ctx, cancel := repository.Patient(ctx)
+	ctx, cancel := repository.BoundStatement(ctx)
 	defer cancel()
 	start := c.Clock.Monotonic()
 	out, err := ReadAll(ctx, c, query, args, scan)
@@ -177,14 +177,14 @@ func (n *named) QueryContext(ctx context.Context, query string, args ...any) (*s
 	return rows, n.done(n.name, start, err)
 }
 
-// boundGormReads bounds what GORM reads, see repository.Patient: its rows are
+// boundGormReads bounds what GORM reads, see repository.BoundStatement: its rows are
 // read after QueryContext has returned. What GORM writes is inside of
 // transactions, which are bounded as a whole.
 func boundGormReads(orm *gorm.DB) error {
 	const key = "ps:patience"
 	reads := orm.Callback().Query()
 	err := reads.Before("*").Register(key+":begin", func(db *gorm.DB) {
-		ctx, cancel := repository.Patient(db.Statement.Context)
+		ctx, cancel := repository.BoundStatement(db.Statement.Context)
 		db.Statement.Context = ctx
 		db.InstanceSet(key, cancel)
 	})

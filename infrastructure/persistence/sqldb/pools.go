@@ -80,11 +80,11 @@ func openPool(base *mysql.Config, p poolSettings) (*sql.DB, error) {
 }
 
 // pools are the connections of a node but for the beats': what a caller of the
-// API asks for has those of callers, see repository.WithPatience.
+// API asks for has those of callers, see repository.WithStatementTimeout.
 type pools struct{ own, callers *sql.DB }
 
 func (p pools) of(ctx context.Context) *sql.DB {
-	if p.callers != nil && repository.HasPatience(ctx) {
+	if p.callers != nil && repository.HasStatementTimeout(ctx) {
 		return p.callers
 	}
 	return p.own

@@ -47,7 +47,7 @@ func (s *Core) Change(ctx context.Context, lane repository.Lane, name string, fn
 
 // ChangeWaiting is change. With oneWait a lock wait that times out is not retried.
 func (s *Core) ChangeWaiting(ctx context.Context, lane repository.Lane, name string, oneWait bool, fn func(ctx context.Context, c *Conn) error) error {
-	ctx, cancel := repository.Patient(ctx)
+	ctx, cancel := repository.BoundStatement(ctx)
 	defer cancel()
 	start := s.Clock.Monotonic()
 	careful, lost, broken := false, 0, 0
@@ -166,7 +166,7 @@ func (s *Core) ExecAtOnce(ctx context.Context, lane repository.Lane, name, query
 		})
 		return found, err
 	}
-	ctx, cancel := repository.Patient(ctx)
+	ctx, cancel := repository.BoundStatement(ctx)
 	defer cancel()
 	for try := 1; ; try++ {
 		found, err = s.Pool.Exec(ctx, name, query, args...)

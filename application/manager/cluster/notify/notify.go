@@ -36,8 +36,8 @@ type Listener interface {
 	StopAsked(ctx context.Context, executionIDs []string) error
 	// MembersChanged: a node came, went or changed its state.
 	MembersChanged(ctx context.Context) error
-	// NewsMissed: hints may have been lost; the node looks at everything once.
-	NewsMissed(ctx context.Context) error
+	// HintsMissed: hints may have been lost; the node looks at everything once.
+	HintsMissed(ctx context.Context) error
 }
 
 // message is the news of a moment. It is small: ids beyond maxIDs are left out.
@@ -61,10 +61,10 @@ const (
 	// maxIDs bounds the ids of one message. A storm of changes is found by the
 	// scans anyway.
 	maxIDs = 200
-	// gather is the least time between two messages, in which news are collected:
+	// batchPause is the least time between two messages, in which news are collected:
 	// thousands of fires a second must not become as many. What comes after a
 	// pause is sent at once.
-	gather = 5 * time.Millisecond
+	batchPause = 5 * time.Millisecond
 	// publishBound keeps a slow broker from holding up the next news.
 	publishBound = time.Second
 	// resubscribe is the pause after a broken subscription.
@@ -74,30 +74,32 @@ const (
 	maxMessage = 64 << 10
 )
 
-// Hub collects the news of this node, sends them, and hands on those of
+// Notifier collects the news of this node, sends them, and hands on those of
 // others. Safe for concurrent use.
-type Hub struct {
+type Notifier struct {
 	transport Transport
 	listener  Listener
 	node      string
 	clock     clock.Clock
 	logger    *slog.Logger
 
-	mu   sync.Mutex
-	next message
-	news chan struct{}
+	mu      sync.Mutex
+	next    message
+	pending chan struct{}
 }
 
 // New returns a hub for a node; nothing is sent before Run.
-func New(node string, t Transport, l Listener, c clock.Clock, log *slog.Logger) *Hub {
-	return &Hub{transport: t, listener: l, node: node, clock: c, logger: log, news: make(chan struct{}, 1)}
+func New(node string, t Transport, l Listener, c clock.Clock, log *slog.Logger) *Notifier {
+	return &Notifier{transport: t, listener: l, node: node, clock: c, logger: log, pending: make(chan struct{}, 1)}
 }
 
 // JobChanged tells that a job is new or other than before.
-func (h *Hub) JobChanged(jobID string) { h.add(func(m *message) { m.Jobs = appendID(m.Jobs, jobID) }) }
+func (h *Notifier) JobChanged(jobID string) {
+	h.add(func(m *message) { m.Jobs = appendID(m.Jobs, jobID) })
+}
 
 // Notice tells what a transaction of this node did.
-func (h *Hub) Notice(e admission.Effect) {
+func (h *Notifier) Notice(e admission.Effect) {
 	if !e.Shared && len(e.Nodes) == 0 && len(e.CommandNodes) == 0 && len(e.Rearmed) == 0 && len(e.Stopping) == 0 {
 		return
 	}
@@ -115,7 +117,7 @@ func (h *Hub) Notice(e admission.Effect) {
 }
 
 // MembersChanged tells that the others should look at the registry.
-func (h *Hub) MembersChanged() { h.add(func(m *message) { m.Members = true }) }
+func (h *Notifier) MembersChanged() { h.add(func(m *message) { m.Members = true }) }
 
 func appendID(ids []string, id string) []string {
 	if len(ids) >= maxIDs {
@@ -134,18 +136,18 @@ func appendNew(ids, more []string) []string {
 	return ids
 }
 
-func (h *Hub) add(change func(m *message)) {
+func (h *Notifier) add(change func(m *message)) {
 	h.mu.Lock()
 	change(&h.next)
 	h.mu.Unlock()
 	select {
-	case h.news <- struct{}{}:
+	case h.pending <- struct{}{}:
 	default:
 	}
 }
 
 // Run sends and receives until ctx ends.
-func (h *Hub) Run(ctx context.Context) error {
+func (h *Notifier) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { h.send(ctx) })
 	wg.Go(func() { h.receive(ctx) })
@@ -153,7 +155,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	return nil
 }
 
-func (h *Hub) send(ctx context.Context) {
+func (h *Notifier) send(ctx context.Context) {
 	timer := h.clock.NewTimer(time.Hour)
 	defer timer.Stop()
 	failing := false
@@ -161,7 +163,7 @@ func (h *Hub) send(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.news:
+		case <-h.pending:
 		}
 		err := h.flush(ctx)
 		if err != nil && !failing {
@@ -171,7 +173,7 @@ func (h *Hub) send(ctx context.Context) {
 			h.logger.Info("hints reach the other nodes again")
 		}
 		failing = err != nil
-		timer.Reset(gather)
+		timer.Reset(batchPause)
 		select {
 		case <-ctx.Done():
 			return
@@ -180,7 +182,7 @@ func (h *Hub) send(ctx context.Context) {
 	}
 }
 
-func (h *Hub) flush(ctx context.Context) error {
+func (h *Notifier) flush(ctx context.Context) error {
 	h.mu.Lock()
 	m := h.next
 	h.next = message{}
@@ -198,7 +200,7 @@ func (h *Hub) flush(ctx context.Context) error {
 	return h.transport.Publish(bounded, body)
 }
 
-func (h *Hub) receive(ctx context.Context) {
+func (h *Notifier) receive(ctx context.Context) {
 	timer := h.clock.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -215,15 +217,15 @@ func (h *Hub) receive(ctx context.Context) {
 }
 
 // catchUp makes up for the hints of the time without a subscription.
-func (h *Hub) catchUp(ctx context.Context) {
-	if err := h.listener.NewsMissed(ctx); err != nil {
+func (h *Notifier) catchUp(ctx context.Context) {
+	if err := h.listener.HintsMissed(ctx); err != nil {
 		h.logger.Debug("the node could not look for missed hints", "error", err)
 	}
 }
 
 // take acts on the news of another node. What cannot be read is dropped: it
 // may come from another release.
-func (h *Hub) take(ctx context.Context, body []byte) {
+func (h *Notifier) take(ctx context.Context, body []byte) {
 	var m message
 	if len(body) > maxMessage {
 		return

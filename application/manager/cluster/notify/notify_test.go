@@ -107,7 +107,7 @@ func (e *ears) MembersChanged(context.Context) error {
 	return nil
 }
 
-func (e *ears) NewsMissed(context.Context) error {
+func (e *ears) HintsMissed(context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.missed++
@@ -124,7 +124,7 @@ func (e *ears) heard() string {
 }
 
 // join starts a hub that ends with the test.
-func join(t *testing.T, a *air, name string) (*notify.Hub, *ears) {
+func join(t *testing.T, a *air, name string) (*notify.Notifier, *ears) {
 	t.Helper()
 	e := &ears{}
 	h := notify.New(name, a, e, clock.NewSystem(), slog.New(slog.DiscardHandler))

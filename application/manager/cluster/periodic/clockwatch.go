@@ -8,38 +8,38 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// MeasuredClock is the store's clock as this node knows it.
+// MeasuredClock is the store's clock as this node measures it.
 type MeasuredClock interface {
 	Measure(ctx context.Context) error
 	Jumped() time.Duration
-	// Offset is how far the store's clock is ahead, as far as that is certain.
+	// Offset returns how far the store's clock is surely ahead.
 	Offset() time.Duration
 }
 
-// ClockWatch measures the store's clock, notices jumps of the local one (engine
-// rule 13), and tells when that is wrong.
+// ClockWatch measures the store's clock, detects jumps of the local clock (engine rule
+// 13), and logs when the local clock is wrong.
 type ClockWatch struct {
 	clock  MeasuredClock
 	onJump func(by time.Duration)
 	logger *slog.Logger
-	// told is the offset that people were last told of; 0 when all is well.
-	told time.Duration
+	// logged is the offset that the last warning named; 0 when the clock is right.
+	logged time.Duration
 }
 
-// NewClockWatch wires the parts; onJump makes the planner look again.
+// NewClockWatch returns a watch of the clock; onJump lets the planner scan again.
 func NewClockWatch(c MeasuredClock, l *slog.Logger, onJump func(by time.Duration)) *ClockWatch {
 	return &ClockWatch{clock: c, logger: l, onJump: onJump}
 }
 
-// RunOnce looks for a jump and measures the store's clock again. It is called
-// by one goroutine at a time.
+// RunOnce looks for a jump and measures the store's clock again. It is not safe for
+// concurrent use.
 func (w *ClockWatch) RunOnce(ctx context.Context) error {
 	jump := w.clock.Jumped()
 	if err := w.clock.Measure(ctx); err != nil {
 		return err
 	}
 	if jump != 0 {
-		w.logger.Warn("the wall clock jumped; misfire policies decide about what was passed over",
+		w.logger.Warn("the wall clock jumped; misfire policies decide about the skipped fires",
 			"by", jump.String(), "store_offset", w.clock.Offset().String())
 		w.onJump(jump)
 	}
@@ -47,17 +47,17 @@ func (w *ClockWatch) RunOnce(ctx context.Context) error {
 	return nil
 }
 
-// tell says once that the clock is off, again when it is off by another second,
-// and once that it is right: within half of what is allowed, so that a clock at
-// the edge does not fill the log.
+// tell logs once that the clock is wrong, again for each further second, and once that
+// it is right. Right means within half of what is allowed, so that a clock near the
+// bound does not fill the log.
 func (w *ClockWatch) tell(offset time.Duration) {
 	switch {
-	case entity.Skewed(offset) && entity.Skewed(offset-w.told):
-		w.told = offset
-		w.logger.Warn("this machine's clock is not that of the database; set it right, by NTP for instance (jobs fire by the database's)",
+	case entity.Skewed(offset) && entity.Skewed(offset-w.logged):
+		w.logged = offset
+		w.logger.Warn("this machine's clock differs from the database's clock; correct it, for example by NTP (jobs fire by the database's clock)",
 			"store_offset", offset.String(), "allowed", entity.MaxClockOffset.String())
-	case w.told != 0 && offset.Abs() <= entity.MaxClockOffset/2:
-		w.told = 0
-		w.logger.Info("this machine's clock is that of the database again", "store_offset", offset.String())
+	case w.logged != 0 && offset.Abs() <= entity.MaxClockOffset/2:
+		w.logged = 0
+		w.logger.Info("this machine's clock agrees with the database's clock again", "store_offset", offset.String())
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 // Groups tells which groups hold jobs that may not know of it yet.
 type Groups interface {
-	// UnsettledGroups are those that some jobs do not follow yet.
-	UnsettledGroups(ctx context.Context) ([]entity.Group, error)
+	// DivergedGroups returns the groups that some jobs do not follow yet.
+	DivergedGroups(ctx context.Context) ([]entity.Group, error)
 }
 
 // holdsAge is how old the knowledge of such groups may be when a batch is fired.
@@ -48,7 +48,7 @@ func (m *JobManager) heldGroups(ctx context.Context) (map[string]entity.Group, e
 	if m.groupHolds.known && now-m.groupHolds.read < holdsAge {
 		return m.groupHolds.groups, nil
 	}
-	groups, err := m.Groups.UnsettledGroups(ctx)
+	groups, err := m.Groups.DivergedGroups(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read which groups are paused: %w", err)
 	}
@@ -77,7 +77,7 @@ const maxWithout = 200
 func without(groups map[string]entity.Group) []entity.Group {
 	out := make([]entity.Group, 0, min(len(groups), maxWithout))
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		if g := groups[name]; len(out) < maxWithout && (g.Paused || !g.Settled && !g.ResumedAt.IsZero()) {
+		if g := groups[name]; len(out) < maxWithout && (g.Paused || !g.Converged && !g.ResumedAt.IsZero()) {
 			out = append(out, g)
 		}
 	}

@@ -113,7 +113,7 @@ func (d *manyDue) ForPlanning(_ context.Context, ids []string) ([]*entity.Job, e
 	return jobs, nil
 }
 
-func (d *manyDue) UnsettledGroups(context.Context) ([]entity.Group, error) { return nil, nil }
+func (d *manyDue) DivergedGroups(context.Context) ([]entity.Group, error) { return nil, nil }
 
 func (d *manyDue) Partitions() []int              { return nil }
 func (d *manyDue) Keep(*entity.Job)               {}

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 )
 
@@ -39,7 +38,7 @@ func newTicker() *handTicker { return &handTicker{runs: map[string]func(ctx cont
 func TestADutyThatFailsIsToldOnceAndAgainWhenItWorks(t *testing.T) {
 	var log bytes.Buffer
 	clock, ticker := clocktest.NewManual(noon), newTicker()
-	d := periodic.NewDuties(clock, ticker, nil, slog.New(slog.NewTextHandler(&log, nil)))
+	d := periodic.NewTasks(clock, ticker, nil, slog.New(slog.NewTextHandler(&log, nil)))
 	var fail func() error
 	require.NoError(t, d.Every("scan", time.Second, func(context.Context) error { return fail() }))
 	tick := func(f func() error) string {
@@ -68,7 +67,7 @@ func TestADutyThatFailsIsToldOnceAndAgainWhenItWorks(t *testing.T) {
 func TestADutyThatTheStopCutOffDoesNotComplain(t *testing.T) {
 	var log bytes.Buffer
 	ticker := newTicker()
-	d := periodic.NewDuties(clocktest.NewManual(noon), ticker, nil, slog.New(slog.NewTextHandler(&log, nil)))
+	d := periodic.NewTasks(clocktest.NewManual(noon), ticker, nil, slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, d.Every("scan", time.Second, func(ctx context.Context) error { return ctx.Err() }))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -79,16 +78,16 @@ func TestADutyThatTheStopCutOffDoesNotComplain(t *testing.T) {
 // A loop counts as stalled after five intervals, and not before 15 s.
 func TestDutiesTellTheirAgesAndLimits(t *testing.T) {
 	clock, ticker := clocktest.NewManual(noon), newTicker()
-	d := periodic.NewDuties(clock, ticker, nil, slog.New(slog.DiscardHandler))
+	d := periodic.NewTasks(clock, ticker, nil, slog.New(slog.DiscardHandler))
 	nothing := func(context.Context) error { return nil }
 	require.NoError(t, d.Every("scan", time.Second, nothing))
 	require.NoError(t, d.Every("retention", time.Minute, nothing))
 	clock.Advance(20 * time.Second)
 	ticker.runs["retention"](t.Context())
 	clock.Advance(time.Second)
-	loops := d.Loops()
-	slices.SortFunc(loops, func(a, b service.Loop) int { return strings.Compare(a.Name, b.Name) })
-	require.Equal(t, []service.Loop{
+	loops := d.Statuses()
+	slices.SortFunc(loops, func(a, b periodic.Status) int { return strings.Compare(a.Name, b.Name) })
+	require.Equal(t, []periodic.Status{
 		{Name: "retention", Age: time.Second, Limit: 5 * time.Minute},
 		{Name: "scan", Age: 21 * time.Second, Limit: 15 * time.Second},
 	}, loops)
@@ -114,9 +113,9 @@ func (l *lead) Since() (time.Duration, bool) { return l.since, l.leads }
 // A duty of the cluster is done by who leads, and nobody else is stalled.
 func TestTheLeaderDoesTheDutiesOfTheCluster(t *testing.T) {
 	clock, ticker, l := clocktest.NewManual(noon), newTicker(), &lead{}
-	d := periodic.NewDuties(clock, ticker, l, slog.New(slog.DiscardHandler))
+	d := periodic.NewTasks(clock, ticker, l, slog.New(slog.DiscardHandler))
 	done, fail := 0, error(nil)
-	require.NoError(t, d.OfCluster("relay", time.Second, func(context.Context) error { done++; return fail }))
+	require.NoError(t, d.LeaderOnly("relay", time.Second, func(context.Context) error { done++; return fail }))
 	require.NoError(t, d.Every("scan", time.Second, func(context.Context) error { return nil }))
 	tick := func() {
 		for _, run := range ticker.runs {
@@ -154,9 +153,9 @@ func TestTheLeaderDoesTheDutiesOfTheCluster(t *testing.T) {
 
 func TestWhoIsAloneLeads(t *testing.T) {
 	clock, ticker := clocktest.NewManual(noon), newTicker()
-	d := periodic.NewDuties(clock, ticker, nil, slog.New(slog.DiscardHandler))
+	d := periodic.NewTasks(clock, ticker, nil, slog.New(slog.DiscardHandler))
 	done := 0
-	require.NoError(t, d.OfCluster("relay", time.Second, func(context.Context) error { done++; return nil }))
+	require.NoError(t, d.LeaderOnly("relay", time.Second, func(context.Context) error { done++; return nil }))
 	clock.Advance(time.Minute)
 	require.Equal(t, time.Minute, d.Ages()["relay"])
 	ticker.runs["relay"](t.Context())

@@ -13,17 +13,17 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/peering"
 )
 
-// door is where an engine without a REST edge answers the other nodes.
-type door struct {
+// peerServer answers the other nodes where the engine has no REST API.
+type peerServer struct {
 	listener net.Listener
 	http     *http.Server
 }
 
-// doorTimeout bounds what one question may take.
-const doorTimeout = 5 * time.Second
+// peerServerTimeout bounds one question.
+const peerServerTimeout = 5 * time.Second
 
-// open makes the address at which the others ask this node, and the key by which
-// both sides know each other.
+// open opens the address at which other nodes ask this one, and the key by which the
+// nodes authenticate each other.
 func (c *cluster) open(ctx context.Context, e *Engine, port int) error {
 	if c == nil {
 		return nil
@@ -33,8 +33,8 @@ func (c *cluster) open(ctx context.Context, e *Engine, port int) error {
 		return err
 	}
 	if c.key, err = service.OpenClusterKey(ctx, e.Store, ring); err != nil {
-		// The node works; without the others' promises it stops when the store is away.
-		e.logger.Error("this node can neither ask the others nor answer them", "error", err)
+		// The node works, but without promises it stops when the store is away.
+		e.logger.Error("this node can neither ask other nodes nor answer them", "error", err)
 	}
 	c.asks = peering.NewClient(c.key, e.Clock.Now, e.cfg.Server.TLS.CertFile != "")
 	if c.port = port; port != 0 {
@@ -47,38 +47,38 @@ func (c *cluster) open(ctx context.Context, e *Engine, port int) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
-		return fmt.Errorf("listen for the questions of other nodes on %s: %w", host, err)
+		return fmt.Errorf("listen for questions of other nodes on %s: %w", host, err)
 	}
-	c.door = &door{listener: l}
+	c.peerServer = &peerServer{listener: l}
 	c.port = l.Addr().(*net.TCPAddr).Port
 	return nil
 }
 
-// answer begins to answer the others.
+// answer begins to answer other nodes.
 func (c *cluster) answer(e *Engine) {
 	if c == nil {
 		return
 	}
 	c.peers = peering.NewServer(c.key, e.Clock.Now, e.Member)
-	if c.door == nil {
+	if c.peerServer == nil {
 		return
 	}
-	c.door.http = &http.Server{Handler: c.peers, ReadHeaderTimeout: doorTimeout, ReadTimeout: doorTimeout, WriteTimeout: doorTimeout, IdleTimeout: 2 * time.Minute}
-	e.doors.Go(func() {
-		if err := c.door.serve(e.cfg.Server.TLS); !errors.Is(err, http.ErrServerClosed) {
-			e.end(fmt.Errorf("the questions of other nodes are not answered any more: %w", err))
+	c.peerServer.http = &http.Server{Handler: c.peers, ReadHeaderTimeout: peerServerTimeout, ReadTimeout: peerServerTimeout, WriteTimeout: peerServerTimeout, IdleTimeout: 2 * time.Minute}
+	e.peerServers.Go(func() {
+		if err := c.peerServer.serve(e.cfg.Server.TLS); !errors.Is(err, http.ErrServerClosed) {
+			e.end(fmt.Errorf("the server for questions of other nodes has failed: %w", err))
 		}
 	})
 }
 
-func (d *door) serve(t config.TLS) error {
+func (d *peerServer) serve(t config.TLS) error {
 	if t.CertFile != "" {
 		return d.http.ServeTLS(d.listener, t.CertFile, t.KeyFile)
 	}
 	return d.http.Serve(d.listener)
 }
 
-func (d *door) close() error {
+func (d *peerServer) close() error {
 	switch {
 	case d == nil:
 		return nil
@@ -88,13 +88,14 @@ func (d *door) close() error {
 	return d.http.Close()
 }
 
-// unheard says that this node cannot ask the others, or gets no answer.
-func (e *Engine) unheard() (reason string, blocks bool) {
+// peersTrouble reports that this node cannot ask other nodes, or gets no answer.
+func (e *Engine) peersTrouble() (reason string, blocks bool) {
 	switch {
 	case e.cluster == nil:
 		return "", false
 	case e.cluster.key != nil:
 		return e.Member.Unanswered()
 	}
-	return "this node does not have the key by which the nodes sign what they say to each other: an outage of the store stops its work; give it the secrets.key of the others", false
+	return "this node does not have the key that signs calls between nodes: an outage of the store stops its work; " +
+		"give it the secrets.key of the other nodes", false
 }

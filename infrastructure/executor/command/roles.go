@@ -2,46 +2,46 @@ package command
 
 import "strings"
 
-// place is what an argument is to the programs of a command.
-type place int
+// argRole is how the programs of a command use an argument.
+type argRole int
 
 const (
 	// asData: text that no program of the command reads as code.
-	asData place = iota
+	asData argRole = iota
 	// asFile: it names a file of code.
 	asFile
 	// asCode: it is code or holds some, or names a program that is started.
 	asCode
 )
 
-// placesOf tells what each argument of a command is. Programs that start others
-// are followed. Behind any other program the code of a known interpreter is
-// found too, as that of sh in "kubectl exec POD -- sh -c CODE".
-func placesOf(argv []string) []place {
-	r := reading{table: languages(), argv: argv, places: make([]place, len(argv))}
+// rolesOf returns the role of each argument of a command. It follows programs that
+// start others. It also finds the code of a known interpreter behind any other program,
+// such as that of sh in "kubectl exec POD -- sh -c CODE".
+func rolesOf(argv []string) []argRole {
+	r := reading{table: languages(), argv: argv, roles: make([]argRole, len(argv))}
 	r.mark(0, asCode)
 	for i := r.follow(0); i < len(argv); i++ {
 		if l, known := languageOf(r.table, argv[i]); known && (l.operand == isFile || l.operand == isCode) {
 			r.options(l, i+1, false)
 		}
 	}
-	return r.places
+	return r.roles
 }
 
 type reading struct {
-	table  map[string]language
-	argv   []string
-	places []place
+	table map[string]language
+	argv  []string
+	roles []argRole
 }
 
-func (r *reading) mark(i int, p place) {
-	if i < len(r.places) {
-		r.places[i] = max(r.places[i], p)
+func (r *reading) mark(i int, p argRole) {
+	if i < len(r.roles) {
+		r.roles[i] = max(r.roles[i], p)
 	}
 }
 
-// follow reads the arguments of the program at a place, and of the program that
-// this one starts. It returns the place behind what was understood.
+// follow reads the arguments of the program at an index, and of the program that this
+// one starts. It returns the index behind what it understood.
 func (r *reading) follow(at int) int {
 	if at >= len(r.argv) {
 		return at
@@ -76,7 +76,7 @@ func (r *reading) follow(at int) int {
 	return i + 1
 }
 
-// options reads the options of a program from a place on. It returns the place
+// options reads the options of a program from an index on. It returns the index
 // of the first operand, and whether an option has given the code. Where it is
 // not sure that this is a program, only code is marked.
 func (r *reading) options(l language, i int, sure bool) (operand int, given bool) {
@@ -93,7 +93,7 @@ func (r *reading) options(l language, i int, sure bool) (operand int, given bool
 		}
 		o := l.option(arg)
 		given = given || o.code || o.file
-		if p := o.place(sure); p > asData && !o.gathered {
+		if p := o.role(sure); p > asData && !o.gathered {
 			r.mark(i, asCode) // the option itself, with what may be attached
 			if o.values > 0 {
 				r.mark(i+1, p)
@@ -126,9 +126,9 @@ type option struct {
 	values int
 }
 
-// place is what an option and its value are. Only of a program that surely is
+// role is how a program uses an option and its value. Only of a program that surely is
 // one, the other options count: they change how it reads what follows.
-func (o option) place(sure bool) place {
+func (o option) role(sure bool) argRole {
 	switch {
 	case o.code, sure && !o.data && !o.file:
 		return asCode
