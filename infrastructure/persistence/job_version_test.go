@@ -2,6 +2,7 @@ package persistence_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -46,6 +47,11 @@ func TestAVersionHoldsWhatPeopleWroteOfAJob(t *testing.T) {
 			Routing: entity.Routing{Strategy: entity.RouteFirst, Labels: map[string]string{"k": "v"}}, OnNodeLoss: entity.NodeLossFail,
 			Status: entity.JobPaused, NextFireTime: at, LastFireTime: at, PausedAt: at, PausedBy: entity.PausedByGroup,
 			Pause: entity.Pause{Reason: "r", User: "u", Until: at}, Partition: 15, FenceSeq: 16, Limited: true, Version: 17, CreateTime: at, UpdateTime: at,
+		}
+		for i, v := 0, reflect.ValueOf(*whole); i < v.NumField(); i++ {
+			if name := v.Type().Field(i).Name; name != "Unread" && name != "ChangedBy" && name != "DueTime" { // what no row of a paused job has
+				require.False(t, v.Field(i).IsZero(), "say something of %s in this test", name)
+			}
 		}
 		least := &entity.Job{ID: "least", Version: 1, CreateTime: at, UpdateTime: at}
 		ctx := repository.WithActor(t.Context(), "ann")

@@ -1,11 +1,14 @@
 package request
 
 import (
+	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -79,4 +82,39 @@ func TestWhatIsWrongIsNamedAllAtOnceAndNotRead(t *testing.T) {
 	require.Nil(t, got.Maybe)
 	require.Nil(t, got.Perhaps)
 	require.Equal(t, 3, got.Inner.Count)
+}
+
+// wholeJob says something of each field that people write of a job.
+const wholeJob = `{"name":"n","description":"d","group":"g","labels":{"a":"b"},"owner":"o","jobType":"COMMAND","jobClass":"c","jobData":{"command":["true"]},
+	"schedule":{"kind":"FIXED_RATE","cronExpression":"0 0 0 * * ?","dialect":"UNIX","intervalMs":1000,"at":"2027-01-01T00:00:00.001Z","timeZone":"Asia/Tokyo",
+		"startTime":"2027-01-01T00:00:00.002Z","endTime":"2027-01-01T00:00:00.003Z","jitterMs":4,"dstGap":"SKIP","dstOverlap":"BOTH",
+		"misfirePolicy":"SKIP","misfireThresholdSec":5,"misfireWindowSec":6,"misfireMaxFires":7},
+	"priority":8,"timeoutSec":9,"startDeadlineSec":10,
+	"retryPolicy":{"maxRetries":11,"backoff":"LINEAR","intervalMs":12,"maxIntervalMs":13,"jitter":0.5,"noRetryOn":["PANIC"]},
+	"overlapPolicy":"SERIAL","maxConcurrency":14,"maxQueued":15,"shardCount":16,"broadcast":true,"routing":{"strategy":"FIRST","labels":{"k":"v"}},"onNodeLoss":"FAIL"}`
+
+// A field that somebody adds stands in the request, in the job and in the answer,
+// or this test says where it is missing.
+func TestWhatIsWrittenOfAJobIsShownAgain(t *testing.T) {
+	o, err := decode(t.Context(), []byte(wholeJob), maxBodyValues)
+	require.NoError(t, err)
+	f := &faults{}
+	body := bind[JobBody](newBinder(o, f))
+	require.Empty(t, f.list)
+	job := body.job("UTC")
+	job.Status = entity.JobEnabled
+	shown, err := json.Marshal(vo.FromEntry(job))
+	require.NoError(t, err)
+	require.JSONEq(t, wholeJob, string(shown))
+
+	for i, v := 0, reflect.ValueOf(body.JobSettings); i < v.NumField(); i++ {
+		if field := v.Type().Field(i); field.Tag.Get("readonly") == "" {
+			require.False(t, v.Field(i).IsZero(), "say something of %s in this test", field.Name)
+		}
+	}
+	for i, v := 0, reflect.ValueOf(*job); i < v.NumField(); i++ {
+		if field := v.Type().Field(i); field.Tag.Get("json") != "-" {
+			require.False(t, v.Field(i).IsZero(), "%s is of the definition, and the body does not say it", field.Name)
+		}
+	}
 }
