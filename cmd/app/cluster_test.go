@@ -24,7 +24,7 @@ func peers(t testing.TB, roles ...string) []config.Config {
 	for i, r := range roles {
 		flags := map[string]string{
 			"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "0", "node.id": "node-" + string(rune('a'+i)),
-			"engine.scanIntervalMs": "100", "engine.horizonMs": "1000", "engine.beatMs": "200", "engine.leaseMs": "1500",
+			"engine.scanIntervalMs": "100", "engine.horizonMs": "1000", "engine.beatMs": "300", "engine.leaseMs": "4500",
 			"profile": "cluster", "store.dsn": dsn, "server.roles": r, "redis.addrs": strings.Join(redistest.Config().Addrs, ","),
 		}
 		cfg, _, err := config.Load(config.Options{Flags: flags})
