@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -22,7 +22,7 @@ type ExecutionDeps struct {
 	Jobs       repository.JobReader
 	Places     *admission.Places
 	Schedules  admission.Compiler
-	Closer     *running.Closer
+	Closer     *maintenance.Closer
 	Detached   Canceller
 	Engine     Engine
 	Clock      StoreClock

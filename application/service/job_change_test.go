@@ -87,7 +87,7 @@ func TestWhatTheJitterHoldsBackIsDecidedByAnEdit(t *testing.T) {
 			require.Equal(t, c.then, append([]string(nil), states(d.rows(job.ID))...))
 			d.FireAt(t, job.DueTime)
 			require.Eventually(t, func() bool {
-				_, err := d.Runner.Unpark(t.Context())
+				_, err := d.Repairs.PromoteScheduled(t.Context())
 				require.NoError(t, err)
 				rows := d.rows(job.ID)
 				return len(rows) == 1 && states(rows)[0] == c.later[0]

@@ -87,7 +87,7 @@ func (d *desk) waits(jobID string) int {
 // sweep looks after the places once.
 func (d *desk) sweep() {
 	d.t.Helper()
-	_, err := d.Runner.SweepPlaces(d.t.Context())
+	_, err := d.Repairs.SweepPlaces(d.t.Context())
 	require.NoError(d.t, err)
 }
 

@@ -137,7 +137,7 @@ func (r *rig) act(d *desk) error {
 		_, err := d.Planner.FireDue(ctx)
 		return err
 	case 2:
-		_, err := d.Runner.SweepLimits(ctx)
+		_, err := d.Repairs.SweepLimits(ctx)
 		return err
 	case 3:
 		_, err := d.Groups.Limit(ctx, "g", 1+r.random.IntN(groupLimit), 0)

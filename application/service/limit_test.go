@@ -117,7 +117,7 @@ func TestALimitBindsWhatIsThere(t *testing.T) {
 		for _, id := range running {
 			d.AwaitStatus(t, id, entity.StatusSuccess)
 		}
-		_, err := d.Runner.SweepLimits(t.Context()) // those who ended them knew of no places
+		_, err := d.Repairs.SweepLimits(t.Context()) // those who ended them knew of no places
 		require.NoError(t, err)
 		require.Equal(t, []bool{true, true}, d.ready(waiting...))
 		third := d.trigger(job.ID)[0]
@@ -196,11 +196,11 @@ func TestDelaysAndDeadlinesUnderALimit(t *testing.T) {
 		now := d.trigger(job.ID)[0]
 		require.Equal(t, []bool{false, true}, d.ready(delayed[0], now))
 		d.Clock.Advance(30 * time.Second)
-		_, err = d.Runner.Unpark(t.Context())
+		_, err = d.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
 		require.True(t, d.Row(t, delayed[0]).Claim.Grouped(), "its moment has come, its place is taken")
 		d.Clock.Advance(61 * time.Second)
-		n, err := d.Runner.SweepDeadlines(t.Context())
+		n, err := d.Repairs.SweepDeadlines(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, n)
 		require.Equal(t, []string{"SKIPPED(DEADLINE)", "SKIPPED(DEADLINE)"}, states([]*entity.Execution{d.Row(t, now), d.Row(t, delayed[0])}))

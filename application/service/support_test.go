@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/backfill"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/service"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -41,7 +41,7 @@ func (n *news) Notice(e admission.Effect) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.effects.Add(e)
-	n.node.Runner.Notice(e)
+	n.node.Commits.AfterCommit(e)
 }
 
 // picky refuses definitions of a class that no executor knows.
@@ -90,11 +90,11 @@ func deskOn(t *testing.T, n *enginetest.Node) *desk {
 	d.Groups = service.NewGroupService(n.Store, d.Jobs, n.Planner, n.Time, slog.New(slog.DiscardHandler))
 	d.Executions = service.NewExecutionService(service.ExecutionDeps{
 		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Places: n.Places,
-		Schedules: n.Schedules, Detached: d.Detached, Closer: &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time},
+		Schedules: n.Schedules, Detached: d.Detached, Closer: &maintenance.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time},
 		Engine: d.news, Clock: n.Time,
 	})
 	d.filler = backfill.New(backfill.Deps{
-		Store: n.Faults, Backfills: n.Store, Places: n.Places, Schedules: n.Schedules, Runner: n.Runner, Clock: n.Clock, StoreClock: n.Time,
+		Store: n.Faults, Backfills: n.Store, Places: n.Places, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock, StoreClock: n.Time,
 	})
 	d.Backfills = service.NewBackfillService(service.BackfillDeps{
 		Store: n.Faults, Backfills: n.Store, Jobs: n.Store.Jobs, Places: n.Places, Schedules: n.Schedules, Admitter: d.filler,

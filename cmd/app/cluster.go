@@ -109,7 +109,7 @@ func (c *cluster) join(e *Engine, d *membership.Deps, node entity.Node) {
 	d.Peers, d.Liveness = c.asks, c.redis
 	d.PartitionLeases = &partitionLeases{locks: c.locks, holder: holderOf(node), lasts: e.timing().Lease}
 	c.notifier = notify.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
-	e.Runner.Others = c.notifier
+	e.Commits.OnCommit(c.notifier.Notice)
 	d.Announce = c.notifier.MembersChanged
 }
 

@@ -104,6 +104,9 @@ type Engine struct {
 	Clock      *storeclock.Clock
 	Planner    *firing.JobManager
 	Runner     *running.TaskManager
+	// Repairs mends what waits; Commits tells what transactions did.
+	Repairs *maintenance.Repairer
+	Commits *admission.Commits
 	// Detached takes the reports of targets and ends what runs without a node.
 	Detached *detached.Manager
 	Member   *membership.Member
@@ -239,10 +242,14 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		parallel = 2
 	}
 	secrets := redact.New(o.Executor, e.Secrets)
+	e.Commits = admission.NewCommits()
+	e.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
+		Store: e.Store, Claims: e.Store, Plans: e.Store, Jobs: jobs, Places: places, Commits: e.Commits, StoreClock: e.Clock, Metrics: e.Metrics,
+	})
 	e.Runner = running.New(running.Deps{
-		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Plans: e.Store, Jobs: jobs, Places: places,
+		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Jobs: jobs, Places: places,
 		Fair: fair, Executor: secrets, Tokens: detached.NewIssuer(e.Store, e.keys, o.Clock, e.Clock), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
-		Observer: o.Observer, Lease: lease, Random: rand.Float64, Logger: o.Logger,
+		Observer: o.Observer, Commits: e.Commits, Scheduled: e.Repairs, Lease: lease, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
 		NodeID: node.ID, Epoch: node.Epoch, Labels: node.Labels, Handlers: node.Handlers, Slots: node.Slots, CommandSlots: node.CommandSlots,
 		Completers: parallel, Linger: lingerForEnds, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
@@ -251,9 +258,9 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		Store: e.Store, Tokens: e.Store, Executions: e.Store.Executions, Claims: e.Store, Jobs: jobs, Runner: e.Runner, Sealer: e.keys,
 		Clock: e.Clock, LogLimit: entity.LogLimit, Logger: o.Logger,
 	})
-	closer := &running.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock}
+	closer := &maintenance.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock}
 	e.dispatch = dispatch.New(dispatch.Deps{
-		Store: e.Store, Claims: e.Store, Registry: e.Store, Jobs: jobs, Places: places, Closer: closer, Runner: e.Runner,
+		Store: e.Store, Claims: e.Store, Registry: e.Store, Jobs: jobs, Places: places, Closer: closer, Commits: e.Commits,
 		Metrics: e.Metrics, Clock: o.Clock, StoreClock: e.Clock,
 	})
 	// Two workers everywhere: while one batch is being written, the next is
@@ -264,12 +271,11 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	e.Planner = firing.New(firing.Deps{
 		Store: e.Store, Plans: e.Store, Groups: e.Store, Executions: e.Store.Executions, Places: places, Definitions: jobs, Schedules: compiler,
-		Clock: o.Clock, StoreClock: e.Clock, Starter: e.Runner, Owner: view, Lease: lease, Metrics: e.Metrics, Logger: o.Logger,
+		Clock: o.Clock, StoreClock: e.Clock, Slots: e.Runner, Runner: e.Runner, Commits: e.Commits, Owner: view, Lease: lease, Metrics: e.Metrics, Logger: o.Logger,
 	}, firing.Config{
 		Horizon:   time.Duration(cfg.Engine.HorizonMs) * time.Millisecond,
 		BatchSize: cfg.Engine.BatchSize, Workers: workers,
 	})
-	e.Runner.SetPlanner(e.Planner)
 	e.Member = e.member(node, lease, view, tasks.Watch("heartbeat", e.timing().Beat))
 	e.cluster.answer(e)
 	e.retention = maintenance.NewRetention(maintenance.RetentionDeps{
@@ -283,7 +289,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 }
 
 // wireServices makes the use cases.
-func (e *Engine) wireServices(places *admission.Places, compiler *schedule.Compiler, closer *running.Closer,
+func (e *Engine) wireServices(places *admission.Places, compiler *schedule.Compiler, closer *maintenance.Closer,
 	checker service.DefinitionChecker, tasks *periodic.Tasks, jobs *cache.JobCache,
 ) {
 	events := engineEvents{e}
@@ -293,7 +299,7 @@ func (e *Engine) wireServices(places *admission.Places, compiler *schedule.Compi
 	})
 	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Planner, e.Clock, e.logger)
 	e.backfills = backfill.New(backfill.Deps{
-		Store: e.Store, Backfills: e.Store, Places: places, Schedules: compiler, Runner: e.Runner, Clock: e.machine, StoreClock: e.Clock,
+		Store: e.Store, Backfills: e.Store, Places: places, Schedules: compiler, Commits: e.Commits, Clock: e.machine, StoreClock: e.Clock,
 	})
 	e.Backfills = service.NewBackfillService(service.BackfillDeps{
 		Store: e.Store, Backfills: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler, Admitter: e.backfills, Clock: e.Clock, Logger: e.logger,
@@ -325,4 +331,4 @@ func (n engineEvents) JobChanged(job *entity.Job) {
 }
 
 // Notice implements service.Engine.
-func (n engineEvents) Notice(effect admission.Effect) { n.e.Runner.Notice(effect) }
+func (n engineEvents) Notice(effect admission.Effect) { n.e.Commits.AfterCommit(effect) }

@@ -79,11 +79,11 @@ func (e *Engine) nodeTasks() []task {
 func (e *Engine) leaderTasks() []task {
 	relay := maintenance.NewRelay(e.Store, e.Bus)
 	return []task{
-		{"deadlines", deadlineInterval, ignoreCount(e.Runner.SweepDeadlines)},
+		{"deadlines", deadlineInterval, ignoreCount(e.Repairs.SweepDeadlines)},
 		{"detached", detachedInterval, ignoreCount(e.Detached.SweepDeadlines)},
 		{"detached-cancels", cancelsInterval, ignoreCount(e.Detached.SweepCancels)},
-		{"places", placesInterval, ignoreCount(e.Runner.SweepPlaces)},
-		{"limits", limitsInterval, ignoreCount(e.Runner.SweepLimits)},
+		{"places", placesInterval, ignoreCount(e.Repairs.SweepPlaces)},
+		{"limits", limitsInterval, ignoreCount(e.Repairs.SweepLimits)},
 		{"groups", groupsInterval, e.Groups.Sweep},
 		{"pauses", pausesInterval, e.endPauses},
 		{"backfills", backfillInterval, e.backfills.RunOnce},

@@ -32,18 +32,14 @@ type StoreClock interface {
 	Now() time.Time
 }
 
-// Runner is told what may start. Losing it costs time, not truth.
-type Runner interface {
-	Notice(e admission.Effect)
-}
-
 // Deps are the parts of a Manager.
 type Deps struct {
 	Store     repository.Store
 	Backfills repository.Backfills
 	Places    *admission.Places
 	Schedules admission.Compiler
-	Runner    Runner
+	// Commits are told what may start. Losing it costs time, not truth.
+	Commits *admission.Commits
 	// Clock is the machine's, StoreClock the store's.
 	Clock      clock.Clock
 	StoreClock StoreClock
@@ -153,7 +149,7 @@ func (m *Manager) step(ctx context.Context, jobID, id string) (more bool, err er
 		return err
 	})
 	if err == nil && p != nil {
-		m.Runner.Notice(p.admitted.Effect)
+		m.Commits.AfterCommit(p.admitted.Effect)
 	}
 	return more, err
 }

@@ -72,7 +72,7 @@ func TestAnAcceptedRunWhoseWriteWasLostIsLostWithItsNode(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, held)
 	require.Eventually(t, func() bool {
-		_, err := other.Runner.Unpark(t.Context())
+		_, err := other.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
 		return other.Row(t, row.ID).Attempt == 2 && other.Row(t, row.ID).Detached()
 	}, 20*time.Second, 5*time.Millisecond, "it is posted again, as its job says")

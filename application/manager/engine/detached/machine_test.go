@@ -78,9 +78,9 @@ func (r *rig) duties() {
 		for _, sweep := range []func() (int, error){
 			func() (int, error) { return n.Detached.SweepDeadlines(r.t.Context()) },
 			func() (int, error) { return n.Detached.SweepCancels(r.t.Context()) },
-			func() (int, error) { return n.Runner.SweepDeadlines(r.t.Context()) },
-			func() (int, error) { return n.Runner.SweepPlaces(r.t.Context()) },
-			func() (int, error) { return n.Runner.SweepLimits(r.t.Context()) },
+			func() (int, error) { return n.Repairs.SweepDeadlines(r.t.Context()) },
+			func() (int, error) { return n.Repairs.SweepPlaces(r.t.Context()) },
+			func() (int, error) { return n.Repairs.SweepLimits(r.t.Context()) },
 		} {
 			_, err := sweep()
 			require.NoError(r.t, err)

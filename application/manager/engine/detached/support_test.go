@@ -158,7 +158,7 @@ func (r *rig) tryAgain(id string, next int) *entity.Execution {
 	r.t.Helper()
 	r.one().Clock.Advance(2 * time.Second)
 	require.Eventually(r.t, func() bool {
-		_, err := r.one().Runner.Unpark(r.t.Context())
+		_, err := r.one().Repairs.PromoteScheduled(r.t.Context())
 		require.NoError(r.t, err)
 		row := r.one().Row(r.t, id)
 		if row.Detached() && row.Attempt == next {

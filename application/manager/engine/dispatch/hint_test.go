@@ -52,7 +52,7 @@ func TestAHintNamesTheNodesThatGotWork(t *testing.T) {
 			cl := newCluster(t, enginetest.Options{CommandSlots: 1, Handlers: []string{"settle"}},
 				enginetest.Options{CommandSlots: 2, Labels: map[string]string{"gpu": "yes"}}, enginetest.Options{Handlers: []string{"bill", "settle"}})
 			heard := &told{}
-			cl.nodes[0].Runner.Others = heard
+			cl.nodes[0].Commits.OnCommit(heard.Notice)
 			cl.nodes[0].Trigger(t, cl.job(c.change).ID)
 			require.ElementsMatch(t, c.want.Nodes, heard.sum.Nodes)
 			require.ElementsMatch(t, c.want.CommandNodes, heard.sum.CommandNodes)
@@ -68,7 +68,7 @@ func TestAHintFollowsWhatIsMoved(t *testing.T) {
 	job := cl.job(by(entity.RouteLast))
 	cl.nodes[0].Trigger(t, job.ID)
 	heard := &told{}
-	cl.nodes[0].Runner.Others = heard
+	cl.nodes[0].Commits.OnCommit(heard.Notice)
 	cl.nodes[2].Die(t)
 	enginetest.Beat(t, cl.nodes[:2]...)
 	require.Equal(t, 1, cl.nodes[0].Sweep(t))

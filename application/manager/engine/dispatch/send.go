@@ -65,7 +65,7 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execut
 	if err != nil {
 		return 0, fmt.Errorf("send runs of the queue %s on: %w", q, err)
 	}
-	s.Runner.Notice(effect)
+	s.Commits.AfterCommit(effect)
 	return moved, nil
 }
 
@@ -92,7 +92,7 @@ func (s *sweep) endBroadcasts(ctx context.Context, q entity.Queue) error {
 		if err != nil {
 			return fmt.Errorf("end broadcasts to a lost node: %w", err)
 		}
-		s.Runner.Notice(effect)
+		s.Commits.AfterCommit(effect)
 		for range closed {
 			s.Metrics.Ended(entity.StatusFailed, entity.ReasonNodeLost, 0, false)
 		}

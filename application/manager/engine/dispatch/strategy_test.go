@@ -38,7 +38,7 @@ func TestRoundRobinKeepsItsTurn(t *testing.T) {
 	rows := c.fire(job.ID, 6)
 	c.await("all are dead", func() bool {
 		for _, n := range c.nodes {
-			if _, err := n.Runner.Unpark(t.Context()); err != nil {
+			if _, err := n.Repairs.PromoteScheduled(t.Context()); err != nil {
 				return false
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -31,11 +31,6 @@ type StoreClock interface {
 	Now() time.Time
 }
 
-// Runner is told what may start. Losing it costs time, not truth.
-type Runner interface {
-	Notice(e admission.Effect)
-}
-
 // Metrics counts runs that end in a queue.
 type Metrics interface {
 	Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool)
@@ -48,9 +43,10 @@ type Deps struct {
 	Registry repository.NodeReader
 	Jobs     Jobs
 	Places   *admission.Places
-	Closer   *running.Closer
-	Runner   Runner
-	Metrics  Metrics
+	Closer   *maintenance.Closer
+	// Commits are told what may start. Losing it costs time, not truth.
+	Commits *admission.Commits
+	Metrics Metrics
 	// Clock is the machine's, StoreClock the store's.
 	Clock      clock.Clock
 	StoreClock StoreClock

@@ -46,11 +46,11 @@ func TestWhatNobodyCanTake(t *testing.T) {
 	silent(t, c, 3)
 	row = c.nodes[0].Trigger(t, job.ID)
 	c.nodes[0].Clock.Advance(60 * time.Second)
-	n, err := c.nodes[0].Runner.SweepDeadlines(t.Context())
+	n, err := c.nodes[0].Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n)
 	c.nodes[0].Clock.Advance(time.Second)
-	_, err = c.nodes[0].Runner.SweepDeadlines(t.Context())
+	_, err = c.nodes[0].Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, states(c.read(row)))
 }
@@ -117,7 +117,7 @@ func TestWhatRanOnALostNodeIsRoutedAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 4, held)
 	c.await("the retries are ready", func() bool {
-		_, err := c.nodes[2].Runner.Unpark(t.Context())
+		_, err := c.nodes[2].Repairs.PromoteScheduled(t.Context())
 		return err == nil && tally(nodesOf(c.read(rows)))["node-1"] == 0
 	})
 	for _, row := range c.became(entity.StatusSuccess, rows...) {
@@ -303,7 +303,7 @@ func TestAnIdleSweepAsksOnce(t *testing.T) {
 	n := c.nodes[0]
 	claims := &asked{ClaimReader: n.Store}
 	m := dispatch.New(dispatch.Deps{
-		Store: n.Faults, Claims: claims, Registry: n.Store, Jobs: n.Jobs, Places: n.Places, Closer: n.Closer, Runner: n.Runner,
+		Store: n.Faults, Claims: claims, Registry: n.Store, Jobs: n.Jobs, Places: n.Places, Closer: n.Closer, Commits: n.Commits,
 		Metrics: n.Counts, Clock: n.Clock, StoreClock: n.Time,
 	})
 	c.fire(c.job(nil).ID, 3)

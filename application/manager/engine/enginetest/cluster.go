@@ -112,7 +112,7 @@ func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 		}
 		return n.Places.Record(ctx, tx, n.Time.Now(), jobs[jobID], &a)
 	})
-	n.Runner.Notice(a.Effect)
+	n.Commits.AfterCommit(a.Effect)
 	return a.Rows
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/detached"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dispatch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
@@ -61,7 +62,7 @@ type Options struct {
 
 // Node is one node's engine, without its intervals: nothing happens by itself
 // but what Start begins. A test calls Planner.Scan, Planner.FireDue and the
-// sweeps of Runner, or Fire for the usual round.
+// sweeps of Repairs, or Fire for the usual round.
 type Node struct {
 	Store   *persistence.Store
 	Faults  *Faults
@@ -70,6 +71,9 @@ type Node struct {
 	Jobs    *cache.JobCache
 	Planner *firing.JobManager
 	Runner  *running.TaskManager
+	// Repairs are swept when the test says; Commits tells what transactions did.
+	Repairs *maintenance.Repairer
+	Commits *admission.Commits
 	// Detached takes reports and is swept when the test says; Tokens issues what
 	// targets report with.
 	Detached *detached.Manager
@@ -79,7 +83,7 @@ type Node struct {
 	// Dispatch is swept when the test says.
 	Dispatch *dispatch.Manager
 	// Closer ends what waits.
-	Closer *running.Closer
+	Closer *maintenance.Closer
 	Script *Script
 	Counts *Counts
 
@@ -121,7 +125,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		o.Slots = 64
 	}
 	n := &Node{
-		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, Vault: &Vault{}, owned: &ownership{}, Lease: &Lease{},
+		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, Vault: &Vault{}, owned: &ownership{}, Lease: &Lease{}, Commits: admission.NewCommits(),
 		Jobs: cache.NewJobCache(store.Jobs, 1000), Schedules: schedule.NewCompiler(),
 	}
 	n.Time = storeclock.New(o.Clock, o.StoreTime)
@@ -134,29 +138,31 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	runner := redact.New(n.Script, n.Vault)
 	keys := Keys(t, o.Key)
 	n.Tokens = detached.NewIssuer(n.Faults, keys, o.Clock, n.Time)
+	n.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
+		Store: n.Faults, Claims: store, Plans: store, Jobs: n.Jobs, Places: n.Places, Commits: n.Commits, StoreClock: n.Time, Metrics: n.Counts,
+	})
 	n.Runner = running.New(running.Deps{
-		Store: n.Faults, Claims: store, Executions: store.Executions, Plans: store, Jobs: n.Jobs, Places: n.Places,
+		Store: n.Faults, Claims: store, Executions: store.Executions, Jobs: n.Jobs, Places: n.Places,
 		Fair: fair, Executor: runner, Tokens: n.Tokens, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
-		Random: func() float64 { return 0.5 }, Logger: logger,
+		Commits: n.Commits, Scheduled: n.Repairs, Random: func() float64 { return 0.5 }, Logger: logger,
 	}, running.Config{
 		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Handlers: o.Handlers, Slots: o.Slots, CommandSlots: o.CommandSlots, BatchSize: o.BatchSize,
 		LogLimit: o.LogLimit, Linger: o.Linger,
 	})
 	n.Planner = firing.New(firing.Deps{
 		Store: n.Faults, Plans: store, Groups: store, Executions: store.Executions, Places: n.Places, Definitions: n.Jobs,
-		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Starter: n.Runner, Owner: n.owned, Lease: n.Lease,
+		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Slots: n.Runner, Runner: n.Runner, Commits: n.Commits, Owner: n.owned, Lease: n.Lease,
 		Metrics: n.Counts, Logger: logger,
 	}, firing.Config{
 		BatchSize: o.BatchSize, PlanLimit: o.PlanLimit, MaxHeld: o.MaxHeld, SlotPatience: -1,
 	})
-	n.Runner.SetPlanner(n.Planner)
 	n.Detached = detached.New(detached.Deps{
 		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner, Sealer: keys,
 		Clock: n.Time, LogLimit: max(o.LogLimit, entity.LogLimit), Logger: logger,
 	})
-	n.Closer = &running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
+	n.Closer = &maintenance.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
 	n.Dispatch = dispatch.New(dispatch.Deps{
-		Store: n.Faults, Claims: store, Registry: store, Jobs: n.Jobs, Places: n.Places, Closer: n.Closer, Runner: n.Runner,
+		Store: n.Faults, Claims: store, Registry: store, Jobs: n.Jobs, Places: n.Places, Closer: n.Closer, Commits: n.Commits,
 		Metrics: n.Counts, Clock: o.Clock, StoreClock: n.Time,
 	})
 	n.join(t)

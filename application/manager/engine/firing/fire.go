@@ -141,7 +141,7 @@ func apart(items []*item) (parts [][]*item) {
 // fireAll reserves slots for what may start here and runs the fire transaction.
 func (m *attempt) fireAll(ctx context.Context, items []*item, now time.Time, patient bool) error {
 	var reserved entity.Slots
-	defer func() { m.Starter.Release(reserved) }()
+	defer func() { m.Slots.Release(reserved) }()
 	m.prepare(ctx, items)
 	m.startDirectly(items, now, &reserved)
 	return m.commit(ctx, items, now, patient, &reserved)
@@ -163,7 +163,7 @@ func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entit
 	var candidates []*item
 	for _, it := range items {
 		it.leave()
-		if !it.job.Coordinated() && it.job.Routing.Strategy == entity.RouteAny && m.Starter.Suits(&it.job) {
+		if !it.job.Coordinated() && it.job.Routing.Strategy == entity.RouteAny && m.Runner.CanRun(&it.job) {
 			candidates = append(candidates, it)
 		}
 	}
@@ -174,11 +174,11 @@ func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entit
 	if wanted == (entity.Slots{}) {
 		return
 	}
-	*reserved = m.Starter.Reserve(wanted)
+	*reserved = m.Slots.Reserve(wanted)
 	if *reserved != wanted {
 		slices.SortStableFunc(candidates, func(a, b *item) int { return b.job.Priority - a.job.Priority })
 	}
-	node, epoch := m.Starter.Holder()
+	node, epoch := m.Runner.NodeIdentity()
 	left := *reserved
 	for _, it := range candidates {
 		kind := it.job.SlotKind()
@@ -219,8 +219,8 @@ func waiting(rows []*entity.Execution) int {
 func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, patient bool, reserved *entity.Slots) error {
 	var res result
 	direct := directOf(items)
-	m.Starter.Expect(direct)
-	defer m.Starter.Forget(direct)
+	m.Runner.Expect(direct)
+	defer m.Runner.Forget(direct)
 	err := m.Store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
 		res = result{}
 		if patient {
@@ -276,9 +276,9 @@ func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots)
 		m.Metrics.LockedFires(len(res.locked))
 	}
 	if len(runs) > 0 {
-		m.Starter.Start(runs)
+		m.Runner.Start(runs)
 	}
-	m.Starter.Notice(res.effect)
+	m.Commits.AfterCommit(res.effect)
 	m.count(res.rows)
 }
 

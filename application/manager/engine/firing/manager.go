@@ -24,21 +24,25 @@ type StoreClock interface {
 	Now() time.Time
 }
 
-// Starter runs what is fired on this node. Slots are reserved before the
-// commit of a direct start, so that nothing RUNNING waits for room (rule 14).
-type Starter interface {
-	// Holder is the node and epoch that direct starts carry.
-	Holder() (nodeID string, epoch int64)
-	// Suits reports whether this node may run the job at all.
-	Suits(job *entity.Job) bool
-	// Room is how many direct starts are possible now in general slots: zero while
-	// draining or while waiting runs of the store go first. It waits up to patience for
-	// that to change.
-	Room(ctx context.Context, patience time.Duration) int
+// Slots are those of this node. They are reserved before the commit of a direct
+// start, so that nothing RUNNING waits for one (rule 14).
+type Slots interface {
+	// WaitForSlots returns how many direct starts are possible now in general slots:
+	// zero while draining or while waiting runs of the store go first. It waits up to
+	// wait for that to change.
+	WaitForSlots(ctx context.Context, wait time.Duration) int
 	// Reserve takes slots up to those wanted of each kind, and returns how many.
 	Reserve(wanted entity.Slots) entity.Slots
 	// Release gives reserved slots back.
 	Release(given entity.Slots)
+}
+
+// Runner runs on this node what is fired.
+type Runner interface {
+	// NodeIdentity is the node and epoch that direct starts carry.
+	NodeIdentity() (nodeID string, epoch int64)
+	// CanRun reports whether this node may run the job at all.
+	CanRun(job *entity.Job) bool
 	// Expect tells of rows that are about to be committed as direct starts, so
 	// that they do not count as lost meanwhile; Forget that those of them that
 	// were not started will not be.
@@ -47,8 +51,6 @@ type Starter interface {
 	// Start runs committed direct starts that are expected; each uses one
 	// reserved slot of its kind.
 	Start(runs []entity.Run)
-	// Notice tells what a transaction made ready, parked or asked to stop.
-	Notice(e admission.Effect)
 }
 
 // Owner tells which partitions this scheduler fires; nil means all of them,
@@ -136,8 +138,12 @@ type Deps struct {
 	Schedules   admission.Compiler
 	Clock       clock.Clock
 	StoreClock  StoreClock
-	Starter     Starter
-	Owner       Owner
+	Slots       Slots
+	Runner      Runner
+	// Commits are told of what a transaction did, and tell of jobs that were
+	// re-armed.
+	Commits *admission.Commits
+	Owner   Owner
 	// Lease is asked before each batch; nil always holds.
 	Lease   Lease
 	Metrics Metrics
@@ -156,10 +162,16 @@ type JobManager struct {
 // New returns a manager that has seen nothing yet.
 func New(deps Deps, cfg Config) *JobManager {
 	cfg = cfg.withDefaults()
-	return &JobManager{
+	m := &JobManager{
 		Deps: deps, cfg: cfg,
 		book: newBook(deps.StoreClock.Now(), cfg.Horizon, cfg.MaxHeld),
 	}
+	deps.Commits.OnCommit(func(e admission.Effect) {
+		for _, job := range e.Rearmed {
+			m.Hint(job)
+		}
+	})
+	return m
 }
 
 // idleCheck bounds how long a worker sleeps although nothing is due, so that a
@@ -205,7 +217,7 @@ func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
 		return 0, err
 	}
 	limit := m.cfg.BatchSize
-	if room := m.Starter.Room(ctx, m.cfg.SlotPatience); room > 0 {
+	if room := m.Slots.WaitForSlots(ctx, m.cfg.SlotPatience); room > 0 {
 		limit = min(limit, room)
 	}
 	if !m.holds() { // while it waited for room, too

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -36,7 +37,7 @@ func (r *readied) Reset(d time.Duration) { r.set = append(r.set, d) }
 
 func managerAtNoon() *JobManager {
 	c := clocktest.NewManual(noon)
-	return New(Deps{Clock: c, StoreClock: c, Logger: slog.New(slog.DiscardHandler)}, Config{})
+	return New(Deps{Commits: admission.NewCommits(), Clock: c, StoreClock: c, Logger: slog.New(slog.DiscardHandler)}, Config{})
 }
 
 // A loop sleeps until the next hint, and never so long that a clock that
@@ -131,7 +132,7 @@ func scanOf(count, held int) (*JobManager, *manyDue) {
 	}
 	c := clocktest.NewManual(noon)
 	return New(Deps{
-		Clock: c, StoreClock: c, Plans: due, Groups: due, Owner: due, Definitions: due, Schedules: due,
+		Commits: admission.NewCommits(), Clock: c, StoreClock: c, Plans: due, Groups: due, Owner: due, Definitions: due, Schedules: due,
 		Logger: slog.New(slog.DiscardHandler),
 	}, Config{MaxHeld: held}), due
 }

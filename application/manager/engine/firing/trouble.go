@@ -43,9 +43,9 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 	m.Logger.Warn("a commit was not answered; its rows were read again",
 		"fires", len(items), "started", len(runs))
 	if len(runs) > 0 {
-		m.Starter.Start(runs)
+		m.Runner.Start(runs)
 	}
-	m.Starter.Notice(res.effect)
+	m.Commits.AfterCommit(res.effect)
 	return nil
 }
 

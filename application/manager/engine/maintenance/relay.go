@@ -1,6 +1,6 @@
 // Package maintenance holds the tasks of the leader that keep the store in order: it
-// publishes the outbox, and deletes what is older than its retention. The rules of
-// the engine are in docs/rules.md.
+// repairs what waits, publishes the outbox, and deletes what is older than its
+// retention. The rules of the engine are in docs/rules.md.
 package maintenance
 
 import (

@@ -124,7 +124,7 @@ func (t *TaskManager) storeTogether(ctx context.Context, items []*finished, pati
 	dropStored(c.logs)
 	t.putAllOff(c.locked, errJobLocked)
 	t.settled(slices.DeleteFunc(slices.Clone(c.items), func(f *finished) bool { return slices.Contains(c.refused, f) }))
-	t.Notice(c.effect)
+	t.Commits.AfterCommit(c.effect)
 	t.Metrics.CompleteBatch(len(c.items), t.Clock.Monotonic()-began)
 	t.report(&c)
 	if err := t.judgeRefused(ctx, c.refused); err != nil {

@@ -41,7 +41,7 @@ func TestADrainWaitsForRunsWithinItsGrace(t *testing.T) {
 	row := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
 	done := drain(t.Context(), n, time.Minute)
-	require.Eventually(t, func() bool { return n.Runner.Room(t.Context(), 0) == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return n.Runner.WaitForSlots(t.Context(), 0) == 0 }, 20*time.Second, time.Millisecond)
 	n.Clock.Advance(time.Second)
 	select {
 	case <-done:
@@ -131,7 +131,7 @@ func TestADrainedNodeStartsNothing(t *testing.T) {
 	require.Equal(t, entity.StatusWaiting, n.Rows(t, fires.ID)[0].Status)
 	require.Empty(t, n.Script.Runs())
 	require.Zero(t, n.Runner.Reserve(entity.Slots{1}))
-	require.Zero(t, n.Runner.Room(t.Context(), time.Hour))
+	require.Zero(t, n.Runner.WaitForSlots(t.Context(), time.Hour))
 }
 
 // A claim that commits while the node stops, and has no grace left, does not keep
@@ -151,7 +151,7 @@ func TestAClaimThatMeetsADrainIsGivenBack(t *testing.T) {
 			begin()
 		}
 	})
-	n.Runner.Notice(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.Effect{Ready: 1})
 	awaitRetry(t, n, row.ID, 1)
 	awaitIdle(t, n)
 	require.Equal(t, entity.ReasonShutdown, attemptsOf(t, n, row.ID)[0].Reason)
@@ -161,7 +161,7 @@ func TestAClaimThatMeetsADrainIsGivenBack(t *testing.T) {
 // awaitDraining waits until a drain has begun.
 func awaitDraining(t *testing.T, n *enginetest.Node) {
 	t.Helper()
-	require.Eventually(t, func() bool { return n.Runner.Room(t.Context(), 0) == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return n.Runner.WaitForSlots(t.Context(), 0) == 0 }, 20*time.Second, time.Millisecond)
 }
 
 // What a claim has taken runs within the grace, although the node stops between the

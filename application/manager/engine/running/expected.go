@@ -2,7 +2,7 @@ package running
 
 import "github.com/platform-scheduler/platform-scheduler/domain/entity"
 
-// Expect implements firing.Starter: a transaction that is about to be committed
+// Expect implements firing.Runner: a transaction that is about to be committed
 // holds the rows for this node. Until Start or Forget they are not taken for
 // lost, however long the answer of the store takes (engine rule 9).
 func (t *TaskManager) Expect(rows []*entity.Execution) {
@@ -16,7 +16,7 @@ func (t *TaskManager) Expect(rows []*entity.Execution) {
 	}
 }
 
-// Forget implements firing.Starter: those of the rows that were not started will
+// Forget implements firing.Runner: those of the rows that were not started will
 // not be. Reconcile finds what the store holds of them.
 func (t *TaskManager) Forget(rows []*entity.Execution) {
 	if len(rows) == 0 {

@@ -12,8 +12,8 @@ import (
 // beside nodes of the former release, whose queues do not tell runs apart.
 const putBackWait = time.Second
 
-// Suits implements firing.Starter: the node is fit for the runs of the job.
-func (t *TaskManager) Suits(job *entity.Job) bool {
+// CanRun implements firing.Runner: the node is fit for the runs of the job.
+func (t *TaskManager) CanRun(job *entity.Job) bool {
 	return routing.Missing(entity.NodeClassOf(job), &t.self) == entity.WaitNone
 }
 

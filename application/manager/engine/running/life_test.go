@@ -35,7 +35,7 @@ func TestAFencedNodeStopsAndStartsNothing(t *testing.T) {
 	ended := n.AwaitStatus(t, row.ID, entity.StatusWaiting)
 	require.Equal(t, 1, ended.NodeLosses, "the run is lost with the node, and goes elsewhere")
 	require.Zero(t, n.Runner.Reserve(entity.Slots{10}))
-	require.Zero(t, n.Runner.Room(t.Context(), 0))
+	require.Zero(t, n.Runner.WaitForSlots(t.Context(), 0))
 	n.Clock.Advance(time.Hour)
 	require.Len(t, n.Script.Runs(), 1, "nothing is claimed")
 

@@ -50,7 +50,7 @@ func TestALockedRunKeepsNoOtherParked(t *testing.T) {
 		}
 		n.Clock.Advance(2 * time.Second)
 		n.hold("scheduler_job_execution", ids[2])
-		_, err := n.Runner.Unpark(t.Context())
+		_, err := n.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
 		for i, id := range ids {
 			require.Equal(t, i != 2, n.Row(t, id).Claim.Ready(), "run %d", i)
@@ -68,7 +68,7 @@ func TestALockedRunKeepsNoOtherBeyondItsDeadline(t *testing.T) {
 		}
 		n.Clock.Advance(time.Minute)
 		n.hold("scheduler_job_execution", ids[2])
-		closed, err := n.Runner.SweepDeadlines(t.Context())
+		closed, err := n.Repairs.SweepDeadlines(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 4, closed)
 		require.Equal(t, entity.StatusWaiting, n.Row(t, ids[2]).Status)
@@ -109,7 +109,7 @@ func TestALockedRunKeepsNoOtherOfItsGroup(t *testing.T) {
 		}
 		require.True(t, n.Row(t, ids[0]).Claim.Grouped())
 		n.hold("scheduler_job_execution", ids[0])
-		found, err := n.Runner.SweepLimits(t.Context())
+		found, err := n.Repairs.SweepLimits(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, found)
 		require.Equal(t, []bool{false, true, true}, []bool{n.Row(t, ids[0]).Claim.Ready(), n.Row(t, ids[1]).Claim.Ready(), n.Row(t, ids[2]).Claim.Ready()})
@@ -184,7 +184,7 @@ func TestALockedJobKeepsNoOtherFromBeingRepaired(t *testing.T) {
 			n.Change(t, jobs[len(jobs)-1].ID, func(j *entity.Job) { j.NextFireTime, j.DueTime = time.Time{}, time.Time{} })
 		}
 		n.hold("scheduler_job_definition", jobs[0].ID)
-		_, err := n.Runner.SweepPlaces(t.Context())
+		_, err := n.Repairs.SweepPlaces(t.Context())
 		require.ErrorIs(t, err, repository.ErrLocked)
 		require.ErrorContains(t, err, jobs[0].ID)
 		for _, job := range jobs[1:] {
@@ -205,7 +205,7 @@ func TestALockedJobKeepsNoOtherDelayed(t *testing.T) {
 		}
 		n.Clock.Advance(2 * time.Second)
 		n.hold("scheduler_job_definition", jobs[0].ID)
-		_, err := n.Runner.Unpark(t.Context())
+		_, err := n.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
 		for i, row := range rows {
 			require.Equal(t, i == 0, n.Row(t, row.ID).Claim.Delayed(), "run %d", i)
@@ -224,7 +224,7 @@ func TestALockedJobKeepsNoOtherBeyondItsDeadline(t *testing.T) {
 		}
 		n.Clock.Advance(time.Minute)
 		n.hold("scheduler_job_definition", jobs[0].ID)
-		closed, err := n.Runner.SweepDeadlines(t.Context())
+		closed, err := n.Repairs.SweepDeadlines(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, closed)
 		require.Equal(t, entity.StatusWaiting, n.Row(t, rows[0].ID).Status)

@@ -41,14 +41,10 @@ type FairTimes interface {
 	Reset()
 }
 
-// Planner takes the news of jobs that were re-armed.
-type Planner interface {
-	Hint(job *entity.Job)
-}
-
-// Others are the other nodes.
-type Others interface {
-	Notice(e admission.Effect)
+// Scheduled lets scheduled runs start.
+type Scheduled interface {
+	// PromoteScheduled returns when the next one comes; zero when none is known.
+	PromoteScheduled(ctx context.Context) (next time.Time, err error)
 }
 
 // Metrics observes runs. Implementations are safe for concurrent use.
@@ -122,7 +118,6 @@ type Deps struct {
 	Store      repository.Store
 	Claims     repository.ClaimReader
 	Executions repository.ExecutionReader
-	Plans      repository.JobPlanReader
 	Jobs       Jobs
 	Places     *admission.Places
 	Fair       FairTimes
@@ -131,11 +126,11 @@ type Deps struct {
 	Tokens     entity.RunTokens
 	Clock      clock.Clock
 	StoreClock StoreClock
-	Planner    Planner
 	Metrics    Metrics
 	Observer   Observer
-	// Others are told of what a transaction did; nil where there are none.
-	Others Others
+	// Commits are told of what a transaction did, and tell of those of others.
+	Commits   *admission.Commits
+	Scheduled Scheduled
 	// Lease is asked before each claim, start and batch of ends; nil always holds.
 	Lease  Lease
 	Random func() float64
@@ -159,14 +154,6 @@ type TaskManager struct {
 	expected map[string]int64
 	// recovering holds the tokens of lost attempts whose end is being stored.
 	recovering map[string]int64
-
-	// swept is where the sweep of the places goes on.
-	swept placesSweep
-	// stayed is, of each span, the last row of the page that the latest look of
-	// SweepDeadlines could not end as a whole. It belongs to that duty.
-	stayed map[entity.ClaimSpan]*entity.Execution
-	// sweptPlace is where the next look of SweepLimits goes on, and that duty's.
-	sweptPlace entity.GroupPlace
 
 	// carried is what the claim loop has found out about the queues of classes:
 	// whether this node may take from them.
@@ -205,7 +192,6 @@ func New(deps Deps, cfg Config) *TaskManager {
 			Handlers: cfg.Handlers, HandlersHash: entity.HandlersHash(cfg.Handlers),
 		},
 		runs: map[string]*active{}, suspect: map[string]suspicion{}, expected: map[string]int64{}, recovering: map[string]int64{},
-		stayed:  map[entity.ClaimSpan]*entity.Execution{},
 		carried: map[entity.Queue]bool{}, inFlight: newInFlight(), held: newHeld(),
 		results: make(chan *finished, cfg.Slots+cfg.CommandSlots+cfg.BatchSize),
 		wake:    make(chan struct{}, 1),
@@ -217,6 +203,7 @@ func New(deps Deps, cfg Config) *TaskManager {
 	if cfg.Idle {
 		t.slots.drain()
 	}
+	deps.Commits.OnCommit(t.afterCommit)
 	return t
 }
 
@@ -225,10 +212,6 @@ type always struct{}
 
 // Holds implements Lease.
 func (always) Holds() bool { return true }
-
-// SetPlanner breaks the circle of construction: the planner starts runs here,
-// and hears from here of jobs that were re-armed. Call it before Run.
-func (t *TaskManager) SetPlanner(p Planner) { t.Planner = p }
 
 // Run claims, completes and sweeps until ctx ends, and then until every result
 // that is held has been stored or refused. Call Drain before ending ctx.
@@ -276,8 +259,10 @@ func (t *TaskManager) Drain(ctx context.Context, grace time.Duration) {
 	}
 }
 
-// Holder implements firing.Starter.
-func (t *TaskManager) Holder() (nodeID string, epoch int64) { return t.cfg.NodeID, t.epoch.Load() }
+// NodeIdentity implements firing.Runner.
+func (t *TaskManager) NodeIdentity() (nodeID string, epoch int64) {
+	return t.cfg.NodeID, t.epoch.Load()
+}
 
 // Suspend keeps new runs away from the node, or lets them in again; what runs
 // goes on (see entity.NodeDraining).
@@ -287,30 +272,24 @@ func (t *TaskManager) Suspend(draining bool) {
 	}
 }
 
-// Room implements firing.Starter.
-func (t *TaskManager) Room(ctx context.Context, patience time.Duration) int {
+// WaitForSlots implements firing.Slots.
+func (t *TaskManager) WaitForSlots(ctx context.Context, patience time.Duration) int {
 	return t.slots.room(ctx, t.Clock, patience, t.ending)
 }
 
 // ending reports whether ends of runs are on their way to the store.
 func (t *TaskManager) ending() bool { return len(t.results) > 0 || t.storing.Load() > 0 }
 
-// Reserve implements firing.Starter.
+// Reserve implements firing.Slots.
 func (t *TaskManager) Reserve(wanted entity.Slots) entity.Slots { return t.slots.reserve(wanted) }
 
-// Release implements firing.Starter.
+// Release implements firing.Slots.
 func (t *TaskManager) Release(given entity.Slots) { t.slots.release(given) }
 
-// Notice implements firing.Starter.
-func (t *TaskManager) Notice(e admission.Effect) {
-	if t.Others != nil {
-		t.Others.Notice(e)
-	}
+// afterCommit acts on what a transaction made ready, scheduled or asked to stop.
+func (t *TaskManager) afterCommit(e admission.Effect) {
 	for _, row := range e.Stopping {
 		t.stop(row.ID, entity.ErrStopCancel, row.Reason)
-	}
-	for _, job := range e.Rearmed {
-		t.Planner.Hint(job)
 	}
 	if !e.ParkedUntil.IsZero() {
 		t.expectParked(e.ParkedUntil)

@@ -27,7 +27,7 @@ func TestAnEndThatPanicsHoldsUpNoOther(t *testing.T) {
 		}
 		return false
 	})
-	n.Runner.Notice(effect)
+	n.Commits.AfterCommit(effect)
 	require.Eventually(t, func() bool { return panics.Load() >= 2 }, 20*time.Second, time.Millisecond, "also without what follows from it")
 	n.AwaitStatus(t, startRun(t, n, good.ID).ID, entity.StatusSuccess)
 	require.Equal(t, entity.StatusRunning, n.Row(t, rows[0].ID).Status)
@@ -48,7 +48,7 @@ func TestAClaimThatPanicsIsTriedAgain(t *testing.T) {
 			panic("a claim that panics")
 		}
 	})
-	n.Runner.Notice(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.Effect{Ready: 1})
 	eventually(t, n, "the run ends", func() bool { return n.Row(t, row.ID).Status == entity.StatusSuccess })
 	require.Greater(t, panics.Load(), int32(2))
 	awaitIdle(t, n)

@@ -70,7 +70,7 @@ func TestAReportThatWasHeldTooLongIsEvidence(t *testing.T) {
 		}
 	})
 	n.Faults.Next("complete", enginetest.Refused)
-	n.Runner.Notice(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.Effect{Ready: 1})
 	n.Script.Await(t, 1)
 	eventually(t, n, "the report is judged", func() bool {
 		return n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }) == 1
@@ -192,7 +192,7 @@ func TestEveryShardOfAFireRunsAndTheLastFreesItsPlace(t *testing.T) {
 	rows, effect := trigger(t, n, job.ID)
 	second, _ := trigger(t, n, job.ID)
 	require.Len(t, rows, 3)
-	n.Runner.Notice(effect)
+	n.Commits.AfterCommit(effect)
 	n.Script.Await(t, 3)
 	for _, row := range rows[:2] {
 		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
@@ -227,7 +227,7 @@ func TestSerialFiresFollowOneAnotherWithGrowingFences(t *testing.T) {
 		}
 		return entity.Succeeded("done")
 	})
-	n.Runner.Notice(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.Effect{Ready: 1})
 	fence := int64(0)
 	for i, run := range n.Script.Await(t, 3) {
 		require.Equal(t, rows[i].ID, run.Execution.ID)

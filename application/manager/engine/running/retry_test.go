@@ -31,7 +31,7 @@ func TestARetryStaysInItsRow(t *testing.T) {
 	require.Zero(t, row.StartTime)
 
 	n.Clock.Advance(retryWait - time.Millisecond)
-	next, err := n.Runner.Unpark(t.Context())
+	next, err := n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, until, next)
 	require.Equal(t, entity.StatusWaiting, n.Row(t, id).Status, "the back-off is not over")
@@ -222,7 +222,7 @@ func TestARetryGetsANewStartDeadline(t *testing.T) {
 	})
 	row := awaitRetry(t, n, startRun(t, n, job.ID).ID, 1)
 	require.Equal(t, enginetest.Noon.Add(time.Minute+retryWait+30*time.Second), row.StartDeadline)
-	swept, err := n.Runner.SweepDeadlines(t.Context())
+	swept, err := n.Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, swept)
 }
@@ -240,7 +240,7 @@ func TestARunInBackOffKeepsItsPlace(t *testing.T) {
 	first := startRun(t, n, job.ID)
 	next := waitingRun(t, n, job.ID)
 	awaitRetry(t, n, first.ID, 1)
-	n.Runner.Notice(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.Effect{Ready: 1})
 	require.True(t, n.Row(t, next.ID).Claim.Queued())
 	tryAgain(t, n, first.ID, 1)
 	n.AwaitStatus(t, next.ID, entity.StatusSuccess)

@@ -43,7 +43,7 @@ func (e *ends) all() []string {
 func cancelRun(t *testing.T, n *enginetest.Node, id string) {
 	t.Helper()
 	changeRow(t, n, id, func(row *entity.Execution) { row.CancelRequested = true })
-	n.Runner.Notice(admission.Effect{Stopping: []*entity.Execution{n.Row(t, id)}})
+	n.Commits.AfterCommit(admission.Effect{Stopping: []*entity.Execution{n.Row(t, id)}})
 }
 
 // Reason and message belong to their own attempt (engine rule 19): the next one
@@ -162,7 +162,7 @@ func TestARetryWhoseDeadlinePassesHasFailed(t *testing.T) {
 	stop()
 	never := waitingRun(t, n, job.ID)
 	n.Clock.Advance(2 * time.Minute)
-	closed, err := n.Runner.SweepDeadlines(t.Context())
+	closed, err := n.Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, closed)
 	ended := n.Row(t, row.ID)

@@ -56,7 +56,7 @@ type finished struct {
 // coordinated: its end has to do with other fires of its job.
 func (f *finished) coordinated() bool { return f.run.Job.Coordinated() && !f.apart }
 
-// Start implements firing.Starter: it runs attempts that are committed to this
+// Start implements firing.Runner: it runs attempts that are committed to this
 // node, each on a goroutine of its own, bounded by the slots. One that is not
 // expected any more does not start, and gives its slot back: Reconcile ends it.
 func (t *TaskManager) Start(runs []entity.Run) {

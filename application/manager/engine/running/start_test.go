@@ -52,10 +52,10 @@ func TestACancelStopsTheRunItNames(t *testing.T) {
 	stop.Reason = entity.ReasonReplaced
 	unknown := stop
 	unknown.ID = "00000000-0000-0000-0000-000000000000"
-	n.Runner.Notice(admission.Effect{Stopping: []*entity.Execution{&unknown, &stop}})
+	n.Commits.AfterCommit(admission.Effect{Stopping: []*entity.Execution{&unknown, &stop}})
 	later := stop
 	later.Reason = entity.ReasonDeleted
-	n.Runner.Notice(admission.Effect{Stopping: []*entity.Execution{&later}})
+	n.Commits.AfterCommit(admission.Effect{Stopping: []*entity.Execution{&later}})
 	ended := n.AwaitStatus(t, row.ID, entity.StatusCancelled)
 	require.Equal(t, entity.ReasonReplaced, ended.Reason, "the first one decides")
 	require.Equal(t, entity.StatusRunning, n.Row(t, other.ID).Status)
@@ -74,7 +74,7 @@ func TestASuccessDespiteACancelCounts(t *testing.T) {
 	})
 	row := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
-	n.Runner.Notice(admission.Effect{Stopping: []*entity.Execution{row}})
+	n.Commits.AfterCommit(admission.Effect{Stopping: []*entity.Execution{row}})
 	require.Empty(t, n.AwaitStatus(t, row.ID, entity.StatusSuccess).Reason)
 }
 
@@ -97,13 +97,13 @@ func TestADirectStartTakesASlotUntilItsEnd(t *testing.T) {
 		n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
 	}
 	awaitIdle(t, n)
-	require.Eventually(t, func() bool { return n.Runner.Room(t.Context(), 0) == 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return n.Runner.WaitForSlots(t.Context(), 0) == 1 }, 20*time.Second, time.Millisecond)
 }
 
 // A node takes only runs that ask for labels it carries (engine rule 14).
 func TestWhichJobsSuitANode(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{NodeID: "node-7", Epoch: 3, Labels: map[string]string{"zone": "a", "disk": ""}})
-	node, epoch := n.Runner.Holder()
+	node, epoch := n.Runner.NodeIdentity()
 	require.Equal(t, "node-7", node)
 	require.EqualValues(t, 3, epoch)
 	for _, c := range []struct {
@@ -116,7 +116,7 @@ func TestWhichJobsSuitANode(t *testing.T) {
 		{map[string]string{"zone": "a", "gpu": "yes"}, false},
 		{map[string]string{"disk": ""}, true},
 	} {
-		require.Equal(t, c.want, n.Runner.Suits(&entity.Job{Routing: entity.Routing{Labels: c.asked}}), "%v", c.asked)
+		require.Equal(t, c.want, n.Runner.CanRun(&entity.Job{Routing: entity.Routing{Labels: c.asked}}), "%v", c.asked)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestLatenessOfARetryCountsFromTheEndOfItsWait(t *testing.T) {
 	row := waitingRun(t, n, job.ID)
 	n.Clock.Advance(3 * time.Second)
 	n.Start(t)
-	n.Runner.Notice(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.Effect{Ready: 1})
 	tryAgain(t, n, row.ID, 1)
 	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
 	require.Equal(t, []time.Duration{3 * time.Second, 0}, seen.all())

@@ -78,7 +78,7 @@ func startRun(t *testing.T, n *enginetest.Node, jobID string) *entity.Execution 
 	t.Helper()
 	rows, effect := trigger(t, n, jobID)
 	require.Len(t, rows, 1)
-	n.Runner.Notice(effect)
+	n.Commits.AfterCommit(effect)
 	return rows[0]
 }
 
@@ -106,7 +106,7 @@ func tryAgain(t *testing.T, n *enginetest.Node, id string, attempt int) {
 	t.Helper()
 	awaitRetry(t, n, id, attempt)
 	n.Clock.Advance(retryWait)
-	_, err := n.Runner.Unpark(t.Context())
+	_, err := n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 }
 

@@ -111,7 +111,7 @@ func TestTheSweepGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 	place := n.LiveFires(t, serial.ID)[:1]
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, place) })
 	b.ids = delays[:1]
-	_, err := n.Runner.SweepPlaces(t.Context())
+	_, err := n.Repairs.SweepPlaces(t.Context())
 	require.ErrorIs(t, err, errBroken)
 	require.ErrorContains(t, err, delays[0])
 	require.Zero(t, n.Job(t, delays[0]).NextFireTime)
@@ -126,14 +126,14 @@ func TestTheSweepLooksAtAllInTurn(t *testing.T) {
 	n, b := onBarring(t)
 	ids := unarmed(t, n, 502)
 	b.ids = ids[:500]
-	_, err := n.Runner.SweepPlaces(t.Context())
+	_, err := n.Repairs.SweepPlaces(t.Context())
 	require.ErrorIs(t, err, errBroken)
 	require.Zero(t, n.Job(t, ids[501]).NextFireTime)
-	_, err = n.Runner.SweepPlaces(t.Context())
+	_, err = n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.NotZero(t, n.Job(t, ids[500]).NextFireTime)
 	require.NotZero(t, n.Job(t, ids[501]).NextFireTime)
-	_, err = n.Runner.SweepPlaces(t.Context())
+	_, err = n.Repairs.SweepPlaces(t.Context())
 	require.ErrorIs(t, err, errBroken, "and then again from the first")
 }
 
@@ -167,10 +167,10 @@ func TestTheSweepFindsADeletedJobsRunBehindManyOthers(t *testing.T) {
 		return tx.Jobs.Update(ctx, job, true)
 	})
 	last := rows[len(rows)-1].ID
-	_, err := n.Runner.SweepPlaces(t.Context())
+	_, err := n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, entity.StatusWaiting, n.Row(t, last).Status)
-	_, err = n.Runner.SweepPlaces(t.Context())
+	_, err = n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, entity.StatusCancelled, n.Row(t, last).Status)
 }
@@ -186,7 +186,7 @@ func TestTheSweepFindsAFireThatIsOverBehindManyOthers(t *testing.T) {
 	n.Clock.Advance(2 * time.Minute)
 	for _, left := range []int{1, 0} {
 		require.Len(t, n.LiveFires(t, stale.ID), 1)
-		_, err := n.Runner.SweepPlaces(t.Context())
+		_, err := n.Repairs.SweepPlaces(t.Context())
 		require.NoError(t, err)
 		require.Len(t, n.LiveFires(t, stale.ID), left)
 	}
@@ -206,7 +206,7 @@ func TestTheSweepOfLimitsGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 		})
 	}
 	b.ids = []string{"g"}
-	_, err := n.Runner.SweepLimits(t.Context())
+	_, err := n.Repairs.SweepLimits(t.Context())
 	require.ErrorIs(t, err, errBroken)
 	require.True(t, n.Row(t, rows["g"].ID).Claim.Grouped())
 	require.True(t, n.Row(t, rows["h"].ID).Claim.Ready(), "its stale place is given up, and the free one given")
@@ -217,7 +217,7 @@ func TestTheSweepOfLimitsGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.ReleaseJob(ctx, rows["h"].JobID) })
 	next := waitingRun(t, n, rows["h"].JobID)
 	require.True(t, n.Row(t, next.ID).Claim.Grouped())
-	_, err = n.Runner.SweepLimits(t.Context())
+	_, err = n.Repairs.SweepLimits(t.Context())
 	require.ErrorIs(t, err, errBroken)
 	require.True(t, n.Row(t, next.ID).Claim.Ready())
 }
@@ -241,13 +241,13 @@ func TestTheSweepOfLimitsLooksAtAllPlacesInTurn(t *testing.T) {
 		return len(found)
 	}
 	b.ids = []string{"g"}
-	_, err := n.Runner.SweepLimits(t.Context())
+	_, err := n.Repairs.SweepLimits(t.Context())
 	require.ErrorIs(t, err, errBroken)
 	require.Equal(t, 1, left())
-	_, err = n.Runner.SweepLimits(t.Context())
+	_, err = n.Repairs.SweepLimits(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, left())
-	_, err = n.Runner.SweepLimits(t.Context())
+	_, err = n.Repairs.SweepLimits(t.Context())
 	require.ErrorIs(t, err, errBroken, "and then again from the first")
 }
 
@@ -271,18 +271,18 @@ func TestTheSweepOfDeadlinesLooksAtAllInTurn(t *testing.T) {
 	b.ids = []string{broken.ID}
 	closed := 0
 	for range 3 {
-		n, err := n.Runner.SweepDeadlines(t.Context())
+		n, err := n.Repairs.SweepDeadlines(t.Context())
 		closed += n
 		if err != nil {
 			require.ErrorIs(t, err, errBroken)
 		}
 	}
 	require.Equal(t, 501, closed)
-	_, err := n.Runner.SweepDeadlines(t.Context())
+	_, err := n.Repairs.SweepDeadlines(t.Context())
 	require.ErrorIs(t, err, errBroken, "and then again from the first")
 	b.ids = nil
 	for range 2 {
-		again, err := n.Runner.SweepDeadlines(t.Context())
+		again, err := n.Repairs.SweepDeadlines(t.Context())
 		require.NoError(t, err)
 		closed += again
 	}

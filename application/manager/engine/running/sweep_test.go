@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -32,12 +32,12 @@ func TestParkedRunsBecomeReadyInTime(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("parked", func(j *entity.Job) { j.Priority = 7 }))
 	early, late := parkedRun(t, n, job.ID, at(time.Second)), parkedRun(t, n, job.ID, at(time.Minute))
-	next, err := n.Runner.Unpark(t.Context())
+	next, err := n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, at(time.Second), next)
 	require.Equal(t, early, n.Row(t, early.ID), "nothing is early")
 	n.Clock.Advance(time.Second)
-	next, err = n.Runner.Unpark(t.Context())
+	next, err = n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, at(time.Minute), next)
 	ready := n.Row(t, early.ID)
@@ -45,7 +45,7 @@ func TestParkedRunsBecomeReadyInTime(t *testing.T) {
 	require.Equal(t, at(time.Second), ready.UpdateTime, "from now on it is late")
 	require.Equal(t, late, n.Row(t, late.ID))
 	n.Clock.Advance(time.Hour)
-	next, err = n.Runner.Unpark(t.Context())
+	next, err = n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, next, "none is parked any more")
 }
@@ -66,7 +66,7 @@ func TestManyParkedRunsBecomeReady(t *testing.T) {
 		}
 		return tx.Executions.Insert(ctx, rows)
 	})
-	_, err := n.Runner.Unpark(t.Context())
+	_, err := n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 	ready, err := n.Store.CountRange(t.Context(), repository.ClaimRange{Lo: entity.ReadySpan().Lo, Hi: "W+", Limit: 5000})
 	require.NoError(t, err)
@@ -85,11 +85,11 @@ func TestARunPastItsStartDeadlineIsSkipped(t *testing.T) {
 			job := n.Add(t, enginetest.Job("hasty", func(j *entity.Job) { j.StartDeadlineSec = 10 }))
 			row := waitingRun(t, n, job.ID)
 			changeRow(t, n, row.ID, func(row *entity.Execution) { row.Claim = claim(job.ID) })
-			closed, err := n.Runner.SweepDeadlines(t.Context())
+			closed, err := n.Repairs.SweepDeadlines(t.Context())
 			require.NoError(t, err)
 			require.Zero(t, closed)
 			n.Clock.Advance(10*time.Second + time.Millisecond)
-			closed, err = n.Runner.SweepDeadlines(t.Context())
+			closed, err = n.Repairs.SweepDeadlines(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, 1, closed)
 			ended := n.Row(t, row.ID)
@@ -108,7 +108,7 @@ func TestARunningRunHasNoStartDeadlineAnyMore(t *testing.T) {
 	job := n.Add(t, enginetest.Job("hasty", func(j *entity.Job) { j.StartDeadlineSec = 1 }))
 	row := lostRun(t, n, job.ID, nil)
 	n.Clock.Advance(time.Minute)
-	closed, err := n.Runner.SweepDeadlines(t.Context())
+	closed, err := n.Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, closed)
 	require.Equal(t, row, n.Row(t, row.ID))
@@ -122,7 +122,7 @@ func TestASkippedRunGivesItsPlaceOn(t *testing.T) {
 	require.True(t, n.Row(t, second.ID).Claim.Queued())
 	changeRow(t, n, second.ID, func(row *entity.Execution) { row.StartDeadline = time.Time{} })
 	n.Clock.Advance(11 * time.Second)
-	closed, err := n.Runner.SweepDeadlines(t.Context())
+	closed, err := n.Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, closed)
 	require.Equal(t, entity.StatusSkipped, n.Row(t, first.ID).Status)
@@ -138,11 +138,11 @@ func TestTheSweepArmsWhatNobodyElseWill(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
 	n.Change(t, job.ID, func(j *entity.Job) { j.NextFireTime, j.DueTime = time.Time{}, time.Time{} })
-	touched, err := n.Runner.SweepPlaces(t.Context())
+	touched, err := n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, touched)
 	require.Equal(t, at(5*time.Second), n.Job(t, job.ID).NextFireTime)
-	touched, err = n.Runner.SweepPlaces(t.Context())
+	touched, err = n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, touched, "it is armed")
 }
@@ -152,7 +152,7 @@ func TestTheSweepLeavesAJobAloneWhoseRunWillArmIt(t *testing.T) {
 	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
 	n.Fire(t)
 	require.Len(t, liveFiresOf(t, n, job.ID), 1)
-	touched, err := n.Runner.SweepPlaces(t.Context())
+	touched, err := n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, touched)
 	require.Zero(t, n.Job(t, job.ID).NextFireTime)
@@ -164,12 +164,12 @@ func TestTheSweepFreesAForgottenQueuedRun(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
 	_, second := waitingRun(t, n, job.ID), waitingRun(t, n, job.ID)
-	touched, err := n.Runner.SweepPlaces(t.Context())
+	touched, err := n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, touched, "the first fire holds the place")
 	first := n.LiveFires(t, job.ID)[:1]
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, first) })
-	touched, err = n.Runner.SweepPlaces(t.Context())
+	touched, err = n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, touched)
 	require.False(t, n.Row(t, second.ID).Claim.Queued())
@@ -286,7 +286,7 @@ func TestOnlyWhatStillWaitsIsClosed(t *testing.T) {
 	changeRow(t, n, runs.ID, func(row *entity.Execution) {
 		row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt, row.Claim = entity.StatusRunning, "node-1", 1, 1, 1, entity.RunningKey("node-1")
 	})
-	closer := running.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
+	closer := maintenance.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
 	closed, _, err := closer.CloseWaiting(t.Context(), repository.LaneAPI, []*entity.Execution{runs, spared, waits},
 		func(row *entity.Execution, now time.Time) error { return row.Cancel(entity.ReasonNone, now) },
 		func(row *entity.Execution, now time.Time) bool {

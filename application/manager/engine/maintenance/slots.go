@@ -1,4 +1,4 @@
-package running
+package maintenance
 
 import (
 	"context"
@@ -32,10 +32,10 @@ const maxSteps = 20
 // Each look goes on where the former ended, so that neither a long queue nor a
 // job that cannot be repaired hides the others. It returns how many jobs and
 // fires it touched.
-func (t *TaskManager) SweepPlaces(ctx context.Context) (int, error) {
+func (r *Repairer) SweepPlaces(ctx context.Context) (int, error) {
 	touched := 0
 	var errs []error
-	for _, part := range []func(ctx context.Context) (int, error){t.sweepUnarmed, t.sweepQueues, t.sweepParked, t.sweepFires} {
+	for _, part := range []func(ctx context.Context) (int, error){r.sweepUnarmed, r.sweepQueues, r.sweepParked, r.sweepFires} {
 		n, err := part(ctx)
 		touched += n
 		if errs = append(errs, err); err != nil && endsSweep(err) {
@@ -69,15 +69,15 @@ func eachJob(ids []string, repair func(id string) (helped bool, err error)) (tou
 }
 
 // sweepUnarmed arms FIXED_DELAY jobs.
-func (t *TaskManager) sweepUnarmed(ctx context.Context) (int, error) {
-	ids, err := t.Plans.Unarmed(ctx, t.swept.unarmed, sweepLimit)
+func (r *Repairer) sweepUnarmed(ctx context.Context) (int, error) {
+	ids, err := r.Plans.Unarmed(ctx, r.swept.unarmed, sweepLimit)
 	if err != nil {
 		return 0, err
 	}
-	if t.swept.unarmed = ""; len(ids) == sweepLimit {
-		t.swept.unarmed = ids[len(ids)-1]
+	if r.swept.unarmed = ""; len(ids) == sweepLimit {
+		r.swept.unarmed = ids[len(ids)-1]
 	}
-	return eachJob(ids, func(id string) (bool, error) { return t.repair(ctx, id, "") })
+	return eachJob(ids, func(id string) (bool, error) { return r.repair(ctx, id, "") })
 }
 
 // queueHead is the first run that waits for a job.
@@ -90,8 +90,8 @@ type queueHead struct {
 // sweepQueues moves the queues on of jobs that have room, or do not exist any
 // more. It steps from one job to the next: how long their queues are does not
 // matter.
-func (t *TaskManager) sweepQueues(ctx context.Context) (int, error) {
-	heads, err := t.queueHeads(ctx)
+func (r *Repairer) sweepQueues(ctx context.Context) (int, error) {
+	heads, err := r.queueHeads(ctx)
 	if err != nil || len(heads) == 0 {
 		return 0, err
 	}
@@ -99,11 +99,11 @@ func (t *TaskManager) sweepQueues(ctx context.Context) (int, error) {
 	for i, h := range heads {
 		ids[i] = h.jobID
 	}
-	jobs, err := t.Jobs.Load(ctx, ids)
+	jobs, err := r.Jobs.Load(ctx, ids)
 	if err != nil {
 		return 0, err
 	}
-	counts, err := t.Plans.CountFires(ctx, ids)
+	counts, err := r.Plans.CountFires(ctx, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -113,25 +113,25 @@ func (t *TaskManager) sweepQueues(ctx context.Context) (int, error) {
 		job, c := jobs[h.jobID], counts[h.jobID]
 		if job != nil && (c.FirstQueued == 0 || h.seq < c.FirstQueued) {
 			stray[h.jobID] = h.key // its fire does not wait
-		} else if job != nil && !t.mayMove(ctx, job, c, h) {
+		} else if job != nil && !r.mayMove(ctx, job, c, h) {
 			continue
 		}
 		move = append(move, h.jobID)
 	}
 	return eachJob(move, func(id string) (bool, error) {
 		if jobs[id] == nil {
-			return t.closeQueue(ctx, id)
+			return r.closeQueue(ctx, id)
 		}
-		return t.repair(ctx, id, stray[id])
+		return r.repair(ctx, id, stray[id])
 	})
 }
 
 // queueHeads are the first runs of the queues of some jobs.
-func (t *TaskManager) queueHeads(ctx context.Context) (heads []queueHead, err error) {
+func (r *Repairer) queueHeads(ctx context.Context) (heads []queueHead, err error) {
 	queued := entity.QueuedSpan()
-	lo := max(t.swept.queued, queued.Lo)
+	lo := max(r.swept.queued, queued.Lo)
 	for len(heads) < sweepLimit {
-		first, err := t.Claims.First(ctx, lo, queued.Hi)
+		first, err := r.Claims.First(ctx, lo, queued.Hi)
 		if err != nil {
 			return nil, err
 		}
@@ -147,13 +147,13 @@ func (t *TaskManager) queueHeads(ctx context.Context) (heads []queueHead, err er
 		heads = append(heads, queueHead{id, first, seq})
 		_, lo = entity.QueuedRange(id)
 	}
-	t.swept.queued = lo
+	r.swept.queued = lo
 	return heads, nil
 }
 
 // mayMove reports whether something of a job's queue may move. When in doubt it
 // does: the transaction looks again, under the job's lock.
-func (t *TaskManager) mayMove(ctx context.Context, job *entity.Job, c repository.FireCount, h queueHead) bool {
+func (r *Repairer) mayMove(ctx context.Context, job *entity.Job, c repository.FireCount, h queueHead) bool {
 	if !job.Coordinated() || job.FireLimit() == 0 || c.Active < job.FireLimit() {
 		return true
 	}
@@ -161,37 +161,37 @@ func (t *TaskManager) mayMove(ctx context.Context, job *entity.Job, c repository
 		return false
 	}
 	lo, hi := entity.QueuedRange(job.ID)
-	last, err := t.Claims.Last(ctx, lo, hi)
+	last, err := r.Claims.Last(ctx, lo, hi)
 	return err != nil || last != h.key // REPLACE keeps one
 }
 
 // repair brings one job's places in line with its definition, in steps of a
 // transaction each. stray is the key of queued runs whose fire does not wait.
-func (t *TaskManager) repair(ctx context.Context, id string, stray entity.ClaimKey) (helped bool, err error) {
+func (r *Repairer) repair(ctx context.Context, id string, stray entity.ClaimKey) (helped bool, err error) {
 	for range maxSteps {
 		more := false
-		again, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
+		again, err := r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
 			more = false
-			jobs, locked, err := t.Places.TryLock(ctx, tx, []string{id})
+			jobs, locked, err := r.Places.TryLock(ctx, tx, []string{id})
 			if err == nil && len(locked) > 0 {
 				err = repository.ErrLocked
 			}
 			if err != nil || jobs[id] == nil {
 				return err
 			}
-			now := t.StoreClock.Now()
+			now := r.StoreClock.Now()
 			if stray != "" {
-				if err := t.Places.Reclaim(ctx, tx, now, jobs[id], stray, effect); err != nil {
+				if err := r.Places.Reclaim(ctx, tx, now, jobs[id], stray, effect); err != nil {
 					return err
 				}
 			}
-			promoted, left, err := t.Places.Promote(ctx, tx, now, jobs[id])
+			promoted, left, err := r.Places.Promote(ctx, tx, now, jobs[id])
 			if err != nil {
 				return err
 			}
 			effect.Add(promoted)
 			more = left
-			return t.Places.ArmIfIdle(ctx, tx, jobs[id], now, effect)
+			return r.Places.ArmIfIdle(ctx, tx, jobs[id], now, effect)
 		})
 		helped = helped || again
 		if err != nil || !more {
@@ -203,28 +203,28 @@ func (t *TaskManager) repair(ctx context.Context, id string, stray entity.ClaimK
 }
 
 // mend runs one repair in a transaction and tells what it let go.
-func (t *TaskManager) mend(ctx context.Context, repair func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error) (helped bool, err error) {
+func (r *Repairer) mend(ctx context.Context, repair func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error) (helped bool, err error) {
 	var effect admission.Effect
-	err = t.Store.Write(ctx, repository.LaneComplete, "repair", func(ctx context.Context, tx repository.Tx) error {
+	err = r.Store.Write(ctx, repository.LaneComplete, "repair", func(ctx context.Context, tx repository.Tx) error {
 		effect = admission.Effect{}
 		return repair(ctx, tx, &effect)
 	})
 	if err != nil {
 		return false, err
 	}
-	t.Notice(effect)
+	r.Commits.AfterCommit(effect)
 	return len(effect.Rearmed)+len(effect.Closed)+effect.Ready+effect.Away > 0, nil
 }
 
 // closeQueue ends what waits for a job that was deleted.
-func (t *TaskManager) closeQueue(ctx context.Context, id string) (helped bool, err error) {
+func (r *Repairer) closeQueue(ctx context.Context, id string) (helped bool, err error) {
 	lo, hi := entity.QueuedRange(id)
 	for range maxSteps {
-		rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: admission.CloseLimit})
+		rows, err := r.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: admission.CloseLimit})
 		if err != nil || len(rows) == 0 {
 			return helped, err
 		}
-		n, err := t.closeDeleted(ctx, id, rows)
+		n, err := r.closeDeleted(ctx, id, rows)
 		if helped = helped || n > 0; err != nil || n == 0 {
 			return helped, err
 		}
@@ -233,38 +233,38 @@ func (t *TaskManager) closeQueue(ctx context.Context, id string) (helped bool, e
 }
 
 // closeDeleted ends waiting runs of one deleted job.
-func (t *TaskManager) closeDeleted(ctx context.Context, jobID string, rows []*entity.Execution) (closed int, err error) {
+func (r *Repairer) closeDeleted(ctx context.Context, jobID string, rows []*entity.Execution) (closed int, err error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	_, err = t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) (err error) {
-		closed, *effect, err = t.Places.CloseDeleted(ctx, tx, t.StoreClock.Now(), jobID, "", ids)
+	_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) (err error) {
+		closed, *effect, err = r.Places.CloseDeleted(ctx, tx, r.StoreClock.Now(), jobID, "", ids)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
 	for range closed {
-		t.Metrics.Ended(entity.StatusCancelled, entity.ReasonDeleted, 0, false)
+		r.Metrics.Ended(entity.StatusCancelled, entity.ReasonDeleted, 0, false)
 	}
 	return closed, nil
 }
 
 // sweepParked ends delayed and backed-off runs of deleted jobs: nobody would
 // look at them before their moment.
-func (t *TaskManager) sweepParked(ctx context.Context) (int, error) {
+func (r *Repairer) sweepParked(ctx context.Context) (int, error) {
 	parked := entity.ParkedSpan()
 	q := repository.ClaimRange{Lo: parked.Lo, Hi: parked.Hi, Limit: sweepLimit}
-	if t.swept.parked != nil {
-		q.After(t.swept.parked)
+	if r.swept.parked != nil {
+		q.After(r.swept.parked)
 	}
-	rows, err := t.Claims.Range(ctx, q)
+	rows, err := r.Claims.Range(ctx, q)
 	if err != nil {
 		return 0, err
 	}
-	if t.swept.parked = nil; len(rows) == sweepLimit {
-		t.swept.parked = rows[len(rows)-1]
+	if r.swept.parked = nil; len(rows) == sweepLimit {
+		r.swept.parked = rows[len(rows)-1]
 	}
 	byJob := map[string][]*entity.Execution{}
 	ids := make([]string, 0, len(rows))
@@ -274,13 +274,13 @@ func (t *TaskManager) sweepParked(ctx context.Context) (int, error) {
 		}
 		byJob[row.JobID] = append(byJob[row.JobID], row)
 	}
-	jobs, err := t.Jobs.Load(ctx, ids)
+	jobs, err := r.Jobs.Load(ctx, ids)
 	if err != nil {
 		return 0, err
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool { return jobs[id] != nil })
 	return eachJob(ids, func(id string) (bool, error) {
-		n, err := t.closeDeleted(ctx, id, byJob[id])
+		n, err := r.closeDeleted(ctx, id, byJob[id])
 		return n > 0, err
 	})
 }
@@ -291,21 +291,21 @@ const oldFire = time.Minute
 
 // sweepFires gives up live fires of which no run is live, and counts those anew
 // of which fewer are than they say (engine rule 16).
-func (t *TaskManager) sweepFires(ctx context.Context) (int, error) {
-	fires, err := t.Plans.LiveFires(ctx, t.swept.fire, t.StoreClock.Now().Add(-oldFire), sweepLimit)
+func (r *Repairer) sweepFires(ctx context.Context) (int, error) {
+	fires, err := r.Plans.LiveFires(ctx, r.swept.fire, r.StoreClock.Now().Add(-oldFire), sweepLimit)
 	if err != nil {
 		return 0, err
 	}
-	if t.swept.fire = (entity.LiveFire{}); len(fires) == sweepLimit {
-		t.swept.fire = fires[len(fires)-1]
+	if r.swept.fire = (entity.LiveFire{}); len(fires) == sweepLimit {
+		r.swept.fire = fires[len(fires)-1]
 	}
 	touched := 0
 	var errs []error
 	for _, f := range fires {
-		rows, err := t.Plans.RowsOf(ctx, f)
+		rows, err := r.Plans.RowsOf(ctx, f)
 		if err == nil && rows < f.Remaining {
-			_, err = t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) (err error) {
-				*effect, err = t.Places.Recount(ctx, tx, t.StoreClock.Now(), f)
+			_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) (err error) {
+				*effect, err = r.Places.Recount(ctx, tx, r.StoreClock.Now(), f)
 				return err
 			})
 			touched++

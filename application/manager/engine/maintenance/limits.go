@@ -1,4 +1,4 @@
-package running
+package maintenance
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 
 // makeWait lets delayed runs whose moment has come wait for a place in their
 // group, but for those that somebody else has locked, or their jobs.
-func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, now time.Time) error {
+func (r *Repairer) makeWait(ctx context.Context, rows []*entity.Execution, now time.Time) error {
 	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
 		ids[i], jobIDs[i] = row.ID, row.JobID
 	}
 	slices.Sort(ids)
 	var effect admission.Effect
-	err := t.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
-		jobs, locked, err := t.Places.TryLock(ctx, tx, jobIDs)
+	err := r.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
+		jobs, locked, err := r.Places.TryLock(ctx, tx, jobIDs)
 		if err != nil {
 			return err
 		}
@@ -31,13 +31,13 @@ func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, no
 			return err
 		}
 		held = slices.DeleteFunc(held, func(row *entity.Execution) bool { return slices.Contains(locked, row.JobID) })
-		effect, err = t.Places.Due(ctx, tx, now, jobs, held)
+		effect, err = r.Places.Due(ctx, tx, now, jobs, held)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	t.Notice(effect)
+	r.Commits.AfterCommit(effect)
 	return nil
 }
 
@@ -45,10 +45,10 @@ func (t *TaskManager) makeWait(ctx context.Context, rows []*entity.Execution, no
 // groups: places whose fire is over, and free places for which fires wait. What
 // cannot be repaired does not hold up the others: the next look goes on behind it.
 // It returns how many of either it found, and is never called twice at once.
-func (t *TaskManager) SweepLimits(ctx context.Context) (int, error) {
+func (r *Repairer) SweepLimits(ctx context.Context) (int, error) {
 	found := 0
 	var errs []error
-	for _, part := range []func(ctx context.Context) (int, error){t.sweepGroupPlaces, t.sweepRoomyGroups} {
+	for _, part := range []func(ctx context.Context) (int, error){r.sweepGroupPlaces, r.sweepRoomyGroups} {
 		n, err := part(ctx)
 		found += n
 		if errs = append(errs, err); err != nil && endsSweep(err) {
@@ -59,19 +59,19 @@ func (t *TaskManager) SweepLimits(ctx context.Context) (int, error) {
 }
 
 // sweepGroupPlaces gives up places whose fire is over.
-func (t *TaskManager) sweepGroupPlaces(ctx context.Context) (int, error) {
-	places, err := t.Plans.EmptyPlaces(ctx, t.sweptPlace, sweepLimit)
+func (r *Repairer) sweepGroupPlaces(ctx context.Context) (int, error) {
+	places, err := r.Plans.EmptyPlaces(ctx, r.sweptPlace, sweepLimit)
 	if err != nil {
 		return 0, err
 	}
-	if t.sweptPlace = (entity.GroupPlace{}); len(places) == sweepLimit {
-		t.sweptPlace = places[len(places)-1]
+	if r.sweptPlace = (entity.GroupPlace{}); len(places) == sweepLimit {
+		r.sweptPlace = places[len(places)-1]
 	}
 	found := 0
 	var errs []error
 	for _, place := range places {
-		helped, err := t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
-			return t.empty(ctx, tx, place, effect)
+		helped, err := r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
+			return r.empty(ctx, tx, place, effect)
 		})
 		if helped {
 			found++
@@ -88,15 +88,15 @@ func (t *TaskManager) sweepGroupPlaces(ctx context.Context) (int, error) {
 }
 
 // sweepRoomyGroups gives free places of groups to the fires that wait for them.
-func (t *TaskManager) sweepRoomyGroups(ctx context.Context) (int, error) {
-	groups, err := t.Plans.RoomyGroups(ctx)
+func (r *Repairer) sweepRoomyGroups(ctx context.Context) (int, error) {
+	groups, err := r.Plans.RoomyGroups(ctx)
 	if err != nil {
 		return 0, err
 	}
 	found := 0
 	var errs []error
 	for _, group := range groups {
-		helped, err := t.openGroup(ctx, group)
+		helped, err := r.openGroup(ctx, group)
 		if helped {
 			found++
 		}
@@ -112,23 +112,23 @@ func (t *TaskManager) sweepRoomyGroups(ctx context.Context) (int, error) {
 }
 
 // openGroup gives the free places of a group to the fires that wait for them.
-func (t *TaskManager) openGroup(ctx context.Context, group string) (helped bool, err error) {
+func (r *Repairer) openGroup(ctx context.Context, group string) (helped bool, err error) {
 	lo, hi := entity.GroupQueue(group).Range()
-	first, err := t.Claims.First(ctx, lo, hi)
+	first, err := r.Claims.First(ctx, lo, hi)
 	if err != nil || first == "" {
 		return false, err
 	}
-	return t.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
-		if _, err := t.Places.Lock(ctx, tx, nil, group); err != nil {
+	return r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
+		if _, err := r.Places.Lock(ctx, tx, nil, group); err != nil {
 			return err
 		}
-		return t.Places.Open(ctx, tx, t.StoreClock.Now(), effect, group)
+		return r.Places.Open(ctx, tx, r.StoreClock.Now(), effect, group)
 	})
 }
 
 // empty gives up the place of a fire that is over, unless it is not.
-func (t *TaskManager) empty(ctx context.Context, tx repository.Tx, place entity.GroupPlace, effect *admission.Effect) error {
-	jobs, err := t.Places.Lock(ctx, tx, []string{place.JobID}, place.Group)
+func (r *Repairer) empty(ctx context.Context, tx repository.Tx, place entity.GroupPlace, effect *admission.Effect) error {
+	jobs, err := r.Places.Lock(ctx, tx, []string{place.JobID}, place.Group)
 	if err != nil {
 		return err
 	}
@@ -143,13 +143,13 @@ func (t *TaskManager) empty(ctx context.Context, tx repository.Tx, place entity.
 	if err := tx.LiveFires.Delete(ctx, fire); err != nil {
 		return err
 	}
-	now := t.StoreClock.Now()
+	now := r.StoreClock.Now()
 	if job := jobs[place.JobID]; job != nil {
-		promoted, _, err := t.Places.Promote(ctx, tx, now, job)
+		promoted, _, err := r.Places.Promote(ctx, tx, now, job)
 		if err != nil {
 			return err
 		}
 		effect.Add(promoted)
 	}
-	return t.Places.Open(ctx, tx, now, effect, place.Group)
+	return r.Places.Open(ctx, tx, now, effect, place.Group)
 }

@@ -1,0 +1,32 @@
+package admission
+
+import "sync"
+
+// Commits tells those who act on it what each committed transaction did. Who acts
+// says so when it is made, so that nobody needs to know the others. Safe for
+// concurrent use.
+type Commits struct {
+	mu      sync.RWMutex
+	actions []func(Effect)
+}
+
+// NewCommits tells nobody yet.
+func NewCommits() *Commits { return &Commits{} }
+
+// OnCommit calls act after each commit from then on. act must not wait for the
+// store.
+func (c *Commits) OnCommit(act func(Effect)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.actions = append(c.actions, act)
+}
+
+// AfterCommit tells what a transaction did that was just committed.
+func (c *Commits) AfterCommit(e Effect) {
+	c.mu.RLock()
+	actions := c.actions
+	c.mu.RUnlock()
+	for _, act := range actions {
+		act(e)
+	}
+}

@@ -1,0 +1,83 @@
+package maintenance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// SweepDeadlines ends waiting runs whose start deadline has passed (engine rule
+// 17): those for which there was no node as SKIPPED(NO_NODE), the others as
+// SKIPPED(DEADLINE); as FAILED where it was a retry. A look takes a page, and the
+// next one goes past what stayed of it, so that what cannot be ended hides none of
+// the others. It returns how many it ended, and is never called twice at once.
+func (r *Repairer) SweepDeadlines(ctx context.Context) (int, error) {
+	now := r.StoreClock.Now()
+	closed := 0
+	var errs []error
+	// What runs stands between them and may be past its deadline for long.
+	for _, waiting := range entity.WaitingSpans() {
+		q := repository.ClaimRange{Lo: waiting.Lo, Hi: waiting.Hi, Limit: sweepLimit, DeadlineBefore: now}
+		if last := r.stayed[waiting]; last != nil {
+			q.After(last)
+		}
+		rows, err := r.Claims.Range(ctx, q)
+		if err != nil {
+			return closed, errors.Join(append(errs, err)...)
+		}
+		before := closed
+		// Runs without a node stand behind all others.
+		first := slices.IndexFunc(rows, unplaced)
+		if first < 0 {
+			first = len(rows)
+		}
+		for reason, part := range map[entity.Reason][]*entity.Execution{
+			entity.ReasonDeadline: rows[:first], entity.ReasonNoNode: rows[first:],
+		} {
+			err := batch.Bisect(part, func(part []*entity.Execution) error {
+				n, err := r.skipLate(ctx, part, reason)
+				closed += n
+				return err
+			}, func(row *entity.Execution, err error) error {
+				return fmt.Errorf("end run %s past its start deadline: %w", row.ID, err)
+			})
+			if errs = append(errs, err); err != nil && endsSweep(err) {
+				return closed, errors.Join(errs...)
+			}
+		}
+		if len(rows) < sweepLimit {
+			delete(r.stayed, waiting) // from the first again
+		} else if closed-before < len(rows) {
+			r.stayed[waiting] = rows[len(rows)-1]
+		}
+	}
+	return closed, errors.Join(errs...)
+}
+
+func unplaced(row *entity.Execution) bool { return row.Claim.Queue().Unplaced() }
+
+func (r *Repairer) skipLate(ctx context.Context, rows []*entity.Execution, reason entity.Reason) (int, error) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	closer := Closer{Store: r.Store, Places: r.Places, Jobs: r.Jobs, Clock: r.StoreClock}
+	skip := func(row *entity.Execution, now time.Time) error { return row.Skip(reason, now) }
+	closed, effect, err := closer.CloseWaiting(ctx, repository.LaneComplete, rows, skip,
+		func(e *entity.Execution, now time.Time) bool {
+			return !e.StartDeadline.IsZero() && e.StartDeadline.Before(now) && unplaced(e) == (reason == entity.ReasonNoNode)
+		})
+	if err != nil {
+		return 0, err
+	}
+	r.Commits.AfterCommit(effect)
+	for _, row := range closed {
+		r.Metrics.Ended(row.Status, row.Reason, 0, false)
+	}
+	return len(closed), nil
+}

@@ -1,0 +1,54 @@
+package maintenance
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// Jobs gives current definitions.
+type Jobs interface {
+	// Load returns those that exist, in their current version, by id.
+	Load(ctx context.Context, ids []string) (map[string]*entity.Job, error)
+}
+
+// EndMetrics counts the runs that end without running. Implementations are safe
+// for concurrent use.
+type EndMetrics interface {
+	Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool)
+}
+
+// RepairDeps are the parts a Repairer works with.
+type RepairDeps struct {
+	Store      repository.Store
+	Claims     repository.ClaimReader
+	Plans      repository.JobPlanReader
+	Jobs       Jobs
+	Places     *admission.Places
+	Commits    *admission.Commits
+	StoreClock StoreClock
+	Metrics    EndMetrics
+}
+
+// Repairer brings what the store holds of waiting runs in line with their jobs:
+// it lets scheduled runs start, ends those whose start deadline has passed, and
+// repairs slots that a lost transaction left behind. One node at a time sweeps;
+// PromoteScheduled may run on all of them.
+type Repairer struct {
+	RepairDeps
+	// swept is where the sweep of the places goes on.
+	swept placesSweep
+	// stayed is, of each span, the last row of the page that the latest look of
+	// SweepDeadlines could not end as a whole. It belongs to that task.
+	stayed map[entity.ClaimSpan]*entity.Execution
+	// sweptPlace is where the next look of SweepLimits goes on, and that task's.
+	sweptPlace entity.GroupPlace
+}
+
+// NewRepairer returns one that has looked at nothing yet.
+func NewRepairer(deps RepairDeps) *Repairer {
+	return &Repairer{RepairDeps: deps, stayed: map[entity.ClaimSpan]*entity.Execution{}}
+}

@@ -1,0 +1,103 @@
+package maintenance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// sweepLimit bounds the rows of one sweep's transaction.
+const sweepLimit = 500
+
+// PromoteScheduled makes the parked runs ready whose moment has come, and returns when
+// the next one comes; zero when none is parked. What fails, or is locked by
+// somebody else, holds up none of the others.
+func (r *Repairer) PromoteScheduled(ctx context.Context) (next time.Time, err error) {
+	now := r.StoreClock.Now()
+	parked, end := entity.ParkedSpan(), entity.ParkedKey(now.Add(time.Millisecond))
+	var errs []error
+	for q := (repository.ClaimRange{Lo: parked.Lo, Hi: end, Limit: sweepLimit}); ; {
+		rows, err := r.Claims.Range(ctx, q)
+		if err != nil {
+			return time.Time{}, errors.Join(append(errs, err)...)
+		}
+		err = r.promote(ctx, rows, now)
+		if errs = append(errs, err); err != nil && endsSweep(err) {
+			return time.Time{}, errors.Join(errs...)
+		}
+		if len(rows) < sweepLimit {
+			break
+		}
+		q.After(rows[len(rows)-1]) // go past what stays
+	}
+	first, err := r.Claims.First(ctx, end, parked.Hi)
+	if err = errors.Join(append(errs, err)...); err != nil {
+		return time.Time{}, err
+	}
+	next, _ = first.ParkedUntil()
+	return next, nil
+}
+
+func (r *Repairer) promote(ctx context.Context, rows []*entity.Execution, now time.Time) error {
+	var delayed, ready []*entity.Execution
+	for _, row := range rows {
+		if row.Claim.Delayed() {
+			delayed = append(delayed, row)
+		} else {
+			ready = append(ready, row)
+		}
+	}
+	errs := make([]error, 2)
+	for i, part := range []struct {
+		rows []*entity.Execution
+		move func(ctx context.Context, rows []*entity.Execution, now time.Time) error
+	}{{ready, r.makeReady}, {delayed, r.makeWait}} {
+		errs[i] = batch.Bisect(part.rows, func(rows []*entity.Execution) error {
+			return part.move(ctx, rows, now)
+		}, func(row *entity.Execution, cause error) error {
+			return fmt.Errorf("let run %s start: %w", row.ID, cause)
+		})
+	}
+	return errors.Join(errs...)
+}
+
+// makeReady sends parked runs to where they are claimed, but for those that
+// somebody else has locked.
+func (r *Repairer) makeReady(ctx context.Context, rows []*entity.Execution, now time.Time) error {
+	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
+	for i, row := range rows {
+		ids[i], jobIDs[i] = row.ID, row.JobID
+	}
+	slices.Sort(ids)
+	jobs, err := r.Jobs.Load(ctx, jobIDs)
+	if err != nil {
+		return err
+	}
+	r.Places.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
+	var effect admission.Effect
+	err = r.Store.Write(ctx, repository.LaneComplete, "unpark", func(ctx context.Context, tx repository.Tx) error {
+		held, err := tx.Executions.TryLock(ctx, ids)
+		if err != nil {
+			return err
+		}
+		_, effect, err = r.Places.Enqueue(ctx, tx, now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
+			until, parked := row.Claim.ParkedUntil()
+			row.UpdateTime = until
+			return until, parked && !row.Claim.Delayed() && !until.After(now)
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.Commits.AfterCommit(effect)
+	return nil
+}

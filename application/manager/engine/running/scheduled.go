@@ -1,0 +1,45 @@
+package running
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/faillog"
+)
+
+// unparkSweep is how often parked runs are looked at although none is known to
+// come due.
+const unparkSweep = 5 * time.Second
+
+// unparkLoop makes parked runs ready when their moment has come.
+func (t *TaskManager) unparkLoop(ctx context.Context) {
+	timer := t.Clock.NewTimer(0)
+	defer timer.Stop()
+	trouble := faillog.New("unpark", t.Clock, t.Logger)
+	var next time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case at := <-t.parked:
+			if !next.IsZero() && !at.Before(next) {
+				continue
+			}
+			next = at
+		case <-timer.C():
+			var err error
+			if next, err = t.Scheduled.PromoteScheduled(ctx); err != nil {
+				next = t.StoreClock.Now().Add(time.Second)
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			trouble.Note(err)
+		}
+		wait := unparkSweep
+		if !next.IsZero() {
+			wait = min(wait, max(next.Sub(t.StoreClock.Now()), 0))
+		}
+		timer.Reset(wait)
+	}
+}
