@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -96,7 +95,7 @@ func (s *JobService) adoptTerms(ctx context.Context, tx repository.Tx, job *enti
 	if err != nil {
 		return effect, false, err
 	}
-	return effect, false, insertEnded(ctx, tx, rows, now)
+	return effect, false, s.insertEnded(ctx, tx, rows, now)
 }
 
 // endHold plans a job again that its group held, in memory, and returns the range
@@ -120,18 +119,14 @@ func (s *JobService) endHold(job *entity.Job, terms repository.GroupTerms, now t
 }
 
 // insertEnded stores rows that are final, with their events.
-func insertEnded(ctx context.Context, tx repository.Tx, rows []*entity.Execution, now time.Time) error {
+func (s *JobService) insertEnded(ctx context.Context, tx repository.Tx, rows []*entity.Execution, now time.Time) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	if err := tx.Executions.Insert(ctx, rows); err != nil {
 		return fmt.Errorf("insert %d ranges: %w", len(rows), err)
 	}
-	events := make([]entity.Event, len(rows))
-	for i, row := range rows {
-		events[i] = event.Final(row, now)
-	}
-	return tx.Records.AddEvents(ctx, events)
+	return s.Places.RecordEnds(ctx, tx, now, rows)
 }
 
 // follow returns the definition as the group that it is put into wants it: bound
@@ -252,7 +247,7 @@ func (f *followers) store(ctx context.Context, tx repository.Tx) error {
 	if len(f.jobs) == 0 {
 		return nil
 	}
-	if err := insertEnded(ctx, tx, f.rows, f.now); err != nil {
+	if err := f.s.insertEnded(ctx, tx, f.rows, f.now); err != nil {
 		return err
 	}
 	if err := tx.Jobs.UpdateStates(ctx, f.jobs); err != nil {

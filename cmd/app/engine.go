@@ -19,6 +19,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/backfill"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/detached"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dispatch"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
@@ -236,7 +237,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	router := dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: view.Nodes, Jobs: jobs, Runs: e.Store.Executions, Self: node,
 	})
-	places := admission.NewPlaces(compiler, fair, jobs, router)
+	places := admission.NewPlaces(compiler, fair, jobs, router, event.NewEnds(event.Outbox{}))
 	parallel := 1
 	if cfg.Store.Driver == config.DriverMySQL {
 		parallel = 2

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -14,7 +13,7 @@ import (
 // pauseBroken pauses a locked FIXED_DELAY job whose schedule does not compile
 // any more, which happens when a time zone leaves the zone data. The fire that
 // cannot follow is recorded with the reason.
-func pauseBroken(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, cause error) error {
+func (p *Places) pauseBroken(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, cause error) error {
 	next := end.Add(time.Duration(job.Schedule.IntervalMs) * time.Millisecond).Truncate(time.Millisecond)
 	message := validation.Text("the job was paused, because its schedule is not valid any more: "+cause.Error(), maxWhy)
 	row := entity.NewInvalid(job, entity.PlannedFire(next, next, entity.TriggerSchedule), end, message)
@@ -35,7 +34,7 @@ func pauseBroken(ctx context.Context, tx repository.Tx, job *entity.Job, end tim
 		return fmt.Errorf("pause job %s: %w", job.ID, err)
 	}
 	*job = *full
-	return tx.Records.AddEvents(ctx, []entity.Event{event.Final(row, end)})
+	return p.RecordEnds(ctx, tx, end, []*entity.Execution{row})
 }
 
 // maxWhy is the longest reason recorded for a job that was paused, in bytes.

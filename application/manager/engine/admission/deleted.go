@@ -48,7 +48,7 @@ func (p *Places) CloseDeleted(ctx context.Context, tx repository.Tx, now time.Ti
 	if e, err = p.Ended(ctx, tx, now, nil, rows); err != nil {
 		return 0, e, err
 	}
-	if err := addClosed(ctx, tx, now, rows); err != nil {
+	if err := p.RecordEnds(ctx, tx, now, rows); err != nil {
 		return 0, e, err
 	}
 	return len(rows), e, p.Open(ctx, tx, now, &e, groups...)

@@ -178,7 +178,7 @@ func (p *Places) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 func (p *Places) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *Effect) error {
 	sched, err := p.schedules.Compile(job.Schedule)
 	if err != nil {
-		return pauseBroken(ctx, tx, job, end, err)
+		return p.pauseBroken(ctx, tx, job, end, err)
 	}
 	next, _ := sched.AfterDelay(end)
 	job.Advance(sched, next)

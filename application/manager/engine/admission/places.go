@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -36,11 +37,18 @@ type Places struct {
 	fair      FairTimes
 	defs      Definitions
 	router    Router
+	ends      *event.Ends
 }
 
 // NewPlaces wires the parts. Without a router every run may start anywhere.
-func NewPlaces(schedules Compiler, fair FairTimes, defs Definitions, router Router) *Places {
-	return &Places{schedules: schedules, fair: fair, defs: defs, router: router}
+func NewPlaces(schedules Compiler, fair FairTimes, defs Definitions, router Router, ends *event.Ends) *Places {
+	return &Places{schedules: schedules, fair: fair, defs: defs, router: router, ends: ends}
+}
+
+// RecordEnds is to be called in each transaction that makes runs final, with all
+// of these, see event.EndObserver.
+func (p *Places) RecordEnds(ctx context.Context, tx repository.Tx, now time.Time, ended []*entity.Execution) error {
+	return p.ends.Record(ctx, tx, now, ended)
 }
 
 // Lock locks the jobs in id order, then the groups of those that are bound by a

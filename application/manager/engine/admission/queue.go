@@ -101,7 +101,7 @@ func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, j
 	if more, err = step(ctx, tx, now, job, &e); err != nil {
 		return e, false, fmt.Errorf("let the queue of job %s move on: %w", job.ID, err)
 	}
-	if err := addClosed(ctx, tx, now, e.Closed); err != nil {
+	if err := p.RecordEnds(ctx, tx, now, e.Closed); err != nil {
 		return e, false, err
 	}
 	return e, more, p.OpenFor(ctx, tx, now, &e, job)

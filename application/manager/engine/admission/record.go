@@ -2,10 +2,8 @@ package admission
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -28,21 +26,5 @@ func (p *Places) Record(ctx context.Context, tx repository.Tx, now time.Time, jo
 	if err := p.OpenFor(ctx, tx, now, &a.Effect, job); err != nil {
 		return err
 	}
-	return addClosed(ctx, tx, now, a.Effect.Closed)
-}
-
-// addClosed adds the events of runs that became final without running (engine
-// rule 24).
-func addClosed(ctx context.Context, tx repository.Tx, now time.Time, closed []*entity.Execution) error {
-	if len(closed) == 0 {
-		return nil
-	}
-	events := make([]entity.Event, len(closed))
-	for i, row := range closed {
-		events[i] = event.Final(row, now)
-	}
-	if err := tx.Records.AddEvents(ctx, events); err != nil {
-		return fmt.Errorf("add %d events: %w", len(events), err)
-	}
-	return nil
+	return p.RecordEnds(ctx, tx, now, a.Effect.Closed)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/detached"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dispatch"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
@@ -56,6 +57,8 @@ type Options struct {
 	Key byte
 	// Linger is running.Config's, by the test's clock.
 	Linger time.Duration
+	// Ends observe the ends of executions, behind the outbox.
+	Ends []event.EndObserver
 	// Clock is shared by the nodes of one test; a new one at Noon when nil.
 	Clock *clocktest.Manual
 }
@@ -133,7 +136,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	fair := fairness.New(0)
 	n.Places = admission.NewPlaces(n.Schedules, fair, n.Jobs, dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Self: n.self,
-	}))
+	}), event.NewEnds(append([]event.EndObserver{event.Outbox{}}, o.Ends...)...))
 	logger := slog.New(slog.DiscardHandler)
 	runner := redact.New(n.Script, n.Vault)
 	keys := Keys(t, o.Key)

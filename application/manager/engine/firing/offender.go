@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -79,11 +78,7 @@ func (m *JobManager) recordBroken(ctx context.Context, job *entity.Job, cause er
 		if err := tx.Executions.Insert(ctx, rows); err != nil {
 			return err
 		}
-		events := make([]entity.Event, len(rows))
-		for i, row := range rows {
-			events[i] = event.Final(row, now)
-		}
-		return tx.Records.AddEvents(ctx, events)
+		return m.Places.RecordEnds(ctx, tx, now, rows)
 	})
 	if err != nil {
 		m.Logger.Error("a broken job could not be paused; the next scan tries again", "job", job.ID, "error", err)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -47,7 +46,7 @@ func (m *JobManager) write(ctx context.Context, tx repository.Tx, items []*item,
 	if err := m.Places.OpenFor(ctx, tx, now, &res.effect, jobsOf(coordinated)...); err != nil {
 		return err
 	}
-	return addEvents(ctx, tx, res, now)
+	return m.Places.RecordEnds(ctx, tx, now, res.ended())
 }
 
 // movePlain checks and advances jobs whose fires need no place, and drops
@@ -163,24 +162,19 @@ func jobsOf(items []*item) []*entity.Job {
 	return jobs
 }
 
-// addEvents writes the outbox rows of everything that is final already.
-func addEvents(ctx context.Context, tx repository.Tx, res *result, now time.Time) error {
-	var events []entity.Event
-	for _, row := range res.rows {
+// ended are the rows of the transaction that are final already: those of fires
+// that do not run, and those that newer fires have ended.
+func (r *result) ended() []*entity.Execution {
+	var ended []*entity.Execution
+	for _, row := range r.rows {
 		if row.Status.Final() {
-			events = append(events, event.Final(row, now))
+			ended = append(ended, row)
 		}
 	}
-	for _, row := range res.effect.Closed {
-		if !slices.Contains(res.rows, row) {
-			events = append(events, event.Final(row, now))
+	for _, row := range r.effect.Closed {
+		if !slices.Contains(r.rows, row) {
+			ended = append(ended, row)
 		}
 	}
-	if len(events) == 0 {
-		return nil
-	}
-	if err := tx.Records.AddEvents(ctx, events); err != nil {
-		return fmt.Errorf("add %d events: %w", len(events), err)
-	}
-	return nil
+	return ended
 }

@@ -112,7 +112,7 @@ func (s Settler) store(ctx context.Context, tx repository.Tx, res *result, now t
 	if err := tx.Executions.Insert(ctx, res.rows); err != nil {
 		return fmt.Errorf("insert %d settled executions: %w", len(res.rows), err)
 	}
-	return addEvents(ctx, tx, res, now)
+	return s.Places.RecordEnds(ctx, tx, now, res.ended())
 }
 
 func (s Settler) settleDue(ctx context.Context, tx repository.Tx, job *entity.Job, sched *schedule.Schedule, at, now time.Time, res *result) (more bool, err error) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -91,12 +90,10 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 	if err := c.judge(ctx, tx, closed); err != nil {
 		return nil, effect, err
 	}
-	events := make([]entity.Event, len(closed))
-	for i, row := range closed {
+	for _, row := range closed {
 		if err := c.end(row, now); err != nil {
 			return nil, effect, err
 		}
-		events[i] = event.Final(row, now)
 	}
 	if err := tx.Executions.Close(ctx, closed); err != nil {
 		return nil, effect, fmt.Errorf("close %d runs: %w", len(closed), err)
@@ -104,7 +101,7 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 	if effect, err = c.Places.Ended(ctx, tx, now, jobs, coordinatedOnly(closed, jobs)); err != nil {
 		return nil, effect, err
 	}
-	return closed, effect, tx.Records.AddEvents(ctx, events)
+	return closed, effect, c.Places.RecordEnds(ctx, tx, now, closed)
 }
 
 // lock locks the jobs and the rows. Where nobody waits for the answer, what

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/retry"
@@ -307,16 +306,15 @@ func (c *completion) givePlacesOn(ctx context.Context, tx repository.Tx, finals 
 	return c.manager.Places.Open(ctx, tx, c.now, &c.effect, c.groups...)
 }
 
-// addRecords writes dead letters and the events of every final state other
-// than SUCCESS (engine rule 24).
+// addRecords writes the dead letters, and what the observers of ends add.
 func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []decided) error {
 	var letters []entity.DeadLetter
-	var events []entity.Event
+	ended := make([]*entity.Execution, 0, len(finals))
 	for _, d := range append(slices.Clip(finals), c.done...) {
-		if !d.row.Status.Final() || d.row.Status == entity.StatusSuccess {
+		if !d.row.Status.Final() {
 			continue
 		}
-		events = append(events, event.Final(d.row, c.now))
+		ended = append(ended, d.row)
 		if d.row.Status == entity.StatusDead {
 			letters = append(letters, entity.DeadLetter{
 				ExecutionID: d.row.ID, JobID: d.row.JobID, Reason: d.row.Reason,
@@ -329,12 +327,7 @@ func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []
 			return fmt.Errorf("add %d dead letters: %w", len(letters), err)
 		}
 	}
-	if len(events) > 0 {
-		if err := tx.Records.AddEvents(ctx, events); err != nil {
-			return fmt.Errorf("add %d events: %w", len(events), err)
-		}
-	}
-	return nil
+	return c.manager.Places.RecordEnds(ctx, tx, c.now, ended)
 }
 
 // addLogs stores the last lines of the runs together with their ends.
