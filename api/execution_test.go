@@ -103,7 +103,7 @@ func TestAWaitingRunSaysForWhatAndWhere(t *testing.T) {
 	}{
 		{entity.NodeQueue("n7", entity.SlotGeneral).Key(5, now), "SLOT", "n7", "n7"},
 		{entity.NodeQueue("n7", entity.SlotCommand).Key(5, now), "SLOT", "n7", "n7"},
-		{entity.ReadyKey(5, now), "SLOT", "", ""},
+		{entity.CommonQueue.Key(5, now), "SLOT", "", ""},
 		{entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, now), "HANDLER", "", ""},
 		{entity.UnplacedQueue(entity.NodeClass{Command: true}, entity.WaitCommand).Key(5, now), "COMMAND", "", ""},
 	} {

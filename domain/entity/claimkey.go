@@ -101,9 +101,6 @@ func WaitingSpans() []ClaimSpan {
 // placeLen is the length of priority and fair time at the end of a key.
 const placeLen = 1 + 12
 
-// ReadyKey is Queue.Key of the common queue.
-func ReadyKey(priority int, fair time.Time) ClaimKey { return CommonQueue.Key(priority, fair) }
-
 // ParkedKey marks a run that may start at that moment and not before.
 func ParkedKey(until time.Time) ClaimKey {
 	return momentKey(claimParked, until)

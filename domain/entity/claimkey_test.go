@@ -17,13 +17,13 @@ func TestReadyKeysOrderByPriorityThenFairTime(t *testing.T) {
 	var inOrder []entity.ClaimKey
 	for priority := 10; priority >= 1; priority-- {
 		for _, fair := range []time.Time{{}, time.UnixMilli(1), start, start.Add(time.Millisecond), start.AddDate(500, 0, 0)} {
-			inOrder = append(inOrder, entity.ReadyKey(priority, fair))
+			inOrder = append(inOrder, entity.CommonQueue.Key(priority, fair))
 		}
 	}
 	require.True(t, slices.IsSorted(inOrder), "%v", inOrder)
 	require.Len(t, slices.Compact(inOrder), 50)
-	require.Equal(t, entity.ReadyKey(10, start), entity.ReadyKey(99, start), "what is out of range counts as the bound")
-	require.Equal(t, entity.ReadyKey(1, start), entity.ReadyKey(-3, start))
+	require.Equal(t, entity.CommonQueue.Key(10, start), entity.CommonQueue.Key(99, start), "what is out of range counts as the bound")
+	require.Equal(t, entity.CommonQueue.Key(1, start), entity.CommonQueue.Key(-3, start))
 }
 
 func TestClaimKeysOrderLikeTheirMoments(t *testing.T) {
@@ -32,11 +32,11 @@ func TestClaimKeysOrderLikeTheirMoments(t *testing.T) {
 		a, b := moment.Draw(t, "a"), moment.Draw(t, "b")
 		x, y := time.UnixMilli(a), time.UnixMilli(b)
 		priority := rapid.IntRange(1, 10).Draw(t, "priority")
-		require.Equal(t, a < b, entity.ReadyKey(priority, x) < entity.ReadyKey(priority, y))
+		require.Equal(t, a < b, entity.CommonQueue.Key(priority, x) < entity.CommonQueue.Key(priority, y))
 		require.Equal(t, a < b, entity.ParkedKey(x) < entity.ParkedKey(y))
 		require.Equal(t, a < b, entity.QueuedKey("job", a) < entity.QueuedKey("job", b))
 		if priority > 1 {
-			require.Less(t, entity.ReadyKey(priority, x), entity.ReadyKey(priority-1, y))
+			require.Less(t, entity.CommonQueue.Key(priority, x), entity.CommonQueue.Key(priority-1, y))
 		}
 		back, ok := entity.ParkedKey(x).ParkedUntil()
 		require.True(t, ok)
@@ -45,7 +45,7 @@ func TestClaimKeysOrderLikeTheirMoments(t *testing.T) {
 }
 
 func TestKindsOfClaimKeys(t *testing.T) {
-	ready, parked := entity.ReadyKey(5, start), entity.ParkedKey(start)
+	ready, parked := entity.CommonQueue.Key(5, start), entity.ParkedKey(start)
 	queued, running := entity.QueuedKey("job", 7), entity.RunningKey("node")
 	for _, c := range []struct {
 		key                   entity.ClaimKey
@@ -78,7 +78,7 @@ func TestKeysOfGroupsWithALimit(t *testing.T) {
 	waits := entity.GroupQueue("billing").Key(7, at)
 	require.True(t, waits.Grouped() && !waits.Ready() && !waits.Queued())
 	require.Empty(t, waits.Queue(), "nobody takes from it")
-	require.Equal(t, entity.ReadyKey(7, at), waits.In(entity.CommonQueue), "priority and fair time are kept")
+	require.Equal(t, entity.CommonQueue.Key(7, at), waits.In(entity.CommonQueue), "priority and fair time are kept")
 	require.NotEqual(t, waits, entity.GroupQueue("Billing").Key(7, at))
 	require.LessOrEqual(t, len(waits), 64)
 	require.True(t, entity.GroupedSpan().Of(waits))
@@ -87,7 +87,7 @@ func TestKeysOfGroupsWithALimit(t *testing.T) {
 func TestAKeyTellsWhatTheRunWaitsFor(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for key, want := range map[entity.ClaimKey]entity.Wait{
-		"": "", entity.RunningKey("n1"): "", entity.ReadyKey(5, at): entity.WaitSlot, entity.NodeQueue("n1", entity.SlotGeneral).Key(5, at): entity.WaitSlot,
+		"": "", entity.RunningKey("n1"): "", entity.CommonQueue.Key(5, at): entity.WaitSlot, entity.NodeQueue("n1", entity.SlotGeneral).Key(5, at): entity.WaitSlot,
 		entity.UnplacedQueue(entity.NodeClass{}, entity.WaitNode).Key(5, at):                     entity.WaitNode,
 		entity.UnplacedQueue(entity.NodeClass{Command: true}, entity.WaitCommand).Key(5, at):     entity.WaitCommand,
 		entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, at): entity.WaitHandler,
@@ -142,7 +142,7 @@ func TestAKeyTellsOnWhomTheRunWaits(t *testing.T) {
 	for _, kind := range entity.SlotKinds() {
 		require.Equal(t, "n-1", entity.NodeQueue("n-1", kind).Key(5, start).WaitsOn())
 	}
-	for _, key := range []entity.ClaimKey{"", entity.ReadyKey(5, start), entity.RunningKey("n"), entity.ParkedKey(start), entity.ClassQueue(entity.NodeClass{Command: true}).Key(5, start)} {
+	for _, key := range []entity.ClaimKey{"", entity.CommonQueue.Key(5, start), entity.RunningKey("n"), entity.ParkedKey(start), entity.ClassQueue(entity.NodeClass{Command: true}).Key(5, start)} {
 		require.Empty(t, key.WaitsOn(), key)
 	}
 }

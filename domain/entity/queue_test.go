@@ -41,7 +41,7 @@ func TestWhatAQueueIsOf(t *testing.T) {
 		fair, ok := key.FairTime()
 		require.True(t, ok)
 		require.Equal(t, start, fair)
-		require.Equal(t, entity.ReadyKey(7, start), key.In(entity.CommonQueue), "the place is kept")
+		require.Equal(t, entity.CommonQueue.Key(7, start), key.In(entity.CommonQueue), "the place is kept")
 	}
 	for _, k := range []entity.ClaimKey{"", "W", "W*", entity.ParkedKey(start), entity.QueuedKey("job", 1), entity.RunningKey("node-1-that-is-long-enough")} {
 		require.Empty(t, k.Queue(), k)

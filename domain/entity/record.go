@@ -93,8 +93,6 @@ type Event struct {
 const (
 	TopicExecutions = "scheduler.executions"
 	TopicJobs       = "scheduler.jobs"
-	TopicAlerts     = "scheduler.alerts"
-	TopicMetrics    = "scheduler.metrics"
 )
 
 // User may sign in. PasswordHash is an argon2id string.

@@ -34,7 +34,7 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 		e.RetryOf, e.RootID = h.run(1).ID, h.run(2).ID
 		runs = append(runs, e)
 	}
-	runs[0].Claim = entity.ReadyKey(5, at)
+	runs[0].Claim = entity.CommonQueue.Key(5, at)
 	runs[1].Claim, runs[1].NodeID = entity.RunningKey("node-lost"), "node-lost"
 	job := h.job(3000)
 	job.Name, job.Description, job.Labels, job.Group, job.Owner = rocket, strings.Repeat("🚀", 500), map[string]string{"k": rocket}, "Gruppe 零", "wir"

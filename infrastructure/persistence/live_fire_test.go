@@ -35,7 +35,7 @@ func longQueue(t *testing.T, s *persistence.Store, jobID string, fires int) []en
 				Status: entity.StatusWaiting, Claim: entity.QueuedKey(jobID, f.Seq), JobVersion: 1, CreateTime: made, UpdateTime: made,
 			}
 			if f.Active {
-				row.Claim = entity.ReadyKey(5, made)
+				row.Claim = entity.CommonQueue.Key(5, made)
 			}
 			live, rows = append(live, f), append(rows, row)
 		}

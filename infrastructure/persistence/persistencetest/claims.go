@@ -25,7 +25,7 @@ func testClaims(t *testing.T, open Opener) {
 // ready is a waiting run of some priority and fair time.
 func ready(n, priority int, fair time.Time) *entity.Execution {
 	e := runOf(jobID(n), noon)
-	e.Priority, e.Claim = priority, entity.ReadyKey(priority, fair)
+	e.Priority, e.Claim = priority, entity.CommonQueue.Key(priority, fair)
 	return e
 }
 

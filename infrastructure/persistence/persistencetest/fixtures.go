@@ -41,7 +41,7 @@ func runOf(job string, at time.Time) *entity.Execution {
 	return &entity.Execution{
 		ID: identity.ExecutionID(at, job, key, 0), JobID: job, FireKey: key, ScheduledTime: at, DueTime: at,
 		Trigger: entity.TriggerSchedule, ShardTotal: 1, JobVersion: 1, Priority: 5,
-		Status: entity.StatusWaiting, Claim: entity.ReadyKey(5, at), CreateTime: at, UpdateTime: at,
+		Status: entity.StatusWaiting, Claim: entity.CommonQueue.Key(5, at), CreateTime: at, UpdateTime: at,
 	}
 }
 

@@ -261,9 +261,9 @@ func TestTheSweepOfDeadlinesLooksAtAllInTurn(t *testing.T) {
 	good := n.Add(t, enginetest.Job("good", func(j *entity.Job) { j.StartDeadlineSec = 10 }))
 	rows := append(manyRuns(t, n, broken.ID, 501), manyRuns(t, n, good.ID, 501)...)
 	for i, row := range rows {
-		row.Claim = entity.ReadyKey(5, at(0))
+		row.Claim = entity.CommonQueue.Key(5, at(0))
 		if i > 501 {
-			row.Claim = entity.ReadyKey(5, at(time.Second))
+			row.Claim = entity.CommonQueue.Key(5, at(time.Second))
 		}
 	}
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Requeue(ctx, rows) })

@@ -41,7 +41,7 @@ func TestParkedRunsBecomeReadyInTime(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, at(time.Minute), next)
 	ready := n.Row(t, early.ID)
-	require.Equal(t, entity.ReadyKey(7, at(time.Second)), ready.Claim)
+	require.Equal(t, entity.CommonQueue.Key(7, at(time.Second)), ready.Claim)
 	require.Equal(t, at(time.Second), ready.UpdateTime, "from now on it is late")
 	require.Equal(t, late, n.Row(t, late.ID))
 	n.Clock.Advance(time.Hour)
@@ -76,7 +76,7 @@ func TestManyParkedRunsBecomeReady(t *testing.T) {
 // Rule 17: a run waits no longer than its start deadline, wherever it waits.
 func TestARunPastItsStartDeadlineIsSkipped(t *testing.T) {
 	for name, claim := range map[string]func(jobID string) entity.ClaimKey{
-		"ready":  func(string) entity.ClaimKey { return entity.ReadyKey(5, at(0)) },
+		"ready":  func(string) entity.ClaimKey { return entity.CommonQueue.Key(5, at(0)) },
 		"parked": func(string) entity.ClaimKey { return entity.ParkedKey(at(time.Hour)) },
 		"queued": func(jobID string) entity.ClaimKey { return entity.QueuedKey(jobID, 3) },
 	} {

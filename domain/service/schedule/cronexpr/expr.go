@@ -69,14 +69,12 @@ type Expr struct {
 	// firstOfDay is the earliest second of a day on which the expression fires.
 	firstOfDay int64
 	everyHour  bool
-	runsOn     bool
+	// runsOn is true for an expression whose hour, minute or second field is "*" or
+	// stepped. It keeps its rhythm in real time when clocks are put back, so it fires
+	// through the repeated hour. Any other names times of the day and fires once for
+	// each.
+	runsOn bool
 }
-
-// RunsOn reports whether the expression is interval-like: its hour, minute or
-// second field is "*" or stepped. Such an expression keeps its rhythm in real
-// time when the clocks are put back, so it fires through the repeated hour;
-// any other names fixed times of the day and fires once for each.
-func (e *Expr) RunsOn() bool { return e.runsOn }
 
 // Seconds is the set of seconds, bits 0–59, on which the expression fires in
 // every minute that it names. Where clocks are put forward, Next may return
