@@ -13,8 +13,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 )
 
-// Check tries what a start would: the keys of secrets, the certificate, the user
-// and the interpreters of commands. It makes nothing. The error is of type
+// Check checks what a start needs: the keys of secrets, the certificate, the user and
+// the interpreters of commands. It creates nothing. The error is of type
 // config.Problems; notes are for people.
 func Check(cfg config.Config) (notes []string, err error) {
 	var problems config.Problems
@@ -55,9 +55,9 @@ func checkKeys(cfg config.Config) error {
 	return err
 }
 
-// Effective is the configuration as a start would use it on this machine: it
-// knows whether commands can run, and which interpreters are installed. The
-// error is of the user that commands shall run as; notes are for people.
+// Effective returns the configuration that a start would use on this machine: whether
+// commands can run, and which interpreters are installed. The error is about the user
+// of commands; notes are for people.
 func Effective(cfg config.Config) (effective config.Config, notes []string, err error) {
 	settings := &cfg.Executor.Command
 	if !settings.Enabled {

@@ -23,9 +23,9 @@ import (
 // the helper of its commands.
 const HelperCommand = "command-helper"
 
-// commandLease is how long a helper and its node believe in each other. In a
-// cluster that is as long as the node may work without a beat: the commands of a
-// node that froze end before others may begin their runs anew.
+// commandLease is how long a helper runs commands without contact to its node. In a
+// cluster that is as long as a node may work without a beat: the commands of a frozen
+// node end before other nodes may repeat their runs.
 func commandLease(cfg config.Config) time.Duration {
 	if cfg.Profile != config.ProfileCluster {
 		return 10 * time.Second
@@ -34,7 +34,7 @@ func commandLease(cfg config.Config) time.Duration {
 	return min(timing.Lease-timing.Margin(), 10*time.Second)
 }
 
-// commands are what runs commands on this node.
+// commands holds the parts that run commands on this node.
 type commands struct {
 	executor *command.Executor
 	launcher *supervise.Launcher
@@ -43,12 +43,12 @@ type commands struct {
 	slots    int
 }
 
-// errNoFolders ends the wiring of commands that would have nowhere to work.
+// errNoFolders means that commands have no folder to work in.
 type errNoFolders struct{ error }
 
-// newCommands makes them where the configuration allows. It returns nil, and
-// tells why, where a server that runs as root was not told which user to use.
-// The error is errNoFolders where the node can do everything else.
+// newCommands makes them where the configuration allows. It returns nil and logs the
+// reason where a server runs as root without executor.command.user. The error is
+// errNoFolders where the node can do everything else.
 func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*commands, error) {
 	settings := cfg.Executor.Command
 	if !settings.Enabled {
@@ -88,9 +88,9 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 	}, nil
 }
 
-// nameOnMachine tells the processes and folders of this node from those of a
-// node of another installation that has the same id: by its data folder, which
-// one process at a time works in, and which a later life of the node has again.
+// nameOnMachine separates the processes and folders of this node from those of another
+// installation with the same node id. It uses the data folder: only one process at a
+// time uses it, and a restarted node has the same one.
 func nameOnMachine(cfg config.Config) (string, error) {
 	data, err := filepath.Abs(cfg.DataDir)
 	if err != nil {
@@ -100,8 +100,8 @@ func nameOnMachine(cfg config.Config) (string, error) {
 	return cfg.Node.ID + "." + hex.EncodeToString(sum[:4]), nil
 }
 
-// openFolders opens the place for the folders of runs. Another user cannot
-// enter the data folder, which is the server's alone.
+// openFolders opens the area for the folders of runs. Another user cannot enter the
+// data folder, which belongs to the server alone.
 func openFolders(cfg config.Config, account command.Account, name string) (*workfolder.Area, error) {
 	if account.Change {
 		return workfolder.Open(os.TempDir(), "platform-scheduler-"+name+"-", account.Owner())
@@ -113,20 +113,20 @@ func openFolders(cfg config.Config, account command.Account, name string) (*work
 	return workfolder.Open(base, "", account.Owner())
 }
 
-// isolation is what holds for the commands of this node.
+// isolation returns what isolates the commands of this node.
 func (c *commands) isolation() metrics.Isolation {
 	ending, memory, processes := c.launcher.Holds()
 	return metrics.Isolation{User: c.account.Name, Ending: ending, Memory: memory, Processes: processes}
 }
 
-// prepare ends what a former life of this node left running. It is called when
-// the node's id is surely this process's.
+// prepare ends the commands that a former process of this node left. The caller owns
+// the node's id already.
 func (c *commands) prepare(logger *slog.Logger) {
 	if n := c.launcher.Sweep(); n > 0 {
-		logger.Warn("commands of a former life of this node were ended", "processes", n)
+		logger.Warn("this node ended commands that its former process left", "processes", n)
 	}
 	if err := c.folders.Clear(); err != nil {
-		logger.Warn("what commands of a former life of this node left could not be removed", "error", err)
+		logger.Warn("this node could not remove the folders that its former process left", "error", err)
 	}
 }
 
@@ -134,7 +134,7 @@ func (c *commands) close() error {
 	return errors.Join(c.launcher.Close(), c.folders.Close())
 }
 
-// showIsolation tells people what holds for the commands of this node.
+// showIsolation logs what isolates the commands of this node.
 func (e *Engine) showIsolation(p Processes) {
 	i, ok := p.Isolation()
 	if !ok {

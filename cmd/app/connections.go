@@ -12,19 +12,19 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/connlimit"
 )
 
-// The bounds of connections that the configuration leaves open.
+// The default bounds of connections.
 const (
 	// mostConnections is enough for one node, at some 20 KiB each.
 	mostConnections = 10_000
-	// shareOfFiles is which part of the files that the process may open are for
-	// connections: the rest is for the store, for calls and for commands.
+	// shareOfFiles is the divisor of the open files of the process that connections may
+	// use: the store, calls and commands use the rest.
 	shareOfFiles = 2
-	// shareOfAddress is which part of the connections one address may hold.
+	// shareOfAddress is the divisor of the connections that one address may hold.
 	shareOfAddress  = 4
 	leastOfAddress  = 16
 	peerConnections = 128
-	// strangerIdle is how long a connection may lie idle that nobody has signed
-	// in on; others may as long as the server lets them.
+	// strangerIdle is how long a connection without a signed-in caller may be idle; other
+	// connections may be idle as long as the server allows.
 	strangerIdle = 15 * time.Second
 )
 
@@ -47,7 +47,7 @@ func (s *Server) limitConnections(cfg config.Server, l net.Listener, c clock.Clo
 	return connlimit.New(l, limits, c), nil
 }
 
-// connectionLimits are the numbers of the configuration, or those that fit the
+// connectionLimits returns the limits of the configuration, or defaults that fit the
 // process.
 func connectionLimits(cfg config.Server) connlimit.Limits {
 	l := connlimit.Limits{Total: cfg.MaxConnections, PerAddress: cfg.MaxConnectionsPerAddress}
@@ -63,7 +63,7 @@ func connectionLimits(cfg config.Server) connlimit.Limits {
 	return l
 }
 
-// networks reads addresses and networks.
+// networks parses addresses and networks.
 func networks(texts []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, text := range texts {
@@ -98,7 +98,7 @@ func (s *Server) isNode(a netip.Addr) bool {
 	return false
 }
 
-// signedIn is told of each request whose caller is signed in.
+// signedIn marks the connection of a request whose caller is signed in.
 func signedIn(ctx context.Context) {
 	if c := connlimit.Of(ctx); c != nil {
 		c.SignedIn()

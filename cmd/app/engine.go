@@ -1,5 +1,5 @@
-// Package app is the composition root: it wires the parts of a node, on pages
-// that read from top to bottom, and starts and stops them.
+// Package app is the composition root: it wires the parts of a node, and starts and
+// stops them.
 package app
 
 import (

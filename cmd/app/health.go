@@ -32,8 +32,8 @@ func (e *Engine) parts() []service.Part {
 	}
 }
 
-// commandTrouble says that commands are off though they should be on, or are on
-// and within reach of too many.
+// commandTrouble reports that commands are off although they should be on, or that too
+// many users can reach them.
 func (e *Engine) commandTrouble() (reason string, blocks bool) {
 	if e.processes != nil && e.processes.Off() != "" {
 		return e.processes.Off(), false
@@ -44,7 +44,7 @@ func (e *Engine) commandTrouble() (reason string, blocks bool) {
 	return "", false
 }
 
-// trouble says that Redis is away; a node without one misses nothing.
+// trouble reports that Redis is away; a node without Redis needs none.
 func (c *cluster) trouble() (reason string, blocks bool) {
 	if c == nil {
 		return "", false
@@ -55,15 +55,15 @@ func (c *cluster) trouble() (reason string, blocks bool) {
 	return "Redis does not serve: hints and partition leases are off, and work of other nodes is found by the sweeps, up to a second later", false
 }
 
-// lockedJobs says that due jobs do not fire; which ones, the log says.
+// lockedJobs reports that due jobs do not fire; the log names them.
 func (e *Engine) lockedJobs() (reason string, blocks bool) {
 	if _, count := e.Planner.LockedLong(); count > 0 {
-		reason = fmt.Sprintf("%d due jobs do not fire, because somebody else has locked their rows in the store; the log names them", count)
+		reason = fmt.Sprintf("%d due jobs do not fire, because another client of the store has locked their rows; the log names them", count)
 	}
 	return reason, false
 }
 
-// unreadableRows says that something is passed over; what, the log says.
+// unreadableRows reports that the node skips rows of the store; the log names them.
 func (e *Engine) unreadableRows() (reason string, blocks bool) {
 	rows := e.Store.Unreadable()
 	if len(rows) == 0 {
@@ -77,7 +77,7 @@ func (e *Engine) unreadableRows() (reason string, blocks bool) {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		parts = append(parts, fmt.Sprintf("%s: %d", kind, kinds[kind]))
 	}
-	return "rows of the store that cannot be read are passed over (" + strings.Join(parts, ", ") + "); the log names them", false
+	return "the node skips rows of the store that it cannot read (" + strings.Join(parts, ", ") + "); the log names them", false
 }
 
 func (e *Engine) skew() (reason string, blocks bool) {
@@ -96,7 +96,7 @@ func (e *Engine) Degraded(ctx context.Context) []service.Trouble {
 	return found
 }
 
-// degraded are the parts that are known to be in trouble, for metrics.
+// degraded returns the parts with known trouble, for metrics.
 func (e *Engine) degraded() []string {
 	var names []string
 	if e.Member.Away() {

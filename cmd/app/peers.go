@@ -10,7 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// peers finds the nodes that hold runs. It implements controller.Peers.
+// peers finds the nodes that run executions. It implements controller.Peers.
 type peers struct {
 	e         *Engine
 	scheme    string

@@ -39,7 +39,7 @@ func maxConns(cfg config.Config) int {
 func (e *Engine) nodeOf(cfg config.Config, x Executor) (entity.Node, error) {
 	handlers := x.Handlers()
 	if n := len(strings.Join(handlers, "\n")); n > entity.MaxHandlers {
-		return entity.Node{}, fmt.Errorf("the names of the %d handlers have %d bytes together, and may have %d: give them shorter names, or divide them among several programs", len(handlers), n, entity.MaxHandlers)
+		return entity.Node{}, fmt.Errorf("the names of the %d handlers have %d bytes in all; at most %d are allowed: use shorter names, or divide the handlers among several programs", len(handlers), n, entity.MaxHandlers)
 	}
 	_, port, _ := net.SplitHostPort(cfg.Server.Addr) // checked by the configuration
 	number, _ := strconv.Atoi(port)

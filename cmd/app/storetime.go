@@ -7,9 +7,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// storeTime is the machine's clock with the store's time of day, for what several
-// nodes judge by times that they write down: a step of one node's wall clock must
-// not end sessions or forget keys of calls (engine rule 13).
+// storeTime is the machine's clock with the store's time of day. It is for times that
+// several nodes store and compare: a step of one node's wall clock must not end sessions
+// or drop keys of calls (engine rule 13).
 type storeTime struct {
 	clock.Clock
 	store *storeclock.Clock

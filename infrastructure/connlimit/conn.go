@@ -46,7 +46,7 @@ func (c *Conn) work() {
 	c.elements = [2]*list.Element{}
 }
 
-// leave gives the place of the connection free, once.
+// leave removes the connection from the count, once.
 func (c *Conn) leave() {
 	if c.gone {
 		return

@@ -1,6 +1,5 @@
-// Package connlimit bounds the connections of a server, so that strangers who
-// hold connections neither use up the files that the rest of the process needs
-// nor keep others out.
+// Package connlimit bounds the connections of a server. Strangers that hold connections
+// must neither use up the open files of the process nor keep other callers out.
 package connlimit
 
 import (

@@ -11,19 +11,19 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// ErrNotLeader is what IsLeader answers on all nodes but one.
-var ErrNotLeader = errors.New("another node leads, or nobody yet")
+// ErrNotLeader is the answer of IsLeader on all nodes but the leader.
+var ErrNotLeader = errors.New("another node leads, or no node yet")
 
-// resignTimeout bounds the good-bye of a node that stops.
+// resignTimeout bounds how long a node that stops releases its lead.
 const resignTimeout = 2 * time.Second
 
-// Elector tells whether this node leads: it is a gocron.Elector, for duties
-// that one node does. Make it with NewElector and keep Run running. The node
-// leads while it holds the lock of that name and renews it in time.
+// Elector reports whether this node leads: it is a gocron.Elector, for tasks that only
+// the leader does. Make it with NewElector and keep Run running. The node leads while it
+// holds the lock of that name and renews it in time.
 //
-// A duty is asked for before it starts and not stopped when the lead is lost
-// under it. One that may last longer than a lease must stand two at work, by
-// conditional writes, or carry the token of Lease in them.
+// The elector is asked before a task starts. It does not stop a task when the node loses
+// the lead. So a task that may last longer than a lease must allow two nodes at work: by
+// conditional writes, or by the token of Lease in them.
 type Elector struct {
 	locker       repository.Locker
 	clock        clock.Clock
@@ -31,28 +31,28 @@ type Elector struct {
 	name, holder string
 	ttl          time.Duration
 
-	// away: the locks have not answered since silent, in monotonic time. Both
-	// belong to Run.
+	// away is true when the locks have not answered since silent, in monotonic time.
+	// Only Run uses both.
 	away   bool
 	silent time.Duration
 
 	mu sync.Mutex
-	// lease is the one that Run keeps, with Token 0 when there is none; it
-	// counts from since until then, in monotonic time.
+	// lease is the lease that Run keeps; its Token is 0 without one. It is valid from
+	// since to until, in monotonic time.
 	lease        repository.Lease
 	since, until time.Duration
 }
 
-// NewElector makes the elector of one lead. The holder names this life of this
-// node. The lease is asked for and renewed three times in a ttl, so that nobody
-// leads for at most four thirds of it after a leader has died. It counts a tenth
-// less here than at the lock's server, because no two clocks run alike.
+// NewElector makes the elector of one lead. The holder names this epoch of this node. The
+// elector asks for the lease three times in a ttl. So no node leads for at most four
+// thirds of a ttl after a leader has died. The lease counts a tenth less here than at the
+// lock's server, because no two clocks run at the same speed.
 func NewElector(l repository.Locker, c clock.Clock, log *slog.Logger, name, holder string, ttl time.Duration) *Elector {
 	return &Elector{locker: l, clock: c, log: log.With("lead", name), name: name, holder: holder, ttl: ttl}
 }
 
-// IsLeader implements gocron's Elector: nil when this node leads. It asks
-// nobody and never waits.
+// IsLeader implements gocron's Elector: nil when this node leads. It answers from memory
+// and never waits.
 func (e *Elector) IsLeader(context.Context) error {
 	if _, ok := e.Lease(); !ok {
 		return ErrNotLeader
@@ -60,7 +60,7 @@ func (e *Elector) IsLeader(context.Context) error {
 	return nil
 }
 
-// Lease is what this node leads by; ok is false when it does not.
+// Lease returns the lease by which this node leads; ok is false when it does not lead.
 func (e *Elector) Lease() (lease repository.Lease, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,8 +70,8 @@ func (e *Elector) Lease() (lease repository.Lease, ok bool) {
 	return e.lease, true
 }
 
-// Since is from when on this node has led, in monotonic time; ok is false when
-// it does not lead.
+// Since returns since when this node leads, in monotonic time; ok is false when it does
+// not lead.
 func (e *Elector) Since() (since time.Duration, ok bool) {
 	if _, ok = e.Lease(); !ok {
 		return 0, false
@@ -81,8 +81,7 @@ func (e *Elector) Since() (since time.Duration, ok bool) {
 	return e.since, true
 }
 
-// Run stands for election and keeps the lead until ctx ends, then gives it
-// back. It is called once.
+// Run campaigns for the lead and keeps it until ctx ends, then releases it. Call it once.
 func (e *Elector) Run(ctx context.Context) {
 	timer := e.clock.NewTimer(0)
 	defer timer.Stop()
@@ -98,9 +97,9 @@ func (e *Elector) Run(ctx context.Context) {
 	}
 }
 
-// beat renews the lease, or stands for election. It waits no longer than until
-// the next one is due. The lease is measured from before the call: the server's
-// begins later and so ends later.
+// beat renews the lease, or campaigns for it. It waits no longer than until the next
+// beat. The lease counts from before the call: the server's lease begins later and so
+// ends later.
 func (e *Elector) beat(ctx context.Context) {
 	e.mu.Lock()
 	lease := e.lease
@@ -127,7 +126,7 @@ func (e *Elector) beat(ctx context.Context) {
 	}
 }
 
-// note tells once that the locks do not answer, and once that they do again.
+// note logs once that the locks do not answer, and once that they answer again.
 func (e *Elector) note(ctx context.Context, err error) {
 	now := e.clock.Monotonic()
 	switch {
@@ -136,7 +135,7 @@ func (e *Elector) note(ctx context.Context, err error) {
 		e.log.InfoContext(ctx, "the locks answer again", "after", (now - e.silent).String())
 	case err != nil && !e.away && ctx.Err() == nil:
 		e.away, e.silent = true, now
-		e.log.WarnContext(ctx, "the locks do not answer: nobody is elected, and who leads goes on until its lease ends", "error", err)
+		e.log.WarnContext(ctx, "the locks do not answer: no new leader is elected, and the present leader leads until its lease ends", "error", err)
 	}
 }
 
@@ -149,7 +148,7 @@ func (e *Elector) hold(lease repository.Lease, start time.Duration) {
 	e.lease, e.until = lease, start+e.ttl-e.ttl/10
 }
 
-// resign stops to lead before others may begin.
+// resign stops leading before another node may begin.
 func (e *Elector) resign(ctx context.Context) {
 	e.mu.Lock()
 	lease := e.lease
@@ -161,6 +160,6 @@ func (e *Elector) resign(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resignTimeout)
 	defer cancel()
 	if _, err := e.locker.Unlock(ctx, lease); err != nil {
-		e.log.WarnContext(ctx, "the lead ends when its lease does: it could not be given back", "error", err)
+		e.log.WarnContext(ctx, "this node could not release the lead; the lead ends with its lease", "error", err)
 	}
 }

@@ -1,6 +1,6 @@
-// Package lock builds on repository.Locker: a locker that puts Redis before the
-// store, and the election of the one node that does a duty. What locks are for
-// and what they never decide is told in docs/locks.md.
+// Package lock builds on repository.Locker: a locker that asks Redis before the store,
+// and the election of a leader. docs/locks.md says what locks are for and what they
+// never decide.
 package lock
 
 import (
@@ -16,26 +16,25 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// rest is how long Redis is left alone after it did not answer, so that an
-// outage does not cost each call a time-out.
+// rest is how long the locker does not ask Redis after it did not answer: an outage
+// must not cost each call a time-out.
 const rest = 5 * time.Second
 
-// Fallback is a repository.Locker that asks Redis first and falls back on the
-// store alone while Redis does not answer; make it with NewFallback.
+// Fallback is a repository.Locker that asks Redis first and uses the store alone while
+// Redis does not answer. Make it with NewFallback.
 //
-// A lock that is in Redis for those who reach it and in the store for those who
-// do not would let two hold it at once: nobody can tell who is cut off from
-// Redis. So here the store's lock is always taken and is the only one that
-// counts; mutual exclusion, the answers and the fencing tokens are the store's.
-// Redis stands before it as a gate: who is refused there does not trouble the
-// store. A gate that is wrong, because Redis was emptied or a holder died, costs
-// a question to the store, or the rest of one ttl; it never lets in a second.
-// So a lock may be refused that nobody holds, while somebody else stands in the
-// gate and is about to be refused by the store. A gate that has refused for two
-// ttls is passed: its holder may be dead and its end far away, as after a jump of
-// Redis' clock.
+// A lock in Redis for some nodes and in the store for others would allow two holders:
+// no node knows which nodes reach Redis. So Fallback always takes the store's lock, and
+// only that counts: for mutual exclusion, answers and fencing tokens. Redis is a gate
+// before the store: a caller that the gate refuses does not ask the store.
 //
-// While the store is away nobody gets a lock.
+// A wrong gate, after Redis lost its data or a holder died, costs a question to the
+// store, or the rest of one ttl. It never admits a second holder. Fallback may refuse a
+// free lock while another caller holds the gate and the store is about to refuse it.
+// After two ttls Fallback passes a gate that still refuses: its holder may be dead and
+// its end far away, for example after a jump of Redis' clock.
+//
+// While the store is away, no caller gets a lock.
 type Fallback struct {
 	gate, store repository.Locker
 	clock       clock.Clock
@@ -44,15 +43,15 @@ type Fallback struct {
 	restUntil atomic.Int64
 
 	mu sync.Mutex
-	// shut is since when the gate of a name has refused, or was last passed all
-	// the same, in monotonic time.
+	// shut is since when the gate of a name refuses, or was last passed anyway, in
+	// monotonic time.
 	shut map[string]time.Duration
 }
 
-// maxShut bounds the names that are remembered.
+// maxShut bounds the names in shut.
 const maxShut = 4 * repository.MaxLockNames
 
-// NewFallback puts the gate, which is in Redis, before the store's locks.
+// NewFallback puts the gate in Redis before the store's locks.
 func NewFallback(gate, store repository.Locker, c clock.Clock, log *slog.Logger) *Fallback {
 	return &Fallback{gate: gate, store: store, clock: c, log: log, shut: map[string]time.Duration{}}
 }
@@ -105,7 +104,7 @@ func (f *Fallback) ReleaseMany(ctx context.Context, names []string, holder strin
 	return nil
 }
 
-// passGate returns those of the names whose gate is open, or all when nobody knows.
+// passGate returns the names whose gate is open, or all when Redis does not answer.
 func (f *Fallback) passGate(ctx context.Context, names []string, holder string, ttl time.Duration) []string {
 	if f.resting() {
 		return names
@@ -117,7 +116,7 @@ func (f *Fallback) passGate(ctx context.Context, names []string, holder string, 
 	return f.reopenStale(names, open, ttl)
 }
 
-// reopenStale adds to the open gates those that have been shut for two ttls.
+// reopenStale adds to the open gates those that were shut for two ttls.
 func (f *Fallback) reopenStale(names, open []string, ttl time.Duration) []string {
 	now := f.clock.Monotonic()
 	f.mu.Lock()
@@ -139,7 +138,7 @@ func (f *Fallback) reopenStale(names, open []string, ttl time.Duration) []string
 	})
 }
 
-// leaveGate opens the gates to others. One that stays shut opens by itself.
+// leaveGate opens the gates for others. A gate that stays shut ends with its ttl.
 func (f *Fallback) leaveGate(ctx context.Context, names []string, holder string) {
 	if len(names) > 0 && !f.resting() {
 		f.noteRedis(ctx, f.gate.ReleaseMany(ctx, names, holder))
@@ -151,8 +150,8 @@ func (f *Fallback) resting() bool {
 	return until != 0 && f.clock.Monotonic() < time.Duration(until)
 }
 
-// noteRedis notes whether Redis has answered. A caller whose own time is over says
-// nothing of it.
+// noteRedis records whether Redis answered. A caller whose own context has ended proves
+// nothing about Redis.
 func (f *Fallback) noteRedis(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:

@@ -1,5 +1,5 @@
-// Package peering carries questions between nodes: over HTTP, signed with the
-// key of the cluster, apart from the API and its bounds (docs/cluster.md).
+// Package peering carries questions between nodes over HTTP. The key of the cluster
+// signs them. They are separate from the API and its bounds (docs/cluster.md).
 package peering
 
 import (

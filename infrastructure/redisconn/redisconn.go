@@ -1,6 +1,5 @@
-// Package redisconn opens the connection to Redis that the settings describe:
-// one server, Sentinel or a cluster. The product keeps nothing in Redis that
-// must last.
+// Package redisconn opens the connection to Redis by the settings: to one server,
+// Sentinel or a cluster. The product keeps no lasting data in Redis.
 package redisconn
 
 import (

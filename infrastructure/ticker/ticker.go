@@ -1,6 +1,5 @@
-// Package ticker drives a node's periodic duties with gocron. It never carries
-// the fires of jobs: those are held by the timing wheel and guarded by the
-// store (docs/architecture.md).
+// Package ticker drives a node's periodic tasks with gocron. It never fires jobs: the
+// timing wheel holds their fires, and the store guards them (docs/architecture.md).
 package ticker
 
 import (

@@ -1,5 +1,5 @@
-// Package fairness orders waiting runs of one priority, so that a job which
-// floods the queue does not starve the others (engine rule 15).
+// Package fairness orders the waiting runs of one priority, so that a job with many
+// runs does not starve the others (engine rule 15).
 package fairness
 
 import (
@@ -44,7 +44,7 @@ func New(quantum time.Duration) *Queue {
 	return &Queue{quantum: quantum, last: map[string]time.Time{}}
 }
 
-// Fair is the place in the queue of a run that is due at due and begins to
+// Fair is the sort key in the queue of a run that is due at due and begins to
 // wait at now: the later of due and now, and at least a quantum after the
 // job's former run. A late run counts from now and not from its due time:
 // otherwise a backlog after downtime would go before every fire that is on

@@ -6,7 +6,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/rendezvous"
 )
 
-// turn is the run's place in the round of n nodes. The runs of a job are
+// turn is the run's index in the round of n nodes. The runs of a job are
 // numbered through its fires and their shards, so any n that follow one another
 // meet n nodes. Each job begins its round elsewhere, so that the first fires of
 // many jobs do not meet on one node.

@@ -1,7 +1,6 @@
-// Package routing chooses the node of a run. It is pure: it sees a snapshot of
-// the membership and what the caller knows of the job, and the same input has
-// the same answer in whatever order the nodes come, so that a transaction which
-// is run again chooses again the same.
+// Package routing chooses the node of a run. It is pure: its input is a snapshot of the
+// nodes and what the caller knows of the job. The same input gives the same answer in
+// any order of the nodes, so that a repeated transaction chooses the same node.
 package routing
 
 import (

@@ -1,7 +1,6 @@
-// Package notify carries the news of one node to the others: that a job was
-// changed, that runs wait, that some are to be stopped, that the members
-// changed. A hint holds ids only and decides nothing: whoever gets one looks
-// into the store, and what is lost a sweep finds later.
+// Package notify sends hints from one node to the others: a job changed, runs wait,
+// runs shall stop, the members changed. A hint holds only ids and decides nothing: the
+// receiver reads the store. Sweeps later find what a lost hint announced.
 package notify
 
 import (
@@ -17,36 +16,36 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Transport carries messages to every node, this one too, at best effort.
+// Transport carries messages to all nodes, this one included, at best effort.
 type Transport interface {
 	Publish(ctx context.Context, message []byte) error
-	// Subscribe hands over what arrives until ctx ends. It comes back by itself
-	// after an outage. It calls began whenever messages begin to arrive: what was
-	// published before, or during an outage, is lost.
+	// Subscribe passes on what arrives until ctx ends. It recovers from an outage by
+	// itself. It calls began whenever messages begin to arrive: what was published
+	// before, or during an outage, is lost.
 	Subscribe(ctx context.Context, began func(), take func(message []byte)) error
 }
 
-// Listener is what a node does about the news of others.
+// Listener acts on the hints of other nodes.
 type Listener interface {
-	// JobsChanged: the definitions or the plans of these jobs are new.
+	// JobsChanged means that the definitions or plans of these jobs changed.
 	JobsChanged(ctx context.Context, jobIDs []string) error
-	// RunsReady: runs wait that this node may claim, on slots of a kind.
+	// RunsReady means that this node may claim waiting runs for slots of a kind.
 	RunsReady(kind entity.SlotKind)
-	// StopAsked: somebody asked these executions to stop.
+	// StopAsked means that a caller asked these executions to stop.
 	StopAsked(ctx context.Context, executionIDs []string) error
-	// MembersChanged: a node came, went or changed its state.
+	// MembersChanged means that a node joined, left or changed its status.
 	MembersChanged(ctx context.Context) error
-	// HintsMissed: hints may have been lost; the node looks at everything once.
+	// HintsMissed means that hints may be lost; the node checks everything once.
 	HintsMissed(ctx context.Context) error
 }
 
-// message is the news of a moment. It is small: ids beyond maxIDs are left out.
+// message holds the hints of a moment. It is small: it leaves out ids beyond maxIDs.
 type message struct {
 	From string   `json:"from"`
 	Jobs []string `json:"jobs,omitempty"`
 	Stop []string `json:"stop,omitempty"`
-	// Ready: runs wait that any node may take. Nodes: runs wait for these alone;
-	// Commands: commands do.
+	// Ready means that runs wait for any node. Nodes are nodes for which runs wait, and
+	// Commands are nodes for which commands wait.
 	Ready    bool     `json:"ready,omitempty"`
 	Nodes    []string `json:"nodes,omitempty"`
 	Commands []string `json:"commands,omitempty"`
@@ -58,24 +57,23 @@ func (m *message) empty() bool {
 }
 
 const (
-	// maxIDs bounds the ids of one message. A storm of changes is found by the
-	// scans anyway.
+	// maxIDs bounds the ids of one message. Scans find the rest of many changes.
 	maxIDs = 200
 	// batchPause is the least time between two messages, in which news are collected:
 	// thousands of fires a second must not become as many. What comes after a
 	// pause is sent at once.
 	batchPause = 5 * time.Millisecond
-	// publishBound keeps a slow broker from holding up the next news.
+	// publishBound keeps a slow broker from delaying the next message.
 	publishBound = time.Second
 	// resubscribe is the pause after a broken subscription.
 	resubscribe = time.Second
-	// maxMessage is far above what maxIDs of each kind come to. What is longer
-	// is no hint, and is not read.
+	// maxMessage is far more than maxIDs of each kind need. The node ignores longer
+	// messages.
 	maxMessage = 64 << 10
 )
 
-// Notifier collects the news of this node, sends them, and hands on those of
-// others. Safe for concurrent use.
+// Notifier collects the hints of this node and sends them, and passes on the hints of
+// other nodes. Safe for concurrent use.
 type Notifier struct {
 	transport Transport
 	listener  Listener
@@ -88,12 +86,12 @@ type Notifier struct {
 	pending chan struct{}
 }
 
-// New returns a hub for a node; nothing is sent before Run.
+// New returns the notifier of a node; it sends nothing before Run.
 func New(node string, t Transport, l Listener, c clock.Clock, log *slog.Logger) *Notifier {
 	return &Notifier{transport: t, listener: l, node: node, clock: c, logger: log, pending: make(chan struct{}, 1)}
 }
 
-// JobChanged tells that a job is new or other than before.
+// JobChanged announces that a job is new or changed.
 func (h *Notifier) JobChanged(jobID string) {
 	h.add(func(m *message) { m.Jobs = appendID(m.Jobs, jobID) })
 }
@@ -116,7 +114,7 @@ func (h *Notifier) Notice(e admission.Effect) {
 	})
 }
 
-// MembersChanged tells that the others should look at the registry.
+// MembersChanged asks the other nodes to read the registry.
 func (h *Notifier) MembersChanged() { h.add(func(m *message) { m.Members = true }) }
 
 func appendID(ids []string, id string) []string {
@@ -126,7 +124,7 @@ func appendID(ids []string, id string) []string {
 	return append(ids, id)
 }
 
-// appendNew appends those that are not there yet.
+// appendNew appends the ids that are not in the list yet.
 func appendNew(ids, more []string) []string {
 	for _, id := range more {
 		if !slices.Contains(ids, id) {
@@ -167,7 +165,7 @@ func (h *Notifier) send(ctx context.Context) {
 		}
 		err := h.flush(ctx)
 		if err != nil && !failing {
-			h.logger.Warn("hints do not reach the other nodes; they will find the news by themselves, later", "error", err)
+			h.logger.Warn("hints do not reach the other nodes; they find the changes later, by their scans", "error", err)
 		}
 		if err == nil && failing {
 			h.logger.Info("hints reach the other nodes again")
@@ -216,15 +214,15 @@ func (h *Notifier) receive(ctx context.Context) {
 	}
 }
 
-// catchUp makes up for the hints of the time without a subscription.
+// catchUp replaces the hints of the time without a subscription.
 func (h *Notifier) catchUp(ctx context.Context) {
 	if err := h.listener.HintsMissed(ctx); err != nil {
-		h.logger.Debug("the node could not look for missed hints", "error", err)
+		h.logger.Debug("the node could not check for missed hints", "error", err)
 	}
 }
 
-// take acts on the news of another node. What cannot be read is dropped: it
-// may come from another release.
+// take acts on a message of another node. It drops what it cannot read: another
+// release may have sent it.
 func (h *Notifier) take(ctx context.Context, body []byte) {
 	var m message
 	if len(body) > maxMessage {
@@ -252,12 +250,12 @@ func (h *Notifier) take(ctx context.Context, body []byte) {
 		},
 	} {
 		if err := act(); err != nil {
-			h.logger.Debug("a hint could not be followed", "error", err)
+			h.logger.Debug("the node could not act on a hint", "error", err)
 		}
 	}
 }
 
-// some acts on ids if there are any, at most maxIDs of them.
+// some calls act with at most maxIDs ids, and not at all without ids.
 func some(ids []string, act func(ids []string) error) error {
 	if len(ids) == 0 {
 		return nil
