@@ -141,5 +141,5 @@ func (e *Engine) showIsolation(p Processes) {
 		return
 	}
 	e.Metrics.Commands(i)
-	e.logger.Info("commands are on", "user", i.User, "ended_by", i.Ending, "memory_bound_by", i.Memory, "processes_bound_by", i.Processes)
+	e.logger.Info("commands are on", "user", i.User, "endedBy", i.Ending, "memoryBoundBy", i.Memory, "processesBoundBy", i.Processes)
 }

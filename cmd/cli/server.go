@@ -106,11 +106,11 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 
 	select {
 	case sig := <-signals:
-		logger.Info("stopping; a second signal stops at once", "signal", sig.String(), "grace_sec", cfg.Server.ShutdownGraceSec)
+		logger.Info("stopping; a second signal stops at once", "signal", sig.String(), "graceSec", cfg.Server.ShutdownGraceSec)
 	case err = <-server.Failed():
 		err = fmt.Errorf("serving ended: %w", err)
 	case err = <-server.Lost():
-		logger.Error("this process ends", "why", err)
+		logger.Error("this process ends", "error", err)
 	case <-ctx.Done():
 	}
 	s.tellManager(ctx, initproc.Stopping, logger)

@@ -147,7 +147,7 @@ func (g *Guard) Note(err error) {
 		g.since = g.clock.Now()
 	}
 	if g.reason != reason {
-		g.logger.Warn("Redis does not serve; the nodes find each other's news by themselves, later", "why", reason)
+		g.logger.Warn("Redis does not serve; the nodes find each other's news by themselves, later", "reason", reason)
 	}
 	g.reason = reason
 	if !answered {

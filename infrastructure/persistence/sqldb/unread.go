@@ -87,7 +87,7 @@ func (u *unreadRows) note(kind, id, why string) {
 		s.why, s.last = why, now
 		return
 	}
-	u.log.Error("a row of the store cannot be read; it is passed over", "kind", kind, "id", id, "why", why)
+	u.log.Error("a row of the store cannot be read; it is passed over", "kind", kind, "id", id, "reason", why)
 	if len(u.seen) < unreadKept {
 		u.seen[key] = &sighting{why: why, first: u.clock.Now(), last: now}
 	}

@@ -83,7 +83,7 @@ func (m *Member) halt(cause, reason string) (ended bool) {
 	if !m.deps.Lease.stopped.Swap(true) {
 		m.stoppedAt = m.deps.Lease.elapsed()
 		m.deps.Metrics.Stopped(cause)
-		m.deps.Logger.Error("this node stops its work", "node", m.Self().ID, "why", reason)
+		m.deps.Logger.Error("this node stops its work", "node", m.Self().ID, "reason", reason)
 		m.mu.Lock()
 		m.deps.View.setPartitions([]int{})
 		m.mu.Unlock()

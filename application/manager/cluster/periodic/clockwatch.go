@@ -40,7 +40,7 @@ func (w *ClockWatch) RunOnce(ctx context.Context) error {
 	}
 	if jump != 0 {
 		w.logger.Warn("the wall clock jumped; misfire policies decide about the skipped fires",
-			"by", jump.String(), "store_offset", w.clock.Offset().String())
+			"by", jump.String(), "storeOffset", w.clock.Offset().String())
 		w.onJump(jump)
 	}
 	w.tell(w.clock.Offset())
@@ -55,9 +55,9 @@ func (w *ClockWatch) tell(offset time.Duration) {
 	case entity.Skewed(offset) && entity.Skewed(offset-w.logged):
 		w.logged = offset
 		w.logger.Warn("this machine's clock differs from the database's clock; correct it, for example by NTP (jobs fire by the database's clock)",
-			"store_offset", offset.String(), "allowed", entity.MaxClockOffset.String())
+			"storeOffset", offset.String(), "allowed", entity.MaxClockOffset.String())
 	case w.logged != 0 && offset.Abs() <= entity.MaxClockOffset/2:
 		w.logged = 0
-		w.logger.Info("this machine's clock agrees with the database's clock again", "store_offset", offset.String())
+		w.logger.Info("this machine's clock agrees with the database's clock again", "storeOffset", offset.String())
 	}
 }

@@ -100,7 +100,7 @@ func (m *JobManager) reportDuplicate(mine, stored *entity.Execution) {
 		mine.ShardIndex == stored.ShardIndex && mine.ScheduledTime.Equal(stored.ScheduledTime)
 	m.Metrics.DuplicateFire()
 	m.Logger.Error("a planned fire was recorded before", "execution", mine.ID, "job", mine.JobID,
-		"fire", mine.FireKey, "same", same, "stored_job", stored.JobID, "stored_fire", stored.FireKey)
+		"fire", mine.FireKey, "same", same, "storedJob", stored.JobID, "storedFire", stored.FireKey)
 }
 
 // byID reads the rows that the items would insert.

@@ -133,15 +133,15 @@ func TestAClockThatIsOffIsToldOncePerChange(t *testing.T) {
 	}{
 		{0, ""},
 		{time.Second, ""},
-		{-1001 * time.Millisecond, "store_offset=-1.001s"},
+		{-1001 * time.Millisecond, "storeOffset=-1.001s"},
 		{-1100 * time.Millisecond, ""},
 		{-900 * time.Millisecond, ""}, // neither wrong enough nor right
 		{-1002 * time.Millisecond, ""},
-		{-2500 * time.Millisecond, "store_offset=-2.5s"},
-		{3 * time.Second, "store_offset=3s"},
+		{-2500 * time.Millisecond, "storeOffset=-2.5s"},
+		{3 * time.Second, "storeOffset=3s"},
 		{500 * time.Millisecond, "again"},
 		{0, ""},
-		{time.Hour, "store_offset=1h0m0s"},
+		{time.Hour, "storeOffset=1h0m0s"},
 	} {
 		log.Reset()
 		clock.offset = c.offset
