@@ -96,7 +96,13 @@ func TestAClassHasAQueueOfItsOwn(t *testing.T) {
 	zone := map[string]string{"zone": "a"}
 	seen := map[entity.Queue]bool{}
 	for _, c := range []entity.NodeClass{
-		{}, {Labels: zone}, {Command: true}, {Labels: zone, Command: true}, {Handler: "settle"}, {Labels: zone, Handler: "settle"}, {Handler: "bill"},
+		{},
+		{Labels: zone},
+		{Command: true},
+		{Labels: zone, Command: true},
+		{Handler: "settle"},
+		{Labels: zone, Handler: "settle"},
+		{Handler: "bill"},
 		{Handler: "settle4:zone1:a"},
 	} {
 		seen[entity.ClassQueue(c)] = true

@@ -93,7 +93,7 @@ func ends(s entity.Status) bool {
 // to validation.Job and leaves to it what is reported there: unknown types, a
 // missing class, and data that is not a JSON object.
 func (d *DistributedExecutor) Check(job *entity.Job) []apperror.Field {
-	var checker Checker = d.elsewhere[job.Type]
+	checker := d.elsewhere[job.Type]
 	if executor := d.executors[job.Type]; executor != nil {
 		checker = executor
 	}

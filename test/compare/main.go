@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string) error {
 	server := flags.Int("server", 0, "pid of a database server on this machine, whose CPU counts, too")
 	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the order of builds, and of the intervals")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: compare -old FILE -new FILE [-turns N] [-seed N] [-server PID] throughput|lateness|stampede [flags of bench]")
+		_, _ = fmt.Fprintln(flags.Output(), "usage: compare -old FILE -new FILE [-turns N] [-seed N] [-server PID] throughput|lateness|stampede [flags of bench]")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {

@@ -132,15 +132,19 @@ func workload(target string, now time.Time, size Size) []definition {
 		list = append(list, long(target)...)
 	}
 	if size.Wide {
-		list = append(list, definition{history.Job{Name: "64 shards", Step: 10 * time.Second, Shards: 64, Called: true},
-			map[string]any{"jobData": call(target, "ms=50"), "schedule": every(10, nil), "shardCount": 64}})
+		list = append(list, definition{
+			history.Job{Name: "64 shards", Step: 10 * time.Second, Shards: 64, Called: true},
+			map[string]any{"jobData": call(target, "ms=50"), "schedule": every(10, nil), "shardCount": 64},
+		})
 	}
 	if size.Async {
 		list = append(list, accepted(target)...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(size.Handlers)) {
-		list = append(list, definition{history.Job{Name: "handler " + name, Step: 2 * time.Second, Called: true, Nodes: size.Handlers[name]},
-			map[string]any{"jobType": "CUSTOM", "jobClass": name, "jobData": call(target, "ms=50"), "schedule": every(2, nil)}})
+		list = append(list, definition{
+			history.Job{Name: "handler " + name, Step: 2 * time.Second, Called: true, Nodes: size.Handlers[name]},
+			map[string]any{"jobType": "CUSTOM", "jobClass": name, "jobData": call(target, "ms=50"), "schedule": every(2, nil)},
+		})
 	}
 	once := 10
 	if size.Once > 0 {

@@ -39,7 +39,7 @@ func start(t *testing.T) *server {
 	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Served: true})
 	require.NoError(t, err)
 	srv, err := app.NewServer(t.Context(), cfg, app.Options{
-		Clock: machine, Executor: executor, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Clock: machine, Executor: executor, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	require.NoError(t, srv.Start())

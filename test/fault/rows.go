@@ -40,11 +40,11 @@ func holdRows(ctx context.Context, db *sql.DB, span time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("lock rows of jobs: %w", err)
 	}
+	defer func() { _ = rows.Close() }()
 	held := 0
 	for rows.Next() {
 		held++
 	}
-	_ = rows.Close()
 	if err := rows.Err(); err != nil {
 		return err
 	}
@@ -69,24 +69,31 @@ func leftovers(ctx context.Context, dsn string) (left []history.Leftover, err er
 	for until := time.Now().Add(leftBound); ; {
 		left = nil
 		for of, table := range map[string]string{"job": "scheduler_live_fire", "group": "scheduler_group_place"} {
-			rows, err := db.QueryContext(ctx, "SELECT job_id, fire_key FROM "+table)
+			more, err := leftIn(ctx, db, of, table)
 			if err != nil {
 				return nil, err
 			}
-			for rows.Next() {
-				l := history.Leftover{Of: of}
-				if err := rows.Scan(&l.Job, &l.Fire); err != nil {
-					return nil, err
-				}
-				left = append(left, l)
-			}
-			_ = rows.Close()
-			if err := rows.Err(); err != nil {
-				return nil, err
-			}
+			left = append(left, more...)
 		}
 		if len(left) == 0 || time.Now().After(until) || !rig.Sleep(ctx, again) {
 			return left, nil
 		}
 	}
+}
+
+// leftIn reads the fires of one table; of names what they hold a place of.
+func leftIn(ctx context.Context, db *sql.DB, of, table string) (left []history.Leftover, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT job_id, fire_key FROM "+table)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		l := history.Leftover{Of: of}
+		if err := rows.Scan(&l.Job, &l.Fire); err != nil {
+			return nil, err
+		}
+		left = append(left, l)
+	}
+	return left, rows.Err()
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -54,7 +53,7 @@ func newWorld(t *testing.T) *world {
 	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Served: true})
 	require.NoError(t, err)
 	srv, err := app.NewServer(t.Context(), cfg, app.Options{
-		Clock: machine, Executor: executor, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Clock: machine, Executor: executor, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	require.NoError(t, srv.Start())

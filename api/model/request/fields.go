@@ -121,7 +121,7 @@ func (b *binder) field(name string, v reflect.Value) (ok bool) {
 		}
 		return ok
 	}
-	panic(fmt.Sprintf("request: a body cannot hold the field %q of type %s", name, v.Type()))
+	panic(fmt.Sprintf("request: a body cannot hold the field %q of type %s", name, v.Type())) //nolint:forbidigo // a struct of this package is wrong: its tests meet that
 }
 
 // set and setWith put a value where it belongs, if there is one.
@@ -149,7 +149,7 @@ func setDefaults(v reflect.Value) {
 			setDefaults(v.Field(i))
 		case named:
 			if err := setText(v.Field(i), text); err != nil {
-				panic(fmt.Sprintf("request: the default of %s.%s: %s", v.Type(), field.Name, err))
+				panic(fmt.Sprintf("request: the default of %s.%s: %s", v.Type(), field.Name, err)) //nolint:forbidigo // a tag of this package is wrong: its tests meet that
 			}
 		}
 	}

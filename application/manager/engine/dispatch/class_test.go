@@ -75,7 +75,8 @@ func TestWithoutAFitNodeARunWaitsVisibly(t *testing.T) {
 		"labels":    {labelled("zone", "a"), entity.WaitNode, "2 runs wait for a node that is up and carries the labels zone=a", enginetest.Options{Labels: zone}},
 		"labels before commands": {
 			func(j *entity.Job) { commands(j); labelled("zone", "a")(j) }, entity.WaitNode,
-			"2 runs wait for a node that is up and carries the labels zone=a", enginetest.Options{Labels: zone, CommandSlots: 1},
+			"2 runs wait for a node that is up and carries the labels zone=a",
+			enginetest.Options{Labels: zone, CommandSlots: 1},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

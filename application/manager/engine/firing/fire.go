@@ -94,23 +94,23 @@ type attempt struct {
 // record records the items of one transaction, in halves where one of them is
 // refused by the store or panics, or needs a row that somebody else has locked.
 // What is locked is put aside.
-func (b *attempt) record(ctx context.Context, items []*item) error {
+func (m *attempt) record(ctx context.Context, items []*item) error {
 	err := batch.Bisect(items,
-		func(part []*item) error { return b.fireAll(ctx, part, b.now, b.patient) },
-		func(it *item, cause error) error { return b.recordOffender(ctx, it, cause, b.now) },
+		func(part []*item) error { return m.fireAll(ctx, part, m.now, m.patient) },
+		func(it *item, cause error) error { return m.recordOffender(ctx, it, cause, m.now) },
 	)
 	if !errors.Is(err, repository.ErrLocked) {
 		return err
 	}
-	b.waits--
+	m.waits--
 	items = slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.done })
-	if len(items) > 1 && b.waits > 0 && !items[0].job.Limited {
+	if len(items) > 1 && m.waits > 0 && !items[0].job.Limited {
 		half := len(items) / 2
-		return errors.Join(b.record(ctx, items[:half]), b.record(ctx, items[half:]))
+		return errors.Join(m.record(ctx, items[:half]), m.record(ctx, items[half:]))
 	}
-	b.Metrics.LockedFires(len(items))
+	m.Metrics.LockedFires(len(items))
 	for _, it := range items {
-		b.book.lock(it.hint, b.now)
+		m.book.lock(it.hint, m.now)
 	}
 	return nil
 }

@@ -30,9 +30,9 @@ func (at *attemptTime) begin(t *TaskManager, a *active) {
 	if d <= 0 {
 		return
 	}
-	at.deadline = time.Now().Add(d)
+	at.deadline = time.Now().Add(d) //nolint:forbidigo // the deadline of a context is real time
 	if at.limit == nil {
-		at.limit = time.AfterFunc(d, func() { a.cancel(entity.ErrStopTimeout) })
+		at.limit = time.AfterFunc(d, func() { a.cancel(entity.ErrStopTimeout) }) //nolint:forbidigo // and so is what ends it
 	} else {
 		at.limit.Reset(d)
 	}
