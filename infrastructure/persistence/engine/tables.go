@@ -5,33 +5,38 @@
 package engine
 
 import (
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/job"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/record"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/retention"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // Tables are the repositories of the engine, outside of transactions; for
 // those inside of one see NewTx. Safe for concurrent use.
 type Tables struct {
-	Jobs       *Jobs
-	Executions *Executions
-	Locks      *Locks
-	*Plans
-	*Claims
-	*Tallies
-	*Records
-	*RunTokens
-	*Outbox
-	*Nodes
-	*Groups
-	*Backfills
-	*Retention
+	Jobs       *job.Jobs
+	Executions *execution.Executions
+	Locks      *registry.Locks
+	*job.Plans
+	*execution.Claims
+	*job.Tallies
+	*record.Records
+	*record.RunTokens
+	*record.Outbox
+	*registry.Nodes
+	*job.Groups
+	*job.Backfills
+	*retention.Retention
 }
 
 // NewTables gives the repositories over the connections of s; locks and registry
 // ask over those of aside.
 func NewTables(s, aside *sqldb.Core) *Tables {
 	return &Tables{
-		Jobs: &Jobs{s.Pool}, Executions: &Executions{s.Pool}, Locks: &Locks{aside}, Plans: &Plans{s.Pool}, Claims: &Claims{s.Pool},
-		Tallies: &Tallies{s.Pool}, Records: &Records{s.Pool}, RunTokens: &RunTokens{s.Pool}, Outbox: &Outbox{s}, Nodes: &Nodes{s: aside},
-		Groups: &Groups{s}, Backfills: &Backfills{s.Pool}, Retention: &Retention{s: s},
+		Jobs: job.NewJobs(s.Pool), Executions: execution.NewExecutions(s.Pool), Locks: registry.NewLocks(aside), Plans: job.NewPlans(s.Pool), Claims: execution.NewClaims(s.Pool),
+		Tallies: job.NewTallies(s.Pool), Records: record.NewRecords(s.Pool), RunTokens: record.NewRunTokens(s.Pool), Outbox: record.NewOutbox(s), Nodes: registry.NewNodes(aside),
+		Groups: job.NewGroups(s), Backfills: job.NewBackfills(s.Pool), Retention: retention.New(s),
 	}
 }

@@ -3,19 +3,23 @@ package engine
 import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/job"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/record"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // NewTx gives the repositories of one transaction, whose statements run on c.
 func NewTx(c *sqldb.Conn) repository.Tx {
 	return repository.Tx{
-		Jobs:       &jobWriter{c},
-		Executions: &executionWriter{c},
-		LiveFires:  &liveFireWriter{c},
-		Records:    &recordWriter{c},
-		RunTokens:  &runTokenWriter{RunTokens{c}},
-		Groups:     &groupWriter{c},
-		Backfills:  &backfillWriter{c},
-		Nodes:      &nodeReader{c},
+		Jobs:       job.NewWriter(c),
+		Executions: execution.NewWriter(c),
+		LiveFires:  execution.NewLiveFireWriter(c),
+		Records:    record.NewWriter(c),
+		RunTokens:  record.NewRunTokenWriter(c),
+		Groups:     job.NewGroupWriter(c),
+		Backfills:  job.NewBackfillWriter(c),
+		Nodes:      registry.NewNodeReader(c),
 	}
 }

@@ -24,3 +24,11 @@ func Flag(b bool) int {
 	}
 	return 0
 }
+
+// PointerOrNull is what a pointer leads to, NULL for nil.
+func PointerOrNull[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -144,4 +145,11 @@ func Chunks[T any](list []T, n int) [][]T {
 		out = append(out, list)
 	}
 	return out
+}
+
+// LockOrder gives each id once, in the order in which everybody locks (engine rule 8).
+func LockOrder(ids []string) []string {
+	out := slices.Clone(ids)
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -1,0 +1,92 @@
+package execution
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// Claims answers questions to the claim index: repository.ClaimReader.
+type Claims struct{ c *sqldb.Conn }
+
+// NewClaims gives the repository over the connections of c.
+func NewClaims(c *sqldb.Conn) *Claims { return &Claims{c} }
+
+// Range implements repository.ClaimReader.
+func (r *Claims) Range(ctx context.Context, q repository.ClaimRange) ([]*entity.Execution, error) {
+	where, args := claimWhere(q)
+	return sqldb.Collect(ctx, r.c, "claim.range", SelectExecutions+r.c.Dialect.ByClaim+where+" ORDER BY claim_key, id LIMIT ?", append(args, q.Limit), ScanExecution)
+}
+
+// CountRange implements repository.ClaimReader.
+func (r *Claims) CountRange(ctx context.Context, q repository.ClaimRange) (int, error) {
+	where, args := claimWhere(q)
+	n, err := sqldb.Collect(ctx, r.c, "claim.count", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_job_execution"+r.c.Dialect.ByClaim+where+" LIMIT ?) counted",
+		append(args, q.Limit), sqldb.ScanInt)
+	if err != nil || len(n) == 0 {
+		return 0, err
+	}
+	return int(n[0]), nil
+}
+
+func claimWhere(q repository.ClaimRange) (string, []any) {
+	where, args := " WHERE claim_key >= ? AND claim_key < ?", []any{string(q.Lo), string(q.Hi)}
+	if q.AfterID != "" {
+		where += " AND (claim_key > ? OR id > ?)"
+		args = append(args, string(q.Lo), q.AfterID)
+	}
+	if !q.DeadlineBefore.IsZero() {
+		where += " AND start_deadline < ?"
+		args = append(args, sqldb.TimeArg(q.DeadlineBefore))
+	}
+	if q.CancelRequested {
+		where += " AND cancel_requested = 1"
+	}
+	return where, args
+}
+
+// First implements repository.ClaimReader.
+func (r *Claims) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
+	return r.one(ctx, "claim.first", "", lo, hi)
+}
+
+// Last implements repository.ClaimReader.
+func (r *Claims) Last(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
+	return r.one(ctx, "claim.last", " DESC", lo, hi)
+}
+
+func (r *Claims) one(ctx context.Context, name, order string, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
+	keys, err := sqldb.Collect(ctx, r.c, name, "SELECT claim_key FROM scheduler_job_execution"+r.c.Dialect.ByClaim+
+		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key"+order+" LIMIT 1", []any{string(lo), string(hi)}, sqldb.ScanText)
+	if err != nil || len(keys) == 0 {
+		return "", err
+	}
+	return entity.ClaimKey(keys[0]), nil
+}
+
+// WaitingOf implements repository.ClaimReader.
+func (r *Claims) WaitingOf(ctx context.Context, jobID string, limit int) ([]string, error) {
+	if !sqldb.IsASCIIID(jobID) {
+		return nil, nil
+	}
+	all := entity.AllClaims()
+	return sqldb.Collect(ctx, r.c, "claim.waiting-of", "SELECT id FROM scheduler_job_execution"+r.c.Dialect.ByClaim+
+		" WHERE claim_key >= ? AND claim_key < ? AND job_id = ? AND status = 'WAITING' LIMIT ?",
+		[]any{string(all.Lo), string(all.Hi), jobID, limit}, sqldb.ScanText)
+}
+
+// Held implements repository.ClaimReader.
+func (r *Claims) Held(ctx context.Context, nodeID string) ([]*entity.Execution, error) {
+	return sqldb.Collect(ctx, r.c, "claim.held", "SELECT id, job_id, node_id, status, token, attempt, epoch, cancel_requested, reason FROM scheduler_job_execution"+
+		r.c.Dialect.ByClaim+" WHERE claim_key = ? ORDER BY id", []any{string(entity.RunningKey(nodeID))}, func(rows *sql.Rows) (*entity.Execution, error) {
+		e := &entity.Execution{Claim: entity.RunningKey(nodeID)}
+		var cancel sql.NullInt64
+		var reason sql.NullString
+		err := rows.Scan(&e.ID, &e.JobID, &e.NodeID, &e.Status, &e.Token, &e.Attempt, &e.Epoch, &cancel, &reason)
+		e.CancelRequested, e.Reason = cancel.Int64 != 0, entity.Reason(reason.String)
+		return e, err
+	})
+}

@@ -1,0 +1,175 @@
+package execution
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// placedFinish is a completion and its place in the caller's list.
+type placedFinish struct {
+	repository.Finish
+	place int
+}
+
+// Finish implements repository.ExecutionWriter.
+func (w *executionWriter) Finish(ctx context.Context, finishes []repository.Finish) (refused []int, err error) {
+	rows := make([]placedFinish, len(finishes))
+	for i := range finishes {
+		if err := checkFinish(&finishes[i]); err != nil {
+			return nil, err
+		}
+		rows[i] = placedFinish{finishes[i], i}
+	}
+	slices.SortStableFunc(rows, func(a, b placedFinish) int { return strings.Compare(a.ID, b.ID) })
+	now := sqldb.TimeText(w.c.Clock.Now())
+	for _, part := range sqldb.Chunks(rows, w.c.Dialect.MaxRows) {
+		if w.c.Dialect.IsSQLite() {
+			no, err := finishSQLite(ctx, w.c, part, now)
+			if err != nil {
+				return nil, err
+			}
+			refused = append(refused, no...)
+			continue
+		}
+		if w.c.VerifyFirst {
+			var no []int
+			if part, no, err = stillHeld(ctx, w.c, part); err != nil {
+				return nil, err
+			}
+			refused = append(refused, no...)
+		}
+		if err := finishMySQL(ctx, w.c, part, now); err != nil {
+			return nil, err
+		}
+	}
+	_ = failpoint.Hit(w.c.Transaction, "finished")
+	slices.Sort(refused)
+	return refused, nil
+}
+
+func checkFinish(f *repository.Finish) error {
+	if !sqldb.StorableTime(f.StartTime) || !sqldb.StorableTime(f.EndTime) {
+		return sqldb.Poison(f.ID, "a time is outside the years 1000 to 9999")
+	}
+	if len(f.Status) > 20 || len(f.Reason) > 30 || !sqldb.IsASCII(string(f.Status)) || !sqldb.IsASCII(string(f.Reason)) {
+		return sqldb.Poison(f.ID, "status or reason does not fit its column")
+	}
+	return sqldb.CheckTexts(f.ID, f.ErrorMessage, f.Result)
+}
+
+// finishSQLite writes row by row with a prepared statement. A plain success,
+// which most ends are, has one of its own with fewer arguments: in this driver
+// an argument costs as much as the column it fills.
+func finishSQLite(ctx context.Context, c *sqldb.Conn, rows []placedFinish, now string) (refused []int, err error) {
+	err = c.ExecEach(ctx, "execution.finish", len(rows), func(i int) (string, []any) {
+		f := &rows[i]
+		if f.ExitCode != nil {
+			return sqliteFinishCode, []any{
+				sqldb.TimeArg(f.StartTime), sqldb.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqldb.TextOrNull(f.Result), now,
+				*f.ExitCode, string(f.Status), sqldb.TextOrNull(f.Reason), f.Progress, sqldb.TextOrNull(f.ErrorMessage),
+				f.ID, f.NodeID, f.Epoch, f.Token,
+			}
+		}
+		if f.Status == entity.StatusSuccess && f.Reason == "" && f.ErrorMessage == "" && f.Progress == 100 {
+			return sqliteSucceed, []any{
+				sqldb.TimeArg(f.StartTime), sqldb.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqldb.TextOrNull(f.Result), now,
+				f.ID, f.NodeID, f.Epoch, f.Token,
+			}
+		}
+		return sqliteFinish, []any{
+			sqldb.TimeArg(f.StartTime), sqldb.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqldb.TextOrNull(f.Result), now,
+			string(f.Status), sqldb.TextOrNull(f.Reason), f.Progress, sqldb.TextOrNull(f.ErrorMessage),
+			f.ID, f.NodeID, f.Epoch, f.Token,
+		}
+	}, func(i int, found int64) error {
+		if found == 0 {
+			refused = append(refused, rows[i].place)
+		}
+		return nil
+	})
+	return refused, err
+}
+
+const (
+	sqliteTimes = `UPDATE scheduler_job_execution SET start_time = COALESCE(?, start_time), end_time = ?, duration = ?, result = ?,
+		update_time = ?, claim_key = NULL, `
+	StillRunning  = " WHERE id = ? AND status = 'RUNNING' AND node_id = ? AND epoch = ? AND token = ?"
+	sqliteSucceed = sqliteTimes + "status = 'SUCCESS', reason = NULL, progress = 100, error_message = NULL" + StillRunning
+	sqliteFinish  = sqliteTimes + sqliteState + StillRunning
+	// Only commands have an exit code.
+	sqliteFinishCode = sqliteTimes + "exit_code = ?, " + sqliteState + StillRunning
+	sqliteState      = "status = ?, reason = ?, progress = ?, error_message = ?"
+)
+
+// finishMySQL writes many rows in one statement, which tells only how many it
+// found. A number that does not fit ends the transaction with ErrVerifyFirst.
+func finishMySQL(ctx context.Context, c *sqldb.Conn, rows []placedFinish, now string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	v := sqldb.NewBulkUpdate(len(rows), func(i int) any { return rows[i].ID })
+	set := "t.status = " + v.Expr(sqldb.AsIs, func(i int) any { return string(rows[i].Status) }) +
+		", t.reason = " + v.Expr(sqldb.AsIs, func(i int) any { return sqldb.TextOrNull(rows[i].Reason) }) +
+		", t.start_time = COALESCE(" + v.Expr(sqldb.AsTime, func(i int) any { return sqldb.TimeArg(rows[i].StartTime) }) + ", t.start_time)" +
+		", t.end_time = " + v.Expr(sqldb.AsTime, func(i int) any { return sqldb.TimeArg(rows[i].EndTime) }) +
+		", t.duration = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Duration.Milliseconds() }) +
+		", t.progress = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Progress }) +
+		", t.error_message = " + v.Expr(sqldb.AsIs, func(i int) any { return sqldb.TextOrNull(rows[i].ErrorMessage) }) +
+		", t.result = " + v.Expr(sqldb.AsIs, func(i int) any { return sqldb.TextOrNull(rows[i].Result) }) +
+		", t.update_time = " + v.Expr(sqldb.AsTime, func(int) any { return now }) + ", t.claim_key = NULL"
+	if slices.ContainsFunc(rows, func(f placedFinish) bool { return f.ExitCode != nil }) {
+		set += ", t.exit_code = " + v.Expr(sqldb.AsInt, func(i int) any { return sqldb.PointerOrNull(rows[i].ExitCode) })
+	}
+	where := "t.status = 'RUNNING' AND t.node_id = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].NodeID }) +
+		" AND t.epoch = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Epoch }) +
+		" AND t.token = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Token })
+	query, args := v.Update(c.Dialect, "scheduler_job_execution", set, where)
+	n, err := c.Exec(ctx, "execution.finish", query, args...)
+	if err != nil {
+		return err
+	}
+	if n != int64(len(rows)) {
+		return sqldb.ErrVerifyFirst
+	}
+	return nil
+}
+
+// stillHeld locks the rows and keeps those that are still the caller's.
+func stillHeld(ctx context.Context, c *sqldb.Conn, rows []placedFinish) (held []placedFinish, refused []int, err error) {
+	ids := make([]string, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	type holder struct {
+		status, node string
+		epoch, token int64
+	}
+	holders := make(map[string]holder, len(rows))
+	in, args := c.Dialect.In("id", ids)
+	_, err = sqldb.Collect(ctx, c, "execution.lock-holders", "SELECT id, status, node_id, epoch, token FROM scheduler_job_execution"+c.Dialect.ByPrimary+
+		" WHERE "+in+" ORDER BY id"+c.Dialect.ForUpdate, args, func(r *sql.Rows) (id string, err error) {
+		var h holder
+		err = r.Scan(&id, &h.status, &h.node, &h.epoch, &h.token)
+		holders[id] = h
+		return id, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range rows {
+		if holders[f.ID] == (holder{"RUNNING", f.NodeID, f.Epoch, f.Token}) {
+			held = append(held, f)
+			delete(holders, f.ID) // a second completion of the same row is refused
+		} else {
+			refused = append(refused, f.place)
+		}
+	}
+	return held, refused, nil
+}

@@ -1,0 +1,30 @@
+package execution
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+const noteRow = "UPDATE scheduler_job_execution SET progress = ?, checkpoint = ?" + StillRunning
+
+// Note implements repository.ExecutionWriter.
+func (w *executionWriter) Note(ctx context.Context, notes []repository.Note) error {
+	if len(notes) == 0 {
+		return nil
+	}
+	notes = slices.Clone(notes)
+	slices.SortFunc(notes, func(a, b repository.Note) int { return strings.Compare(a.ID, b.ID) }) // as everybody locks
+	for _, n := range notes {
+		if err := sqldb.CheckTexts(n.ID, "", "", n.Checkpoint); err != nil {
+			return err
+		}
+	}
+	return w.c.ExecEach(ctx, "execution.note", len(notes), func(i int) (string, []any) {
+		n := notes[i]
+		return noteRow, []any{n.Progress, sqldb.TextOrNull(n.Checkpoint), n.ID, n.NodeID, n.Epoch, n.Token}
+	}, func(int, int64) error { return nil })
+}

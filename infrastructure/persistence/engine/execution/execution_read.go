@@ -1,0 +1,139 @@
+package execution
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// Executions reads runs: repository.ExecutionReader.
+type Executions struct{ c *sqldb.Conn }
+
+// NewExecutions gives the repository over the connections of c.
+func NewExecutions(c *sqldb.Conn) *Executions { return &Executions{c} }
+
+// Get implements repository.ExecutionReader.
+func (r *Executions) Get(ctx context.Context, id string) (*entity.Execution, error) {
+	if !sqldb.IsASCIIID(id) {
+		return nil, apperror.NotFound("execution", id)
+	}
+	rows, err := sqldb.Collect(ctx, r.c, "execution.get", selectViews+" WHERE id = ?", []any{id}, scanView)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, apperror.NotFound("execution", id)
+	}
+	return rows[0], nil
+}
+
+// ByIDs implements repository.ExecutionReader.
+func (r *Executions) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	var out []*entity.Execution
+	for _, part := range sqldb.Chunks(sqldb.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
+		in, args := r.c.Dialect.In("id", part)
+		rows, err := sqldb.Collect(ctx, r.c, "execution.by-ids", SelectExecutions+" WHERE "+in, args, ScanExecution)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// Recent implements repository.ExecutionReader.
+func (r *Executions) Recent(ctx context.Context, jobID string, limit int) ([]*entity.Execution, error) {
+	return sqldb.Collect(ctx, r.c, "execution.recent", "SELECT id, status, node_id, COALESCE(claim_key, ''), start_time, update_time FROM scheduler_job_execution"+
+		r.c.Dialect.ByJob+" WHERE job_id = ? ORDER BY id DESC LIMIT ?", []any{jobID, limit}, func(rows *sql.Rows) (*entity.Execution, error) {
+		e := &entity.Execution{JobID: jobID}
+		var start, update sqldb.DBTime
+		err := rows.Scan(&e.ID, &e.Status, &e.NodeID, &e.Claim, &start, &update)
+		e.StartTime, e.UpdateTime = start.Time(), update.Time()
+		return e, err
+	})
+}
+
+// rangeLook is how many runs before a moment RangeOver looks at. A range has no
+// planned fires in it, so that only runs by hand and backfilled ones lie between.
+const rangeLook = 5000
+
+// RangeOver implements repository.ExecutionReader.
+func (r *Executions) RangeOver(ctx context.Context, jobID string, at time.Time) (*entity.Execution, error) {
+	if !sqldb.IsASCIIID(jobID) {
+		return nil, nil
+	}
+	rows, err := sqldb.Collect(ctx, r.c, "execution.range-over", SelectExecutions+` WHERE id IN (SELECT id FROM
+		(SELECT id, skip_to FROM scheduler_job_execution`+r.c.Dialect.ByJob+` WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?) near WHERE skip_to > ?)
+		ORDER BY id DESC LIMIT 1`, []any{jobID, identity.FloorID(at), rangeLook, sqldb.TimeArg(at)}, ScanExecution)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// Attempts implements repository.ExecutionReader.
+func (r *Executions) Attempts(ctx context.Context, executionID string) ([]entity.Attempt, error) {
+	if !sqldb.IsASCIIID(executionID) {
+		return nil, nil
+	}
+	return sqldb.Collect(ctx, r.c, "execution.attempts", `SELECT execution_id, attempt, status, COALESCE(reason, ''), node_id, start_time, end_time,
+		COALESCE(error_message, ''), COALESCE(result, ''), COALESCE(progress, 0), exit_code FROM scheduler_execution_attempt WHERE execution_id = ? ORDER BY attempt`,
+		[]any{executionID}, func(rows *sql.Rows) (a entity.Attempt, err error) {
+			var start, end sqldb.DBTime
+			var code sql.NullInt64
+			err = rows.Scan(&a.ExecutionID, &a.Attempt, &a.Status, &a.Reason, &a.NodeID, &start, &end, &a.ErrorMessage, &a.Result, &a.Progress, &code)
+			a.StartTime, a.EndTime, a.ExitCode = start.Time(), end.Time(), readCode(code)
+			return a, err
+		})
+}
+
+// Replays implements repository.ExecutionReader.
+func (r *Executions) Replays(ctx context.Context, rootIDs []string) (map[string][]string, error) {
+	out := make(map[string][]string)
+	type replay struct{ id, of, root string }
+	for _, part := range sqldb.Chunks(sqldb.OnlyASCIIIDs(rootIDs), r.c.Dialect.MaxRows) {
+		ofRoot, roots := r.c.Dialect.In("root_id", part)
+		ofRun, runs := r.c.Dialect.In("retry_of", part)
+		// A union, because one condition over two columns would use no index.
+		replays, err := sqldb.Collect(ctx, r.c, "execution.replays", "SELECT execution_id, retry_of, root_id FROM scheduler_execution_replay WHERE "+ofRoot+
+			" UNION SELECT execution_id, retry_of, root_id FROM scheduler_execution_replay WHERE "+ofRun+" ORDER BY execution_id",
+			append(roots, runs...), func(rows *sql.Rows) (v replay, err error) {
+				err = rows.Scan(&v.id, &v.of, &v.root)
+				return v, err
+			})
+		if err != nil {
+			return nil, err
+		}
+		asked := make(map[string]bool, len(part))
+		for _, id := range part {
+			asked[id] = true
+		}
+		for _, v := range replays {
+			if asked[v.root] {
+				out[v.root] = append(out[v.root], v.id)
+			}
+			if v.of != v.root && asked[v.of] {
+				out[v.of] = append(out[v.of], v.id)
+			}
+		}
+	}
+	return out, nil
+}
+
+// idRange turns a span of time into bounds of ids, which begin with a time.
+// A zero end is open.
+func idRange(f repository.ExecutionFilter) (lo, hi string) {
+	if !f.From.IsZero() {
+		lo = identity.FloorID(f.From)
+	}
+	if !f.To.IsZero() {
+		hi = identity.FloorID(f.To)
+	}
+	return lo, hi
+}

@@ -1,0 +1,126 @@
+package execution
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// Lock implements repository.ExecutionWriter.
+func (w *executionWriter) Lock(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	return w.lock(ctx, ids, w.c.Dialect.ForUpdate)
+}
+
+// TryLock implements repository.ExecutionWriter.
+func (w *executionWriter) TryLock(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	return w.lock(ctx, ids, w.c.Dialect.SkipLocked)
+}
+
+func (w *executionWriter) lock(ctx context.Context, ids []string, how string) ([]*entity.Execution, error) {
+	var out []*entity.Execution
+	for _, part := range sqldb.Chunks(sqldb.LockOrder(sqldb.OnlyASCIIIDs(ids)), w.c.Dialect.MaxRows) {
+		in, args := w.c.Dialect.In("id", part)
+		rows, err := sqldb.Collect(ctx, w.c, "execution.lock", SelectExecutions+w.c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+how, args, ScanExecution)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// TryLockAt implements repository.ExecutionWriter.
+func (w *executionWriter) TryLockAt(ctx context.Context, keys []entity.ClaimKey) ([]*entity.Execution, error) {
+	texts := make([]string, len(keys))
+	for i, key := range keys {
+		texts[i] = string(key)
+	}
+	var out []*entity.Execution
+	for _, part := range sqldb.Chunks(sqldb.LockOrder(texts), w.c.Dialect.MaxRows) {
+		in, args := w.c.Dialect.In("claim_key", part)
+		rows, err := sqldb.Collect(ctx, w.c, "execution.lock-at", SelectExecutions+w.c.Dialect.ByClaim+" WHERE "+in+" ORDER BY id"+w.c.Dialect.SkipLocked, args, ScanExecution)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// LiveOf implements repository.ExecutionWriter. It searches what is live and not
+// the job's history, which may be millions of runs.
+func (w *executionWriter) LiveOf(ctx context.Context, jobID string, limit int, wanted func(*entity.Execution) bool) (rows []*entity.Execution, more bool, err error) {
+	all := entity.AllClaims()
+	heads, err := sqldb.Collect(ctx, w.c, "execution.live-of", "SELECT id, fire_key, claim_key FROM scheduler_job_execution"+w.c.Dialect.ByClaim+
+		" WHERE claim_key >= ? AND claim_key < ? AND job_id = ?", []any{string(all.Lo), string(all.Hi), jobID},
+		func(rows *sql.Rows) (*entity.Execution, error) {
+			e := &entity.Execution{JobID: jobID}
+			return e, rows.Scan(&e.ID, &e.FireKey, &e.Claim)
+		})
+	if err != nil {
+		return nil, false, err
+	}
+	heads = slices.DeleteFunc(heads, func(e *entity.Execution) bool { return !wanted(e) })
+	if len(heads) > limit {
+		return nil, true, nil
+	}
+	ids := make([]string, len(heads))
+	for i, e := range heads {
+		ids[i] = e.ID
+	}
+	rows, err = w.Lock(ctx, ids)
+	return slices.DeleteFunc(rows, func(e *entity.Execution) bool { return e.Status.Final() || !wanted(e) }), false, err
+}
+
+// Requeue implements repository.ExecutionWriter.
+func (w *executionWriter) Requeue(ctx context.Context, rows []*entity.Execution) error {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
+	for _, part := range sqldb.Chunks(rows, w.c.Dialect.MaxRows) {
+		if w.c.Dialect.IsSQLite() {
+			err := w.c.ExecEach(ctx, "execution.requeue", len(part), func(i int) (string, []any) {
+				return "UPDATE scheduler_job_execution SET claim_key = ?, update_time = ? WHERE id = ? AND status = 'WAITING'",
+					[]any{string(part[i].Claim), sqldb.TimeArg(part[i].UpdateTime), part[i].ID}
+			}, func(int, int64) error { return nil })
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		v := sqldb.NewBulkUpdate(len(part), func(i int) any { return part[i].ID })
+		query, args := v.Update(w.c.Dialect, "scheduler_job_execution",
+			"t.claim_key = "+v.Expr(sqldb.AsIs, func(i int) any { return string(part[i].Claim) })+
+				", t.update_time = "+v.Expr(sqldb.AsTime, func(i int) any { return sqldb.TimeArg(part[i].UpdateTime) }), "t.status = 'WAITING'")
+		if _, err := w.c.Exec(ctx, "execution.requeue", query, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Update implements repository.ExecutionWriter.
+func (w *executionWriter) Update(ctx context.Context, e *entity.Execution, from entity.Status, token int64) error {
+	if err := checkExecution(e); err != nil {
+		return err
+	}
+	n, err := w.c.Exec(ctx, "execution.update", `UPDATE scheduler_job_execution SET node_id = ?, status = ?, start_time = ?, end_time = ?, duration = ?,
+		retry_count = ?, error_message = ?, result = ?, update_time = ?, due_time = ?, job_version = ?, priority = ?, reason = ?, epoch = ?, token = ?,
+		job_fence = ?, attempt = ?, node_losses = ?, claim_key = ?, start_deadline = ?, cancel_requested = ?, progress = ?, checkpoint = ?
+		WHERE id = ? AND status = ? AND token = ?`,
+		e.NodeID, string(e.Status), sqldb.TimeArg(e.StartTime), sqldb.TimeArg(e.EndTime), sqldb.OrNull(e.Duration.Milliseconds()),
+		e.RetryCount, sqldb.TextOrNull(e.ErrorMessage), sqldb.TextOrNull(e.Result), sqldb.TimeArg(e.UpdateTime), sqldb.TimeArg(e.DueTime), e.JobVersion, e.Priority, sqldb.TextOrNull(e.Reason), e.Epoch, e.Token,
+		sqldb.OrNull(e.JobFence), e.Attempt, sqldb.OrNull(e.NodeLosses), sqldb.TextOrNull(e.Claim), sqldb.TimeArg(e.StartDeadline), flagOrNull(e.CancelRequested), sqldb.OrNull(e.Progress), sqldb.TextOrNull(e.Checkpoint),
+		e.ID, string(from), token)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return apperror.Conflict("stale_token", "execution %s is not %s under token %d any more", e.ID, from, token)
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package execution
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// liveFireWriter implements repository.LiveFireWriter. It takes no locks of its
+// own: the caller holds the job's.
+type liveFireWriter struct{ c *sqldb.Conn }
+
+// NewLiveFireWriter gives the repository inside of the transaction of c.
+func NewLiveFireWriter(c *sqldb.Conn) repository.LiveFireWriter { return &liveFireWriter{c} }
+
+const (
+	selectLiveFires = "SELECT job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time FROM scheduler_live_fire"
+	// selectSomeFires is the beginning of selectLiveFires for the table under the name t.
+	selectSomeFires = "SELECT t.job_id, t.fire_key, t.active, t.remaining, t.seq, t.scheduled, t.job_version, t.create_time"
+)
+
+func scanLiveFire(rows *sql.Rows) (f entity.LiveFire, err error) {
+	var created sqldb.DBTime
+	_, err = sqldb.ScanRow(rows, &f.JobID, &f.FireKey, &f.Active, &f.Remaining, &f.Seq, &f.Scheduled, &f.JobVersion, &created)
+	f.CreateTime = created.Time()
+	return f, err
+}
+
+// Some implements repository.LiveFireWriter.
+func (w *liveFireWriter) Some(ctx context.Context, fires []entity.LiveFire) ([]entity.LiveFire, error) {
+	var out []entity.LiveFire
+	for _, part := range sqldb.Chunks(byKey(fires), w.c.Dialect.MaxRows) {
+		query, args := selectLiveFires+" WHERE (job_id, fire_key) IN (VALUES "+sqldb.Tuples(2, len(part))+")", keysOf(part)
+		if !w.c.Dialect.IsSQLite() {
+			query, args = atKeys(w.c.Dialect, selectSomeFires, "scheduler_live_fire", part)
+		}
+		found, err := sqldb.Collect(ctx, w.c, "live-fire.some", query, args, scanLiveFire)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// keysOf are the arguments that name fires.
+func keysOf(fires []entity.LiveFire) []any {
+	args := make([]any, 0, len(fires)*2)
+	for _, f := range fires {
+		args = append(args, f.JobID, f.FireKey)
+	}
+	return args
+}
+
+// atKeys renders "what FROM table t" for the rows of some fires, each found by
+// its primary key: with a long list of pairs the optimizer would read all fires
+// of a job, and compare each with every pair.
+func atKeys(d *sqldb.Dialect, what, table string, fires []entity.LiveFire) (string, []any) {
+	if len(fires) == 1 {
+		return what + " FROM " + table + " t" + d.ByPrimary + " WHERE t.job_id = ? AND t.fire_key = ?", keysOf(fires)
+	}
+	v := sqldb.NewBulkUpdate(len(fires), func(i int) any { return fires[i].JobID })
+	v.Add(sqldb.AsKey, func(i int) any { return fires[i].FireKey })
+	derived, args := v.Derived(d)
+	return what + " FROM " + derived + " STRAIGHT_JOIN " + table + " t" + d.ByPrimary + " ON v.c0 = t.job_id AND v.c1 = t.fire_key", args
+}
+
+// byKey is the order in which live fires are written.
+func byKey(fires []entity.LiveFire) []entity.LiveFire {
+	fires = slices.Clone(fires)
+	slices.SortFunc(fires, func(a, b entity.LiveFire) int {
+		if c := strings.Compare(a.JobID, b.JobID); c != 0 {
+			return c
+		}
+		return strings.Compare(a.FireKey, b.FireKey)
+	})
+	return fires
+}
+
+// Insert implements repository.LiveFireWriter.
+func (w *liveFireWriter) Insert(ctx context.Context, fires []entity.LiveFire) error {
+	for _, part := range sqldb.Chunks(byKey(fires), w.c.Dialect.MaxRows) {
+		args := make([]any, 0, len(part)*8)
+		for _, f := range part {
+			args = append(args, f.JobID, f.FireKey, sqldb.Flag(f.Active), f.Remaining, f.Seq, sqldb.Flag(f.Scheduled), f.JobVersion, sqldb.TimeArg(f.CreateTime))
+		}
+		_, err := w.c.Exec(ctx, "live-fire.insert", `INSERT INTO scheduler_live_fire
+			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+sqldb.Tuples(8, len(part)), args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Update implements repository.LiveFireWriter. The upsert never inserts: the
+// rows exist, because the caller read them under the job's lock.
+func (w *liveFireWriter) Update(ctx context.Context, fires []entity.LiveFire) error {
+	if !w.c.Dialect.IsSQLite() && len(fires) > 1 {
+		return w.upsert(ctx, byKey(fires))
+	}
+	for _, f := range byKey(fires) {
+		_, err := w.c.Exec(ctx, "live-fire.update", "UPDATE scheduler_live_fire SET active = ?, remaining = ? WHERE job_id = ? AND fire_key = ?",
+			sqldb.Flag(f.Active), f.Remaining, f.JobID, f.FireKey)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *liveFireWriter) upsert(ctx context.Context, fires []entity.LiveFire) error {
+	for _, part := range sqldb.Chunks(fires, w.c.Dialect.MaxRows) {
+		args := make([]any, 0, len(part)*8)
+		for _, f := range part {
+			args = append(args, f.JobID, f.FireKey, sqldb.Flag(f.Active), f.Remaining, f.Seq, sqldb.Flag(f.Scheduled), f.JobVersion, sqldb.TimeArg(f.CreateTime))
+		}
+		_, err := w.c.Exec(ctx, "live-fire.update", `INSERT INTO scheduler_live_fire
+			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+sqldb.Tuples(8, len(part))+
+			" ON DUPLICATE KEY UPDATE active = VALUES(active), remaining = VALUES(remaining)", args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delete implements repository.LiveFireWriter.
+func (w *liveFireWriter) Delete(ctx context.Context, fires []entity.LiveFire) error {
+	return DeleteFires(ctx, w.c, "live-fire.delete", "scheduler_live_fire", fires)
+}
+
+// DeleteFires deletes what a table holds of the fires.
+func DeleteFires(ctx context.Context, c *sqldb.Conn, name, table string, fires []entity.LiveFire) error {
+	if c.Dialect.IsSQLite() {
+		for _, f := range fires {
+			if _, err := c.Exec(ctx, name, "DELETE FROM "+table+" WHERE job_id = ? AND fire_key = ?", f.JobID, f.FireKey); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, part := range sqldb.Chunks(byKey(fires), c.Dialect.MaxRows) {
+		query, args := atKeys(c.Dialect, "DELETE t", table, part)
+		if _, err := c.Exec(ctx, name, query, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

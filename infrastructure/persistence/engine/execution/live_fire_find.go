@@ -1,0 +1,124 @@
+package execution
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// Count implements repository.LiveFireWriter.
+func (w *liveFireWriter) Count(ctx context.Context, jobIDs []string) (map[string]repository.FireCount, error) {
+	return CountFires(ctx, w.c, jobIDs)
+}
+
+// CountFires takes one look into an index for each job and question.
+func CountFires(ctx context.Context, c *sqldb.Conn, jobIDs []string) (map[string]repository.FireCount, error) {
+	counts := make(map[string]repository.FireCount, len(jobIDs))
+	for _, part := range sqldb.Chunks(sqldb.LockOrder(jobIDs), c.Dialect.MaxRows) {
+		in, args := c.Dialect.In("j.id", part)
+		_, err := sqldb.Collect(ctx, c, "live-fire.count", `SELECT j.id,
+			(SELECT COUNT(*) FROM scheduler_live_fire a`+c.Dialect.BySeq+` WHERE a.job_id = j.id AND a.active = 1),
+			COALESCE((SELECT q.seq FROM scheduler_live_fire q`+c.Dialect.BySeq+` WHERE q.job_id = j.id AND q.active = 0 ORDER BY q.seq LIMIT 1), 0)
+			FROM scheduler_job_definition j`+c.Dialect.ByPrimary+" WHERE "+in, args, func(rows *sql.Rows) (id string, err error) {
+			var c repository.FireCount
+			err = rows.Scan(&id, &c.Active, &c.FirstQueued)
+			counts[id] = c
+			return id, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
+}
+
+// CountQueued implements repository.LiveFireWriter.
+func (w *liveFireWriter) CountQueued(ctx context.Context, jobID string, limit int) (int, error) {
+	n, err := sqldb.Collect(ctx, w.c, "live-fire.count-queued", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_live_fire"+w.c.Dialect.BySeq+
+		" WHERE job_id = ? AND active = 0 LIMIT ?) counted", []any{jobID, limit}, sqldb.ScanInt)
+	if err != nil || len(n) == 0 {
+		return 0, err
+	}
+	return int(n[0]), nil
+}
+
+// oldestTogether bounds the questions of one statement.
+const oldestTogether = 50
+
+// Oldest implements repository.LiveFireWriter.
+func (w *liveFireWriter) Oldest(ctx context.Context, asked []repository.Oldest) ([]entity.LiveFire, error) {
+	one := selectLiveFires + w.c.Dialect.BySeq + " WHERE job_id = ? AND active = ? ORDER BY seq LIMIT ?"
+	together := oldestTogether
+	if w.c.Dialect.IsSQLite() {
+		together = 1 // it bounds no part of a union, and a question costs no trip
+	}
+	var out []entity.LiveFire
+	for _, part := range sqldb.Chunks(asked, together) {
+		args := make([]any, 0, len(part)*3)
+		for _, o := range part {
+			args = append(args, o.JobID, sqldb.Flag(o.Active), o.Limit)
+		}
+		query := one
+		if len(part) > 1 {
+			query = "(" + one + ")" + strings.Repeat(" UNION ALL ("+one+")", len(part)-1)
+		}
+		fires, err := sqldb.Collect(ctx, w.c, "live-fire.oldest", query, args, scanLiveFire)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, fires...)
+	}
+	return out, nil
+}
+
+// The ids of a fire that an older release recorded begin with moments of its
+// node's clock, some of them a little after that in the fire's key.
+const (
+	olderBefore = time.Second
+	olderAfter  = time.Minute
+)
+
+// RowsOf implements repository.LiveFireWriter.
+func (w *liveFireWriter) RowsOf(ctx context.Context, f entity.LiveFire) ([]*entity.Execution, error) {
+	return OfFire(ctx, w.c, f, w.c.Dialect.ForUpdate)
+}
+
+// OfFire finds the live rows of a fire. A job may have millions of runs and no
+// index tells the live ones apart. Those of a fire that waits stand under one
+// claim key, and the ids of the others begin with the moment that the fire's key
+// tells, whatever the clocks of nodes say.
+func OfFire(ctx context.Context, c *sqldb.Conn, f entity.LiveFire, lock string) ([]*entity.Execution, error) {
+	find := func(index, where string, args ...any) ([]*entity.Execution, error) {
+		return sqldb.Collect(ctx, c, "live-fire.rows", SelectExecutions+index+where+
+			" AND claim_key IS NOT NULL AND status IN ('WAITING', 'RUNNING') ORDER BY id"+lock, args, ScanExecution)
+	}
+	if !f.Active {
+		return find(c.Dialect.ByClaim, " WHERE claim_key = ? AND job_id = ? AND fire_key = ?", string(entity.QueuedKey(f.JobID, f.Seq)), f.JobID, f.FireKey)
+	}
+	at, known := identity.MomentOf(f.FireKey)
+	if !known {
+		return find(c.Dialect.ByJob, " WHERE job_id = ? AND fire_key = ?", f.JobID, f.FireKey)
+	}
+	const between = " WHERE job_id = ? AND id >= ? AND id < ? AND fire_key = ?"
+	rows, err := find(c.Dialect.ByJob, between, f.JobID, identity.FloorID(at), identity.FloorID(at.Add(time.Millisecond)), f.FireKey)
+	if err != nil || len(rows) >= f.Remaining {
+		return rows, err
+	}
+	if _, planned := identity.ScheduledTimeOf(f.FireKey); planned {
+		return rows, nil // its ids are computed
+	}
+	return find(c.Dialect.ByJob, between, f.JobID, identity.FloorID(at.Add(-olderBefore)), identity.FloorID(at.Add(olderAfter)), f.FireKey)
+}
+
+// LiveFiresAfter reads the live fires behind one, in the order of jobs and keys, that
+// were recorded before a moment.
+func LiveFiresAfter(ctx context.Context, c *sqldb.Conn, after entity.LiveFire, before time.Time, limit int) ([]entity.LiveFire, error) {
+	return sqldb.Collect(ctx, c, "live-fire.page", selectLiveFires+c.Dialect.ByPrimary+" WHERE (job_id > ? OR job_id = ? AND fire_key > ?) AND create_time < ? ORDER BY job_id, fire_key LIMIT ?",
+		[]any{after.JobID, after.JobID, after.FireKey, sqldb.TimeArg(before), limit}, scanLiveFire)
+}

@@ -1,0 +1,182 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// Backfills reads backfills: repository.Backfills.
+type Backfills struct{ c *sqldb.Conn }
+
+// NewBackfills gives the repository over the connections of c.
+func NewBackfills(c *sqldb.Conn) *Backfills { return &Backfills{c} }
+
+// backfillRow is a row of scheduler_backfill.
+type backfillRow struct {
+	ID          string `gorm:"column:id;primaryKey"`
+	JobID       string
+	FromTime    sqldb.DBTime
+	ToTime      sqldb.DBTime
+	Schedule    string
+	CursorTime  sqldb.DBTime
+	MaxParallel int
+	Status      string
+	Planned     int
+	AlreadyRun  int
+	Started     int
+	OpenTimes   string
+	UserName    string
+	Version     int
+	CreateTime  sqldb.DBTime
+	UpdateTime  sqldb.DBTime
+}
+
+// TableName implements GORM's Tabler.
+func (backfillRow) TableName() string { return "scheduler_backfill" }
+
+func (r *backfillRow) entity() entity.Backfill {
+	b := entity.Backfill{
+		ID: r.ID, JobID: r.JobID, From: r.FromTime.Time(), To: r.ToTime.Time(), Cursor: r.CursorTime.Time(),
+		MaxParallel: r.MaxParallel, Status: entity.BackfillStatus(r.Status), Total: r.Planned, AlreadyRun: r.AlreadyRun, Started: r.Started,
+		User: r.UserName, Version: r.Version, CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
+	}
+	var unread []entity.Unread
+	b.Schedule = sqldb.ReadJSON[schedule.Spec]("schedule", r.Schedule, &unread)
+	for _, ms := range strings.Fields(r.OpenTimes) {
+		n, err := strconv.ParseInt(ms, 10, 64)
+		if err != nil {
+			unread = append(unread, entity.Unread{Field: "open_times", Why: err.Error()})
+			break
+		}
+		b.Open = append(b.Open, time.UnixMilli(n).UTC())
+	}
+	b.Unreadable = entity.Describe(unread)
+	return b
+}
+
+// openTimes writes times as milliseconds with spaces between them.
+func openTimes(times []time.Time) string {
+	var buf []byte
+	for _, t := range times {
+		buf = append(strconv.AppendInt(buf, t.UnixMilli(), 10), ' ')
+	}
+	return string(buf)
+}
+
+func backfillsOf(c *sqldb.Conn, rows []backfillRow) []entity.Backfill {
+	out := make([]entity.Backfill, len(rows))
+	for i := range rows {
+		out[i] = rows[i].entity()
+	}
+	return sqldb.NoteUnread(c, out)
+}
+
+// Backfill implements repository.Backfills.
+func (r *Backfills) Backfill(ctx context.Context, id string) (entity.Backfill, error) {
+	return findBackfill(ctx, r.c, id)
+}
+
+func findBackfill(ctx context.Context, c *sqldb.Conn, id string) (entity.Backfill, error) {
+	if !sqldb.IsASCIIID(id) {
+		return entity.Backfill{}, apperror.NotFound("backfill", id)
+	}
+	var row backfillRow
+	err := c.GORM(ctx, "backfill.get").Where("id = ?", id).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return entity.Backfill{}, apperror.NotFound("backfill", id)
+	}
+	if err != nil {
+		return entity.Backfill{}, err
+	}
+	return backfillsOf(c, []backfillRow{row})[0], nil
+}
+
+// ListBackfills implements repository.Backfills.
+func (r *Backfills) ListBackfills(ctx context.Context, jobID string, p repository.Page) ([]entity.Backfill, string, error) {
+	before, err := sqldb.ReadCursor(p.Cursor)
+	if err != nil || !sqldb.IsASCIIID(jobID) {
+		return nil, "", err
+	}
+	limit := sqldb.PageSize(p.Limit)
+	db := r.c.GORM(ctx, "backfill.list").Where("job_id = ?", jobID)
+	if before != "" {
+		db = db.Where("id < ?", before)
+	}
+	var rows []backfillRow
+	if err := db.Order("id DESC").Limit(limit + 1).Find(&rows).Error; err != nil {
+		return nil, "", err
+	}
+	rows, next := sqldb.CutPage(rows, limit, func(b backfillRow) string { return b.ID })
+	return backfillsOf(r.c, rows), next, nil
+}
+
+// ActiveBackfills implements repository.Backfills.
+func (r *Backfills) ActiveBackfills(ctx context.Context, limit int) ([]entity.Backfill, error) {
+	var rows []backfillRow
+	err := r.c.GORM(ctx, "backfill.active").Where("status = 'ACTIVE'").Order("id").Limit(limit).Find(&rows).Error
+	if err != nil {
+		return nil, err
+	}
+	return backfillsOf(r.c, rows), nil
+}
+
+// FiresAt implements repository.Backfills.
+func (r *Backfills) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
+	return execution.FiresAt(ctx, r.c, jobID, times)
+}
+
+// backfillWriter implements repository.BackfillWriter.
+type backfillWriter struct{ c *sqldb.Conn }
+
+// NewBackfillWriter gives the repository inside of the transaction of c.
+func NewBackfillWriter(c *sqldb.Conn) repository.BackfillWriter { return &backfillWriter{c} }
+
+// Add implements repository.BackfillWriter.
+func (w *backfillWriter) Add(ctx context.Context, b entity.Backfill) error {
+	spec, err := json.Marshal(b.Schedule)
+	if err != nil {
+		return fmt.Errorf("encode the schedule of a backfill: %w", err)
+	}
+	return w.c.GORM(ctx, "backfill.insert").Create(&backfillRow{
+		ID: b.ID, JobID: b.JobID, FromTime: sqldb.DBTime(b.From), ToTime: sqldb.DBTime(b.To), Schedule: string(spec), CursorTime: sqldb.DBTime(b.Cursor),
+		MaxParallel: b.MaxParallel, Status: string(b.Status), Planned: b.Total, AlreadyRun: b.AlreadyRun, Started: b.Started,
+		OpenTimes: openTimes(b.Open), UserName: b.User, Version: 1, CreateTime: sqldb.DBTime(b.CreateTime), UpdateTime: sqldb.DBTime(b.UpdateTime),
+	}).Error
+}
+
+// Get implements repository.BackfillWriter.
+func (w *backfillWriter) Get(ctx context.Context, id string) (entity.Backfill, error) {
+	return findBackfill(ctx, w.c, id)
+}
+
+// Save implements repository.BackfillWriter.
+func (w *backfillWriter) Save(ctx context.Context, b entity.Backfill) error {
+	n, err := w.c.Exec(ctx, "backfill.save", `UPDATE scheduler_backfill SET cursor_time = ?, status = ?, already_run = ?, started = ?, open_times = ?,
+		update_time = ?, version = version + 1 WHERE id = ? AND version = ? AND status = 'ACTIVE'`,
+		sqldb.TimeArg(b.Cursor), string(b.Status), b.AlreadyRun, b.Started, openTimes(b.Open), sqldb.TimeArg(b.UpdateTime), b.ID, b.Version)
+	if err == nil && n == 0 {
+		return apperror.Conflict("stale_version", "the backfill changed since version %d", b.Version)
+	}
+	return err
+}
+
+// FiresAt implements repository.BackfillWriter.
+func (w *backfillWriter) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
+	return execution.FiresAt(ctx, w.c, jobID, times)
+}
+
+var _ repository.Backfills = (*Backfills)(nil)

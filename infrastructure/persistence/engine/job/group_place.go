@@ -1,0 +1,106 @@
+package job
+
+import (
+	"context"
+	"database/sql"
+
+	"gorm.io/gorm/clause"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// placeRow is a row of scheduler_group_place.
+type placeRow struct {
+	JobID       string
+	FireKey     string
+	GroupName   string
+	ExecutionID *string
+}
+
+// TableName implements GORM's Tabler.
+func (placeRow) TableName() string { return "scheduler_group_place" }
+
+// Lock implements repository.GroupWriter.
+func (w *groupWriter) Lock(ctx context.Context, names []string) (map[string]int, error) {
+	limits := make(map[string]int, len(names))
+	for _, part := range sqldb.Chunks(sqldb.LockOrder(names), w.c.Dialect.MaxRows) {
+		in, args := w.c.Dialect.InAny("name", part)
+		_, err := sqldb.Collect(ctx, w.c, "group.lock", "SELECT name, max_concurrency FROM scheduler_job_group"+w.c.Dialect.ByPrimary+
+			" WHERE "+in+" ORDER BY name"+w.c.Dialect.ForUpdate, args, func(rows *sql.Rows) (name string, err error) {
+			var limit int
+			err = rows.Scan(&name, &limit)
+			limits[name] = limit
+			return name, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return limits, nil
+}
+
+// CountPlaces implements repository.GroupWriter.
+func (w *groupWriter) CountPlaces(ctx context.Context, group string) (int, error) {
+	n, err := sqldb.Collect(ctx, w.c, "group-place.count", "SELECT COUNT(*) FROM scheduler_group_place WHERE group_name = ?", []any{group}, sqldb.ScanInt)
+	if err != nil || len(n) == 0 {
+		return 0, err
+	}
+	return int(n[0]), nil
+}
+
+// Take implements repository.GroupWriter.
+func (w *groupWriter) Take(ctx context.Context, places []entity.GroupPlace) error {
+	rows := make([]placeRow, len(places))
+	for i, p := range places {
+		rows[i] = placeRow{JobID: p.JobID, FireKey: p.FireKey, GroupName: p.Group}
+		if p.ExecutionID != "" {
+			rows[i].ExecutionID = &p.ExecutionID
+		}
+	}
+	for _, part := range sqldb.Chunks(rows, w.c.Dialect.MaxRows) {
+		if err := w.c.GORM(ctx, "group-place.take").Clauses(clause.OnConflict{DoNothing: true}).Create(part).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Release implements repository.GroupWriter.
+func (w *groupWriter) Release(ctx context.Context, fires []entity.LiveFire) error {
+	return execution.DeleteFires(ctx, w.c, "group-place.release", "scheduler_group_place", fires)
+}
+
+// ReleaseJob implements repository.GroupWriter.
+func (w *groupWriter) ReleaseJob(ctx context.Context, jobID string) error {
+	_, err := w.c.Exec(ctx, "group-place.release-job", "DELETE FROM scheduler_group_place WHERE job_id = ?", jobID)
+	return err
+}
+
+// Next implements repository.GroupWriter.
+func (w *groupWriter) Next(ctx context.Context, group string, limit int) ([]*entity.Execution, error) {
+	lo, hi := entity.GroupQueue(group).Range()
+	return sqldb.Collect(ctx, w.c, "execution.next", execution.SelectExecutions+w.c.Dialect.ByClaim+
+		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key, id LIMIT ?"+w.c.Dialect.SkipLocked, []any{string(lo), string(hi), limit}, execution.ScanExecution)
+}
+
+// RoomyGroups implements repository.JobPlanReader.
+func (r *Plans) RoomyGroups(ctx context.Context) ([]string, error) {
+	return sqldb.Collect(ctx, r.c, "group.roomy", `SELECT g.name FROM scheduler_job_group g WHERE g.max_concurrency >
+		(SELECT COUNT(*) FROM scheduler_group_place p WHERE p.group_name = g.name) ORDER BY g.name`, nil, sqldb.ScanText)
+}
+
+// EmptyPlaces implements repository.JobPlanReader. Places are as few as runs
+// may be at once, so that all of them can be looked at.
+func (r *Plans) EmptyPlaces(ctx context.Context, after entity.GroupPlace, limit int) ([]entity.GroupPlace, error) {
+	return sqldb.Collect(ctx, r.c, "group-place.empty", `SELECT p.group_name, p.job_id, p.fire_key, COALESCE(p.execution_id, '') FROM scheduler_group_place p
+		LEFT JOIN scheduler_live_fire f ON f.job_id = p.job_id AND f.fire_key = p.fire_key
+		LEFT JOIN scheduler_job_execution e ON e.id = p.execution_id
+		WHERE (p.job_id > ? OR p.job_id = ? AND p.fire_key > ?) AND (f.job_id IS NULL OR p.execution_id IS NOT NULL AND e.claim_key IS NULL)
+		ORDER BY p.job_id, p.fire_key LIMIT ?`, []any{after.JobID, after.JobID, after.FireKey, limit},
+		func(rows *sql.Rows) (p entity.GroupPlace, err error) {
+			err = rows.Scan(&p.Group, &p.JobID, &p.FireKey, &p.ExecutionID)
+			return p, err
+		})
+}

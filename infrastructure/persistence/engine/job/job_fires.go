@@ -1,0 +1,26 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
+)
+
+// CountFires implements repository.JobPlanReader.
+func (r *Plans) CountFires(ctx context.Context, jobIDs []string) (map[string]repository.FireCount, error) {
+	return execution.CountFires(ctx, r.c, jobIDs)
+}
+
+// RowsOf implements repository.JobPlanReader.
+func (r *Plans) RowsOf(ctx context.Context, f entity.LiveFire) (int, error) {
+	rows, err := execution.OfFire(ctx, r.c, f, "")
+	return len(rows), err
+}
+
+// LiveFires implements repository.JobPlanReader.
+func (r *Plans) LiveFires(ctx context.Context, after entity.LiveFire, before time.Time, limit int) ([]entity.LiveFire, error) {
+	return execution.LiveFiresAfter(ctx, r.c, after, before, limit)
+}

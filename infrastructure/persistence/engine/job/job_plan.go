@@ -1,0 +1,58 @@
+package job
+
+import (
+	"context"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// Plans answers the engine's scans: repository.JobPlanReader.
+type Plans struct{ c *sqldb.Conn }
+
+// NewPlans gives the repository over the connections of c.
+func NewPlans(c *sqldb.Conn) *Plans { return &Plans{c} }
+
+// dueWhere is the condition of a scan; ok is false when it can find nothing.
+func dueWhere(q repository.DueQuery) (where string, args []any, ok bool) {
+	if q.Partitions != nil && len(q.Partitions) == 0 {
+		return "", nil, false
+	}
+	where, args = "due_time <= ?", []any{sqldb.TimeArg(q.Until)}
+	if !q.AfterDue.IsZero() {
+		where += " AND due_time >= ? AND (due_time > ? OR id > ?)"
+		args = append(args, sqldb.TimeArg(q.AfterDue), sqldb.TimeArg(q.AfterDue), q.AfterID)
+	}
+	if q.Partitions != nil && len(q.Partitions) < entity.Partitions {
+		where += " AND partition_id IN (" + sqldb.Marks(len(q.Partitions)) + ")"
+		for _, p := range q.Partitions {
+			args = append(args, p)
+		}
+	}
+	for _, g := range q.Without {
+		ofGroup, named := "1 = 1", []any(nil)
+		if g.Name != entity.AllJobs {
+			ofGroup, named = "group_name = ?", []any{g.Name}
+		}
+		switch {
+		case g.Paused:
+			where += " AND NOT (" + ofGroup + ")"
+		case !g.Converged && !g.ResumedAt.IsZero():
+			where += " AND NOT (" + ofGroup + " AND next_fire_time <= ?)"
+			named = append(named, sqldb.TimeArg(g.ResumedAt))
+		default:
+			continue
+		}
+		args = append(args, named...)
+	}
+	return where, append(args, q.Limit), true
+}
+
+// Unarmed implements repository.JobPlanReader.
+func (r *Plans) Unarmed(ctx context.Context, after string, limit int) ([]string, error) {
+	return sqldb.Collect(ctx, r.c, "job.unarmed", `SELECT j.id FROM scheduler_job_definition j
+		WHERE j.schedule_kind = 'FIXED_DELAY' AND j.id > ? AND j.next_fire_time IS NULL AND j.status = 'ENABLED' AND j.deleted = 0
+		AND NOT EXISTS (SELECT 1 FROM scheduler_live_fire f WHERE f.job_id = j.id)
+		ORDER BY j.id LIMIT ?`, []any{after, limit}, sqldb.ScanText)
+}

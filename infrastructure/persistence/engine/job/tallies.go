@@ -1,0 +1,90 @@
+package job
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// Tallies counts rows: repository.Tallies.
+type Tallies struct{ c *sqldb.Conn }
+
+// NewTallies gives the repository over the connections of c.
+func NewTallies(c *sqldb.Conn) *Tallies { return &Tallies{c} }
+
+// tally is a line of a count: how many rows of a status were looked at, and
+// how many of them count.
+type tally struct {
+	status       string
+	looked, mine int
+}
+
+func scanTally(rows *sql.Rows) (t tally, err error) {
+	err = rows.Scan(&t.status, &t.looked, &t.mine)
+	return t, err
+}
+
+// CountJobs implements repository.Tallies.
+func (r *Tallies) CountJobs(ctx context.Context, groups []string) (map[entity.JobStatus]int, error) {
+	where, args := " WHERE deleted = 0", []any(nil)
+	if groups != nil {
+		in, names := r.c.Dialect.InAny("group_name", groups)
+		where, args = where+" AND "+in, names
+	}
+	lines, err := sqldb.Collect(ctx, r.c, "tally.jobs", "SELECT status, COUNT(*), COUNT(*) FROM scheduler_job_definition"+where+" GROUP BY status", args, scanTally)
+	counts := map[entity.JobStatus]int{}
+	for _, line := range lines {
+		counts[entity.JobStatus(line.status)] = line.mine
+	}
+	return counts, err
+}
+
+// CountRuns implements repository.Tallies.
+func (r *Tallies) CountRuns(ctx context.Context, since time.Time, groups []string, limit int) (map[entity.Status]int, bool, error) {
+	mine, looked, err := r.count(ctx, "tally.runs", "status, job_id FROM scheduler_job_execution WHERE id >= ? ORDER BY id DESC", []any{identity.FloorID(since)}, groups, limit)
+	counts := make(map[entity.Status]int, len(mine))
+	for status, n := range mine {
+		counts[entity.Status(status)] = n
+	}
+	return counts, looked >= limit, err
+}
+
+// CountClaims implements repository.Tallies.
+func (r *Tallies) CountClaims(ctx context.Context, lo, hi entity.ClaimKey, groups []string, limit int) (int, bool, error) {
+	columns := "'' AS status, job_id"
+	if groups == nil {
+		columns = "'' AS status, '' AS job_id" // the index has all there is to read
+	}
+	mine, looked, err := r.count(ctx, "tally.claims", columns+" FROM scheduler_job_execution"+r.c.Dialect.ByClaim+" WHERE claim_key >= ? AND claim_key < ?",
+		[]any{string(lo), string(hi)}, groups, limit)
+	return mine[""], looked >= limit, err
+}
+
+// CountLetters implements repository.Tallies.
+func (r *Tallies) CountLetters(ctx context.Context, groups []string, limit int) (int, bool, error) {
+	mine, looked, err := r.count(ctx, "tally.letters", "CASE WHEN replayed_as IS NULL THEN 'waiting' ELSE '' END AS status, job_id FROM scheduler_dead_letter ORDER BY execution_id DESC",
+		nil, groups, limit)
+	return mine["waiting"], looked >= limit, err
+}
+
+// count looks at the first rows of a query for a status and a job's id, and
+// counts by status those whose job is in one of the groups.
+func (r *Tallies) count(ctx context.Context, name, query string, args []any, groups []string, limit int) (mine map[string]int, looked int, err error) {
+	counted, join := "COUNT(*)", ""
+	args = append(args, limit)
+	if groups != nil {
+		in, names := r.c.Dialect.InAny("j.group_name", groups)
+		counted, join = "COUNT(j.id)", " LEFT JOIN scheduler_job_definition j ON j.id = w.job_id AND "+in
+		args = append(args, names...)
+	}
+	lines, err := sqldb.Collect(ctx, r.c, name, "SELECT w.status, COUNT(*), "+counted+" FROM (SELECT "+query+" LIMIT ?) w"+join+" GROUP BY w.status", args, scanTally)
+	mine = make(map[string]int, len(lines))
+	for _, line := range lines {
+		mine[line.status], looked = line.mine, looked+line.looked
+	}
+	return mine, looked, err
+}

@@ -1,0 +1,140 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// recordWriter implements repository.RecordWriter.
+type recordWriter struct{ c *sqldb.Conn }
+
+// NewWriter gives the repository inside of the transaction of c.
+func NewWriter(c *sqldb.Conn) repository.RecordWriter { return &recordWriter{c} }
+
+// AddAttempts implements repository.RecordWriter.
+func (w *recordWriter) AddAttempts(ctx context.Context, attempts []entity.Attempt) error {
+	for _, a := range attempts {
+		if err := sqldb.CheckTexts(a.ExecutionID, a.ErrorMessage, a.Result); err != nil {
+			return err
+		}
+	}
+	return sqldb.Insert(ctx, w.c, "attempt.insert",
+		"scheduler_execution_attempt (execution_id, attempt, status, reason, node_id, start_time, end_time, error_message, result, progress, exit_code)", 11, w.c.Dialect.OnDuplicateKeep("attempt"),
+		attempts, func(args []any, a entity.Attempt) []any {
+			return append(args, a.ExecutionID, a.Attempt, string(a.Status), sqldb.TextOrNull(a.Reason), a.NodeID, sqldb.TimeArg(a.StartTime), sqldb.TimeArg(a.EndTime),
+				sqldb.TextOrNull(a.ErrorMessage), sqldb.TextOrNull(a.Result), sqldb.OrNull(a.Progress), sqldb.PointerOrNull(a.ExitCode))
+		})
+}
+
+// AddDeadLetters implements repository.RecordWriter.
+func (w *recordWriter) AddDeadLetters(ctx context.Context, letters []entity.DeadLetter) error {
+	for _, l := range letters {
+		if err := sqldb.CheckTexts(l.ExecutionID, l.Message, ""); err != nil {
+			return err
+		}
+	}
+	return sqldb.Insert(ctx, w.c, "dead-letter.insert",
+		"scheduler_dead_letter (execution_id, job_id, reason, message, replayed_as, create_time)", 6, w.c.Dialect.OnDuplicateKeep("execution_id"),
+		letters, func(args []any, l entity.DeadLetter) []any {
+			return append(args, l.ExecutionID, l.JobID, string(l.Reason), sqldb.TextOrNull(l.Message), sqldb.TextOrNull(l.ReplayedAs), sqldb.TimeArg(l.CreateTime))
+		})
+}
+
+// MarkReplayed implements repository.RecordWriter.
+func (w *recordWriter) MarkReplayed(ctx context.Context, executionID, replayID string) error {
+	n, err := w.c.Exec(ctx, "dead-letter.mark-replayed",
+		"UPDATE scheduler_dead_letter SET replayed_as = ? WHERE execution_id = ? AND replayed_as IS NULL", replayID, executionID)
+	if err != nil || n == 1 {
+		return err
+	}
+	return w.notWaiting(ctx, executionID)
+}
+
+// DropDeadLetter implements repository.RecordWriter.
+func (w *recordWriter) DropDeadLetter(ctx context.Context, executionID string) error {
+	if !sqldb.IsASCIIID(executionID) {
+		return apperror.NotFound("dead letter", executionID)
+	}
+	n, err := w.c.Exec(ctx, "dead-letter.drop", "DELETE FROM scheduler_dead_letter WHERE execution_id = ? AND replayed_as IS NULL", executionID)
+	if err != nil || n == 1 {
+		return err
+	}
+	return w.notWaiting(ctx, executionID)
+}
+
+// notWaiting says why a letter was not found among those that wait.
+func (w *recordWriter) notWaiting(ctx context.Context, executionID string) error {
+	found, err := sqldb.Collect(ctx, w.c, "dead-letter.exists", "SELECT COUNT(*) FROM scheduler_dead_letter WHERE execution_id = ?", []any{executionID}, sqldb.ScanInt)
+	if err != nil {
+		return err
+	}
+	if found[0] == 0 {
+		return apperror.NotFound("dead letter", executionID)
+	}
+	return apperror.Conflict("already_replayed", "the dead letter of execution %s was replayed before", executionID)
+}
+
+// AddEvents implements repository.RecordWriter.
+func (w *recordWriter) AddEvents(ctx context.Context, events []entity.Event) error {
+	return sqldb.Insert(ctx, w.c, "outbox.insert", "scheduler_outbox (event_id, topic, event_key, event_type, payload, create_time)", 6,
+		w.c.Dialect.OnDuplicateKeep("event_id"), events, func(args []any, e entity.Event) []any {
+			return append(args, e.ID, e.Topic, e.Key, e.Type, e.Payload, sqldb.TimeArg(e.CreateTime))
+		})
+}
+
+// maxLogBytes bounds the content of one log row, so that a batch of rows stays
+// below the packet limit of a server.
+const maxLogBytes = 1 << 20
+
+// AddLogs implements repository.RecordWriter. A chunk without an id gets one of
+// the moment of its lines: retention goes by the ids.
+func (w *recordWriter) AddLogs(ctx context.Context, logs []entity.LogChunk) error {
+	logs = slices.Clone(logs)
+	for i := range logs {
+		l := &logs[i]
+		if len(l.Content) > maxLogBytes {
+			return &repository.PoisonError{Err: fmt.Errorf("a log row of execution %s has %d bytes; %d is the limit", l.ExecutionID, len(l.Content), maxLogBytes)}
+		}
+		if err := sqldb.CheckTexts(l.ExecutionID, "", "", l.Content); err != nil {
+			return err
+		}
+		if l.ID == "" {
+			l.ID = identity.RandomID(l.CreateTime)
+		}
+	}
+	for _, part := range bySize(logs, 4*maxLogBytes) {
+		err := sqldb.Insert(ctx, w.c, "log.insert",
+			"scheduler_job_log (id, job_id, execution_id, log_type, content, create_time, attempt, seq_from, seq_to, truncated)", 10, w.c.Dialect.OnDuplicateKeep("id"),
+			part, func(args []any, l entity.LogChunk) []any {
+				return append(args, l.ID, l.JobID, l.ExecutionID, string(l.Type), l.Content, sqldb.TimeArg(l.CreateTime), l.Attempt, l.SeqFrom, l.SeqTo, sqldb.Flag(l.Truncated))
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bySize cuts log rows into pieces of at most size bytes of content.
+func bySize(logs []entity.LogChunk, size int) [][]entity.LogChunk {
+	var out [][]entity.LogChunk
+	from, sum := 0, 0
+	for i, l := range logs {
+		if sum+len(l.Content) > size && i > from {
+			out = append(out, logs[from:i])
+			from, sum = i, 0
+		}
+		sum += len(l.Content)
+	}
+	if from < len(logs) {
+		out = append(out, logs[from:])
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package retention
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// Retention deletes old rows: repository.Retention.
+type Retention struct {
+	s              *sqldb.Core
+	cursor         purgeCursor
+	versions, jobs jobsWalk
+}
+
+// New gives the repository over the connections of s.
+func New(s *sqldb.Core) *Retention { return &Retention{s: s} }
+
+// purgeCursor remembers how far the purge of runs has looked, so that old rows
+// which must stay (live ones, dead letters) are not read again at every step.
+type purgeCursor struct {
+	mu sync.Mutex
+	id string
+}
+
+// PurgeExecutions implements repository.Retention. It walks the runs by id from
+// the oldest on and, once it has met those that are young, begins anew. What may
+// go is found before the transaction, which looks again at that alone.
+func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
+	r.cursor.mu.Lock()
+	defer r.cursor.mu.Unlock()
+	limit = min(limit, r.s.Dialect.MaxRows)
+	ids, err := sqldb.Collect(ctx, r.s.Pool, "retention.window", "SELECT id FROM scheduler_job_execution WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
+		[]any{r.cursor.id, identity.FloorID(before), limit}, sqldb.ScanText)
+	if err != nil {
+		return repository.Purged{}, err
+	}
+	if len(ids) == 0 {
+		r.cursor.id = ""
+		return repository.Purged{}, nil
+	}
+	old, err := deletable(ctx, r.s.Pool, ids, before)
+	if err != nil {
+		return repository.Purged{}, err
+	}
+	gone := 0
+	if len(old) > 0 {
+		err = r.s.Change(ctx, repository.LaneRetention, "purge-executions", func(ctx context.Context, c *sqldb.Conn) error {
+			locked, err := lockDeletable(ctx, c, old, before)
+			if err != nil {
+				return err
+			}
+			gone = len(locked)
+			return deleteExecutions(ctx, c, locked)
+		})
+	}
+	if err != nil {
+		return repository.Purged{}, err
+	}
+	last := ids[len(ids)-1]
+	if r.cursor.id = last; len(ids) < limit {
+		r.cursor.id = ""
+	}
+	reached, _ := identity.TimeOf(last)
+	return repository.Purged{Deleted: gone, More: len(ids) == limit, Reached: reached}, nil
+}
+
+// lockDeletable locks those of the runs that may be deleted, and looks again:
+// a replay that began in between had locked its original. What others hold is
+// left for another time.
+func lockDeletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Time) ([]string, error) {
+	if !c.Dialect.IsSQLite() {
+		in, args := c.Dialect.In("id", ids)
+		locked, err := sqldb.Collect(ctx, c, "retention.lock", "SELECT id FROM scheduler_job_execution"+c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+c.Dialect.SkipLocked, args, sqldb.ScanText)
+		if err != nil || len(locked) == 0 {
+			return nil, err
+		}
+		ids = locked
+	}
+	return deletable(ctx, c, ids, before)
+}
+
+// deletable keeps, of some ids, those of final and old runs that no dead
+// letter and no live replay needs.
+func deletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Time) ([]string, error) {
+	in, args := c.Dialect.In("e.id", ids)
+	return sqldb.Collect(ctx, c, "retention.select", `SELECT e.id FROM scheduler_job_execution e WHERE `+in+`
+		AND e.status NOT IN ('WAITING', 'RUNNING') AND e.update_time < ?
+		AND NOT EXISTS (SELECT 1 FROM scheduler_dead_letter d WHERE d.execution_id = e.id AND d.replayed_as IS NULL)
+		AND NOT EXISTS (SELECT 1 FROM scheduler_execution_replay r JOIN scheduler_job_execution l ON l.id = r.execution_id
+			WHERE (r.root_id = e.id OR r.retry_of = e.id) AND l.status IN ('WAITING', 'RUNNING'))
+		ORDER BY e.id`, append(args, sqldb.TimeText(before)), sqldb.ScanText)
+}
+
+// deleteExecutions deletes runs and what hangs on them, by primary key.
+func deleteExecutions(ctx context.Context, c *sqldb.Conn, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	for _, d := range [...]struct{ name, table, key string }{
+		{"retention.delete", "scheduler_job_execution", "id"},
+		{"retention.delete-attempts", "scheduler_execution_attempt", "execution_id"},
+		{"retention.delete-letters", "scheduler_dead_letter", "execution_id"},
+		{"retention.delete-tokens", "scheduler_run_token", "execution_id"},
+		{"retention.delete-replays", "scheduler_execution_replay", "execution_id"},
+	} {
+		in, args := c.Dialect.In(d.key, ids)
+		if _, err := c.Exec(ctx, d.name, "DELETE FROM "+d.table+" WHERE "+in, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PurgeLogs implements repository.Retention.
+func (r *Retention) PurgeLogs(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
+	return r.s.PurgeByID(ctx, "logs", "scheduler_job_log", "id < ? AND create_time < ?", limit, identity.FloorID(before), sqldb.TimeText(before))
+}
+
+// PurgeOthers implements repository.Retention.
+func (r *Retention) PurgeOthers(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
+	at := sqldb.TimeText(before)
+	total, err := r.s.PurgeByID(ctx, "metrics", "scheduler_metrics", "collect_time < ?", limit, at)
+	if err != nil || total.More {
+		return total, err
+	}
+	for _, t := range [...]struct{ name, table, where string }{
+		{"sessions", "scheduler_session", "expires_at < ?"},
+		{"tokens", "scheduler_api_token", "expires_at < ?"},
+		{"idempotency", "scheduler_idempotency_key", "create_time < ?"},
+	} {
+		n, err := r.purgeKeyed(ctx, t.name, t.table, t.where, limit-total.Deleted, at)
+		if total.Deleted += n; err != nil || total.Deleted >= limit {
+			total.More = err == nil
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// purgeKeyed deletes from the small tables whose key is not an id.
+func (r *Retention) purgeKeyed(ctx context.Context, name, table, where string, limit int, arg any) (deleted int, err error) {
+	err = r.s.Change(ctx, repository.LaneRetention, "purge-"+name, func(ctx context.Context, c *sqldb.Conn) error {
+		query := "DELETE FROM " + table + " WHERE " + where + " LIMIT ?"
+		if c.Dialect.IsSQLite() { // SQLite is built without DELETE … LIMIT
+			query = "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE " + where + " LIMIT ?)"
+		}
+		n, err := c.Exec(ctx, "retention.purge-"+name, query, arg, limit)
+		deleted = int(n)
+		return err
+	})
+	return deleted, err
+}
+
+// PurgeBackfills implements repository.Retention.
+func (r *Retention) PurgeBackfills(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
+	return r.s.PurgeByID(ctx, "backfills", "scheduler_backfill", "status <> 'ACTIVE' AND update_time < ?", limit, sqldb.TimeText(before))
+}
