@@ -35,7 +35,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/ticker"
@@ -122,7 +122,7 @@ type Engine struct {
 	folder    *dataFolder
 	keys      *secret.Keyring
 	cluster   *cluster
-	beats     *engine.Beats
+	beats     *registry.Beats
 	ticker    *ticker.Ticker
 	backfills *backfill.Manager
 	retention *maintenance.Retention

@@ -3,7 +3,9 @@ package persistence
 import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/job"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 )
 
 // The store keeps every promise of the domain.
@@ -22,8 +24,8 @@ var (
 	_ repository.Sessions        = (*Store)(nil)
 	_ repository.IdempotentCalls = (*Store)(nil)
 	_ repository.Retention       = (*Store)(nil)
-	_ repository.JobReader       = (*engine.Jobs)(nil)
-	_ repository.Definitions     = (*engine.Jobs)(nil)
-	_ repository.Locker          = (*engine.Locks)(nil)
-	_ repository.ExecutionReader = (*engine.Executions)(nil)
+	_ repository.JobReader       = (*job.Jobs)(nil)
+	_ repository.Definitions     = (*job.Jobs)(nil)
+	_ repository.Locker          = (*registry.Locks)(nil)
+	_ repository.ExecutionReader = (*execution.Executions)(nil)
 )

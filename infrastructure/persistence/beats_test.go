@@ -14,12 +14,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 )
 
 // member is a node with a way of its own for its beats.
 type member struct {
-	*engine.Beats
+	*registry.Beats
 	store *persistence.Store
 	node  entity.Node
 }

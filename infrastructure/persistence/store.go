@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/access"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
@@ -72,8 +73,8 @@ func (s *Store) Write(ctx context.Context, lane repository.Lane, name string, fn
 
 // Beats opens the way of a node's beats. A statement may take each, a new
 // connection dial.
-func (s *Store) Beats(node string, each, dial time.Duration) (*engine.Beats, error) {
-	return engine.NewBeats(s.Nodes, node, each, dial)
+func (s *Store) Beats(node string, each, dial time.Duration) (*registry.Beats, error) {
+	return registry.NewBeats(s.Nodes, node, each, dial)
 }
 
 // Ping checks that the store answers; the error is of apperror.KindUnavailable

@@ -1,7 +1,5 @@
-// Package engine keeps what the engine works with: jobs, executions, live fires,
-// groups, backfills, records, locks and the registry of nodes. Batched SQL carries
-// the hot path. One transaction writes many of these tables together, see NewTx;
-// hence they are one package.
+// Package engine puts the tables of the engine together: the repositories of one
+// transaction, and those outside of one.
 package engine
 
 import (

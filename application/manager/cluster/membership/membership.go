@@ -20,7 +20,7 @@ import (
 )
 
 // Registry stores the nodes and is authoritative; see repository.Nodes and
-// persistence/engine.Beats.
+// persistence/engine/registry.Beats.
 type Registry interface {
 	Register(ctx context.Context, n entity.Node) (epoch int64, err error)
 	Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error)

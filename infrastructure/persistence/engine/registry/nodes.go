@@ -1,3 +1,5 @@
+// Package registry keeps what the cluster agrees on: the nodes and their beats, the
+// locks, and the key of the calls between nodes.
 package registry
 
 import (

@@ -1,3 +1,4 @@
+// Package retention deletes what is old.
 package retention
 
 import (

@@ -23,6 +23,7 @@ const executionColumns = `id, job_id, node_id, shard_id, status, start_time, end
 // reads none of them.
 const viewColumns = "triggered_by, exit_code"
 
+// SelectExecutions reads executions for the engine, with ScanExecution.
 const SelectExecutions = "SELECT " + executionColumns + " FROM scheduler_job_execution"
 
 // selectViews reads runs for people, with scanView.
@@ -60,6 +61,7 @@ func readCode(n sql.NullInt64) *int {
 	return &code
 }
 
+// ScanExecution reads a row of SelectExecutions.
 func ScanExecution(rows *sql.Rows) (*entity.Execution, error) { return scanColumns(rows) }
 
 // scanColumns reads executionColumns, and what stands behind them into more.

@@ -1,3 +1,5 @@
+// Package record keeps what is written down beside executions: attempts, logs,
+// dead letters, events, and the tokens of targets.
 package record
 
 import (

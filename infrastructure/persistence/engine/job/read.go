@@ -1,3 +1,5 @@
+// Package job keeps jobs: their definitions, versions and cursors, the groups in
+// which they run, and their backfills.
 package job
 
 import (

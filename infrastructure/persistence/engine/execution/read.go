@@ -1,3 +1,5 @@
+// Package execution keeps executions and the live fires that they belong to:
+// inserts, claims, ends and lists.
 package execution
 
 import (

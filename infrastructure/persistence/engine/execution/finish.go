@@ -97,10 +97,13 @@ func finishSQLite(ctx context.Context, c *sqldb.Conn, rows []placedFinish, now s
 	return refused, err
 }
 
+// StillRunning is the condition that an execution runs under the id, node, epoch and
+// fencing token that are its arguments.
+const StillRunning = " WHERE id = ? AND status = 'RUNNING' AND node_id = ? AND epoch = ? AND token = ?"
+
 const (
 	sqliteTimes = `UPDATE scheduler_job_execution SET start_time = COALESCE(?, start_time), end_time = ?, duration = ?, result = ?,
 		update_time = ?, claim_key = NULL, `
-	StillRunning  = " WHERE id = ? AND status = 'RUNNING' AND node_id = ? AND epoch = ? AND token = ?"
 	sqliteSucceed = sqliteTimes + "status = 'SUCCESS', reason = NULL, progress = 100, error_message = NULL" + StillRunning
 	sqliteFinish  = sqliteTimes + sqliteState + StillRunning
 	// Only commands have an exit code.
