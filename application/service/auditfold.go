@@ -7,13 +7,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// The bounds of what refused calls may write, so that nobody fills the store by
-// being refused.
+// The bounds of what refused calls write: refused callers must not fill the store.
 const (
 	// foldFor is how long equal calls are counted before an entry says how many.
 	foldFor = time.Minute
-	// foldKinds bounds the kinds of refused calls that are told apart at a time;
-	// more of them are counted together.
+	// foldKinds bounds the kinds of refused calls that have their own count; all others
+	// share one count.
 	foldKinds = 1000
 	// foldSignIns bounds the refused sign-ins of a minute that get an entry each.
 	foldSignIns = 30
@@ -70,8 +69,8 @@ func (f *auditFold) first(now time.Duration, e entity.AuditEntry) bool {
 	return false
 }
 
-// keyOf tells refused calls apart: by who calls what, and sign-ins by the name
-// and the address, while there are few.
+// keyOf returns the key under which a refused call is counted: caller and action. For
+// sign-ins it is name and address, while they are few.
 func (f *auditFold) keyOf(now time.Duration, e entity.AuditEntry) foldKey {
 	if e.Status == forbidden {
 		return foldKey{user: e.UserID, token: e.TokenID, action: e.Action, code: e.Code}
@@ -115,7 +114,7 @@ func (s *folded) count(e entity.AuditEntry, calls int) {
 	s.entry = e
 }
 
-// take hands out the entries of spans that are over, or of all, and begins anew.
+// take returns the entries of the spans that are over, or of all, and clears them.
 func (f *auditFold) take(now time.Duration, all bool) []*folded {
 	f.mu.Lock()
 	defer f.mu.Unlock()

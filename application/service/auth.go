@@ -175,9 +175,9 @@ func (s *AuthService) Logout(ctx context.Context, token string) error {
 	return nil
 }
 
-// Authenticate returns who comes with the token of a session or an API token,
-// or apperror.KindUnauthenticated. A store that is away is passed on as it is:
-// nobody gets in while nobody can be checked.
+// Authenticate returns the owner of a session token or API token, or
+// apperror.KindUnauthenticated. It returns the error of a store that is away: without
+// the store no caller gets in.
 func (s *AuthService) Authenticate(ctx context.Context, token string) (entity.Principal, error) {
 	unknown := apperror.New(apperror.KindUnauthenticated, "unknown_token", "the token is unknown or expired; sign in again")
 	if token == "" || len(token) > maxToken {

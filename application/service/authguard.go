@@ -27,18 +27,20 @@ const (
 	userPace      = 500 * time.Millisecond
 	longestTurn   = 15 * time.Second
 	// strangersAtOnce bounds the tries under way from addresses that the account
-	// has not signed in from: the rest of the places is for those that it has.
+	// has not signed in from: the other permits are for addresses that it has.
 	strangersAtOnce = 24
-	// maxWait is short, so that nobody is locked out for long by somebody behind
-	// the same address.
+	// maxWait is short, so that one caller does not lock out others behind the same
+	// address for long.
 	maxWait = time.Minute
-	// forgetAfter is how long an account or address must be quiet to start afresh.
+	// forgetAfter is how long an account or address must be quiet before its count
+	// restarts.
 	forgetAfter = 15 * time.Minute
 	guardLimit  = 10_000
 	// knownAddrs are remembered of an account, for knownUsers accounts.
 	knownAddrs = 8
 	knownUsers = 10_000
-	// recallEvery is how often the past of an account is asked that many guess at.
+	// recallEvery is how often the guard reads the past sign-ins of an account that many
+	// callers guess at.
 	recallEvery = time.Minute
 )
 
@@ -75,8 +77,8 @@ type attempt struct {
 	guard         *loginGuard
 	account, from string
 	limits        []limit
-	// stranger: the account has not signed in from there; inside: the try holds
-	// one of the places of strangers.
+	// stranger is true when the account has not signed in from there. inside is true
+	// while the try holds one of the permits of strangers.
 	stranger, inside bool
 	// turn is how long to wait before anything is checked.
 	turn time.Duration
@@ -109,8 +111,8 @@ func (g *loginGuard) begin(now time.Duration, account, address string) (*attempt
 	return a, nil
 }
 
-// beginOwn is begin for somebody who is signed in and gives the password once
-// more: nobody else's tries count.
+// beginOwn is begin for a signed-in user who gives the password again: the tries of
+// others do not count.
 func (g *loginGuard) beginOwn(now time.Duration, userID string) (*attempt, error) {
 	a := &attempt{guard: g, limits: []limit{{"own " + userID, freePairTries}}}
 	g.mu.Lock()
@@ -152,7 +154,7 @@ func tooMany(wait time.Duration) error {
 	return f
 }
 
-// tries are those of a key, made anew when they were long ago.
+// tries returns the tries of a key; old ones restart at zero.
 func (g *loginGuard) tries(key string, now time.Duration) *tries {
 	t := g.byName[key]
 	if t == nil || now-t.last > forgetAfter {
@@ -173,7 +175,7 @@ func (g *loginGuard) count(l limit, now time.Duration) {
 	}
 }
 
-// enter takes a place among the tries that are checked, once the turn has come.
+// enter takes a permit for the check, once the turn has come.
 func (a *attempt) enter() error {
 	g := a.guard
 	g.mu.Lock()
@@ -226,8 +228,8 @@ func (g *loginGuard) uncount(l limit, whole bool) {
 	}
 }
 
-// wondersAbout reports whether a try would have to take a turn, for all that is
-// known here: the past should be asked first, once in recallEvery.
+// wondersAbout reports whether a try would have to take a turn. Then the caller reads
+// the past sign-ins first, once in recallEvery.
 func (g *loginGuard) wondersAbout(now time.Duration, account, address string) bool {
 	from, _ := origin(address)
 	g.mu.Lock()
@@ -271,8 +273,8 @@ func (g *loginGuard) keep(account string, addresses []string) {
 	g.known[account] = addresses
 }
 
-// origin is what tells callers apart by their address, and for IPv6 the larger
-// network around it: whoever has one address of a /64 has all of them.
+// origin returns what identifies a caller by address, and for IPv6 the larger network
+// around it: a caller with one address of a /64 has all of them.
 func origin(address string) (from, network string) {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {

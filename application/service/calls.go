@@ -25,10 +25,10 @@ const (
 	openCallLife = 24 * time.Hour
 )
 
-// CallKeeper is a repository.IdempotentCalls that outlasts an outage of the
-// store: how a call ended is kept in memory until the store has taken it, so
-// that its key does not stay in progress. A repetition that comes before is
-// answered by this node all the same. Safe for concurrent use.
+// CallKeeper is a repository.IdempotentCalls that outlasts an outage of the store. It
+// keeps the end of a call in memory until the store has taken it, so that its key does
+// not stay in progress. Until then this node answers repetitions. Safe for concurrent
+// use.
 type CallKeeper struct {
 	store repository.IdempotentCalls
 	clock clock.Clock

@@ -20,13 +20,13 @@ type ClusterKeys interface {
 
 const (
 	clusterKeyBytes = 32
-	// clusterKeyName ties the sealed value to its place.
+	// clusterKeyName binds the sealed value to its use.
 	clusterKeyName = "cluster key"
 )
 
-// OpenClusterKey reads the key of the cluster, and makes it at the first start. It
-// is sealed where there is a key of secrets; one that was not, or was by a former
-// key, is sealed anew.
+// OpenClusterKey reads the key of the cluster, and makes it at the first start. With a
+// key of secrets it seals the stored key, also one that is not sealed yet or is sealed
+// by a former key.
 func OpenClusterKey(ctx context.Context, keys ClusterKeys, sealer Sealer) ([]byte, error) {
 	stored, found, err := keys.ClusterKey(ctx)
 	if err == nil && !found {

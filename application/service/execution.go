@@ -129,8 +129,7 @@ func (s *ExecutionService) Cancel(ctx context.Context, id string) error {
 	return apperror.Conflict("changed", "the execution changed while it was being cancelled; try again")
 }
 
-// cancelTries bounds how often a cancel begins anew because the run went on
-// meanwhile.
+// cancelTries bounds how often a cancel starts again because the run changed meanwhile.
 const cancelTries = 3
 
 // errMoved says that a run is not what it was when it was read.
@@ -219,8 +218,7 @@ func (s *ExecutionService) Replay(ctx context.Context, executionID string, by en
 	})
 }
 
-// Discard gives a dead letter up: somebody has looked, and nothing is repeated.
-// The run stays DEAD in the ledger.
+// Discard closes a dead letter without a repetition. The run stays DEAD in the ledger.
 func (s *ExecutionService) Discard(ctx context.Context, executionID string) error {
 	return s.Store.Write(ctx, repository.LaneAPI, "dead-letter.discard", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.DropDeadLetter(ctx, executionID)

@@ -18,10 +18,9 @@ type UserLister interface {
 	ListUsers(ctx context.Context, p repository.Page) (users []entity.User, next string, err error)
 }
 
-// CommandExposure watches whether commands that run as the server's own user
-// are within reach of more than one person. Such a command may read the store
-// and its keys, so that who defines one is an admin in all but name. Safe for
-// concurrent use.
+// CommandExposure checks whether more than one user can define commands that run as the
+// server's own user. Such a command may read the store and its keys, so its author has
+// the rights of an admin. Safe for concurrent use.
 type CommandExposure struct {
 	users  UserLister
 	logger *slog.Logger
@@ -34,10 +33,10 @@ func NewCommandExposure(users UserLister, logger *slog.Logger) *CommandExposure 
 }
 
 // exposed says what is wrong, and the remedy.
-const exposed = "commands run as the server's own user, and a second user may write jobs: who defines a command can read the store and its keys. " +
+const exposed = "commands run as the server's own user, and a second user may write jobs: the author of a command can read the store and its keys. " +
 	"Run the server as root with executor.command.user, or keep the right to commands to admins"
 
-// RunOnce looks at who may write jobs. It warns when that begins to be more
+// RunOnce counts the users who may write jobs. It warns when there begin to be more
 // than one.
 func (x *CommandExposure) RunOnce(ctx context.Context) error {
 	writers, cursor := 0, ""

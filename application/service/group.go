@@ -29,12 +29,12 @@ type JobHolder interface {
 	// FollowGroups is FollowGroup for many jobs in one transaction. It leaves out
 	// those of which more is to be decided, and returns them.
 	FollowGroups(ctx context.Context, ids []string) (left []string, err error)
-	// OpenGroup gives the free places of a group to the fires that wait for them.
+	// OpenGroup gives the free slots of a group to the fires that wait for them.
 	OpenGroup(ctx context.Context, name string) error
 }
 
-// GroupNews is told when a group was paused or resumed here. Losing it costs half
-// a second, not truth.
+// GroupNews learns that this node paused or resumed a group. A lost call costs half a
+// second, and no correctness.
 type GroupNews interface {
 	GroupsChanged()
 }
@@ -84,7 +84,7 @@ func (s *GroupService) Create(ctx context.Context, name string, maxConcurrency i
 }
 
 // Limit changes the bound on the fires of a group that run at once. What runs
-// goes on. A first limit, or none any more, is told to the jobs like a pause;
+// goes on. The jobs follow a first limit, or the end of the limit, like a pause;
 // Converged of what it returns says whether all of them know. version is what the
 // caller has read; 0 is not given.
 func (s *GroupService) Limit(ctx context.Context, name string, maxConcurrency, version int) (entity.Group, error) {
@@ -113,8 +113,8 @@ func (s *GroupService) Delete(ctx context.Context, name string) error {
 	return s.groups.DropGroup(ctx, name)
 }
 
-// Pause pauses a group, or with entity.AllJobs every job, until its end or until
-// somebody resumes it: nothing of it is planned from half a second later on. It
+// Pause pauses a group, or with entity.AllJobs every job, until its end or until a
+// caller resumes it: nothing of it is planned from half a second later on. It
 // waits a little for the jobs to follow; Converged of what it returns says whether
 // all of them have. Pausing a paused group changes nothing, unless it says
 // something: then that holds from now on.

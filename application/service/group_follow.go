@@ -51,8 +51,8 @@ func strays(job *entity.Job, terms repository.GroupTerms) bool {
 	return false
 }
 
-// missed reports that a job was never told of a pause of its group that is over,
-// and is held by it until what that skipped is recorded.
+// missed reports whether a job did not follow a pause of its group that is over. The
+// pause holds the job until its skipped fires are recorded.
 func missed(job *entity.Job, terms repository.GroupTerms) bool {
 	return !job.NextFireTime.IsZero() && terms.Holds(job.NextFireTime)
 }
@@ -168,8 +168,8 @@ func (s *JobService) OpenGroup(ctx context.Context, name string) error {
 	}
 }
 
-// FollowGroups implements JobHolder. The planners know of the pause or its end
-// already, so that nobody is told of each job.
+// FollowGroups implements JobHolder. The planners know of the pause or its end already,
+// so this sends no hint for each job.
 func (s *JobService) FollowGroups(ctx context.Context, ids []string) (left []string, err error) {
 	err = s.Store.Write(ctx, repository.LaneAPI, "job.groups", func(ctx context.Context, tx repository.Tx) error {
 		left = nil

@@ -12,11 +12,11 @@ import (
 type Trigger struct {
 	// Params is a JSON object for the run, or empty.
 	Params string
-	// ScheduledTime is what the run is told; zero means now.
+	// ScheduledTime is the scheduled time of the run; zero means now.
 	ScheduledTime time.Time
-	// DelaySec puts the start off, 0–MaxDelaySec.
+	// DelaySec delays the start, 0–MaxDelaySec.
 	DelaySec int
-	// Source is MANUAL or API, By who asks.
+	// Source is MANUAL or API; By is the caller.
 	Source entity.Trigger
 	By     entity.Actor
 }
@@ -37,8 +37,8 @@ type LedgerEntry struct {
 	ScheduledTime time.Time
 	// Outcome is an execution status, or PLANNED for a fire to come.
 	Outcome string
-	// WaitsFor is what a WAITING fire waits for: of several shards, those first
-	// that no node can take.
+	// WaitsFor is what a WAITING fire waits for. Shards that no node can take come
+	// first.
 	WaitsFor entity.Wait
 	// Reason and Message are those of the worst shard. The message of a paused span
 	// says who paused and why.

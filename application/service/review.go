@@ -16,8 +16,8 @@ type JobLister interface {
 	List(ctx context.Context, f repository.JobFilter, p repository.Page) (jobs []*entity.Job, next string, err error)
 }
 
-// DefinitionReview finds the commands that were stored under older rules than
-// those of this version. Their runs fail until somebody edits them.
+// DefinitionReview finds stored commands that the rules of this version refuse. Their
+// runs fail until a user edits them.
 type DefinitionReview struct {
 	jobs    JobLister
 	checker DefinitionChecker
@@ -31,8 +31,8 @@ func NewDefinitionReview(jobs JobLister, checker DefinitionChecker, c clock.Cloc
 }
 
 const (
-	// reviewPage is how many jobs are read at once, reviewPause the time between
-	// two pages: nobody waits for the review.
+	// reviewPage is how many jobs the review reads at once. reviewPause is the time
+	// between two pages: no caller waits for the review.
 	reviewPage  = 100
 	reviewPause = 50 * time.Millisecond
 	// reviewNamed bounds the jobs that are named.

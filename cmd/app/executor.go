@@ -43,8 +43,8 @@ func (e *Executors) CommandSlots() int {
 	return e.commands.slots
 }
 
-// Prepare ends what a former life of this node left running. The engine calls
-// it when the node's id is surely its own.
+// Prepare ends the commands that a former process of this node left. The engine calls it
+// when it owns the node's id.
 func (e *Executors) Prepare() {
 	if e.commands != nil {
 		e.commands.prepare(e.logger)

@@ -33,7 +33,7 @@ func openDataFolder(path string) (*dataFolder, error) {
 	name := filepath.Join(path, lockFile)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("the data folder cannot be written: %w; mend its permissions, or choose another one with dataDir (PS_DATA_DIR)", err)
+		return nil, fmt.Errorf("the server cannot write to the data folder: %w; correct its permissions, or choose another one with dataDir (PS_DATA_DIR)", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(name)
@@ -46,7 +46,7 @@ func openDataFolder(path string) (*dataFolder, error) {
 	}
 	if err := writePid(f); err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("the data folder cannot be written: %w; mend its permissions, or choose another one with dataDir (PS_DATA_DIR)", err)
+		return nil, fmt.Errorf("the server cannot write to the data folder: %w; correct its permissions, or choose another one with dataDir (PS_DATA_DIR)", err)
 	}
 	d := &dataFolder{path: path, lock: f}
 	if d.mended, err = secureFiles(path); err != nil {

@@ -32,7 +32,7 @@ func ApplyCommand(s *remote.Session) *cobra.Command {
 		Short: "Bring jobs in line with YAML or JSON files",
 		Long: `Create the jobs of YAML or JSON files, and edit those that differ. A job is
 known by its group and its name. A file holds what job export writes, one job,
-or a list of jobs; a folder is read with all below it; - is standard input.
+or an array of jobs; a folder is read with all below it; - is standard input.
 
 All definitions are checked before anything is changed, then each job is changed
 by itself: one that fails does not stop the others, and the exit code is 1.

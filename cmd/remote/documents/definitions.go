@@ -132,7 +132,7 @@ type reading struct {
 	groups, jobs int
 }
 
-var errShape = errors.New("must hold a job, which is an object with a name, a list of jobs, or a document {version, groups, jobs}")
+var errShape = errors.New("must hold a job (an object with a name), an array of jobs, or a document {version, groups, jobs}")
 
 func (in *reading) list(text json.RawMessage) error {
 	var items []json.RawMessage

@@ -18,7 +18,7 @@ var reasons = map[string]string{
 	"OVERLAP":        "the run before it had not ended, and the overlap policy of the job drops a fire then",
 	"QUEUE_FULL":     "as many fires as maxQueued allows were waiting already",
 	"REPLACED":       "a later fire took its place, by the overlap policy REPLACE",
-	"MISFIRE":        "nobody could fire it in time, as the server was down or could not reach its store; the misfire policy of the job decided",
+	"MISFIRE":        "no node could fire it in time: the server was down or could not reach its store; the misfire policy of the job decided",
 	"PAUSED":         "the job, its group or every job was paused",
 	"NO_NODE":        "no node could take it before its start deadline",
 	"DEADLINE":       "it did not start before its start deadline",

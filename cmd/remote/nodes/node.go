@@ -212,7 +212,7 @@ func awaitDrained(s *remote.Session, c *cobra.Command, api *client.Client, id st
 		case n.Status == "DOWN":
 			return fmt.Errorf("%s is down", id)
 		case n.Status != "DRAINING":
-			return fmt.Errorf("%s is %s: somebody has let it go on", id, n.Status)
+			return fmt.Errorf("%s is %s: another caller resumed it", id, n.Status)
 		case n.busy() > 0:
 			nothing = 0
 		default:

@@ -90,7 +90,7 @@ func letterList(s *remote.Session) *cobra.Command {
 
 func letterCauses(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "causes", Short: "Count what waits for somebody, by job and reason", Example: "  platform-scheduler dead-letter causes", Args: usage.Args(cobra.NoArgs),
+		Use: "causes", Short: "Count the dead letters by job and reason", Example: "  platform-scheduler dead-letter causes", Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.Whole(s, c, "/dead-letters/causes", nil,
 				remote.Column[cause]{Name: "job", Of: func(v cause) string { return v.JobName }},

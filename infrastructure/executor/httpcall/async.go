@@ -38,7 +38,7 @@ func (x *Executor) open(ctx context.Context, a *attempt, run entity.Run, rep ent
 		return nil
 	}
 	if run.Tokens == nil {
-		return errors.New("nobody here takes reports of targets")
+		return errors.New("this node takes no reports of targets")
 	}
 	begins := rep.Waits()
 	token, err := run.Tokens.Issue(ctx, run)

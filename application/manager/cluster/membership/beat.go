@@ -132,7 +132,7 @@ func (m *Member) onStaleEpoch(ctx context.Context, nodes []entity.Node) error {
 	began := m.deps.Lease.elapsed()
 	epoch, err := m.deps.Registry.Register(ctx, n)
 	if err != nil {
-		return fmt.Errorf("register anew: %w", err)
+		return fmt.Errorf("register again: %w", err)
 	}
 	m.mu.Lock()
 	m.node.Epoch = epoch
