@@ -69,7 +69,7 @@ func (m *memoryGroups) LimitGroup(ctx context.Context, name string, limit, versi
 	return g, nil
 }
 
-func (m *memoryGroups) HoldGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error) {
+func (m *memoryGroups) PauseGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error) {
 	g, err := m.Group(ctx, name)
 	if err == nil && g.Paused != paused {
 		g.Paused, g.Converged, g.Version, g.UpdateTime = paused, false, g.Version+1, at
@@ -92,7 +92,7 @@ func (m *memoryGroups) PausesOver(context.Context, time.Time) ([]entity.Group, e
 
 func (m *memoryGroups) DivergedGroups(context.Context) ([]entity.Group, error) { return nil, nil }
 
-func (m *memoryGroups) Strays(context.Context, entity.Group, string, int) ([]string, error) {
+func (m *memoryGroups) JobsOutOfSync(context.Context, entity.Group, string, int) ([]string, error) {
 	return nil, nil
 }
 

@@ -149,7 +149,7 @@ func (s *GroupService) ResumeDue(ctx context.Context) error {
 }
 
 func (s *GroupService) hold(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error) {
-	g, err := s.groups.HoldGroup(ctx, name, paused, p, at.Truncate(time.Millisecond))
+	g, err := s.groups.PauseGroup(ctx, name, paused, p, at.Truncate(time.Millisecond))
 	if err != nil {
 		return g, err
 	}
@@ -189,7 +189,7 @@ func (s *GroupService) Sweep(ctx context.Context) error {
 func (s *GroupService) converge(ctx context.Context, g entity.Group) error {
 	after := ""
 	for {
-		ids, err := s.groups.Strays(ctx, g, after, sweepPage)
+		ids, err := s.groups.JobsOutOfSync(ctx, g, after, sweepPage)
 		if err != nil {
 			return fmt.Errorf("find the jobs of group %q: %w", g.Name, err)
 		}

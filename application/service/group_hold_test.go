@@ -15,7 +15,7 @@ import (
 // flag pauses or resumes a group in its row alone: no job follows yet.
 func (d *desk) flag(group string, paused bool) {
 	d.t.Helper()
-	_, err := d.Store.HoldGroup(d.t.Context(), group, paused, entity.Pause{}, d.Time.Now())
+	_, err := d.Store.PauseGroup(d.t.Context(), group, paused, entity.Pause{}, d.Time.Now())
 	require.NoError(d.t, err)
 }
 

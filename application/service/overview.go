@@ -63,8 +63,8 @@ type Lateness struct {
 
 // OverviewDeps are the parts of an OverviewService.
 type OverviewDeps struct {
-	Tallies repository.Tallies
-	Nodes   interface {
+	Counts repository.Counts
+	Nodes  interface {
 		All(ctx context.Context) ([]entity.Node, error)
 	}
 	// Leader is the node that does the duties of the cluster; empty for none.
@@ -108,13 +108,13 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 	if o.Jobs, err = s.countJobs(ctx, groups); err != nil {
 		return o, err
 	}
-	if o.LastHour, o.LastHourAtLeast, err = s.Tallies.CountRuns(ctx, o.Time.Add(-time.Hour), groups, limit); err != nil {
+	if o.LastHour, o.LastHourAtLeast, err = s.Counts.CountRuns(ctx, o.Time.Add(-time.Hour), groups, limit); err != nil {
 		return o, err
 	}
 	if o.Waiting, o.Running, err = s.live(ctx, groups, limit); err != nil {
 		return o, err
 	}
-	if o.DeadLetters.N, o.DeadLetters.AtLeast, err = s.Tallies.CountLetters(ctx, groups, limit); err != nil {
+	if o.DeadLetters.N, o.DeadLetters.AtLeast, err = s.Counts.CountLetters(ctx, groups, limit); err != nil {
 		return o, err
 	}
 	if o.Leader, err = s.Leader(ctx); err != nil {
@@ -169,7 +169,7 @@ func (s *OverviewService) live(ctx context.Context, groups []string, limit int) 
 
 func (s *OverviewService) claims(ctx context.Context, spans []entity.ClaimSpan, groups []string, limit int) (c Count, err error) {
 	for _, span := range spans {
-		n, cut, err := s.Tallies.CountClaims(ctx, span.Lo, span.Hi, groups, limit)
+		n, cut, err := s.Counts.CountClaims(ctx, span.Lo, span.Hi, groups, limit)
 		if err != nil {
 			return c, err
 		}
@@ -194,7 +194,7 @@ func (s *OverviewService) countJobs(ctx context.Context, groups []string) (map[e
 	if known, ok := s.jobs[key]; ok && now-known.at < jobCountLife {
 		return known.counts, nil
 	}
-	counts, err := s.Tallies.CountJobs(ctx, groups)
+	counts, err := s.Counts.CountJobs(ctx, groups)
 	if err != nil {
 		return nil, err
 	}

@@ -30,9 +30,9 @@ func (punctual) Lateness() (p50, p99 time.Duration, known bool) {
 }
 
 // watching is the overview over the store of a desk.
-func (d *desk) watching(tallies repository.Tallies, loops ...periodic.Status) *service.OverviewService {
+func (d *desk) watching(tallies repository.Counts, loops ...periodic.Status) *service.OverviewService {
 	return service.NewOverviewService(service.OverviewDeps{
-		Tallies: tallies, Nodes: d.Store, Leader: func(context.Context) (string, error) { return d.ID(), nil }, Monitor: service.NewMonitorService(d.Store, healthy(loops), d.Clock), Lateness: punctual{},
+		Counts: tallies, Nodes: d.Store, Leader: func(context.Context) (string, error) { return d.ID(), nil }, Monitor: service.NewMonitorService(d.Store, healthy(loops), d.Clock), Lateness: punctual{},
 		Clock: d.Time, Machine: d.Clock,
 	})
 }
@@ -156,7 +156,7 @@ func TestTheOverviewTellsOfClocksThatAreOff(t *testing.T) {
 
 // tallying counts the counts.
 type tallying struct {
-	repository.Tallies
+	repository.Counts
 	jobs int
 	cut  bool
 	err  error

@@ -315,7 +315,7 @@ func (e *Engine) wireServices(places *admission.Places, compiler *schedule.Compi
 	e.Audit = service.NewAuditService(e.Store, storeTime{e.machine, e.Clock})
 	e.Monitor = service.NewMonitorService(e.Store, tasks, e.machine, e.parts()...)
 	e.Overview = service.NewOverviewService(service.OverviewDeps{
-		Tallies: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
+		Counts: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
 	})
 	e.Loads = service.NewLoadService(service.LoadDeps{Jobs: e.Store, Schedules: compiler, Clock: e.Clock, Machine: e.machine})
 	e.Metrics.WatchRetention(e.retention)

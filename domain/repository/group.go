@@ -85,21 +85,21 @@ type Groups interface {
 	// none before or has none now; version, where it is not 0, must be the
 	// present one, else it is fault.KindConflict.
 	LimitGroup(ctx context.Context, name string, maxConcurrency, version int, at time.Time) (entity.Group, error)
-	// HoldGroup pauses a group, or ends its pause, at a moment, and marks it as not
+	// PauseGroup pauses a group, or ends its pause, at a moment, and marks it as not
 	// settled when that is a change. Of a group that is paused a pause that says
 	// something changes reason, user and end.
-	HoldGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error)
+	PauseGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error)
 	// PausesOver are the groups that are paused until the moment or an earlier one.
 	PausesOver(ctx context.Context, at time.Time) ([]entity.Group, error)
 	// MarkConverged marks a group as converged if it still has that version.
 	MarkConverged(ctx context.Context, name string, version int) error
 	// DivergedGroups returns the groups that some jobs do not follow yet.
 	DivergedGroups(ctx context.Context) ([]entity.Group, error)
-	// Strays are jobs, by id from after on, that must be paused because the
+	// JobsOutOfSync are jobs, by id from after on, that must be paused because the
 	// group is, or resumed because neither it nor all jobs are, or whose skipped
 	// times since a pause that they never knew of are not recorded, or that do not
 	// know whether the group has a limit.
-	Strays(ctx context.Context, g entity.Group, after string, limit int) (ids []string, err error)
+	JobsOutOfSync(ctx context.Context, g entity.Group, after string, limit int) (ids []string, err error)
 	// DropGroup removes a group; one that has jobs is fault.KindConflict.
 	DropGroup(ctx context.Context, name string) error
 }

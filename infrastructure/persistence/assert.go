@@ -15,7 +15,7 @@ var (
 	_ repository.JobPlanReader   = (*Store)(nil)
 	_ repository.ScheduleReader  = (*Store)(nil)
 	_ repository.ClaimReader     = (*Store)(nil)
-	_ repository.Tallies         = (*Store)(nil)
+	_ repository.Counts          = (*Store)(nil)
 	_ repository.RecordReader    = (*Store)(nil)
 	_ repository.RunTokenReader  = (*Store)(nil)
 	_ repository.Outbox          = (*Store)(nil)

@@ -19,7 +19,7 @@ type Tables struct {
 	Locks      *registry.Locks
 	*job.Plans
 	*execution.Claims
-	*job.Tallies
+	*job.Counts
 	*record.Records
 	*record.RunTokens
 	*record.Outbox
@@ -34,7 +34,7 @@ type Tables struct {
 func NewTables(s, aside *sqldb.Core) *Tables {
 	return &Tables{
 		Jobs: job.NewJobs(s.Pool), Executions: execution.NewExecutions(s.Pool), Locks: registry.NewLocks(aside), Plans: job.NewPlans(s.Pool), Claims: execution.NewClaims(s.Pool),
-		Tallies: job.NewTallies(s.Pool), Records: record.NewRecords(s.Pool), RunTokens: record.NewRunTokens(s.Pool), Outbox: record.NewOutbox(s), Nodes: registry.NewNodes(aside),
+		Counts: job.NewCounts(s.Pool), Records: record.NewRecords(s.Pool), RunTokens: record.NewRunTokens(s.Pool), Outbox: record.NewOutbox(s), Nodes: registry.NewNodes(aside),
 		Groups: job.NewGroups(s), Backfills: job.NewBackfills(s.Pool), Retention: retention.New(s),
 	}
 }

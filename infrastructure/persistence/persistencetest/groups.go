@@ -100,7 +100,7 @@ func heldGroup(t *testing.T, s *persistence.Store) {
 	byGroup.Status, byGroup.PausedBy, byUser.Status = entity.JobPaused, entity.PausedByGroup, entity.JobPaused
 	add(t, s, []*entity.Job{grouped(1, "a"), grouped(2, "b"), grouped(3, "a"), byGroup, byUser})
 	strays := func(group string, paused bool, after string) []string {
-		ids, err := s.Strays(t.Context(), entity.Group{Name: group, Paused: paused}, after, 2)
+		ids, err := s.JobsOutOfSync(t.Context(), entity.Group{Name: group, Paused: paused}, after, 2)
 		require.NoError(t, err)
 		return ids
 	}
@@ -111,7 +111,7 @@ func heldGroup(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []string{jobID(4)}, strays("a", false, ""), "what a user paused stays paused")
 	require.Equal(t, []string{jobID(4)}, strays(entity.AllJobs, false, ""))
 
-	g, err := s.HoldGroup(t.Context(), "a", true, entity.Pause{}, noon)
+	g, err := s.PauseGroup(t.Context(), "a", true, entity.Pause{}, noon)
 	require.NoError(t, err)
 	require.True(t, g.Paused)
 	require.False(t, g.Converged)
@@ -126,23 +126,23 @@ func heldGroup(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Len(t, open, 1, "settled for what is not wanted any more")
 	require.NoError(t, s.MarkConverged(t.Context(), "a", g.Version))
-	again, err := s.HoldGroup(t.Context(), "a", true, entity.Pause{}, noon.Add(time.Hour))
+	again, err := s.PauseGroup(t.Context(), "a", true, entity.Pause{}, noon.Add(time.Hour))
 	require.NoError(t, err)
 	require.True(t, again.Converged, "nothing changed")
 	require.Equal(t, g.Version, again.Version)
 
-	_, err = s.HoldGroup(t.Context(), entity.AllJobs, true, entity.Pause{}, noon)
+	_, err = s.PauseGroup(t.Context(), entity.AllJobs, true, entity.Pause{}, noon)
 	require.NoError(t, err)
 	require.True(t, held(t, s, "b"))
 	require.True(t, held(t, s, "a group without a row"))
-	_, err = s.HoldGroup(t.Context(), "a", false, entity.Pause{}, noon)
+	_, err = s.PauseGroup(t.Context(), "a", false, entity.Pause{}, noon)
 	require.NoError(t, err)
 	require.True(t, held(t, s, "a"), "all jobs are held")
 	require.Empty(t, strays("a", false, ""))
-	_, err = s.HoldGroup(t.Context(), entity.AllJobs, false, entity.Pause{}, noon)
+	_, err = s.PauseGroup(t.Context(), entity.AllJobs, false, entity.Pause{}, noon)
 	require.NoError(t, err)
 	require.Equal(t, []string{jobID(4)}, strays(entity.AllJobs, false, ""))
-	_, err = s.HoldGroup(t.Context(), "unknown", true, entity.Pause{}, noon)
+	_, err = s.PauseGroup(t.Context(), "unknown", true, entity.Pause{}, noon)
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
@@ -157,7 +157,7 @@ func pauseAfterChange(t *testing.T, s *persistence.Store) {
 		}
 		go func() {
 			close(asked)
-			_, err := s.HoldGroup(context.WithoutCancel(ctx), "a", true, entity.Pause{}, noon)
+			_, err := s.PauseGroup(context.WithoutCancel(ctx), "a", true, entity.Pause{}, noon)
 			paused <- err
 		}()
 		<-asked
@@ -169,7 +169,7 @@ func pauseAfterChange(t *testing.T, s *persistence.Store) {
 		return tx.Jobs.Insert(ctx, grouped(2, "a"))
 	})
 	require.NoError(t, <-paused)
-	ids, err := s.Strays(t.Context(), entity.Group{Name: "a", Paused: true}, "", 10)
+	ids, err := s.JobsOutOfSync(t.Context(), entity.Group{Name: "a", Paused: true}, "", 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{jobID(1), jobID(2)}, ids)
 }

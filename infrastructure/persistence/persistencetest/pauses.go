@@ -21,7 +21,7 @@ func testPauses(t *testing.T, open Opener) {
 func groupPauseNotes(t *testing.T, s *persistence.Store) {
 	add(t, s, []*entity.Job{grouped(1, "a"), grouped(2, "b")})
 	hold := func(paused bool, p entity.Pause, at time.Time) entity.Group {
-		g, err := s.HoldGroup(t.Context(), "a", paused, p, at)
+		g, err := s.PauseGroup(t.Context(), "a", paused, p, at)
 		require.NoError(t, err)
 		read, err := s.Group(t.Context(), "a")
 		require.NoError(t, err)

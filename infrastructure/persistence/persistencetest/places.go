@@ -17,7 +17,7 @@ func testPlaces(t *testing.T, open Opener) {
 	t.Run("places whose fire is over", func(t *testing.T) { emptyPlaces(t, open(t, nil)) })
 	t.Run("what waits for a group", func(t *testing.T) { waitingForGroup(t, open(t, nil)) })
 	t.Run("the lock of a group", func(t *testing.T) { groupLock(t, open(t, nil)) })
-	t.Run("jobs that do not know of a limit", func(t *testing.T) { limitStrays(t, open(t, nil)) })
+	t.Run("jobs that do not know of a limit", func(t *testing.T) { limitOutOfSync(t, open(t, nil)) })
 }
 
 func placeOf(group string, job int, fire string) entity.GroupPlace {
@@ -145,7 +145,7 @@ func groupLock(t *testing.T, s *persistence.Store) {
 	require.NoError(t, <-edited)
 }
 
-func limitStrays(t *testing.T, s *persistence.Store) {
+func limitOutOfSync(t *testing.T, s *persistence.Store) {
 	knows := grouped(2, "a")
 	knows.Limited = true
 	add(t, s, []*entity.Job{grouped(1, "a"), knows, grouped(3, "b")})
@@ -153,7 +153,7 @@ func limitStrays(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.False(t, g.Converged, "a first limit")
 	strays := func(g entity.Group) []string {
-		ids, err := s.Strays(t.Context(), g, "", 10)
+		ids, err := s.JobsOutOfSync(t.Context(), g, "", 10)
 		require.NoError(t, err)
 		return ids
 	}

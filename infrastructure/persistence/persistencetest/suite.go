@@ -25,7 +25,7 @@ func Run(t *testing.T, open Opener) {
 		{"queues", testQueues},
 		{"finishing", testFinishing},
 		{"lists", testLists},
-		{"tallies", testTallies},
+		{"counts", testCounts},
 		{"live fires", testLiveFires},
 		{"records", testRecords},
 		{"run tokens", testRunTokens},

@@ -68,7 +68,7 @@ func TestHeldJobsTakeNoRoomInAScan(t *testing.T) {
 	first := n.Add(t, enginetest.Job("first", at("free", 2*time.Second)))
 	second := n.Add(t, enginetest.Job("second", at("free", 20*time.Second)))
 	hold := func(paused bool) {
-		_, err := n.Store.HoldGroup(t.Context(), "held", paused, entity.Pause{}, n.Time.Now())
+		_, err := n.Store.PauseGroup(t.Context(), "held", paused, entity.Pause{}, n.Time.Now())
 		require.NoError(t, err)
 		n.Planner.GroupsChanged()
 	}

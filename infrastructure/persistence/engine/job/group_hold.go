@@ -34,8 +34,8 @@ func (w *groupWriter) Terms(ctx context.Context, group string) (repository.Group
 	return repository.GroupTerms{}, nil
 }
 
-// HoldGroup implements repository.Groups.
-func (r *Groups) HoldGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (g entity.Group, err error) {
+// PauseGroup implements repository.Groups.
+func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (g entity.Group, err error) {
 	err = r.s.Change(ctx, repository.LaneAPI, "group-hold", func(ctx context.Context, c *sqldb.Conn) error {
 		groups, err := sqldb.Collect(ctx, c, "group.lock-hold", selectGroups+" WHERE name = ?"+c.Dialect.ForUpdate, []any{name}, scanGroup)
 		if err != nil {
@@ -87,8 +87,8 @@ func (r *Groups) DivergedGroups(ctx context.Context) ([]entity.Group, error) {
 	return sqldb.Collect(ctx, r.s.Pool, "group.unsettled", selectGroups+" WHERE settled = 0 ORDER BY name", nil, scanGroup)
 }
 
-// Strays implements repository.Groups.
-func (r *Groups) Strays(ctx context.Context, g entity.Group, after string, limit int) ([]string, error) {
+// JobsOutOfSync implements repository.Groups.
+func (r *Groups) JobsOutOfSync(ctx context.Context, g entity.Group, after string, limit int) ([]string, error) {
 	args := []any{after}
 	stray := "status = 'ENABLED'"
 	if !g.Paused {

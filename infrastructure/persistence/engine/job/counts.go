@@ -10,11 +10,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
-// Tallies counts rows: repository.Tallies.
-type Tallies struct{ c *sqldb.Conn }
+// Counts counts rows: repository.Counts.
+type Counts struct{ c *sqldb.Conn }
 
-// NewTallies gives the repository over the connections of c.
-func NewTallies(c *sqldb.Conn) *Tallies { return &Tallies{c} }
+// NewCounts gives the repository over the connections of c.
+func NewCounts(c *sqldb.Conn) *Counts { return &Counts{c} }
 
 // tally is a line of a count: how many rows of a status were looked at, and
 // how many of them count.
@@ -28,8 +28,8 @@ func scanTally(rows *sql.Rows) (t tally, err error) {
 	return t, err
 }
 
-// CountJobs implements repository.Tallies.
-func (r *Tallies) CountJobs(ctx context.Context, groups []string) (map[entity.JobStatus]int, error) {
+// CountJobs implements repository.Counts.
+func (r *Counts) CountJobs(ctx context.Context, groups []string) (map[entity.JobStatus]int, error) {
 	where, args := " WHERE deleted = 0", []any(nil)
 	if groups != nil {
 		in, names := r.c.Dialect.InAny("group_name", groups)
@@ -43,8 +43,8 @@ func (r *Tallies) CountJobs(ctx context.Context, groups []string) (map[entity.Jo
 	return counts, err
 }
 
-// CountRuns implements repository.Tallies.
-func (r *Tallies) CountRuns(ctx context.Context, since time.Time, groups []string, limit int) (map[entity.Status]int, bool, error) {
+// CountRuns implements repository.Counts.
+func (r *Counts) CountRuns(ctx context.Context, since time.Time, groups []string, limit int) (map[entity.Status]int, bool, error) {
 	mine, looked, err := r.count(ctx, "tally.runs", "status, job_id FROM scheduler_job_execution WHERE id >= ? ORDER BY id DESC", []any{identity.FloorID(since)}, groups, limit)
 	counts := make(map[entity.Status]int, len(mine))
 	for status, n := range mine {
@@ -53,8 +53,8 @@ func (r *Tallies) CountRuns(ctx context.Context, since time.Time, groups []strin
 	return counts, looked >= limit, err
 }
 
-// CountClaims implements repository.Tallies.
-func (r *Tallies) CountClaims(ctx context.Context, lo, hi entity.ClaimKey, groups []string, limit int) (int, bool, error) {
+// CountClaims implements repository.Counts.
+func (r *Counts) CountClaims(ctx context.Context, lo, hi entity.ClaimKey, groups []string, limit int) (int, bool, error) {
 	columns := "'' AS status, job_id"
 	if groups == nil {
 		columns = "'' AS status, '' AS job_id" // the index has all there is to read
@@ -64,8 +64,8 @@ func (r *Tallies) CountClaims(ctx context.Context, lo, hi entity.ClaimKey, group
 	return mine[""], looked >= limit, err
 }
 
-// CountLetters implements repository.Tallies.
-func (r *Tallies) CountLetters(ctx context.Context, groups []string, limit int) (int, bool, error) {
+// CountLetters implements repository.Counts.
+func (r *Counts) CountLetters(ctx context.Context, groups []string, limit int) (int, bool, error) {
 	mine, looked, err := r.count(ctx, "tally.letters", "CASE WHEN replayed_as IS NULL THEN 'waiting' ELSE '' END AS status, job_id FROM scheduler_dead_letter ORDER BY execution_id DESC",
 		nil, groups, limit)
 	return mine["waiting"], looked >= limit, err
@@ -73,7 +73,7 @@ func (r *Tallies) CountLetters(ctx context.Context, groups []string, limit int) 
 
 // count looks at the first rows of a query for a status and a job's id, and
 // counts by status those whose job is in one of the groups.
-func (r *Tallies) count(ctx context.Context, name, query string, args []any, groups []string, limit int) (mine map[string]int, looked int, err error) {
+func (r *Counts) count(ctx context.Context, name, query string, args []any, groups []string, limit int) (mine map[string]int, looked int, err error) {
 	counted, join := "COUNT(*)", ""
 	args = append(args, limit)
 	if groups != nil {

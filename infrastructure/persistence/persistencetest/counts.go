@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
 
-func testTallies(t *testing.T, open Opener) {
+func testCounts(t *testing.T, open Opener) {
 	s := open(t, nil)
 	jobs := make([]*entity.Job, 6) // 0, 2, 4 in a, the others in b
 	for n := range jobs {

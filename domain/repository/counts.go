@@ -7,10 +7,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Tallies counts rows for an overview. groups are those whose jobs count; nil
+// Counts counts rows for an overview. groups are those whose jobs count; nil
 // is all. But for CountJobs, at most limit rows are looked at; cut says that
 // there may be more, so that the count is a lower bound.
-type Tallies interface {
+type Counts interface {
 	// CountJobs counts by status. It reads every job: keep what it returns.
 	CountJobs(ctx context.Context, groups []string) (map[entity.JobStatus]int, error)
 	// CountRuns counts the newest runs whose id names a moment from since on.
