@@ -14,6 +14,7 @@ import (
 var start = time.Date(2026, 11, 20, 21, 33, 0, 0, time.UTC)
 
 func TestReadyKeysOrderByPriorityThenFairTime(t *testing.T) {
+	t.Parallel()
 	var inOrder []entity.ClaimKey
 	for priority := 10; priority >= 1; priority-- {
 		for _, fair := range []time.Time{{}, time.UnixMilli(1), start, start.Add(time.Millisecond), start.AddDate(500, 0, 0)} {
@@ -27,6 +28,7 @@ func TestReadyKeysOrderByPriorityThenFairTime(t *testing.T) {
 }
 
 func TestClaimKeysOrderLikeTheirMoments(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		moment := rapid.Int64Range(0, 1<<47)
 		a, b := moment.Draw(t, "a"), moment.Draw(t, "b")
@@ -45,6 +47,7 @@ func TestClaimKeysOrderLikeTheirMoments(t *testing.T) {
 }
 
 func TestKindsOfClaimKeys(t *testing.T) {
+	t.Parallel()
 	ready, parked := entity.CommonQueue.Key(5, start), entity.ParkedKey(start)
 	queued, running := entity.QueuedKey("job", 7), entity.RunningKey("node")
 	for _, c := range []struct {
@@ -69,6 +72,7 @@ func TestKindsOfClaimKeys(t *testing.T) {
 }
 
 func TestKeysOfGroupsWithALimit(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	delayed := entity.DelayedKey(at)
 	until, parked := delayed.ParkedUntil()
@@ -85,6 +89,7 @@ func TestKeysOfGroupsWithALimit(t *testing.T) {
 }
 
 func TestAKeyTellsWhatTheRunWaitsFor(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for key, want := range map[entity.ClaimKey]entity.Wait{
 		"": "", entity.RunningKey("n1"): "", entity.CommonQueue.Key(5, at): entity.WaitSlot, entity.NodeQueue("n1", entity.SlotGeneral).Key(5, at): entity.WaitSlot,
@@ -104,6 +109,7 @@ func TestAKeyTellsWhatTheRunWaitsFor(t *testing.T) {
 // Whatever letter a key begins with, the overview counts it once: as waiting, or
 // as running where the key says so.
 func TestEveryLetterIsCountedOnce(t *testing.T) {
+	t.Parallel()
 	running := ""
 	for letter := 'A'; letter <= 'Z'; letter++ {
 		key := entity.ClaimKey(string(letter) + "x!5000000000000")
@@ -126,6 +132,7 @@ func TestEveryLetterIsCountedOnce(t *testing.T) {
 }
 
 func TestDetachedRunsEndInOrder(t *testing.T) {
+	t.Parallel()
 	early, late, never := entity.DetachedKey(start), entity.DetachedKey(start.Add(time.Millisecond)), entity.DetachedKey(time.Time{})
 	require.True(t, slices.IsSorted([]entity.ClaimKey{early, late, never}))
 	for key, want := range map[entity.ClaimKey]bool{early: true, late: true, never: true, entity.RunningKey("n"): false, "": false} {
@@ -139,6 +146,7 @@ func TestDetachedRunsEndInOrder(t *testing.T) {
 }
 
 func TestAKeyTellsOnWhomTheRunWaits(t *testing.T) {
+	t.Parallel()
 	for _, kind := range entity.SlotKinds() {
 		require.Equal(t, "n-1", entity.NodeQueue("n-1", kind).Key(5, start).WaitsOn())
 	}

@@ -12,6 +12,7 @@ import (
 
 // A target that remembers the greatest token refuses whatever came before it.
 func TestFencingTokenGrowsWithEveryClaimAndEveryFire(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		last := int64(0)
 		for fence := range int64(rapid.IntRange(1, 5).Draw(t, "fires")) {
@@ -28,6 +29,7 @@ func TestFencingTokenGrowsWithEveryClaimAndEveryFire(t *testing.T) {
 }
 
 func TestFencingTokenOfPlainJobsIsTheRowsOwn(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ fence, token, want int64 }{
 		{0, 1, 1}, {0, 1 << 40, 1 << 40}, {1, 0, 1 << 16}, {1, 1, 1<<16 + 1}, {3, 0xffff, 3<<16 + 0xffff}, {3, 1 << 20, 3<<16 + 0xffff},
 	} {
@@ -37,11 +39,13 @@ func TestFencingTokenOfPlainJobsIsTheRowsOwn(t *testing.T) {
 }
 
 func TestIdempotencyKeyIsThatOfTheFirstRun(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, "a", (&entity.Execution{ID: "a"}).IdempotencyKey())
 	require.Equal(t, "root", (&entity.Execution{ID: "a", RetryOf: "b", RootID: "root"}).IdempotencyKey())
 }
 
 func TestLatenessCountsFromTheDueTime(t *testing.T) {
+	t.Parallel()
 	run := entity.Execution{ScheduledTime: start, DueTime: start.Add(time.Second)}
 	require.Zero(t, run.Lateness(), "not started")
 	run.StartTime = start.Add(1500 * time.Millisecond)
@@ -49,6 +53,7 @@ func TestLatenessCountsFromTheDueTime(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, entity.Outcome{Status: entity.StatusSuccess, Result: "r", Progress: 100}, entity.Succeeded("r"))
 	require.Equal(t, entity.Outcome{Status: entity.StatusFailed, Reason: entity.ReasonExitCode, Message: "m"}, entity.Failed(entity.ReasonExitCode, "m"))
 }

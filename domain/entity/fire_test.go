@@ -17,6 +17,7 @@ func plannedAt(at time.Time) entity.Fire {
 // Rule 1: the ids of a planned fire are computed, one for each shard; the
 // same fire made twice has the same ids.
 func TestAPlannedFireHasComputedIds(t *testing.T) {
+	t.Parallel()
 	job := &entity.Job{ID: "j", Version: 4, Priority: 7, ShardCount: 3, StartDeadlineSec: 10}
 	rows := entity.NewExecutions(job, plannedAt(noon), noon.Add(time.Minute))
 	require.Len(t, rows, 3)
@@ -35,6 +36,7 @@ func TestAPlannedFireHasComputedIds(t *testing.T) {
 
 // Rule 2: other fires have random ids and keys of their own.
 func TestAFireByHandIsUnique(t *testing.T) {
+	t.Parallel()
 	job := &entity.Job{ID: "j", ShardCount: 1}
 	make2 := func() *entity.Execution {
 		fire := entity.ExtraFire(entity.TriggerAPI, noon, noon, noon, `{"a":1}`)
@@ -52,6 +54,7 @@ func TestAFireByHandIsUnique(t *testing.T) {
 // One shard of a fire that is repeated keeps its place among all shards,
 // whatever the job's number is today.
 func TestOneShardCanBeRepeated(t *testing.T) {
+	t.Parallel()
 	fire := entity.ExtraFire(entity.TriggerRetry, noon, noon, noon, "")
 	fire.OnlyShard, fire.ShardTotal, fire.RetryOf, fire.RootID = 2, 5, "former", "root"
 	rows := entity.NewExecutions(&entity.Job{ID: "j", ShardCount: 3}, fire, noon)
@@ -62,6 +65,7 @@ func TestOneShardCanBeRepeated(t *testing.T) {
 // A fire that does not run is one row, whatever its shards; it bears the id
 // that its first shard would have had, so that it cannot be recorded twice.
 func TestASkippedFireTakesTheIdOfItsRun(t *testing.T) {
+	t.Parallel()
 	job := &entity.Job{ID: "j", ShardCount: 3}
 	rows := entity.NewExecutions(job, plannedAt(noon), noon)
 	skipped := entity.NewSkipped(job, plannedAt(noon), noon, entity.ReasonOverlap)
@@ -72,6 +76,7 @@ func TestASkippedFireTakesTheIdOfItsRun(t *testing.T) {
 // What a run says when it ends without running is of that end, and not what it
 // waited for, or a former attempt came to (engine rule 19).
 func TestARunThatIsClosedSaysNothingOfBefore(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for attempt, want := range map[int]string{0: "", 1: "the retry did not start before its start deadline"} {
 		row := &entity.Execution{Status: entity.StatusWaiting, Attempt: attempt, ErrorMessage: "no place is free", Result: "half", Claim: entity.ParkedKey(now)}
@@ -84,6 +89,7 @@ func TestARunThatIsClosedSaysNothingOfBefore(t *testing.T) {
 
 // Rule 5: many fires are one row, apart from that of their first.
 func TestARangeStandsForManyFires(t *testing.T) {
+	t.Parallel()
 	row := entity.NewRange(&entity.Job{ID: "j", Version: 2}, entity.SkippedRange{
 		First: noon, End: noon.Add(time.Hour), Count: 3600, AtLeast: true, Reason: entity.ReasonMisfire,
 	}, noon.Add(2*time.Hour))

@@ -12,6 +12,7 @@ import (
 )
 
 func TestCoordinationOfJobs(t *testing.T) {
+	t.Parallel()
 	const parallel, serial, discard, replace = entity.OverlapParallel, entity.OverlapSerial, entity.OverlapDiscard, entity.OverlapReplace
 	delay := schedule.Spec{Kind: schedule.FixedDelay}
 	for _, c := range []struct {
@@ -44,12 +45,14 @@ func TestCoordinationOfJobs(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	require.Zero(t, (&entity.Job{}).Timeout())
 	require.Equal(t, 90*time.Second, (&entity.Job{TimeoutSec: 90}).Timeout())
 }
 
 // The partition is stored with the job and computed by every release.
 func TestPartitionsAreFrozenAndSpread(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, 0xc5, entity.PartitionOf(""), "the offset of FNV-1a, its last byte")
 	require.Equal(t, 0x2c, entity.PartitionOf("a"))
 	load := make([]int, entity.Partitions)

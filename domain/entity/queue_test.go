@@ -13,6 +13,7 @@ import (
 )
 
 func TestWhatAQueueIsOf(t *testing.T) {
+	t.Parallel()
 	zone := map[string]string{"zone": "a"}
 	for _, c := range []struct {
 		q                         entity.Queue
@@ -54,6 +55,7 @@ func TestWhatAQueueIsOf(t *testing.T) {
 // The longest keys fit the column of the claim key, and the longest of a node of
 // the former release its narrower one.
 func TestTheLongestKeyFits(t *testing.T) {
+	t.Parallel()
 	id := strings.Repeat("n", 49)
 	require.LessOrEqual(t, len(entity.NodeQueue(id, entity.SlotCommand).Key(1, start)), entity.MaxClaimKey)
 	require.LessOrEqual(t, len(entity.NodeQueue(id, entity.SlotGeneral).Key(1, start)), 64)
@@ -62,6 +64,7 @@ func TestTheLongestKeyFits(t *testing.T) {
 // The claim looks at the greatest key alone to know whether anything is routed,
 // and the sweep whether anything has no node.
 func TestQueuesStandInOrder(t *testing.T) {
+	t.Parallel()
 	id := rapid.StringMatching(`[A-Za-z0-9._-]{1,49}`)
 	labels := rapid.MapOf(rapid.String(), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
@@ -93,6 +96,7 @@ func TestQueuesStandInOrder(t *testing.T) {
 
 // Which queue a run of a class waits in, and that no two classes share one.
 func TestAClassHasAQueueOfItsOwn(t *testing.T) {
+	t.Parallel()
 	zone := map[string]string{"zone": "a"}
 	seen := map[entity.Queue]bool{}
 	for _, c := range []entity.NodeClass{
@@ -137,6 +141,7 @@ func TestAClassHasAQueueOfItsOwn(t *testing.T) {
 }
 
 func TestALabelQueueIsThatOfItsLabels(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, entity.LabelQueue(map[string]string{"a": "1", "b": "2"}), entity.LabelQueue(map[string]string{"b": "2", "a": "1"}))
 	sets := []map[string]string{{}, {"a": "1"}, {"a": "2"}, {"b": "1"}, {"a": "1", "b": "2"}, {"a": ""}, {"a1": ""}, {"a": "1:b"}, {"a:1": "b"}}
 	seen := map[entity.Queue]bool{}

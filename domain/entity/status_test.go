@@ -49,6 +49,7 @@ func section(t *testing.T, title string) string {
 }
 
 func TestTableOfTransitionsIsTheCode(t *testing.T) {
+	t.Parallel()
 	row := regexp.MustCompile("(?m)^\\| `([A-Z]+)` \\| `([A-Z]+)` \\| (.+) \\|$")
 	documented := edges{}
 	for _, m := range row.FindAllStringSubmatch(section(t, "The transitions"), -1) {
@@ -60,6 +61,7 @@ func TestTableOfTransitionsIsTheCode(t *testing.T) {
 }
 
 func TestDiagramIsTheCode(t *testing.T) {
+	t.Parallel()
 	_, rest, found := strings.Cut(readDocument(t), "```mermaid\n")
 	require.True(t, found)
 	diagram, _, _ := strings.Cut(rest, "```")
@@ -82,6 +84,7 @@ func TestDiagramIsTheCode(t *testing.T) {
 }
 
 func TestTableOfStatesIsTheCode(t *testing.T) {
+	t.Parallel()
 	row := regexp.MustCompile("(?m)^\\| `([A-Z]+)` \\| (yes|no) \\|")
 	var documented []entity.Status
 	for _, m := range row.FindAllStringSubmatch(section(t, "The states"), -1) {
@@ -93,6 +96,7 @@ func TestTableOfStatesIsTheCode(t *testing.T) {
 }
 
 func TestFinalStatesHaveNoSuccessor(t *testing.T) {
+	t.Parallel()
 	for _, s := range entity.Statuses() {
 		require.Equal(t, s.Final(), len(s.Next()) == 0, "%s", s)
 		require.False(t, s.CanBecome(s), "%s", s)
@@ -100,6 +104,7 @@ func TestFinalStatesHaveNoSuccessor(t *testing.T) {
 }
 
 func TestFold(t *testing.T) {
+	t.Parallel()
 	const (
 		waiting, running, success    = entity.StatusWaiting, entity.StatusRunning, entity.StatusSuccess
 		failed, timeout, cancelled   = entity.StatusFailed, entity.StatusTimeout, entity.StatusCancelled
@@ -128,6 +133,7 @@ func TestFold(t *testing.T) {
 }
 
 func TestFoldDoesNotDependOnTheOrderOfShards(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		shards := rapid.SliceOfN(rapid.SampledFrom(entity.Statuses()), 1, 8).Draw(t, "shards")
 		folded := entity.Fold(shards)

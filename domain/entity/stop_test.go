@@ -12,6 +12,7 @@ import (
 )
 
 func TestCausesOfAnEndAreToldApart(t *testing.T) {
+	t.Parallel()
 	causes := map[string]error{
 		"timeout": entity.ErrStopTimeout, "cancel": entity.ErrStopCancel,
 		"shutdown": entity.ErrStopShutdown, "lost": entity.ErrStopLost,

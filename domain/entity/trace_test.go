@@ -11,6 +11,7 @@ import (
 const w3c = `^00-[0-9a-f]{32}-[0-9a-f]{16}-01$`
 
 func TestTheTraceOfARunIsItsID(t *testing.T) {
+	t.Parallel()
 	x := &entity.Execution{ID: "019AA7C2-1B2C-8D3E-9f40-5a6b7c8d9e0f", Attempt: 1, Token: 1}
 	first := x.TraceParent()
 	require.Regexp(t, w3c, first)
@@ -23,6 +24,7 @@ func TestTheTraceOfARunIsItsID(t *testing.T) {
 }
 
 func TestAnyIDHasATrace(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, id := range []string{"", "execution-1", "00000000-0000-0000-0000-000000000000", "zz9aa7c2-1b2c-8d3e-9f40-5a6b7c8d9e0f"} {
 		trace := (&entity.Execution{ID: id}).TraceParent()

@@ -51,6 +51,7 @@ func transitions() map[string]func(e *entity.Execution) (to entity.Status, err e
 // No method makes a change of state that the table does not list, and a refused
 // one changes nothing.
 func TestMethodsFollowTheTableOfTransitions(t *testing.T) {
+	t.Parallel()
 	for name, transition := range transitions() {
 		for _, from := range append(entity.Statuses(), "", "UNKNOWN") {
 			e := entity.Execution{ID: "e", Status: from, Claim: "c", NodeID: "n", ErrorMessage: "m", Result: "r"}
@@ -71,6 +72,7 @@ func TestMethodsFollowTheTableOfTransitions(t *testing.T) {
 }
 
 func TestOnlyARunningExecutionIsDetachedOrAskedToStop(t *testing.T) {
+	t.Parallel()
 	for _, from := range entity.Statuses() {
 		e := entity.Execution{ID: "e", Status: from, NodeID: "n", Epoch: 2, Claim: "c"}
 		before := e
@@ -91,6 +93,7 @@ func TestOnlyARunningExecutionIsDetachedOrAskedToStop(t *testing.T) {
 
 // A start that was not stored leaves no trace: the execution can wait elsewhere.
 func TestARevertedStartLeavesNoTrace(t *testing.T) {
+	t.Parallel()
 	e := entity.Execution{ID: "e", Status: entity.StatusWaiting, UpdateTime: noon}
 	before := e
 	require.NoError(t, e.StartOn("n", 3, noon))
@@ -103,6 +106,7 @@ func TestARevertedStartLeavesNoTrace(t *testing.T) {
 }
 
 func TestTheNextAttemptBeginsAnew(t *testing.T) {
+	t.Parallel()
 	now := noon.Add(time.Minute)
 	for name, c := range map[string]struct {
 		reason          entity.Reason

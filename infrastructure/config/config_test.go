@@ -40,6 +40,7 @@ func problemsOf(t *testing.T, o config.Options) map[string]string {
 }
 
 func TestDefaultsNeedNoConfiguration(t *testing.T) {
+	t.Parallel()
 	c := load(t, config.Options{})
 	require.Equal(t, config.ProfileStandalone, c.Profile)
 	require.Equal(t, "127.0.0.1:8080", c.Server.Addr)
@@ -60,6 +61,7 @@ func TestDefaultsNeedNoConfiguration(t *testing.T) {
 }
 
 func TestClusterDefaultsAndRequirements(t *testing.T) {
+	t.Parallel()
 	c := load(t, config.Options{Flags: map[string]string{
 		"profile": "cluster", "store.dsn": "u:longpassword@tcp(db:3306)/s", "redis.addrs": "r:6379",
 	}})
@@ -78,6 +80,7 @@ func TestClusterDefaultsAndRequirements(t *testing.T) {
 }
 
 func TestFlagsBeatEnvironmentBeatsFile(t *testing.T) {
+	t.Parallel()
 	file := fileWith(t, "server:\n  addr: 127.0.0.1:1111\nlog:\n  level: warn\nexecutor:\n  slots: 7\n")
 	env := []string{"PS_SERVER_ADDR=127.0.0.1:2222", "PS_LOG_LEVEL=error"}
 	c := load(t, config.Options{File: file, Environ: env, Flags: map[string]string{"server.addr": "127.0.0.1:3333"}})
@@ -87,11 +90,13 @@ func TestFlagsBeatEnvironmentBeatsFile(t *testing.T) {
 }
 
 func TestFileMayBeNamedByTheEnvironment(t *testing.T) {
+	t.Parallel()
 	c := load(t, config.Options{Environ: []string{"PS_CONFIG=" + fileWith(t, "executor: {slots: 9}")}})
 	require.Equal(t, 9, c.Executor.Slots)
 }
 
 func TestEnvironmentSpelling(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{
 		"PS_AUTH_INITIALADMINPASSWORD", "PS_AUTH_INITIAL_ADMIN_PASSWORD", "PS_auth_initialAdminPassword", "ps_Auth_Initial_admin_password",
 	} {
@@ -101,6 +106,7 @@ func TestEnvironmentSpelling(t *testing.T) {
 }
 
 func TestEnvironmentTypes(t *testing.T) {
+	t.Parallel()
 	c := load(t, config.Options{Environ: []string{
 		"PS_SERVER_ROLES=api, scheduler", "PS_STORE_AUTOMIGRATE=false", "PS_NODE_WEIGHT=5", "PS_NODE_LABELS=zone=a,disk=ssd",
 		"PS_EXECUTOR_HTTP_ALLOWCIDRS=10.0.0.0/8,192.168.1.1", "HOME=/x", "PATH=/bin",
@@ -113,11 +119,13 @@ func TestEnvironmentTypes(t *testing.T) {
 }
 
 func TestConflictingSpellingsRefuse(t *testing.T) {
+	t.Parallel()
 	p := problemsOf(t, config.Options{Environ: []string{"PS_LOG_LEVEL=info", "PS_LOGLEVEL=warn"}})
 	require.Contains(t, p["log.level"], "PS_LOG_LEVEL")
 }
 
 func TestUnknownVariablesAreWarnedAbout(t *testing.T) {
+	t.Parallel()
 	_, warnings, err := config.Load(config.Options{Environ: []string{"PS_SERVR_ADDR=secretish", "PS_TEST_MYSQL_DSN=x", "PS_FAILPOINT=a", "PS_FAILPOINTS=b"}})
 	require.NoError(t, err)
 	require.Len(t, warnings, 1)
@@ -126,6 +134,7 @@ func TestUnknownVariablesAreWarnedAbout(t *testing.T) {
 }
 
 func TestUnknownKeysInTheFileRefuse(t *testing.T) {
+	t.Parallel()
 	p := problemsOf(t, config.Options{File: fileWith(t, "server:\n  adress: x\n  Addr: y\nfoo: 1\nstore: 5\n")})
 	require.Contains(t, p, "server.adress")
 	require.Contains(t, p["server.Addr"], "did you mean server.addr?")
@@ -135,11 +144,13 @@ func TestUnknownKeysInTheFileRefuse(t *testing.T) {
 }
 
 func TestLabelsKeepCaseAndDots(t *testing.T) {
+	t.Parallel()
 	c := load(t, config.Options{File: fileWith(t, "node:\n  labels: {Team: A, a.b: c, n: 1}\n")})
 	require.Equal(t, map[string]string{"Team": "A", "a.b": "c", "n": "1"}, c.Node.Labels)
 }
 
 func TestSecretsFromFiles(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "dsn")
 	require.NoError(t, os.WriteFile(path, []byte("u:hunter2hunter2@tcp(db:3306)/s\n"), 0o600))
 	c := load(t, config.Options{Environ: []string{"PS_STORE_DSN_FILE=" + path, "PS_STORE_DRIVER=mysql"}})
@@ -150,12 +161,14 @@ func TestSecretsFromFiles(t *testing.T) {
 }
 
 func TestCertificateFileKeysAreNotSecretFiles(t *testing.T) {
+	t.Parallel()
 	p := problemsOf(t, config.Options{Environ: []string{"PS_SERVER_TLS_CERT_FILE=/nonexistent/cert.pem"}})
 	require.Contains(t, p["server.tls.certFile"], "/nonexistent/cert.pem")
 	require.Contains(t, p, "server.tls")
 }
 
 func TestKnownDefaultSecretsRefuse(t *testing.T) {
+	t.Parallel()
 	for _, weak := range []string{"admin", "123456", "default_token", "Password", "changeme", " admin "} {
 		for key, value := range map[string]string{
 			"auth.initialAdminPassword": weak, "redis.password": weak, "kafka.sasl.password": weak, "store.dsn": "u:" + weak + "@tcp(h:1)/s",
@@ -173,6 +186,7 @@ func TestKnownDefaultSecretsRefuse(t *testing.T) {
 }
 
 func TestEveryProblemAtOnceAndNoSecretInIt(t *testing.T) {
+	t.Parallel()
 	_, _, err := config.Load(config.Options{Flags: map[string]string{
 		"server.addr": "nonsense", "server.roles": "api,boss", "server.timeZone": "Mars/Phobos", "log.level": "loud", "node.weight": "0",
 		"server.trustedProxies": "10.0.0.0/99", "store.driver": "mysql", "redis.addrs": "nohost", "kafka.sasl.mechanism": "PLAIN",
@@ -194,6 +208,7 @@ func TestEveryProblemAtOnceAndNoSecretInIt(t *testing.T) {
 }
 
 func TestCommandsAreOffWhereOthersCanReachTheServer(t *testing.T) {
+	t.Parallel()
 	require.False(t, load(t, config.Options{Flags: map[string]string{"server.addr": ":8080"}}).Executor.Command.Enabled)
 	require.True(t, load(t, config.Options{Flags: map[string]string{"server.addr": "[::1]:8080"}}).Executor.Command.Enabled)
 	require.True(t, load(t, config.Options{Flags: map[string]string{"server.addr": ":8080", "executor.command.enabled": "true"}}).Executor.Command.Enabled)
@@ -206,6 +221,7 @@ func TestCommandsAreOffWhereOthersCanReachTheServer(t *testing.T) {
 }
 
 func TestMaskedHidesSecretsAndLoadsAgain(t *testing.T) {
+	t.Parallel()
 	c := load(t, config.Options{Flags: map[string]string{
 		"store.dsn": "u:canary-1@x@tcp(db:3306)/s", "redis.password": "canary-2", "kafka.sasl.password": "canary-3", "auth.initialAdminPassword": "canary-4-long", "server.metricsToken": "canary-5-for-figures",
 	}})
@@ -223,12 +239,14 @@ func TestMaskedHidesSecretsAndLoadsAgain(t *testing.T) {
 }
 
 func TestMaskedDSNWithoutAddressIsHiddenWhole(t *testing.T) {
+	t.Parallel()
 	c := config.Defaults(config.ProfileStandalone)
 	c.Store.DSN = "password=canary host=db"
 	require.Equal(t, "******", c.Masked()["store.dsn"])
 }
 
 func TestBadFiles(t *testing.T) {
+	t.Parallel()
 	require.Contains(t, problemsOf(t, config.Options{File: "/nonexistent/c.yaml"})["--config"], "does not exist")
 	require.Contains(t, problemsOf(t, config.Options{File: fileWith(t, "a: [")}), "--config")
 	require.Contains(t, problemsOf(t, config.Options{File: fileWith(t, "log: {level: info, level: warn}")}), "--config")
@@ -238,6 +256,7 @@ func TestBadFiles(t *testing.T) {
 }
 
 func TestDefaultsAreValid(t *testing.T) {
+	t.Parallel()
 	c := load(t, config.Options{})
 	require.NoError(t, c.Validate())
 	c.Server.Addr = "x"
@@ -245,6 +264,7 @@ func TestDefaultsAreValid(t *testing.T) {
 }
 
 func TestPasswordsInClearAreKnown(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pem")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	for _, c := range []struct {
@@ -264,6 +284,7 @@ func TestPasswordsInClearAreKnown(t *testing.T) {
 
 // A file behind a - may be missing, as systemd has it; what is in it counts.
 func TestAFileBehindADashMayBeMissing(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	require.Equal(t, "127.0.0.1:8080", load(t, config.Options{Environ: []string{"PS_CONFIG=-" + file}}).Server.Addr)
 	_, _, err := config.Load(config.Options{Environ: []string{"PS_CONFIG=" + file}})

@@ -7,6 +7,7 @@ import (
 )
 
 func TestKeysStayApartWithoutCaseAndUnderscores(t *testing.T) {
+	t.Parallel()
 	seen := map[string]string{}
 	for _, k := range keys() {
 		require.Empty(t, seen[plain(k.name)], k.name)
@@ -18,6 +19,7 @@ func TestKeysStayApartWithoutCaseAndUnderscores(t *testing.T) {
 }
 
 func TestDefaultsPassTheirOwnTable(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []string{ProfileStandalone, ProfileCluster} {
 		c := Defaults(profile)
 		for _, k := range keys() {

@@ -9,6 +9,7 @@ import (
 
 // A node id must fit the columns and, with its marks, the key of its queue.
 func TestNodeIDsFit(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("h", 300)
 	for host, want := range map[string]string{
 		"host-1":      "host-1-8080",

@@ -71,6 +71,7 @@ func TestTheReferenceOfSettingsIsCurrent(t *testing.T) {
 }
 
 func TestEverySettingIsExplained(t *testing.T) {
+	t.Parallel()
 	variables := map[string]bool{}
 	for _, s := range config.Settings() {
 		require.NotEmpty(t, s.Meaning, "%s: say in meaning.go what it is for", s.Name)
@@ -90,6 +91,7 @@ func TestEverySettingIsExplained(t *testing.T) {
 }
 
 func TestTheExampleSetsNothingAndHoldsTheDefaults(t *testing.T) {
+	t.Parallel()
 	example, err := config.Example()
 	require.NoError(t, err)
 	want := load(t, config.Options{})
@@ -103,6 +105,7 @@ func TestTheExampleSetsNothingAndHoldsTheDefaults(t *testing.T) {
 }
 
 func TestADSNMeansMySQL(t *testing.T) {
+	t.Parallel()
 	const dsn = "PS_STORE_DSN=u:longpassword@tcp(db:3306)/s"
 	require.Equal(t, config.DriverMySQL, load(t, config.Options{Environ: []string{dsn}}).Store.Driver)
 	require.Equal(t, config.DriverMySQL, load(t, config.Options{Environ: []string{dsn, "PS_STORE_DRIVER=mysql"}}).Store.Driver)
@@ -112,6 +115,7 @@ func TestADSNMeansMySQL(t *testing.T) {
 }
 
 func TestWhatIsMisspeltIsAnsweredWithWhatWasMeant(t *testing.T) {
+	t.Parallel()
 	p := problemsOf(t, config.Options{File: fileWith(t, "server: {adr: x}\nexecuter: {slots: 1}\nstore: {driverr: mysql}\nzzz: 1\n")})
 	require.Contains(t, p["server.adr"], "did you mean server.addr?")
 	require.Contains(t, p["executer"], "did you mean executor?")
@@ -126,6 +130,7 @@ func TestWhatIsMisspeltIsAnsweredWithWhatWasMeant(t *testing.T) {
 }
 
 func TestKeysThatDoNothingAreKnown(t *testing.T) {
+	t.Parallel()
 	c := load(t, config.Options{})
 	require.Empty(t, c.IdleKeys())
 	c = load(t, config.Options{Flags: map[string]string{"kafka.brokers": "k:9092", "kafka.tls": "true"}})

@@ -19,6 +19,7 @@ func guards(t *testing.T) (strict, private, listed *outbound.Guard) {
 }
 
 func TestTheGuardJudgesAddresses(t *testing.T) {
+	t.Parallel()
 	strict, private, listed := guards(t)
 	cases := []struct {
 		network, address        string
@@ -86,6 +87,7 @@ func TestTheGuardJudgesAddresses(t *testing.T) {
 }
 
 func TestTheGuardJudgesURLsBeforeTheyAreResolved(t *testing.T) {
+	t.Parallel()
 	strict, private, _ := guards(t)
 	cases := []struct {
 		url             string
@@ -123,6 +125,7 @@ func TestTheGuardJudgesURLsBeforeTheyAreResolved(t *testing.T) {
 }
 
 func TestARefusalNamesTheAddressAndTheRemedy(t *testing.T) {
+	t.Parallel()
 	strict, _, _ := guards(t)
 	err := strict.Control("tcp4", "10.0.0.1:80", nil)
 	require.EqualError(t, err, "calls to the address 10.0.0.1 are not allowed on this server; a network that shall be called is listed in executor.http.allowCIDRs")
@@ -131,6 +134,7 @@ func TestARefusalNamesTheAddressAndTheRemedy(t *testing.T) {
 }
 
 func TestTheGuardHoldsInADialer(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer listener.Close()
@@ -144,6 +148,7 @@ func TestTheGuardHoldsInADialer(t *testing.T) {
 }
 
 func TestParseNetworksReadsNetworksAndAddresses(t *testing.T) {
+	t.Parallel()
 	networks, err := outbound.ParseNetworks([]string{"10.1.2.3/8", "::ffff:192.0.2.1", "fd00::/8"})
 	require.NoError(t, err)
 	require.Equal(t, []netip.Prefix{

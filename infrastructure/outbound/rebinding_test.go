@@ -54,6 +54,7 @@ func nameserver(t *testing.T, next func() netip.Addr) *net.Resolver {
 // Row 97: a name that comes to a private address, also one that came to a
 // public one when somebody looked before.
 func TestANameIsJudgedByTheAddressThatIsDialled(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer listener.Close()

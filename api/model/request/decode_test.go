@@ -18,6 +18,7 @@ import (
 )
 
 func TestDecodeKeepsOrderAndDigits(t *testing.T) {
+	t.Parallel()
 	const text = `{"z":1.50,"a":{"y":[1e3,"\u003c\ud83d\ude00",null,true]},"m":12345678901234567890}`
 	o, err := decode(t.Context(), []byte(text), 100)
 	require.NoError(t, err)
@@ -31,6 +32,7 @@ func TestDecodeKeepsOrderAndDigits(t *testing.T) {
 
 // Nobody waits for the answer to a call that has ended.
 func TestDecodingStopsWithTheCall(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	many := []byte(`{"a":[0` + strings.Repeat(",0", lookEvery) + "]}")
@@ -43,6 +45,7 @@ func TestDecodingStopsWithTheCall(t *testing.T) {
 }
 
 func TestAFaultNamesItsPlace(t *testing.T) {
+	t.Parallel()
 	_, err := decode(t.Context(), []byte(`{"a":[0,{"b":{"c":1,"c":2}}]}`), 100)
 	require.ErrorContains(t, err, `"a[1].b.c" is given twice`)
 	_, err = decode(t.Context(), []byte(`{"`+strings.Repeat("x", 256)+`":1}`), 100)
@@ -55,6 +58,7 @@ func TestAFaultNamesItsPlace(t *testing.T) {
 }
 
 func TestSurrogates(t *testing.T) {
+	t.Parallel()
 	for text, at := range map[string]int{
 		`"\ud83d\ude00"`: -1, `"\\ud800"`: -1, `"\\\\ud800"`: -1, `"\"\ud800"`: 3, `"\ud800\ud800"`: 1, `"\ude00\ud83d"`: 1, `"\u0041\udc00"`: 7, `"\uD83D\uDE00\udfff"`: 13,
 	} {
@@ -63,6 +67,7 @@ func TestSurrogates(t *testing.T) {
 }
 
 func TestParseTime(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"2026-11-20T21:33:00Z": "2026-11-20T21:33:00.000Z", "2026-11-20T21:33:00.1239+08:00": "2026-11-20T13:33:00.123Z",
 		"1970-01-01T00:00:00Z": "1970-01-01T00:00:00.000Z", "9999-12-31T23:59:59Z": "9999-12-31T23:59:59.000Z",

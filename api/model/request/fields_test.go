@@ -15,6 +15,7 @@ import (
 
 // The defaults that the API documents are those of the domain.
 func TestWhatIsNotSaidIsAtTheDefaultOfTheDomain(t *testing.T) {
+	t.Parallel()
 	reader := JobReader{TimeZone: "Asia/Shanghai", Now: time.Now}
 	for _, nothing := range []string{"", `"schedule":null,"retryPolicy":{},"routing":{},"group":null,"jobData":null,`} {
 		in, err := reader.Read(t.Context(), []byte(`{`+nothing+`"name":"n","jobType":"HTTP"}`))
@@ -55,6 +56,7 @@ func readSample(t *testing.T, body string) (sample, *faults) {
 }
 
 func TestTheTagsOfAStructSayHowItIsRead(t *testing.T) {
+	t.Parallel()
 	none := sample{Text: "d", Share: 0.5, On: true, Inner: inner{Count: 3}}
 	for _, body := range []string{`{}`, `{"text":null,"maybe":null,"inner":null,"perhaps":null,"wide":null,"list":null}`, `{"shown":"whatever"}`} {
 		got, f := readSample(t, body)
@@ -69,6 +71,7 @@ func TestTheTagsOfAStructSayHowItIsRead(t *testing.T) {
 }
 
 func TestWhatIsWrongIsNamedAllAtOnceAndNotRead(t *testing.T) {
+	t.Parallel()
 	got, f := readSample(t, `{"text":1,"maybe":"x","share":true,"on":"y","list":["a",1],"map":{"k":2},"inner":{"count":1.5,"x":1},"perhaps":[],"wide":9223372036854775808,"Shown":1}`)
 	var fields []string
 	for _, wrong := range f.list {
@@ -96,6 +99,7 @@ const wholeJob = `{"name":"n","description":"d","group":"g","labels":{"a":"b"},"
 // A field that somebody adds stands in the request, in the job and in the answer,
 // or this test says where it is missing.
 func TestWhatIsWrittenOfAJobIsShownAgain(t *testing.T) {
+	t.Parallel()
 	o, err := decode(t.Context(), []byte(wholeJob), maxBodyValues)
 	require.NoError(t, err)
 	f := &faults{}

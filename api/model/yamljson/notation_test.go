@@ -14,6 +14,7 @@ import (
 )
 
 func TestYAMLBecomesJSON(t *testing.T) {
+	t.Parallel()
 	for yaml, want := range map[string]string{
 		"a: 1\nb: [x, 'y', \"z\"]\n":           `{"a":1,"b":["x","y","z"]}`,
 		`{"a": {"b": null, "c": true}}`:        `{"a":{"b":null,"c":true}}`,
@@ -34,6 +35,7 @@ func TestYAMLBecomesJSON(t *testing.T) {
 }
 
 func TestWhatJSONHasNoWordForIsRefused(t *testing.T) {
+	t.Parallel()
 	bomb := "a: &a [x,x,x,x]\nb: &b [*a,*a,*a,*a]\nc: [*b,*b,*b,*b]\n"
 	for yaml, says := range map[string]string{
 		"":                        "empty",
@@ -81,6 +83,7 @@ func TestWhatJSONHasNoWordForIsRefused(t *testing.T) {
 func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
 func TestAFileMayHoldSeveralDocuments(t *testing.T) {
+	t.Parallel()
 	got, err := yamljson.AllFromYAML([]byte("a: 1\n---\n- 2\n---\n"))
 	require.NoError(t, err)
 	require.Equal(t, []json.RawMessage{json.RawMessage(`{"a":1}`), json.RawMessage(`[2]`), json.RawMessage(`null`)}, got)
@@ -88,6 +91,7 @@ func TestAFileMayHoldSeveralDocuments(t *testing.T) {
 
 // Any JSON goes through YAML and back unchanged, byte for byte.
 func TestAnyJSONSurvivesYAML(t *testing.T) {
+	t.Parallel()
 	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ \t\n\r#:,\[\]{}&*!|>'"%@~0-9eE.x_+a-f\x{85}\x{a0}\x{2028}\x{feff}\x{7f}-]{0,12}`),
 		rapid.SampledFrom([]string{"", "yes", "null", "~", "1e400", "0x1", "1:30", "<<", "=", "---", "...", "a\nb\n", "a\n\nb\n", " a\n", "a\n b", "a\n\n  b\n\n", "a \nb\n", "2026-01-01", "true"}))
 	var value func(depth int) *rapid.Generator[any]
@@ -116,6 +120,7 @@ func TestAnyJSONSurvivesYAML(t *testing.T) {
 }
 
 func TestYAMLReadsWell(t *testing.T) {
+	t.Parallel()
 	yaml, err := yamljson.ToYAML(json.RawMessage(`[{"name":"settle orders","cron":"0 0/5 * * * ?","script":"set -e\nif true; then\n  echo hi\nfi\n","on":"yes","labels":{},"x":1.50}]`))
 	require.NoError(t, err)
 	require.Equal(t, "- name: settle orders\n  cron: \"0 0/5 * * * ?\"\n  script: |\n    set -e\n    if true; then\n      echo hi\n    fi\n  \"on\": \"yes\"\n  labels: {}\n  x: 1.50\n", string(yaml))

@@ -17,6 +17,7 @@ var start = time.Date(2026, 11, 20, 21, 33, 0, 0, time.UTC)
 const quantum = fairness.DefaultQuantum
 
 func TestWaitingRunsOfAJobStandAQuantumApart(t *testing.T) {
+	t.Parallel()
 	q := fairness.New(0)
 	for k := range 5 {
 		require.Equal(t, start.Add(time.Duration(k)*quantum), q.Fair("a", start, start))
@@ -25,6 +26,7 @@ func TestWaitingRunsOfAJobStandAQuantumApart(t *testing.T) {
 }
 
 func TestFairTimeStartsAtTheLaterOfDueAndNow(t *testing.T) {
+	t.Parallel()
 	q := fairness.New(time.Second)
 	require.Equal(t, start.Add(time.Minute), q.Fair("early", start.Add(time.Minute), start))
 	require.Equal(t, start, q.Fair("late", start.Add(-time.Hour), start))
@@ -32,6 +34,7 @@ func TestFairTimeStartsAtTheLaterOfDueAndNow(t *testing.T) {
 }
 
 func TestVirtualTimeIsForgottenWhenItHasPassed(t *testing.T) {
+	t.Parallel()
 	q := fairness.New(time.Second)
 	q.Fair("a", start, start)
 	q.Fair("a", start, start)
@@ -42,6 +45,7 @@ func TestVirtualTimeIsForgottenWhenItHasPassed(t *testing.T) {
 }
 
 func TestResetEndsTheRush(t *testing.T) {
+	t.Parallel()
 	q := fairness.New(time.Second)
 	for range 100 {
 		q.Fair("a", start, start)
@@ -54,6 +58,7 @@ func TestResetEndsTheRush(t *testing.T) {
 // A backlog of 10,000 must neither hold back a job that comes a second later
 // nor wait for ever itself.
 func TestFloodDoesNotStarveAndIsNotStarved(t *testing.T) {
+	t.Parallel()
 	q := fairness.New(0)
 	var flood []time.Time
 	for range 100_000 {
@@ -72,6 +77,7 @@ func TestFloodDoesNotStarveAndIsNotStarved(t *testing.T) {
 }
 
 func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
 	const bound = 100_000
 	q := fairness.New(0)
 	for i := range bound / 2 {
@@ -87,6 +93,7 @@ func TestMemoryIsBounded(t *testing.T) {
 }
 
 func TestFairTimeNeverLiesBeforeDueNowOrTheFormerRun(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		q := fairness.New(time.Duration(rapid.IntRange(1, 5000).Draw(t, "quantum")) * time.Millisecond)
 		now, last := start, map[string]time.Time{}
@@ -108,6 +115,7 @@ func TestFairTimeNeverLiesBeforeDueNowOrTheFormerRun(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
 	q := fairness.New(time.Millisecond)
 	var wg sync.WaitGroup
 	for range 4 {

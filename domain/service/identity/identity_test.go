@@ -27,6 +27,7 @@ func at(text string) time.Time {
 }
 
 func TestFireKeyIsUTCWithMilliseconds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ scheduled, want string }{
 		{"2026-11-20T21:33:00Z", "2026-11-20T21:33:00.000Z"},
 		{"2026-11-21T05:33:00+08:00", "2026-11-20T21:33:00.000Z"},
@@ -40,6 +41,7 @@ func TestFireKeyIsUTCWithMilliseconds(t *testing.T) {
 }
 
 func TestTheScheduledTimeIsReadBackFromAKey(t *testing.T) {
+	t.Parallel()
 	noon := at("2026-11-20T12:00:00.123Z")
 	for _, c := range []struct {
 		key                 string
@@ -64,6 +66,7 @@ func TestTheScheduledTimeIsReadBackFromAKey(t *testing.T) {
 // The ids of stored rows depend on these texts: a change here is a change of
 // the identity of every planned fire.
 func TestExecutionIDIsFrozen(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		scheduled, job string
 		shard          int
@@ -98,6 +101,7 @@ func reference(scheduled time.Time, jobID, fireKey string, shard int) string {
 }
 
 func TestExecutionIDFollowsTheFormat(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := time.UnixMilli(rapid.Int64Range(0, 1<<48-2).Draw(t, "ms"))
 		job, key := rapid.String().Draw(t, "job"), rapid.String().Draw(t, "key")
@@ -118,6 +122,7 @@ func TestExecutionIDFollowsTheFormat(t *testing.T) {
 }
 
 func TestExecutionIDTellsPartsApart(t *testing.T) {
+	t.Parallel()
 	n := at("2026-11-20T21:33:00Z")
 	seen := map[string]string{}
 	for _, p := range []struct {
@@ -140,6 +145,7 @@ func TestExecutionIDTellsPartsApart(t *testing.T) {
 }
 
 func TestIDsSortByTime(t *testing.T) {
+	t.Parallel()
 	n := at("2026-11-20T21:33:00Z")
 	var ids []string
 	for i := range 200 {
@@ -150,6 +156,7 @@ func TestIDsSortByTime(t *testing.T) {
 }
 
 func TestTimeOfReadsVersionSeven(t *testing.T) {
+	t.Parallel()
 	before := time.Now().Truncate(time.Millisecond)
 	id := uuid.Must(uuid.NewV7()).String()
 	back, ok := identity.TimeOf(id)
@@ -158,6 +165,7 @@ func TestTimeOfReadsVersionSeven(t *testing.T) {
 }
 
 func TestTimeOfRefusesOtherTexts(t *testing.T) {
+	t.Parallel()
 	for _, id := range []string{
 		"", "x", "01939c1e-1d60-4abc-8abc-0123456789ab", "01939c1e-1d60-8abc-8abc-0123456789ag",
 		"01939c1e11d60-8abc-8abc-0123456789ab", "01939c1e-1d60-8abc-8abc-0123456789abc",
@@ -169,6 +177,7 @@ func TestTimeOfRefusesOtherTexts(t *testing.T) {
 }
 
 func TestFloorIDStaysInRange(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, "00000000-0000-0000-0000-000000000000", identity.FloorID(time.Time{}))
 	require.Equal(t, "ffffffff-ffff-0000-0000-000000000000", identity.FloorID(time.UnixMilli(1<<50)))
 }
@@ -218,6 +227,7 @@ func BenchmarkFireKey(b *testing.B) {
 }
 
 func TestARandomIDHoldsItsMoment(t *testing.T) {
+	t.Parallel()
 	at := time.UnixMilli(1_795_215_180_123).UTC()
 	a := identity.RandomID(at)
 	b := identity.RandomID(at)
@@ -235,6 +245,7 @@ func TestARandomIDHoldsItsMoment(t *testing.T) {
 
 // The ids of a fire's runs begin with a moment that its key tells.
 func TestTheMomentOfAFireIsReadFromItsKey(t *testing.T) {
+	t.Parallel()
 	noon := at("2026-11-20T12:00:00.123Z")
 	id := identity.RandomID(noon)
 	for _, key := range []string{identity.FireKey(noon), identity.BackfillKey(noon), "MANUAL:" + id, "RETRY:" + id} {

@@ -49,6 +49,7 @@ func first(w *liveness.FailureDetector, n entity.Node, status entity.NodeStatus,
 }
 
 func TestABeatGrowsOld(t *testing.T) {
+	t.Parallel()
 	for _, phase := range []time.Duration{0, 100, 200, 300, 400, 499} {
 		beat := noon.Add(-phase * time.Millisecond)
 		suspect := first(liveness.NewFailureDetector(terms), node("n", entity.NodeUp, beat), entity.NodeSuspect, terms.Beat)
@@ -70,6 +71,7 @@ func TestABeatGrowsOld(t *testing.T) {
 // A node that drains keeps its state, and its partitions are scanned all the same
 // when its beats are late.
 func TestALateNodeIsToldWhateverItsRowSays(t *testing.T) {
+	t.Parallel()
 	w := liveness.NewFailureDetector(terms)
 	for at := range 4 {
 		j := w.Evaluate(noon.Add(time.Duration(at)*terms.Beat), []entity.Node{node("n", entity.NodeDraining, noon)}, "self")
@@ -81,6 +83,7 @@ func TestALateNodeIsToldWhateverItsRowSays(t *testing.T) {
 }
 
 func TestAVerdictIsRepeatedUntilItStands(t *testing.T) {
+	t.Parallel()
 	w := liveness.NewFailureDetector(terms)
 	n := node("n", entity.NodeSuspect, noon)
 	for at := noon; !at.After(noon.Add(3500 * time.Millisecond)); at = at.Add(terms.Beat) {
@@ -92,6 +95,7 @@ func TestAVerdictIsRepeatedUntilItStands(t *testing.T) {
 }
 
 func TestASignOfLifeBeginsAnew(t *testing.T) {
+	t.Parallel()
 	for name, sign := range map[string]func(n *entity.Node){
 		"a beat":     func(n *entity.Node) { n.LastHeartbeat = n.LastHeartbeat.Add(time.Millisecond) },
 		"a new life": func(n *entity.Node) { n.Epoch++ },
@@ -113,6 +117,7 @@ func TestASignOfLifeBeginsAnew(t *testing.T) {
 // Rule 27: after an outage of the store everybody is late. A judge that was away
 // for longer than a lease sees a whole lease before it judges.
 func TestWhoWasAwayWaitsALease(t *testing.T) {
+	t.Parallel()
 	w, n := liveness.NewFailureDetector(terms), node("n", entity.NodeUp, noon)
 	for at := noon; !at.After(noon.Add(2 * time.Second)); at = at.Add(terms.Beat) {
 		look(w, at, n)
@@ -126,6 +131,7 @@ func TestWhoWasAwayWaitsALease(t *testing.T) {
 }
 
 func TestANewWatchJudgesNobody(t *testing.T) {
+	t.Parallel()
 	w, dead := liveness.NewFailureDetector(terms), node("n", entity.NodeSuspect, noon.Add(-time.Hour))
 	for at := time.Duration(0); at < 3*time.Second; at += terms.Beat {
 		require.Empty(t, look(w, noon.Add(at), dead))
@@ -135,6 +141,7 @@ func TestANewWatchJudgesNobody(t *testing.T) {
 
 // Evidence is of each node apart: gaps of a slow judge take nothing away.
 func TestASlowJudgeSeesDeaths(t *testing.T) {
+	t.Parallel()
 	for _, every := range []time.Duration{time.Second, 3 * time.Second, 10 * time.Second} {
 		down := first(liveness.NewFailureDetector(terms), node("n", entity.NodeUp, noon), entity.NodeDown, every)
 		require.NotZero(t, down, every)
@@ -144,6 +151,7 @@ func TestASlowJudgeSeesDeaths(t *testing.T) {
 
 // After a failed look only a beat is sure: the store may have been away for all.
 func TestAJudgeThatOftenFailsSeesDeathsLater(t *testing.T) {
+	t.Parallel()
 	w, n := liveness.NewFailureDetector(terms), node("n", entity.NodeSuspect, noon)
 	at := noon
 	for range 100 {
@@ -158,6 +166,7 @@ func TestAJudgeThatOftenFailsSeesDeathsLater(t *testing.T) {
 
 // A program that publishes no lease beats each second and stops itself later.
 func TestAnOlderProgramHasItsOwnTerms(t *testing.T) {
+	t.Parallel()
 	n := node("n", entity.NodeUp, noon)
 	n.Life = entity.NodeLife{}
 	suspect, down := first(liveness.NewFailureDetector(terms), n, entity.NodeSuspect, terms.Beat), first(liveness.NewFailureDetector(terms), n, entity.NodeDown, terms.Beat)
@@ -166,6 +175,7 @@ func TestAnOlderProgramHasItsOwnTerms(t *testing.T) {
 
 // A node that beats in time is never harmed, whatever the looks.
 func TestWhoBeatsInTimeStaysUp(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := liveness.NewFailureDetector(terms)
 		now, n := noon, node("n", entity.NodeUp, noon)
@@ -189,6 +199,7 @@ func TestWhoBeatsInTimeStaysUp(t *testing.T) {
 }
 
 func TestWhoSharesPartitionsAndWhoTakesRuns(t *testing.T) {
+	t.Parallel()
 	api := node("api", entity.NodeUp, noon)
 	api.Roles = []string{entity.RoleAPI}
 	nodes := []entity.Node{

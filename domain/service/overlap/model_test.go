@@ -117,6 +117,7 @@ func (w *world) check(t *rapid.T) {
 }
 
 func TestFiresKeepLimitAndOrderAndNobodyStarves(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{
 			policy: rapid.SampledFrom([]entity.OverlapPolicy{
@@ -155,6 +156,7 @@ func TestFiresKeepLimitAndOrderAndNobodyStarves(t *testing.T) {
 // After an edit that raises the limit a fire that comes in between does not
 // overtake those that wait.
 func TestRaisedLimit(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, overlap.Queue, overlap.Admit(entity.OverlapParallel, 3, 10, 1, 2).Verdict)
 	require.Equal(t, 2, overlap.Room(3, 1, 100))
 }

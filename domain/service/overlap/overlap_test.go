@@ -10,6 +10,7 @@ import (
 )
 
 func TestAdmit(t *testing.T) {
+	t.Parallel()
 	start := overlap.Decision{Verdict: overlap.Start}
 	queue := overlap.Decision{Verdict: overlap.Queue}
 	discarded := overlap.Decision{Verdict: overlap.Skip, Reason: entity.ReasonOverlap}
@@ -76,6 +77,7 @@ func TestAdmit(t *testing.T) {
 }
 
 func TestRoom(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name                      string
 		limit, active, most, want int

@@ -22,6 +22,7 @@ import (
 // partition as one digit. Nodes of different releases share the partitions by
 // these tables: a change of one is a change of the protocol.
 func TestOwnersAreFrozen(t *testing.T) {
+	t.Parallel()
 	file, err := os.Open("testdata/owners.txt")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = file.Close() })
@@ -45,6 +46,7 @@ func TestOwnersAreFrozen(t *testing.T) {
 }
 
 func TestNoNodesNoOwner(t *testing.T) {
+	t.Parallel()
 	require.Empty(t, partition.Owner(1, nil))
 	require.Equal(t, [entity.Partitions]string{}, partition.Table(nil))
 	require.Nil(t, partition.Owned("", nil))
@@ -53,6 +55,7 @@ func TestNoNodesNoOwner(t *testing.T) {
 }
 
 func TestEveryPartitionHasOneOwnerWhateverTheOrder(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := drawNodes(t, 1)
 		table := partition.Table(nodes)
@@ -74,6 +77,7 @@ func TestEveryPartitionHasOneOwnerWhateverTheOrder(t *testing.T) {
 
 // Read backwards it is the law of the joiner: only what it takes over moves.
 func TestOnlyThePartitionsOfTheLeaverMove(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := drawNodes(t, 2)
 		gone := rapid.IntRange(0, len(nodes)-1).Draw(t, "gone")
@@ -93,6 +97,7 @@ func TestOnlyThePartitionsOfTheLeaverMove(t *testing.T) {
 // Binomial(256, 1/3): mean 85.3, standard deviation √(256·1/3·2/3) = 7.5. Six
 // deviations are passed once in 500 million, so every share is in [41, 130].
 func TestThreeEqualNodesShareEvenly(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z0-9.-]{1,40}`), 3, 3, rapid.ID).Draw(t, "ids")
 		for _, id := range ids {
@@ -105,6 +110,7 @@ func TestThreeEqualNodesShareEvenly(t *testing.T) {
 // Over a thousand clusters a node's share has the mean and the deviation of the
 // binomial distribution: p is its part of all weights. The clusters are fixed.
 func TestSharesAreBinomial(t *testing.T) {
+	t.Parallel()
 	const clusters = 1000
 	for _, weights := range [][3]int{{1, 1, 1}, {1, 2, 5}, {1000, 10, 990}} {
 		var sum, squares [3]float64
@@ -164,6 +170,7 @@ func BenchmarkTable(b *testing.B) {
 // What a late node owns is scanned by those who would own it without that one,
 // and by all that would when several are late.
 func TestTheLateAreScannedFor(t *testing.T) {
+	t.Parallel()
 	var nodes []entity.Node
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
 		nodes = append(nodes, entity.Node{ID: id, Status: entity.NodeUp, Roles: []string{entity.RoleScheduler}})

@@ -28,6 +28,7 @@ func run(zone, params string) entity.Run {
 }
 
 func TestExpandPutsValuesIntoTexts(t *testing.T) {
+	t.Parallel()
 	values := placeholder.Of(run("Asia/Shanghai", `{"day":"x y","n":7,"o":{"a":[1]},"nil":null,"big":12345678901234567890}`))
 	cases := map[string]string{
 		"":                        "",
@@ -69,6 +70,7 @@ func TestExpandPutsValuesIntoTexts(t *testing.T) {
 }
 
 func TestMonthsEndOnTheirLastDay(t *testing.T) {
+	t.Parallel()
 	values := placeholder.Of(run("UTC", ""))
 	for text, want := range map[string]string{
 		"${scheduledTime-1M:yyyy-MM-dd}":     "2026-02-28",
@@ -85,6 +87,7 @@ func TestMonthsEndOnTheirLastDay(t *testing.T) {
 }
 
 func TestDaysAreThoseOfTheZone(t *testing.T) {
+	t.Parallel()
 	r := run("Europe/Berlin", "")
 	r.Execution.ScheduledTime = time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC) // the night of the change
 	got, err := placeholder.Expand("${scheduledTime-1d:yyyy-MM-dd HH:mm} ${scheduledTime+24h:yyyy-MM-dd HH:mm}", placeholder.Of(r), placeholder.Raw)
@@ -93,6 +96,7 @@ func TestDaysAreThoseOfTheZone(t *testing.T) {
 }
 
 func TestExpandRefusesWhatHasNoValue(t *testing.T) {
+	t.Parallel()
 	values := placeholder.Of(run("UTC", `{"a":1}`))
 	for text, message := range map[string]string{
 		"${":                        "is not closed",
@@ -132,6 +136,7 @@ func TestExpandRefusesWhatHasNoValue(t *testing.T) {
 }
 
 func TestSamplesStandForWhatIsNotKnownYet(t *testing.T) {
+	t.Parallel()
 	values := placeholder.Samples(&entity.Job{ID: "j"})
 	got, err := placeholder.Expand("${params.a}/${secret.b}/${params.c:-d}", values, placeholder.Raw)
 	require.NoError(t, err)
@@ -141,6 +146,7 @@ func TestSamplesStandForWhatIsNotKnownYet(t *testing.T) {
 }
 
 func TestEscapesKeepAValueInItsPlace(t *testing.T) {
+	t.Parallel()
 	evil := `a/b?c=d&e#f%g"h\i` + "\n é+@"
 	params, err := json.Marshal(map[string]string{"v": evil, "u": "https://h/p?q=1"})
 	require.NoError(t, err)
@@ -174,6 +180,7 @@ func TestEscapesKeepAValueInItsPlace(t *testing.T) {
 // A body may hold the parameters as the object that they are; every other value
 // stays inside its text.
 func TestParametersStandInABodyAsJSON(t *testing.T) {
+	t.Parallel()
 	for params, c := range map[string]struct{ body, want string }{
 		`{"a":"x\"y"}`: {
 			`{"who": "a \\ \"${owner}\"", "all": ${params}, "text": "${params}", "list": [${params}], "last": "${checkpoint}"}`,
@@ -193,6 +200,7 @@ func TestParametersStandInABodyAsJSON(t *testing.T) {
 }
 
 func TestARunWithoutALimitHasNoDeadline(t *testing.T) {
+	t.Parallel()
 	r := run("UTC", "")
 	r.Deadline, r.Execution.Checkpoint = time.Time{}, ""
 	got, err := placeholder.Expand("<${deadline}${checkpoint}>", placeholder.Of(r), placeholder.Raw)
@@ -202,6 +210,7 @@ func TestARunWithoutALimitHasNoDeadline(t *testing.T) {
 
 // A definition is checked with samples where the values are not known yet.
 func TestSamplesAreJSONWhereValuesAre(t *testing.T) {
+	t.Parallel()
 	body := `{"all": ${params}, "last": "${checkpoint}", "until": "${deadline}"}`
 	got, err := placeholder.Expand(body, placeholder.Samples(&entity.Job{}), placeholder.Body(body))
 	require.NoError(t, err)
@@ -210,6 +219,7 @@ func TestSamplesAreJSONWhereValuesAre(t *testing.T) {
 }
 
 func TestSecretNamesAreThoseOfTheTexts(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, []string{"a", "b.c-d_E"}, placeholder.SecretNames(`{"x":"${secret.b.c-d_E} ${secret.a}${secret.a}","y":"${secret.}${secret.no no}${params.z}${secret.open"}`))
 	require.Empty(t, placeholder.SecretNames("plain"))
 }

@@ -47,6 +47,7 @@ func skippedThrough(first, last, count int) *entity.SkippedRange {
 
 // A job fires every minute from start on; its cursor is start.
 func TestDecideAboutAJobOfEveryMinute(t *testing.T) {
+	t.Parallel()
 	const once, skip, all = entity.MisfireFireOnce, entity.MisfireSkip, entity.MisfireFireAll
 	limited := misfire(all)
 	limited.MaxFires = 2
@@ -92,6 +93,7 @@ func TestDecideAboutAJobOfEveryMinute(t *testing.T) {
 }
 
 func TestJitterMovesDueTimesAndNotScheduledOnes(t *testing.T) {
+	t.Parallel()
 	in := planning.Input{
 		Schedule: grid(time.Minute), Cursor: start, Jitter: 20 * time.Second, Misfire: misfire(entity.MisfireSkip), MaxFires: 10,
 	}
@@ -106,6 +108,7 @@ func TestJitterMovesDueTimesAndNotScheduledOnes(t *testing.T) {
 }
 
 func TestWindowCountsFromDueTimesAndIncludesItsEdge(t *testing.T) {
+	t.Parallel()
 	narrow := misfire(entity.MisfireFireAll)
 	narrow.WindowSec = 180
 	plan := planning.Decide(planning.Input{
@@ -117,6 +120,7 @@ func TestWindowCountsFromDueTimesAndIncludesItsEdge(t *testing.T) {
 }
 
 func TestOneCallDecidesAtMostMaxFires(t *testing.T) {
+	t.Parallel()
 	in := planning.Input{
 		Schedule: grid(time.Second), Cursor: start, Now: after(10 * time.Second), Misfire: misfire(entity.MisfireFireOnce), MaxFires: 4,
 	}
@@ -136,6 +140,7 @@ func TestOneCallDecidesAtMostMaxFires(t *testing.T) {
 }
 
 func TestScheduleThatEnds(t *testing.T) {
+	t.Parallel()
 	once := list{start}
 	for policy, want := range map[entity.MisfirePolicy]planning.Plan{
 		entity.MisfireFireOnce: {Fires: minutes(missed(0))},
@@ -153,6 +158,7 @@ func TestScheduleThatEnds(t *testing.T) {
 // A change of zone rules may take the cursor out of the schedule. What was
 // promised is kept, and counted.
 func TestCursorThatTheScheduleNoLongerNames(t *testing.T) {
+	t.Parallel()
 	in := planning.Input{
 		Schedule: grid(time.Minute), Cursor: after(30 * time.Second), Now: after(40 * time.Second),
 		Misfire: misfire(entity.MisfireSkip), MaxFires: 9,
@@ -169,6 +175,7 @@ func TestCursorThatTheScheduleNoLongerNames(t *testing.T) {
 }
 
 func TestCountingIsBounded(t *testing.T) {
+	t.Parallel()
 	in := planning.Input{
 		Schedule: grid(time.Second), Cursor: start, Now: start.AddDate(3, 0, 0), Misfire: misfire(entity.MisfireFireAll), MaxFires: 10,
 	}
@@ -180,6 +187,7 @@ func TestCountingIsBounded(t *testing.T) {
 }
 
 func TestSpan(t *testing.T) {
+	t.Parallel()
 	never := list{}
 	for _, c := range []struct {
 		name          string

@@ -129,6 +129,7 @@ func checkPlansOf(t require.TestingT, s planning.Cursorer, in planning.Input, sc
 }
 
 func TestEveryScheduledTimeIsDecidedOnce(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		scheduledTimes := irregular(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 60).Draw(t, "count"))
 		in := planning.Input{

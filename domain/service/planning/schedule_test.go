@@ -19,6 +19,7 @@ func compile(t testing.TB, spec schedule.Spec) *schedule.Schedule {
 
 // The plans over real schedules are those over the list of their times.
 func TestPlansOverRealSchedules(t *testing.T) {
+	t.Parallel()
 	specs := map[string]schedule.Spec{
 		"every ten seconds": {Kind: schedule.Cron, CronExpression: "0/10 * * * * ?"},
 		"office hours":      {Kind: schedule.Cron, CronExpression: "0 0/20 9-17 ? * MON-FRI", TimeZone: "Europe/Berlin"},

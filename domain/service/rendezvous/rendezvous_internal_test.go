@@ -9,12 +9,14 @@ import (
 )
 
 func TestTableOfLogarithms(t *testing.T) {
+	t.Parallel()
 	for i, log := range logs {
 		require.InDelta(t, math.Log2(1+float64(i)/64)*(1<<32), float64(log), 1, "%d", i)
 	}
 }
 
 func TestCostIsTheLogarithm(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		draw := rapid.Uint64Range(1, math.MaxUint64).Draw(t, "draw")
 		require.InDelta(t, 64-math.Log2(float64(draw)), float64(cost(draw))/(1<<32), 5e-5)
@@ -22,6 +24,7 @@ func TestCostIsTheLogarithm(t *testing.T) {
 }
 
 func TestCostNeverRisesWithTheDraw(t *testing.T) {
+	t.Parallel()
 	require.Positive(t, cost(math.MaxUint64))
 	require.Equal(t, uint64(64)<<32, cost(0))
 	for shift := 1; shift < 64; shift++ {
@@ -38,6 +41,7 @@ func TestCostNeverRisesWithTheDraw(t *testing.T) {
 // The order of entries is total, so that the owner does not depend on the
 // order in which they come.
 func TestEntriesOfOneCost(t *testing.T) {
+	t.Parallel()
 	entry := func(id string, draw, weight uint64) entry {
 		return entry{node: &node{id: id, weight: weight}, draw: draw, cost: cost(draw)}
 	}

@@ -25,6 +25,7 @@ func wins(nodes []rendezvous.Node) map[string]int {
 // A node with the share p of all weights wins a Binomial(n, p) number of n
 // keys; the keys are fixed, so the test cannot fail by chance.
 func TestSharesFollowWeights(t *testing.T) {
+	t.Parallel()
 	for _, weights := range [][]int{{1, 1, 1}, {1, 2, 5}, {10, 10, 1}, {1, 100}, {1000, 999, 1000, 1}, {7, 7, 7, 7, 7, 7, 7, 7, 7, 7}} {
 		nodes, total := make([]rendezvous.Node, len(weights)), 0
 		for i, w := range weights {
@@ -40,17 +41,20 @@ func TestSharesFollowWeights(t *testing.T) {
 }
 
 func TestWeightsOutOfRangeCountAsTheBound(t *testing.T) {
+	t.Parallel()
 	bounded := []rendezvous.Node{{ID: "a", Weight: 1}, {ID: "b", Weight: rendezvous.MaxWeight}, {ID: "c", Weight: 1}}
 	wild := []rendezvous.Node{{ID: "a"}, {ID: "b", Weight: math.MaxInt}, {ID: "c", Weight: -5}}
 	require.Equal(t, wins(bounded), wins(wild))
 }
 
 func TestNobodyWinsAmongNobody(t *testing.T) {
+	t.Parallel()
 	require.Empty(t, rendezvous.New(nil).Owner(7))
 	require.Empty(t, rendezvous.Ring{}.Owner(7))
 }
 
 func TestOnlyRatiosOfWeightsCount(t *testing.T) {
+	t.Parallel()
 	nodes := func(unit int) []rendezvous.Node {
 		return []rendezvous.Node{{ID: "a", Weight: unit}, {ID: "b", Weight: 3 * unit}, {ID: "c", Weight: 2 * unit}}
 	}
@@ -59,6 +63,7 @@ func TestOnlyRatiosOfWeightsCount(t *testing.T) {
 
 // A raised weight only takes keys; it moves none between the others.
 func TestRaisingAWeightOnlyTakes(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOfNDistinct(rapid.String(), 2, 8, rapid.ID).Draw(t, "ids")
 		nodes := make([]rendezvous.Node, len(ids))
@@ -78,6 +83,7 @@ func TestRaisingAWeightOnlyTakes(t *testing.T) {
 }
 
 func TestHashIsFrozen(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, uint64(0xc3817c016ba4ff30), rendezvous.Hash(""))
 	require.Equal(t, uint64(0xdece2d282bedb8bf), rendezvous.Hash("host-1-8080"))
 }

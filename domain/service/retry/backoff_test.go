@@ -12,6 +12,7 @@ import (
 )
 
 func TestBackoffGrows(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		shape entity.Backoff
 		want  []time.Duration
@@ -29,6 +30,7 @@ func TestBackoffGrows(t *testing.T) {
 }
 
 func TestJitterSpreadsBothWays(t *testing.T) {
+	t.Parallel()
 	p := entity.RetryPolicy{IntervalMs: 10_000, MaxIntervalMs: 60_000, Jitter: 0.1}
 	for random, want := range map[float64]time.Duration{
 		0: 9000, 0.25: 9500, 0.5: 10_000, 0.75: 10_500, math.Nextafter(1, 0): 11_000,
@@ -40,6 +42,7 @@ func TestJitterSpreadsBothWays(t *testing.T) {
 }
 
 func TestBackoffOfExtremes(t *testing.T) {
+	t.Parallel()
 	for _, shape := range []entity.Backoff{entity.BackoffFixed, entity.BackoffLinear, entity.BackoffExponential} {
 		p := entity.RetryPolicy{Backoff: shape, IntervalMs: math.MaxInt64, Jitter: 1}
 		require.Equal(t, retry.MaxWait, retry.Backoff(p, math.MaxInt, 0.5), "%s", shape)

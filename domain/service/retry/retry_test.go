@@ -18,6 +18,7 @@ func policy(maxRetries int, noRetryOn ...entity.Reason) entity.RetryPolicy {
 }
 
 func TestDecide(t *testing.T) {
+	t.Parallel()
 	failed := entity.Failed(entity.ReasonExitCode, "exit 1")
 	timedOut := entity.Outcome{Status: entity.StatusTimeout}
 	lost := entity.Failed(entity.ReasonNodeLost, "")
@@ -89,6 +90,7 @@ func TestDecide(t *testing.T) {
 // A run ends whatever its attempts come to, after as many attempts as the
 // policy and the losses allow, if its node is not stopped for ever.
 func TestEveryRunEnds(t *testing.T) {
+	t.Parallel()
 	outcomes := []entity.Outcome{
 		{Status: entity.StatusTimeout}, entity.Failed(entity.ReasonError, ""), entity.Failed(entity.ReasonNodeLost, ""),
 	}

@@ -13,6 +13,7 @@ import (
 )
 
 func TestMatch(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		required, labels map[string]string
 		want             bool
@@ -31,6 +32,7 @@ func TestMatch(t *testing.T) {
 }
 
 func TestWhoMayBeChosen(t *testing.T) {
+	t.Parallel()
 	up, roomless := node("up"), node("full", load(10, 10))
 	for name, c := range map[string]struct {
 		nodes []routing.Candidate
@@ -65,6 +67,7 @@ func TestWhoMayBeChosen(t *testing.T) {
 }
 
 func TestASuspectIsTheLastResortButOfFailover(t *testing.T) {
+	t.Parallel()
 	nodes := []routing.Candidate{node("b", status(entity.NodeSuspect)), node("a", status(entity.NodeDraining))}
 	for _, strategy := range strategies {
 		want := map[entity.RoutingStrategy]string{entity.RouteAny: "", entity.RouteFailover: "nobody"}
@@ -76,6 +79,7 @@ func TestASuspectIsTheLastResortButOfFailover(t *testing.T) {
 }
 
 func TestBroadcast(t *testing.T) {
+	t.Parallel()
 	zone := func(id, zone string, s entity.NodeStatus, slots int) entity.Node {
 		return entity.Node{ID: id, Status: s, Slots: slots, Running: slots, Labels: map[string]string{"zone": zone}}
 	}
@@ -93,6 +97,7 @@ func TestBroadcast(t *testing.T) {
 // Whatever comes in, the node is a candidate of the best rank, and neither the
 // order of the candidates nor a second call changes the choice.
 func TestChoiceIsALiveCandidate(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := drawCandidates(t)
 		state := routing.State{

@@ -16,6 +16,7 @@ import (
 )
 
 func TestAnyLeavesTheRunToWhoeverIsFree(t *testing.T) {
+	t.Parallel()
 	require.Empty(t, chosen(entity.RouteAny, job(1), fleet(3), routing.State{}))
 	require.Empty(t, chosen("FROM_A_LATER_RELEASE", job(1), fleet(3), routing.State{}), "no run is lost to an unknown strategy")
 }
@@ -23,6 +24,7 @@ func TestAnyLeavesTheRunToWhoeverIsFree(t *testing.T) {
 // Runs that follow one another meet all nodes before any is met again, whoever
 // chooses: the turn is computed from the run's number, not remembered.
 func TestRoundRobinIsEven(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := fleet(rapid.IntRange(1, 9).Draw(t, "nodes"))
 		shards := rapid.IntRange(0, 5).Draw(t, "shards")
@@ -46,11 +48,13 @@ func TestRoundRobinIsEven(t *testing.T) {
 }
 
 func TestFirstTurnsOfManyJobsAreSpread(t *testing.T) {
+	t.Parallel()
 	counts := tally(1000, func(i int) string { return chosen(entity.RouteRoundRobin, job(i), fleet(4), routing.State{}) })
 	requireShares(t, counts, 1000, map[string]float64{"node-00": 0.25, "node-01": 0.25, "node-02": 0.25, "node-03": 0.25})
 }
 
 func TestRandomIsUniform(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	want := map[string]float64{"node-00": 0.2, "node-01": 0.2, "node-02": 0.2, "node-03": 0.2, "node-04": 0.2}
 	requireShares(t, tally(10_000, func(int) string {
@@ -65,6 +69,7 @@ func TestRandomIsUniform(t *testing.T) {
 }
 
 func TestWeightedFollowsWeights(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	nodes := []routing.Candidate{node("c", weight(5)), node("a", weight(1)), node("b", weight(2)), node("d", weight(-7)), node("e", weight(0))}
 	requireShares(t, tally(10_000, func(int) string {
@@ -76,11 +81,13 @@ func TestWeightedFollowsWeights(t *testing.T) {
 }
 
 func TestLeastLoadedTakesTheLowestShareOfSlots(t *testing.T) {
+	t.Parallel()
 	nodes := []routing.Candidate{node("a", load(1, 2)), node("b", load(9, 20)), node("c", load(3, 6))}
 	require.Equal(t, "b", chosen(entity.RouteLeastLoaded, job(1), nodes, routing.State{}))
 }
 
 func TestTiesAreSpreadOverTheEqual(t *testing.T) {
+	t.Parallel()
 	nodes := append(fleet(4), node("busy", load(5, 10)))
 	state := routing.State{Usage: map[string]routing.Usage{"busy": {Runs: 9, Last: start}}}
 	for _, strategy := range []entity.RoutingStrategy{entity.RouteLeastLoaded, entity.RouteLFU, entity.RouteLRU} {
@@ -96,6 +103,7 @@ func TestTiesAreSpreadOverTheEqual(t *testing.T) {
 // With each choice counted, none of these sends a burst to one node: after k
 // rounds every node has k runs.
 func TestCountedChoicesAreEven(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []entity.RoutingStrategy{entity.RouteLeastLoaded, entity.RouteLFU, entity.RouteLRU, entity.RouteBusyOver} {
 		nodes, state := fleet(4), routing.State{}
 		for i := range 20 {
@@ -111,6 +119,7 @@ func TestCountedChoicesAreEven(t *testing.T) {
 }
 
 func TestAssignKeepsTheLatestStart(t *testing.T) {
+	t.Parallel()
 	var state routing.State
 	routing.Assign(nil, &state, "a", start)
 	routing.Assign(nil, &state, "a", start.Add(-time.Hour))
@@ -118,6 +127,7 @@ func TestAssignKeepsTheLatestStart(t *testing.T) {
 }
 
 func TestUsageDecides(t *testing.T) {
+	t.Parallel()
 	state := routing.State{Usage: map[string]routing.Usage{
 		"node-00": {Runs: 5, Last: start, Live: 1},
 		"node-01": {Runs: 7, Last: start.Add(-time.Minute), Live: 2},
@@ -135,12 +145,14 @@ func TestUsageDecides(t *testing.T) {
 }
 
 func TestBusyOverWithoutAnIdleNode(t *testing.T) {
+	t.Parallel()
 	state := routing.State{Usage: map[string]routing.Usage{"node-00": {Live: 2}, "node-01": {Live: 1}, "node-02": {Live: 1}}}
 	require.Equal(t, "node-01", chosen(entity.RouteBusyOver, job(1), fleet(3), state), "the fewest runs of the job, then the order")
 }
 
 // Whoever leaves takes only its own shards along, and they spread over the rest.
 func TestConsistentHashMovesLittle(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := fleet(rapid.IntRange(2, 12).Draw(t, "nodes"))
 		gone := rapid.IntRange(0, len(nodes)-1).Draw(t, "gone")
@@ -157,6 +169,7 @@ func TestConsistentHashMovesLittle(t *testing.T) {
 }
 
 func TestConsistentHashIsEvenAndFrozen(t *testing.T) {
+	t.Parallel()
 	counts := tally(3000, func(i int) string {
 		return chosen(entity.RouteConsistentHash, job(i/3), fleet(3), routing.State{Shard: i % 3})
 	})
@@ -170,6 +183,7 @@ func TestConsistentHashIsEvenAndFrozen(t *testing.T) {
 }
 
 func TestFirstAndLast(t *testing.T) {
+	t.Parallel()
 	nodes := []routing.Candidate{node("b"), node("c"), node("a")}
 	require.Equal(t, "a", chosen(entity.RouteFirst, job(1), nodes, routing.State{}))
 	require.Equal(t, "a", chosen(entity.RouteFailover, job(1), nodes, routing.State{}))

@@ -10,6 +10,7 @@ import (
 )
 
 func TestCompilerSharesWhatItHasMet(t *testing.T) {
+	t.Parallel()
 	c := NewCompiler()
 	spec := Spec{Kind: Cron, CronExpression: "0 0/5 * * * ?", TimeZone: "America/New_York"}
 	first, err := c.Compile(spec)
@@ -28,6 +29,7 @@ func TestCompilerSharesWhatItHasMet(t *testing.T) {
 }
 
 func TestCompilerMemoryIsBoundedAndConcurrent(t *testing.T) {
+	t.Parallel()
 	c := NewCompiler()
 	c.expressions.limit = 64
 	var group sync.WaitGroup
@@ -49,6 +51,7 @@ func TestCompilerMemoryIsBoundedAndConcurrent(t *testing.T) {
 }
 
 func TestWhatIsAskedForOutlivesTheRest(t *testing.T) {
+	t.Parallel()
 	m := memory[int, int]{limit: 8}
 	m.put(-1, 7)
 	for i := range 100 {

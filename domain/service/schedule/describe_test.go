@@ -23,6 +23,7 @@ func (d described) check(t *testing.T, dialect cronexpr.Dialect) {
 }
 
 func TestDescribe(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []described{
 		{"* * * * * ?", "every second", "每秒"},
 		{"0/10 * * * * ?", "every 10 seconds", "每 10 秒"},
@@ -43,6 +44,7 @@ func TestDescribe(t *testing.T) {
 }
 
 func TestDescribeDays(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []described{
 		{"0 0 9 ? * MON-FRI", "at 09:00 from Monday to Friday", "周一至周五 09:00"},
 		{"0 0 9 ? * MON", "at 09:00 on Monday", "周一 09:00"},
@@ -61,6 +63,7 @@ func TestDescribeDays(t *testing.T) {
 }
 
 func TestDescribeMonths(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []described{
 		{"0 0 9 * JAN,MAR ?", "at 09:00 every day in January, March", "1月、3月每天 09:00"},
 		{"0 0/5 * * DEC ?", "every 5 minutes in December", "12月每 5 分钟"},
@@ -77,6 +80,7 @@ func TestDescribeMonths(t *testing.T) {
 }
 
 func TestDescribeReadsTheDialect(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []described{
 		{"0 9 * * 1-5", "at 09:00 from Monday to Friday", "周一至周五 09:00"},
 		{"0 9 * * 0,6", "at 09:00 on Saturday, Sunday", "周六、周日 09:00"},
@@ -88,6 +92,7 @@ func TestDescribeReadsTheDialect(t *testing.T) {
 }
 
 func TestUncommonExpressionsDescribeThemselves(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"0 0/7 * * * ?", "0 1/5 * * * ?", "1/10 * * * * ?", "30 0/5 * * * ?", "0 0 9-17 * * ?", "0 0,20 9 * * ?", "0 0 9 * * ? 2030", "0 0 9 * 1-7 ?", "0 0 9 1-4 * ?",
 		"0 0 9 1,L * ?", "0 0 9 1,LW * ?", "0 0 9 L,LW * ?", "0 0 9 L-1 * ?", "0 0 9 L,L-1 * ?", "0 0 9 L-1W * ?", "0 0 9 15W * ?", "0 0 9 1,15W * ?", "0 0 9 ? * 6L", "0 0 9 ? * 6#3",
@@ -97,6 +102,7 @@ func TestUncommonExpressionsDescribeThemselves(t *testing.T) {
 }
 
 func TestDescribeZones(t *testing.T) {
+	t.Parallel()
 	s := compile(t, inZone("Asia/Shanghai"))
 	require.Equal(t, "at 09:00 every day (Asia/Shanghai)", s.Describe(schedule.English))
 	require.Equal(t, "每天 09:00（Asia/Shanghai）", s.Describe(schedule.Chinese))
@@ -107,6 +113,7 @@ func TestDescribeZones(t *testing.T) {
 }
 
 func TestDescribeKinds(t *testing.T) {
+	t.Parallel()
 	hour := time.Hour.Milliseconds()
 	for _, tt := range []struct {
 		spec             schedule.Spec
@@ -126,6 +133,7 @@ func TestDescribeKinds(t *testing.T) {
 }
 
 func TestUnknownLanguagesReadAsEnglish(t *testing.T) {
+	t.Parallel()
 	s := compile(t, quartz("0 0 9 * * ?"))
 	for _, lang := range []schedule.Language{"", "fr", "ZH"} {
 		require.Equal(t, "at 09:00 every day", s.Describe(lang))

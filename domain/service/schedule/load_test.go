@@ -53,6 +53,7 @@ func randomSpec(r *rand.Rand, from time.Time) schedule.Spec {
 }
 
 func TestLoadCountsEveryFire(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
 	for _, from := range []time.Time{ // around changes of the clocks
 		time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC), time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 8, 6, 30, 0, 0, time.UTC),
@@ -79,6 +80,7 @@ func TestLoadCountsEveryFire(t *testing.T) {
 }
 
 func TestLoadOfSingleFires(t *testing.T) {
+	t.Parallel()
 	from := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	load := schedule.NewLoad(from, 2, 100)
 	for _, spec := range []schedule.Spec{
@@ -101,6 +103,7 @@ func TestLoadOfSingleFires(t *testing.T) {
 }
 
 func TestLoadStopsWhenItsStepsAreUsedUp(t *testing.T) {
+	t.Parallel()
 	from := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	s, err := schedule.Compile(schedule.Spec{Kind: schedule.Cron, CronExpression: "* * * * * ?"})
 	require.NoError(t, err)

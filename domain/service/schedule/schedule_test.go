@@ -29,6 +29,7 @@ func texts(times []time.Time) []string {
 }
 
 func TestScheduledTimes(t *testing.T) {
+	t.Parallel()
 	at := func(text string) time.Time {
 		parsed, err := time.Parse(time.RFC3339Nano, text)
 		require.NoError(t, err)
@@ -113,6 +114,7 @@ func TestScheduledTimes(t *testing.T) {
 }
 
 func TestPreviewIsBoundedByItsCount(t *testing.T) {
+	t.Parallel()
 	s := compile(t, quartz("* * * * * ?"))
 	require.Len(t, s.Preview(now, 1000), 1000)
 	require.Empty(t, s.Preview(now, 0))
@@ -120,6 +122,7 @@ func TestPreviewIsBoundedByItsCount(t *testing.T) {
 }
 
 func TestAfterDelayFollowsTheRunWithinTheBounds(t *testing.T) {
+	t.Parallel()
 	spec := schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 1500, StartTime: now, EndTime: now.Add(10 * time.Second)}
 	s := compile(t, spec)
 	next, ok := s.AfterDelay(now.Add(4*time.Second + 700*time.Microsecond))
@@ -138,6 +141,7 @@ func TestAfterDelayFollowsTheRunWithinTheBounds(t *testing.T) {
 }
 
 func TestJitterIsConstantSpreadAndBounded(t *testing.T) {
+	t.Parallel()
 	spec := quartz("0 0 9 * * ?")
 	require.Zero(t, compile(t, spec).Jitter("a"))
 	spec.JitterMs = 9
@@ -157,6 +161,7 @@ func TestJitterIsConstantSpreadAndBounded(t *testing.T) {
 }
 
 func TestDstOptionsReachTheExpression(t *testing.T) {
+	t.Parallel()
 	spec := quartz("0 30 2 * * ?")
 	spec.TimeZone = "America/New_York"
 	after := time.Date(2026, 3, 8, 5, 0, 0, 0, time.UTC)
@@ -184,6 +189,7 @@ func someSpec(t *rapid.T) schedule.Spec {
 }
 
 func TestLatestAndCountAgreeWithWalkingForward(t *testing.T) {
+	t.Parallel()
 	compiler := schedule.NewCompiler()
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := compiler.Compile(someSpec(t))
@@ -218,6 +224,7 @@ func TestLatestAndCountAgreeWithWalkingForward(t *testing.T) {
 }
 
 func TestLatestIsFoundAcrossYears(t *testing.T) {
+	t.Parallel()
 	from := time.Date(1999, 5, 3, 9, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
 		"* * * * * ?":      "2026-11-20T22:00:00Z",
@@ -238,6 +245,7 @@ func TestLatestIsFoundAcrossYears(t *testing.T) {
 }
 
 func TestCountOfASpan(t *testing.T) {
+	t.Parallel()
 	s := compile(t, quartz("* * * * * ?"))
 	n, capped := s.Count(now, now.Add(time.Minute), 100)
 	require.Equal(t, 60, n)

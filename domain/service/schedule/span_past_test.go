@@ -12,6 +12,7 @@ import (
 
 // A range of the past is named as if the schedule had always been in force.
 func TestTheTimesOfAPastRange(t *testing.T) {
+	t.Parallel()
 	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	daily := quartz("0 0 12 * * ?")
 	daily.StartTime, daily.EndTime = day.AddDate(1, 0, 0), day.AddDate(2, 0, 0)
@@ -47,6 +48,7 @@ func TestTheTimesOfAPastRange(t *testing.T) {
 
 // Going back changes no time from the first one on.
 func TestAFixedRateGoesBackOnItsOwnGrid(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		anchor := time.UnixMilli(rapid.Int64Range(0, 2e12).Draw(t, "anchor")).UTC()
 		spec := schedule.Spec{Kind: schedule.FixedRate, IntervalMs: rapid.Int64Range(schedule.MinIntervalMs, 1e9).Draw(t, "interval")}

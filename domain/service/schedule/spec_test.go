@@ -12,6 +12,7 @@ import (
 // Two specs are the same when they mean the same fires, in whichever zone their
 // times are written and whenever they were made.
 func TestSameSchedules(t *testing.T) {
+	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	base := schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 1000, TimeZone: "UTC", StartTime: noon, Anchor: noon}
 	for name, c := range map[string]struct {

@@ -32,6 +32,7 @@ func inZone(name string) schedule.Spec {
 // stumble over, by its numbers. An empty field means valid by design. Number
 // 34, malformed RFC 3339, cannot reach this package: its times are parsed.
 func TestBadInputs(t *testing.T) {
+	t.Parallel()
 	const expression, zone, start, end, at = "schedule.cronExpression", "schedule.timeZone", "schedule.startTime", "schedule.endTime", "schedule.at"
 	bounded := func(from, to time.Time) schedule.Spec {
 		spec := quartz("0 0 9 * * ?")
@@ -128,6 +129,7 @@ func TestBadInputs(t *testing.T) {
 }
 
 func TestEveryWrongFieldIsNamedAtOnce(t *testing.T) {
+	t.Parallel()
 	spec := schedule.Spec{
 		Kind: schedule.Cron, CronExpression: "0 61 * * * ?", TimeZone: "Nowhere", JitterMs: -1,
 		StartTime: now.Add(time.Hour), EndTime: now, DstGap: "MAYBE", DstOverlap: "NEVER",
@@ -145,6 +147,7 @@ func TestEveryWrongFieldIsNamedAtOnce(t *testing.T) {
 }
 
 func TestRefusedAndAccepted(t *testing.T) {
+	t.Parallel()
 	rate := func(ms int64) schedule.Spec {
 		return schedule.Spec{Kind: schedule.FixedRate, IntervalMs: ms, Anchor: now}
 	}
@@ -198,6 +201,7 @@ func TestRefusedAndAccepted(t *testing.T) {
 }
 
 func TestWhatIsWrittenBesideNoScheduleIsToBeRight(t *testing.T) {
+	t.Parallel()
 	none := schedule.Spec{Kind: schedule.None}
 	require.Empty(t, schedule.Validate(none, now))
 	for field, spec := range map[string]schedule.Spec{

@@ -12,6 +12,7 @@ import (
 )
 
 func TestSecretsInClearTextAreFound(t *testing.T) {
+	t.Parallel()
 	for data, paths := range map[string][]string{
 		`{"url":"http://h","headers":{"Authorization":"Basic YTpi","Accept":"*/*"}}`: {"headers.Authorization"},
 		`{"headers":{"x-api-key":"abc","cookie":"a=b"}}`:                             {"headers.cookie", "headers.x-api-key"},
@@ -40,6 +41,7 @@ func TestSecretsInClearTextAreFound(t *testing.T) {
 }
 
 func TestSecretsInClearTextAreHidden(t *testing.T) {
+	t.Parallel()
 	const data = `{"url":"http://h?a=<b>","n":1.50,"headers":{"Authorization":"Basic YTpi","Accept":"*/*","X-Token":"${secret.T}"}}`
 	hidden := sensitive.Hide(data)
 	require.JSONEq(t, `{"url":"http://h?a=<b>","n":1.50,"headers":{"Authorization":"***","Accept":"*/*","X-Token":"${secret.T}"}}`, hidden)
@@ -58,6 +60,7 @@ func TestSecretsInClearTextAreHidden(t *testing.T) {
 
 // What a definition costs to look at grows with its length alone.
 func TestLongNamesAreNotRepeatedForEveryValue(t *testing.T) {
+	t.Parallel()
 	name := strings.Repeat("x", 250)
 	data := `{"token":"x","a":` + strings.Repeat(`{"`+name+`":`, 60) + "[" + strings.Repeat("[0],", 12_000) + "0]" + strings.Repeat("}", 61)
 	allocated := testing.Benchmark(func(b *testing.B) {
@@ -69,6 +72,7 @@ func TestLongNamesAreNotRepeatedForEveryValue(t *testing.T) {
 }
 
 func TestParametersWithSecretNamesAreHiddenWhateverTheyHold(t *testing.T) {
+	t.Parallel()
 	got := sensitive.HideAll(map[string]any{"day": 7, "token_file": "x", "list": []any{map[string]any{"API-Key": []any{1}}}})
 	require.Equal(t, map[string]any{"day": 7, "token_file": "***", "list": []any{map[string]any{"API-Key": "***"}}}, got)
 }

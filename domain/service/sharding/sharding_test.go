@@ -10,6 +10,7 @@ import (
 )
 
 func TestShardsAreNumberedFromZero(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, []sharding.Shard{{0, 3}, {1, 3}, {2, 3}}, sharding.Shards(3))
 	for _, total := range []int{1, 0, -5} {
 		require.Equal(t, []sharding.Shard{{0, 1}}, sharding.Shards(total))
@@ -17,6 +18,7 @@ func TestShardsAreNumberedFromZero(t *testing.T) {
 }
 
 func TestRangesKeepNeighboursTogether(t *testing.T) {
+	t.Parallel()
 	var ranges [][2]int
 	for _, s := range sharding.Shards(3) {
 		from, to := s.Range(7)
@@ -28,6 +30,7 @@ func TestRangesKeepNeighboursTogether(t *testing.T) {
 }
 
 func TestRangeOfNonsenseIsEmpty(t *testing.T) {
+	t.Parallel()
 	for _, s := range []sharding.Shard{{}, {-1, 3}, {3, 3}, {0, -1}} {
 		from, to := s.Range(10)
 		require.Equal(t, from, to, "%v", s)

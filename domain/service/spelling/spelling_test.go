@@ -10,6 +10,7 @@ import (
 )
 
 func TestTheNearestWordIsWhatWasMeant(t *testing.T) {
+	t.Parallel()
 	known := []string{"apply", "backfill", "delete", "export", "get", "list", "pause", "resume", "trigger"}
 	for typed, meant := range map[string]string{
 		"aply": "apply", "appyl": "apply", "APPLY": "apply", "backfil": "backfill", "trigegr": "trigger", "lst": "list", "gte": "get",

@@ -48,6 +48,7 @@ func (m *model) expire(now time.Time) []string {
 }
 
 func TestWheelAgreesWithASortedList(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w, m, now := newWheel(), &model{}, start
 		key := rapid.Custom(func(t *rapid.T) string { return fmt.Sprint(rapid.IntRange(0, 40).Draw(t, "k")) })
@@ -99,6 +100,7 @@ func TestWheelAgreesWithASortedList(t *testing.T) {
 // Overdue entries come and go in great number when the store returns after an
 // outage; their order must hold through removals from the middle.
 func TestOverdueEntriesAgreeWithASortedList(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w, m := newWheel(), &model{}
 		dues := rapid.SliceOfN(rapid.IntRange(0, 1000), 20, 60).Draw(t, "dues")

@@ -17,6 +17,7 @@ func newWheel() *timingwheel.Wheel[string] { return timingwheel.New[string](time
 func after(d time.Duration) time.Time { return start.Add(d) }
 
 func TestEntriesExpireInDueOrderAndNeverEarly(t *testing.T) {
+	t.Parallel()
 	w := newWheel()
 	spans := []time.Duration{
 		time.Millisecond, 63 * time.Millisecond, 64 * time.Millisecond, 65 * time.Millisecond, time.Second,
@@ -34,6 +35,7 @@ func TestEntriesExpireInDueOrderAndNeverEarly(t *testing.T) {
 }
 
 func TestOneExpireReturnsAllThatIsDueInOrder(t *testing.T) {
+	t.Parallel()
 	w := newWheel()
 	w.Add("c", after(3*time.Hour), "c")
 	w.Add("a", after(time.Millisecond), "a")
@@ -45,6 +47,7 @@ func TestOneExpireReturnsAllThatIsDueInOrder(t *testing.T) {
 }
 
 func TestEntryBetweenTwoTicksWaitsForTheSecond(t *testing.T) {
+	t.Parallel()
 	w := newWheel()
 	w.Add("a", after(1500*time.Microsecond), "a")
 	require.Empty(t, w.Expire(after(1900*time.Microsecond), nil))
@@ -52,6 +55,7 @@ func TestEntryBetweenTwoTicksWaitsForTheSecond(t *testing.T) {
 }
 
 func TestEntryOfThePastExpiresAtOnceInOrder(t *testing.T) {
+	t.Parallel()
 	w := newWheel()
 	w.Add("b", after(-time.Second), "b")
 	w.Add("now", start, "now")
@@ -64,6 +68,7 @@ func TestEntryOfThePastExpiresAtOnceInOrder(t *testing.T) {
 }
 
 func TestAddReplacesTheEntryOfAKey(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		from, to time.Duration
@@ -85,6 +90,7 @@ func TestAddReplacesTheEntryOfAKey(t *testing.T) {
 }
 
 func TestRemovedEntriesDoNotExpire(t *testing.T) {
+	t.Parallel()
 	w := newWheel()
 	for i := range 10 {
 		w.Add(fmt.Sprint("past", i), after(-time.Duration(i)*time.Second), fmt.Sprint("past", i))
@@ -105,6 +111,7 @@ func TestRemovedEntriesDoNotExpire(t *testing.T) {
 }
 
 func TestClearKeepsTheTime(t *testing.T) {
+	t.Parallel()
 	w := newWheel()
 	w.Expire(after(time.Minute), nil)
 	w.Add("a", after(time.Hour), "a")
@@ -119,6 +126,7 @@ func TestClearKeepsTheTime(t *testing.T) {
 // The wall clock may be set back: what was added for the time that comes again
 // must wait for it, and what was there already must not be lost.
 func TestClockThatGoesBack(t *testing.T) {
+	t.Parallel()
 	w := newWheel()
 	w.Add("kept", after(2*time.Hour), "kept")
 	require.Empty(t, w.Expire(after(time.Hour), nil))
@@ -144,6 +152,7 @@ func TestJumpOfYearsIsNotWalkedTickByTick(t *testing.T) {
 }
 
 func TestTimesOutsideTheRangeOfTicks(t *testing.T) {
+	t.Parallel()
 	w := newWheel()
 	w.Add("far", time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), "far")
 	require.Empty(t, w.Expire(start.AddDate(200, 0, 0), nil))
@@ -154,6 +163,7 @@ func TestTimesOutsideTheRangeOfTicks(t *testing.T) {
 }
 
 func TestOwnerThatSleepsUntilNextExpiryMissesNothing(t *testing.T) {
+	t.Parallel()
 	w := newWheel()
 	for i := range 500 {
 		d := time.Duration(i*i*i) * 7 * time.Millisecond
@@ -172,6 +182,7 @@ func TestOwnerThatSleepsUntilNextExpiryMissesNothing(t *testing.T) {
 }
 
 func TestNextExpiryIsThatOfTheEarliestEntryWhateverTheOrderOfAdding(t *testing.T) {
+	t.Parallel()
 	for _, unit := range []time.Duration{time.Millisecond, time.Second, time.Hour} {
 		w := newWheel()
 		for _, n := range []time.Duration{50, 49, 51, 48} {
@@ -184,6 +195,7 @@ func TestNextExpiryIsThatOfTheEarliestEntryWhateverTheOrderOfAdding(t *testing.T
 }
 
 func TestOtherTicks(t *testing.T) {
+	t.Parallel()
 	w := timingwheel.New[int](100*time.Millisecond, start)
 	w.Add("a", after(150*time.Millisecond), 1)
 	require.Empty(t, w.Expire(after(199*time.Millisecond), nil))

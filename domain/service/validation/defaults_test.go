@@ -11,6 +11,7 @@ import (
 )
 
 func TestNewJobHoldsTheDefaultsOfTheContract(t *testing.T) {
+	t.Parallel()
 	j := validation.NewJob("Asia/Shanghai")
 	require.Equal(t, "default", j.Group)
 	require.Equal(t, "{}", j.Data)
@@ -31,6 +32,7 @@ func TestNewJobHoldsTheDefaultsOfTheContract(t *testing.T) {
 }
 
 func TestDefaultsLeaveALegalZeroAlone(t *testing.T) {
+	t.Parallel()
 	j := &entity.Job{}
 	validation.Defaults(j, "")
 	require.Zero(t, j.MaxQueued)
@@ -44,6 +46,7 @@ func TestDefaultsLeaveALegalZeroAlone(t *testing.T) {
 }
 
 func TestDefaultsKeepWhatWasSaid(t *testing.T) {
+	t.Parallel()
 	said := good()
 	said.Group, said.Priority, said.ShardCount = "mine", 9, 3
 	said.Misfire.MaxFires, said.Overlap, said.OnNodeLoss = 7, entity.OverlapReplace, entity.NodeLossFail
@@ -54,6 +57,7 @@ func TestDefaultsKeepWhatWasSaid(t *testing.T) {
 }
 
 func TestDefaultCapOfTheWaitIsNotBelowTheInterval(t *testing.T) {
+	t.Parallel()
 	for interval, want := range map[int64]int64{0: 0, 5: 60_000, 90_000: 90_000} {
 		j := &entity.Job{Retry: entity.RetryPolicy{IntervalMs: interval}}
 		validation.Defaults(j, "")
@@ -62,6 +66,7 @@ func TestDefaultCapOfTheWaitIsNotBelowTheInterval(t *testing.T) {
 }
 
 func TestScheduleWithoutAKind(t *testing.T) {
+	t.Parallel()
 	j := &entity.Job{Schedule: schedule.Spec{CronExpression: "0 0 * * * ?"}}
 	validation.Defaults(j, "")
 	require.Equal(t, schedule.Cron, j.Schedule.Kind)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestText(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, in string
 		most     int

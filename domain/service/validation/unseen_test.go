@@ -9,6 +9,7 @@ import (
 )
 
 func TestNamesShowAsTheyAre(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"right to left": "pay\u202etnem", "isolate": "\u2066a\u2069", "mark of direction": "a\u200e", "Arabic mark": "a\u061c", "space of no width": "pay\u200bment",
 		"joiner after ASCII": "a\u200db", "joiner at the start": "\u200da", "word joiner": "a\u2060b", "byte order mark": "\ufeffa", "soft hyphen": "a\u00adb",

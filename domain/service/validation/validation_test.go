@@ -35,6 +35,7 @@ func faults(fields []apperror.Field) []string {
 }
 
 func TestGoodDefinitions(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*entity.Job){
 		"as it is":            func(*entity.Job) {},
 		"names in any script": func(j *entity.Job) { j.Name, j.Group, j.Owner = "结算订单 №1", "财务-2.日报_x", "王" },
@@ -76,6 +77,7 @@ func TestGoodDefinitions(t *testing.T) {
 }
 
 func TestWrongFields(t *testing.T) {
+	t.Parallel()
 	many := map[string]string{}
 	for i := range 65 {
 		many[fmt.Sprint(i)] = ""
@@ -157,12 +159,14 @@ func TestWrongFields(t *testing.T) {
 }
 
 func TestRunsOfFixedDelayAreNotConcurrent(t *testing.T) {
+	t.Parallel()
 	j := good()
 	j.Schedule.Kind, j.Schedule.IntervalMs, j.MaxConcurrency = schedule.FixedDelay, 1000, 2
 	require.Equal(t, []string{"maxConcurrency conflict"}, faults(validation.Job(j, now)))
 }
 
 func TestAllWrongFieldsComeAtOnce(t *testing.T) {
+	t.Parallel()
 	got := faults(validation.Job(&entity.Job{Retry: entity.RetryPolicy{IntervalMs: -1, MaxIntervalMs: -1}}, now))
 	for _, want := range []string{
 		"name required", "group required", "jobType required", "jobData invalid", "schedule.misfirePolicy required",
@@ -175,6 +179,7 @@ func TestAllWrongFieldsComeAtOnce(t *testing.T) {
 }
 
 func TestMessagesNameTheChoices(t *testing.T) {
+	t.Parallel()
 	j := good()
 	j.Overlap = "QUEUE"
 	require.Equal(t, `choose one of PARALLEL, SERIAL, DISCARD, REPLACE instead of "QUEUE"`, validation.Job(j, now)[0].Message)
@@ -184,6 +189,7 @@ func TestMessagesNameTheChoices(t *testing.T) {
 }
 
 func TestLabelsAreReportedInOneOrder(t *testing.T) {
+	t.Parallel()
 	j := good()
 	j.Labels = map[string]string{"c": "\x00", "a": "\x00", "b": "\x00"}
 	for range 20 {

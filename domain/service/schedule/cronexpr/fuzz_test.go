@@ -139,6 +139,7 @@ func FuzzTimezone(f *testing.F) {
 }
 
 func TestEveryFireAroundAChangeOfTheClocksIsTheWalkersToo(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		loc, err := time.LoadLocation(rapid.SampledFrom(shiftingZones).Draw(t, "zone"))
 		require.NoError(t, err)
@@ -148,6 +149,7 @@ func TestEveryFireAroundAChangeOfTheClocksIsTheWalkersToo(t *testing.T) {
 }
 
 func TestEveryDayOfSixYearsIsTheWalkersToo(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPlan(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") })
 		p.second, p.minute, p.hour = one(7), one(8), one(9)

@@ -99,6 +99,7 @@ func fires(e *cronexpr.Expr, start int64, loc *time.Location, gap cronexpr.Gap, 
 }
 
 func TestFireTimesAgreeWithQuartz(t *testing.T) {
+	t.Parallel()
 	listed := map[string]string{}
 	for _, f := range readLines(t, "testdata/quartz-deviations.tsv") {
 		require.Len(t, f, 3)

@@ -30,6 +30,7 @@ func localFires(t testing.TB, text, zoneName, after string, gap cronexpr.Gap, ov
 }
 
 func TestChangesOfTheClocks(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		expression, zone, after string
 		gap                     cronexpr.Gap
@@ -125,6 +126,7 @@ func TestChangesOfTheClocks(t *testing.T) {
 }
 
 func TestNextIsStrictlyAfterAndBounded(t *testing.T) {
+	t.Parallel()
 	second := parse(t, "* * * * * ?", cronexpr.Quartz)
 	for after, want := range map[string]string{
 		"2026-01-01T00:00:00Z":           "2026-01-01T00:00:01Z",

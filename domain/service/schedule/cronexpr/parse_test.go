@@ -11,6 +11,7 @@ import (
 )
 
 func TestWrongExpressionsNameTheFieldAndTheRemedy(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text    string
 		dialect cronexpr.Dialect
@@ -66,6 +67,7 @@ func TestWrongExpressionsNameTheFieldAndTheRemedy(t *testing.T) {
 }
 
 func TestExpressionsThatNeverFireAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"0 0 0 30 2 ?", "0 0 0 31 4,6,9,11 ?", "0 0 0 L-29 2 ?", "0 0 0 31W FEB ?", "0 0 0 L-30W 6 ?", "0 0 0 29 2 ? 2100", "0 0 0 29 2 ? 2025-2027", "0 0 0 ? 2 1#5 2026",
 	} {
@@ -92,6 +94,7 @@ func requireSame(t *testing.T, quartz, other string, dialect cronexpr.Dialect) {
 }
 
 func TestUnixDialect(t *testing.T) {
+	t.Parallel()
 	for unix, quartz := range map[string]string{
 		"*/5 * * * *":         "0 0/5 * * * ?",
 		"30 4 1,15 * *":       "0 30 4 1,15 * ?",
@@ -111,6 +114,7 @@ func TestUnixDialect(t *testing.T) {
 }
 
 func TestUnixDaysMatchByEitherField(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC).Unix()
 	days := func(text string) (got []int) {
 		for _, fire := range fires(parse(t, text, cronexpr.Unix), at, time.UTC, "", "", 5) {
@@ -124,6 +128,7 @@ func TestUnixDaysMatchByEitherField(t *testing.T) {
 }
 
 func TestMacros(t *testing.T) {
+	t.Parallel()
 	for text, quartz := range map[string]string{
 		"@hourly": "0 0 * * * ?", "@daily": "0 0 0 * * ?", "@midnight": "0 0 0 * * ?", "@weekly": "0 0 0 ? * SUN",
 		"@monthly": "0 0 0 1 * ?", "@yearly": "0 0 0 1 1 ?", "@annually": "0 0 0 1 1 ?", "@Daily": "0 0 0 * * ?",
@@ -134,6 +139,7 @@ func TestMacros(t *testing.T) {
 }
 
 func TestQuartzShapes(t *testing.T) {
+	t.Parallel()
 	for text, same := range map[string]string{
 		"0 /15 * * * ?":     "0 0,15,30,45 * * * ?",
 		"0 0 22-4/3 * * ?":  "0 0 22,1,4 * * ?",
@@ -150,6 +156,7 @@ func TestQuartzShapes(t *testing.T) {
 }
 
 func TestRunsOn(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"0 30 * * * ?": true, "0 30 */2 * * ?": true, "0 30 1/2 * * ?": true, "0 */10 1 * * ?": true, "*/5 30 1 * * ?": true,
 		"0 30 0-23 * * ?": true, "0 * 1 * * ?": true, "0 30 1 * * ?": false, "0 30 1-3 * * ?": false, "0 0,30 1 * * ?": false, "0 30 23/5 * * ?": false,
@@ -159,6 +166,7 @@ func TestRunsOn(t *testing.T) {
 }
 
 func TestLengthIsBounded(t *testing.T) {
+	t.Parallel()
 	_, err := cronexpr.Parse("0 "+strings.Repeat("1,", 100_000)+"1 * * * ?", cronexpr.Quartz)
 	require.ErrorContains(t, err, "longer than 200")
 	require.Less(t, len(err.Error()), 300)
