@@ -76,10 +76,10 @@ func TestThreeNodesShareTheWorkAndSurviveOne(t *testing.T) {
 		jobs = append(jobs, nodes[0].create(job(string(rune('A'+i)), every(500*time.Millisecond))))
 	}
 	ranOn := func(n *node) int { return len(n.script.runs()) }
-	require.Eventually(t, func() bool { return ranOn(nodes[0]) > 20 && ranOn(nodes[1]) > 20 && ranOn(nodes[2]) > 20 }, patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return ranOn(nodes[0]) > 20 && ranOn(nodes[1]) > 20 && ranOn(nodes[2]) > 20 }, within, 50*time.Millisecond)
 	nodes[0].stop()
 	before := ranOn(nodes[1]) + ranOn(nodes[2])
-	require.Eventually(t, func() bool { return ranOn(nodes[1])+ranOn(nodes[2]) > before+200 }, patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return ranOn(nodes[1])+ranOn(nodes[2]) > before+200 }, within, 50*time.Millisecond)
 	for _, j := range jobs {
 		rows := nodes[1].rows(j.ID)
 		var last time.Time
@@ -101,7 +101,7 @@ func TestRolesMayBeSplitOverProcesses(t *testing.T) {
 	executor := startNode(t, cfgs[1], &script{})
 	defer executor.stop()
 	j := scheduler.create(job("split", every(200*time.Millisecond)))
-	require.Eventually(t, func() bool { return len(executor.script.runs()) > 5 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(executor.script.runs()) > 5 }, within, 20*time.Millisecond)
 	require.Empty(t, scheduler.script.runs())
 	require.Equal(t, []string{"node-b"}, nodesOf(scheduler.rows(j.ID)))
 	require.Empty(t, executor.Member.Partitions())
@@ -114,7 +114,7 @@ func TestNewsReachTheOtherNodesAtOnce(t *testing.T) {
 	edge, worker := startNode(t, cfgs[0], &script{}), startNode(t, cfgs[1], &script{reply: untilStopped})
 	defer edge.stop()
 	defer worker.stop()
-	require.Eventually(t, func() bool { return len(worker.Member.Partitions()) == entity.Partitions }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(worker.Member.Partitions()) == entity.Partitions }, within, 10*time.Millisecond)
 
 	// The worker would not look for half a minute, and a busy machine takes its time.
 	const soon = 30 * time.Second
@@ -145,5 +145,5 @@ func TestTheClusterWorksWithoutRedis(t *testing.T) {
 	for i := range 8 {
 		a.create(job(string(rune('A'+i)), every(300*time.Millisecond)))
 	}
-	require.Eventually(t, func() bool { return len(a.script.runs()) > 5 && len(b.script.runs()) > 5 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(a.script.runs()) > 5 && len(b.script.runs()) > 5 }, within, 20*time.Millisecond)
 }

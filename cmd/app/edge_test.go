@@ -94,7 +94,7 @@ func next(t testing.TB, events <-chan string) string {
 	select {
 	case e := <-events:
 		return e
-	case <-time.After(patience):
+	case <-time.After(within):
 		require.Fail(t, "the stream is silent")
 		return ""
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 )
 
-// patience bounds the wait for something that must happen.
-const patience = 20 * time.Second
+// within bounds the wait for something that must happen.
+const within = 20 * time.Second
 
 // script is an executor that a test steers: each run is handed to the test,
 // which says how it ends.
@@ -166,7 +166,7 @@ func (n *node) row(id string) *entity.Execution {
 
 func (n *node) await(what string, condition func() bool) {
 	n.t.Helper()
-	require.Eventually(n.t, condition, patience, 5*time.Millisecond, what)
+	require.Eventually(n.t, condition, within, 5*time.Millisecond, what)
 }
 
 func (n *node) awaitStatus(id string, want entity.Status) *entity.Execution {

@@ -22,10 +22,10 @@ func TestAStopCutsOffWhoStaysConnected(t *testing.T) {
 	defer func() { _ = c.Close() }()
 	_, err = c.Write([]byte("GET /healthz HTTP/1.1\r\n")) // a request that never ends
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	require.NoError(t, s.Stop(ctx))
-	require.NoError(t, c.SetReadDeadline(time.Now().Add(patience)))
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(within)))
 	_, err = c.Read(make([]byte, 1))
 	require.Error(t, err)
 	require.NotErrorIs(t, err, context.DeadlineExceeded)

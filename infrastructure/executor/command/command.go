@@ -158,7 +158,7 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, report 
 	readers.Go(func() { out.read(e.clock, over) })
 	readers.Go(func() { errs.read(e.clock, over) })
 	readers.Go(func() { report.follow(e.clock, over) })
-	exit, told, err := e.await(ctx, process)
+	exit, signalled, err := e.await(ctx, process)
 	close(over)
 	// Nothing of the run is left, so nobody holds the pipes: what is in them is
 	// read to the end. A foreign process that was given one must not hold this up.
@@ -168,10 +168,10 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, report 
 	readers.Wait()
 	result, given := report.end()
 	var big *tooLarge
-	if told && err == nil && errors.As(context.Cause(ctx), &big) {
+	if signalled && err == nil && errors.As(context.Cause(ctx), &big) {
 		return entity.Failed(entity.ReasonError, big.Error())
 	}
-	o := outcome(exit, told, err, d, out, errs)
+	o := outcome(exit, signalled, err, d, out, errs)
 	if given {
 		o.Result, o.ExitCode = result, nil // the run says itself what it returned
 	}
@@ -214,8 +214,8 @@ type ended struct {
 }
 
 // await waits for the end, and when ctx ends first brings it about: TERM, and
-// KILL after the grace. told says that it had to.
-func (e *Executor) await(ctx context.Context, p Process) (exit Exit, told bool, err error) {
+// KILL after the grace. signalled is true when it sent one.
+func (e *Executor) await(ctx context.Context, p Process) (exit Exit, signalled bool, err error) {
 	done := make(chan ended, 1)
 	go func() {
 		exit, err := p.Wait()

@@ -13,7 +13,7 @@ import (
 
 // outcome says what an end means. What a process says after it was told to
 // stop is no verdict of its own: the cause of the stop decides then.
-func outcome(exit Exit, told bool, err error, d definition, out, errs *stream) entity.Outcome {
+func outcome(exit Exit, signalled bool, err error, d definition, out, errs *stream) entity.Outcome {
 	tail, _ := out.end()
 	_, said := errs.end()
 	o := entity.Failed(entity.ReasonError, "")
@@ -22,7 +22,7 @@ func outcome(exit Exit, told bool, err error, d definition, out, errs *stream) e
 		return entity.Failed(entity.ReasonNodeLost, err.Error())
 	case err != nil:
 		return entity.Failed(entity.ReasonError, err.Error())
-	case told:
+	case signalled:
 		o.Message = said
 	case exit.Signal == 0 && slices.Contains(d.success, exit.Code):
 		o = entity.Succeeded(tail)
