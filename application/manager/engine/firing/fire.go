@@ -17,7 +17,7 @@ import (
 
 // item is one job of a batch: what was planned, and the job as it will be.
 type item struct {
-	hint *hint
+	hint *dueJob
 	job  entity.Job // after the plan has been applied
 	rows []*entity.Execution
 	// fires are admitted inside the transaction; only for coordinated jobs.
@@ -41,21 +41,21 @@ type result struct {
 }
 
 // fire decides and records what is due of the hinted jobs, as much as one batch
-// takes. Patiently it waits for rows that somebody else has locked. All hints
-// are settled, put aside or given back when it returns. What has begun is finished
+// takes. Patiently it waits for rows that somebody else has locked. All due jobs
+// are finished, put aside or given back when it returns. What has begun is finished
 // although working ends.
-func (m *JobManager) fire(working context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
+func (m *JobManager) fire(working context.Context, hints []*dueJob, groups map[string]entity.Group, patient bool) error {
 	err := batch.Guard(func() error { return m.fireBatch(working, hints, groups, patient) })
 	var panicked *batch.PanicError
 	if errors.As(err, &panicked) {
 		for _, h := range hints { // the next scan finds what is still due
-			m.book.settle(h, nil, m.StoreClock.Now())
+			m.dueSet.finishFiring(h, nil, m.StoreClock.Now())
 		}
 	}
 	return err
 }
 
-func (m *JobManager) fireBatch(working context.Context, hints []*hint, groups map[string]entity.Group, patient bool) error {
+func (m *JobManager) fireBatch(working context.Context, hints []*dueJob, groups map[string]entity.Group, patient bool) error {
 	ctx := context.WithoutCancel(working)
 	began := m.Clock.Monotonic()
 	now := m.StoreClock.Now()
@@ -66,7 +66,7 @@ func (m *JobManager) fireBatch(working context.Context, hints []*hint, groups ma
 		if err := b.record(ctx, part); err != nil {
 			errs = append(errs, err)
 			for _, it := range part {
-				m.book.settle(it.hint, nil, now)
+				m.dueSet.finishFiring(it.hint, nil, now)
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (m *attempt) record(ctx context.Context, items []*item) error {
 	}
 	m.Metrics.LockedFires(len(items))
 	for _, it := range items {
-		m.book.lock(it.hint, m.now)
+		m.dueSet.lock(it.hint, m.now)
 	}
 	return nil
 }
@@ -251,8 +251,8 @@ func directOf(items []*item) []*entity.Execution {
 	return rows
 }
 
-// announce hands the committed rows on: direct starts to the executor, hints
-// of the next fires to the book, news to the claimers.
+// announce hands the committed rows on: direct starts to the executor, due jobs
+// of the next fires to the due set, news to the claimers.
 func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots) {
 	var runs []entity.Run
 	for _, it := range res.fired {
@@ -262,15 +262,15 @@ func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots)
 			runs = append(runs, entity.Run{Job: &job, Execution: row})
 			reserved[job.SlotKind()]--
 		}
-		m.book.settle(it.hint, &job, now)
+		m.dueSet.finishFiring(it.hint, &job, now)
 	}
 	for _, it := range res.dropped {
 		it.done = true
-		m.book.settle(it.hint, nil, now)
+		m.dueSet.finishFiring(it.hint, nil, now)
 	}
 	for _, it := range res.locked {
 		it.done = true
-		m.book.lock(it.hint, now)
+		m.dueSet.lock(it.hint, now)
 	}
 	if len(res.locked) > 0 {
 		m.Metrics.LockedFires(len(res.locked))

@@ -26,7 +26,7 @@ const (
 	lockedNamed = 10
 )
 
-// lockWait is the wait of a hint for its job's row, by the store's time.
+// lockWait is the wait of a due job for its job's row, by the store's time.
 type lockWait struct {
 	// since is the first try, next when the next one is due, patient when it
 	// waited at the store last.
@@ -34,8 +34,8 @@ type lockWait struct {
 	tries                int
 }
 
-// lock puts a hint aside whose job's row is locked.
-func (b *book) lock(h *hint, now time.Time) {
+// lock puts a due job aside whose job's row is locked.
+func (b *dueSet) lock(h *dueJob, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.held[h.job.ID] != h || h.state != inFire {
@@ -54,10 +54,10 @@ func (b *book) lock(h *hint, now time.Time) {
 	}
 }
 
-// takeLocked hands out what is to be tried again: up to limit hints without
+// takeLocked hands out what is to be tried again: up to limit due jobs without
 // waiting, and one that was tried so often that it is to wait for its turn, nil
 // when there is none.
-func (b *book) takeLocked(now time.Time, limit int) (hints []*hint, patient *hint) {
+func (b *dueSet) takeLocked(now time.Time, limit int) (hints []*dueJob, patient *dueJob) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, h := range b.locked {
@@ -69,10 +69,10 @@ func (b *book) takeLocked(now time.Time, limit int) (hints []*hint, patient *hin
 		}
 		hints = append(hints, h)
 	}
-	slices.SortFunc(hints, func(a, b *hint) int { return strings.Compare(a.job.ID, b.job.ID) })
+	slices.SortFunc(hints, func(a, b *dueJob) int { return strings.Compare(a.job.ID, b.job.ID) })
 	if patient != nil {
 		patient.wait.patient = now
-		hints = slices.DeleteFunc(hints, func(h *hint) bool { return h == patient })
+		hints = slices.DeleteFunc(hints, func(h *dueJob) bool { return h == patient })
 	}
 	hints = hints[:min(limit, len(hints))]
 	for _, h := range append(slices.Clip(hints), patient) {
@@ -93,7 +93,7 @@ func (w lockWait) before(o lockWait) bool {
 }
 
 // nextLocked is when the next of the locked jobs is to be tried.
-func (b *book) nextLocked() (at time.Time, ok bool) {
+func (b *dueSet) nextLocked() (at time.Time, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, h := range b.locked {
@@ -106,16 +106,16 @@ func (b *book) nextLocked() (at time.Time, ok bool) {
 
 // lockedSince are the jobs that have waited for their rows since then or before,
 // the oldest first.
-func (b *book) lockedSince(then time.Time) (ids []string) {
+func (b *dueSet) lockedSince(then time.Time) (ids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var long []*hint
+	var long []*dueJob
 	for _, h := range b.held {
 		if h.wait.tries > 0 && !h.wait.since.After(then) {
 			long = append(long, h)
 		}
 	}
-	slices.SortFunc(long, func(a, b *hint) int { return a.wait.since.Compare(b.wait.since) })
+	slices.SortFunc(long, func(a, b *dueJob) int { return a.wait.since.Compare(b.wait.since) })
 	for _, h := range long {
 		ids = append(ids, h.job.ID)
 	}
@@ -144,8 +144,8 @@ func (m *JobManager) workLocked(ctx context.Context) {
 // awaitLocked sleeps until the next try, at least for a while, or until there is
 // something to try.
 func (m *JobManager) awaitLocked(ctx context.Context, timer clock.Timer, atLeast time.Duration) {
-	at, ok := m.book.nextLocked()
-	news := m.book.news
+	at, ok := m.dueSet.nextLocked()
+	news := m.dueSet.news
 	wait := time.Hour
 	if ok {
 		news, wait = nil, min(max(at.Sub(m.StoreClock.Now()), atLeast), lastRetry)
@@ -168,12 +168,12 @@ func (m *JobManager) FireLocked(ctx context.Context) (jobs int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	hints, patient := m.book.takeLocked(m.StoreClock.Now(), m.cfg.BatchSize)
+	hints, patient := m.dueSet.takeLocked(m.StoreClock.Now(), m.cfg.BatchSize)
 	if len(hints) > 0 {
 		jobs, err = len(hints), m.fire(ctx, hints, groups, false)
 	}
 	if patient != nil {
-		jobs, err = jobs+1, errors.Join(err, m.fire(ctx, []*hint{patient}, groups, true))
+		jobs, err = jobs+1, errors.Join(err, m.fire(ctx, []*dueJob{patient}, groups, true))
 	}
 	return jobs, err
 }
@@ -184,7 +184,7 @@ func (m *JobManager) tellLocked(told time.Time) time.Time {
 	if now.Sub(told) < lockedLong {
 		return told
 	}
-	ids := m.book.lockedSince(now.Add(-lockedLong))
+	ids := m.dueSet.lockedSince(now.Add(-lockedLong))
 	if len(ids) == 0 {
 		return told
 	}
@@ -194,11 +194,11 @@ func (m *JobManager) tellLocked(told time.Time) time.Time {
 }
 
 // Locked is how many due jobs wait because somebody else has locked their rows.
-func (m *JobManager) Locked() int { return len(m.book.lockedSince(m.StoreClock.Now())) }
+func (m *JobManager) Locked() int { return len(m.dueSet.lockedSince(m.StoreClock.Now())) }
 
 // LockedLong names up to ten of the jobs that have waited so for ten seconds,
 // those first that wait longest, and says how many there are.
 func (m *JobManager) LockedLong() (ids []string, count int) {
-	ids = m.book.lockedSince(m.StoreClock.Now().Add(-lockedLong))
+	ids = m.dueSet.lockedSince(m.StoreClock.Now().Add(-lockedLong))
 	return ids[:min(len(ids), lockedNamed)], len(ids)
 }

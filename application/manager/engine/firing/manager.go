@@ -88,7 +88,7 @@ type Config struct {
 	BatchSize int
 	// Workers is how many fire transactions run at once. Default 1.
 	Workers int
-	// MaxHeld bounds the hints in memory. Default 50,000.
+	// MaxHeld bounds the due jobs in memory. Default 50,000.
 	MaxHeld int
 	// RowLimit is about the most executions of one transaction; one fire is not
 	// divided, however many shards it has. Default 2,000.
@@ -155,7 +155,7 @@ type Deps struct {
 type JobManager struct {
 	Deps
 	cfg        Config
-	book       *book
+	dueSet     *dueSet
 	groupHolds holds
 }
 
@@ -164,7 +164,7 @@ func New(deps Deps, cfg Config) *JobManager {
 	cfg = cfg.withDefaults()
 	m := &JobManager{
 		Deps: deps, cfg: cfg,
-		book: newBook(deps.StoreClock.Now(), cfg.Horizon, cfg.MaxHeld),
+		dueSet: newDueSet(deps.StoreClock.Now(), cfg.Horizon, cfg.MaxHeld),
 	}
 	deps.Commits.OnCommit(func(e admission.Effect) {
 		for _, job := range e.Rearmed {
@@ -194,7 +194,7 @@ func (m *JobManager) work(ctx context.Context) {
 	defer timer.Stop()
 	failures := 0
 	for ctx.Err() == nil {
-		if !m.holds() || m.book.due(m.StoreClock.Now()) == 0 {
+		if !m.holds() || m.dueSet.due(m.StoreClock.Now()) == 0 {
 			m.awaitDue(ctx, timer)
 			continue
 		}
@@ -208,7 +208,7 @@ func (m *JobManager) work(ctx context.Context) {
 	}
 }
 
-// FireDue fires one batch of what the last scan and later hints found and is
+// FireDue fires one batch of what the last scan and later due jobs found and is
 // due by now; it returns the number of jobs it took up. A batch that has begun
 // is finished although ctx ends.
 func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
@@ -223,7 +223,7 @@ func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
 	if !m.holds() { // while it waited for room, too
 		return 0, nil
 	}
-	hints := m.book.take(m.StoreClock.Now(), limit)
+	hints := m.dueSet.take(m.StoreClock.Now(), limit)
 	if len(hints) == 0 {
 		return 0, nil
 	}
@@ -232,9 +232,9 @@ func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
 
 func (m *JobManager) holds() bool { return m.Lease == nil || m.Lease.Holds() }
 
-// awaitDue sleeps until the earliest hint is due or the book changes.
+// awaitDue sleeps until the earliest due job is due or the due set changes.
 func (m *JobManager) awaitDue(ctx context.Context, timer clock.Timer) {
-	at, ok, changed := m.book.next()
+	at, ok, changed := m.dueSet.next()
 	wait := idleCheck
 	if ok && m.holds() {
 		wait = min(wait, at.Sub(m.StoreClock.Now()))
@@ -250,7 +250,7 @@ func (m *JobManager) awaitDue(ctx context.Context, timer clock.Timer) {
 	}
 }
 
-// pause backs off while the store fails: 100 ms, doubling to 2 s. The hints
+// pause backs off while the store fails: 100 ms, doubling to 2 s. The due jobs
 // were dropped; the next scan finds the jobs again, as they are still due.
 func (m *JobManager) pause(ctx context.Context, timer clock.Timer, failures int) {
 	timer.Reset(min(100*time.Millisecond<<min(failures-1, 5), 2*time.Second))
@@ -264,7 +264,7 @@ func (m *JobManager) pause(ctx context.Context, timer clock.Timer, failures int)
 func (m *JobManager) Hint(job *entity.Job) {
 	now := m.StoreClock.Now()
 	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(now.Add(m.cfg.Horizon)) || !owns(m.Owner.Partitions(), job.Partition) {
-		m.book.forget(job.ID)
+		m.dueSet.remove(job.ID)
 		return
 	}
 	sched, err := m.compile(job)
@@ -272,7 +272,7 @@ func (m *JobManager) Hint(job *entity.Job) {
 		m.Logger.Error("a job cannot be planned", "job", job.ID, "error", err, "unreadable", job.Unreadable())
 		return
 	}
-	m.book.offer(job, sched)
+	m.dueSet.upsert(job, sched)
 }
 
 // Look reads jobs that were changed elsewhere, and plans those that are due
@@ -289,7 +289,7 @@ func (m *JobManager) Look(ctx context.Context, ids []string) error {
 	}
 	for _, id := range ids {
 		if !planned[id] {
-			m.book.forget(id)
+			m.dueSet.remove(id)
 		}
 	}
 	return nil
@@ -300,7 +300,7 @@ func (m *JobManager) Look(ctx context.Context, ids []string) error {
 // what is due in those that are new.
 func (m *JobManager) Rebalanced(ctx context.Context) error {
 	mine := m.Owner.Partitions()
-	m.book.keep(mine)
+	m.dueSet.retainPartitions(mine)
 	if mine != nil && len(mine) == 0 {
 		return nil
 	}
@@ -313,7 +313,7 @@ func owns(partitions []int, partition int) bool {
 }
 
 // Poke makes the workers look at the clock again, after it has jumped.
-func (m *JobManager) Poke() { m.book.poke() }
+func (m *JobManager) Poke() { m.dueSet.wake() }
 
 // Held is the number of jobs held in memory because they are due soon.
-func (m *JobManager) Held() int { return m.cfg.MaxHeld - m.book.room() }
+func (m *JobManager) Held() int { return m.cfg.MaxHeld - m.dueSet.room() }

@@ -40,7 +40,7 @@ func managerAtNoon() *JobManager {
 	return New(Deps{Commits: admission.NewCommits(), Clock: c, StoreClock: c, Logger: slog.New(slog.DiscardHandler)}, Config{})
 }
 
-// A loop sleeps until the next hint, and never so long that a clock that
+// A loop sleeps until the next due job, and never so long that a clock that
 // jumps ahead is noticed late (engine rule 13).
 func TestTheLoopSleepsUntilTheNextHint(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -55,7 +55,7 @@ func TestTheLoopSleepsUntilTheNextHint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := managerAtNoon()
 			for i, due := range c.due {
-				m.book.offer(dueJob(fmt.Sprint(i), noon.Add(due)), nil)
+				m.dueSet.upsert(jobDueAt(fmt.Sprint(i), noon.Add(due)), nil)
 			}
 			timer := newReadied()
 			m.awaitDue(t.Context(), timer)
@@ -128,7 +128,7 @@ func (d *manyDue) Compile(schedule.Spec) (*schedule.Schedule, error) {
 func scanOf(count, held int) (*JobManager, *manyDue) {
 	due := &manyDue{}
 	for i := range count {
-		due.jobs = append(due.jobs, dueJob(fmt.Sprintf("%06d", i), noon.Add(time.Duration(i/1500)*time.Millisecond)))
+		due.jobs = append(due.jobs, jobDueAt(fmt.Sprintf("%06d", i), noon.Add(time.Duration(i/1500)*time.Millisecond)))
 	}
 	c := clocktest.NewManual(noon)
 	return New(Deps{
@@ -156,7 +156,7 @@ func TestAScanReadsEveryPage(t *testing.T) {
 	}
 }
 
-// While the book is full a scan reads no more than it takes, and a quarter on
+// While the due set is full a scan reads no more than it takes, and a quarter on
 // top for what is on time.
 func TestAScanStopsWhereTheBookIsFull(t *testing.T) {
 	m, due := scanOf(3*scanPage, 1000)
@@ -168,7 +168,7 @@ func TestAScanStopsWhereTheBookIsFull(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, found)
 	require.Equal(t, 1250, due.reads)
-	m.book.take(noon, 1250)
+	m.dueSet.take(noon, 1250)
 	require.Equal(t, 1250, m.Held(), "what is being fired is held until it is settled")
 }
 

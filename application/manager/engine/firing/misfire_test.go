@@ -110,8 +110,8 @@ func TestAClockThatIsSetBackMakesTheCursorWait(t *testing.T) {
 	require.Equal(t, []int{0, 1}, scheduledTimes(n.Rows(t, job.ID)))
 }
 
-// A hint that was due when it was taken and is not when it is planned, because
-// the clock went back in between, stays a hint.
+// A due job that was due when it was taken and is not when it is planned, because
+// the clock went back in between, stays a due job.
 func TestWhatIsNotDueAfterAllStaysInTheBook(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(nil))
@@ -127,7 +127,7 @@ func TestWhatIsNotDueAfterAllStaysInTheBook(t *testing.T) {
 	n.Start(t)
 }
 
-// The same for hints that wait in the queue behind a batch.
+// The same for due jobs that wait in the queue behind a batch.
 func TestWhatWaitsBehindABatchMayNotBeDueAfterAll(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{BatchSize: 1})
 	addMany(t, n, 2, nil)
@@ -165,7 +165,7 @@ func TestAPlanTooLongForOneTransactionGoesOn(t *testing.T) {
 }
 
 // Rule 5: a backlog has a lane of its own; what is on time goes first, also
-// where the backlog fills the memory that there is for hints.
+// where the backlog fills the memory that there is for due jobs.
 func TestABacklogDoesNotHoldUpWhatIsOnTime(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{MaxHeld: 20, BatchSize: 8, Slots: 500})
 	late := addMany(t, n, 60, func(_ int, j *entity.Job) {

@@ -26,7 +26,7 @@ func (m *attempt) recordOffender(ctx context.Context, it *item, cause error, now
 		cause = err // not even what is left of the rows can be stored
 	}
 	it.done = true
-	m.book.settle(it.hint, nil, now)
+	m.dueSet.finishFiring(it.hint, nil, now)
 	var panicked *batch.PanicError
 	if !errors.As(cause, &poison) && !errors.As(cause, &panicked) {
 		return fmt.Errorf("fire job %s: %w", it.job.ID, cause)

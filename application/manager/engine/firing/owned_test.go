@@ -73,7 +73,7 @@ func TestHeldJobsTakeNoRoomInAScan(t *testing.T) {
 		n.Planner.GroupsChanged()
 	}
 	scan := func() {
-		n.Clock.Advance(10 * time.Second) // both are late, beyond the part of the book for what is on time
+		n.Clock.Advance(10 * time.Second) // both are late, beyond the part of the due set for what is on time
 		_, err := n.Planner.Scan(t.Context())
 		require.NoError(t, err)
 		n.Fire(t)

@@ -22,10 +22,10 @@ func rowsOfFire(job *entity.Job) int {
 }
 
 // planBatch plans what is due of the hinted jobs until the rows fill a batch,
-// and gives the other hints back. While there is something on time, an eighth of
+// and gives the other due jobs back. While there is something on time, an eighth of
 // the rows is for what is late. A job whose planning fails or panics is paused, and
 // one that its group holds is left out.
-func (m *JobManager) planBatch(ctx context.Context, hints []*hint, groups map[string]entity.Group, now time.Time) []*item {
+func (m *JobManager) planBatch(ctx context.Context, hints []*dueJob, groups map[string]entity.Group, now time.Time) []*item {
 	var late, fresh int
 	for _, h := range hints {
 		if h.late {
@@ -39,13 +39,13 @@ func (m *JobManager) planBatch(ctx context.Context, hints []*hint, groups map[st
 		room -= room / lateShare
 	}
 	items := make([]*item, 0, len(hints))
-	var left []*hint
+	var left []*dueJob
 	for i, h := range hints {
 		if i == fresh && i > 0 { // the late ones stand behind those on time
 			room += m.cfg.RowLimit / lateShare
 		}
 		if held(h.job, groups) {
-			m.book.settle(h, nil, now)
+			m.dueSet.finishFiring(h, nil, now)
 			continue
 		}
 		if room <= 0 {
@@ -55,20 +55,20 @@ func (m *JobManager) planBatch(ctx context.Context, hints []*hint, groups map[st
 		it, err := m.planGuarded(h, now, room)
 		switch {
 		case err != nil:
-			m.book.settle(h, nil, now)
+			m.dueSet.finishFiring(h, nil, now)
 			m.recordBroken(ctx, h.job, err)
 		case it == nil: // not due after all: the clock went back
-			m.book.settle(h, h.job, now)
+			m.dueSet.finishFiring(h, h.job, now)
 		default:
 			items = append(items, it)
 			room -= it.size()
 		}
 	}
-	m.book.giveBack(left)
+	m.dueSet.giveBack(left)
 	return items
 }
 
-func (m *JobManager) planGuarded(h *hint, now time.Time, room int) (it *item, err error) {
+func (m *JobManager) planGuarded(h *dueJob, now time.Time, room int) (it *item, err error) {
 	err = batch.Guard(func() error {
 		it, err = m.plan(h, now, room)
 		return err
@@ -77,7 +77,7 @@ func (m *JobManager) planGuarded(h *hint, now time.Time, room int) (it *item, er
 }
 
 // plan decides what is due of one job, about so many rows; nil when nothing is.
-func (m *JobManager) plan(h *hint, now time.Time, room int) (*item, error) {
+func (m *JobManager) plan(h *dueJob, now time.Time, room int) (*item, error) {
 	limit := min(m.cfg.PlanLimit, max(room/rowsOfFire(h.job), 1))
 	plan := planning.Due(h.job, h.sched, now, limit)
 	if plan.Skip == nil && len(plan.Fires) == 0 {

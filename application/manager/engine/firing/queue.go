@@ -10,7 +10,7 @@ const priorities = 10
 // none of the many that have one.
 const heavyRows = 16
 
-// queue holds hints that have come due: by priority, 10 first, and within one
+// queue holds due jobs that have come due: by priority, 10 first, and within one
 // in the order in which they came. So a batch that is smaller than what is due
 // takes what is most urgent, like claims do (engine rule 15).
 type queue struct {
@@ -18,15 +18,15 @@ type queue struct {
 	size  int
 }
 
-// lane is the hints of one priority.
+// lane is the due jobs of one priority.
 type lane struct {
-	light, heavy []*hint
+	light, heavy []*dueJob
 	// passed counts the light ones that went before a heavy one.
 	passed int
 }
 
-// of is the list that a hint belongs to.
-func (q *queue) of(h *hint) *[]*hint {
+// of is the list that a due job belongs to.
+func (q *queue) of(h *dueJob) *[]*dueJob {
 	l := &q.lanes[max(0, min(h.job.Priority, priorities))]
 	if rowsOfFire(h.job) > heavyRows {
 		return &l.heavy
@@ -34,15 +34,15 @@ func (q *queue) of(h *hint) *[]*hint {
 	return &l.light
 }
 
-func (q *queue) add(h *hint) {
+func (q *queue) add(h *dueJob) {
 	list := q.of(h)
 	*list = append(*list, h)
 	q.size++
 }
 
-// putBack puts hints before all others of their priority and kind.
-func (q *queue) putBack(hints []*hint) {
-	first := map[*[]*hint][]*hint{}
+// putBack puts due jobs before all others of their priority and kind.
+func (q *queue) putBack(hints []*dueJob) {
+	first := map[*[]*dueJob][]*dueJob{}
 	for _, h := range hints {
 		list := q.of(h)
 		first[list] = append(first[list], h)
@@ -53,10 +53,10 @@ func (q *queue) putBack(hints []*hint) {
 	q.size += len(hints)
 }
 
-// take appends up to n hints to out. Where the light ones alone would fill it, one
+// take appends up to n due jobs to out. Where the light ones alone would fill it, one
 // heavy job goes with each batch, or after each eighth of small ones, so that none
 // waits for good.
-func (q *queue) take(out []*hint, n int) []*hint {
+func (q *queue) take(out []*dueJob, n int) []*dueJob {
 	for p := priorities; p >= 0 && n > 0; p-- {
 		l := &q.lanes[p]
 		before := len(out)
@@ -74,9 +74,9 @@ func (q *queue) take(out []*hint, n int) []*hint {
 	return out
 }
 
-// takeFirst moves up to n hints from a list to out; an emptied list keeps its
+// takeFirst moves up to n due jobs from a list to out; an emptied list keeps its
 // memory.
-func takeFirst(list *[]*hint, out []*hint, n int) []*hint {
+func takeFirst(list *[]*dueJob, out []*dueJob, n int) []*dueJob {
 	k := min(n, len(*list))
 	out = append(out, (*list)[:k]...)
 	clear((*list)[:k])
@@ -88,10 +88,10 @@ func takeFirst(list *[]*hint, out []*hint, n int) []*hint {
 	return out
 }
 
-// drop removes the hints that gone says are to go.
-func (q *queue) drop(gone func(h *hint) bool) {
+// drop removes the due jobs that gone says are to go.
+func (q *queue) drop(gone func(h *dueJob) bool) {
 	for p := range q.lanes {
-		for _, list := range []*[]*hint{&q.lanes[p].light, &q.lanes[p].heavy} {
+		for _, list := range []*[]*dueJob{&q.lanes[p].light, &q.lanes[p].heavy} {
 			before := len(*list)
 			*list = slices.DeleteFunc(*list, gone)
 			q.size -= before - len(*list)

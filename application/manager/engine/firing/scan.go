@@ -15,11 +15,11 @@ import (
 const scanPage = 2000
 
 // Scan looks at every job due between the far past and the horizon (engine
-// rule 12), in the order of their due times, and reads into the book those that
-// it does not hold yet. While the book is full it stops early, after a look at
+// rule 12), in the order of their due times, and reads into the due set those that
+// it does not hold yet. While the due set is full it stops early, after a look at
 // what is on time, so that a long backlog does not hold up today's fires; the
 // next scan begins in the far past again. What a group holds, which does not come
-// into the book, takes no room in it. It returns how many jobs it read.
+// into the due set, takes no room in it. It returns how many jobs it read.
 func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
 	groups, err := m.heldGroups(ctx)
 	if err != nil {
@@ -27,12 +27,12 @@ func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
 	}
 	now := m.StoreClock.Now()
 	until := now.Add(m.cfg.Horizon)
-	found, complete, err := m.scanFrom(ctx, groups, time.Time{}, until, m.book.room())
+	found, complete, err := m.scanFrom(ctx, groups, time.Time{}, until, m.dueSet.room())
 	if err != nil || complete {
 		return found, err
 	}
-	// A quarter of the book more is lent to what is on time.
-	more, _, err := m.scanFrom(ctx, groups, now.Add(-lateLaneAfter), until, m.cfg.MaxHeld/4+m.book.room())
+	// A quarter of the due set more is lent to what is on time.
+	more, _, err := m.scanFrom(ctx, groups, now.Add(-lateLaneAfter), until, m.cfg.MaxHeld/4+m.dueSet.room())
 	return found + more, err
 }
 
@@ -44,7 +44,7 @@ func (m *JobManager) scanFrom(ctx context.Context, groups map[string]entity.Grou
 		if err != nil {
 			return found, false, fmt.Errorf("scan due jobs: %w", err)
 		}
-		ids := m.book.unknown(keys)
+		ids := m.dueSet.unknown(keys)
 		full := len(ids) > room-found
 		if full {
 			ids = ids[:room-found]
@@ -81,7 +81,7 @@ func (m *JobManager) consider(ctx context.Context, job *entity.Job) {
 		return
 	}
 	m.Definitions.Keep(job)
-	m.book.offer(job, sched)
+	m.dueSet.upsert(job, sched)
 }
 
 func (m *JobManager) compile(job *entity.Job) (sched *schedule.Schedule, err error) {

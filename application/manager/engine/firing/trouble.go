@@ -29,7 +29,7 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 	var runs []entity.Run
 	for _, it := range items {
 		it.done = true
-		m.book.settle(it.hint, nil, now) // the next scan reads the cursor anew
+		m.dueSet.finishFiring(it.hint, nil, now) // the next scan reads the cursor anew
 		for _, row := range it.direct {
 			s := stored[row.ID]
 			if s != nil && s.Status == entity.StatusRunning && s.NodeID == row.NodeID &&

@@ -63,7 +63,7 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 	var wanted [len(entity.Slots{})]bool
 	var asked [len(entity.Slots{})]int
 	for _, kind := range entity.SlotKinds() {
-		wanted[kind], asked[kind] = t.slots.asks(kind), t.slots.newsOfBacklog(kind)
+		wanted[kind], asked[kind] = t.slots.asks(kind), t.slots.backlogGeneration(kind)
 	}
 	queues, err := t.queues(ctx, wanted)
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queue
 	defer t.inFlight.leave()
 	working, ctx := ctx, context.WithoutCancel(ctx)
 	t.slots.setBacklog(kind)
-	asked := t.slots.newsOfBacklog(kind)
+	asked := t.slots.backlogGeneration(kind)
 	reserved := t.slots.reserveForClaim(kind, t.cfg.BatchSize)
 	if reserved == 0 {
 		return false, nil
@@ -264,7 +264,7 @@ func (t *TaskManager) endWithoutRun(run entity.Run, o entity.Outcome, held entit
 		return // the node has ended: its next life, or another node, ends the row
 	}
 	defer t.inFlight.leave()
-	t.results <- &finished{
+	t.results <- &attemptResult{
 		run: run, outcome: o, start: start, end: now, took: max(now.Sub(start), 0), slots: held,
 	}
 }

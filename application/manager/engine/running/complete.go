@@ -20,11 +20,11 @@ const (
 	maxMessage = 4 << 10
 )
 
-// settle stores the ends, and holds them, with their slots, until the store has
+// persistResults stores the ends, and holds them, with their slots, until the store has
 // taken or refused them (engine rule 23). While the store is away all of them
 // wait. One that cannot be stored is left to the held loop, because it must not
 // hold up others.
-func (t *TaskManager) settle(items []*finished) {
+func (t *TaskManager) persistResults(items []*attemptResult) {
 	for _, f := range items {
 		f.clean()
 	}
@@ -59,15 +59,15 @@ var errNoLease = errors.New("the node's lease does not hold; ends wait until it 
 
 // storeHeld stores ends while the node's lease holds; on its way down the node
 // tries all the same, as the store refuses what is not its own.
-func (t *TaskManager) storeHeld(left []*finished) error {
+func (t *TaskManager) storeHeld(left []*attemptResult) error {
 	if !t.Lease.Holds() && !t.slots.isDraining() {
 		return errNoLease
 	}
 	return batch.Bisect(left, t.store, t.storeAlone)
 }
 
-func unstored(items []*finished) []*finished {
-	var left []*finished
+func unstored(items []*attemptResult) []*attemptResult {
+	var left []*attemptResult
 	for _, f := range items {
 		if !f.stored {
 			left = append(left, f)
@@ -80,9 +80,11 @@ func unstored(items []*finished) []*finished {
 // report among the others could not be judged, the batch comes again in parts.
 // What needs a row that somebody else holds for longer than one wait is put off,
 // and holds up nothing else (engine rule 10).
-func (t *TaskManager) store(items []*finished) error { return t.storeIn(context.Background(), items) }
+func (t *TaskManager) store(items []*attemptResult) error {
+	return t.storeIn(context.Background(), items)
+}
 
-func (t *TaskManager) storeIn(ctx context.Context, items []*finished) error {
+func (t *TaskManager) storeIn(ctx context.Context, items []*attemptResult) error {
 	if items = unstored(items); len(items) == 0 {
 		return nil
 	}
@@ -95,7 +97,7 @@ func (t *TaskManager) storeIn(ctx context.Context, items []*finished) error {
 }
 
 // storeTogether sends one completion transaction and tells everybody what it did.
-func (t *TaskManager) storeTogether(ctx context.Context, items []*finished, patient bool) error {
+func (t *TaskManager) storeTogether(ctx context.Context, items []*attemptResult, patient bool) error {
 	began := t.Clock.Monotonic()
 	definitions, err := t.definitions(ctx, items)
 	if err != nil {
@@ -123,22 +125,22 @@ func (t *TaskManager) storeTogether(ctx context.Context, items []*finished, pati
 	}
 	dropStored(c.logs)
 	t.putAllOff(c.locked, errJobLocked)
-	t.settled(slices.DeleteFunc(slices.Clone(c.items), func(f *finished) bool { return slices.Contains(c.refused, f) }))
+	t.releaseResults(slices.DeleteFunc(slices.Clone(c.items), func(f *attemptResult) bool { return slices.Contains(c.refused, f) }))
 	t.Commits.AfterCommit(c.effect)
 	t.Metrics.CompleteBatch(len(c.items), t.Clock.Monotonic()-began)
 	t.report(&c)
-	if err := t.judgeRefused(ctx, c.refused); err != nil {
+	if err := t.handleStaleResults(ctx, c.refused); err != nil {
 		return err
 	}
-	t.settled(c.refused)
+	t.releaseResults(c.refused)
 	if len(c.locked) > 0 {
 		return errJobLocked
 	}
 	return nil
 }
 
-// settled ends the holding of ends that the store took or refused.
-func (t *TaskManager) settled(items []*finished) {
+// releaseResults ends the holding of ends that the store took or refused.
+func (t *TaskManager) releaseResults(items []*attemptResult) {
 	for _, f := range items {
 		f.stored = true
 	}
@@ -168,12 +170,12 @@ func (d decided) told() *entity.Execution {
 	return &row
 }
 
-// judgeRefused looks at the rows that did not take their end. A row that holds
+// handleStaleResults looks at the rows that did not take their end. A row that holds
 // it already took it in a transaction whose reply was lost (engine rule 9);
 // every other report is late: it is kept as evidence and counts for nothing
 // (engine rule 19). What was reported from outside is told to who reported it.
-func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) error {
-	refused = slices.DeleteFunc(slices.Clone(refused), func(f *finished) bool {
+func (t *TaskManager) handleStaleResults(ctx context.Context, refused []*attemptResult) error {
+	refused = slices.DeleteFunc(slices.Clone(refused), func(f *attemptResult) bool {
 		f.refused = true
 		return f.outside
 	})
@@ -195,7 +197,7 @@ func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) err
 	var evidence []entity.LogChunk
 	for _, f := range refused {
 		row := stored[f.run.Execution.ID]
-		taken, err := t.tookBefore(ctx, f, row)
+		taken, err := t.alreadyStored(ctx, f, row)
 		if err != nil {
 			return err
 		}
@@ -217,10 +219,10 @@ func (t *TaskManager) judgeRefused(ctx context.Context, refused []*finished) err
 	})
 }
 
-// tookBefore reports whether the row, or the attempt kept of it, holds this very
+// alreadyStored reports whether the row, or the attempt kept of it, holds this very
 // end from a transaction whose answer was lost. That the row is not RUNNING any
 // more does not say so: it may have been given up as lost and queued again.
-func (t *TaskManager) tookBefore(ctx context.Context, f *finished, row *entity.Execution) (bool, error) {
+func (t *TaskManager) alreadyStored(ctx context.Context, f *attemptResult, row *entity.Execution) (bool, error) {
 	e := f.run.Execution
 	if !f.unanswered || row == nil {
 		return false, nil
@@ -247,7 +249,7 @@ func mayBecome(reported, stored entity.Status) bool {
 	return stored != entity.StatusSuccess && stored != entity.StatusSkipped
 }
 
-func evidenceOf(f *finished, row *entity.Execution, now time.Time) entity.LogChunk {
+func evidenceOf(f *attemptResult, row *entity.Execution, now time.Time) entity.LogChunk {
 	e := f.run.Execution
 	text := "refused: node " + e.NodeID + " reported " + string(f.outcome.Status) +
 		" for an attempt that is no longer its own; the run is " + string(row.Status)
@@ -267,17 +269,17 @@ func evidenceOf(f *finished, row *entity.Execution, now time.Time) entity.LogChu
 // completion is one run of the completion transaction's function.
 type completion struct {
 	manager *TaskManager
-	items   []*finished
+	items   []*attemptResult
 	// patient: it waits for what others have locked. Else locked are the ends that
 	// it leaves out.
 	patient bool
-	locked  []*finished
+	locked  []*attemptResult
 	// jobs are current definitions; those of coordinated jobs are locked.
 	jobs map[string]*entity.Job
 	// groups are those whose limits bound the runs when they started; locked.
 	groups  []string
 	now     time.Time
-	refused []*finished
+	refused []*attemptResult
 	done    []decided
 	effect  admission.Effect
 	logs    []offeredLogs
@@ -285,7 +287,7 @@ type completion struct {
 
 // decided is an end that was applied to its row.
 type decided struct {
-	item    *finished
+	item    *attemptResult
 	outcome entity.Outcome
 	row     *entity.Execution
 	retried bool

@@ -23,7 +23,7 @@ func acceptedLine(nodeID string, deadline time.Time) string {
 // wentOn reports whether a run that could not be detached goes on as if it had
 // been: its target has reported the end already, or it was detached in a
 // transaction without an answer.
-func wentOn(f *finished, row *entity.Execution) bool {
+func wentOn(f *attemptResult, row *entity.Execution) bool {
 	e := f.run.Execution
 	switch {
 	case row == nil || row.NodeLosses > e.NodeLosses:
@@ -49,19 +49,19 @@ type End struct {
 // What cannot be stored holds up no other; its error is returned.
 func (t *TaskManager) Conclude(ctx context.Context, ends []End) (taken []bool, err error) {
 	now := t.StoreClock.Now()
-	items := make([]*finished, len(ends))
+	items := make([]*attemptResult, len(ends))
 	for i, e := range ends {
 		start := e.Run.Execution.StartTime
 		if start.IsZero() {
 			start = now
 		}
-		items[i] = &finished{
+		items[i] = &attemptResult{
 			run: e.Run, outcome: e.Outcome, start: start, end: now, took: max(now.Sub(start), 0), outside: true, also: e.Also,
 		}
 		items[i].clean()
 	}
 	if len(items) > 0 {
-		err = batch.Bisect(items, func(items []*finished) error { return t.storeIn(ctx, items) }, func(f *finished, cause error) error {
+		err = batch.Bisect(items, func(items []*attemptResult) error { return t.storeIn(ctx, items) }, func(f *attemptResult, cause error) error {
 			return fmt.Errorf("store the end of run %s: %w", f.run.Execution.ID, cause)
 		})
 	}
@@ -73,7 +73,7 @@ func (t *TaskManager) Conclude(ctx context.Context, ends []End) (taken []bool, e
 }
 
 // clean makes the texts fit for the store.
-func (f *finished) clean() {
+func (f *attemptResult) clean() {
 	f.outcome.Result = validation.Text(f.outcome.Result, maxResult)
 	f.outcome.Message = validation.Text(f.outcome.Message, maxMessage)
 	if f.outside {
@@ -98,6 +98,6 @@ func (c *completion) addFromOutside(ctx context.Context, tx repository.Tx) error
 // tellsCheckpoint reports whether the end has a checkpoint of its own. Without one
 // the row's stands: what is known of that here may be old, because a target
 // reports to any node, also before it has answered the call.
-func (f *finished) tellsCheckpoint() bool {
+func (f *attemptResult) tellsCheckpoint() bool {
 	return !f.reduced && (f.outcome.Checkpoint != f.run.Execution.Checkpoint || f.log != nil && f.log.keptOne())
 }

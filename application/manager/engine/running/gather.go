@@ -3,26 +3,26 @@ package running
 // completeLoop stores ends in batches: whatever has ended while the former
 // batch was being stored. It ends when the results are closed and stored.
 func (t *TaskManager) completeLoop() {
-	for items := t.gather(); len(items) > 0; items = t.gather() {
-		t.settle(items)
+	for items := t.nextBatch(); len(items) > 0; items = t.nextBatch() {
+		t.persistResults(items)
 	}
 }
 
-// gather takes what has ended, and waits for the first; nothing comes when the
+// nextBatch takes what has ended, and waits for the first; nothing comes when the
 // results are closed. A commit costs the same for one end as for many, and takes
 // the store from the fires that are due: while nothing presses, a batch waits a
 // little for more. Completers gather one at a time, or they would share the few.
-func (t *TaskManager) gather() []*finished {
+func (t *TaskManager) nextBatch() []*attemptResult {
 	t.gathering.Lock()
 	defer t.gathering.Unlock()
 	first, ok := <-t.results
 	if !ok {
 		return nil
 	}
-	items := append(make([]*finished, 0, t.cfg.BatchSize), first)
+	items := append(make([]*attemptResult, 0, t.cfg.BatchSize), first)
 	linger := t.Clock.NewTimer(t.cfg.Linger)
 	defer linger.Stop()
-	for pressing := t.presses(first); len(items) < t.cfg.BatchSize; {
+	for pressing := t.urgent(first); len(items) < t.cfg.BatchSize; {
 		if pressing && len(t.results) == 0 {
 			break
 		}
@@ -31,7 +31,7 @@ func (t *TaskManager) gather() []*finished {
 			if !ok {
 				return items
 			}
-			items, pressing = append(items, f), pressing || t.presses(f)
+			items, pressing = append(items, f), pressing || t.urgent(f)
 		case <-linger.C():
 			pressing = true
 		}
@@ -39,8 +39,8 @@ func (t *TaskManager) gather() []*finished {
 	return items
 }
 
-// presses: somebody waits for the slot or for the place of the run, or the node
+// urgent: somebody waits for the slot on the node or for the slot of the fire, or the node
 // is on its way down.
-func (t *TaskManager) presses(f *finished) bool {
-	return t.cfg.Linger <= 0 || f.run.Job.Coordinated() || !t.slots.plenty(t.kindOf(f.run.Job))
+func (t *TaskManager) urgent(f *attemptResult) bool {
+	return t.cfg.Linger <= 0 || f.run.Job.Coordinated() || !t.slots.hasSpare(t.kindOf(f.run.Job))
 }

@@ -14,23 +14,23 @@ import (
 func gatherer(linger time.Duration, taken int) (*TaskManager, *clocktest.Manual) {
 	clock := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	t := &TaskManager{
-		Deps: Deps{Clock: clock}, cfg: Config{Linger: linger, BatchSize: 5}, slots: newSlots(entity.Slots{4}), results: make(chan *finished, 10),
+		Deps: Deps{Clock: clock}, cfg: Config{Linger: linger, BatchSize: 5}, slots: newSlots(entity.Slots{4}), results: make(chan *attemptResult, 10),
 	}
 	t.slots.reserve(entity.Slots{taken})
 	return t, clock
 }
 
-func endOf(o entity.OverlapPolicy) *finished {
-	return &finished{run: entity.Run{Job: &entity.Job{Overlap: o}, Execution: &entity.Execution{}}}
+func endOf(o entity.OverlapPolicy) *attemptResult {
+	return &attemptResult{run: entity.Run{Job: &entity.Job{Overlap: o}, Execution: &entity.Execution{}}}
 }
 
-func (t *TaskManager) gathered() <-chan []*finished {
-	got := make(chan []*finished, 1)
-	go func() { got <- t.gather() }()
+func (t *TaskManager) gathered() <-chan []*attemptResult {
+	got := make(chan []*attemptResult, 1)
+	go func() { got <- t.nextBatch() }()
 	return got
 }
 
-func (t *TaskManager) put(test *testing.T, f *finished) {
+func (t *TaskManager) put(test *testing.T, f *attemptResult) {
 	test.Helper()
 	t.results <- f
 	require.Eventually(test, func() bool { return len(t.results) == 0 }, 20*time.Second, time.Millisecond, "the end is taken")
@@ -64,7 +64,7 @@ func TestEndsThatAreAwaitedAreStoredAtOnce(t *testing.T) {
 			for _, o := range []entity.OverlapPolicy{entity.OverlapParallel, entity.OverlapParallel, c.last} {
 				m.results <- endOf(o)
 			}
-			require.Len(t, m.gather(), 3)
+			require.Len(t, m.nextBatch(), 3)
 		})
 	}
 }
@@ -75,7 +75,7 @@ func TestAFullBatchAndTheLastOneDoNotWait(t *testing.T) {
 		m.results <- endOf(entity.OverlapParallel)
 	}
 	close(m.results)
-	require.Len(t, m.gather(), 5)
-	require.Len(t, m.gather(), 2)
-	require.Empty(t, m.gather())
+	require.Len(t, m.nextBatch(), 5)
+	require.Len(t, m.nextBatch(), 2)
+	require.Empty(t, m.nextBatch())
 }

@@ -32,19 +32,19 @@ const (
 type held struct {
 	mu sync.Mutex
 	// since is when the first try failed, in monotonic time.
-	since map[*finished]time.Duration
+	since map[*attemptResult]time.Duration
 	// stuck are those that fail for a reason of their own.
-	stuck []*finished
+	stuck []*attemptResult
 	cause error
 	news  chan struct{}
 }
 
 func newHeld() *held {
-	return &held{since: map[*finished]time.Duration{}, news: make(chan struct{}, 1)}
+	return &held{since: map[*attemptResult]time.Duration{}, news: make(chan struct{}, 1)}
 }
 
 // add notes a failed try.
-func (h *held) add(items []*finished, cause error, now time.Duration) {
+func (h *held) add(items []*attemptResult, cause error, now time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cause = cause
@@ -57,7 +57,7 @@ func (h *held) add(items []*finished, cause error, now time.Duration) {
 
 // locked reports whether any of the ends needs what an end that is stuck waits
 // for, because somebody else has locked it.
-func (h *held) locked(items []*finished) bool {
+func (h *held) locked(items []*attemptResult) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	jobs := map[string]bool{}
@@ -66,11 +66,11 @@ func (h *held) locked(items []*finished) bool {
 			jobs[f.run.Job.ID] = true
 		}
 	}
-	return len(jobs) > 0 && slices.ContainsFunc(items, func(f *finished) bool { return jobs[f.run.Job.ID] })
+	return len(jobs) > 0 && slices.ContainsFunc(items, func(f *attemptResult) bool { return jobs[f.run.Job.ID] })
 }
 
 // drop forgets ends that are stored.
-func (h *held) drop(items []*finished) {
+func (h *held) drop(items []*attemptResult) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.since) == 0 {
@@ -82,7 +82,7 @@ func (h *held) drop(items []*finished) {
 }
 
 // passOn takes those over that are stuck, and returns the others.
-func (h *held) passOn(items []*finished) (others []*finished) {
+func (h *held) passOn(items []*attemptResult) (others []*attemptResult) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, f := range items {
@@ -100,7 +100,7 @@ func (h *held) passOn(items []*finished) (others []*finished) {
 }
 
 // takeStuck empties the list of stuck ends.
-func (h *held) takeStuck() []*finished {
+func (h *held) takeStuck() []*attemptResult {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	stuck := h.stuck
@@ -110,7 +110,7 @@ func (h *held) takeStuck() []*finished {
 
 // long are the ends that have been held for too long: how many, the one that
 // waits longest, and the latest error.
-func (h *held) long(now time.Duration) (n int, oldest *finished, cause error) {
+func (h *held) long(now time.Duration) (n int, oldest *attemptResult, cause error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for f, since := range h.since {
@@ -176,10 +176,10 @@ func (t *TaskManager) trySome() time.Duration {
 			if f.stored {
 				continue
 			}
-			t.held.add([]*finished{f}, err, t.Clock.Monotonic())
+			t.held.add([]*attemptResult{f}, err, t.Clock.Monotonic())
 		}
 		next = min(next, max(f.next-t.Clock.Monotonic(), 0))
-		t.held.passOn([]*finished{f})
+		t.held.passOn([]*attemptResult{f})
 	}
 	select { // what was put back is no news
 	case <-t.held.news:
@@ -189,8 +189,8 @@ func (t *TaskManager) trySome() time.Duration {
 }
 
 // tryAgain tries to store one stuck end.
-func (t *TaskManager) tryAgain(f *finished) error {
-	err := t.storeHeld([]*finished{f})
+func (t *TaskManager) tryAgain(f *attemptResult) error {
+	err := t.storeHeld([]*attemptResult{f})
 	if !f.stored {
 		t.putOff(f, err)
 	}
@@ -199,7 +199,7 @@ func (t *TaskManager) tryAgain(f *finished) error {
 
 // putOff says when a stuck end is tried again: less and less often, but soon
 // after somebody has let go what the end needs.
-func (t *TaskManager) putOff(f *finished, cause error) {
+func (t *TaskManager) putOff(f *attemptResult, cause error) {
 	f.trouble = cause
 	if errors.Is(cause, repository.ErrLocked) {
 		f.next = t.Clock.Monotonic() + lockedWait
@@ -209,7 +209,7 @@ func (t *TaskManager) putOff(f *finished, cause error) {
 	f.tries++
 }
 
-func (t *TaskManager) putAllOff(items []*finished, cause error) {
+func (t *TaskManager) putAllOff(items []*attemptResult, cause error) {
 	for _, f := range items {
 		t.putOff(f, cause)
 	}
@@ -223,7 +223,7 @@ var errJobLocked = apperror.Unavailable(fmt.Errorf("the job of the run: %w", rep
 // storeAround stores the ends that need nothing that somebody else has locked,
 // and puts the others off. Which jobs are locked it sees; a run or a group costs
 // a wait, and halves the ends until it is alone, or the waits are spent.
-func (t *TaskManager) storeAround(ctx context.Context, items []*finished, waits *int) error {
+func (t *TaskManager) storeAround(ctx context.Context, items []*attemptResult, waits *int) error {
 	err := t.storeTogether(ctx, items, false)
 	if !errors.Is(err, repository.ErrLocked) || errors.Is(err, errJobLocked) {
 		return err
@@ -239,7 +239,7 @@ func (t *TaskManager) storeAround(ctx context.Context, items []*finished, waits 
 // storeAlone stores an end that the store refuses as it is (engine rule 10):
 // without the texts that came from outside, where these may be to blame, and
 // then apart from all that follows from it, which the sweeps make up for.
-func (t *TaskManager) storeAlone(f *finished, cause error) error {
+func (t *TaskManager) storeAlone(f *attemptResult, cause error) error {
 	for {
 		var poison *repository.PoisonError
 		switch {
@@ -255,14 +255,14 @@ func (t *TaskManager) storeAlone(f *finished, cause error) error {
 			t.putOff(f, cause)
 			return fmt.Errorf("store the end of run %s: %w", f.run.Execution.ID, cause)
 		}
-		if cause = batch.Guard(func() error { return t.store([]*finished{f}) }); cause == nil || batch.Passes(cause) {
+		if cause = batch.Guard(func() error { return t.store([]*attemptResult{f}) }); cause == nil || batch.Passes(cause) {
 			return cause
 		}
 	}
 }
 
 // reduce leaves nothing of the end that a column may refuse.
-func (f *finished) reduce() {
+func (f *attemptResult) reduce() {
 	f.reduced = true
 	f.outcome.Result, f.outcome.Checkpoint = "", ""
 	f.outcome.Message = "the result could not be stored as it was"
@@ -278,7 +278,7 @@ func (f *finished) reduce() {
 // definitions are the current ones of the jobs whose runs did not succeed:
 // retries follow the job as it is now (engine rule 17). An end that is stored
 // apart goes by the definition that its run began with.
-func (t *TaskManager) definitions(ctx context.Context, items []*finished) (map[string]*entity.Job, error) {
+func (t *TaskManager) definitions(ctx context.Context, items []*attemptResult) (map[string]*entity.Job, error) {
 	var ids []string
 	for _, f := range items {
 		if job := f.run.Job; f.apart && job.Version > 0 {

@@ -90,7 +90,7 @@ func (j *journal) append(t entity.LogType, line string, now time.Time) {
 		j.chunks[len(j.chunks)-1].SeqTo = number
 		return
 	}
-	j.settle()
+	j.fillLast()
 	j.text = append(j.text[:0], line...)
 	j.chunks = append(j.chunks, entity.LogChunk{
 		JobID: j.exec.JobID, ExecutionID: j.exec.ID, Attempt: j.exec.Attempt,
@@ -106,8 +106,8 @@ func (j *journal) takes(t entity.LogType, line string) bool {
 	return n > 0 && j.chunks[n-1].ID == "" && j.chunks[n-1].Type == t && len(j.text)+len(line) < chunkBytes
 }
 
-// settle gives the last chunk its content.
-func (j *journal) settle() {
+// fillLast gives the last chunk its content.
+func (j *journal) fillLast() {
 	if n := len(j.chunks); n > 0 && j.chunks[n-1].ID == "" {
 		j.chunks[n-1].Content = string(j.text)
 	}
@@ -173,7 +173,7 @@ func (j *journal) untold() {
 func (j *journal) offer() []entity.LogChunk {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.settle()
+	j.fillLast()
 	for i := range j.chunks {
 		if j.chunks[i].ID == "" {
 			j.chunks[i].ID = identity.RandomID(j.chunks[i].CreateTime)

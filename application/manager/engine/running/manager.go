@@ -148,7 +148,7 @@ type TaskManager struct {
 
 	mu      sync.Mutex
 	runs    map[string]*active
-	suspect map[string]suspicion // rows seen RUNNING for us that we do not run
+	orphans map[string]orphanCandidate // rows seen RUNNING for us that we do not run
 	// expected holds the tokens of attempts that a transaction in progress commits
 	// to this node, see Expect.
 	expected map[string]int64
@@ -159,7 +159,7 @@ type TaskManager struct {
 	// whether this node may take from them.
 	carried map[entity.Queue]bool
 
-	results   chan *finished
+	results   chan *attemptResult
 	held      *held
 	gathering sync.Mutex
 	// storing is how many completers send a batch for the first time; one that
@@ -191,9 +191,9 @@ func New(deps Deps, cfg Config) *TaskManager {
 			ID: cfg.NodeID, Labels: cfg.Labels, Slots: cfg.Slots, CommandSlots: cfg.CommandSlots,
 			Handlers: cfg.Handlers, HandlersHash: entity.HandlersHash(cfg.Handlers),
 		},
-		runs: map[string]*active{}, suspect: map[string]suspicion{}, expected: map[string]int64{}, recovering: map[string]int64{},
+		runs: map[string]*active{}, orphans: map[string]orphanCandidate{}, expected: map[string]int64{}, recovering: map[string]int64{},
 		carried: map[entity.Queue]bool{}, inFlight: newInFlight(), held: newHeld(),
-		results: make(chan *finished, cfg.Slots+cfg.CommandSlots+cfg.BatchSize),
+		results: make(chan *attemptResult, cfg.Slots+cfg.CommandSlots+cfg.BatchSize),
 		wake:    make(chan struct{}, 1),
 		quiet:   make(chan struct{}, 1),
 		parked:  make(chan time.Time, 16),

@@ -7,15 +7,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// looksUntilLost is how many reconciliations in a row must disagree before a
+// missesUntilLost is how many reconciliations in a row must disagree before a
 // run counts as lost: between the commit of a claim and its start, and between
 // an end and its commit, one look may see a difference that is none.
-const looksUntilLost = 2
+const missesUntilLost = 2
 
-// suspicion is of an attempt that the store says runs here, and that does not.
-type suspicion struct {
-	token int64
-	looks int
+// orphanCandidate is of an attempt that the store says runs here, and that does not.
+type orphanCandidate struct {
+	token  int64
+	misses int
 }
 
 // Reconcile compares the rows that the store says run on this node with what
@@ -31,7 +31,7 @@ func (t *TaskManager) Reconcile(ctx context.Context) error {
 	var lost []*entity.Execution
 	epoch := t.epoch.Load()
 	t.mu.Lock()
-	suspects := map[string]suspicion{}
+	suspects := map[string]orphanCandidate{}
 	for _, row := range rows {
 		held[row.ID] = row
 		switch a := t.runs[row.ID]; {
@@ -42,11 +42,11 @@ func (t *TaskManager) Reconcile(ctx context.Context) error {
 		case t.expected[row.ID] == row.Token && row.Token > 0:
 			// Its transaction is committed, and who sent it does not know yet.
 		case a == nil || a.run.Execution.Token != row.Token:
-			s := suspicion{token: row.Token, looks: 1}
-			if former := t.suspect[row.ID]; former.token == row.Token {
-				s.looks += former.looks
+			s := orphanCandidate{token: row.Token, misses: 1}
+			if former := t.orphans[row.ID]; former.token == row.Token {
+				s.misses += former.misses
 			}
-			if s.looks >= looksUntilLost {
+			if s.misses >= missesUntilLost {
 				lost = append(lost, row)
 				continue
 			}
@@ -58,13 +58,13 @@ func (t *TaskManager) Reconcile(ctx context.Context) error {
 			a.cancel(entity.ErrStopCancel)
 		}
 	}
-	t.suspect = suspects
+	t.orphans = suspects
 	for id, a := range t.runs {
 		if row := held[id]; row != nil && row.Token == a.run.Execution.Token {
 			a.missing = 0
 			continue
 		}
-		if a.missing++; a.missing >= looksUntilLost {
+		if a.missing++; a.missing >= missesUntilLost {
 			a.cancel(entity.ErrStopLost)
 		}
 	}

@@ -100,7 +100,7 @@ func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (
 	if err != nil || len(locked) == 0 {
 		return jobs, err
 	}
-	var free []*finished
+	var free []*attemptResult
 	for _, f := range c.items {
 		if f.coordinated() && slices.Contains(locked, f.run.Job.ID) {
 			c.locked = append(c.locked, f)
@@ -114,7 +114,7 @@ func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (
 
 // decide makes the row's next state of an end, under the job as it is now. A
 // deleted job's failures are not retried.
-func (c *completion) decide(f *finished) (decided, error) {
+func (c *completion) decide(f *attemptResult) (decided, error) {
 	row := *f.run.Execution
 	d := decided{item: f, outcome: f.outcome, row: &row}
 	in := retry.Input{Outcome: f.outcome, RetryCount: row.RetryCount, NodeLosses: row.NodeLosses, Random: c.manager.Random()}
@@ -142,7 +142,7 @@ func (c *completion) decide(f *finished) (decided, error) {
 
 // putBack makes the row's next state of an attempt that did not begin: it is
 // routed anew when its moment comes, and keeps a slot of its group.
-func (c *completion) putBack(f *finished) (decided, error) {
+func (c *completion) putBack(f *attemptResult) (decided, error) {
 	row := *f.run.Execution
 	err := row.PutBack(c.now.Add(f.outcome.RetryAfter), f.outcome.Message, f.run.Job.Broadcast, c.now)
 	return decided{item: f, outcome: f.outcome, row: &row}, err

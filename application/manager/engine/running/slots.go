@@ -21,9 +21,9 @@ type slots struct {
 	fenced bool
 	// suspended: somebody drains the node, and may think otherwise later.
 	suspended bool
-	// hopeless: somebody waited in vain since the last change for the better.
-	hopeless bool
-	freed    chan struct{}
+	// waitFailed: somebody waited in vain since the last change for the better.
+	waitFailed bool
+	freed      chan struct{}
 }
 
 // pool is the slots of one kind.
@@ -33,7 +33,7 @@ type pool struct {
 	// backlog: the store holds waiting runs that go before new direct starts.
 	backlog bool
 	// news counts the times that somebody said so.
-	news int
+	backlogGen int
 }
 
 func newSlots(total entity.Slots) *slots {
@@ -99,14 +99,14 @@ func (s *slots) release(given entity.Slots) {
 // announce tells those who wait that something changed for the better; the
 // caller holds the lock.
 func (s *slots) announce() {
-	s.hopeless = false
+	s.waitFailed = false
 	close(s.freed)
 	s.freed = make(chan struct{})
 }
 
-// maxPatience bounds how long fires wait for ends that the store is about to
+// maxSlotWait bounds how long fires wait for ends that the store is about to
 // take, before they are recorded as WAITING and other nodes may take them.
-const maxPatience = 2 * time.Second
+const maxSlotWait = 2 * time.Second
 
 // room is how many direct starts are possible in general slots; runs of other
 // kinds are not waited for. Where all slots are taken, or waiting runs go first,
@@ -114,21 +114,21 @@ const maxPatience = 2 * time.Second
 // short runs frees its slots within one completion transaction, and recording
 // a fire as WAITING costs a third write and makes its successors wait as well.
 // A slow store takes longer for that: while ending says that ends are on their
-// way to it, patience begins again, up to maxPatience in all. When a wait was in
+// way to it, patience begins again, up to maxSlotWait in all. When a wait was in
 // vain, the next ones do not wait until something changed.
 func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration, ending func() bool) int {
 	began := c.Monotonic()
 	until := began + patience
 	for {
 		s.mu.Lock()
-		n, stuck, changed := s.open(entity.SlotGeneral), s.closed() || s.hopeless, s.freed
+		n, stuck, changed := s.open(entity.SlotGeneral), s.closed() || s.waitFailed, s.freed
 		s.mu.Unlock()
 		if n > 0 || stuck || patience <= 0 || ctx.Err() != nil {
 			return n
 		}
 		now := c.Monotonic()
 		if now >= until && ending() {
-			until = min(until+patience, began+maxPatience)
+			until = min(until+patience, began+maxSlotWait)
 		}
 		if now >= until {
 			s.giveUp()
@@ -155,7 +155,7 @@ func (s *slots) open(kind entity.SlotKind) int {
 func (s *slots) giveUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hopeless = s.open(entity.SlotGeneral) == 0
+	s.waitFailed = s.open(entity.SlotGeneral) == 0
 }
 
 // setBacklog notes that waiting runs of a kind go first.
@@ -163,14 +163,14 @@ func (s *slots) setBacklog(kind entity.SlotKind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pools[kind].backlog = true
-	s.pools[kind].news++
+	s.pools[kind].backlogGen++
 }
 
-// newsOfBacklog is what clearBacklog wants to know.
-func (s *slots) newsOfBacklog(kind entity.SlotKind) int {
+// backlogGeneration is what clearBacklog wants to know.
+func (s *slots) backlogGeneration(kind entity.SlotKind) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.pools[kind].news
+	return s.pools[kind].backlogGen
 }
 
 // clearBacklog lets direct starts of a kind go on, unless there was news of
@@ -178,7 +178,7 @@ func (s *slots) newsOfBacklog(kind entity.SlotKind) int {
 func (s *slots) clearBacklog(kind entity.SlotKind, asked int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := &s.pools[kind]; p.backlog && p.news == asked {
+	if p := &s.pools[kind]; p.backlog && p.backlogGen == asked {
 		p.backlog = false
 		s.announce()
 	}
@@ -259,8 +259,8 @@ func (s *slots) drain() {
 	s.draining = true
 }
 
-// plenty: nobody waits for a slot of the kind, nor will soon.
-func (s *slots) plenty(kind entity.SlotKind) bool {
+// hasSpare: nobody waits for a slot of the kind, nor will soon.
+func (s *slots) hasSpare(kind entity.SlotKind) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open(kind) >= s.pools[kind].total/2

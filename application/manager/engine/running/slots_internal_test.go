@@ -79,10 +79,10 @@ func TestWhatIsAnnounced(t *testing.T) {
 		{"a release of nothing", func(s *slots) { s.release(entity.Slots{0}) }, false},
 		{"the backlog's end", func(s *slots) {
 			s.setBacklog(entity.SlotGeneral)
-			s.clearBacklog(entity.SlotGeneral, s.newsOfBacklog(entity.SlotGeneral))
+			s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral))
 		}, true},
 		{"a backlog", func(s *slots) { s.setBacklog(entity.SlotGeneral) }, false},
-		{"no backlog as before", func(s *slots) { s.clearBacklog(entity.SlotGeneral, s.newsOfBacklog(entity.SlotGeneral)) }, false},
+		{"no backlog as before", func(s *slots) { s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral)) }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSlots(entity.Slots{2})
@@ -118,7 +118,7 @@ func TestAFreeSlotIsNotWaitedFor(t *testing.T) {
 	<-changed
 	<-s.awaited() // it came free before somebody asked
 	s.reserveForClaim(entity.SlotGeneral, 1)
-	s.clearBacklog(entity.SlotGeneral, s.newsOfBacklog(entity.SlotGeneral))
+	s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral))
 	require.Nil(t, s.awaited(), "nobody waits")
 	s.setBacklog(entity.SlotCommand)
 	s.reserveForClaim(entity.SlotCommand, 1)
@@ -152,7 +152,7 @@ func waitForRoom(ctx context.Context, t *testing.T, s *slots, c *watchedClock, p
 func TestRoomWaitsForAChangeForTheBetter(t *testing.T) {
 	for name, free := range map[string]func(s *slots){
 		"a release":         func(s *slots) { s.release(entity.Slots{1}) },
-		"the backlog's end": func(s *slots) { s.clearBacklog(entity.SlotGeneral, s.newsOfBacklog(entity.SlotGeneral)) },
+		"the backlog's end": func(s *slots) { s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newWatchedClock()
@@ -177,7 +177,7 @@ func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
 	got := waitForRoom(t.Context(), t, s, c, time.Second)
 	c.Advance(time.Second)
 	require.Zero(t, <-got)
-	require.Zero(t, s.room(t.Context(), c, time.Hour, never), "hopeless")
+	require.Zero(t, s.room(t.Context(), c, time.Hour, never), "waitFailed")
 	s.release(entity.Slots{1})
 	s.reserve(entity.Slots{1})
 	got = waitForRoom(t.Context(), t, s, c, time.Second)
@@ -188,13 +188,13 @@ func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
 // While ends are on their way to a slow store, patience begins again, up to a
 // bound: then fires are recorded as WAITING after all.
 func TestRoomWaitsForEndsOnTheirWay(t *testing.T) {
-	const patience = maxPatience / 4
+	const patience = maxSlotWait / 4
 	c := newWatchedClock()
 	s := newSlots(entity.Slots{1})
 	s.reserve(entity.Slots{1})
 	got := make(chan int, 1)
 	go func() { got <- s.room(t.Context(), c, patience, func() bool { return true }) }()
-	for range maxPatience/patience - 1 {
+	for range maxSlotWait/patience - 1 {
 		<-c.waiting
 		c.Advance(patience)
 	}
@@ -202,7 +202,7 @@ func TestRoomWaitsForEndsOnTheirWay(t *testing.T) {
 	require.Empty(t, got)
 	c.Advance(patience)
 	require.Zero(t, <-got)
-	require.True(t, s.hopeless)
+	require.True(t, s.waitFailed)
 }
 
 func never() bool { return false }
@@ -215,7 +215,7 @@ func TestRoomIsNotWaitedForBeyondTheContext(t *testing.T) {
 	got := waitForRoom(ctx, t, s, c, time.Hour)
 	cancel()
 	require.Zero(t, <-got)
-	require.False(t, s.hopeless, "giving up early says nothing about the slots")
+	require.False(t, s.waitFailed, "giving up early says nothing about the slots")
 }
 
 func TestSlotsAreNeverTakenTwice(t *testing.T) {
@@ -257,10 +257,10 @@ func (w *watchedClock) NewTimer(d time.Duration) clock.Timer {
 func TestNewsOfABacklogOutlivesAnOlderAnswer(t *testing.T) {
 	s := newSlots(entity.Slots{2})
 	s.setBacklog(entity.SlotGeneral)
-	asked := s.newsOfBacklog(entity.SlotGeneral)
+	asked := s.backlogGeneration(entity.SlotGeneral)
 	s.setBacklog(entity.SlotGeneral)
 	s.clearBacklog(entity.SlotGeneral, asked)
 	require.Zero(t, s.reserve(entity.Slots{1}).Total(), "somebody waits")
-	s.clearBacklog(entity.SlotGeneral, s.newsOfBacklog(entity.SlotGeneral))
+	s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral))
 	require.Equal(t, 1, s.reserve(entity.Slots{1}).Total())
 }

@@ -25,7 +25,7 @@ type active struct {
 }
 
 // finished is an attempt that has ended and whose end must be stored.
-type finished struct {
+type attemptResult struct {
 	run     entity.Run
 	outcome entity.Outcome
 	start   time.Time
@@ -54,7 +54,7 @@ type finished struct {
 }
 
 // coordinated: its end has to do with other fires of its job.
-func (f *finished) coordinated() bool { return f.run.Job.Coordinated() && !f.apart }
+func (f *attemptResult) coordinated() bool { return f.run.Job.Coordinated() && !f.apart }
 
 // Start implements firing.Runner: it runs attempts that are committed to this
 // node, each on a goroutine of its own, bounded by the slots. One that is not
@@ -115,7 +115,7 @@ func (t *TaskManager) execute(a *active) {
 		t.ended()
 		start, took := a.time.end(t)
 		a.journal.end(&outcome)
-		t.results <- &finished{
+		t.results <- &attemptResult{
 			run: a.run, outcome: outcome, start: start, end: start.Add(took), took: took, log: a.journal, slots: slotOf(t.kindOf(a.run.Job)),
 		}
 	}()
@@ -157,7 +157,7 @@ func (t *TaskManager) stop(id string, cause error, reason entity.Reason) {
 // done forgets attempts whose end was stored or refused, and frees their slots.
 // A later attempt of the same run may be at work here already: a fenced node
 // comes back and claims what it had lost before its own late report is refused.
-func (t *TaskManager) done(items []*finished) {
+func (t *TaskManager) done(items []*attemptResult) {
 	var freed entity.Slots
 	t.mu.Lock()
 	for _, f := range items {

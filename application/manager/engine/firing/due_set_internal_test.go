@@ -14,19 +14,19 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func dueJob(id string, at time.Time) *entity.Job {
+func jobDueAt(id string, at time.Time) *entity.Job {
 	return &entity.Job{ID: id, Version: 1, Status: entity.JobEnabled, NextFireTime: at, DueTime: at}
 }
 
-func bookWith(jobs ...*entity.Job) *book {
-	b := newBook(noon, 10*time.Second, 100)
+func bookWith(jobs ...*entity.Job) *dueSet {
+	b := newDueSet(noon, 10*time.Second, 100)
 	for _, j := range jobs {
-		b.offer(j, nil)
+		b.upsert(j, nil)
 	}
 	return b
 }
 
-func idsOf(hints []*hint) []string {
+func idsOf(hints []*dueJob) []string {
 	out := make([]string, len(hints))
 	for i, h := range hints {
 		out[i] = h.job.ID
@@ -53,10 +53,10 @@ func TestWhatIsOnTimeIsTakenFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := bookWith()
 			for i := range c.late {
-				b.offer(dueJob(fmt.Sprintf("late-%02d", i), noon.Add(-lateLaneAfter-time.Second)), nil)
+				b.upsert(jobDueAt(fmt.Sprintf("late-%02d", i), noon.Add(-lateLaneAfter-time.Second)), nil)
 			}
 			for i := range c.fresh {
-				b.offer(dueJob(fmt.Sprintf("fresh-%02d", i), noon), nil)
+				b.upsert(jobDueAt(fmt.Sprintf("fresh-%02d", i), noon), nil)
 			}
 			fresh, late := split(b.take(noon, c.limit))
 			require.Equal(t, []int{c.wantFresh, c.wantLate}, []int{fresh, late})
@@ -72,10 +72,10 @@ func TestWhatIsLateTakesOneInEightOfTheSlots(t *testing.T) {
 	for room := 1; room < lateShare; room++ {
 		b := bookWith()
 		for i := range 200 {
-			late, fresh := dueJob(fmt.Sprintf("late-%03d", i), noon.Add(-time.Hour)), dueJob(fmt.Sprintf("fresh-%03d", i), noon)
+			late, fresh := jobDueAt(fmt.Sprintf("late-%03d", i), noon.Add(-time.Hour)), jobDueAt(fmt.Sprintf("fresh-%03d", i), noon)
 			late.Priority, fresh.Priority = 1, 10
-			b.offer(late, nil)
-			b.offer(fresh, nil)
+			b.upsert(late, nil)
+			b.upsert(fresh, nil)
 		}
 		fresh, late := split(b.take(noon, room))
 		require.Equal(t, []int{room, 0}, []int{fresh, late})
@@ -87,7 +87,7 @@ func TestWhatIsLateTakesOneInEightOfTheSlots(t *testing.T) {
 	}
 }
 
-func split(hints []*hint) (fresh, late int) {
+func split(hints []*dueJob) (fresh, late int) {
 	for _, h := range hints {
 		if h.job.DueTime.Before(noon) {
 			late++
@@ -99,7 +99,7 @@ func split(hints []*hint) (fresh, late int) {
 }
 
 func TestHintsAreTakenInTheOrderOfTheirDueTimes(t *testing.T) {
-	b := bookWith(dueJob("c", noon.Add(2*time.Second)), dueJob("a", noon), dueJob("b", noon.Add(time.Second)))
+	b := bookWith(jobDueAt("c", noon.Add(2*time.Second)), jobDueAt("a", noon), jobDueAt("b", noon.Add(time.Second)))
 	require.Equal(t, []string{"a"}, idsOf(b.take(noon, 9)))
 	require.Equal(t, []string{"b", "c"}, idsOf(b.take(noon.Add(5*time.Second/2), 9)))
 	require.Empty(t, b.take(noon.Add(time.Minute), 9))
@@ -110,66 +110,66 @@ func TestHintsAreTakenInTheOrderOfTheirDueTimes(t *testing.T) {
 func TestTheMostUrgentIsTakenFirst(t *testing.T) {
 	b := bookWith()
 	for i, priority := range []int{5, 1, 10, 5, 10} {
-		job := dueJob(fmt.Sprintf("%d-of-%d", i, priority), noon.Add(time.Duration(i)*time.Millisecond))
+		job := jobDueAt(fmt.Sprintf("%d-of-%d", i, priority), noon.Add(time.Duration(i)*time.Millisecond))
 		job.Priority = priority
-		b.offer(job, nil)
+		b.upsert(job, nil)
 	}
 	at := noon.Add(time.Second)
 	require.Equal(t, []string{"2-of-10", "4-of-10", "0-of-5"}, idsOf(b.take(at, 3)))
-	urgent := dueJob("later-of-10", at)
+	urgent := jobDueAt("later-of-10", at)
 	urgent.Priority = 10
-	b.offer(urgent, nil)
+	b.upsert(urgent, nil)
 	b.due(at)
-	b.keep(nil)
+	b.retainPartitions(nil)
 	require.Equal(t, []string{"later-of-10", "3-of-5", "1-of-1"}, idsOf(b.take(at, 9)))
 	require.Zero(t, b.due(at))
 }
 
-// Rule 12: hints are replaced by what is newer, and left alone while they are
+// Rule 12: due jobs are replaced by what is newer, and left alone while they are
 // being fired: that transaction says what comes next.
 func TestAHintIsHeldOnceForEachJob(t *testing.T) {
-	b := bookWith(dueJob("a", noon))
-	b.offer(dueJob("a", noon), nil)
+	b := bookWith(jobDueAt("a", noon))
+	b.upsert(jobDueAt("a", noon), nil)
 	require.Equal(t, 99, b.room())
-	b.offer(dueJob("a", noon.Add(time.Second)), nil)
+	b.upsert(jobDueAt("a", noon.Add(time.Second)), nil)
 	require.Empty(t, b.take(noon, 9), "it was moved")
-	b.offer(dueJob("a", noon), nil)
+	b.upsert(jobDueAt("a", noon), nil)
 	require.Equal(t, 1, b.due(noon))
-	b.offer(dueJob("a", noon.Add(time.Second)), nil)
+	b.upsert(jobDueAt("a", noon.Add(time.Second)), nil)
 	taken := b.take(noon, 9)
 	require.Len(t, taken, 1, "what is due already stays in its queue, with the newer state")
 	require.Equal(t, noon.Add(time.Second), taken[0].job.NextFireTime)
-	b.offer(dueJob("a", noon), nil)
-	b.forget("a")
+	b.upsert(jobDueAt("a", noon), nil)
+	b.remove("a")
 	require.Empty(t, b.take(noon.Add(time.Minute), 9), "it is being fired")
 	require.Equal(t, 99, b.room())
-	b.settle(taken[0], dueJob("a", noon.Add(3*time.Second)), noon)
+	b.finishFiring(taken[0], jobDueAt("a", noon.Add(3*time.Second)), noon)
 	require.Equal(t, []string{"a"}, idsOf(b.take(noon.Add(3*time.Second), 9)))
 }
 
 func TestWhatIsNotDueSoonLeavesTheBook(t *testing.T) {
 	for name, next := range map[string]*entity.Job{
 		"a wrong hint":           nil,
-		"beyond the horizon":     dueJob("a", noon.Add(11*time.Second)),
+		"beyond the horizon":     jobDueAt("a", noon.Add(11*time.Second)),
 		"without another fire":   {ID: "a", Status: entity.JobFinished},
 		"paused in the meantime": {ID: "a", Status: entity.JobPaused, NextFireTime: noon, DueTime: noon},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := bookWith(dueJob("a", noon))
-			b.settle(b.take(noon, 1)[0], next, noon)
+			b := bookWith(jobDueAt("a", noon))
+			b.finishFiring(b.take(noon, 1)[0], next, noon)
 			require.Equal(t, 100, b.room())
 			require.Empty(t, b.take(noon.Add(time.Hour), 9))
 		})
 	}
-	b := bookWith(dueJob("a", noon))
-	b.forget("a")
-	b.forget("unknown")
+	b := bookWith(jobDueAt("a", noon))
+	b.remove("a")
+	b.remove("unknown")
 	require.Equal(t, 100, b.room())
 }
 
-// The scan reads what the book does not hold for that moment.
+// The scan reads what the due set does not hold for that moment.
 func TestTheScanAsksForWhatTheBookDoesNotKnow(t *testing.T) {
-	b := bookWith(dueJob("same", noon.Add(time.Second)), dueJob("moved", noon.Add(time.Second)), dueJob("firing", noon))
+	b := bookWith(jobDueAt("same", noon.Add(time.Second)), jobDueAt("moved", noon.Add(time.Second)), jobDueAt("firing", noon))
 	b.take(noon, 1)
 	key := func(id string, at time.Time) repository.DueKey { return repository.DueKey{ID: id, DueTime: at} }
 	require.Equal(t, []string{"moved", "new"}, b.unknown([]repository.DueKey{
@@ -177,22 +177,22 @@ func TestTheScanAsksForWhatTheBookDoesNotKnow(t *testing.T) {
 	}))
 }
 
-// Whoever sleeps until the earliest hint is woken by an earlier one.
+// Whoever sleeps until the earliest due job is woken by an earlier one.
 func TestAnEarlierHintWakesTheSleepers(t *testing.T) {
 	b := bookWith()
 	_, ok, changed := b.next()
 	require.False(t, ok)
-	b.offer(dueJob("a", noon.Add(2*time.Second)), nil)
+	b.upsert(jobDueAt("a", noon.Add(2*time.Second)), nil)
 	requireClosed(t, changed, true)
 	at, ok, changed := b.next()
 	require.True(t, ok)
 	require.Equal(t, noon.Add(2*time.Second), at)
-	b.offer(dueJob("b", noon.Add(3*time.Second)), nil)
+	b.upsert(jobDueAt("b", noon.Add(3*time.Second)), nil)
 	requireClosed(t, changed, false)
-	b.offer(dueJob("c", noon.Add(time.Second)), nil)
+	b.upsert(jobDueAt("c", noon.Add(time.Second)), nil)
 	requireClosed(t, changed, true)
 	_, _, changed = b.next()
-	b.poke()
+	b.wake()
 	requireClosed(t, changed, true)
 }
 
@@ -210,20 +210,20 @@ func requireClosed(t *testing.T, c <-chan struct{}, want bool) {
 // Many jobs of one shard do not wait behind a few of many, and those get their
 // turn all the same.
 func TestHeavyJobsLetTheOthersGoFirst(t *testing.T) {
-	b := newBook(noon, 10*time.Second, 1000)
+	b := newDueSet(noon, 10*time.Second, 1000)
 	for i := range 10 {
-		heavy := dueJob(fmt.Sprintf("heavy-%d", i), noon)
+		heavy := jobDueAt(fmt.Sprintf("heavy-%d", i), noon)
 		heavy.ShardCount, heavy.Priority = 1024, 5
-		b.offer(heavy, nil)
+		b.upsert(heavy, nil)
 	}
 	for i := range 100 {
-		light := dueJob(fmt.Sprintf("light-%02d", i), noon.Add(time.Millisecond))
+		light := jobDueAt(fmt.Sprintf("light-%02d", i), noon.Add(time.Millisecond))
 		light.Priority = 5
-		b.offer(light, nil)
+		b.upsert(light, nil)
 	}
-	urgent := dueJob("urgent", noon)
+	urgent := jobDueAt("urgent", noon)
 	urgent.ShardCount, urgent.Priority = 1024, 10
-	b.offer(urgent, nil)
+	b.upsert(urgent, nil)
 	at := noon.Add(time.Second)
 	first := idsOf(b.take(at, 50))
 	require.Equal(t, "urgent", first[0], "priorities are strict")
@@ -231,12 +231,12 @@ func TestHeavyJobsLetTheOthersGoFirst(t *testing.T) {
 	require.Len(t, b.take(at, 50), 50)
 	require.Len(t, idsOf(b.take(at, 50)), 11, "the rest")
 	for i := range 20 {
-		b.settle(b.held[fmt.Sprintf("light-%02d", i)], nil, noon)
-		b.offer(dueJob(fmt.Sprintf("light-%02d", i), noon), nil)
+		b.finishFiring(b.held[fmt.Sprintf("light-%02d", i)], nil, noon)
+		b.upsert(jobDueAt(fmt.Sprintf("light-%02d", i), noon), nil)
 	}
-	one := dueJob("heavy-one", noon)
+	one := jobDueAt("heavy-one", noon)
 	one.ShardCount = 1024
-	b.offer(one, nil)
+	b.upsert(one, nil)
 	var taken []string
 	for range 10 {
 		taken = append(taken, idsOf(b.take(at, 1))...)
@@ -248,7 +248,7 @@ func TestHeavyJobsLetTheOthersGoFirst(t *testing.T) {
 func TestWhatIsGivenBackIsTakenNext(t *testing.T) {
 	b := bookWith()
 	for i := range 6 {
-		b.offer(dueJob(fmt.Sprint(i), noon), nil)
+		b.upsert(jobDueAt(fmt.Sprint(i), noon), nil)
 	}
 	taken := b.take(noon, 4)
 	b.giveBack(taken[1:])

@@ -10,21 +10,21 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/timingwheel"
 )
 
-// hint says that a job is due at a moment. It is only a hint: the fire
+// dueJob says that a job is due at a moment. It is only a reminder: the fire
 // transaction checks everything again (engine rule 12).
-type hint struct {
+type dueJob struct {
 	job   *entity.Job
 	sched *schedule.Schedule
-	state hintState
+	state dueState
 	// late: it came due as one that is catching up.
 	late bool
 	wait lockWait
 }
 
-type hintState int
+type dueState int
 
 const (
-	inWheel hintState = iota
+	inWheel dueState = iota
 	inQueue
 	inFire
 	// inLock: somebody else has locked the job's row, see locked.go.
@@ -39,42 +39,42 @@ const lateLaneAfter = 2 * time.Second
 // something to catch up with: one in eight, of each batch that is large enough.
 const lateShare = 8
 
-// book holds the hints of what is due soon: a timing wheel, two queues of what
+// dueSet holds the jobs that are due soon: a timing wheel, two queues of what
 // has come due, on time and late, and what somebody else has locked. Safe for
 // concurrent use.
-type book struct {
+type dueSet struct {
 	mu    sync.Mutex
-	wheel *timingwheel.Wheel[*hint]
-	held  map[string]*hint
+	wheel *timingwheel.Wheel[*dueJob]
+	held  map[string]*dueJob
 	fresh queue
 	late  queue
 	// owed counts the jobs of small batches towards the next one that is late.
 	owed int
-	buf  []*hint
+	buf  []*dueJob
 	// locked are jobs by id; news is told of the first of them.
-	locked map[string]*hint
+	locked map[string]*dueJob
 	news   chan struct{}
-	// changed is closed and replaced when an earlier hint arrives.
+	// changed is closed and replaced when an earlier due job arrives.
 	changed chan struct{}
 	horizon time.Duration
 	limit   int
 }
 
-func newBook(now time.Time, horizon time.Duration, limit int) *book {
-	return &book{
-		wheel:   timingwheel.New[*hint](time.Millisecond, now),
-		held:    map[string]*hint{},
+func newDueSet(now time.Time, horizon time.Duration, limit int) *dueSet {
+	return &dueSet{
+		wheel:   timingwheel.New[*dueJob](time.Millisecond, now),
+		held:    map[string]*dueJob{},
 		changed: make(chan struct{}),
-		locked:  map[string]*hint{},
+		locked:  map[string]*dueJob{},
 		news:    make(chan struct{}, 1),
 		horizon: horizon,
 		limit:   limit,
 	}
 }
 
-// offer takes a job that a scan found or a change announced. A job that is
+// upsert takes a job that a scan found or a change announced. A job that is
 // being fired is left alone: its transaction will say what comes next.
-func (b *book) offer(job *entity.Job, sched *schedule.Schedule) {
+func (b *dueSet) upsert(job *entity.Job, sched *schedule.Schedule) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if h := b.held[job.ID]; h != nil {
@@ -89,13 +89,13 @@ func (b *book) offer(job *entity.Job, sched *schedule.Schedule) {
 			return
 		}
 	}
-	b.put(&hint{job: job, sched: sched})
+	b.put(&dueJob{job: job, sched: sched})
 }
 
 // unknown returns the ids of those jobs that are not held for that moment. A
 // definition that changed without its due time stays held; the fire
 // transaction finds the old version out, and the next scan reads the new one.
-func (b *book) unknown(keys []repository.DueKey) []string {
+func (b *dueSet) unknown(keys []repository.DueKey) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var ids []string
@@ -107,8 +107,8 @@ func (b *book) unknown(keys []repository.DueKey) []string {
 	return ids
 }
 
-// put adds a hint to the wheel; the caller holds the lock.
-func (b *book) put(h *hint) {
+// put adds a due job to the wheel; the caller holds the lock.
+func (b *dueSet) put(h *dueJob) {
 	first, ok := b.wheel.NextExpiry()
 	h.state = inWheel
 	b.held[h.job.ID] = h
@@ -119,8 +119,8 @@ func (b *book) put(h *hint) {
 	}
 }
 
-// forget drops a job that is not being fired.
-func (b *book) forget(id string) {
+// remove drops a job that is not being fired.
+func (b *dueSet) remove(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.held[id]
@@ -132,9 +132,9 @@ func (b *book) forget(id string) {
 	delete(b.held, id)
 }
 
-// keep drops the jobs of partitions that are not among those; nil is all. What
+// retainPartitions drops the jobs of partitions that are not among those; nil is all. What
 // is being fired stays.
-func (b *book) keep(partitions []int) {
+func (b *dueSet) retainPartitions(partitions []int) {
 	if partitions == nil {
 		return
 	}
@@ -152,7 +152,7 @@ func (b *book) keep(partitions []int) {
 		}
 	}
 	for _, due := range []*queue{&b.fresh, &b.late} {
-		due.drop(func(h *hint) bool {
+		due.drop(func(h *dueJob) bool {
 			if owned[h.job.Partition] {
 				return false
 			}
@@ -162,11 +162,11 @@ func (b *book) keep(partitions []int) {
 	}
 }
 
-// settle ends the firing of a hint: job is its state after the commit, nil
-// when the hint was wrong. What is due within the horizon stays in the book. A
-// hint is settled once: what follows for the rest of its batch, as when that
+// finishFiring ends the firing of a due job: job is its state after the commit, nil
+// when the reminder was wrong. What is due within the horizon stays in the due set. A
+// due job is finished once: what follows for the rest of its batch, as when that
 // fails, does not concern it.
-func (b *book) settle(h *hint, job *entity.Job, now time.Time) {
+func (b *dueSet) finishFiring(h *dueJob, job *entity.Job, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.held[h.job.ID] != h {
@@ -177,11 +177,11 @@ func (b *book) settle(h *hint, job *entity.Job, now time.Time) {
 		job.DueTime.After(now.Add(b.horizon)) {
 		return
 	}
-	b.put(&hint{job: job, sched: h.sched})
+	b.put(&dueJob{job: job, sched: h.sched})
 }
 
 // expire moves what has come due into the queues; the caller holds the lock.
-func (b *book) expire(now time.Time) {
+func (b *dueSet) expire(now time.Time) {
 	b.buf = b.wheel.Expire(now, b.buf[:0])
 	border := now.Add(-lateLaneAfter)
 	for _, h := range b.buf {
@@ -191,25 +191,25 @@ func (b *book) expire(now time.Time) {
 	clear(b.buf)
 }
 
-// due reports how many hints wait to be fired at now.
-func (b *book) due(now time.Time) int {
+// due reports how many due jobs wait to be fired at now.
+func (b *dueSet) due(now time.Time) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expire(now)
 	return b.fresh.size + b.late.size
 }
 
-func (b *book) queueOf(h *hint) *queue {
+func (b *dueSet) queueOf(h *dueJob) *queue {
 	if h.late {
 		return &b.late
 	}
 	return &b.fresh
 }
 
-// take hands out up to limit hints that are due, on-time ones first, and of
+// take hands out up to limit jobs that are due, on-time ones first, and of
 // each kind the most urgent. Where slots come free one by one, one in eight of
 // them goes to what is late, and the first ones do not (engine rule 5).
-func (b *book) take(now time.Time, limit int) []*hint {
+func (b *dueSet) take(now time.Time, limit int) []*dueJob {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expire(now)
@@ -222,7 +222,7 @@ func (b *book) take(now time.Time, limit int) []*hint {
 	reserved = min(reserved, b.late.size)
 	fromFresh := min(b.fresh.size, limit-reserved)
 	fromLate := min(b.late.size, limit-fromFresh)
-	out := b.fresh.take(make([]*hint, 0, fromFresh+fromLate), fromFresh)
+	out := b.fresh.take(make([]*dueJob, 0, fromFresh+fromLate), fromFresh)
 	out = b.late.take(out, fromLate)
 	for _, h := range out {
 		h.state = inFire
@@ -230,12 +230,12 @@ func (b *book) take(now time.Time, limit int) []*hint {
 	return out
 }
 
-// giveBack returns hints that were taken and did not fit into their batch, in
+// giveBack returns due jobs that were taken and did not fit into their batch, in
 // the order in which they were taken: they are the next to be taken.
-func (b *book) giveBack(hints []*hint) {
+func (b *dueSet) giveBack(hints []*dueJob) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var fresh, late []*hint
+	var fresh, late []*dueJob
 	for _, h := range hints {
 		h.state = inQueue
 		if h.late {
@@ -248,24 +248,24 @@ func (b *book) giveBack(hints []*hint) {
 	b.late.putBack(late)
 }
 
-// next is when the earliest hint comes due, and a channel that closes when an
+// next is when the earliest due job comes due, and a channel that closes when an
 // earlier one arrives.
-func (b *book) next() (at time.Time, ok bool, changed <-chan struct{}) {
+func (b *dueSet) next() (at time.Time, ok bool, changed <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at, ok = b.wheel.NextExpiry()
 	return at, ok, b.changed
 }
 
-// room is how many more hints the book takes before the scan must wait.
-func (b *book) room() int {
+// room is how many more due jobs the due set takes before the scan must wait.
+func (b *dueSet) room() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.limit - len(b.held)
 }
 
-// poke wakes those who wait for the earliest hint.
-func (b *book) poke() {
+// wake wakes those who wait for the earliest due job.
+func (b *dueSet) wake() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	close(b.changed)
