@@ -175,7 +175,7 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 		return tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token)
 	})
 	if err == nil && asked != nil {
-		s.Engine.Notice(admission.Effect{Stopping: []*entity.Execution{asked}})
+		s.Engine.Notice(admission.PostCommit{Stopping: []*entity.Execution{asked}})
 	}
 	return err
 }

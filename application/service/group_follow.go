@@ -78,7 +78,7 @@ func resumedAt(job *entity.Job, terms repository.GroupTerms, now time.Time) time
 
 // adoptTerms makes a locked job that strays follow its group, in memory, with what
 // was due before and the range of the span in the store.
-func (s *JobService) adoptTerms(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, now time.Time) (effect admission.Effect, more bool, err error) {
+func (s *JobService) adoptTerms(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, now time.Time) (effect admission.PostCommit, more bool, err error) {
 	if job.Status == entity.JobEnabled {
 		since := plannedUntil(job, terms, now)
 		_, p := terms.HeldSince(job.NextFireTime)
@@ -156,9 +156,9 @@ func (s *JobService) follow(ctx context.Context, tx repository.Tx, job *entity.J
 // OpenGroup implements JobHolder.
 func (s *JobService) OpenGroup(ctx context.Context, name string) error {
 	for {
-		var effect admission.Effect
+		var effect admission.PostCommit
 		err := s.Store.Write(ctx, repository.LaneAPI, "group.open", func(ctx context.Context, tx repository.Tx) error {
-			effect = admission.Effect{}
+			effect = admission.PostCommit{}
 			return s.Places.Open(ctx, tx, s.Clock.Now(), &effect, name)
 		})
 		if err != nil || effect.Ready+effect.Away == 0 {

@@ -34,7 +34,7 @@ type Engine interface {
 	// JobChanged is told the new state of a job.
 	JobChanged(job *entity.Job)
 	// Notice is told what a transaction made ready, parked or asked to stop.
-	Notice(e admission.Effect)
+	Notice(e admission.PostCommit)
 }
 
 // JobDeps are the parts of a JobService.

@@ -66,7 +66,7 @@ func readable(job *entity.Job) error {
 
 // catchUpChunk records as many due fires of a job as one transaction takes.
 func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
-	var effect admission.Effect
+	var effect admission.PostCommit
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.settle", func(ctx context.Context, tx repository.Tx) error {
 		job, err := tx.Jobs.LockFull(ctx, id)
 		if err != nil {
@@ -98,7 +98,7 @@ func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
 // catchUp brings a locked job up to a moment: it adopts the terms of its group, then
 // records what is due, including the span of a pause unless the pause goes on. It
 // changes the job in memory. more is true when it did not record all.
-func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at, now time.Time, spanGoesOn bool) (effect admission.Effect, more bool, err error) {
+func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at, now time.Time, spanGoesOn bool) (effect admission.PostCommit, more bool, err error) {
 	if strays(job, terms) {
 		if effect, more, err = s.adoptTerms(ctx, tx, job, terms, now); err != nil || more {
 			return effect, more, err
@@ -117,7 +117,7 @@ func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.
 // become.
 func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int) (*entity.Job, error) {
 	var changed *entity.Job
-	var effect admission.Effect
+	var effect admission.PostCommit
 	queued := false
 	err := s.Store.Write(ctx, repository.LaneAPI, e.what, func(ctx context.Context, tx repository.Tx) error {
 		old, err := tx.Jobs.LockFull(ctx, id)
@@ -193,7 +193,7 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 
 // openPlaces lets queued fires start where the edit made room, and re-arms an
 // idle FIXED_DELAY job. more says that the queue is not done with.
-func (s *JobService) openPlaces(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *admission.Effect) (more bool, err error) {
+func (s *JobService) openPlaces(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *admission.PostCommit) (more bool, err error) {
 	promoted, more, err := s.Places.Promote(ctx, tx, now, job)
 	if err != nil {
 		return false, err

@@ -16,7 +16,7 @@ import (
 // deletion; what a call leaves, the sweep of the places does. ifMatch zero means
 // not given.
 func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
-	var effect admission.Effect
+	var effect admission.PostCommit
 	var deleted *entity.Job
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.deleted", func(ctx context.Context, tx repository.Tx) error {
 		job, err := tx.Jobs.LockFull(ctx, id)
@@ -128,7 +128,7 @@ func fireExtra(ctx context.Context, store repository.Store, places *admission.Pl
 	if err != nil {
 		return nil, err
 	}
-	engine.Notice(a.Effect)
+	engine.Notice(a.PostCommit)
 	ids := make([]string, len(a.Rows))
 	for i, row := range a.Rows {
 		ids[i] = row.ID

@@ -20,7 +20,7 @@ func (s *JobService) moveQueue(ctx context.Context, id string) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), followNow)
 	defer cancel()
 	for more := true; more; {
-		ok := s.step(bounded, id, func(ctx context.Context, tx repository.Tx) (e admission.Effect, err error) {
+		ok := s.step(bounded, id, func(ctx context.Context, tx repository.Tx) (e admission.PostCommit, err error) {
 			jobs, err := s.Places.Lock(ctx, tx, []string{id})
 			if err != nil || jobs[id] == nil {
 				more = false
@@ -44,9 +44,9 @@ func (s *JobService) rehome(ctx context.Context, next *entity.Job) error {
 		return err
 	}
 	for part := range slices.Chunk(ids, admission.RehomeLimit) {
-		var effect admission.Effect
+		var effect admission.PostCommit
 		err := s.Store.Write(ctx, repository.LaneAPI, "job.rehome", func(ctx context.Context, tx repository.Tx) error {
-			effect = admission.Effect{}
+			effect = admission.PostCommit{}
 			jobs, err := s.Places.Lock(ctx, tx, []string{next.ID}, next.Group)
 			if err != nil || jobs[next.ID] == nil {
 				return err
@@ -80,7 +80,7 @@ func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
 		group = job.Group
 	}
 	for part := range slices.Chunk(ids, admission.CloseLimit) {
-		ok := s.step(bounded, job.ID, func(ctx context.Context, tx repository.Tx) (e admission.Effect, err error) {
+		ok := s.step(bounded, job.ID, func(ctx context.Context, tx repository.Tx) (e admission.PostCommit, err error) {
 			_, e, err = s.Places.CloseDeleted(ctx, tx, s.Clock.Now(), job.ID, group, part)
 			return e, err
 		})
@@ -92,8 +92,8 @@ func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
 
 // step is one transaction of what is left to be done of a job's queue; false is
 // the end of it for now: the sweep goes on.
-func (s *JobService) step(ctx context.Context, id string, do func(ctx context.Context, tx repository.Tx) (admission.Effect, error)) bool {
-	var effect admission.Effect
+func (s *JobService) step(ctx context.Context, id string, do func(ctx context.Context, tx repository.Tx) (admission.PostCommit, error)) bool {
+	var effect admission.PostCommit
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.queue", func(ctx context.Context, tx repository.Tx) (err error) {
 		effect, err = do(ctx, tx)
 		return err

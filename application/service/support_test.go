@@ -27,7 +27,7 @@ type news struct {
 
 	mu      sync.Mutex
 	changed []*entity.Job
-	effects admission.Effect
+	effects admission.PostCommit
 }
 
 func (n *news) JobChanged(job *entity.Job) {
@@ -37,7 +37,7 @@ func (n *news) JobChanged(job *entity.Job) {
 	n.node.Planner.Hint(job)
 }
 
-func (n *news) Notice(e admission.Effect) {
+func (n *news) Notice(e admission.PostCommit) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.effects.Add(e)

@@ -332,4 +332,4 @@ func (n engineEvents) JobChanged(job *entity.Job) {
 }
 
 // Notice implements service.Engine.
-func (n engineEvents) Notice(effect admission.Effect) { n.e.Commits.AfterCommit(effect) }
+func (n engineEvents) Notice(effect admission.PostCommit) { n.e.Commits.AfterCommit(effect) }

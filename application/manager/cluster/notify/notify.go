@@ -97,7 +97,7 @@ func (h *Notifier) JobChanged(jobID string) {
 }
 
 // Notice tells what a transaction of this node did.
-func (h *Notifier) Notice(e admission.Effect) {
+func (h *Notifier) Notice(e admission.PostCommit) {
 	if !e.Shared && len(e.Nodes) == 0 && len(e.CommandNodes) == 0 && len(e.Rearmed) == 0 && len(e.Stopping) == 0 {
 		return
 	}

@@ -15,9 +15,9 @@ import (
 
 // Admission collects what new fires add to the store.
 type Admission struct {
-	Rows      []*entity.Execution
-	LiveFires []entity.LiveFire
-	Effect    Effect
+	Rows       []*entity.Execution
+	LiveFires  []entity.LiveFire
+	PostCommit PostCommit
 }
 
 // Admit decides what becomes of one new fire of a job and adds its rows to a.
@@ -40,7 +40,7 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 	rows := entity.NewExecutions(job, f, now)
 	if !job.Coordinated() {
 		for _, row := range rows {
-			p.MakeReady(job, row, 0, now, &a.Effect)
+			p.MakeReady(job, row, 0, now, &a.PostCommit)
 		}
 		a.Rows = append(a.Rows, rows...)
 		return nil
@@ -74,7 +74,7 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 			row.JobFence = job.FenceSeq
 		}
 		if active {
-			p.MakeReady(job, row, job.FenceSeq, now, &a.Effect)
+			p.MakeReady(job, row, job.FenceSeq, now, &a.PostCommit)
 		} else {
 			row.WaitForJob(job.FenceSeq)
 		}
@@ -93,5 +93,5 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 func (a *Admission) skip(f entity.Fire, job *entity.Job, now time.Time, reason entity.Reason) {
 	row := entity.NewSkipped(job, f, now, reason)
 	a.Rows = append(a.Rows, row)
-	a.Effect.Closed = append(a.Effect.Closed, row)
+	a.PostCommit.Closed = append(a.PostCommit.Closed, row)
 }

@@ -7,7 +7,7 @@ import "sync"
 // concurrent use.
 type Commits struct {
 	mu      sync.RWMutex
-	actions []func(Effect)
+	actions []func(PostCommit)
 }
 
 // NewCommits tells nobody yet.
@@ -15,14 +15,14 @@ func NewCommits() *Commits { return &Commits{} }
 
 // OnCommit calls act after each commit from then on. act must not wait for the
 // store.
-func (c *Commits) OnCommit(act func(Effect)) {
+func (c *Commits) OnCommit(act func(PostCommit)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.actions = append(c.actions, act)
 }
 
 // AfterCommit tells what a transaction did that was just committed.
-func (c *Commits) AfterCommit(e Effect) {
+func (c *Commits) AfterCommit(e PostCommit) {
 	c.mu.RLock()
 	actions := c.actions
 	c.mu.RUnlock()

@@ -19,8 +19,8 @@ import (
 // (deleted ones) only lose their places. Rows of plain jobs are ignored.
 func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, ended []*entity.Execution,
-) (Effect, error) {
-	var e Effect
+) (PostCommit, error) {
+	var e PostCommit
 	finals := map[fireID]int{}
 	for _, row := range ended {
 		finals[fireID{row.JobID, row.FireKey}]++
@@ -37,7 +37,7 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 
 // over gives on the places of fires of which nothing is live any more.
 func (p *Places) over(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, gone []entity.LiveFire, e *Effect,
+	jobs map[string]*entity.Job, gone []entity.LiveFire, e *PostCommit,
 ) error {
 	if err := leave(ctx, tx, jobs, gone); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (p *Places) over(ctx context.Context, tx repository.Tx, now time.Time,
 // which fewer are than it says. Neither should be: an end that was stored apart
 // from what follows from it, or by a node that did not know of a new limit,
 // leaves it so (engine rule 16). Under the job's lock nothing else changes it.
-func (p *Places) Recount(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire) (e Effect, err error) {
+func (p *Places) Recount(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire) (e PostCommit, err error) {
 	jobs, locked, err := p.TryLock(ctx, tx, []string{f.JobID})
 	if err == nil && len(locked) > 0 {
 		err = repository.ErrLocked
@@ -156,7 +156,7 @@ func among(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
 // rearm sets the next time of a FIXED_DELAY job after its scheduled fire has
 // ended, unless somebody edited its schedule meanwhile (engine rule 7).
 func (p *Places) rearm(ctx context.Context, tx repository.Tx, now time.Time,
-	job *entity.Job, f entity.LiveFire, e *Effect,
+	job *entity.Job, f entity.LiveFire, e *PostCommit,
 ) error {
 	if job.Schedule.Kind != schedule.FixedDelay || !f.Scheduled || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
 		return nil
@@ -175,7 +175,7 @@ func (p *Places) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 
 // Arm gives a locked FIXED_DELAY job its next time, counted from end. One whose
 // schedule does not compile any more is paused.
-func (p *Places) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *Effect) error {
+func (p *Places) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *PostCommit) error {
 	sched, err := p.schedules.Compile(job.Schedule)
 	if err != nil {
 		return p.pauseBroken(ctx, tx, job, end, err)
@@ -191,7 +191,7 @@ func (p *Places) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end
 
 // ArmIfIdle gives a locked FIXED_DELAY job that is enabled, has no next time
 // and no live fire its next time: nobody else will (engine rule 7).
-func (p *Places) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, e *Effect) error {
+func (p *Places) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, e *PostCommit) error {
 	if job.Schedule.Kind != schedule.FixedDelay || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
 		return nil
 	}

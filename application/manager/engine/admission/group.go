@@ -39,7 +39,7 @@ func limited(jobs []*entity.Job) []string {
 }
 
 // OpenFor is Open for the groups of the jobs that are bound by a limit.
-func (p *Places) OpenFor(ctx context.Context, tx repository.Tx, now time.Time, e *Effect, jobs ...*entity.Job) error {
+func (p *Places) OpenFor(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, jobs ...*entity.Job) error {
 	return p.Open(ctx, tx, now, e, limited(jobs)...)
 }
 
@@ -48,7 +48,7 @@ func (p *Places) OpenFor(ctx context.Context, tx repository.Tx, now time.Time, e
 // a group with a limit, ends one, or changes the limit calls it in the same
 // transaction. The caller holds the locks of the groups; those of the jobs are
 // not needed, because nothing else moves what waits for a group.
-func (p *Places) Open(ctx context.Context, tx repository.Tx, now time.Time, e *Effect, groups ...string) error {
+func (p *Places) Open(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, groups ...string) error {
 	slices.Sort(groups)
 	for _, group := range slices.Compact(groups) {
 		if err := p.open(ctx, tx, now, e, group); err != nil {
@@ -58,7 +58,7 @@ func (p *Places) Open(ctx context.Context, tx repository.Tx, now time.Time, e *E
 	return nil
 }
 
-func (p *Places) open(ctx context.Context, tx repository.Tx, now time.Time, e *Effect, group string) error {
+func (p *Places) open(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, group string) error {
 	limits, err := tx.Groups.Lock(ctx, []string{group})
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (p *Places) open(ctx context.Context, tx repository.Tx, now time.Time, e *E
 // letGo gives a place to the fire of each of the rows, and sends the fires'
 // rows, also those behind, to where they are claimed. It returns how many fires
 // these are.
-func (p *Places) letGo(ctx context.Context, tx repository.Tx, now time.Time, e *Effect,
+func (p *Places) letGo(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
 	group string, first []*entity.Execution,
 ) (int, error) {
 	var places []entity.GroupPlace
@@ -138,7 +138,7 @@ func (p *Places) definitions(ctx context.Context, tx repository.Tx, ids []string
 
 // send moves rows out of the queue of their group, at their priority and fair
 // time, to where they are claimed.
-func (p *Places) send(ctx context.Context, tx repository.Tx, now time.Time, e *Effect,
+func (p *Places) send(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
 	jobs map[string]*entity.Job, rows []*entity.Execution,
 ) error {
 	numbers, err := p.numbers(ctx, tx, jobs, rows)
@@ -159,7 +159,7 @@ func (p *Places) send(ctx context.Context, tx repository.Tx, now time.Time, e *E
 // jobs are the locked definitions, rows the locked rows.
 func (p *Places) Due(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, rows []*entity.Execution,
-) (e Effect, err error) {
+) (e PostCommit, err error) {
 	var due []*entity.Execution
 	var waiting []*entity.Job
 	for _, row := range rows {

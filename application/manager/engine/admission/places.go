@@ -109,8 +109,8 @@ func (p *Places) definitionsOf(ctx context.Context, tx repository.Tx, heads []re
 	return jobs, nil
 }
 
-// Effect is what must be told to others once the transaction has committed.
-type Effect struct {
+// PostCommit is what must be told to others once the transaction has committed.
+type PostCommit struct {
 	// Ready counts runs that this node may now claim, Away those that only others
 	// may. ReadyCommands of those that are ready need slots for commands.
 	Ready         int
@@ -133,7 +133,7 @@ type Effect struct {
 }
 
 // Add merges the effects of another change.
-func (e *Effect) Add(o Effect) {
+func (e *PostCommit) Add(o PostCommit) {
 	e.Ready += o.Ready
 	e.ReadyCommands += o.ReadyCommands
 	e.Away += o.Away
@@ -150,7 +150,7 @@ func (e *Effect) Add(o Effect) {
 	e.Closed = append(e.Closed, o.Closed...)
 }
 
-func (e *Effect) tell(kind entity.SlotKind, nodeID string) {
+func (e *PostCommit) tell(kind entity.SlotKind, nodeID string) {
 	nodes := &e.Nodes
 	if kind == entity.SlotCommand {
 		nodes = &e.CommandNodes
@@ -160,7 +160,7 @@ func (e *Effect) tell(kind entity.SlotKind, nodeID string) {
 	}
 }
 
-func (e *Effect) park(until time.Time) {
+func (e *PostCommit) park(until time.Time) {
 	if until.IsZero() {
 		return
 	}

@@ -43,9 +43,9 @@ func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
 }
 
 // end makes rows final as a completion does, and returns what that freed.
-func end(t *testing.T, n *enginetest.Node, jobID string, rows ...*entity.Execution) admission.Effect {
+func end(t *testing.T, n *enginetest.Node, jobID string, rows ...*entity.Execution) admission.PostCommit {
 	t.Helper()
-	var e admission.Effect
+	var e admission.PostCommit
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		jobs, err := n.Places.Lock(ctx, tx, []string{jobID})
 		if err != nil {
@@ -68,7 +68,7 @@ func TestAPlaceIsGivenOnWhenTheLastShardHasEnded(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("sharded", func(j *entity.Job) { j.ShardCount, j.MaxConcurrency = 3, 1 }))
 	first, second, third := admit(t, n, job.ID), admit(t, n, job.ID), admit(t, n, job.ID)
-	require.Equal(t, []int{3, 0, 0}, []int{first.Effect.Ready, second.Effect.Ready, third.Effect.Ready})
+	require.Equal(t, []int{3, 0, 0}, []int{first.PostCommit.Ready, second.PostCommit.Ready, third.PostCommit.Ready})
 	require.Zero(t, end(t, n, job.ID, first.Rows[0], first.Rows[2]).Ready)
 	require.Equal(t, 1, live(t, n, job.ID)[0].Remaining)
 	freed := end(t, n, job.ID, first.Rows[1])
@@ -98,13 +98,13 @@ func TestReplaceWaitsUntilTheFormerHasStopped(t *testing.T) {
 		return tx.Executions.Update(ctx, rows[0], entity.StatusWaiting, 0)
 	})
 	second := admit(t, n, job.ID)
-	require.Len(t, second.Effect.Stopping, 1)
-	require.Zero(t, second.Effect.Ready, "the former has not stopped yet")
+	require.Len(t, second.PostCommit.Stopping, 1)
+	require.Zero(t, second.PostCommit.Ready, "the former has not stopped yet")
 	asked := n.Row(t, runs.ID)
 	require.True(t, asked.CancelRequested)
 	require.Equal(t, entity.ReasonReplaced, asked.Reason)
 	third := admit(t, n, job.ID)
-	require.Empty(t, third.Effect.Stopping, "it was asked already")
+	require.Empty(t, third.PostCommit.Stopping, "it was asked already")
 	superseded := n.Row(t, second.Rows[0].ID)
 	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonReplaced}, []any{superseded.Status, superseded.Reason})
 	freed := end(t, n, job.ID, asked)

@@ -14,7 +14,7 @@ import (
 // fill lets the first queued fires of locked jobs start, as far as their limits
 // allow and one transaction should go. What it reads does not grow with the
 // queues. It returns how many fires these are.
-func (p *Places) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs []*entity.Job, e *Effect) (int, error) {
+func (p *Places) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs []*entity.Job, e *PostCommit) (int, error) {
 	byID := map[string]*entity.Job{}
 	var bounded []string
 	for _, job := range jobs {
@@ -53,7 +53,7 @@ func (p *Places) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs
 // start sends the runs of queued fires to where they are claimed, and returns
 // the fires.
 func (p *Places) start(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, asked []repository.Oldest, e *Effect,
+	jobs map[string]*entity.Job, asked []repository.Oldest, e *PostCommit,
 ) ([]entity.LiveFire, error) {
 	if len(asked) == 0 {
 		return nil, nil
@@ -75,7 +75,7 @@ func (p *Places) start(ctx context.Context, tx repository.Tx, now time.Time,
 
 // makeReady gives the rows their places in the claim index and stores them.
 func (p *Places) makeReady(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, numbers map[fireID]int64, rows []*entity.Execution, e *Effect,
+	jobs map[string]*entity.Job, numbers map[fireID]int64, rows []*entity.Execution, e *PostCommit,
 ) error {
 	for _, row := range rows {
 		p.MakeReady(jobs[row.JobID], row, numbers[fireID{row.JobID, row.FireKey}], now, e)
@@ -93,7 +93,7 @@ func (p *Places) makeReady(ctx context.Context, tx repository.Tx, now time.Time,
 // edit, gives all of them up: left behind, they would count when the next edit
 // makes it need them again. more says that a step is left, to be done in another
 // transaction.
-func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job) (e Effect, more bool, err error) {
+func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job) (e PostCommit, more bool, err error) {
 	step := p.bounded
 	if !job.Coordinated() || job.FireLimit() == 0 {
 		step = p.freed
@@ -108,7 +108,7 @@ func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, j
 }
 
 // bounded is a step of a job with a limit of its own.
-func (p *Places) bounded(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *Effect) (more bool, err error) {
+func (p *Places) bounded(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *PostCommit) (more bool, err error) {
 	if job.Overlap == entity.OverlapReplace {
 		n, err := tx.LiveFires.CountQueued(ctx, job.ID, stepLimit+1)
 		if err != nil {
@@ -124,7 +124,7 @@ func (p *Places) bounded(ctx context.Context, tx repository.Tx, now time.Time, j
 }
 
 // freed is a step of a job that admits every fire.
-func (p *Places) freed(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *Effect) (more bool, err error) {
+func (p *Places) freed(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *PostCommit) (more bool, err error) {
 	jobs := map[string]*entity.Job{job.ID: job}
 	fires, err := p.start(ctx, tx, now, jobs, []repository.Oldest{{JobID: job.ID, Limit: stepLimit}}, e)
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *Places) freed(ctx context.Context, tx repository.Tx, now time.Time, job
 // Reclaim mends runs that stand in the queue of a locked job although their fire
 // does not wait: they start where it holds a place, and it waits again where it
 // is not known at all.
-func (p *Places) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, key entity.ClaimKey, e *Effect) error {
+func (p *Places) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, key entity.ClaimKey, e *PostCommit) error {
 	rows, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{key})
 	if err != nil {
 		return fmt.Errorf("read queued runs of job %s: %w", job.ID, err)

@@ -54,7 +54,7 @@ func (p *Places) PrepareIDs(ctx context.Context, ids ...string) {
 // MakeReady gives a waiting row its place in the claim index: at once when it
 // is due, else at its moment. fire is the number of its fire within the job. Of
 // a job whose group has a limit it waits for a place there, see Open.
-func (p *Places) MakeReady(job *entity.Job, row *entity.Execution, fire int64, now time.Time, e *Effect) {
+func (p *Places) MakeReady(job *entity.Job, row *entity.Execution, fire int64, now time.Time, e *PostCommit) {
 	switch {
 	case row.DueTime.After(now):
 		row.WaitUntil(row.DueTime, job.Limited)
@@ -68,13 +68,13 @@ func (p *Places) MakeReady(job *entity.Job, row *entity.Execution, fire int64, n
 
 // enqueue puts a run into the queue of those who may take it. since is from
 // when on it might have started.
-func (p *Places) enqueue(job *entity.Job, row *entity.Execution, fire int64, since, now time.Time, e *Effect) {
+func (p *Places) enqueue(job *entity.Job, row *entity.Execution, fire int64, since, now time.Time, e *PostCommit) {
 	at := p.Route(job, row, fire)
 	row.WaitIn(at.Queue, p.fair.Fair(row.JobID, since, now))
 	p.took(job, at, now, e)
 }
 
-func (p *Places) took(job *entity.Job, at Placement, now time.Time, e *Effect) {
+func (p *Places) took(job *entity.Job, at Placement, now time.Time, e *PostCommit) {
 	if p.router != nil && job != nil {
 		p.router.Took(job, at, now)
 	}
@@ -119,7 +119,7 @@ type Wanted func(row *entity.Execution) (since time.Time, ok bool)
 // among the others, and one that would stay where it is is not written.
 func (p *Places) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, rows []*entity.Execution, wanted Wanted,
-) (moved int, e Effect, err error) {
+) (moved int, e PostCommit, err error) {
 	fires, err := p.numbers(ctx, tx, jobs, rows)
 	if err != nil {
 		return 0, e, err

@@ -23,8 +23,8 @@ func (p *Places) Record(ctx context.Context, tx repository.Tx, now time.Time, jo
 			return err
 		}
 	}
-	if err := p.OpenFor(ctx, tx, now, &a.Effect, job); err != nil {
+	if err := p.OpenFor(ctx, tx, now, &a.PostCommit, job); err != nil {
 		return err
 	}
-	return p.RecordEnds(ctx, tx, now, a.Effect.Closed)
+	return p.RecordEnds(ctx, tx, now, a.PostCommit.Closed)
 }

@@ -23,7 +23,7 @@ const RehomeLimit = 200
 // counts where it is; what has not waits for a place there. Of more than limit
 // runs it moves none, and returns ErrManyRuns. The caller holds the locks of both
 // groups, stores the job, whose FenceSeq may grow, and opens both.
-func (p *Places) Rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *Effect) error {
+func (p *Places) Rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *PostCommit) error {
 	rows, more, err := tx.Executions.LiveOf(ctx, job.ID, limit, astray(job))
 	switch {
 	case err != nil:
@@ -41,7 +41,7 @@ func (p *Places) Rehome(ctx context.Context, tx repository.Tx, now time.Time, jo
 // later: those of the runs that have not begun go to where they will wait, and
 // the job's FenceSeq is stored. Until the change they wait there, whoever opens
 // the group. A fire of several runs is bound by Rehome alone, which sees all of it.
-func (p *Places) RehomeSome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, ids []string, e *Effect) error {
+func (p *Places) RehomeSome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, ids []string, e *PostCommit) error {
 	rows, err := tx.Executions.Lock(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("lock %d waiting runs of job %s: %w", len(ids), job.ID, err)
@@ -73,7 +73,7 @@ func astray(job *entity.Job) func(*entity.Execution) bool {
 	}
 }
 
-func (p *Places) rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *Effect) error {
+func (p *Places) rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *PostCommit) error {
 	switch {
 	case len(rows) == 0:
 		return nil
@@ -137,7 +137,7 @@ func (p *Places) bind(ctx context.Context, tx repository.Tx, now time.Time, job 
 }
 
 // unbind lets go what waits for a group.
-func (p *Places) unbind(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *Effect) error {
+func (p *Places) unbind(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *PostCommit) error {
 	var waiting, delayed []*entity.Execution
 	for _, row := range rows {
 		switch until, _ := row.Claim.ParkedUntil(); {

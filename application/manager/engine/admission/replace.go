@@ -24,7 +24,7 @@ func supersede(ctx context.Context, tx repository.Tx, now time.Time, job *entity
 			return err
 		}
 	}
-	ended, err := endQueued(ctx, tx, now, job, stepLimit, &a.Effect)
+	ended, err := endQueued(ctx, tx, now, job, stepLimit, &a.PostCommit)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func supersede(ctx context.Context, tx repository.Tx, now time.Time, job *entity
 
 // endQueued ends the first queued fires of a job because of a newer one, and
 // returns how many.
-func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *Effect) (int, error) {
+func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *PostCommit) (int, error) {
 	fires, err := tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Limit: limit}})
 	if err != nil || len(fires) == 0 {
 		return 0, err
@@ -94,7 +94,7 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 	}
 	var ended, shrunk []entity.LiveFire
 	for _, f := range fires {
-		closed, err := stopRows(ctx, tx, now, f, &a.Effect)
+		closed, err := stopRows(ctx, tx, now, f, &a.PostCommit)
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 
 // stopRows ends the waiting and the detached rows of an active fire because of a
 // newer one, asks those that run on a node to stop, and returns how many it ended.
-func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire, e *Effect) (closed int, err error) {
+func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire, e *PostCommit) (closed int, err error) {
 	rows, err := tx.LiveFires.RowsOf(ctx, f)
 	if err != nil {
 		return 0, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
@@ -193,7 +193,7 @@ func (a *Admission) unbear(live *Live, b birth, now time.Time) error {
 	} else {
 		live.queued--
 	}
-	a.Effect.Closed = append(a.Effect.Closed, b.rows...)
+	a.PostCommit.Closed = append(a.PostCommit.Closed, b.rows...)
 	return nil
 }
 

@@ -149,7 +149,7 @@ func (m *Manager) step(ctx context.Context, jobID, id string) (more bool, err er
 		return err
 	})
 	if err == nil && p != nil {
-		m.Commits.AfterCommit(p.admitted.Effect)
+		m.Commits.AfterCommit(p.admitted.PostCommit)
 	}
 	return more, err
 }

@@ -14,13 +14,13 @@ import (
 // told notes what the other nodes would hear.
 type told struct {
 	mu  sync.Mutex
-	sum admission.Effect
+	sum admission.PostCommit
 }
 
-func (o *told) Notice(e admission.Effect) {
+func (o *told) Notice(e admission.PostCommit) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.sum.Add(admission.Effect{
+	o.sum.Add(admission.PostCommit{
 		Ready: e.Ready, ReadyCommands: e.ReadyCommands, Away: e.Away, Shared: e.Shared, Nodes: e.Nodes, CommandNodes: e.CommandNodes,
 	})
 }
@@ -29,24 +29,24 @@ func (o *told) Notice(e admission.Effect) {
 func TestAHintNamesTheNodesThatGotWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(j *entity.Job)
-		want   admission.Effect
+		want   admission.PostCommit
 	}{
-		"any":             {by(entity.RouteAny), admission.Effect{Ready: 1, Shared: true}},
-		"own queue":       {by(entity.RouteFirst), admission.Effect{Ready: 1}},
-		"another's queue": {by(entity.RouteLast), admission.Effect{Away: 1, Nodes: []string{"node-3"}}},
-		"labels":          {labelled("gpu", "yes"), admission.Effect{Away: 1, Nodes: []string{"node-2"}}},
-		"a handler":       {func(j *entity.Job) { j.Class = "settle" }, admission.Effect{Ready: 1, Nodes: []string{"node-3"}}},
-		"commands":        {commands, admission.Effect{Ready: 1, ReadyCommands: 1, CommandNodes: []string{"node-2"}}},
+		"any":             {by(entity.RouteAny), admission.PostCommit{Ready: 1, Shared: true}},
+		"own queue":       {by(entity.RouteFirst), admission.PostCommit{Ready: 1}},
+		"another's queue": {by(entity.RouteLast), admission.PostCommit{Away: 1, Nodes: []string{"node-3"}}},
+		"labels":          {labelled("gpu", "yes"), admission.PostCommit{Away: 1, Nodes: []string{"node-2"}}},
+		"a handler":       {func(j *entity.Job) { j.Class = "settle" }, admission.PostCommit{Ready: 1, Nodes: []string{"node-3"}}},
+		"commands":        {commands, admission.PostCommit{Ready: 1, ReadyCommands: 1, CommandNodes: []string{"node-2"}}},
 		"commands of another": {func(j *entity.Job) {
 			commands(j)
 			by(entity.RouteLast)(j)
-		}, admission.Effect{Away: 1, CommandNodes: []string{"node-2"}}},
-		"nobody":           {labelled("gpu", "no"), admission.Effect{}},
-		"broadcast shards": {func(j *entity.Job) { j.Broadcast = true }, admission.Effect{Ready: 1, Away: 2, Nodes: []string{"node-2", "node-3"}}},
+		}, admission.PostCommit{Away: 1, CommandNodes: []string{"node-2"}}},
+		"nobody":           {labelled("gpu", "no"), admission.PostCommit{}},
+		"broadcast shards": {func(j *entity.Job) { j.Broadcast = true }, admission.PostCommit{Ready: 1, Away: 2, Nodes: []string{"node-2", "node-3"}}},
 		"shards, by turns": {func(j *entity.Job) {
 			by(entity.RouteRoundRobin)(j)
 			j.ShardCount = 6
-		}, admission.Effect{Ready: 2, Away: 4, Nodes: []string{"node-2", "node-3"}}},
+		}, admission.PostCommit{Ready: 2, Away: 4, Nodes: []string{"node-2", "node-3"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl := newCluster(t, enginetest.Options{CommandSlots: 1, Handlers: []string{"settle"}},
@@ -72,5 +72,5 @@ func TestAHintFollowsWhatIsMoved(t *testing.T) {
 	cl.nodes[2].Die(t)
 	enginetest.Beat(t, cl.nodes[:2]...)
 	require.Equal(t, 1, cl.nodes[0].Sweep(t))
-	require.Equal(t, admission.Effect{Away: 1, Nodes: []string{"node-2"}}, heard.sum)
+	require.Equal(t, admission.PostCommit{Away: 1, Nodes: []string{"node-2"}}, heard.sum)
 }

@@ -51,7 +51,7 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execut
 		return 0, nil
 	}
 	slices.Sort(ids)
-	var effect admission.Effect
+	var effect admission.PostCommit
 	err = s.Store.Write(ctx, repository.LaneComplete, "reroute", func(ctx context.Context, tx repository.Tx) error {
 		held, err := tx.Executions.TryLock(ctx, ids)
 		if err != nil {

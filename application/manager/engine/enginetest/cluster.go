@@ -112,7 +112,7 @@ func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 		}
 		return n.Places.Record(ctx, tx, n.Time.Now(), jobs[jobID], &a)
 	})
-	n.Commits.AfterCommit(a.Effect)
+	n.Commits.AfterCommit(a.PostCommit)
 	return a.Rows
 }
 

@@ -58,7 +58,7 @@ func TestWhatStandsAgainstADirectStart(t *testing.T) {
 			options: enginetest.Options{Slots: 1},
 			prepare: func(n *enginetest.Node) { n.Runner.Reserve(entity.Slots{1}) },
 		},
-		"runs that wait": {prepare: func(n *enginetest.Node) { n.Commits.AfterCommit(admission.Effect{Ready: 1}) }},
+		"runs that wait": {prepare: func(n *enginetest.Node) { n.Commits.AfterCommit(admission.PostCommit{Ready: 1}) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, c.options)

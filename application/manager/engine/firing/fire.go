@@ -37,7 +37,7 @@ type result struct {
 	// locked are those whose job's row somebody else has locked.
 	locked []*item
 	rows   []*entity.Execution
-	effect admission.Effect
+	effect admission.PostCommit
 }
 
 // fire decides and records what is due of the hinted jobs, as much as one batch

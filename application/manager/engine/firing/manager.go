@@ -166,7 +166,7 @@ func New(deps Deps, cfg Config) *JobManager {
 		Deps: deps, cfg: cfg,
 		dueSet: newDueSet(deps.StoreClock.Now(), cfg.Horizon, cfg.MaxHeld),
 	}
-	deps.Commits.OnCommit(func(e admission.Effect) {
+	deps.Commits.OnCommit(func(e admission.PostCommit) {
 		for _, job := range e.Rearmed {
 			m.Hint(job)
 		}

@@ -136,7 +136,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 		moves = append(moves, repository.AdvanceOf(&it.job, it.last))
 	}
 	res.rows = append(res.rows, a.Rows...)
-	res.effect.Add(a.Effect)
+	res.effect.Add(a.PostCommit)
 	if len(a.LiveFires) == 0 {
 		return moves, nil
 	}

@@ -30,7 +30,7 @@ type Settler struct {
 // a paused span becomes one range row. The job's cursor is moved in memory; the
 // caller stores it. Jobs that are not planned are left alone. When more is due than
 // one transaction takes, more is true and the cursor stands before it.
-func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, at, now time.Time) (effect admission.Effect, more bool, err error) {
+func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, at, now time.Time) (effect admission.PostCommit, more bool, err error) {
 	if job.NextFireTime.IsZero() {
 		return effect, false, nil
 	}
@@ -56,9 +56,9 @@ func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, 
 // not due yet, because of the jitter, run at their due times. What is more than
 // Settle takes, and a span whose schedule cannot be read any more, becomes one
 // range row with the reason.
-func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job, reason entity.Reason, now time.Time) (admission.Effect, error) {
+func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job, reason entity.Reason, now time.Time) (admission.PostCommit, error) {
 	if job.NextFireTime.IsZero() || job.NextFireTime.After(now) {
-		return admission.Effect{}, nil
+		return admission.PostCommit{}, nil
 	}
 	res := &result{}
 	sched, err := s.Schedules.Compile(job.Schedule)
@@ -143,7 +143,7 @@ func (s Settler) admit(ctx context.Context, tx repository.Tx, job *entity.Job, p
 		}
 	}
 	res.rows = append(res.rows, a.Rows...)
-	res.effect.Add(a.Effect)
+	res.effect.Add(a.PostCommit)
 	if len(a.LiveFires) == 0 {
 		return nil
 	}

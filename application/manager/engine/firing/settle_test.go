@@ -17,7 +17,7 @@ import (
 
 // settle does what an edit does first: it decides what is due under the stored
 // definition, and stores where the cursor went.
-func settle(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admission.Effect) {
+func settle(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admission.PostCommit) {
 	t.Helper()
 	job, effect, more := settleMore(t, n, id)
 	require.False(t, more)
@@ -25,7 +25,7 @@ func settle(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admission
 }
 
 // settleMore is settle that may leave something.
-func settleMore(t *testing.T, n *enginetest.Node, id string) (job *entity.Job, effect admission.Effect, more bool) {
+func settleMore(t *testing.T, n *enginetest.Node, id string) (job *entity.Job, effect admission.PostCommit, more bool) {
 	t.Helper()
 	settler := firing.Settler{Places: n.Places, Schedules: n.Schedules}
 	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {

@@ -33,7 +33,7 @@ type Ending func(row *entity.Execution, now time.Time) error
 // edit may have given a plain job's run a place in between.
 func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, rows []*entity.Execution,
 	end Ending, wanted func(*entity.Execution, time.Time) bool,
-) (closed []*entity.Execution, effect admission.Effect, err error) {
+) (closed []*entity.Execution, effect admission.PostCommit, err error) {
 	closing := closing{Closer: c, end: end, wanted: wanted, locks: map[string]bool{}, waits: lane == repository.LaneAPI}
 	var jobIDs []string
 	for _, row := range rows {
@@ -73,7 +73,7 @@ type closing struct {
 	locks map[string]bool
 }
 
-func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.Execution, effect admission.Effect, err error) {
+func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.Execution, effect admission.PostCommit, err error) {
 	jobs, held, err := c.lock(ctx, tx)
 	if err != nil {
 		return nil, effect, err

@@ -20,7 +20,7 @@ func (r *Repairer) makeWait(ctx context.Context, rows []*entity.Execution, now t
 		ids[i], jobIDs[i] = row.ID, row.JobID
 	}
 	slices.Sort(ids)
-	var effect admission.Effect
+	var effect admission.PostCommit
 	err := r.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
 		jobs, locked, err := r.Places.TryLock(ctx, tx, jobIDs)
 		if err != nil {
@@ -70,7 +70,7 @@ func (r *Repairer) sweepGroupPlaces(ctx context.Context) (int, error) {
 	found := 0
 	var errs []error
 	for _, place := range places {
-		helped, err := r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
+		helped, err := r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
 			return r.empty(ctx, tx, place, effect)
 		})
 		if helped {
@@ -118,7 +118,7 @@ func (r *Repairer) openGroup(ctx context.Context, group string) (helped bool, er
 	if err != nil || first == "" {
 		return false, err
 	}
-	return r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
+	return r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
 		if _, err := r.Places.Lock(ctx, tx, nil, group); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (r *Repairer) openGroup(ctx context.Context, group string) (helped bool, er
 }
 
 // empty gives up the place of a fire that is over, unless it is not.
-func (r *Repairer) empty(ctx context.Context, tx repository.Tx, place entity.GroupPlace, effect *admission.Effect) error {
+func (r *Repairer) empty(ctx context.Context, tx repository.Tx, place entity.GroupPlace, effect *admission.PostCommit) error {
 	jobs, err := r.Places.Lock(ctx, tx, []string{place.JobID}, place.Group)
 	if err != nil {
 		return err

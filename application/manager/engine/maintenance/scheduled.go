@@ -82,7 +82,7 @@ func (r *Repairer) makeReady(ctx context.Context, rows []*entity.Execution, now 
 		return err
 	}
 	r.Places.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
-	var effect admission.Effect
+	var effect admission.PostCommit
 	err = r.Store.Write(ctx, repository.LaneComplete, "unpark", func(ctx context.Context, tx repository.Tx) error {
 		held, err := tx.Executions.TryLock(ctx, ids)
 		if err != nil {

@@ -170,7 +170,7 @@ func (r *Repairer) mayMove(ctx context.Context, job *entity.Job, c repository.Fi
 func (r *Repairer) repair(ctx context.Context, id string, stray entity.ClaimKey) (helped bool, err error) {
 	for range maxSteps {
 		more := false
-		again, err := r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error {
+		again, err := r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
 			more = false
 			jobs, locked, err := r.Places.TryLock(ctx, tx, []string{id})
 			if err == nil && len(locked) > 0 {
@@ -203,10 +203,10 @@ func (r *Repairer) repair(ctx context.Context, id string, stray entity.ClaimKey)
 }
 
 // mend runs one repair in a transaction and tells what it let go.
-func (r *Repairer) mend(ctx context.Context, repair func(ctx context.Context, tx repository.Tx, effect *admission.Effect) error) (helped bool, err error) {
-	var effect admission.Effect
+func (r *Repairer) mend(ctx context.Context, repair func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error) (helped bool, err error) {
+	var effect admission.PostCommit
 	err = r.Store.Write(ctx, repository.LaneComplete, "repair", func(ctx context.Context, tx repository.Tx) error {
-		effect = admission.Effect{}
+		effect = admission.PostCommit{}
 		return repair(ctx, tx, &effect)
 	})
 	if err != nil {
@@ -238,7 +238,7 @@ func (r *Repairer) closeDeleted(ctx context.Context, jobID string, rows []*entit
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) (err error) {
+	_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
 		closed, *effect, err = r.Places.CloseDeleted(ctx, tx, r.StoreClock.Now(), jobID, "", ids)
 		return err
 	})
@@ -304,7 +304,7 @@ func (r *Repairer) sweepFires(ctx context.Context) (int, error) {
 	for _, f := range fires {
 		rows, err := r.Plans.RowsOf(ctx, f)
 		if err == nil && rows < f.Remaining {
-			_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.Effect) (err error) {
+			_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
 				*effect, err = r.Places.Recount(ctx, tx, r.StoreClock.Now(), f)
 				return err
 			})

@@ -166,9 +166,9 @@ func TestDirectStartsYieldWhileRunsWait(t *testing.T) {
 // So they do from the moment the node hears of a waiting run (engine rule 14).
 func TestNewsOfAWaitingRunHoldDirectStartsBack(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
-	n.Commits.AfterCommit(admission.Effect{})
+	n.Commits.AfterCommit(admission.PostCommit{})
 	require.Equal(t, entity.Slots{1}, n.Runner.Reserve(entity.Slots{1}))
-	n.Commits.AfterCommit(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
 	require.Zero(t, n.Runner.Reserve(entity.Slots{1}))
 	n.Runner.Release(entity.Slots{1})
 }

@@ -54,7 +54,7 @@ func TestWaitingCommandsHoldUpNothingElse(t *testing.T) {
 		commands = append(commands, waitingRun(t, n, flood.ID))
 	}
 	n.Start(t)
-	n.Commits.AfterCommit(admission.Effect{Ready: 512, ReadyCommands: 512})
+	n.Commits.AfterCommit(admission.PostCommit{Ready: 512, ReadyCommands: 512})
 	n.Script.Await(t, 4)
 	for range 3 {
 		n.AwaitStatus(t, startRun(t, n, plain.ID).ID, entity.StatusSuccess)

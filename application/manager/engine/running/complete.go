@@ -281,7 +281,7 @@ type completion struct {
 	now     time.Time
 	refused []*attemptResult
 	done    []decided
-	effect  admission.Effect
+	effect  admission.PostCommit
 	logs    []offeredLogs
 }
 

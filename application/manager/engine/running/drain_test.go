@@ -151,7 +151,7 @@ func TestAClaimThatMeetsADrainIsGivenBack(t *testing.T) {
 			begin()
 		}
 	})
-	n.Commits.AfterCommit(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
 	awaitRetry(t, n, row.ID, 1)
 	awaitIdle(t, n)
 	require.Equal(t, entity.ReasonShutdown, attemptsOf(t, n, row.ID)[0].Reason)

@@ -287,7 +287,7 @@ func (t *TaskManager) Reserve(wanted entity.Slots) entity.Slots { return t.slots
 func (t *TaskManager) Release(given entity.Slots) { t.slots.release(given) }
 
 // afterCommit acts on what a transaction made ready, scheduled or asked to stop.
-func (t *TaskManager) afterCommit(e admission.Effect) {
+func (t *TaskManager) afterCommit(e admission.PostCommit) {
 	for _, row := range e.Stopping {
 		t.stop(row.ID, entity.ErrStopCancel, row.Reason)
 	}

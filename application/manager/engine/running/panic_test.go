@@ -48,7 +48,7 @@ func TestAClaimThatPanicsIsTriedAgain(t *testing.T) {
 			panic("a claim that panics")
 		}
 	})
-	n.Commits.AfterCommit(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
 	eventually(t, n, "the run ends", func() bool { return n.Row(t, row.ID).Status == entity.StatusSuccess })
 	require.Greater(t, panics.Load(), int32(2))
 	awaitIdle(t, n)

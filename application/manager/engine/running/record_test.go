@@ -70,7 +70,7 @@ func TestAReportThatWasHeldTooLongIsEvidence(t *testing.T) {
 		}
 	})
 	n.Faults.Next("complete", enginetest.Refused)
-	n.Commits.AfterCommit(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
 	n.Script.Await(t, 1)
 	eventually(t, n, "the report is judged", func() bool {
 		return n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }) == 1
@@ -227,7 +227,7 @@ func TestSerialFiresFollowOneAnotherWithGrowingFences(t *testing.T) {
 		}
 		return entity.Succeeded("done")
 	})
-	n.Commits.AfterCommit(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
 	fence := int64(0)
 	for i, run := range n.Script.Await(t, 3) {
 		require.Equal(t, rows[i].ID, run.Execution.ID)

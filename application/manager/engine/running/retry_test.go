@@ -240,7 +240,7 @@ func TestARunInBackOffKeepsItsPlace(t *testing.T) {
 	first := startRun(t, n, job.ID)
 	next := waitingRun(t, n, job.ID)
 	awaitRetry(t, n, first.ID, 1)
-	n.Commits.AfterCommit(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
 	require.True(t, n.Row(t, next.ID).Claim.Queued())
 	tryAgain(t, n, first.ID, 1)
 	n.AwaitStatus(t, next.ID, entity.StatusSuccess)

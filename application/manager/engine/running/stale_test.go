@@ -43,7 +43,7 @@ func (e *ends) all() []string {
 func cancelRun(t *testing.T, n *enginetest.Node, id string) {
 	t.Helper()
 	changeRow(t, n, id, func(row *entity.Execution) { row.CancelRequested = true })
-	n.Commits.AfterCommit(admission.Effect{Stopping: []*entity.Execution{n.Row(t, id)}})
+	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{n.Row(t, id)}})
 }
 
 // Reason and message belong to their own attempt (engine rule 19): the next one

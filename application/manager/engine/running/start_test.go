@@ -52,10 +52,10 @@ func TestACancelStopsTheRunItNames(t *testing.T) {
 	stop.Reason = entity.ReasonReplaced
 	unknown := stop
 	unknown.ID = "00000000-0000-0000-0000-000000000000"
-	n.Commits.AfterCommit(admission.Effect{Stopping: []*entity.Execution{&unknown, &stop}})
+	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{&unknown, &stop}})
 	later := stop
 	later.Reason = entity.ReasonDeleted
-	n.Commits.AfterCommit(admission.Effect{Stopping: []*entity.Execution{&later}})
+	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{&later}})
 	ended := n.AwaitStatus(t, row.ID, entity.StatusCancelled)
 	require.Equal(t, entity.ReasonReplaced, ended.Reason, "the first one decides")
 	require.Equal(t, entity.StatusRunning, n.Row(t, other.ID).Status)
@@ -74,7 +74,7 @@ func TestASuccessDespiteACancelCounts(t *testing.T) {
 	})
 	row := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
-	n.Commits.AfterCommit(admission.Effect{Stopping: []*entity.Execution{row}})
+	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{row}})
 	require.Empty(t, n.AwaitStatus(t, row.ID, entity.StatusSuccess).Reason)
 }
 
@@ -130,7 +130,7 @@ func TestLatenessOfARetryCountsFromTheEndOfItsWait(t *testing.T) {
 	row := waitingRun(t, n, job.ID)
 	n.Clock.Advance(3 * time.Second)
 	n.Start(t)
-	n.Commits.AfterCommit(admission.Effect{Ready: 1})
+	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
 	tryAgain(t, n, row.ID, 1)
 	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
 	require.Equal(t, []time.Duration{3 * time.Second, 0}, seen.all())

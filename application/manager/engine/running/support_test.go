@@ -33,7 +33,7 @@ func startedNode(t *testing.T, o enginetest.Options) *enginetest.Node {
 
 // trigger records a fire by hand as the service does, without telling the
 // node's loops, and returns what they must be told.
-func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Execution, admission.Effect) {
+func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Execution, admission.PostCommit) {
 	t.Helper()
 	var a admission.Admission
 	now := n.Time.Now()
@@ -62,7 +62,7 @@ func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Executio
 		}
 		return tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})})
 	})
-	return a.Rows, a.Effect
+	return a.Rows, a.PostCommit
 }
 
 // waitingRun adds a run that nobody has been told of yet.
