@@ -16,8 +16,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
-// bound is the time-out of a request, one second, with room for a busy machine.
-const bound = 15 * time.Second
+// bound is the time-out of a request, one second, with room for a busy machine; it
+// is less than the five seconds that a call has by default.
+const bound = 4 * time.Second
 
 // calls is one of every kind that needs the store; JOB is the id of a job.
 var calls = []string{
