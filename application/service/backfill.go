@@ -67,8 +67,8 @@ type BackfillPlan struct {
 	schedule schedule.Spec
 }
 
-// Admitter starts what a backfill may start.
-type Admitter interface {
+// BackfillStarter starts what a backfill may start.
+type BackfillStarter interface {
 	Admit(ctx context.Context, b entity.Backfill) error
 }
 
@@ -77,9 +77,9 @@ type BackfillDeps struct {
 	Store     repository.Store
 	Backfills repository.Backfills
 	Jobs      repository.JobReader
-	Places    *admission.Places
+	Admitter  *admission.Admitter
 	Schedules admission.Compiler
-	Admitter  Admitter
+	Starter   BackfillStarter
 	Clock     StoreClock
 	Logger    *slog.Logger
 }
@@ -168,7 +168,7 @@ func (s *BackfillService) Start(ctx context.Context, jobID string, r Backfill) (
 	if err != nil {
 		return entity.Backfill{}, err
 	}
-	if err := s.Admitter.Admit(ctx, b); err != nil {
+	if err := s.Starter.Admit(ctx, b); err != nil {
 		s.Logger.Warn("a backfill could not begin at once; it is tried again", "backfill", b.ID, "error", err)
 		return b, nil
 	}
@@ -180,7 +180,7 @@ func (s *BackfillService) Start(ctx context.Context, jobID string, r Backfill) (
 
 // lock locks a job that must exist.
 func (s *BackfillService) lock(ctx context.Context, tx repository.Tx, jobID string) error {
-	jobs, err := s.Places.Lock(ctx, tx, []string{jobID})
+	jobs, err := s.Admitter.Lock(ctx, tx, []string{jobID})
 	if err == nil && jobs[jobID] == nil {
 		return apperror.NotFound("job", jobID)
 	}

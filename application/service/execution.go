@@ -20,7 +20,7 @@ type ExecutionDeps struct {
 	Executions repository.ExecutionReader
 	Records    repository.RecordReader
 	Jobs       repository.JobReader
-	Places     *admission.Places
+	Admitter   *admission.Admitter
 	Schedules  admission.Compiler
 	Closer     *maintenance.Closer
 	Detached   Canceller
@@ -239,7 +239,7 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 	fire.By = by
 	fire.RetryOf, fire.RootID = row.ID, row.IdempotencyKey()
 	fire.OnlyShard, fire.ShardTotal, fire.OnlyNode = row.ShardIndex, max(row.ShardTotal, 1), row.NodeID
-	ids, err := fireExtra(ctx, s.Store, s.Places, s.Engine, s.Clock, row.JobID, fire, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+	ids, err := fireExtra(ctx, s.Store, s.Admitter, s.Engine, s.Clock, row.JobID, fire, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
 		// Retention passes over what is locked, and then sees what was made of it.
 		kept, err := tx.Executions.Lock(ctx, []string{row.ID})
 		if err != nil {

@@ -24,7 +24,7 @@ func (d *desk) wait(jobID string, n int) {
 		part := min(n, 500)
 		n -= part
 		d.Write(d.t, func(ctx context.Context, tx repository.Tx) error {
-			jobs, err := d.Places.Lock(ctx, tx, []string{jobID})
+			jobs, err := d.Admitter.Lock(ctx, tx, []string{jobID})
 			if err != nil {
 				return err
 			}
@@ -38,11 +38,11 @@ func (d *desk) wait(jobID string, n int) {
 				// Real fires are not of one moment: their ids follow one another.
 				made := now.Add(time.Duration(i) * time.Microsecond)
 				fire := entity.ExtraFire(entity.TriggerManual, now, now, made, "")
-				if err := d.Places.Admit(ctx, tx, now, jobs[jobID], live[jobID], fire, &a); err != nil {
+				if err := d.Admitter.Admit(ctx, tx, now, jobs[jobID], live[jobID], fire, &a); err != nil {
 					return err
 				}
 			}
-			return d.Places.Record(ctx, tx, now, jobs[jobID], &a)
+			return d.Admitter.Record(ctx, tx, now, jobs[jobID], &a)
 		})
 	}
 }

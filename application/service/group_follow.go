@@ -126,7 +126,7 @@ func (s *JobService) insertEnded(ctx context.Context, tx repository.Tx, rows []*
 	if err := tx.Executions.Insert(ctx, rows); err != nil {
 		return fmt.Errorf("insert %d ranges: %w", len(rows), err)
 	}
-	return s.Places.RecordEnds(ctx, tx, now, rows)
+	return s.Admitter.RecordEnds(ctx, tx, now, rows)
 }
 
 // follow returns the definition as the group that it is put into wants it: bound
@@ -159,7 +159,7 @@ func (s *JobService) OpenGroup(ctx context.Context, name string) error {
 		var effect admission.PostCommit
 		err := s.Store.Write(ctx, repository.LaneAPI, "group.open", func(ctx context.Context, tx repository.Tx) error {
 			effect = admission.PostCommit{}
-			return s.Places.Open(ctx, tx, s.Clock.Now(), &effect, name)
+			return s.Admitter.FillGroupSlots(ctx, tx, s.Clock.Now(), &effect, name)
 		})
 		if err != nil || effect.Ready+effect.Away == 0 {
 			return err

@@ -43,7 +43,7 @@ type JobDeps struct {
 	Jobs      repository.JobReader
 	Claims    repository.ClaimReader
 	Plans     repository.JobPlanReader
-	Places    *admission.Places
+	Admitter  *admission.Admitter
 	Schedules admission.Compiler
 	Checker   DefinitionChecker
 	Engine    Engine
@@ -66,7 +66,7 @@ type JobService struct {
 
 // NewJobService wires the parts.
 func NewJobService(d JobDeps) *JobService {
-	return &JobService{JobDeps: d, settler: firing.Settler{Places: d.Places, Schedules: d.Schedules}}
+	return &JobService{JobDeps: d, settler: firing.Settler{Admitter: d.Admitter, Schedules: d.Schedules}}
 }
 
 // findings fills the defaults in and lists everything that is wrong.

@@ -86,7 +86,7 @@ func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
 		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, job.LastFireTime)}); err != nil {
 			return err
 		}
-		return s.Places.OpenFor(ctx, tx, now, &effect, job)
+		return s.Admitter.FillGroupSlotsOf(ctx, tx, now, &effect, job)
 	})
 	if err != nil {
 		return fmt.Errorf("record what is due before the edit: %w", err)
@@ -164,14 +164,14 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 		next.Version, next.UpdateTime = old.Version+1, now
 		if next.Group != old.Group || next.Limited != old.Limited {
 			changed = next
-			if err := s.Places.Rehome(ctx, tx, now, next, limit, &effect); err != nil {
+			if err := s.Admitter.MoveToGroup(ctx, tx, now, next, limit, &effect); err != nil {
 				return err
 			}
 		}
 		if err := tx.Jobs.Update(ctx, next, false); err != nil {
 			return err
 		}
-		if err := s.Places.OpenFor(ctx, tx, now, &effect, old); err != nil {
+		if err := s.Admitter.FillGroupSlotsOf(ctx, tx, now, &effect, old); err != nil {
 			return err
 		}
 		if queued, err = s.openPlaces(ctx, tx, next, now, &effect); err != nil {
@@ -194,10 +194,10 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 // openPlaces lets queued fires start where the edit made room, and re-arms an
 // idle FIXED_DELAY job. more says that the queue is not done with.
 func (s *JobService) openPlaces(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *admission.PostCommit) (more bool, err error) {
-	promoted, more, err := s.Places.Promote(ctx, tx, now, job)
+	promoted, more, err := s.Admitter.Promote(ctx, tx, now, job)
 	if err != nil {
 		return false, err
 	}
 	effect.Add(promoted)
-	return more, s.Places.ArmIfIdle(ctx, tx, job, now, effect)
+	return more, s.Admitter.ArmIfIdle(ctx, tx, job, now, effect)
 }

@@ -43,7 +43,7 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 			return err
 		}
 		effect.Add(left)
-		if err := s.Places.OpenFor(ctx, tx, now, &effect, job); err != nil {
+		if err := s.Admitter.FillGroupSlotsOf(ctx, tx, now, &effect, job); err != nil {
 			return err
 		}
 		job.Version++
@@ -86,19 +86,19 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 	}
 	fire := entity.ExtraFire(t.Source, scheduled, now.Add(time.Duration(t.DelaySec)*time.Second), now, t.Params)
 	fire.By = t.By
-	return fireExtra(ctx, s.Store, s.Places, s.Engine, s.Clock, id, fire, nil)
+	return fireExtra(ctx, s.Store, s.Admitter, s.Engine, s.Clock, id, fire, nil)
 }
 
 // fireExtra records a fire outside the schedule. also runs in the same
 // transaction, with the new rows.
-func fireExtra(ctx context.Context, store repository.Store, places *admission.Places, engine Engine, clock StoreClock,
+func fireExtra(ctx context.Context, store repository.Store, admitter *admission.Admitter, engine Engine, clock StoreClock,
 	jobID string, fire entity.Fire, also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
 ) ([]string, error) {
 	var a admission.Admission
-	places.PrepareIDs(ctx, jobID)
+	admitter.PrepareIDs(ctx, jobID)
 	err := store.Write(ctx, repository.LaneAPI, "job.trigger", func(ctx context.Context, tx repository.Tx) error {
 		a = admission.Admission{}
-		jobs, err := places.Lock(ctx, tx, []string{jobID})
+		jobs, err := admitter.Lock(ctx, tx, []string{jobID})
 		if err != nil {
 			return err
 		}
@@ -114,10 +114,10 @@ func fireExtra(ctx context.Context, store repository.Store, places *admission.Pl
 			return err
 		}
 		now := clock.Now()
-		if err := places.Admit(ctx, tx, now, job, fires[jobID], fire, &a); err != nil {
+		if err := admitter.Admit(ctx, tx, now, job, fires[jobID], fire, &a); err != nil {
 			return err
 		}
-		if err := places.Record(ctx, tx, now, job, &a); err != nil {
+		if err := admitter.Record(ctx, tx, now, job, &a); err != nil {
 			return err
 		}
 		if also == nil {

@@ -21,12 +21,12 @@ func (s *JobService) moveQueue(ctx context.Context, id string) {
 	defer cancel()
 	for more := true; more; {
 		ok := s.step(bounded, id, func(ctx context.Context, tx repository.Tx) (e admission.PostCommit, err error) {
-			jobs, err := s.Places.Lock(ctx, tx, []string{id})
+			jobs, err := s.Admitter.Lock(ctx, tx, []string{id})
 			if err != nil || jobs[id] == nil {
 				more = false
 				return e, err
 			}
-			e, more, err = s.Places.Promote(ctx, tx, s.Clock.Now(), jobs[id])
+			e, more, err = s.Admitter.Promote(ctx, tx, s.Clock.Now(), jobs[id])
 			return e, err
 		})
 		if !ok {
@@ -47,13 +47,13 @@ func (s *JobService) rehome(ctx context.Context, next *entity.Job) error {
 		var effect admission.PostCommit
 		err := s.Store.Write(ctx, repository.LaneAPI, "job.rehome", func(ctx context.Context, tx repository.Tx) error {
 			effect = admission.PostCommit{}
-			jobs, err := s.Places.Lock(ctx, tx, []string{next.ID}, next.Group)
+			jobs, err := s.Admitter.Lock(ctx, tx, []string{next.ID}, next.Group)
 			if err != nil || jobs[next.ID] == nil {
 				return err
 			}
 			job := jobs[next.ID]
 			job.Group, job.Limited = next.Group, next.Limited
-			return s.Places.RehomeSome(ctx, tx, s.Clock.Now(), job, part, &effect)
+			return s.Admitter.MoveSomeToGroup(ctx, tx, s.Clock.Now(), job, part, &effect)
 		})
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
 	}
 	for part := range slices.Chunk(ids, admission.CloseLimit) {
 		ok := s.step(bounded, job.ID, func(ctx context.Context, tx repository.Tx) (e admission.PostCommit, err error) {
-			_, e, err = s.Places.CloseDeleted(ctx, tx, s.Clock.Now(), job.ID, group, part)
+			_, e, err = s.Admitter.CloseDeleted(ctx, tx, s.Clock.Now(), job.ID, group, part)
 			return e, err
 		})
 		if !ok {

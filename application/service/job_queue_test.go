@@ -106,7 +106,7 @@ func TestTriggersOfANodeWhoseClockIsOff(t *testing.T) {
 			release()
 			d.AwaitStatus(t, first, entity.StatusSuccess)
 			d.AwaitStatus(t, second, entity.StatusSuccess)
-			require.Empty(t, d.LiveFires(t, job.ID))
+			require.Empty(t, d.InFlightFires(t, job.ID))
 			page, _, err := d.Executions.List(t.Context(), repository.ExecutionFilter{JobID: job.ID, From: d.Clock.Now().Add(-time.Minute)}, repository.Page{Limit: 10})
 			require.NoError(t, err)
 			require.Len(t, page, 2, "lists by time find them, too")
@@ -132,7 +132,7 @@ func TestTheQueueOfADeletedJobIsEndedInSteps(t *testing.T) {
 			require.Equal(t, "CANCELLED(DELETED)", states([]*entity.Execution{row})[0])
 			require.Empty(t, row.Claim)
 		}
-		require.Empty(t, d.LiveFires(t, job.ID))
+		require.Empty(t, d.InFlightFires(t, job.ID))
 		require.GreaterOrEqual(t, c.count["job.queue"], 5)
 		require.LessOrEqual(t, c.most["job.queue"], stepStatements(d))
 	})
@@ -156,7 +156,7 @@ func TestTheSweepEndsWhatADeletionLeft(t *testing.T) {
 		d.sweep()
 		require.Zero(t, d.waits(job.ID))
 		require.Equal(t, "CANCELLED(DELETED)", states([]*entity.Execution{d.Row(t, delayed[0])})[0])
-		require.Len(t, d.LiveFires(t, job.ID), 1, "the first is ready to be claimed, and ended then")
+		require.Len(t, d.InFlightFires(t, job.ID), 1, "the first is ready to be claimed, and ended then")
 		require.Zero(t, d.places("default"))
 	})
 }
@@ -181,7 +181,7 @@ func TestAJobThatIsFreedLetsItsQueueGoInSteps(t *testing.T) {
 		d.wait(job.ID, 901)
 		d.replace(job.ID, func(j *entity.Job) { j.Overlap = entity.OverlapParallel })
 		require.Zero(t, d.waits(job.ID))
-		require.Empty(t, d.LiveFires(t, job.ID))
+		require.Empty(t, d.InFlightFires(t, job.ID))
 		require.GreaterOrEqual(t, c.count["job.queue"], 4, "the first step is the edit's")
 		require.LessOrEqual(t, c.most["job.queue"], stepStatements(d))
 		d.replace(job.ID, func(j *entity.Job) { j.Overlap = entity.OverlapSerial })
@@ -209,9 +209,9 @@ func TestAQueueThatBecomesREPLACEKeepsItsNewest(t *testing.T) {
 		t := d.t
 		job := d.serial("long", nil)
 		d.wait(job.ID, 451)
-		before := d.LiveFires(t, job.ID)
+		before := d.InFlightFires(t, job.ID)
 		d.replace(job.ID, func(j *entity.Job) { j.Overlap = entity.OverlapReplace })
-		after := d.LiveFires(t, job.ID)
+		after := d.InFlightFires(t, job.ID)
 		require.Equal(t, []int64{1, 451}, []int64{after[0].Seq, after[1].Seq})
 		require.Len(t, after, 2)
 		counts := map[string]int{}
@@ -264,8 +264,8 @@ func TestALongQueueHidesNoOtherFromTheSweep(t *testing.T) {
 	require.Less(t, long.ID, other.ID)
 	d.wait(long.ID, 700)
 	d.wait(other.ID, 2)
-	forgotten := d.LiveFires(t, other.ID)
-	d.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, forgotten[:1]) })
+	forgotten := d.InFlightFires(t, other.ID)
+	d.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.InFlightFires.Delete(ctx, forgotten[:1]) })
 	d.sweep()
 	require.Zero(t, d.waits(other.ID))
 }
@@ -285,8 +285,8 @@ func TestTheSweepGivesUpFiresOfWhichNothingIsLive(t *testing.T) {
 		d.Clock.Advance(61 * time.Second)
 		d.sweep()
 		require.Equal(t, []bool{true}, d.ready(second))
-		require.Len(t, d.LiveFires(t, job.ID), 1)
-		require.Equal(t, 2, d.LiveFires(t, wide.ID)[0].Remaining)
+		require.Len(t, d.InFlightFires(t, job.ID), 1)
+		require.Equal(t, 2, d.InFlightFires(t, wide.ID)[0].Remaining)
 		d.cancel(shards[1])
 		require.Equal(t, []bool{false}, d.ready(behind[0]))
 		d.cancel(shards[2])
@@ -301,22 +301,22 @@ func TestTheSweepFindsRunsThatWaitForNothing(t *testing.T) {
 		t := d.t
 		job := d.serial("serial", nil)
 		first, second := d.trigger(job.ID)[0], d.trigger(job.ID)[0]
-		fires := d.LiveFires(t, job.ID)
+		fires := d.InFlightFires(t, job.ID)
 		d.Write(t, func(ctx context.Context, tx repository.Tx) error {
 			fires[1].Active = true // promoted, but its run was not found
-			if err := tx.LiveFires.Update(ctx, fires[1:]); err != nil {
+			if err := tx.InFlightFires.Update(ctx, fires[1:]); err != nil {
 				return err
 			}
-			return tx.LiveFires.Delete(ctx, fires[:1])
+			return tx.InFlightFires.Delete(ctx, fires[:1])
 		})
 		d.finish(first, entity.StatusSuccess, entity.ReasonNone)
 		third := d.trigger(job.ID)[0]
-		lost := d.LiveFires(t, job.ID)[1:]
-		d.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, lost) })
+		lost := d.InFlightFires(t, job.ID)[1:]
+		d.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.InFlightFires.Delete(ctx, lost) })
 		d.sweep()
 		require.Equal(t, []bool{true, false}, d.ready(second, third))
 		d.sweep()
-		require.Len(t, d.LiveFires(t, job.ID), 2, "the third waits again")
+		require.Len(t, d.InFlightFires(t, job.ID), 2, "the third waits again")
 		d.cancel(second)
 		require.Equal(t, []bool{true}, d.ready(third))
 	})

@@ -290,7 +290,7 @@ func TestACancelBesideAFirstLimitLeavesNoPlace(t *testing.T) {
 		d.cancel(run)
 		require.Equal(t, entity.StatusCancelled, d.Row(t, run).Status)
 		require.Zero(t, d.places("g"))
-		require.Empty(t, d.LiveFires(t, a.ID))
+		require.Empty(t, d.InFlightFires(t, a.ID))
 		require.Equal(t, []bool{true}, d.ready(d.trigger(b.ID)[0]), "nothing of the group runs, so the other may")
 	})
 }

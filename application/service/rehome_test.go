@@ -36,7 +36,7 @@ func TestManyRunsOfAJobAreBoundAndFreedInSteps(t *testing.T) {
 		d.limit("g", 2)
 		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 2, entity.WaitGroup: 698}, d.kinds(job.ID))
 		require.Equal(t, 2, d.places("g"))
-		require.Len(t, d.LiveFires(t, job.ID), 700)
+		require.Len(t, d.InFlightFires(t, job.ID), 700)
 		require.Equal(t, 4, c.count["job.rehome"])
 		require.LessOrEqual(t, c.most["job.rehome"], rehomeStatements(d))
 		seq := d.job(job.ID).FenceSeq
@@ -45,7 +45,7 @@ func TestManyRunsOfAJobAreBoundAndFreedInSteps(t *testing.T) {
 		d.limit("g", 0)
 		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 700}, d.kinds(job.ID))
 		require.Zero(t, d.places("g"))
-		require.Empty(t, d.LiveFires(t, job.ID))
+		require.Empty(t, d.InFlightFires(t, job.ID))
 	})
 }
 

@@ -84,20 +84,20 @@ func deskOn(t *testing.T, n *enginetest.Node) *desk {
 	t.Helper()
 	d := &desk{Node: n, t: t, news: &news{node: n}, secrets: vaultOn(t, n.Store, keyOf(1))}
 	d.Jobs = service.NewJobService(service.JobDeps{
-		Store: n.Faults, Jobs: n.Store.Jobs, Plans: n.Store, Claims: n.Store, Places: n.Places, Schedules: n.Schedules, Checker: picky{},
+		Store: n.Faults, Jobs: n.Store.Jobs, Plans: n.Store, Claims: n.Store, Admitter: n.Admitter, Schedules: n.Schedules, Checker: picky{},
 		Engine: d.news, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler), Secrets: d.secrets,
 	})
 	d.Groups = service.NewGroupService(n.Store, d.Jobs, n.Planner, n.Time, slog.New(slog.DiscardHandler))
 	d.Executions = service.NewExecutionService(service.ExecutionDeps{
-		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Places: n.Places,
-		Schedules: n.Schedules, Detached: d.Detached, Closer: &maintenance.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time},
+		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Admitter: n.Admitter,
+		Schedules: n.Schedules, Detached: d.Detached, Closer: &maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time},
 		Engine: d.news, Clock: n.Time,
 	})
 	d.filler = backfill.New(backfill.Deps{
-		Store: n.Faults, Backfills: n.Store, Places: n.Places, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock, StoreClock: n.Time,
+		Store: n.Faults, Backfills: n.Store, Admitter: n.Admitter, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock, StoreClock: n.Time,
 	})
 	d.Backfills = service.NewBackfillService(service.BackfillDeps{
-		Store: n.Faults, Backfills: n.Store, Jobs: n.Store.Jobs, Places: n.Places, Schedules: n.Schedules, Admitter: d.filler,
+		Store: n.Faults, Backfills: n.Store, Jobs: n.Store.Jobs, Admitter: n.Admitter, Schedules: n.Schedules, Starter: d.filler,
 		Clock: n.Time, Logger: slog.New(slog.DiscardHandler),
 	})
 	return d

@@ -237,7 +237,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	router := dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: view.Nodes, Jobs: jobs, Runs: e.Store.Executions, Self: node,
 	})
-	places := admission.NewPlaces(compiler, fair, jobs, router, event.NewEnds(event.Outbox{}))
+	admitter := admission.NewAdmitter(compiler, fair, jobs, router, event.NewEnds(event.Outbox{}))
 	parallel := 1
 	if cfg.Store.Driver == config.DriverMySQL {
 		parallel = 2
@@ -245,10 +245,10 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	secrets := redact.New(o.Executor, e.Secrets)
 	e.Commits = admission.NewCommits()
 	e.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
-		Store: e.Store, Claims: e.Store, Plans: e.Store, Jobs: jobs, Places: places, Commits: e.Commits, StoreClock: e.Clock, Metrics: e.Metrics,
+		Store: e.Store, Claims: e.Store, Plans: e.Store, Jobs: jobs, Admitter: admitter, Commits: e.Commits, StoreClock: e.Clock, Metrics: e.Metrics,
 	})
 	e.Runner = running.New(running.Deps{
-		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Jobs: jobs, Places: places,
+		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Jobs: jobs, Admitter: admitter,
 		Fair: fair, Executor: secrets, Tokens: detached.NewIssuer(e.Store, e.keys, o.Clock, e.Clock), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
 		Observer: o.Observer, Commits: e.Commits, Scheduled: e.Repairs, Lease: lease, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
@@ -259,9 +259,9 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		Store: e.Store, Tokens: e.Store, Executions: e.Store.Executions, Claims: e.Store, Jobs: jobs, Runner: e.Runner, Sealer: e.keys,
 		Clock: e.Clock, LogLimit: entity.LogLimit, Logger: o.Logger,
 	})
-	closer := &maintenance.Closer{Store: e.Store, Places: places, Jobs: jobs, Clock: e.Clock}
+	closer := &maintenance.Closer{Store: e.Store, Admitter: admitter, Jobs: jobs, Clock: e.Clock}
 	e.dispatch = dispatch.New(dispatch.Deps{
-		Store: e.Store, Claims: e.Store, Registry: e.Store, Jobs: jobs, Places: places, Closer: closer, Commits: e.Commits,
+		Store: e.Store, Claims: e.Store, Registry: e.Store, Jobs: jobs, Admitter: admitter, Closer: closer, Commits: e.Commits,
 		Metrics: e.Metrics, Clock: o.Clock, StoreClock: e.Clock,
 	})
 	// Two workers everywhere: while one batch is being written, the next is
@@ -271,7 +271,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		workers = cfg.Engine.FireWorkers
 	}
 	e.Planner = firing.New(firing.Deps{
-		Store: e.Store, Plans: e.Store, Groups: e.Store, Executions: e.Store.Executions, Places: places, Definitions: jobs, Schedules: compiler,
+		Store: e.Store, Plans: e.Store, Groups: e.Store, Executions: e.Store.Executions, Admitter: admitter, Definitions: jobs, Schedules: compiler,
 		Clock: o.Clock, StoreClock: e.Clock, Slots: e.Runner, Runner: e.Runner, Commits: e.Commits, Owner: view, Lease: lease, Metrics: e.Metrics, Logger: o.Logger,
 	}, firing.Config{
 		Horizon:   time.Duration(cfg.Engine.HorizonMs) * time.Millisecond,
@@ -285,29 +285,29 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 			Audit: cfg.Retention.AuditDays, Nodes: cfg.Retention.NodesDays,
 		},
 	})
-	e.wireServices(places, compiler, closer, o.Executor, tasks, jobs)
+	e.wireServices(admitter, compiler, closer, o.Executor, tasks, jobs)
 	return e, e.addTasks(tasks)
 }
 
 // wireServices makes the use cases.
-func (e *Engine) wireServices(places *admission.Places, compiler *schedule.Compiler, closer *maintenance.Closer,
+func (e *Engine) wireServices(admitter *admission.Admitter, compiler *schedule.Compiler, closer *maintenance.Closer,
 	checker service.DefinitionChecker, tasks *periodic.Tasks, jobs *cache.JobCache,
 ) {
 	events := engineEvents{e}
 	e.Jobs = service.NewJobService(service.JobDeps{
-		Store: e.Store, Jobs: e.Store.Jobs, Plans: e.Store, Claims: e.Store, Places: places, Schedules: compiler, Checker: checker,
+		Store: e.Store, Jobs: e.Store.Jobs, Plans: e.Store, Claims: e.Store, Admitter: admitter, Schedules: compiler, Checker: checker,
 		Engine: events, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger, Secrets: e.Secrets, Latest: jobs.Latest,
 	})
 	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Planner, e.Clock, e.logger)
 	e.backfills = backfill.New(backfill.Deps{
-		Store: e.Store, Backfills: e.Store, Places: places, Schedules: compiler, Commits: e.Commits, Clock: e.machine, StoreClock: e.Clock,
+		Store: e.Store, Backfills: e.Store, Admitter: admitter, Schedules: compiler, Commits: e.Commits, Clock: e.machine, StoreClock: e.Clock,
 	})
 	e.Backfills = service.NewBackfillService(service.BackfillDeps{
-		Store: e.Store, Backfills: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler, Admitter: e.backfills, Clock: e.Clock, Logger: e.logger,
+		Store: e.Store, Backfills: e.Store, Jobs: e.Store.Jobs, Admitter: admitter, Schedules: compiler, Starter: e.backfills, Clock: e.Clock, Logger: e.logger,
 	})
 	e.Definitions = service.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups, e.Secrets)
 	e.Executions = service.NewExecutionService(service.ExecutionDeps{
-		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Places: places, Schedules: compiler,
+		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Admitter: admitter, Schedules: compiler,
 		Closer: closer, Detached: e.Detached, Engine: events, Clock: e.Clock,
 	})
 	e.Nodes = service.NewNodeService(e.Store)

@@ -47,10 +47,10 @@ func NotBegun(wait time.Duration, message string) Outcome {
 	return Outcome{Status: StatusWaiting, RetryAfter: wait, Message: message}
 }
 
-// LiveFire is the bookkeeping of one live fire of a coordinated job: how many
+// InFlightFire is the bookkeeping of one live fire of a coordinated job: how many
 // of its shards are not final yet, and whether it holds one of the job's
 // places or waits for one. Plain jobs have none.
-type LiveFire struct {
+type InFlightFire struct {
 	JobID   string
 	FireKey string
 	// Active: the fire holds one of the job's places; else it is queued.

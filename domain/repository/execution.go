@@ -77,7 +77,7 @@ type ExecutionWriter interface {
 	Claim(ctx context.Context, r ClaimRequest) ([]*entity.Execution, error)
 	// Finish applies what still holds and returns the places in rows of what did
 	// not, in ascending order, because the row is not RUNNING under this node,
-	// epoch and token. Places and not ids: after a node's lapse several attempts
+	// epoch and token. Admitter and not ids: after a node's lapse several attempts
 	// of one run may end in one batch, of which one holds.
 	Finish(ctx context.Context, rows []Finish) (refused []int, err error)
 	// Note stores progress and checkpoint of rows that are RUNNING under this
@@ -182,23 +182,23 @@ type Oldest struct {
 	Limit  int
 }
 
-// LiveFireWriter keeps the places of coordinated jobs, inside a transaction
+// InFlightFireWriter keeps the places of coordinated jobs, inside a transaction
 // that holds the job's lock. No question costs more where a queue is long, but
 // CountQueued.
-type LiveFireWriter interface {
+type InFlightFireWriter interface {
 	// Count counts the live fires of jobs that exist.
 	Count(ctx context.Context, jobIDs []string) (map[string]FireCount, error)
 	// CountQueued counts the fires of a job that wait for a place, at most limit.
 	CountQueued(ctx context.Context, jobID string, limit int) (int, error)
 	// Oldest returns what is asked of each job, in that order.
-	Oldest(ctx context.Context, asked []Oldest) ([]entity.LiveFire, error)
+	Oldest(ctx context.Context, asked []Oldest) ([]entity.InFlightFire, error)
 	// Some returns those of the fires that are live; only their keys are read.
-	Some(ctx context.Context, fires []entity.LiveFire) ([]entity.LiveFire, error)
-	Insert(ctx context.Context, fires []entity.LiveFire) error
+	Some(ctx context.Context, fires []entity.InFlightFire) ([]entity.InFlightFire, error)
+	Insert(ctx context.Context, fires []entity.InFlightFire) error
 	// Update writes Active and Remaining.
-	Update(ctx context.Context, fires []entity.LiveFire) error
-	Delete(ctx context.Context, fires []entity.LiveFire) error
+	Update(ctx context.Context, fires []entity.InFlightFire) error
+	Delete(ctx context.Context, fires []entity.InFlightFire) error
 	// RowsOf returns the executions that are not final of one live fire, in id
 	// order, locked.
-	RowsOf(ctx context.Context, f entity.LiveFire) ([]*entity.Execution, error)
+	RowsOf(ctx context.Context, f entity.InFlightFire) ([]*entity.Execution, error)
 }

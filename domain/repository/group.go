@@ -63,7 +63,7 @@ type GroupWriter interface {
 	// Take adds places; one that the fire holds already stays.
 	Take(ctx context.Context, places []entity.GroupPlace) error
 	// Release gives up the places of the fires, where they hold any.
-	Release(ctx context.Context, fires []entity.LiveFire) error
+	Release(ctx context.Context, fires []entity.InFlightFire) error
 	// ReleaseJob gives up the places of all fires of a job.
 	ReleaseJob(ctx context.Context, jobID string) error
 	// Next are the first runs that wait for a place in the group, strictly by

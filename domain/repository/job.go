@@ -170,11 +170,11 @@ type JobPlanReader interface {
 	// Unarmed returns ids of ENABLED FIXED_DELAY jobs without a next time and
 	// without a live fire (engine rule 7), by id from after on.
 	Unarmed(ctx context.Context, after string, limit int) ([]string, error)
-	// LiveFires returns live fires that began before a moment, by job and key
+	// InFlightFires returns live fires that began before a moment, by job and key
 	// from after on.
-	LiveFires(ctx context.Context, after entity.LiveFire, before time.Time, limit int) ([]entity.LiveFire, error)
+	InFlightFires(ctx context.Context, after entity.InFlightFire, before time.Time, limit int) ([]entity.InFlightFire, error)
 	// RowsOf counts the executions that are not final of one live fire.
-	RowsOf(ctx context.Context, f entity.LiveFire) (int, error)
+	RowsOf(ctx context.Context, f entity.InFlightFire) (int, error)
 	// CountFires counts the live fires of the jobs; those without any may be left
 	// out, or be zero.
 	CountFires(ctx context.Context, jobIDs []string) (map[string]FireCount, error)

@@ -48,14 +48,14 @@ type Store interface {
 // fn has returned. Lock order everywhere: jobs by id, then groups by name, then
 // executions by id (engine rules 8 and 16).
 type Tx struct {
-	Jobs       JobWriter
-	Executions ExecutionWriter
-	LiveFires  LiveFireWriter
-	Records    RecordWriter
-	RunTokens  RunTokenWriter
-	Groups     GroupWriter
-	Backfills  BackfillWriter
-	Nodes      NodeReader
+	Jobs          JobWriter
+	Executions    ExecutionWriter
+	InFlightFires InFlightFireWriter
+	Records       RecordWriter
+	RunTokens     RunTokenWriter
+	Groups        GroupWriter
+	Backfills     BackfillWriter
+	Nodes         NodeReader
 }
 
 // ErrCommitUnknown is returned when a commit was sent and no answer came.

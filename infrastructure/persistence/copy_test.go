@@ -45,7 +45,7 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 		if err := tx.Executions.Insert(ctx, runs); err != nil {
 			return err
 		}
-		if err := tx.LiveFires.Insert(ctx, []entity.LiveFire{{JobID: job.ID, FireKey: "f", Active: true, Remaining: 2, Seq: 9, Scheduled: true, JobVersion: 3, CreateTime: at}}); err != nil {
+		if err := tx.InFlightFires.Insert(ctx, []entity.InFlightFire{{JobID: job.ID, FireKey: "f", Active: true, Remaining: 2, Seq: 9, Scheduled: true, JobVersion: 3, CreateTime: at}}); err != nil {
 			return err
 		}
 		if err := tx.Records.AddAttempts(ctx, []entity.Attempt{{ExecutionID: runs[2].ID, Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonPanic, StartTime: at, ErrorMessage: rocket}}); err != nil {
@@ -110,7 +110,7 @@ func everything(t *testing.T, s *persistence.Store) map[string]any {
 		require.NoError(t, err, name)
 	}
 	require.NoError(t, s.Write(ctx, repository.LaneAPI, "read", func(ctx context.Context, tx repository.Tx) error {
-		out["live fires"], err = tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: benchJobID(3000), Active: true, Limit: 10}, {JobID: benchJobID(3000), Limit: 10}})
+		out["live fires"], err = tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: benchJobID(3000), Active: true, Limit: 10}, {JobID: benchJobID(3000), Limit: 10}})
 		return err
 	}))
 	return out

@@ -18,18 +18,18 @@ import (
 
 // longQueue stores a job with one active fire and many that wait for it, all
 // made within one second, and returns the fires in their order.
-func longQueue(t *testing.T, s *persistence.Store, jobID string, fires int) []entity.LiveFire {
+func longQueue(t *testing.T, s *persistence.Store, jobID string, fires int) []entity.InFlightFire {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	job := &entity.Job{ID: jobID, Name: jobID, Group: "g", Version: 1, Status: entity.JobEnabled, CreateTime: now, UpdateTime: now}
-	var live []entity.LiveFire
+	var live []entity.InFlightFire
 	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 		live = nil
 		var rows []*entity.Execution
 		for i := range fires {
 			made := now.Add(time.Duration(i) * time.Millisecond)
 			id := identity.RandomID(made)
-			f := entity.LiveFire{JobID: jobID, FireKey: "MANUAL:" + id, Active: i == 0, Remaining: 1, Seq: int64(i + 1), JobVersion: 1, CreateTime: made}
+			f := entity.InFlightFire{JobID: jobID, FireKey: "MANUAL:" + id, Active: i == 0, Remaining: 1, Seq: int64(i + 1), JobVersion: 1, CreateTime: made}
 			row := &entity.Execution{
 				ID: id, JobID: jobID, FireKey: f.FireKey, ScheduledTime: made, DueTime: made, Trigger: entity.TriggerManual, ShardTotal: 1,
 				Status: entity.StatusWaiting, Claim: entity.QueuedKey(jobID, f.Seq), JobVersion: 1, CreateTime: made, UpdateTime: made,
@@ -42,7 +42,7 @@ func longQueue(t *testing.T, s *persistence.Store, jobID string, fires int) []en
 		if err := tx.Jobs.Insert(ctx, job); err != nil {
 			return err
 		}
-		if err := tx.LiveFires.Insert(ctx, live); err != nil {
+		if err := tx.InFlightFires.Insert(ctx, live); err != nil {
 			return err
 		}
 		return tx.Executions.Insert(ctx, rows)
@@ -80,12 +80,12 @@ func TestALongQueueIsNotRead(t *testing.T) {
 		most int
 	}{
 		{"count", func(ctx context.Context, tx dbtest.Tx) error {
-			counts, err := tx.LiveFires.Count(ctx, []string{"long", "other"})
+			counts, err := tx.InFlightFires.Count(ctx, []string{"long", "other"})
 			require.Equal(t, repository.FireCount{Active: 1, FirstQueued: 2}, counts["long"])
 			return err
 		}, 20},
 		{"the first that waits", func(ctx context.Context, tx dbtest.Tx) error {
-			fires, err := tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: "long", Limit: 1}, {JobID: "other", Limit: 1}})
+			fires, err := tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: "long", Limit: 1}, {JobID: "other", Limit: 1}})
 			require.Len(t, fires, 2)
 			return err
 		}, 20},
@@ -95,21 +95,21 @@ func TestALongQueueIsNotRead(t *testing.T) {
 			return err
 		}, 20},
 		{"the runs of an active fire", func(ctx context.Context, tx dbtest.Tx) error {
-			rows, err := tx.LiveFires.RowsOf(ctx, live[0])
+			rows, err := tx.InFlightFires.RowsOf(ctx, live[0])
 			require.Len(t, rows, 1)
 			return err
 		}, 20},
 		{"the runs of a queued fire", func(ctx context.Context, tx dbtest.Tx) error {
-			rows, err := tx.LiveFires.RowsOf(ctx, live[2000])
+			rows, err := tx.InFlightFires.RowsOf(ctx, live[2000])
 			require.Len(t, rows, 1)
 			return err
 		}, 20},
 		{"some of them", func(ctx context.Context, tx dbtest.Tx) error {
-			fires, err := tx.LiveFires.Some(ctx, some)
+			fires, err := tx.InFlightFires.Some(ctx, some)
 			require.Len(t, fires, len(some))
 			return err
 		}, 3 * len(some)},
-		{"let some go", func(ctx context.Context, tx dbtest.Tx) error { return tx.LiveFires.Delete(ctx, some) }, 3 * len(some)},
+		{"let some go", func(ctx context.Context, tx dbtest.Tx) error { return tx.InFlightFires.Delete(ctx, some) }, 3 * len(some)},
 		{"give up their places", func(ctx context.Context, tx dbtest.Tx) error { return tx.Groups.Release(ctx, some) }, 3 * len(some)},
 	} {
 		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {

@@ -17,7 +17,7 @@ type world struct {
 	policy           entity.OverlapPolicy
 	limit, maxQueued int
 	seq              int64
-	live             []entity.LiveFire
+	live             []entity.InFlightFire
 	started          []int64
 	ended            map[int64]bool
 }
@@ -30,7 +30,7 @@ func (w *world) effectiveLimit() int {
 }
 
 func (w *world) drop(seq int64) {
-	w.live = slices.DeleteFunc(w.live, func(f entity.LiveFire) bool { return f.Seq == seq })
+	w.live = slices.DeleteFunc(w.live, func(f entity.InFlightFire) bool { return f.Seq == seq })
 	w.ended[seq] = true
 }
 
@@ -47,8 +47,8 @@ func (w *world) counts() (active, queued int) {
 }
 
 // oldest are the first n fires that are active, or that are not.
-func (w *world) oldest(isActive bool, n int) []entity.LiveFire {
-	var out []entity.LiveFire
+func (w *world) oldest(isActive bool, n int) []entity.InFlightFire {
+	var out []entity.InFlightFire
 	for _, f := range w.live { // in the order of their Seq
 		if f.Active == isActive && len(out) < n {
 			out = append(out, f)
@@ -60,7 +60,7 @@ func (w *world) oldest(isActive bool, n int) []entity.LiveFire {
 func (w *world) promote() {
 	active, _ := w.counts()
 	for _, p := range w.oldest(false, overlap.Room(w.effectiveLimit(), active, 100)) {
-		i := slices.IndexFunc(w.live, func(f entity.LiveFire) bool { return f.Seq == p.Seq })
+		i := slices.IndexFunc(w.live, func(f entity.InFlightFire) bool { return f.Seq == p.Seq })
 		w.live[i].Active = true
 		w.started = append(w.started, p.Seq)
 	}
@@ -83,10 +83,10 @@ func (w *world) fire(t *rapid.T) {
 	}
 	switch d.Verdict {
 	case overlap.Start:
-		w.live = append(w.live, entity.LiveFire{Seq: w.seq, Active: true})
+		w.live = append(w.live, entity.InFlightFire{Seq: w.seq, Active: true})
 		w.started = append(w.started, w.seq)
 	case overlap.Queue:
-		w.live = append(w.live, entity.LiveFire{Seq: w.seq})
+		w.live = append(w.live, entity.InFlightFire{Seq: w.seq})
 	case overlap.Skip:
 		require.NotEmpty(t, d.Reason)
 		w.ended[w.seq] = true

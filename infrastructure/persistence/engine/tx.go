@@ -13,13 +13,13 @@ import (
 // NewTx gives the repositories of one transaction, whose statements run on c.
 func NewTx(c *sqldb.Conn) repository.Tx {
 	return repository.Tx{
-		Jobs:       job.NewWriter(c),
-		Executions: execution.NewWriter(c),
-		LiveFires:  execution.NewLiveFireWriter(c),
-		Records:    record.NewWriter(c),
-		RunTokens:  record.NewRunTokenWriter(c),
-		Groups:     job.NewGroupWriter(c),
-		Backfills:  job.NewBackfillWriter(c),
-		Nodes:      registry.NewNodeReader(c),
+		Jobs:          job.NewWriter(c),
+		Executions:    execution.NewWriter(c),
+		InFlightFires: execution.NewInFlightFireWriter(c),
+		Records:       record.NewWriter(c),
+		RunTokens:     record.NewRunTokenWriter(c),
+		Groups:        job.NewGroupWriter(c),
+		Backfills:     job.NewBackfillWriter(c),
+		Nodes:         registry.NewNodeReader(c),
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
 
-func testLiveFires(t *testing.T, open Opener) {
+func testInFlightFires(t *testing.T, open Opener) {
 	t.Run("insert, read, change, delete", func(t *testing.T) { liveFireLife(t, open(t, nil)) })
 	t.Run("what counts of them", func(t *testing.T) { liveFireCounts(t, open(t, nil)) })
 	t.Run("the rows of a live fire", func(t *testing.T) { liveFireRows(t, open(t, nil)) })
@@ -23,40 +23,40 @@ func testLiveFires(t *testing.T, open Opener) {
 }
 
 // oldest reads what is asked of live fires.
-func oldest(t *testing.T, s *persistence.Store, asked ...repository.Oldest) (out []entity.LiveFire) {
+func oldest(t *testing.T, s *persistence.Store, asked ...repository.Oldest) (out []entity.InFlightFire) {
 	t.Helper()
 	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
-		out, err = tx.LiveFires.Oldest(ctx, asked)
+		out, err = tx.InFlightFires.Oldest(ctx, asked)
 		return err
 	})
 	return out
 }
 
 func liveFireLife(t *testing.T, s *persistence.Store) {
-	fire := func(job int, key string, seq int64) entity.LiveFire {
-		return entity.LiveFire{JobID: jobID(job), FireKey: key, Active: seq == 1, Remaining: 3, Seq: seq, Scheduled: seq%2 == 1, JobVersion: 4, CreateTime: noon}
+	fire := func(job int, key string, seq int64) entity.InFlightFire {
+		return entity.InFlightFire{JobID: jobID(job), FireKey: key, Active: seq == 1, Remaining: 3, Seq: seq, Scheduled: seq%2 == 1, JobVersion: 4, CreateTime: noon}
 	}
-	all := []entity.LiveFire{fire(2, "a", 2), fire(1, "z", 1), fire(1, "b", 2), fire(2, "c", 1)}
-	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Insert(ctx, all) })
-	read := func() []entity.LiveFire {
+	all := []entity.InFlightFire{fire(2, "a", 2), fire(1, "z", 1), fire(1, "b", 2), fire(2, "c", 1)}
+	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.InFlightFires.Insert(ctx, all) })
+	read := func() []entity.InFlightFire {
 		var asked []repository.Oldest
 		for _, job := range []int{1, 2, 9} {
 			asked = append(asked, repository.Oldest{JobID: jobID(job), Active: true, Limit: 10}, repository.Oldest{JobID: jobID(job), Limit: 10})
 		}
 		return oldest(t, s, asked...)
 	}
-	require.Equal(t, []entity.LiveFire{fire(1, "z", 1), fire(1, "b", 2), fire(2, "c", 1), fire(2, "a", 2)}, read())
+	require.Equal(t, []entity.InFlightFire{fire(1, "z", 1), fire(1, "b", 2), fire(2, "c", 1), fire(2, "a", 2)}, read())
 	one, two := fire(1, "z", 1), fire(2, "a", 2)
 	one.Active, one.Remaining = false, 2
 	two.Active, two.Remaining = true, 1
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.LiveFires.Update(ctx, []entity.LiveFire{two, one})
+		return tx.InFlightFires.Update(ctx, []entity.InFlightFire{two, one})
 	})
-	require.Equal(t, []entity.LiveFire{one, fire(1, "b", 2), fire(2, "c", 1), two}, read())
+	require.Equal(t, []entity.InFlightFire{one, fire(1, "b", 2), fire(2, "c", 1), two}, read())
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.LiveFires.Delete(ctx, []entity.LiveFire{two, fire(1, "b", 2)})
+		return tx.InFlightFires.Delete(ctx, []entity.InFlightFire{two, fire(1, "b", 2)})
 	})
-	require.Equal(t, []entity.LiveFire{one, fire(2, "c", 1)}, read())
+	require.Equal(t, []entity.InFlightFire{one, fire(2, "c", 1)}, read())
 }
 
 func liveFireCounts(t *testing.T, s *persistence.Store) {
@@ -65,12 +65,12 @@ func liveFireCounts(t *testing.T, s *persistence.Store) {
 		if err := tx.Jobs.Insert(ctx, jobs...); err != nil {
 			return err
 		}
-		var fires []entity.LiveFire
+		var fires []entity.InFlightFire
 		for n := range 120 { // more than one statement asks of
-			f := entity.LiveFire{JobID: jobID(1), FireKey: fmt.Sprintf("%03d", 999-n), Active: n < 3, Remaining: 1, Seq: int64(n + 1), CreateTime: noon}
+			f := entity.InFlightFire{JobID: jobID(1), FireKey: fmt.Sprintf("%03d", 999-n), Active: n < 3, Remaining: 1, Seq: int64(n + 1), CreateTime: noon}
 			fires = append(fires, f)
 		}
-		return tx.LiveFires.Insert(ctx, append(fires, entity.LiveFire{JobID: jobID(2), FireKey: "x", Active: true, Remaining: 1, Seq: 7, CreateTime: noon}))
+		return tx.InFlightFires.Insert(ctx, append(fires, entity.InFlightFire{JobID: jobID(2), FireKey: "x", Active: true, Remaining: 1, Seq: 7, CreateTime: noon}))
 	})
 	want := map[string]repository.FireCount{jobID(1): {Active: 3, FirstQueued: 4}, jobID(2): {Active: 1}, jobID(3): {}}
 	ids := []string{jobID(3), jobID(1), jobID(2), jobID(9)}
@@ -78,15 +78,15 @@ func liveFireCounts(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Equal(t, want, counts)
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		counts, err := tx.LiveFires.Count(ctx, ids)
+		counts, err := tx.InFlightFires.Count(ctx, ids)
 		require.NoError(t, err)
 		require.Equal(t, want, counts)
 		for limit, n := range map[int]int{1: 1, 100: 100, 1000: 117} {
-			got, err := tx.LiveFires.CountQueued(ctx, jobID(1), limit)
+			got, err := tx.InFlightFires.CountQueued(ctx, jobID(1), limit)
 			require.NoError(t, err)
 			require.Equal(t, n, got)
 		}
-		none, err := tx.LiveFires.CountQueued(ctx, jobID(2), 10)
+		none, err := tx.InFlightFires.CountQueued(ctx, jobID(2), 10)
 		require.Zero(t, none)
 		return err
 	})
@@ -104,10 +104,10 @@ func sharded(i int, at time.Time, key string) *entity.Execution {
 }
 
 // rowsOf reads the rows of a live fire.
-func rowsOf(t *testing.T, s *persistence.Store, f entity.LiveFire) (out []string) {
+func rowsOf(t *testing.T, s *persistence.Store, f entity.InFlightFire) (out []string) {
 	t.Helper()
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		rows, err := tx.LiveFires.RowsOf(ctx, f)
+		rows, err := tx.InFlightFires.RowsOf(ctx, f)
 		out = ids(rows)
 		return err
 	})
@@ -130,8 +130,8 @@ func liveFireRows(t *testing.T, s *persistence.Store) {
 	backfilled := sharded(0, missed, identity.BackfillKey(missed))
 	nameless := sharded(0, noon, "manual")
 	add(t, s, nil, append(append(planned, byHand...), other, stranger, backfilled, nameless)...)
-	fire := func(key string, remaining int) entity.LiveFire {
-		return entity.LiveFire{JobID: jobID(1), FireKey: key, Active: true, Remaining: remaining, CreateTime: noon}
+	fire := func(key string, remaining int) entity.InFlightFire {
+		return entity.InFlightFire{JobID: jobID(1), FireKey: key, Active: true, Remaining: remaining, CreateTime: noon}
 	}
 	require.Equal(t, []string{min(planned[0].ID, planned[1].ID), max(planned[0].ID, planned[1].ID)}, rowsOf(t, s, fire(identity.FireKey(missed), 2)))
 	require.Equal(t, []string{min(byHand[0].ID, byHand[1].ID), max(byHand[0].ID, byHand[1].ID)}, rowsOf(t, s, fire("MANUAL:"+id, 2)))
@@ -150,7 +150,7 @@ func queuedFireRows(t *testing.T, s *persistence.Store) {
 	}
 	next.Claim = entity.QueuedKey(jobID(1), 8)
 	add(t, s, nil, append(queued, next)...)
-	require.Equal(t, ids(queued), rowsOf(t, s, entity.LiveFire{JobID: jobID(1), FireKey: "a", Seq: 7, Remaining: 2}))
+	require.Equal(t, ids(queued), rowsOf(t, s, entity.InFlightFire{JobID: jobID(1), FireKey: "a", Seq: 7, Remaining: 2}))
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		rows, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{next.Claim, queued[0].Claim, entity.QueuedKey(jobID(2), 7)})
 		require.ElementsMatch(t, append(ids(queued), next.ID), ids(rows))
@@ -166,5 +166,5 @@ func olderFireRows(t *testing.T, s *persistence.Store) {
 	key := "API:" + id
 	first, second := sharded(0, made, key), sharded(1, made.Add(3*time.Second), key)
 	add(t, s, nil, first, second)
-	require.Equal(t, []string{first.ID, second.ID}, rowsOf(t, s, entity.LiveFire{JobID: jobID(1), FireKey: key, Active: true, Remaining: 2}))
+	require.Equal(t, []string{first.ID, second.ID}, rowsOf(t, s, entity.InFlightFire{JobID: jobID(1), FireKey: key, Active: true, Remaining: 2}))
 }

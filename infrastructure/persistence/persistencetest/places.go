@@ -24,8 +24,8 @@ func placeOf(group string, job int, fire string) entity.GroupPlace {
 	return entity.GroupPlace{Group: group, JobID: jobID(job), FireKey: fire}
 }
 
-func fireOf(job int, fire string) entity.LiveFire {
-	return entity.LiveFire{JobID: jobID(job), FireKey: fire, Active: true, Remaining: 1, CreateTime: noon}
+func fireOf(job int, fire string) entity.InFlightFire {
+	return entity.InFlightFire{JobID: jobID(job), FireKey: fire, Active: true, Remaining: 1, CreateTime: noon}
 }
 
 func take(t *testing.T, s *persistence.Store, places ...entity.GroupPlace) {
@@ -50,7 +50,7 @@ func placeLife(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a"}, roomy)
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.Groups.Release(ctx, []entity.LiveFire{fireOf(1, "x"), fireOf(1, "unknown"), fireOf(2, "x")})
+		return tx.Groups.Release(ctx, []entity.InFlightFire{fireOf(1, "x"), fireOf(1, "unknown"), fireOf(2, "x")})
 	})
 	require.Equal(t, []int{1, 0}, []int{count("a"), count("日本")})
 	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.ReleaseJob(ctx, jobID(1)) })
@@ -67,7 +67,7 @@ func emptyPlaces(t *testing.T, s *persistence.Store) {
 	over.Status, over.Claim, over.EndTime = entity.StatusSuccess, "", noon
 	add(t, s, nil, over, runs)
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.LiveFires.Insert(ctx, []entity.LiveFire{fireOf(1, over.FireKey), fireOf(1, runs.FireKey), fireOf(2, "known")})
+		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{fireOf(1, over.FireKey), fireOf(1, runs.FireKey), fireOf(2, "known")})
 	})
 	adopted, going := placeOf("a", 1, over.FireKey), placeOf("a", 1, runs.FireKey)
 	adopted.ExecutionID, going.ExecutionID = over.ID, runs.ID

@@ -109,7 +109,7 @@ func unarmed(t *testing.T, s *persistence.Store) {
 	jobs[3].Schedule.Kind = schedule.FixedRate
 	add(t, s, jobs)
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.LiveFires.Insert(ctx, []entity.LiveFire{{JobID: jobID(4), FireKey: "f", Active: true, Remaining: 1, CreateTime: noon}})
+		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{{JobID: jobID(4), FireKey: "f", Active: true, Remaining: 1, CreateTime: noon}})
 	})
 	got, err := s.Unarmed(t.Context(), "", 10)
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func Run(t *testing.T, open Opener) {
 		{"finishing", testFinishing},
 		{"lists", testLists},
 		{"counts", testCounts},
-		{"live fires", testLiveFires},
+		{"live fires", testInFlightFires},
 		{"records", testRecords},
 		{"run tokens", testRunTokens},
 		{"nodes", testNodes},

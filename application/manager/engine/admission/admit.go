@@ -15,9 +15,9 @@ import (
 
 // Admission collects what new fires add to the store.
 type Admission struct {
-	Rows       []*entity.Execution
-	LiveFires  []entity.LiveFire
-	PostCommit PostCommit
+	Rows          []*entity.Execution
+	InFlightFires []entity.InFlightFire
+	PostCommit    PostCommit
 }
 
 // Admit decides what becomes of one new fire of a job and adds its rows to a.
@@ -25,7 +25,7 @@ type Admission struct {
 // job.FenceSeq grows with each fire that gets or waits for a place. Rows of
 // earlier fires that REPLACE ends are written at once. Who has stored the rows
 // calls OpenFor.
-func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
+func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
 	live *Live, f entity.Fire, a *Admission,
 ) error {
 	if job.Broadcast {
@@ -79,12 +79,12 @@ func (p *Places) Admit(ctx context.Context, tx repository.Tx, now time.Time, job
 			row.WaitForJob(job.FenceSeq)
 		}
 	}
-	place := entity.LiveFire{
+	place := entity.InFlightFire{
 		JobID: job.ID, FireKey: f.Key, Active: active, Remaining: len(rows), Seq: job.FenceSeq,
 		Scheduled: f.Planned, JobVersion: job.Version, CreateTime: now,
 	}
 	live.take(place, rows)
-	a.LiveFires = append(a.LiveFires, place)
+	a.InFlightFires = append(a.InFlightFires, place)
 	a.Rows = append(a.Rows, rows...)
 	return nil
 }

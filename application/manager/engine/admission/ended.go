@@ -17,7 +17,7 @@ import (
 // Ended gives on the places of runs that became final in this transaction.
 // jobs are the locked definitions (see Lock); rows of jobs that are not in it
 // (deleted ones) only lose their places. Rows of plain jobs are ignored.
-func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
+func (p *Admitter) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, ended []*entity.Execution,
 ) (PostCommit, error) {
 	var e PostCommit
@@ -36,8 +36,8 @@ func (p *Places) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 }
 
 // over gives on the places of fires of which nothing is live any more.
-func (p *Places) over(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, gone []entity.LiveFire, e *PostCommit,
+func (p *Admitter) over(ctx context.Context, tx repository.Tx, now time.Time,
+	jobs map[string]*entity.Job, gone []entity.InFlightFire, e *PostCommit,
 ) error {
 	if err := leave(ctx, tx, jobs, gone); err != nil {
 		return err
@@ -57,14 +57,14 @@ func (p *Places) over(ctx context.Context, tx repository.Tx, now time.Time,
 	if _, err := p.fill(ctx, tx, now, changed, e); err != nil {
 		return err
 	}
-	return p.OpenFor(ctx, tx, now, e, changed...)
+	return p.FillGroupSlotsOf(ctx, tx, now, e, changed...)
 }
 
 // Recount gives up a live fire of which no run is live, and counts one anew of
 // which fewer are than it says. Neither should be: an end that was stored apart
 // from what follows from it, or by a node that did not know of a new limit,
 // leaves it so (engine rule 16). Under the job's lock nothing else changes it.
-func (p *Places) Recount(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire) (e PostCommit, err error) {
+func (p *Admitter) Recount(ctx context.Context, tx repository.Tx, now time.Time, f entity.InFlightFire) (e PostCommit, err error) {
 	jobs, locked, err := p.TryLock(ctx, tx, []string{f.JobID})
 	if err == nil && len(locked) > 0 {
 		err = repository.ErrLocked
@@ -72,7 +72,7 @@ func (p *Places) Recount(ctx context.Context, tx repository.Tx, now time.Time, f
 	if err != nil {
 		return e, err
 	}
-	found, err := tx.LiveFires.Some(ctx, []entity.LiveFire{f})
+	found, err := tx.InFlightFires.Some(ctx, []entity.InFlightFire{f})
 	if err != nil || len(found) == 0 {
 		return e, err
 	}
@@ -85,7 +85,7 @@ func (p *Places) Recount(ctx context.Context, tx repository.Tx, now time.Time, f
 		return e, p.over(ctx, tx, now, jobs, found, &e)
 	case rows < found[0].Remaining:
 		found[0].Remaining = rows
-		return e, tx.LiveFires.Update(ctx, found)
+		return e, tx.InFlightFires.Update(ctx, found)
 	}
 	return e, nil
 }
@@ -93,8 +93,8 @@ func (p *Places) Recount(ctx context.Context, tx repository.Tx, now time.Time, f
 // liveRows counts the live runs of a fire. Where fewer are found than should be,
 // and the ids are not computed, it looks at all that is live of the job: the
 // clock of a node of a former release may have jumped while it made them.
-func liveRows(ctx context.Context, tx repository.Tx, f entity.LiveFire) (int, error) {
-	rows, err := tx.LiveFires.RowsOf(ctx, f)
+func liveRows(ctx context.Context, tx repository.Tx, f entity.InFlightFire) (int, error) {
+	rows, err := tx.InFlightFires.RowsOf(ctx, f)
 	if _, planned := identity.ScheduledTimeOf(f.FireKey); err != nil || planned || len(rows) >= f.Remaining {
 		return len(rows), err
 	}
@@ -104,16 +104,16 @@ func liveRows(ctx context.Context, tx repository.Tx, f entity.LiveFire) (int, er
 
 // shrink takes the shards that are final off their fires, and returns the fires
 // of which none is left.
-func shrink(ctx context.Context, tx repository.Tx, finals map[fireID]int) (gone []entity.LiveFire, err error) {
-	asked := make([]entity.LiveFire, 0, len(finals))
+func shrink(ctx context.Context, tx repository.Tx, finals map[fireID]int) (gone []entity.InFlightFire, err error) {
+	asked := make([]entity.InFlightFire, 0, len(finals))
 	for id := range finals {
-		asked = append(asked, entity.LiveFire{JobID: id.job, FireKey: id.key})
+		asked = append(asked, entity.InFlightFire{JobID: id.job, FireKey: id.key})
 	}
-	live, err := tx.LiveFires.Some(ctx, asked)
+	live, err := tx.InFlightFires.Some(ctx, asked)
 	if err != nil {
 		return nil, fmt.Errorf("read live fires: %w", err)
 	}
-	var shrunk []entity.LiveFire
+	var shrunk []entity.InFlightFire
 	for _, f := range live {
 		if f.Remaining -= finals[fireID{f.JobID, f.FireKey}]; f.Remaining <= 0 {
 			gone = append(gone, f)
@@ -124,7 +124,7 @@ func shrink(ctx context.Context, tx repository.Tx, finals map[fireID]int) (gone 
 	if len(shrunk) == 0 {
 		return gone, nil
 	}
-	if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
+	if err := tx.InFlightFires.Update(ctx, shrunk); err != nil {
 		return nil, fmt.Errorf("update live fires: %w", err)
 	}
 	return gone, nil
@@ -132,8 +132,8 @@ func shrink(ctx context.Context, tx repository.Tx, finals map[fireID]int) (gone 
 
 // leave gives up what fires hold that are over. What a deleted job was bound by
 // is not known, so its places are looked for.
-func leave(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, gone []entity.LiveFire) error {
-	limited := slices.DeleteFunc(slices.Clone(gone), func(f entity.LiveFire) bool {
+func leave(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, gone []entity.InFlightFire) error {
+	limited := slices.DeleteFunc(slices.Clone(gone), func(f entity.InFlightFire) bool {
 		return jobs[f.JobID] != nil && !jobs[f.JobID].Limited
 	})
 	if len(limited) > 0 {
@@ -155,8 +155,8 @@ func among(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
 
 // rearm sets the next time of a FIXED_DELAY job after its scheduled fire has
 // ended, unless somebody edited its schedule meanwhile (engine rule 7).
-func (p *Places) rearm(ctx context.Context, tx repository.Tx, now time.Time,
-	job *entity.Job, f entity.LiveFire, e *PostCommit,
+func (p *Admitter) rearm(ctx context.Context, tx repository.Tx, now time.Time,
+	job *entity.Job, f entity.InFlightFire, e *PostCommit,
 ) error {
 	if job.Schedule.Kind != schedule.FixedDelay || !f.Scheduled || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
 		return nil
@@ -175,7 +175,7 @@ func (p *Places) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 
 // Arm gives a locked FIXED_DELAY job its next time, counted from end. One whose
 // schedule does not compile any more is paused.
-func (p *Places) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *PostCommit) error {
+func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *PostCommit) error {
 	sched, err := p.schedules.Compile(job.Schedule)
 	if err != nil {
 		return p.pauseBroken(ctx, tx, job, end, err)
@@ -191,11 +191,11 @@ func (p *Places) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end
 
 // ArmIfIdle gives a locked FIXED_DELAY job that is enabled, has no next time
 // and no live fire its next time: nobody else will (engine rule 7).
-func (p *Places) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, e *PostCommit) error {
+func (p *Admitter) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, e *PostCommit) error {
 	if job.Schedule.Kind != schedule.FixedDelay || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
 		return nil
 	}
-	counts, err := tx.LiveFires.Count(ctx, []string{job.ID})
+	counts, err := tx.InFlightFires.Count(ctx, []string{job.ID})
 	if err != nil {
 		return fmt.Errorf("count live fires: %w", err)
 	}

@@ -38,27 +38,27 @@ func limited(jobs []*entity.Job) []string {
 	return names
 }
 
-// OpenFor is Open for the groups of the jobs that are bound by a limit.
-func (p *Places) OpenFor(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, jobs ...*entity.Job) error {
-	return p.Open(ctx, tx, now, e, limited(jobs)...)
+// FillGroupSlotsOf is Open for the groups of the jobs that are bound by a limit.
+func (p *Admitter) FillGroupSlotsOf(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, jobs ...*entity.Job) error {
+	return p.FillGroupSlots(ctx, tx, now, e, limited(jobs)...)
 }
 
-// Open gives the free places of groups to the fires that wait for them, by
+// FillGroupSlots gives the free slots of groups to the fires that wait for them, by
 // priority and fair time. It is the only way to a place: whoever adds a fire of
 // a group with a limit, ends one, or changes the limit calls it in the same
 // transaction. The caller holds the locks of the groups; those of the jobs are
 // not needed, because nothing else moves what waits for a group.
-func (p *Places) Open(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, groups ...string) error {
+func (p *Admitter) FillGroupSlots(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, groups ...string) error {
 	slices.Sort(groups)
 	for _, group := range slices.Compact(groups) {
-		if err := p.open(ctx, tx, now, e, group); err != nil {
+		if err := p.fillGroup(ctx, tx, now, e, group); err != nil {
 			return fmt.Errorf("give places of the group %s: %w", group, err)
 		}
 	}
 	return nil
 }
 
-func (p *Places) open(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, group string) error {
+func (p *Admitter) fillGroup(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, group string) error {
 	limits, err := tx.Groups.Lock(ctx, []string{group})
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (p *Places) open(ctx context.Context, tx repository.Tx, now time.Time, e *P
 		if err != nil || len(first) == 0 {
 			return err
 		}
-		n, err := p.letGo(ctx, tx, now, e, group, first)
+		n, err := p.grant(ctx, tx, now, e, group, first)
 		if err != nil {
 			return err
 		}
@@ -85,10 +85,10 @@ func (p *Places) open(ctx context.Context, tx repository.Tx, now time.Time, e *P
 	return nil
 }
 
-// letGo gives a place to the fire of each of the rows, and sends the fires'
+// grant gives a place to the fire of each of the rows, and sends the fires'
 // rows, also those behind, to where they are claimed. It returns how many fires
 // these are.
-func (p *Places) letGo(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
+func (p *Admitter) grant(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
 	group string, first []*entity.Execution,
 ) (int, error) {
 	var places []entity.GroupPlace
@@ -107,7 +107,7 @@ func (p *Places) letGo(ctx context.Context, tx repository.Tx, now time.Time, e *
 			rows = append(rows, row)
 			continue
 		}
-		shards, err := tx.LiveFires.RowsOf(ctx, entity.LiveFire{JobID: row.JobID, FireKey: row.FireKey, Active: true, Remaining: row.ShardTotal})
+		shards, err := tx.InFlightFires.RowsOf(ctx, entity.InFlightFire{JobID: row.JobID, FireKey: row.FireKey, Active: true, Remaining: row.ShardTotal})
 		if err != nil {
 			return 0, fmt.Errorf("read the runs of fire %s: %w", row.FireKey, err)
 		}
@@ -120,11 +120,11 @@ func (p *Places) letGo(ctx context.Context, tx repository.Tx, now time.Time, e *
 	if err != nil {
 		return 0, err
 	}
-	return len(places), p.send(ctx, tx, now, e, jobs, rows)
+	return len(places), p.requeue(ctx, tx, now, e, jobs, rows)
 }
 
 // definitions reads the jobs as they are now, without a lock.
-func (p *Places) definitions(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
+func (p *Admitter) definitions(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
 	found, err := tx.Jobs.Read(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read the jobs of waiting runs: %w", err)
@@ -136,9 +136,9 @@ func (p *Places) definitions(ctx context.Context, tx repository.Tx, ids []string
 	return jobs, nil
 }
 
-// send moves rows out of the queue of their group, at their priority and fair
+// requeue moves rows out of the queue of their group, at their priority and fair
 // time, to where they are claimed.
-func (p *Places) send(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
+func (p *Admitter) requeue(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
 	jobs map[string]*entity.Job, rows []*entity.Execution,
 ) error {
 	numbers, err := p.numbers(ctx, tx, jobs, rows)
@@ -150,14 +150,14 @@ func (p *Places) send(ctx context.Context, tx repository.Tx, now time.Time, e *P
 		at := p.Route(job, row, numbers[fireID{row.JobID, row.FireKey}])
 		row.MoveTo(at.Queue)
 		row.UpdateTime = now
-		p.took(job, at, now, e)
+		p.recordAssignment(job, at, now, e)
 	}
 	return tx.Executions.Requeue(ctx, rows)
 }
 
 // Due lets delayed runs whose moment has come wait for a place in their group.
 // jobs are the locked definitions, rows the locked rows.
-func (p *Places) Due(ctx context.Context, tx repository.Tx, now time.Time,
+func (p *Admitter) Due(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, rows []*entity.Execution,
 ) (e PostCommit, err error) {
 	var due []*entity.Execution
@@ -179,5 +179,5 @@ func (p *Places) Due(ctx context.Context, tx repository.Tx, now time.Time,
 	if err := tx.Executions.Requeue(ctx, due); err != nil {
 		return e, fmt.Errorf("let %d delayed runs wait for their groups: %w", len(due), err)
 	}
-	return e, p.OpenFor(ctx, tx, now, &e, waiting...)
+	return e, p.FillGroupSlotsOf(ctx, tx, now, &e, waiting...)
 }

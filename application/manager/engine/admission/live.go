@@ -27,7 +27,7 @@ type Live struct {
 
 // birth is a fire that was admitted and is to be stored.
 type birth struct {
-	place entity.LiveFire
+	place entity.InFlightFire
 	rows  []*entity.Execution
 }
 
@@ -43,7 +43,7 @@ func LiveOf(ctx context.Context, tx repository.Tx, jobs ...*entity.Job) (map[str
 	if len(bounded) == 0 {
 		return nil, nil
 	}
-	counts, err := tx.LiveFires.Count(ctx, bounded)
+	counts, err := tx.InFlightFires.Count(ctx, bounded)
 	if err != nil {
 		return nil, fmt.Errorf("count live fires: %w", err)
 	}
@@ -72,7 +72,7 @@ func (l *Live) decide(ctx context.Context, tx repository.Tx, job *entity.Job) (o
 	if d.Verdict != overlap.Skip || l.counted {
 		return d, nil
 	}
-	n, err := tx.LiveFires.CountQueued(ctx, job.ID, max(job.MaxQueued, job.FireLimit()))
+	n, err := tx.InFlightFires.CountQueued(ctx, job.ID, max(job.MaxQueued, job.FireLimit()))
 	if err != nil {
 		return d, fmt.Errorf("count the queue of job %s: %w", job.ID, err)
 	}
@@ -81,7 +81,7 @@ func (l *Live) decide(ctx context.Context, tx repository.Tx, job *entity.Job) (o
 }
 
 // take counts a fire that was admitted.
-func (l *Live) take(place entity.LiveFire, rows []*entity.Execution) {
+func (l *Live) take(place entity.InFlightFire, rows []*entity.Execution) {
 	if l == nil {
 		return
 	}
@@ -95,7 +95,7 @@ func (l *Live) take(place entity.LiveFire, rows []*entity.Execution) {
 
 // Free reports whether one more fire of a job would start at once, and neither
 // wait, be skipped nor end another one. l are the job's live fires.
-func (p *Places) Free(job *entity.Job, l *Live) bool {
+func (p *Admitter) Free(job *entity.Job, l *Live) bool {
 	if !job.Coordinated() || l == nil {
 		return true
 	}

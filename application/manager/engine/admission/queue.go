@@ -14,7 +14,7 @@ import (
 // fill lets the first queued fires of locked jobs start, as far as their limits
 // allow and one transaction should go. What it reads does not grow with the
 // queues. It returns how many fires these are.
-func (p *Places) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs []*entity.Job, e *PostCommit) (int, error) {
+func (p *Admitter) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs []*entity.Job, e *PostCommit) (int, error) {
 	byID := map[string]*entity.Job{}
 	var bounded []string
 	for _, job := range jobs {
@@ -26,7 +26,7 @@ func (p *Places) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs
 	if len(bounded) == 0 {
 		return 0, nil
 	}
-	counts, err := tx.LiveFires.Count(ctx, bounded)
+	counts, err := tx.InFlightFires.Count(ctx, bounded)
 	if err != nil {
 		return 0, fmt.Errorf("count live fires: %w", err)
 	}
@@ -44,7 +44,7 @@ func (p *Places) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs
 	for i := range fires {
 		fires[i].Active = true
 	}
-	if err := tx.LiveFires.Update(ctx, fires); err != nil {
+	if err := tx.InFlightFires.Update(ctx, fires); err != nil {
 		return 0, fmt.Errorf("let %d queued fires start: %w", len(fires), err)
 	}
 	return len(fires), nil
@@ -52,13 +52,13 @@ func (p *Places) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs
 
 // start sends the runs of queued fires to where they are claimed, and returns
 // the fires.
-func (p *Places) start(ctx context.Context, tx repository.Tx, now time.Time,
+func (p *Admitter) start(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, asked []repository.Oldest, e *PostCommit,
-) ([]entity.LiveFire, error) {
+) ([]entity.InFlightFire, error) {
 	if len(asked) == 0 {
 		return nil, nil
 	}
-	fires, err := tx.LiveFires.Oldest(ctx, asked)
+	fires, err := tx.InFlightFires.Oldest(ctx, asked)
 	if err != nil || len(fires) == 0 {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (p *Places) start(ctx context.Context, tx repository.Tx, now time.Time,
 }
 
 // makeReady gives the rows their places in the claim index and stores them.
-func (p *Places) makeReady(ctx context.Context, tx repository.Tx, now time.Time,
+func (p *Admitter) makeReady(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, numbers map[fireID]int64, rows []*entity.Execution, e *PostCommit,
 ) error {
 	for _, row := range rows {
@@ -93,7 +93,7 @@ func (p *Places) makeReady(ctx context.Context, tx repository.Tx, now time.Time,
 // edit, gives all of them up: left behind, they would count when the next edit
 // makes it need them again. more says that a step is left, to be done in another
 // transaction.
-func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job) (e PostCommit, more bool, err error) {
+func (p *Admitter) Promote(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job) (e PostCommit, more bool, err error) {
 	step := p.bounded
 	if !job.Coordinated() || job.FireLimit() == 0 {
 		step = p.freed
@@ -104,13 +104,13 @@ func (p *Places) Promote(ctx context.Context, tx repository.Tx, now time.Time, j
 	if err := p.RecordEnds(ctx, tx, now, e.Closed); err != nil {
 		return e, false, err
 	}
-	return e, more, p.OpenFor(ctx, tx, now, &e, job)
+	return e, more, p.FillGroupSlotsOf(ctx, tx, now, &e, job)
 }
 
 // bounded is a step of a job with a limit of its own.
-func (p *Places) bounded(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *PostCommit) (more bool, err error) {
+func (p *Admitter) bounded(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *PostCommit) (more bool, err error) {
 	if job.Overlap == entity.OverlapReplace {
-		n, err := tx.LiveFires.CountQueued(ctx, job.ID, stepLimit+1)
+		n, err := tx.InFlightFires.CountQueued(ctx, job.ID, stepLimit+1)
 		if err != nil {
 			return false, err
 		}
@@ -124,7 +124,7 @@ func (p *Places) bounded(ctx context.Context, tx repository.Tx, now time.Time, j
 }
 
 // freed is a step of a job that admits every fire.
-func (p *Places) freed(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *PostCommit) (more bool, err error) {
+func (p *Admitter) freed(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *PostCommit) (more bool, err error) {
 	jobs := map[string]*entity.Job{job.ID: job}
 	fires, err := p.start(ctx, tx, now, jobs, []repository.Oldest{{JobID: job.ID, Limit: stepLimit}}, e)
 	if err != nil {
@@ -134,9 +134,9 @@ func (p *Places) freed(ctx context.Context, tx repository.Tx, now time.Time, job
 		for i := range fires {
 			fires[i].Active = true
 		}
-		return more, tx.LiveFires.Update(ctx, fires)
+		return more, tx.InFlightFires.Update(ctx, fires)
 	}
-	held, err := tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Active: true, Limit: stepLimit}})
+	held, err := tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Active: true, Limit: stepLimit}})
 	if err != nil {
 		return false, err
 	}
@@ -146,7 +146,7 @@ func (p *Places) freed(ctx context.Context, tx repository.Tx, now time.Time, job
 // Reclaim mends runs that stand in the queue of a locked job although their fire
 // does not wait: they start where it holds a place, and it waits again where it
 // is not known at all.
-func (p *Places) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, key entity.ClaimKey, e *PostCommit) error {
+func (p *Admitter) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, key entity.ClaimKey, e *PostCommit) error {
 	rows, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{key})
 	if err != nil {
 		return fmt.Errorf("read queued runs of job %s: %w", job.ID, err)
@@ -156,16 +156,16 @@ func (p *Places) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, j
 	if len(rows) == 0 || !ok {
 		return nil
 	}
-	place := entity.LiveFire{
+	place := entity.InFlightFire{
 		JobID: job.ID, FireKey: rows[0].FireKey, Remaining: len(rows), Seq: seq, JobVersion: rows[0].JobVersion, CreateTime: rows[0].CreateTime,
 		Scheduled: rows[0].Trigger == entity.TriggerSchedule || rows[0].Trigger == entity.TriggerMisfire,
 	}
-	found, err := tx.LiveFires.Some(ctx, []entity.LiveFire{place})
+	found, err := tx.InFlightFires.Some(ctx, []entity.InFlightFire{place})
 	switch {
 	case err != nil:
 		return fmt.Errorf("read the fire %s: %w", place.FireKey, err)
 	case len(found) == 0:
-		return tx.LiveFires.Insert(ctx, []entity.LiveFire{place})
+		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{place})
 	case found[0].Active:
 		numbers := map[fireID]int64{{job.ID, place.FireKey}: seq}
 		return p.makeReady(ctx, tx, now, map[string]*entity.Job{job.ID: job}, numbers, rows, e)

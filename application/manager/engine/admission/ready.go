@@ -38,14 +38,14 @@ type Router interface {
 
 // Prepare is to be called before a transaction that may make runs of the jobs
 // ready; nil ones are passed over.
-func (p *Places) Prepare(ctx context.Context, jobs ...*entity.Job) {
+func (p *Admitter) Prepare(ctx context.Context, jobs ...*entity.Job) {
 	if p.router != nil {
 		p.router.Prepare(ctx, jobs)
 	}
 }
 
 // PrepareIDs is Prepare for callers that do not know the definitions yet.
-func (p *Places) PrepareIDs(ctx context.Context, ids ...string) {
+func (p *Admitter) PrepareIDs(ctx context.Context, ids ...string) {
 	if p.router != nil {
 		p.router.PrepareIDs(ctx, ids)
 	}
@@ -54,7 +54,7 @@ func (p *Places) PrepareIDs(ctx context.Context, ids ...string) {
 // MakeReady gives a waiting row its place in the claim index: at once when it
 // is due, else at its moment. fire is the number of its fire within the job. Of
 // a job whose group has a limit it waits for a place there, see Open.
-func (p *Places) MakeReady(job *entity.Job, row *entity.Execution, fire int64, now time.Time, e *PostCommit) {
+func (p *Admitter) MakeReady(job *entity.Job, row *entity.Execution, fire int64, now time.Time, e *PostCommit) {
 	switch {
 	case row.DueTime.After(now):
 		row.WaitUntil(row.DueTime, job.Limited)
@@ -68,13 +68,13 @@ func (p *Places) MakeReady(job *entity.Job, row *entity.Execution, fire int64, n
 
 // enqueue puts a run into the queue of those who may take it. since is from
 // when on it might have started.
-func (p *Places) enqueue(job *entity.Job, row *entity.Execution, fire int64, since, now time.Time, e *PostCommit) {
+func (p *Admitter) enqueue(job *entity.Job, row *entity.Execution, fire int64, since, now time.Time, e *PostCommit) {
 	at := p.Route(job, row, fire)
 	row.WaitIn(at.Queue, p.fair.Fair(row.JobID, since, now))
-	p.took(job, at, now, e)
+	p.recordAssignment(job, at, now, e)
 }
 
-func (p *Places) took(job *entity.Job, at Placement, now time.Time, e *PostCommit) {
+func (p *Admitter) recordAssignment(job *entity.Job, at Placement, now time.Time, e *PostCommit) {
 	if p.router != nil && job != nil {
 		p.router.Took(job, at, now)
 	}
@@ -102,7 +102,7 @@ func (p *Places) took(job *entity.Job, at Placement, now time.Time, e *PostCommi
 
 // Route says where a run that may start now would wait. The run of a deleted
 // job is left to whoever comes first, to be ended.
-func (p *Places) Route(job *entity.Job, row *entity.Execution, fire int64) Placement {
+func (p *Admitter) Route(job *entity.Job, row *entity.Execution, fire int64) Placement {
 	if p.router == nil || job == nil {
 		return Placement{Queue: entity.CommonQueue}
 	}
@@ -117,7 +117,7 @@ type Wanted func(row *entity.Execution) (since time.Time, ok bool)
 // stores where they went. jobs are the current definitions by id; those that
 // are missing were deleted. A row that comes from another queue keeps its place
 // among the others, and one that would stay where it is is not written.
-func (p *Places) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
+func (p *Admitter) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, rows []*entity.Execution, wanted Wanted,
 ) (moved int, e PostCommit, err error) {
 	fires, err := p.numbers(ctx, tx, jobs, rows)
@@ -141,7 +141,7 @@ func (p *Places) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
 				continue
 			}
 			row.MoveTo(at.Queue)
-			p.took(job, at, now, &e)
+			p.recordAssignment(job, at, now, &e)
 		}
 		if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {
 			return 0, e, fmt.Errorf("send run %s to the queue %s: %w", row.ID, row.Claim.Queue(), err)
@@ -154,21 +154,21 @@ func (p *Places) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
 type fireID struct{ job, key string }
 
 // numbers reads the numbers of the rows' fires where the routing counts them.
-func (p *Places) numbers(ctx context.Context, tx repository.Tx,
+func (p *Admitter) numbers(ctx context.Context, tx repository.Tx,
 	jobs map[string]*entity.Job, rows []*entity.Execution,
 ) (map[fireID]int64, error) {
-	var fires []entity.LiveFire
+	var fires []entity.InFlightFire
 	seen := map[fireID]bool{}
 	for _, row := range rows {
 		id := fireID{row.JobID, row.FireKey}
 		if job := jobs[row.JobID]; job != nil && job.Routing.Strategy == entity.RouteRoundRobin && !seen[id] {
-			fires, seen[id] = append(fires, entity.LiveFire{JobID: row.JobID, FireKey: row.FireKey}), true
+			fires, seen[id] = append(fires, entity.InFlightFire{JobID: row.JobID, FireKey: row.FireKey}), true
 		}
 	}
 	if len(fires) == 0 {
 		return nil, nil
 	}
-	live, err := tx.LiveFires.Some(ctx, fires)
+	live, err := tx.InFlightFires.Some(ctx, fires)
 	if err != nil {
 		return nil, fmt.Errorf("read the numbers of live fires: %w", err)
 	}

@@ -9,12 +9,12 @@ import (
 )
 
 // Record stores what fires outside the schedule add to a locked job.
-func (p *Places) Record(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, a *Admission) error {
+func (p *Admitter) Record(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, a *Admission) error {
 	if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
 		return err
 	}
-	if len(a.LiveFires) > 0 {
-		if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
+	if len(a.InFlightFires) > 0 {
+		if err := tx.InFlightFires.Insert(ctx, a.InFlightFires); err != nil {
 			return err
 		}
 	}
@@ -23,7 +23,7 @@ func (p *Places) Record(ctx context.Context, tx repository.Tx, now time.Time, jo
 			return err
 		}
 	}
-	if err := p.OpenFor(ctx, tx, now, &a.PostCommit, job); err != nil {
+	if err := p.FillGroupSlotsOf(ctx, tx, now, &a.PostCommit, job); err != nil {
 		return err
 	}
 	return p.RecordEnds(ctx, tx, now, a.PostCommit.Closed)

@@ -38,7 +38,7 @@ func supersede(ctx context.Context, tx repository.Tx, now time.Time, job *entity
 // endQueued ends the first queued fires of a job because of a newer one, and
 // returns how many.
 func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *PostCommit) (int, error) {
-	fires, err := tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Limit: limit}})
+	fires, err := tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Limit: limit}})
 	if err != nil || len(fires) == 0 {
 		return 0, err
 	}
@@ -61,7 +61,7 @@ func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity
 // lockQueued locks the runs of queued fires. A fire of which somebody else holds
 // a run is left out, and goes on waiting: it must not hold up the others (engine
 // rule 10).
-func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.LiveFire) (whole []entity.LiveFire, rows []*entity.Execution, err error) {
+func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.InFlightFire) (whole []entity.InFlightFire, rows []*entity.Execution, err error) {
 	keys := make([]entity.ClaimKey, len(fires))
 	for i, f := range fires {
 		keys[i] = entity.QueuedKey(f.JobID, f.Seq)
@@ -88,11 +88,11 @@ func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.LiveFire) 
 // replace asks the runs of the n oldest active fires to stop; what has not
 // started ends here, and a fire of which nothing runs leaves its place at once.
 func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, n int, a *Admission) error {
-	fires, err := tx.LiveFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Active: true, Limit: min(n, stepLimit)}})
+	fires, err := tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Active: true, Limit: min(n, stepLimit)}})
 	if err != nil {
 		return fmt.Errorf("read the fires to be replaced: %w", err)
 	}
-	var ended, shrunk []entity.LiveFire
+	var ended, shrunk []entity.InFlightFire
 	for _, f := range fires {
 		closed, err := stopRows(ctx, tx, now, f, &a.PostCommit)
 		if err != nil {
@@ -113,7 +113,7 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 		}
 	}
 	if len(shrunk) > 0 {
-		if err := tx.LiveFires.Update(ctx, shrunk); err != nil {
+		if err := tx.InFlightFires.Update(ctx, shrunk); err != nil {
 			return fmt.Errorf("shrink replaced fires: %w", err)
 		}
 	}
@@ -127,8 +127,8 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 
 // stopRows ends the waiting and the detached rows of an active fire because of a
 // newer one, asks those that run on a node to stop, and returns how many it ended.
-func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.LiveFire, e *PostCommit) (closed int, err error) {
-	rows, err := tx.LiveFires.RowsOf(ctx, f)
+func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.InFlightFire, e *PostCommit) (closed int, err error) {
+	rows, err := tx.InFlightFires.RowsOf(ctx, f)
 	if err != nil {
 		return 0, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
 	}
@@ -185,8 +185,8 @@ func (a *Admission) unbear(live *Live, b birth, now time.Time) error {
 			return err
 		}
 	}
-	same := func(f entity.LiveFire) bool { return f.JobID == b.place.JobID && f.FireKey == b.place.FireKey }
-	a.LiveFires = slices.DeleteFunc(a.LiveFires, same)
+	same := func(f entity.InFlightFire) bool { return f.JobID == b.place.JobID && f.FireKey == b.place.FireKey }
+	a.InFlightFires = slices.DeleteFunc(a.InFlightFires, same)
 	live.born = slices.DeleteFunc(live.born, func(o birth) bool { return same(o.place) })
 	if b.place.Active {
 		live.active--
@@ -197,11 +197,11 @@ func (a *Admission) unbear(live *Live, b birth, now time.Time) error {
 	return nil
 }
 
-func deleteFires(ctx context.Context, tx repository.Tx, fires []entity.LiveFire) error {
+func deleteFires(ctx context.Context, tx repository.Tx, fires []entity.InFlightFire) error {
 	if len(fires) == 0 {
 		return nil
 	}
-	if err := tx.LiveFires.Delete(ctx, fires); err != nil {
+	if err := tx.InFlightFires.Delete(ctx, fires); err != nil {
 		return fmt.Errorf("give up places: %w", err)
 	}
 	return nil

@@ -36,7 +36,7 @@ type StoreClock interface {
 type Deps struct {
 	Store     repository.Store
 	Backfills repository.Backfills
-	Places    *admission.Places
+	Admitter  *admission.Admitter
 	Schedules admission.Compiler
 	// Commits are told what may start. Losing it costs time, not truth.
 	Commits *admission.Commits
@@ -126,10 +126,10 @@ func (m *Manager) waits(ctx context.Context, b entity.Backfill) (bool, error) {
 // cursor stored together.
 func (m *Manager) step(ctx context.Context, jobID, id string) (more bool, err error) {
 	var p *pass
-	m.Places.PrepareIDs(ctx, jobID)
+	m.Admitter.PrepareIDs(ctx, jobID)
 	err = m.Store.Write(ctx, repository.LaneAPI, "backfill", func(ctx context.Context, tx repository.Tx) error {
 		p, more = nil, false
-		jobs, err := m.Places.Lock(ctx, tx, []string{jobID})
+		jobs, err := m.Admitter.Lock(ctx, tx, []string{jobID})
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (m *Manager) step(ctx context.Context, jobID, id string) (more bool, err er
 		if job := jobs[jobID]; job != nil && job.Unreadable() != "" || b.Unreadable != "" {
 			return nil // it waits until somebody mends it
 		}
-		p = &pass{places: m.Places, tx: tx, job: jobs[jobID], b: b, now: m.StoreClock.Now()}
+		p = &pass{admitter: m.Admitter, tx: tx, job: jobs[jobID], b: b, now: m.StoreClock.Now()}
 		sched, err := m.Schedules.Compile(b.Schedule)
 		if err != nil {
 			return fmt.Errorf("compile the schedule of job %s: %w", jobID, err)

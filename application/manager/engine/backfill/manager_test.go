@@ -46,7 +46,7 @@ func newBench(t *testing.T) *bench {
 	n := enginetest.New(t, enginetest.Options{})
 	asked := &counted{Backfills: n.Store}
 	return &bench{n, t, asked, backfill.New(backfill.Deps{
-		Store: n.Faults, Backfills: asked, Places: n.Places, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock, StoreClock: n.Time,
+		Store: n.Faults, Backfills: asked, Admitter: n.Admitter, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock, StoreClock: n.Time,
 	})}
 }
 

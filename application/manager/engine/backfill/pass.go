@@ -15,11 +15,11 @@ import (
 // pass moves one backfill on, inside one transaction that holds the lock of
 // its job. job is nil when it was deleted.
 type pass struct {
-	places *admission.Places
-	tx     repository.Tx
-	job    *entity.Job
-	b      entity.Backfill
-	now    time.Time
+	admitter *admission.Admitter
+	tx       repository.Tx
+	job      *entity.Job
+	b        entity.Backfill
+	now      time.Time
 
 	admitted admission.Admission
 }
@@ -49,7 +49,7 @@ func (p *pass) run(ctx context.Context, sched *schedule.Schedule) (more bool, er
 		return false, nil
 	}
 	if len(p.admitted.Rows) > 0 {
-		if err := p.places.Record(ctx, p.tx, p.now, p.job, &p.admitted); err != nil {
+		if err := p.admitter.Record(ctx, p.tx, p.now, p.job, &p.admitted); err != nil {
 			return false, fmt.Errorf("record %d runs of job %s: %w", len(p.admitted.Rows), p.job.ID, err)
 		}
 	}
@@ -65,11 +65,11 @@ func (p *pass) decide(ctx context.Context, times []time.Time) (int, error) {
 	}
 	past := Read(fires)
 	p.b.Open = past.open(p.b.Open)
-	places, err := admission.LiveOf(ctx, p.tx, p.job)
+	lives, err := admission.LiveOf(ctx, p.tx, p.job)
 	if err != nil {
 		return 0, err
 	}
-	live := places[p.job.ID]
+	live := lives[p.job.ID]
 	for i, at := range times {
 		if p.planned(at) {
 			return i, nil
@@ -77,12 +77,12 @@ func (p *pass) decide(ctx context.Context, times []time.Time) (int, error) {
 		if past.Ran(at) {
 			continue
 		}
-		if len(p.b.Open) >= p.b.MaxParallel || !p.places.Free(p.job, live) {
+		if len(p.b.Open) >= p.b.MaxParallel || !p.admitter.Free(p.job, live) {
 			return i, nil
 		}
 		fire := entity.BackfillFire(at, p.now)
 		fire.By.User = p.b.User
-		if err := p.places.Admit(ctx, p.tx, p.now, p.job, live, fire, &p.admitted); err != nil {
+		if err := p.admitter.Admit(ctx, p.tx, p.now, p.job, live, fire, &p.admitted); err != nil {
 			return i, err
 		}
 		p.b.Open = append(p.b.Open, at)

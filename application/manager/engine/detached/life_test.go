@@ -139,7 +139,7 @@ func TestACancelDuringTheCallEndsTheAcceptedRun(t *testing.T) {
 	row := n.Trigger(t, r.job(func(j *entity.Job) { j.Overlap = entity.OverlapSerial }).ID)[0]
 	n.AwaitStatus(t, row.ID, entity.StatusCancelled)
 	quiet(t, n)
-	require.Empty(t, n.LiveFires(t, row.JobID), "its place is given on")
+	require.Empty(t, n.InFlightFires(t, row.JobID), "its place is given on")
 	requireCode(t, r.report(n, row.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_cancelled")
 }
 
@@ -195,7 +195,7 @@ func TestANewerFireReplacesADetachedRunAtOnce(t *testing.T) {
 	got := r.one().Row(t, old.ID)
 	require.Equal(t, []any{entity.StatusCancelled, entity.ReasonReplaced, 3 * time.Second}, []any{got.Status, got.Reason, got.Duration})
 	r.awaitDetached(newer.ID, 1)
-	require.Len(t, r.one().LiveFires(t, job.ID), 1)
+	require.Len(t, r.one().InFlightFires(t, job.ID), 1)
 	var finals int
 	for _, e := range r.one().Events(t) {
 		if strings.Contains(e.Payload, old.ID) {
@@ -255,7 +255,7 @@ func TestADetachedRunOfADeletedJobIsNotRepeated(t *testing.T) {
 	r.delete(job.ID)
 	require.NoError(t, r.report(r.nodes[1], row.ID, 1, ended(entity.StatusFailed)))
 	require.Equal(t, entity.StatusFailed, r.one().Row(t, row.ID).Status)
-	require.Empty(t, r.one().LiveFires(t, job.ID))
+	require.Empty(t, r.one().InFlightFires(t, job.ID))
 }
 
 // slowStore counts the transactions that issue tokens, and lets tests hold them.

@@ -16,7 +16,7 @@ func broadcast(j *entity.Job) { j.Broadcast = true }
 // places counts the live fires of a job.
 func (c *cluster) places(jobID string) int {
 	c.t.Helper()
-	return len(c.nodes[0].LiveFires(c.t, jobID))
+	return len(c.nodes[0].InFlightFires(c.t, jobID))
 }
 
 func TestABroadcastRunsOnEveryNode(t *testing.T) {

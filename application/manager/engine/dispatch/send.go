@@ -40,10 +40,10 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execut
 	if err != nil {
 		return 0, fmt.Errorf("load the jobs of the queue %s: %w", q, err)
 	}
-	s.Places.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
+	s.Admitter.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
 	var ids []string
 	for _, row := range rows {
-		if s.Places.Route(jobs[row.JobID], row, 0).Queue != q {
+		if s.Admitter.Route(jobs[row.JobID], row, 0).Queue != q {
 			ids = append(ids, row.ID)
 		}
 	}
@@ -57,7 +57,7 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execut
 		if err != nil {
 			return err
 		}
-		moved, effect, err = s.Places.Enqueue(ctx, tx, s.now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
+		moved, effect, err = s.Admitter.Enqueue(ctx, tx, s.now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
 			return s.now, row.Claim.Queue() == q
 		})
 		return err

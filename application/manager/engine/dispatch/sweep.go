@@ -42,7 +42,7 @@ type Deps struct {
 	Claims   repository.ClaimReader
 	Registry repository.NodeReader
 	Jobs     Jobs
-	Places   *admission.Places
+	Admitter *admission.Admitter
 	Closer   *maintenance.Closer
 	// Commits are told what may start. Losing it costs time, not truth.
 	Commits *admission.Commits

@@ -303,7 +303,7 @@ func TestAnIdleSweepAsksOnce(t *testing.T) {
 	n := c.nodes[0]
 	claims := &asked{ClaimReader: n.Store}
 	m := dispatch.New(dispatch.Deps{
-		Store: n.Faults, Claims: claims, Registry: n.Store, Jobs: n.Jobs, Places: n.Places, Closer: n.Closer, Commits: n.Commits,
+		Store: n.Faults, Claims: claims, Registry: n.Store, Jobs: n.Jobs, Admitter: n.Admitter, Closer: n.Closer, Commits: n.Commits,
 		Metrics: n.Counts, Clock: n.Clock, StoreClock: n.Time,
 	})
 	c.fire(c.job(nil).ID, 3)

@@ -96,10 +96,10 @@ func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 	var a admission.Admission
 	n.Clock.Advance(time.Microsecond) // ids of one moment have no order
 	fire := entity.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
-	n.Places.PrepareIDs(t.Context(), jobID)
+	n.Admitter.PrepareIDs(t.Context(), jobID)
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		a = admission.Admission{}
-		jobs, err := n.Places.Lock(ctx, tx, []string{jobID})
+		jobs, err := n.Admitter.Lock(ctx, tx, []string{jobID})
 		if err != nil {
 			return err
 		}
@@ -107,10 +107,10 @@ func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 		if err != nil {
 			return err
 		}
-		if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
+		if err := n.Admitter.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
 			return err
 		}
-		return n.Places.Record(ctx, tx, n.Time.Now(), jobs[jobID], &a)
+		return n.Admitter.Record(ctx, tx, n.Time.Now(), jobs[jobID], &a)
 	})
 	n.Commits.AfterCommit(a.PostCommit)
 	return a.Rows

@@ -67,13 +67,13 @@ type Options struct {
 // but what Start begins. A test calls Planner.Scan, Planner.FireDue and the
 // sweeps of Repairs, or Fire for the usual round.
 type Node struct {
-	Store   *persistence.Store
-	Faults  *Faults
-	Clock   *clocktest.Manual
-	Places  *admission.Places
-	Jobs    *cache.JobCache
-	Planner *firing.JobManager
-	Runner  *running.TaskManager
+	Store    *persistence.Store
+	Faults   *Faults
+	Clock    *clocktest.Manual
+	Admitter *admission.Admitter
+	Jobs     *cache.JobCache
+	Planner  *firing.JobManager
+	Runner   *running.TaskManager
 	// Repairs are swept when the test says; Commits tells what transactions did.
 	Repairs *maintenance.Repairer
 	Commits *admission.Commits
@@ -134,7 +134,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	n.Time = storeclock.New(o.Clock, o.StoreTime)
 	n.describe(o)
 	fair := fairness.New(0)
-	n.Places = admission.NewPlaces(n.Schedules, fair, n.Jobs, dispatch.NewRouter(dispatch.RouterDeps{
+	n.Admitter = admission.NewAdmitter(n.Schedules, fair, n.Jobs, dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Self: n.self,
 	}), event.NewEnds(append([]event.EndObserver{event.Outbox{}}, o.Ends...)...))
 	logger := slog.New(slog.DiscardHandler)
@@ -142,10 +142,10 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	keys := Keys(t, o.Key)
 	n.Tokens = detached.NewIssuer(n.Faults, keys, o.Clock, n.Time)
 	n.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
-		Store: n.Faults, Claims: store, Plans: store, Jobs: n.Jobs, Places: n.Places, Commits: n.Commits, StoreClock: n.Time, Metrics: n.Counts,
+		Store: n.Faults, Claims: store, Plans: store, Jobs: n.Jobs, Admitter: n.Admitter, Commits: n.Commits, StoreClock: n.Time, Metrics: n.Counts,
 	})
 	n.Runner = running.New(running.Deps{
-		Store: n.Faults, Claims: store, Executions: store.Executions, Jobs: n.Jobs, Places: n.Places,
+		Store: n.Faults, Claims: store, Executions: store.Executions, Jobs: n.Jobs, Admitter: n.Admitter,
 		Fair: fair, Executor: runner, Tokens: n.Tokens, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
 		Commits: n.Commits, Scheduled: n.Repairs, Random: func() float64 { return 0.5 }, Logger: logger,
 	}, running.Config{
@@ -153,7 +153,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		LogLimit: o.LogLimit, Linger: o.Linger,
 	})
 	n.Planner = firing.New(firing.Deps{
-		Store: n.Faults, Plans: store, Groups: store, Executions: store.Executions, Places: n.Places, Definitions: n.Jobs,
+		Store: n.Faults, Plans: store, Groups: store, Executions: store.Executions, Admitter: n.Admitter, Definitions: n.Jobs,
 		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Slots: n.Runner, Runner: n.Runner, Commits: n.Commits, Owner: n.owned, Lease: n.Lease,
 		Metrics: n.Counts, Logger: logger,
 	}, firing.Config{
@@ -163,9 +163,9 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner, Sealer: keys,
 		Clock: n.Time, LogLimit: max(o.LogLimit, entity.LogLimit), Logger: logger,
 	})
-	n.Closer = &maintenance.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
+	n.Closer = &maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time}
 	n.Dispatch = dispatch.New(dispatch.Deps{
-		Store: n.Faults, Claims: store, Registry: store, Jobs: n.Jobs, Places: n.Places, Closer: n.Closer, Commits: n.Commits,
+		Store: n.Faults, Claims: store, Registry: store, Jobs: n.Jobs, Admitter: n.Admitter, Closer: n.Closer, Commits: n.Commits,
 		Metrics: n.Counts, Clock: o.Clock, StoreClock: n.Time,
 	})
 	n.join(t)

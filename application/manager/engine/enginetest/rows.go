@@ -112,16 +112,16 @@ func (n *Node) Rows(t testing.TB, id string) []*entity.Execution {
 	return rows
 }
 
-// LiveFires are the fires of a job that hold a place or wait for one, in order.
-func (n *Node) LiveFires(t testing.TB, jobID string) (fires []entity.LiveFire) {
+// InFlightFires are the fires of a job that hold a place or wait for one, in order.
+func (n *Node) InFlightFires(t testing.TB, jobID string) (fires []entity.InFlightFire) {
 	t.Helper()
 	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {
-		fires, err = tx.LiveFires.Oldest(ctx, []repository.Oldest{
+		fires, err = tx.InFlightFires.Oldest(ctx, []repository.Oldest{
 			{JobID: jobID, Active: true, Limit: 100_000}, {JobID: jobID, Limit: 100_000},
 		})
 		return err
 	})
-	slices.SortStableFunc(fires, func(a, b entity.LiveFire) int { return int(a.Seq - b.Seq) })
+	slices.SortStableFunc(fires, func(a, b entity.InFlightFire) int { return int(a.Seq - b.Seq) })
 	return fires
 }
 

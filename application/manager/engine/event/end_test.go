@@ -88,7 +88,7 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 		}, []string{"SKIPPED"}},
 		"a waiting run is cancelled": {nil, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
 			rows := n.Trigger(t, job.ID)
-			closer := maintenance.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
+			closer := maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time}
 			_, _, err := closer.CloseWaiting(t.Context(), repository.LaneAPI, rows,
 				func(row *entity.Execution, now time.Time) error { return row.Cancel(entity.ReasonNone, now) },
 				func(*entity.Execution, time.Time) bool { return true })
@@ -104,7 +104,7 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 				return tx.Jobs.Update(ctx, full, true)
 			})
 			n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-				_, _, err := n.Places.CloseDeleted(ctx, tx, n.Time.Now(), job.ID, "", []string{row.ID})
+				_, _, err := n.Admitter.CloseDeleted(ctx, tx, n.Time.Now(), job.ID, "", []string{row.ID})
 				return err
 			})
 		}, []string{"CANCELLED"}},

@@ -151,7 +151,7 @@ func (m *attempt) fireAll(ctx context.Context, items []*item, now time.Time, pat
 func (m *JobManager) prepare(ctx context.Context, items []*item) {
 	for _, it := range items {
 		if it.job.Routing.Strategy != entity.RouteAny || entity.NodeClassOf(&it.job).Handler != "" {
-			m.Places.Prepare(ctx, &it.job)
+			m.Admitter.Prepare(ctx, &it.job)
 		}
 	}
 }

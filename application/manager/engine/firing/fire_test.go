@@ -269,7 +269,7 @@ func TestATransactionThatRunsTwiceRecordsOnce(t *testing.T) {
 			require.Len(t, rows, 1)
 			if overlap == entity.OverlapSerial {
 				require.EqualValues(t, 1, rows[0].JobFence)
-				require.Len(t, n.LiveFires(t, job.ID), 1)
+				require.Len(t, n.InFlightFires(t, job.ID), 1)
 			}
 		})
 	}

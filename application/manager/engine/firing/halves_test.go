@@ -75,7 +75,7 @@ func TestAFireWhosePlaceIsTakenIsRecordedAsFailed(t *testing.T) {
 	eachStore(t, enginetest.Options{}, func(t *testing.T, n *enginetest.Node) {
 		jobs := addMany(t, n, 3, func(_ int, j *entity.Job) { j.MaxConcurrency = 5 })
 		n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-			return tx.LiveFires.Insert(ctx, []entity.LiveFire{{
+			return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{{
 				JobID: jobs[1].ID, FireKey: atNoon().Key, Active: true, Remaining: 1, CreateTime: second(-60),
 			}})
 		})

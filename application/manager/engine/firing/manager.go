@@ -132,7 +132,7 @@ type Deps struct {
 	Plans      repository.JobPlanReader
 	Groups     Groups
 	Executions repository.ExecutionReader
-	Places     *admission.Places
+	Admitter   *admission.Admitter
 	// Definitions are kept for whoever runs or finishes the job next.
 	Definitions admission.Definitions
 	Schedules   admission.Compiler

@@ -78,7 +78,7 @@ func (m *JobManager) recordBroken(ctx context.Context, job *entity.Job, cause er
 		if err := tx.Executions.Insert(ctx, rows); err != nil {
 			return err
 		}
-		return m.Places.RecordEnds(ctx, tx, now, rows)
+		return m.Admitter.RecordEnds(ctx, tx, now, rows)
 	})
 	if err != nil {
 		m.Logger.Error("a broken job could not be paused; the next scan tries again", "job", job.ID, "error", err)

@@ -43,10 +43,10 @@ func (m *JobManager) write(ctx context.Context, tx repository.Tx, items []*item,
 			return fmt.Errorf("advance %d jobs: %w", len(admitted), err)
 		}
 	}
-	if err := m.Places.OpenFor(ctx, tx, now, &res.effect, jobsOf(coordinated)...); err != nil {
+	if err := m.Admitter.FillGroupSlotsOf(ctx, tx, now, &res.effect, jobsOf(coordinated)...); err != nil {
 		return err
 	}
-	return m.Places.RecordEnds(ctx, tx, now, res.ended())
+	return m.Admitter.RecordEnds(ctx, tx, now, res.ended())
 }
 
 // movePlain checks and advances jobs whose fires need no place, and drops
@@ -83,7 +83,7 @@ func (m *JobManager) keep(it *item, now time.Time, res *result) {
 	res.fired = append(res.fired, it)
 	for _, row := range it.rows {
 		if row.Status == entity.StatusWaiting {
-			m.Places.MakeReady(&it.job, row, 0, now, &res.effect)
+			m.Admitter.MakeReady(&it.job, row, 0, now, &res.effect)
 		}
 	}
 	res.rows = append(res.rows, it.rows...)
@@ -129,7 +129,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 		it.job.FenceSeq = head.FenceSeq
 		m.keep(it, now, res)
 		for _, f := range it.fires {
-			if err := m.Places.Admit(ctx, tx, now, &it.job, live[it.job.ID], f, &a); err != nil {
+			if err := m.Admitter.Admit(ctx, tx, now, &it.job, live[it.job.ID], f, &a); err != nil {
 				return nil, err
 			}
 		}
@@ -137,11 +137,11 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 	}
 	res.rows = append(res.rows, a.Rows...)
 	res.effect.Add(a.PostCommit)
-	if len(a.LiveFires) == 0 {
+	if len(a.InFlightFires) == 0 {
 		return moves, nil
 	}
-	if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
-		return nil, fmt.Errorf("insert %d live fires: %w", len(a.LiveFires), err)
+	if err := tx.InFlightFires.Insert(ctx, a.InFlightFires); err != nil {
+		return nil, fmt.Errorf("insert %d live fires: %w", len(a.InFlightFires), err)
 	}
 	return moves, nil
 }

@@ -21,7 +21,7 @@ const settleRows = 2000
 // Settler decides what is due and undecided of a job before its definition
 // changes (engine rule 3).
 type Settler struct {
-	Places    *admission.Places
+	Admitter  *admission.Admitter
 	Schedules admission.Compiler
 }
 
@@ -112,7 +112,7 @@ func (s Settler) store(ctx context.Context, tx repository.Tx, res *result, now t
 	if err := tx.Executions.Insert(ctx, res.rows); err != nil {
 		return fmt.Errorf("insert %d settled executions: %w", len(res.rows), err)
 	}
-	return s.Places.RecordEnds(ctx, tx, now, res.ended())
+	return s.Admitter.RecordEnds(ctx, tx, now, res.ended())
 }
 
 func (s Settler) settleDue(ctx context.Context, tx repository.Tx, job *entity.Job, sched *schedule.Schedule, at, now time.Time, res *result) (more bool, err error) {
@@ -138,16 +138,16 @@ func (s Settler) admit(ctx context.Context, tx repository.Tx, job *entity.Job, p
 	}
 	var a admission.Admission
 	for _, f := range plan.Fires {
-		if err := s.Places.Admit(ctx, tx, now, job, places[job.ID], f, &a); err != nil {
+		if err := s.Admitter.Admit(ctx, tx, now, job, places[job.ID], f, &a); err != nil {
 			return err
 		}
 	}
 	res.rows = append(res.rows, a.Rows...)
 	res.effect.Add(a.PostCommit)
-	if len(a.LiveFires) == 0 {
+	if len(a.InFlightFires) == 0 {
 		return nil
 	}
-	return tx.LiveFires.Insert(ctx, a.LiveFires)
+	return tx.InFlightFires.Insert(ctx, a.InFlightFires)
 }
 
 // EndPause ends the span of a paused job at a moment: its range row, if there is

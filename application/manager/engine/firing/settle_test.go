@@ -27,7 +27,7 @@ func settle(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admission
 // settleMore is settle that may leave something.
 func settleMore(t *testing.T, n *enginetest.Node, id string) (job *entity.Job, effect admission.PostCommit, more bool) {
 	t.Helper()
-	settler := firing.Settler{Places: n.Places, Schedules: n.Schedules}
+	settler := firing.Settler{Admitter: n.Admitter, Schedules: n.Schedules}
 	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {
 		if job, err = tx.Jobs.LockFull(ctx, id); err != nil {
 			return err
@@ -154,7 +154,7 @@ func TestSettledFiresTakeTheirPlaces(t *testing.T) {
 	_, effect := settle(t, n, job.ID)
 	require.Equal(t, 1, effect.Ready)
 	require.Equal(t, []string{"WAITING", "WAITING", "SKIPPED(QUEUE_FULL)"}, kinds(n.Rows(t, job.ID)))
-	live := n.LiveFires(t, job.ID)
+	live := n.InFlightFires(t, job.ID)
 	require.Len(t, live, 2)
 	require.EqualValues(t, 2, live[1].Seq)
 	require.EqualValues(t, 2, n.Job(t, job.ID).FenceSeq)

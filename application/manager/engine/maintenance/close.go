@@ -15,10 +15,10 @@ import (
 
 // Closer ends runs that have not started.
 type Closer struct {
-	Store  repository.Store
-	Places *admission.Places
-	Jobs   Jobs
-	Clock  StoreClock
+	Store    repository.Store
+	Admitter *admission.Admitter
+	Jobs     Jobs
+	Clock    StoreClock
 }
 
 // errUnlocked ends a transaction that has found jobs which it should have locked.
@@ -44,7 +44,7 @@ func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, rows []
 	if err != nil {
 		return nil, effect, err
 	}
-	c.Places.Prepare(ctx, slices.Collect(maps.Values(known))...)
+	c.Admitter.Prepare(ctx, slices.Collect(maps.Values(known))...)
 	for _, job := range known {
 		if job.Coordinated() {
 			closing.locks[job.ID] = true
@@ -98,10 +98,10 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 	if err := tx.Executions.Close(ctx, closed); err != nil {
 		return nil, effect, fmt.Errorf("close %d runs: %w", len(closed), err)
 	}
-	if effect, err = c.Places.Ended(ctx, tx, now, jobs, coordinatedOnly(closed, jobs)); err != nil {
+	if effect, err = c.Admitter.Ended(ctx, tx, now, jobs, coordinatedOnly(closed, jobs)); err != nil {
 		return nil, effect, err
 	}
-	return closed, effect, c.Places.RecordEnds(ctx, tx, now, closed)
+	return closed, effect, c.Admitter.RecordEnds(ctx, tx, now, closed)
 }
 
 // lock locks the jobs and the rows. Where nobody waits for the answer, what
@@ -109,13 +109,13 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 func (c *closing) lock(ctx context.Context, tx repository.Tx) (jobs map[string]*entity.Job, rows []*entity.Execution, err error) {
 	ids := slices.Collect(maps.Keys(c.locks))
 	if c.waits {
-		if jobs, err = c.Places.Lock(ctx, tx, ids); err != nil {
+		if jobs, err = c.Admitter.Lock(ctx, tx, ids); err != nil {
 			return nil, nil, err
 		}
 		rows, err = tx.Executions.Lock(ctx, c.ids)
 		return jobs, rows, err
 	}
-	jobs, locked, err := c.Places.TryLock(ctx, tx, ids)
+	jobs, locked, err := c.Admitter.TryLock(ctx, tx, ids)
 	if err != nil {
 		return nil, nil, err
 	}

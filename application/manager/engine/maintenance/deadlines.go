@@ -66,7 +66,7 @@ func (r *Repairer) skipLate(ctx context.Context, rows []*entity.Execution, reaso
 	if len(rows) == 0 {
 		return 0, nil
 	}
-	closer := Closer{Store: r.Store, Places: r.Places, Jobs: r.Jobs, Clock: r.StoreClock}
+	closer := Closer{Store: r.Store, Admitter: r.Admitter, Jobs: r.Jobs, Clock: r.StoreClock}
 	skip := func(row *entity.Execution, now time.Time) error { return row.Skip(reason, now) }
 	closed, effect, err := closer.CloseWaiting(ctx, repository.LaneComplete, rows, skip,
 		func(e *entity.Execution, now time.Time) bool {

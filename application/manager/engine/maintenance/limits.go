@@ -22,7 +22,7 @@ func (r *Repairer) makeWait(ctx context.Context, rows []*entity.Execution, now t
 	slices.Sort(ids)
 	var effect admission.PostCommit
 	err := r.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
-		jobs, locked, err := r.Places.TryLock(ctx, tx, jobIDs)
+		jobs, locked, err := r.Admitter.TryLock(ctx, tx, jobIDs)
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (r *Repairer) makeWait(ctx context.Context, rows []*entity.Execution, now t
 			return err
 		}
 		held = slices.DeleteFunc(held, func(row *entity.Execution) bool { return slices.Contains(locked, row.JobID) })
-		effect, err = r.Places.Due(ctx, tx, now, jobs, held)
+		effect, err = r.Admitter.Due(ctx, tx, now, jobs, held)
 		return err
 	})
 	if err != nil {
@@ -119,37 +119,37 @@ func (r *Repairer) openGroup(ctx context.Context, group string) (helped bool, er
 		return false, err
 	}
 	return r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
-		if _, err := r.Places.Lock(ctx, tx, nil, group); err != nil {
+		if _, err := r.Admitter.Lock(ctx, tx, nil, group); err != nil {
 			return err
 		}
-		return r.Places.Open(ctx, tx, r.StoreClock.Now(), effect, group)
+		return r.Admitter.FillGroupSlots(ctx, tx, r.StoreClock.Now(), effect, group)
 	})
 }
 
 // empty gives up the place of a fire that is over, unless it is not.
 func (r *Repairer) empty(ctx context.Context, tx repository.Tx, place entity.GroupPlace, effect *admission.PostCommit) error {
-	jobs, err := r.Places.Lock(ctx, tx, []string{place.JobID}, place.Group)
+	jobs, err := r.Admitter.Lock(ctx, tx, []string{place.JobID}, place.Group)
 	if err != nil {
 		return err
 	}
-	rows, err := tx.LiveFires.RowsOf(ctx, entity.LiveFire{JobID: place.JobID, FireKey: place.FireKey, Active: true, Remaining: 1})
+	rows, err := tx.InFlightFires.RowsOf(ctx, entity.InFlightFire{JobID: place.JobID, FireKey: place.FireKey, Active: true, Remaining: 1})
 	if err != nil || len(rows) > 0 {
 		return err
 	}
-	fire := []entity.LiveFire{{JobID: place.JobID, FireKey: place.FireKey}}
+	fire := []entity.InFlightFire{{JobID: place.JobID, FireKey: place.FireKey}}
 	if err := tx.Groups.Release(ctx, fire); err != nil {
 		return err
 	}
-	if err := tx.LiveFires.Delete(ctx, fire); err != nil {
+	if err := tx.InFlightFires.Delete(ctx, fire); err != nil {
 		return err
 	}
 	now := r.StoreClock.Now()
 	if job := jobs[place.JobID]; job != nil {
-		promoted, _, err := r.Places.Promote(ctx, tx, now, job)
+		promoted, _, err := r.Admitter.Promote(ctx, tx, now, job)
 		if err != nil {
 			return err
 		}
 		effect.Add(promoted)
 	}
-	return r.Places.Open(ctx, tx, now, effect, place.Group)
+	return r.Admitter.FillGroupSlots(ctx, tx, now, effect, place.Group)
 }

@@ -27,7 +27,7 @@ type RepairDeps struct {
 	Claims     repository.ClaimReader
 	Plans      repository.JobPlanReader
 	Jobs       Jobs
-	Places     *admission.Places
+	Admitter   *admission.Admitter
 	Commits    *admission.Commits
 	StoreClock StoreClock
 	Metrics    EndMetrics

@@ -81,14 +81,14 @@ func (r *Repairer) makeReady(ctx context.Context, rows []*entity.Execution, now 
 	if err != nil {
 		return err
 	}
-	r.Places.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
+	r.Admitter.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
 	var effect admission.PostCommit
 	err = r.Store.Write(ctx, repository.LaneComplete, "unpark", func(ctx context.Context, tx repository.Tx) error {
 		held, err := tx.Executions.TryLock(ctx, ids)
 		if err != nil {
 			return err
 		}
-		_, effect, err = r.Places.Enqueue(ctx, tx, now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
+		_, effect, err = r.Admitter.Enqueue(ctx, tx, now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
 			until, parked := row.Claim.ParkedUntil()
 			row.UpdateTime = until
 			return until, parked && !row.Claim.Delayed() && !until.After(now)

@@ -19,7 +19,7 @@ type placesSweep struct {
 	unarmed string
 	queued  entity.ClaimKey
 	parked  *entity.Execution
-	fire    entity.LiveFire
+	fire    entity.InFlightFire
 }
 
 // maxSteps bounds the transactions that one look spends on one job.
@@ -172,7 +172,7 @@ func (r *Repairer) repair(ctx context.Context, id string, stray entity.ClaimKey)
 		more := false
 		again, err := r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
 			more = false
-			jobs, locked, err := r.Places.TryLock(ctx, tx, []string{id})
+			jobs, locked, err := r.Admitter.TryLock(ctx, tx, []string{id})
 			if err == nil && len(locked) > 0 {
 				err = repository.ErrLocked
 			}
@@ -181,17 +181,17 @@ func (r *Repairer) repair(ctx context.Context, id string, stray entity.ClaimKey)
 			}
 			now := r.StoreClock.Now()
 			if stray != "" {
-				if err := r.Places.Reclaim(ctx, tx, now, jobs[id], stray, effect); err != nil {
+				if err := r.Admitter.Reclaim(ctx, tx, now, jobs[id], stray, effect); err != nil {
 					return err
 				}
 			}
-			promoted, left, err := r.Places.Promote(ctx, tx, now, jobs[id])
+			promoted, left, err := r.Admitter.Promote(ctx, tx, now, jobs[id])
 			if err != nil {
 				return err
 			}
 			effect.Add(promoted)
 			more = left
-			return r.Places.ArmIfIdle(ctx, tx, jobs[id], now, effect)
+			return r.Admitter.ArmIfIdle(ctx, tx, jobs[id], now, effect)
 		})
 		helped = helped || again
 		if err != nil || !more {
@@ -239,7 +239,7 @@ func (r *Repairer) closeDeleted(ctx context.Context, jobID string, rows []*entit
 		ids[i] = row.ID
 	}
 	_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
-		closed, *effect, err = r.Places.CloseDeleted(ctx, tx, r.StoreClock.Now(), jobID, "", ids)
+		closed, *effect, err = r.Admitter.CloseDeleted(ctx, tx, r.StoreClock.Now(), jobID, "", ids)
 		return err
 	})
 	if err != nil {
@@ -292,11 +292,11 @@ const oldFire = time.Minute
 // sweepFires gives up live fires of which no run is live, and counts those anew
 // of which fewer are than they say (engine rule 16).
 func (r *Repairer) sweepFires(ctx context.Context) (int, error) {
-	fires, err := r.Plans.LiveFires(ctx, r.swept.fire, r.StoreClock.Now().Add(-oldFire), sweepLimit)
+	fires, err := r.Plans.InFlightFires(ctx, r.swept.fire, r.StoreClock.Now().Add(-oldFire), sweepLimit)
 	if err != nil {
 		return 0, err
 	}
-	if r.swept.fire = (entity.LiveFire{}); len(fires) == sweepLimit {
+	if r.swept.fire = (entity.InFlightFire{}); len(fires) == sweepLimit {
 		r.swept.fire = fires[len(fires)-1]
 	}
 	touched := 0
@@ -305,7 +305,7 @@ func (r *Repairer) sweepFires(ctx context.Context) (int, error) {
 		rows, err := r.Plans.RowsOf(ctx, f)
 		if err == nil && rows < f.Remaining {
 			_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
-				*effect, err = r.Places.Recount(ctx, tx, r.StoreClock.Now(), f)
+				*effect, err = r.Admitter.Recount(ctx, tx, r.StoreClock.Now(), f)
 				return err
 			})
 			touched++

@@ -109,7 +109,7 @@ func (t *TaskManager) storeTogether(ctx context.Context, items []*attemptResult,
 			promoting = append(promoting, f.run.Job)
 		}
 	}
-	t.Places.Prepare(ctx, promoting...)
+	t.Admitter.Prepare(ctx, promoting...)
 	var c completion
 	err = t.Store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
 		c = completion{manager: t, items: items, patient: patient, jobs: definitions, now: t.StoreClock.Now()}

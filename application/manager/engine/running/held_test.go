@@ -71,7 +71,7 @@ func (c *choosy) Write(ctx context.Context, lane repository.Lane, name string, f
 			tx.Executions = choosyRuns{tx.Executions, finish}
 		}
 		if places != nil {
-			tx.LiveFires = choosyPlaces{tx.LiveFires, places}
+			tx.InFlightFires = choosyPlaces{tx.InFlightFires, places}
 		}
 		return fn(ctx, tx)
 	})
@@ -92,17 +92,17 @@ func (c choosyRuns) Finish(ctx context.Context, rows []repository.Finish) ([]int
 }
 
 type choosyPlaces struct {
-	repository.LiveFireWriter
+	repository.InFlightFireWriter
 	refuse func(string) error
 }
 
-func (c choosyPlaces) Delete(ctx context.Context, fires []entity.LiveFire) error {
+func (c choosyPlaces) Delete(ctx context.Context, fires []entity.InFlightFire) error {
 	for _, f := range fires {
 		if err := c.refuse(f.JobID); err != nil {
 			return err
 		}
 	}
-	return c.LiveFireWriter.Delete(ctx, fires)
+	return c.InFlightFireWriter.Delete(ctx, fires)
 }
 
 var errBroken = errors.New("no such column")

@@ -93,7 +93,7 @@ func TestALockedRunKeepsNoOtherQueueFromMoving(t *testing.T) {
 			}
 		}
 		require.True(t, n.Row(t, second[1]).Claim.Queued(), "its fire goes on waiting")
-		require.False(t, n.LiveFires(t, n.Row(t, second[1]).JobID)[0].Active)
+		require.False(t, n.InFlightFires(t, n.Row(t, second[1]).JobID)[0].Active)
 	})
 }
 
@@ -152,7 +152,7 @@ func TestALockedJobKeepsNoOtherEndBack(t *testing.T) {
 		n.letGo()
 		eventually(t, n.Node, "its own end is stored", func() bool { return n.Row(t, rows[1].ID).Status == entity.StatusSuccess })
 		awaitIdle(t, n.Node)
-		require.Empty(t, n.LiveFires(t, jobs[1].ID))
+		require.Empty(t, n.InFlightFires(t, jobs[1].ID))
 	})
 }
 

@@ -119,7 +119,7 @@ type Deps struct {
 	Claims     repository.ClaimReader
 	Executions repository.ExecutionReader
 	Jobs       Jobs
-	Places     *admission.Places
+	Admitter   *admission.Admitter
 	Fair       FairTimes
 	Executor   Executor
 	// Tokens lets the targets of asynchronous calls report; nil where nobody can.

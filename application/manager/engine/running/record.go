@@ -94,9 +94,9 @@ func (c *completion) lockJobs(ctx context.Context, tx repository.Tx) error {
 // somebody else has locked are left out.
 func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
 	if c.patient {
-		return c.manager.Places.Lock(ctx, tx, ids, c.groups...)
+		return c.manager.Admitter.Lock(ctx, tx, ids, c.groups...)
 	}
-	jobs, locked, err := c.manager.Places.TryLock(ctx, tx, ids, c.groups...)
+	jobs, locked, err := c.manager.Admitter.TryLock(ctx, tx, ids, c.groups...)
 	if err != nil || len(locked) == 0 {
 		return jobs, err
 	}
@@ -295,7 +295,7 @@ func (c *completion) givePlacesOn(ctx context.Context, tx repository.Tx, finals 
 			ended = append(ended, d.row)
 		}
 	}
-	effect, err := c.manager.Places.Ended(ctx, tx, c.now, c.jobs, ended)
+	effect, err := c.manager.Admitter.Ended(ctx, tx, c.now, c.jobs, ended)
 	if err != nil {
 		return fmt.Errorf("give places on: %w", err)
 	}
@@ -303,7 +303,7 @@ func (c *completion) givePlacesOn(ctx context.Context, tx repository.Tx, finals 
 	if !slices.ContainsFunc(ended, func(row *entity.Execution) bool { return c.jobs[row.JobID] == nil }) {
 		return nil
 	}
-	return c.manager.Places.Open(ctx, tx, c.now, &c.effect, c.groups...)
+	return c.manager.Admitter.FillGroupSlots(ctx, tx, c.now, &c.effect, c.groups...)
 }
 
 // addRecords writes the dead letters, and what the observers of ends add.
@@ -327,7 +327,7 @@ func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []
 			return fmt.Errorf("add %d dead letters: %w", len(letters), err)
 		}
 	}
-	return c.manager.Places.RecordEnds(ctx, tx, c.now, ended)
+	return c.manager.Admitter.RecordEnds(ctx, tx, c.now, ended)
 }
 
 // addLogs stores the last lines of the runs together with their ends.

@@ -40,7 +40,7 @@ func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Executio
 	fire := entity.ExtraFire(entity.TriggerManual, now, now, now, "")
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		a = admission.Admission{}
-		jobs, err := n.Places.Lock(ctx, tx, []string{jobID})
+		jobs, err := n.Admitter.Lock(ctx, tx, []string{jobID})
 		if err != nil {
 			return err
 		}
@@ -49,14 +49,14 @@ func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Executio
 			return err
 		}
 		job := jobs[jobID]
-		if err := n.Places.Admit(ctx, tx, now, job, live[jobID], fire, &a); err != nil {
+		if err := n.Admitter.Admit(ctx, tx, now, job, live[jobID], fire, &a); err != nil {
 			return err
 		}
 		if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
 			return err
 		}
-		if len(a.LiveFires) > 0 {
-			if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
+		if len(a.InFlightFires) > 0 {
+			if err := tx.InFlightFires.Insert(ctx, a.InFlightFires); err != nil {
 				return err
 			}
 		}
@@ -159,9 +159,9 @@ func deadLettersOf(t *testing.T, n *enginetest.Node, jobID string) []entity.Dead
 }
 
 // liveFiresOf are the places that a job's fires hold or wait for.
-func liveFiresOf(t *testing.T, n *enginetest.Node, jobID string) []entity.LiveFire {
+func liveFiresOf(t *testing.T, n *enginetest.Node, jobID string) []entity.InFlightFire {
 	t.Helper()
-	return n.LiveFires(t, jobID)
+	return n.InFlightFires(t, jobID)
 }
 
 // changeRow changes a stored run as another node would.

@@ -108,8 +108,8 @@ func TestTheSweepGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 	delays := unarmed(t, n, 3)
 	serial := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
 	first, second := waitingRun(t, n, serial.ID), waitingRun(t, n, serial.ID)
-	place := n.LiveFires(t, serial.ID)[:1]
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, place) })
+	place := n.InFlightFires(t, serial.ID)[:1]
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.InFlightFires.Delete(ctx, place) })
 	b.ids = delays[:1]
 	_, err := n.Repairs.SweepPlaces(t.Context())
 	require.ErrorIs(t, err, errBroken)
@@ -185,10 +185,10 @@ func TestTheSweepFindsAFireThatIsOverBehindManyOthers(t *testing.T) {
 	changeRow(t, n, row.ID, func(row *entity.Execution) { row.Status, row.Claim, row.EndTime = entity.StatusSuccess, "", at(0) })
 	n.Clock.Advance(2 * time.Minute)
 	for _, left := range []int{1, 0} {
-		require.Len(t, n.LiveFires(t, stale.ID), 1)
+		require.Len(t, n.InFlightFires(t, stale.ID), 1)
 		_, err := n.Repairs.SweepPlaces(t.Context())
 		require.NoError(t, err)
-		require.Len(t, n.LiveFires(t, stale.ID), left)
+		require.Len(t, n.InFlightFires(t, stale.ID), left)
 	}
 }
 

@@ -167,8 +167,8 @@ func TestTheSweepFreesAForgottenQueuedRun(t *testing.T) {
 	touched, err := n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, touched, "the first fire holds the place")
-	first := n.LiveFires(t, job.ID)[:1]
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.LiveFires.Delete(ctx, first) })
+	first := n.InFlightFires(t, job.ID)[:1]
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.InFlightFires.Delete(ctx, first) })
 	touched, err = n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, touched)
@@ -286,7 +286,7 @@ func TestOnlyWhatStillWaitsIsClosed(t *testing.T) {
 	changeRow(t, n, runs.ID, func(row *entity.Execution) {
 		row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt, row.Claim = entity.StatusRunning, "node-1", 1, 1, 1, entity.RunningKey("node-1")
 	})
-	closer := maintenance.Closer{Store: n.Faults, Places: n.Places, Jobs: n.Jobs, Clock: n.Time}
+	closer := maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time}
 	closed, _, err := closer.CloseWaiting(t.Context(), repository.LaneAPI, []*entity.Execution{runs, spared, waits},
 		func(row *entity.Execution, now time.Time) error { return row.Cancel(entity.ReasonNone, now) },
 		func(row *entity.Execution, now time.Time) bool {

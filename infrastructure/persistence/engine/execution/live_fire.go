@@ -11,35 +11,35 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
-// liveFireWriter implements repository.LiveFireWriter. It takes no locks of its
+// liveFireWriter implements repository.InFlightFireWriter. It takes no locks of its
 // own: the caller holds the job's.
 type liveFireWriter struct{ c *sqldb.Conn }
 
-// NewLiveFireWriter gives the repository inside of the transaction of c.
-func NewLiveFireWriter(c *sqldb.Conn) repository.LiveFireWriter { return &liveFireWriter{c} }
+// NewInFlightFireWriter gives the repository inside of the transaction of c.
+func NewInFlightFireWriter(c *sqldb.Conn) repository.InFlightFireWriter { return &liveFireWriter{c} }
 
 const (
-	selectLiveFires = "SELECT job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time FROM scheduler_live_fire"
-	// selectSomeFires is the beginning of selectLiveFires for the table under the name t.
+	selectInFlightFires = "SELECT job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time FROM scheduler_live_fire"
+	// selectSomeFires is the beginning of selectInFlightFires for the table under the name t.
 	selectSomeFires = "SELECT t.job_id, t.fire_key, t.active, t.remaining, t.seq, t.scheduled, t.job_version, t.create_time"
 )
 
-func scanLiveFire(rows *sql.Rows) (f entity.LiveFire, err error) {
+func scanInFlightFire(rows *sql.Rows) (f entity.InFlightFire, err error) {
 	var created sqldb.DBTime
 	_, err = sqldb.ScanRow(rows, &f.JobID, &f.FireKey, &f.Active, &f.Remaining, &f.Seq, &f.Scheduled, &f.JobVersion, &created)
 	f.CreateTime = created.Time()
 	return f, err
 }
 
-// Some implements repository.LiveFireWriter.
-func (w *liveFireWriter) Some(ctx context.Context, fires []entity.LiveFire) ([]entity.LiveFire, error) {
-	var out []entity.LiveFire
+// Some implements repository.InFlightFireWriter.
+func (w *liveFireWriter) Some(ctx context.Context, fires []entity.InFlightFire) ([]entity.InFlightFire, error) {
+	var out []entity.InFlightFire
 	for _, part := range sqldb.Chunks(byKey(fires), w.c.Dialect.MaxRows) {
-		query, args := selectLiveFires+" WHERE (job_id, fire_key) IN (VALUES "+sqldb.Tuples(2, len(part))+")", keysOf(part)
+		query, args := selectInFlightFires+" WHERE (job_id, fire_key) IN (VALUES "+sqldb.Tuples(2, len(part))+")", keysOf(part)
 		if !w.c.Dialect.IsSQLite() {
 			query, args = atKeys(w.c.Dialect, selectSomeFires, "scheduler_live_fire", part)
 		}
-		found, err := sqldb.Collect(ctx, w.c, "live-fire.some", query, args, scanLiveFire)
+		found, err := sqldb.Collect(ctx, w.c, "live-fire.some", query, args, scanInFlightFire)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func (w *liveFireWriter) Some(ctx context.Context, fires []entity.LiveFire) ([]e
 }
 
 // keysOf are the arguments that name fires.
-func keysOf(fires []entity.LiveFire) []any {
+func keysOf(fires []entity.InFlightFire) []any {
 	args := make([]any, 0, len(fires)*2)
 	for _, f := range fires {
 		args = append(args, f.JobID, f.FireKey)
@@ -60,7 +60,7 @@ func keysOf(fires []entity.LiveFire) []any {
 // atKeys renders "what FROM table t" for the rows of some fires, each found by
 // its primary key: with a long list of pairs the optimizer would read all fires
 // of a job, and compare each with every pair.
-func atKeys(d *sqldb.Dialect, what, table string, fires []entity.LiveFire) (string, []any) {
+func atKeys(d *sqldb.Dialect, what, table string, fires []entity.InFlightFire) (string, []any) {
 	if len(fires) == 1 {
 		return what + " FROM " + table + " t" + d.ByPrimary + " WHERE t.job_id = ? AND t.fire_key = ?", keysOf(fires)
 	}
@@ -71,9 +71,9 @@ func atKeys(d *sqldb.Dialect, what, table string, fires []entity.LiveFire) (stri
 }
 
 // byKey is the order in which live fires are written.
-func byKey(fires []entity.LiveFire) []entity.LiveFire {
+func byKey(fires []entity.InFlightFire) []entity.InFlightFire {
 	fires = slices.Clone(fires)
-	slices.SortFunc(fires, func(a, b entity.LiveFire) int {
+	slices.SortFunc(fires, func(a, b entity.InFlightFire) int {
 		if c := strings.Compare(a.JobID, b.JobID); c != 0 {
 			return c
 		}
@@ -82,8 +82,8 @@ func byKey(fires []entity.LiveFire) []entity.LiveFire {
 	return fires
 }
 
-// Insert implements repository.LiveFireWriter.
-func (w *liveFireWriter) Insert(ctx context.Context, fires []entity.LiveFire) error {
+// Insert implements repository.InFlightFireWriter.
+func (w *liveFireWriter) Insert(ctx context.Context, fires []entity.InFlightFire) error {
 	for _, part := range sqldb.Chunks(byKey(fires), w.c.Dialect.MaxRows) {
 		args := make([]any, 0, len(part)*8)
 		for _, f := range part {
@@ -98,9 +98,9 @@ func (w *liveFireWriter) Insert(ctx context.Context, fires []entity.LiveFire) er
 	return nil
 }
 
-// Update implements repository.LiveFireWriter. The upsert never inserts: the
+// Update implements repository.InFlightFireWriter. The upsert never inserts: the
 // rows exist, because the caller read them under the job's lock.
-func (w *liveFireWriter) Update(ctx context.Context, fires []entity.LiveFire) error {
+func (w *liveFireWriter) Update(ctx context.Context, fires []entity.InFlightFire) error {
 	if !w.c.Dialect.IsSQLite() && len(fires) > 1 {
 		return w.upsert(ctx, byKey(fires))
 	}
@@ -114,7 +114,7 @@ func (w *liveFireWriter) Update(ctx context.Context, fires []entity.LiveFire) er
 	return nil
 }
 
-func (w *liveFireWriter) upsert(ctx context.Context, fires []entity.LiveFire) error {
+func (w *liveFireWriter) upsert(ctx context.Context, fires []entity.InFlightFire) error {
 	for _, part := range sqldb.Chunks(fires, w.c.Dialect.MaxRows) {
 		args := make([]any, 0, len(part)*8)
 		for _, f := range part {
@@ -130,13 +130,13 @@ func (w *liveFireWriter) upsert(ctx context.Context, fires []entity.LiveFire) er
 	return nil
 }
 
-// Delete implements repository.LiveFireWriter.
-func (w *liveFireWriter) Delete(ctx context.Context, fires []entity.LiveFire) error {
+// Delete implements repository.InFlightFireWriter.
+func (w *liveFireWriter) Delete(ctx context.Context, fires []entity.InFlightFire) error {
 	return DeleteFires(ctx, w.c, "live-fire.delete", "scheduler_live_fire", fires)
 }
 
 // DeleteFires deletes what a table holds of the fires.
-func DeleteFires(ctx context.Context, c *sqldb.Conn, name, table string, fires []entity.LiveFire) error {
+func DeleteFires(ctx context.Context, c *sqldb.Conn, name, table string, fires []entity.InFlightFire) error {
 	if c.Dialect.IsSQLite() {
 		for _, f := range fires {
 			if _, err := c.Exec(ctx, name, "DELETE FROM "+table+" WHERE job_id = ? AND fire_key = ?", f.JobID, f.FireKey); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
-// Count implements repository.LiveFireWriter.
+// Count implements repository.InFlightFireWriter.
 func (w *liveFireWriter) Count(ctx context.Context, jobIDs []string) (map[string]repository.FireCount, error) {
 	return CountFires(ctx, w.c, jobIDs)
 }
@@ -38,7 +38,7 @@ func CountFires(ctx context.Context, c *sqldb.Conn, jobIDs []string) (map[string
 	return counts, nil
 }
 
-// CountQueued implements repository.LiveFireWriter.
+// CountQueued implements repository.InFlightFireWriter.
 func (w *liveFireWriter) CountQueued(ctx context.Context, jobID string, limit int) (int, error) {
 	n, err := sqldb.Collect(ctx, w.c, "live-fire.count-queued", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_live_fire"+w.c.Dialect.BySeq+
 		" WHERE job_id = ? AND active = 0 LIMIT ?) counted", []any{jobID, limit}, sqldb.ScanInt)
@@ -51,14 +51,14 @@ func (w *liveFireWriter) CountQueued(ctx context.Context, jobID string, limit in
 // oldestTogether bounds the questions of one statement.
 const oldestTogether = 50
 
-// Oldest implements repository.LiveFireWriter.
-func (w *liveFireWriter) Oldest(ctx context.Context, asked []repository.Oldest) ([]entity.LiveFire, error) {
-	one := selectLiveFires + w.c.Dialect.BySeq + " WHERE job_id = ? AND active = ? ORDER BY seq LIMIT ?"
+// Oldest implements repository.InFlightFireWriter.
+func (w *liveFireWriter) Oldest(ctx context.Context, asked []repository.Oldest) ([]entity.InFlightFire, error) {
+	one := selectInFlightFires + w.c.Dialect.BySeq + " WHERE job_id = ? AND active = ? ORDER BY seq LIMIT ?"
 	together := oldestTogether
 	if w.c.Dialect.IsSQLite() {
 		together = 1 // it bounds no part of a union, and a question costs no trip
 	}
-	var out []entity.LiveFire
+	var out []entity.InFlightFire
 	for _, part := range sqldb.Chunks(asked, together) {
 		args := make([]any, 0, len(part)*3)
 		for _, o := range part {
@@ -68,7 +68,7 @@ func (w *liveFireWriter) Oldest(ctx context.Context, asked []repository.Oldest) 
 		if len(part) > 1 {
 			query = "(" + one + ")" + strings.Repeat(" UNION ALL ("+one+")", len(part)-1)
 		}
-		fires, err := sqldb.Collect(ctx, w.c, "live-fire.oldest", query, args, scanLiveFire)
+		fires, err := sqldb.Collect(ctx, w.c, "live-fire.oldest", query, args, scanInFlightFire)
 		if err != nil {
 			return nil, err
 		}
@@ -84,8 +84,8 @@ const (
 	olderAfter  = time.Minute
 )
 
-// RowsOf implements repository.LiveFireWriter.
-func (w *liveFireWriter) RowsOf(ctx context.Context, f entity.LiveFire) ([]*entity.Execution, error) {
+// RowsOf implements repository.InFlightFireWriter.
+func (w *liveFireWriter) RowsOf(ctx context.Context, f entity.InFlightFire) ([]*entity.Execution, error) {
 	return OfFire(ctx, w.c, f, w.c.Dialect.ForUpdate)
 }
 
@@ -93,7 +93,7 @@ func (w *liveFireWriter) RowsOf(ctx context.Context, f entity.LiveFire) ([]*enti
 // index tells the live ones apart. Those of a fire that waits stand under one
 // claim key, and the ids of the others begin with the moment that the fire's key
 // tells, whatever the clocks of nodes say.
-func OfFire(ctx context.Context, c *sqldb.Conn, f entity.LiveFire, lock string) ([]*entity.Execution, error) {
+func OfFire(ctx context.Context, c *sqldb.Conn, f entity.InFlightFire, lock string) ([]*entity.Execution, error) {
 	find := func(index, where string, args ...any) ([]*entity.Execution, error) {
 		return sqldb.Collect(ctx, c, "live-fire.rows", SelectExecutions+index+where+
 			" AND claim_key IS NOT NULL AND status IN ('WAITING', 'RUNNING') ORDER BY id"+lock, args, ScanExecution)
@@ -116,9 +116,9 @@ func OfFire(ctx context.Context, c *sqldb.Conn, f entity.LiveFire, lock string) 
 	return find(c.Dialect.ByJob, between, f.JobID, identity.FloorID(at.Add(-olderBefore)), identity.FloorID(at.Add(olderAfter)), f.FireKey)
 }
 
-// LiveFiresAfter reads the live fires behind one, in the order of jobs and keys, that
+// InFlightFiresAfter reads the live fires behind one, in the order of jobs and keys, that
 // were recorded before a moment.
-func LiveFiresAfter(ctx context.Context, c *sqldb.Conn, after entity.LiveFire, before time.Time, limit int) ([]entity.LiveFire, error) {
-	return sqldb.Collect(ctx, c, "live-fire.page", selectLiveFires+c.Dialect.ByPrimary+" WHERE (job_id > ? OR job_id = ? AND fire_key > ?) AND create_time < ? ORDER BY job_id, fire_key LIMIT ?",
-		[]any{after.JobID, after.JobID, after.FireKey, sqldb.TimeArg(before), limit}, scanLiveFire)
+func InFlightFiresAfter(ctx context.Context, c *sqldb.Conn, after entity.InFlightFire, before time.Time, limit int) ([]entity.InFlightFire, error) {
+	return sqldb.Collect(ctx, c, "live-fire.page", selectInFlightFires+c.Dialect.ByPrimary+" WHERE (job_id > ? OR job_id = ? AND fire_key > ?) AND create_time < ? ORDER BY job_id, fire_key LIMIT ?",
+		[]any{after.JobID, after.JobID, after.FireKey, sqldb.TimeArg(before), limit}, scanInFlightFire)
 }

@@ -15,12 +15,12 @@ func (r *Plans) CountFires(ctx context.Context, jobIDs []string) (map[string]rep
 }
 
 // RowsOf implements repository.JobPlanReader.
-func (r *Plans) RowsOf(ctx context.Context, f entity.LiveFire) (int, error) {
+func (r *Plans) RowsOf(ctx context.Context, f entity.InFlightFire) (int, error) {
 	rows, err := execution.OfFire(ctx, r.c, f, "")
 	return len(rows), err
 }
 
-// LiveFires implements repository.JobPlanReader.
-func (r *Plans) LiveFires(ctx context.Context, after entity.LiveFire, before time.Time, limit int) ([]entity.LiveFire, error) {
-	return execution.LiveFiresAfter(ctx, r.c, after, before, limit)
+// InFlightFires implements repository.JobPlanReader.
+func (r *Plans) InFlightFires(ctx context.Context, after entity.InFlightFire, before time.Time, limit int) ([]entity.InFlightFire, error) {
+	return execution.InFlightFiresAfter(ctx, r.c, after, before, limit)
 }

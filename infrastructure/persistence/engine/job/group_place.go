@@ -68,7 +68,7 @@ func (w *groupWriter) Take(ctx context.Context, places []entity.GroupPlace) erro
 }
 
 // Release implements repository.GroupWriter.
-func (w *groupWriter) Release(ctx context.Context, fires []entity.LiveFire) error {
+func (w *groupWriter) Release(ctx context.Context, fires []entity.InFlightFire) error {
 	return execution.DeleteFires(ctx, w.c, "group-place.release", "scheduler_group_place", fires)
 }
 
@@ -91,7 +91,7 @@ func (r *Plans) RoomyGroups(ctx context.Context) ([]string, error) {
 		(SELECT COUNT(*) FROM scheduler_group_place p WHERE p.group_name = g.name) ORDER BY g.name`, nil, sqldb.ScanText)
 }
 
-// EmptyPlaces implements repository.JobPlanReader. Places are as few as runs
+// EmptyPlaces implements repository.JobPlanReader. Admitter are as few as runs
 // may be at once, so that all of them can be looked at.
 func (r *Plans) EmptyPlaces(ctx context.Context, after entity.GroupPlace, limit int) ([]entity.GroupPlace, error) {
 	return sqldb.Collect(ctx, r.c, "group-place.empty", `SELECT p.group_name, p.job_id, p.fire_key, COALESCE(p.execution_id, '') FROM scheduler_group_place p

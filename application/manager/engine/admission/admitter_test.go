@@ -19,7 +19,7 @@ func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
 	var a admission.Admission
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		a = admission.Admission{}
-		jobs, err := n.Places.Lock(ctx, tx, []string{jobID, jobID})
+		jobs, err := n.Admitter.Lock(ctx, tx, []string{jobID, jobID})
 		if err != nil {
 			return err
 		}
@@ -28,13 +28,13 @@ func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
 			return err
 		}
 		fire := entity.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
-		if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
+		if err := n.Admitter.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
 			return err
 		}
 		if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
 			return err
 		}
-		if err := tx.LiveFires.Insert(ctx, a.LiveFires); err != nil {
+		if err := tx.InFlightFires.Insert(ctx, a.InFlightFires); err != nil {
 			return err
 		}
 		return tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(jobs[jobID], time.Time{})})
@@ -47,19 +47,19 @@ func end(t *testing.T, n *enginetest.Node, jobID string, rows ...*entity.Executi
 	t.Helper()
 	var e admission.PostCommit
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		jobs, err := n.Places.Lock(ctx, tx, []string{jobID})
+		jobs, err := n.Admitter.Lock(ctx, tx, []string{jobID})
 		if err != nil {
 			return err
 		}
-		e, err = n.Places.Ended(ctx, tx, n.Time.Now(), jobs, rows)
+		e, err = n.Admitter.Ended(ctx, tx, n.Time.Now(), jobs, rows)
 		return err
 	})
 	return e
 }
 
-func live(t *testing.T, n *enginetest.Node, jobID string) []entity.LiveFire {
+func live(t *testing.T, n *enginetest.Node, jobID string) []entity.InFlightFire {
 	t.Helper()
-	return n.LiveFires(t, jobID)
+	return n.InFlightFires(t, jobID)
 }
 
 // Rule 16: a limit counts fires, not shards; a place is free when the last
@@ -122,7 +122,7 @@ func TestFiresOfOneTransactionReplaceOneAnother(t *testing.T) {
 		var a admission.Admission
 		n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 			a = admission.Admission{}
-			jobs, err := n.Places.Lock(ctx, tx, []string{job.ID})
+			jobs, err := n.Admitter.Lock(ctx, tx, []string{job.ID})
 			if err != nil {
 				return err
 			}
@@ -133,11 +133,11 @@ func TestFiresOfOneTransactionReplaceOneAnother(t *testing.T) {
 			for i := range 5 {
 				at := n.Time.Now().Add(time.Duration(i) * time.Second)
 				fire := entity.PlannedFire(at, n.Time.Now(), entity.TriggerSchedule)
-				if err := n.Places.Admit(ctx, tx, n.Time.Now(), jobs[job.ID], live[job.ID], fire, &a); err != nil {
+				if err := n.Admitter.Admit(ctx, tx, n.Time.Now(), jobs[job.ID], live[job.ID], fire, &a); err != nil {
 					return err
 				}
 			}
-			return n.Places.Record(ctx, tx, n.Time.Now(), jobs[job.ID], &a)
+			return n.Admitter.Record(ctx, tx, n.Time.Now(), jobs[job.ID], &a)
 		})
 		running := max(limit, 1)
 		for i, row := range n.Rows(t, job.ID) {
@@ -178,7 +178,7 @@ func TestALockedJobIsTheCurrentOne(t *testing.T) {
 	n.Jobs.Keep(job)
 	n.Change(t, job.ID, func(j *entity.Job) { j.Priority, j.Version = 9, 2 })
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		jobs, err := n.Places.Lock(ctx, tx, []string{job.ID, "unknown"})
+		jobs, err := n.Admitter.Lock(ctx, tx, []string{job.ID, "unknown"})
 		if err != nil {
 			return err
 		}

@@ -18,12 +18,12 @@ var ErrManyRuns = errors.New("too many runs of the job are live to be moved at o
 // RehomeLimit bounds the runs that one transaction of Rehome or RehomeSome moves.
 const RehomeLimit = 200
 
-// Rehome brings the fires of a locked job under what its group asks now: the job
+// MoveToGroup brings the fires of a locked job under what its group asks now: the job
 // was moved, or its group got a limit or lost it. What has begun goes on and
 // counts where it is; what has not waits for a place there. Of more than limit
 // runs it moves none, and returns ErrManyRuns. The caller holds the locks of both
 // groups, stores the job, whose FenceSeq may grow, and opens both.
-func (p *Places) Rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *PostCommit) error {
+func (p *Admitter) MoveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *PostCommit) error {
 	rows, more, err := tx.Executions.LiveOf(ctx, job.ID, limit, astray(job))
 	switch {
 	case err != nil:
@@ -34,14 +34,14 @@ func (p *Places) Rehome(ctx context.Context, tx repository.Tx, now time.Time, jo
 	if err := tx.Groups.ReleaseJob(ctx, job.ID); err != nil {
 		return fmt.Errorf("give up the places of job %s: %w", job.ID, err)
 	}
-	return p.rehome(ctx, tx, now, job, rows, e)
+	return p.moveToGroup(ctx, tx, now, job, rows, e)
 }
 
-// RehomeSome does a part of what Rehome would do to a locked job that is changed
+// MoveSomeToGroup does a part of what Rehome would do to a locked job that is changed
 // later: those of the runs that have not begun go to where they will wait, and
 // the job's FenceSeq is stored. Until the change they wait there, whoever opens
 // the group. A fire of several runs is bound by Rehome alone, which sees all of it.
-func (p *Places) RehomeSome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, ids []string, e *PostCommit) error {
+func (p *Admitter) MoveSomeToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, ids []string, e *PostCommit) error {
 	rows, err := tx.Executions.Lock(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("lock %d waiting runs of job %s: %w", len(ids), job.ID, err)
@@ -50,7 +50,7 @@ func (p *Places) RehomeSome(ctx context.Context, tx repository.Tx, now time.Time
 	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool {
 		return row.JobID != job.ID || row.Status != entity.StatusWaiting || row.Attempt > 0 || job.Limited && row.ShardTotal > 1 || !wrong(row)
 	})
-	if err := p.rehome(ctx, tx, now, job, rows, e); err != nil || job.FenceSeq == seq {
+	if err := p.moveToGroup(ctx, tx, now, job, rows, e); err != nil || job.FenceSeq == seq {
 		return err
 	}
 	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})}); err != nil {
@@ -73,40 +73,40 @@ func astray(job *entity.Job) func(*entity.Execution) bool {
 	}
 }
 
-func (p *Places) rehome(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *PostCommit) error {
+func (p *Admitter) moveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *PostCommit) error {
 	switch {
 	case len(rows) == 0:
 		return nil
 	case job.Limited:
-		return p.bind(ctx, tx, now, job, rows)
+		return p.applyLimit(ctx, tx, now, job, rows)
 	}
-	return p.unbind(ctx, tx, now, job, rows, e)
+	return p.dropLimit(ctx, tx, now, job, rows, e)
 }
 
-// bind makes the live runs of a job fires of its group. Those of a job that was
+// applyLimit makes the live runs of a job fires of its group. Those of a job that was
 // plain until now have no place among the job's fires either, and get one.
-func (p *Places) bind(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution) error {
+func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution) error {
 	fires := byFire(rows)
-	asked := make([]entity.LiveFire, len(fires))
+	asked := make([]entity.InFlightFire, len(fires))
 	for i, fire := range fires {
-		asked[i] = entity.LiveFire{JobID: job.ID, FireKey: fire[0].FireKey}
+		asked[i] = entity.InFlightFire{JobID: job.ID, FireKey: fire[0].FireKey}
 	}
-	live, err := tx.LiveFires.Some(ctx, asked)
+	live, err := tx.InFlightFires.Some(ctx, asked)
 	if err != nil {
 		return fmt.Errorf("read live fires: %w", err)
 	}
-	known := make(map[string]entity.LiveFire, len(live))
+	known := make(map[string]entity.InFlightFire, len(live))
 	for _, f := range live {
 		known[f.FireKey] = f
 	}
-	var born []entity.LiveFire
+	var born []entity.InFlightFire
 	var places []entity.GroupPlace
 	var moved []*entity.Execution
 	for _, fire := range fires {
 		f, ok := known[fire[0].FireKey]
 		if !ok {
 			job.FenceSeq++
-			f = entity.LiveFire{
+			f = entity.InFlightFire{
 				JobID: job.ID, FireKey: fire[0].FireKey, Active: true, Remaining: len(fire), Seq: job.FenceSeq, CreateTime: fire[0].CreateTime,
 			}
 			born = append(born, f)
@@ -127,7 +127,7 @@ func (p *Places) bind(ctx context.Context, tx repository.Tx, now time.Time, job 
 			row.MoveTo(entity.GroupQueue(job.Group))
 		}
 	}
-	if err := tx.LiveFires.Insert(ctx, born); err != nil {
+	if err := tx.InFlightFires.Insert(ctx, born); err != nil {
 		return fmt.Errorf("give places to the runs of job %s: %w", job.ID, err)
 	}
 	if err := tx.Groups.Take(ctx, places); err != nil {
@@ -136,8 +136,8 @@ func (p *Places) bind(ctx context.Context, tx repository.Tx, now time.Time, job 
 	return tx.Executions.Requeue(ctx, moved)
 }
 
-// unbind lets go what waits for a group.
-func (p *Places) unbind(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *PostCommit) error {
+// dropLimit lets go what waits for a group.
+func (p *Admitter) dropLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *PostCommit) error {
 	var waiting, delayed []*entity.Execution
 	for _, row := range rows {
 		switch until, _ := row.Claim.ParkedUntil(); {
@@ -153,7 +153,7 @@ func (p *Places) unbind(ctx context.Context, tx repository.Tx, now time.Time, jo
 	if err := tx.Executions.Requeue(ctx, delayed); err != nil {
 		return err
 	}
-	return p.send(ctx, tx, now, e, map[string]*entity.Job{job.ID: job}, waiting)
+	return p.requeue(ctx, tx, now, e, map[string]*entity.Job{job.ID: job}, waiting)
 }
 
 // byFire are the rows of each fire, in the order of the first ones.

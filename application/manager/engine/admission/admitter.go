@@ -30,9 +30,9 @@ type Definitions interface {
 	Keep(job *entity.Job)
 }
 
-// Places admits fires and gives places on. It holds no state of jobs: that is
+// Admitter admits fires and gives slots on. It holds no state of jobs: that is
 // in the store. Safe for concurrent use.
-type Places struct {
+type Admitter struct {
 	schedules Compiler
 	fair      FairTimes
 	defs      Definitions
@@ -40,21 +40,21 @@ type Places struct {
 	ends      *event.Ends
 }
 
-// NewPlaces wires the parts. Without a router every run may start anywhere.
-func NewPlaces(schedules Compiler, fair FairTimes, defs Definitions, router Router, ends *event.Ends) *Places {
-	return &Places{schedules: schedules, fair: fair, defs: defs, router: router, ends: ends}
+// NewAdmitter wires the parts. Without a router every run may start anywhere.
+func NewAdmitter(schedules Compiler, fair FairTimes, defs Definitions, router Router, ends *event.Ends) *Admitter {
+	return &Admitter{schedules: schedules, fair: fair, defs: defs, router: router, ends: ends}
 }
 
 // RecordEnds is to be called in each transaction that makes runs final, with all
 // of these, see event.EndObserver.
-func (p *Places) RecordEnds(ctx context.Context, tx repository.Tx, now time.Time, ended []*entity.Execution) error {
+func (p *Admitter) RecordEnds(ctx context.Context, tx repository.Tx, now time.Time, ended []*entity.Execution) error {
 	return p.ends.Record(ctx, tx, now, ended)
 }
 
 // Lock locks the jobs in id order, then the groups of those that are bound by a
 // limit and the groups given, by name, and returns the current definition of
 // each job that exists. Ids may repeat.
-func (p *Places) Lock(ctx context.Context, tx repository.Tx, ids []string, groups ...string) (map[string]*entity.Job, error) {
+func (p *Admitter) Lock(ctx context.Context, tx repository.Tx, ids []string, groups ...string) (map[string]*entity.Job, error) {
 	jobs, err := p.lockJobs(ctx, tx, ids)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (p *Places) Lock(ctx context.Context, tx repository.Tx, ids []string, group
 
 // TryLock is Lock for jobs that nobody else has locked; the ids of those that
 // somebody has are returned. For groups it waits.
-func (p *Places) TryLock(ctx context.Context, tx repository.Tx, ids []string, groups ...string) (jobs map[string]*entity.Job, locked []string, err error) {
+func (p *Admitter) TryLock(ctx context.Context, tx repository.Tx, ids []string, groups ...string) (jobs map[string]*entity.Job, locked []string, err error) {
 	var heads []repository.JobHead
 	if len(ids) > 0 {
 		if heads, locked, err = tx.Jobs.TryLock(ctx, ids); err != nil {
@@ -77,7 +77,7 @@ func (p *Places) TryLock(ctx context.Context, tx repository.Tx, ids []string, gr
 	return jobs, locked, LockGroups(ctx, tx, slices.Collect(maps.Values(jobs)), groups...)
 }
 
-func (p *Places) lockJobs(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
+func (p *Admitter) lockJobs(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -92,7 +92,7 @@ func (p *Places) lockJobs(ctx context.Context, tx repository.Tx, ids []string) (
 }
 
 // definitionsOf are the current definitions of locked jobs.
-func (p *Places) definitionsOf(ctx context.Context, tx repository.Tx, heads []repository.JobHead) (jobs map[string]*entity.Job, err error) {
+func (p *Admitter) definitionsOf(ctx context.Context, tx repository.Tx, heads []repository.JobHead) (jobs map[string]*entity.Job, err error) {
 	jobs = make(map[string]*entity.Job, len(heads))
 	for _, h := range heads {
 		def := p.defs.Cached(h.ID, h.Version)
