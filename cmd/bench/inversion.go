@@ -13,11 +13,11 @@ const priorities = 10
 // priorityOf spreads the priorities over the jobs of a stampede.
 func priorityOf(job uint32) int { return 1 + int(job%priorities) }
 
-// patience is how long a run may wait without being passed over.
-const patience = 200 * time.Millisecond
+// waitAtMost is how long a run may wait without being passed over.
+const waitAtMost = 200 * time.Millisecond
 
 // Inversions are starts at whose moment a run of higher priority had waited for
-// more than patience, and had been taken by no node yet. Runs of one batch are
+// more than waitAtMost, and had been taken by no node yet. Runs of one batch are
 // taken together, and their order means nothing; a direct start never waits.
 type Inversions struct {
 	// Percent counts a run as waiting since its record was made, which is before
@@ -31,7 +31,7 @@ type Inversions struct {
 	// priority.
 	DuePercent float64 `json:"duePercent"`
 	Starts     int     `json:"starts"`
-	// Waited are starts of runs that were taken later than patience after they
+	// Waited are starts of runs that were taken later than waitAtMost after they
 	// were recorded: without any, nobody could be passed over.
 	Waited int `json:"waited"`
 
@@ -79,7 +79,7 @@ func (r *Result) inversions(starts []sighting) {
 			counted[s.node] = n
 		}
 		n.add(&Inversions{
-			Starts: 1, Waited: one(s.takenAt()-s.recordedAt() > patience.Microseconds()),
+			Starts: 1, Waited: one(s.takenAt()-s.recordedAt() > waitAtMost.Microseconds()),
 			inverted: one(recorded.passedOver(s)), sure: one(surely.passedOver(s)), due: one(due.passedOver(s)),
 		})
 	}
@@ -140,7 +140,7 @@ func (w *waiters) passedOver(s sighting) bool {
 	for p := priorityOf(s.job) + 1; p <= priorities; p++ {
 		q := &w[p]
 		next, _ := slices.BinarySearch(q.taken, s.at+1)
-		if next < len(q.taken) && q.since[next] < s.at-patience.Microseconds() {
+		if next < len(q.taken) && q.since[next] < s.at-waitAtMost.Microseconds() {
 			return true
 		}
 	}

@@ -72,7 +72,7 @@ func TestASilentStoreIsAnsweredInTime(t *testing.T) {
 		require.Equal(t, 200, a.status, "at once: %s", a.body)
 		require.Less(t, a.took, bound)
 	}
-	require.Eventually(t, func() bool { status, parts := n.degraded(); return status == 200 && len(parts) == 0 }, patience, 100*time.Millisecond)
+	require.Eventually(t, func() bool { status, parts := n.degraded(); return status == 200 && len(parts) == 0 }, within, 100*time.Millisecond)
 }
 
 func TestConnectionsThatDiedUnseenAreReplaced(t *testing.T) {
@@ -118,14 +118,14 @@ func TestAKeyWhoseCallWasCutCanBeUsedAgain(t *testing.T) {
 	require.Eventually(t, func() bool {
 		begun := 0
 		return direct.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM scheduler_idempotency_key").Scan(&begun) == nil && begun == 1
-	}, patience, 5*time.Millisecond)
+	}, within, 5*time.Millisecond)
 	store.Set(rig.BlackHole)
 	require.Equal(t, 503, (<-cut).status)
 	_, err = beside.ExecContext(t.Context(), "UNLOCK TABLES")
 	require.NoError(t, err)
 	store.Set(rig.Pass)
 	var a answer
-	require.Eventually(t, func() bool { a = trigger(); return a.status == 202 }, patience, 100*time.Millisecond, "%s", a.body)
+	require.Eventually(t, func() bool { a = trigger(); return a.status == 202 }, within, 100*time.Millisecond, "%s", a.body)
 	again := trigger()
 	require.Equal(t, []any{202, a.body, "true"}, []any{again.status, again.body, again.header.Get("Idempotent-Replayed")})
 	runs := n.call("GET", "/api/v1/executions?jobId="+job, "").field("items").([]any)

@@ -52,7 +52,7 @@ func TestFiresCallsAndBeatsDoNotWaitForRedis(t *testing.T) {
 				require.Contains(t, n.log.String(), "redis.addrs (PS_REDIS_ADDRS")
 			}
 			redis.Set(rig.Pass)
-			require.Eventually(t, func() bool { _, parts := n.degraded(); return len(parts) == 0 }, patience, 100*time.Millisecond)
+			require.Eventually(t, func() bool { _, parts := n.degraded(); return len(parts) == 0 }, within, 100*time.Millisecond)
 		})
 	}
 }

@@ -27,8 +27,8 @@ import (
 
 const adminPassword = "correct horse battery"
 
-// patience bounds the wait for something that must happen.
-const patience = 20 * time.Second
+// within bounds the wait for something that must happen.
+const within = 20 * time.Second
 
 // hasServices reports whether there is a MariaDB and a Redis to test with.
 func needServices(t *testing.T) {
@@ -128,7 +128,7 @@ func (a answer) field(name string) any {
 func (n *node) call(method, path, body string, pairs ...string) (a answer) {
 	began := time.Now()
 	defer func() { a.took = time.Since(began) }()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, n.URL()+path, strings.NewReader(body))
 	if err != nil {

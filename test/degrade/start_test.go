@@ -159,7 +159,7 @@ func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
 	shows := func(what string) func() bool {
 		return func() bool { status, text := probe("/readyz"); return status == 503 && strings.Contains(text, what) }
 	}
-	require.Eventually(t, shows("it waits for the store"), patience, 50*time.Millisecond)
+	require.Eventually(t, shows("it waits for the store"), within, 50*time.Millisecond)
 	alive, _ := probe("/healthz")
 	require.Equal(t, 200, alive)
 	status, text := probe("/api/v1/jobs")
@@ -167,7 +167,7 @@ func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
 	require.Contains(t, text, `"code":"starting"`)
 	require.Contains(t, log.String(), "the start waits for the store")
 	store.Set(rig.Pass)
-	require.Eventually(t, shows("it waits for Redis"), patience, 50*time.Millisecond)
+	require.Eventually(t, shows("it waits for Redis"), within, 50*time.Millisecond)
 	redis.Set(rig.Pass)
 	o := <-done
 	require.NoError(t, o.err)
@@ -187,7 +187,7 @@ func TestAStartThatWaitsCanBeStopped(t *testing.T) {
 	select {
 	case err := <-done:
 		require.Error(t, err)
-	case <-time.After(patience):
+	case <-time.After(within):
 		require.Fail(t, "the start goes on waiting")
 	}
 }
@@ -215,7 +215,7 @@ func TestTheServersModesDoNotMatter(t *testing.T) {
 		require.Eventually(t, func() bool {
 			items, _ := n.call("GET", "/api/v1/executions?status=SUCCESS&jobId="+id, "").field("items").([]any)
 			return len(items) > 3
-		}, patience, 100*time.Millisecond)
+		}, within, 100*time.Millisecond)
 		row := n.call("GET", "/api/v1/executions?limit=1&jobId="+id, "").field("items").([]any)[0].(map[string]any)
 		at, err := time.Parse(time.RFC3339, row["scheduledTime"].(string))
 		require.NoError(t, err)

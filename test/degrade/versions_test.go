@@ -19,7 +19,7 @@ func TestANodeOfAnotherVersionIsShown(t *testing.T) {
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		return strings.Contains(n.call("GET", "/api/v1/monitor/overview", "").body, `{"part":"versions","reason":"the nodes run different versions: 9.9.9 on node-2, `)
-	}, patience, 50*time.Millisecond)
+	}, within, 50*time.Millisecond)
 	require.Contains(t, n.call("GET", "/api/v1/nodes", "").body, `"version":"9.9.9"`)
 	status, parts := n.degraded()
 	require.Equal(t, 200, status)

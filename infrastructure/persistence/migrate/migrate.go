@@ -22,7 +22,7 @@ import (
 const SchemaTable = "scheduler_schema_version"
 
 // The wait for another node that migrates: a minute, in pieces that are
-// shorter than the driver's patience with a silent server.
+// shorter than the driver waits for a silent server.
 const (
 	lockTries   = 12
 	lockTrySec  = 5

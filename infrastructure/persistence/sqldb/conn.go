@@ -181,7 +181,7 @@ func (n *named) QueryContext(ctx context.Context, query string, args ...any) (*s
 // read after QueryContext has returned. What GORM writes is inside of
 // transactions, which are bounded as a whole.
 func boundGormReads(orm *gorm.DB) error {
-	const key = "ps:patience"
+	const key = "ps:statement-timeout"
 	reads := orm.Callback().Query()
 	err := reads.Before("*").Register(key+":begin", func(db *gorm.DB) {
 		ctx, cancel := repository.BoundStatement(db.Statement.Context)

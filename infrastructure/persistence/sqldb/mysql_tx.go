@@ -18,7 +18,7 @@ var errNoAnswer = errors.New("the server has not answered in time")
 
 // mysqlTx is one transaction on a connection of its own. Unlike those of
 // database/sql, its COMMIT has the bound of its caller: on a connection of
-// which nothing comes back it would last until the driver's patience ends.
+// which nothing comes back it would last until the driver gives up.
 type mysqlTx struct{ *sql.Conn }
 
 func beginMySQL(ctx context.Context, pool *sql.DB) (transaction, error) {

@@ -36,7 +36,7 @@ const (
 	// up the others of a batch; callers are there for one job.
 	engineLockWaitSec, callerLockWaitSec = 1, 3
 	// engineSilence is how long a statement of the engine waits for an answer:
-	// each loop knows what to do without. Callers are bound by their own patience.
+	// each loop knows what to do without. Callers are bound by their own time-outs.
 	engineSilence, callerSilence = 5 * time.Second, 20 * time.Second
 )
 

@@ -54,10 +54,10 @@ type issues struct {
 	err     error
 }
 
-// patience bounds one try to reach the store; the others are bounds of the wait
+// tryFor bounds one try to reach the store; the others are bounds of the wait
 // between two tries.
 const (
-	patience  = 10 * time.Second
+	tryFor    = 10 * time.Second
 	firstWait = 50 * time.Millisecond
 	maxWait   = 2 * time.Second
 )
@@ -118,7 +118,7 @@ func (i *Issuer) write(ctx context.Context, batch *issues) {
 	batch.err = errors.New("the tokens were not stored") // a panic must not pass for a success
 	defer close(batch.done)
 	// The end of one attempt must not take the others along.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tryFor)
 	defer cancel()
 	batch.err = i.store.Write(ctx, repository.LaneComplete, "issue-tokens", func(ctx context.Context, tx repository.Tx) (err error) {
 		batch.refused, err = tx.RunTokens.Issue(ctx, batch.runs, batch.tokens)

@@ -17,9 +17,9 @@ const (
 	// interval is how often the queues are looked at although nothing is known
 	// to have changed.
 	interval = 5 * time.Second
-	// patience is how long the first of a queue waits on a full node before
+	// stuckAfter is how long the first of a queue waits on a full node before
 	// another one is looked for.
-	patience = 5 * time.Second
+	stuckAfter = 5 * time.Second
 	// batch bounds the rows of one transaction, and page those that are looked
 	// at of a queue that is probably right.
 	batch = 500
@@ -164,7 +164,7 @@ func (s *sweep) queue(ctx context.Context, first entity.ClaimKey) error {
 
 func (s *sweep) waitsLong(first entity.ClaimKey) bool {
 	since, ok := first.FairTime()
-	return ok && s.now.Sub(since) >= patience
+	return ok && s.now.Sub(since) >= stuckAfter
 }
 
 // hasNone: the node is no executor any more, or has come back without commands.

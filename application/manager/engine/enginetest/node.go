@@ -157,7 +157,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Slots: n.Runner, Runner: n.Runner, Commits: n.Commits, Owner: n.owned, Lease: n.Lease,
 		Metrics: n.Counts, Logger: logger,
 	}, firing.Config{
-		BatchSize: o.BatchSize, PlanLimit: o.PlanLimit, MaxHeld: o.MaxHeld, SlotPatience: -1,
+		BatchSize: o.BatchSize, PlanLimit: o.PlanLimit, MaxHeld: o.MaxHeld, SlotWait: -1,
 	})
 	n.Detached = detached.New(detached.Deps{
 		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner, Sealer: keys,
@@ -219,8 +219,8 @@ func (n *Node) FireAt(t testing.TB, at time.Time) {
 	n.Fire(t)
 }
 
-// patience bounds the wait for something that must happen, in real time.
-const patience = 20 * time.Second
+// within bounds the wait for something that must happen, in real time.
+const within = 20 * time.Second
 
 // awaitEnd waits for the runner's loops. Time goes on meanwhile: an end that the
 // store has refused is sent again after an interval.
@@ -234,7 +234,7 @@ func (n *Node) awaitEnd(t testing.TB, done <-chan struct{}) {
 			n.Clock.Advance(20 * time.Millisecond)
 			return false
 		}
-	}, patience, 5*time.Millisecond, "the runner's loops end")
+	}, within, 5*time.Millisecond, "the runner's loops end")
 }
 
 // ownership is the partitions of a node; nil until the test divides them.

@@ -93,7 +93,7 @@ func (s *Script) Runs() []entity.Run {
 // Await waits until that many attempts have begun, and returns them.
 func (s *Script) Await(t testing.TB, attempts int) []entity.Run {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(s.Runs()) >= attempts }, patience, time.Millisecond,
+	require.Eventually(t, func() bool { return len(s.Runs()) >= attempts }, within, time.Millisecond,
 		"%d attempts begin", attempts)
 	return s.Runs()
 }

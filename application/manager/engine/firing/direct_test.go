@@ -31,7 +31,7 @@ func TestADirectStartIsHeldByTheNodeFromBirth(t *testing.T) {
 	n.Start(t)
 	release()
 	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
-	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, within, time.Millisecond)
 }
 
 // Rule 14, each condition negated: the run waits for a claim instead.

@@ -95,7 +95,7 @@ func TestAJobWhoseRowIsLockedDropsOutAlone(t *testing.T) {
 				require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, held.ID)))
 				require.Equal(t, second(1), n.Job(t, held.ID).NextFireTime)
 				require.Zero(t, n.Planner.Locked())
-				require.Eventually(t, func() bool { return slotsInUse(n) == len(n.Script.Runs()) }, patience, time.Millisecond,
+				require.Eventually(t, func() bool { return slotsInUse(n) == len(n.Script.Runs()) }, within, time.Millisecond,
 					"no slot is kept for what did not start")
 			})
 		})
@@ -234,13 +234,13 @@ func TestOtherLocksHoldUpTheirOwnJobsAlone(t *testing.T) {
 				require.Eventually(t, func() bool {
 					fireLocked(t, n, time.Second)
 					return !slices.ContainsFunc(others, func(j *entity.Job) bool { return len(n.Rows(t, j.ID)) == 0 })
-				}, patience, time.Millisecond)
+				}, within, time.Millisecond)
 				require.Len(t, n.Rows(t, bad.ID), before)
 				s.release()
 				require.Eventually(t, func() bool {
 					fireLocked(t, n, time.Second)
 					return len(n.Rows(t, bad.ID)) > before
-				}, patience, time.Millisecond)
+				}, within, time.Millisecond)
 			})
 		})
 	}
@@ -258,12 +258,12 @@ func TestTheLoopTriesWhatIsLockedAndTellsOfIt(t *testing.T) {
 		require.Eventually(t, func() bool {
 			n.Clock.Advance(100 * time.Millisecond)
 			return len(said.With("somebody else has locked their rows", job.ID, "count=1")) == 1
-		}, patience, time.Millisecond)
+		}, within, time.Millisecond)
 		s.release()
 		require.Eventually(t, func() bool {
 			n.Clock.Advance(100 * time.Millisecond)
 			return len(n.Rows(t, job.ID)) > 0
-		}, patience, time.Millisecond)
+		}, within, time.Millisecond)
 		stop()
 	})
 }

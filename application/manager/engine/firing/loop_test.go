@@ -27,7 +27,7 @@ func runPlanner(t *testing.T, n *enginetest.Node) (stop func()) {
 		select {
 		case err := <-ended:
 			require.NoError(t, err)
-		case <-time.After(patience):
+		case <-time.After(within):
 			require.Fail(t, "the planner's loop does not end")
 		}
 	}
@@ -38,7 +38,7 @@ func runPlanner(t *testing.T, n *enginetest.Node) (stop func()) {
 // awaitRows waits until a job has that many rows.
 func awaitRows(t *testing.T, n *enginetest.Node, id string, count int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(n.Rows(t, id)) == count }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return len(n.Rows(t, id)) == count }, within, time.Millisecond)
 }
 
 // Rule 12: what a scan found fires when its time comes, without another one.
@@ -49,7 +49,7 @@ func TestTheLoopFiresWhatComesDue(t *testing.T) {
 	scan(t, n)
 	awaitRows(t, n, job.ID, 1)
 	for s := 1; s <= 2; s++ {
-		require.Eventually(t, func() bool { return n.Planner.Held() == 1 }, patience, time.Millisecond)
+		require.Eventually(t, func() bool { return n.Planner.Held() == 1 }, within, time.Millisecond)
 		// Timers of a loop that is about to sleep must not miss the clock.
 		require.Eventually(t, func() bool {
 			if n.Clock.Now().Before(second(s)) {
@@ -57,7 +57,7 @@ func TestTheLoopFiresWhatComesDue(t *testing.T) {
 			}
 			n.Planner.Poke()
 			return len(n.Rows(t, job.ID)) == s+1
-		}, patience, time.Millisecond)
+		}, within, time.Millisecond)
 	}
 	stop()
 	scan(t, n)
@@ -82,7 +82,7 @@ func TestTheLoopLooksAtTheClockAgain(t *testing.T) {
 			n.Clock.Advance(10 * time.Millisecond)
 		}
 		return len(n.Rows(t, job.ID)) > 0
-	}, patience, time.Millisecond)
+	}, within, time.Millisecond)
 	n.Start(t)
 }
 
@@ -94,14 +94,14 @@ func TestTheLoopGoesOnAfterFailures(t *testing.T) {
 	job := n.Add(t, enginetest.Job("hourly", enginetest.Every(time.Hour)))
 	n.Faults.Away(true)
 	scan(t, n)
-	require.Eventually(t, func() bool { return n.Planner.Held() == 0 }, patience, time.Millisecond, "its hint is dropped")
-	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return n.Planner.Held() == 0 }, within, time.Millisecond, "its hint is dropped")
+	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, within, time.Millisecond)
 	n.Faults.Away(false)
 	scan(t, n)
 	require.Eventually(t, func() bool {
 		n.Clock.Advance(time.Millisecond)
 		return len(n.Rows(t, job.ID)) > 0
-	}, patience, time.Millisecond)
+	}, within, time.Millisecond)
 	require.GreaterOrEqual(t, n.Clock.Monotonic(), 100*time.Millisecond, "it does not hammer at the store")
 	n.Start(t)
 }

@@ -95,10 +95,10 @@ type Config struct {
 	RowLimit int
 	// PlanLimit is the most fires of one job in one transaction. Default 100.
 	PlanLimit int
-	// SlotPatience is how long a batch waits for slots of runs that are ending
+	// SlotWait is how long a batch waits for slots of runs that are ending
 	// before it records its fires as WAITING. Negative: not at all. Default
 	// 100 ms, which is a few completion transactions.
-	SlotPatience time.Duration
+	SlotWait time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -120,8 +120,8 @@ func (c Config) withDefaults() Config {
 	if c.PlanLimit <= 0 {
 		c.PlanLimit = 100
 	}
-	if c.SlotPatience == 0 {
-		c.SlotPatience = 100 * time.Millisecond
+	if c.SlotWait == 0 {
+		c.SlotWait = 100 * time.Millisecond
 	}
 	return c
 }
@@ -217,7 +217,7 @@ func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
 		return 0, err
 	}
 	limit := m.cfg.BatchSize
-	if room := m.Slots.WaitForSlots(ctx, m.cfg.SlotPatience); room > 0 {
+	if room := m.Slots.WaitForSlots(ctx, m.cfg.SlotWait); room > 0 {
 		limit = min(limit, room)
 	}
 	if !m.holds() { // while it waited for room, too

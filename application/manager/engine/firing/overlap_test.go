@@ -116,7 +116,7 @@ func TestADirectStartThatDropsOutGivesItsSlotBack(t *testing.T) {
 	require.Equal(t, 2, n.Rows(t, jobs[1].ID)[0].JobVersion)
 	n.Start(t)
 	release()
-	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, within, time.Millisecond)
 }
 
 // Rules 10 and 14: beside a poisoned fire the others run directly, and its own
@@ -134,7 +134,7 @@ func TestBesideAPoisonedFireTheOthersRun(t *testing.T) {
 	}
 	n.Start(t)
 	release()
-	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, within, time.Millisecond)
 	require.Len(t, n.Script.Runs(), 49)
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
-// patience bounds the wait for what must happen, in real time.
-const patience = 20 * time.Second
+// within bounds the wait for what must happen, in real time.
+const within = 20 * time.Second
 
 // overlaps are a job that knows nothing of its other fires, and one that does.
 var overlaps = map[string]entity.OverlapPolicy{"plain": entity.OverlapParallel, "coordinated": entity.OverlapSerial}

@@ -73,7 +73,7 @@ func TestAFireRunsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 				require.Equal(t, []int{0}, scheduledTimes(rows))
 				n.AwaitStatus(t, rows[0].ID, entity.StatusSuccess)
 				require.Len(t, n.Script.Runs(), 1)
-				require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, patience, time.Millisecond)
+				require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, within, time.Millisecond)
 				require.Zero(t, duplicates(n))
 			})
 		}

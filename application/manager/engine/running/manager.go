@@ -273,8 +273,8 @@ func (t *TaskManager) Suspend(draining bool) {
 }
 
 // WaitForSlots implements firing.Slots.
-func (t *TaskManager) WaitForSlots(ctx context.Context, patience time.Duration) int {
-	return t.slots.room(ctx, t.Clock, patience, t.ending)
+func (t *TaskManager) WaitForSlots(ctx context.Context, slotWait time.Duration) int {
+	return t.slots.room(ctx, t.Clock, slotWait, t.ending)
 }
 
 // ending reports whether ends of runs are on their way to the store.

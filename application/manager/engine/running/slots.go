@@ -110,25 +110,25 @@ const maxSlotWait = 2 * time.Second
 
 // room is how many direct starts are possible in general slots; runs of other
 // kinds are not waited for. Where all slots are taken, or waiting runs go first,
-// it waits up to patience for that to end: a batch of
+// it waits up to slotWait for that to end: a batch of
 // short runs frees its slots within one completion transaction, and recording
 // a fire as WAITING costs a third write and makes its successors wait as well.
 // A slow store takes longer for that: while ending says that ends are on their
-// way to it, patience begins again, up to maxSlotWait in all. When a wait was in
+// way to it, slotWait begins again, up to maxSlotWait in all. When a wait was in
 // vain, the next ones do not wait until something changed.
-func (s *slots) room(ctx context.Context, c clock.Clock, patience time.Duration, ending func() bool) int {
+func (s *slots) room(ctx context.Context, c clock.Clock, slotWait time.Duration, ending func() bool) int {
 	began := c.Monotonic()
-	until := began + patience
+	until := began + slotWait
 	for {
 		s.mu.Lock()
 		n, stuck, changed := s.open(entity.SlotGeneral), s.closed() || s.waitFailed, s.freed
 		s.mu.Unlock()
-		if n > 0 || stuck || patience <= 0 || ctx.Err() != nil {
+		if n > 0 || stuck || slotWait <= 0 || ctx.Err() != nil {
 			return n
 		}
 		now := c.Monotonic()
 		if now >= until && ending() {
-			until = min(until+patience, began+maxSlotWait)
+			until = min(until+slotWait, began+maxSlotWait)
 		}
 		if now >= until {
 			s.giveUp()

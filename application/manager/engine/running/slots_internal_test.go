@@ -132,7 +132,7 @@ func TestRoomIsWhatDirectStartsMayTake(t *testing.T) {
 	s := newSlots(entity.Slots{2})
 	require.Equal(t, 2, s.room(t.Context(), c, time.Second, never))
 	s.reserve(entity.Slots{2})
-	require.Zero(t, s.room(t.Context(), c, 0, never), "without patience")
+	require.Zero(t, s.room(t.Context(), c, 0, never), "without a wait")
 	require.Zero(t, s.room(t.Context(), c, -1, never))
 	s.release(entity.Slots{2})
 	s.drain()
@@ -140,10 +140,10 @@ func TestRoomIsWhatDirectStartsMayTake(t *testing.T) {
 }
 
 // waitForRoom asks for room on another goroutine, and returns when it waits.
-func waitForRoom(ctx context.Context, t *testing.T, s *slots, c *watchedClock, patience time.Duration) <-chan int {
+func waitForRoom(ctx context.Context, t *testing.T, s *slots, c *watchedClock, slotWait time.Duration) <-chan int {
 	t.Helper()
 	got := make(chan int, 1)
-	go func() { got <- s.room(ctx, c, patience, never) }()
+	go func() { got <- s.room(ctx, c, slotWait, never) }()
 	<-c.waiting
 	return got
 }
@@ -185,22 +185,22 @@ func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
 	require.Equal(t, 1, <-got)
 }
 
-// While ends are on their way to a slow store, patience begins again, up to a
+// While ends are on their way to a slow store, slotWait begins again, up to a
 // bound: then fires are recorded as WAITING after all.
 func TestRoomWaitsForEndsOnTheirWay(t *testing.T) {
-	const patience = maxSlotWait / 4
+	const slotWait = maxSlotWait / 4
 	c := newWatchedClock()
 	s := newSlots(entity.Slots{1})
 	s.reserve(entity.Slots{1})
 	got := make(chan int, 1)
-	go func() { got <- s.room(t.Context(), c, patience, func() bool { return true }) }()
-	for range maxSlotWait/patience - 1 {
+	go func() { got <- s.room(t.Context(), c, slotWait, func() bool { return true }) }()
+	for range maxSlotWait/slotWait - 1 {
 		<-c.waiting
-		c.Advance(patience)
+		c.Advance(slotWait)
 	}
 	<-c.waiting
 	require.Empty(t, got)
-	c.Advance(patience)
+	c.Advance(slotWait)
 	require.Zero(t, <-got)
 	require.True(t, s.waitFailed)
 }
