@@ -28,9 +28,7 @@ func TestTheLivingShareThePartitions(t *testing.T) {
 
 // Fires need no death: both scan what a node owns whose beats are late.
 func TestTheFiresOfALateNodeGoOnAtOnce(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	c.requireWhole(a, b)
 	b.frozen = true
 	c.pass(3)
@@ -46,9 +44,7 @@ func TestTheFiresOfALateNodeGoOnAtOnce(t *testing.T) {
 }
 
 func TestASilentNodeIsReplaced(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	last := c.row("b").LastHeartbeat
 	b.frozen = true
 	c.pass(6)
@@ -68,9 +64,7 @@ func TestASilentNodeIsReplaced(t *testing.T) {
 }
 
 func TestARevivedNodeStopsAndComesBackUnderANewEpoch(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	b.frozen = true
 	c.pass(9)
 	require.Equal(t, entity.NodeDown, c.status("b"))
@@ -90,13 +84,7 @@ func TestARevivedNodeStopsAndComesBackUnderANewEpoch(t *testing.T) {
 
 // Its runs have not ended: it does not come back before they have.
 func TestADeclaredNodeComesBackWhenItsWorkHasEnded(t *testing.T) {
-	c := newCluster(t)
-	c.join("a", nil)
-	b := c.join("b", nil)
-	c.pass(10)
-	b.frozen = true
-	c.pass(9)
-	b.frozen, b.busy = false, true
+	c, b := declaredAtWork(t)
 	c.pass(4)
 	require.Equal(t, entity.NodeDown, c.status("b"))
 	require.Empty(t, b.epochs)
@@ -111,13 +99,7 @@ func TestADeclaredNodeComesBackWhenItsWorkHasEnded(t *testing.T) {
 
 // A handler that ignores its context must not keep a node out for ever.
 func TestWorkThatDoesNotStopEndsTheProcess(t *testing.T) {
-	c := newCluster(t)
-	c.join("a", nil)
-	b := c.join("b", nil)
-	c.pass(10)
-	b.frozen = true
-	c.pass(9)
-	b.frozen, b.busy = false, true
+	c, b := declaredAtWork(t)
 	c.pass(24)
 	require.Empty(t, b.lost, "four leases")
 	c.pass(2)

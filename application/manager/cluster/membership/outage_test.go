@@ -118,9 +118,7 @@ func TestANodeAloneWaitsForEver(t *testing.T) {
 
 // A promise is kept, also by a judge that froze after it.
 func TestAJudgeKeepsWhatItPromised(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	b.away = true
 	b.beat()
 	answer := b.Answer(t.Context(), entity.PeerQuestion{Matter: entity.PeerLease, NodeID: "a", Epoch: 1})
@@ -142,9 +140,7 @@ func TestAJudgeKeepsWhatItPromised(t *testing.T) {
 // With the store a promise counts from the asker's last beat, or from when the
 // answerer is back; asking again and again makes it no longer.
 func TestAPromiseWithTheStoreIsALeaseFromTheLastBeat(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	a.frozen = true
 	ask := func() time.Duration {
 		return b.Answer(t.Context(), entity.PeerQuestion{Matter: entity.PeerLease, NodeID: "a", Epoch: 1}).Promise()
@@ -168,9 +164,7 @@ func TestAPromiseWithTheStoreIsALeaseFromTheLastBeat(t *testing.T) {
 
 // The judge is mistaken: the node beats. It says so, and is not declared.
 func TestANodeThatBeatsDoesNotYield(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	_, a, b := pair(t)
 	yield := entity.PeerQuestion{Matter: entity.PeerYield, NodeID: "b", Epoch: 1, Target: "a", TargetEpoch: 1}
 	require.False(t, a.Answer(t.Context(), yield).Stopped)
 	require.Empty(t, a.stops)
@@ -187,9 +181,7 @@ func TestANodeThatBeatsDoesNotYield(t *testing.T) {
 // A node that is cut off from the store alone, but holds promises of others that
 // are cut off as well, is called before it is declared: it stops and says so.
 func TestAJudgeCallsBeforeItDeclares(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	a.away = true
 	a.busy = true
 	c.passFinely(4*time.Second, 100*time.Millisecond)
@@ -202,9 +194,7 @@ func TestAJudgeCallsBeforeItDeclares(t *testing.T) {
 
 // Frozen for longer than its lease, a node finds out at its first step.
 func TestAFrozenNodeHoldsNothing(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	a.frozen = true
 	c.clock.Advance(2400 * time.Millisecond)
 	require.True(t, a.Lease.Holds())
@@ -221,9 +211,7 @@ func TestAFrozenNodeHoldsNothing(t *testing.T) {
 
 // Looks that are three seconds apart, as over a slow store.
 func TestASlowLookerSeesADeath(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	b.frozen = true
 	for range 4 {
 		c.clock.Advance(3 * time.Second)
@@ -235,9 +223,7 @@ func TestASlowLookerSeesADeath(t *testing.T) {
 
 // Each second look fails, and still deaths are seen.
 func TestALookerThatOftenFailsSeesADeath(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	b.frozen = true
 	for i := range 60 {
 		c.clock.Advance(time.Second)
@@ -273,9 +259,7 @@ func TestANodeOfAnOlderProgramHasItsOwnTerms(t *testing.T) {
 // Beats that take long are no reason to end their connection: over a store that
 // takes half a second for each answer, a new one costs more than a lease.
 func TestABeatThatTakesLongIsLeftAlone(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	a.slow = func(ctx context.Context) {
 		c.clock.Advance(1100 * time.Millisecond)
 		b.beat()

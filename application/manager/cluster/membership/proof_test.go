@@ -56,10 +56,7 @@ func TestAProvenDeathNeedsNoLease(t *testing.T) {
 }
 
 func TestTwoNodesNeedNoWitness(t *testing.T) {
-	c := newCluster(t)
-	c.join("a", nil)
-	b := c.join("b", nil)
-	c.pass(10)
+	c, _, b := pair(t)
 	b.gone = true
 	c.pass(3)
 	c.prove()
@@ -69,9 +66,7 @@ func TestTwoNodesNeedNoWitness(t *testing.T) {
 // A firewall that refuses in place of a node looks like its death. The node has
 // asked, and relies on the answer.
 func TestAProofBreaksNoPromise(t *testing.T) {
-	c := newCluster(t)
-	a, b := c.join("a", nil), c.join("b", nil)
-	c.pass(10)
+	c, a, b := pair(t)
 	a.away, b.away = true, true
 	c.pass(2)
 	require.Empty(t, b.stops)
@@ -134,10 +129,7 @@ func TestWhatIsNoProof(t *testing.T) {
 
 // The address is another process' now: that is as good as nobody there.
 func TestAnotherProcessAtTheAddressIsAProof(t *testing.T) {
-	c := newCluster(t)
-	c.join("a", nil)
-	b := c.join("b", nil)
-	c.pass(10)
+	c, _, b := pair(t)
 	b.gone, b.impostor = true, &entity.PeerAnswer{NodeID: "x", Boot: "another"}
 	c.pass(3)
 	c.prove()

@@ -43,6 +43,26 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
+// pair is a cluster of two nodes that have found each other.
+func pair(t *testing.T) (c *cluster, a, b *peer) {
+	t.Helper()
+	c = newCluster(t)
+	a, b = c.join("a", nil), c.join("b", nil)
+	c.pass(10)
+	return c, a, b
+}
+
+// declaredAtWork is a pair of which b was frozen until it was declared dead. It
+// goes on, and its runs have not ended.
+func declaredAtWork(t *testing.T) (c *cluster, b *peer) {
+	t.Helper()
+	c, _, b = pair(t)
+	b.frozen = true
+	c.pass(9)
+	b.frozen, b.busy = false, true
+	return c, b
+}
+
 // peer is a member, and what it was told to do.
 type peer struct {
 	*membership.Member
