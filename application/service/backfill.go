@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/backfill"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -80,7 +81,7 @@ type BackfillDeps struct {
 	Admitter  *admission.Admitter
 	Schedules admission.Compiler
 	Starter   BackfillStarter
-	Clock     StoreClock
+	Clock     clock.StoreClock
 	Logger    *slog.Logger
 }
 

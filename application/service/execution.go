@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -25,7 +26,7 @@ type ExecutionDeps struct {
 	Closer     *maintenance.Closer
 	Detached   Canceller
 	Engine     Engine
-	Clock      StoreClock
+	Clock      clock.StoreClock
 }
 
 // Canceller ends detached runs; done is false where the run is not detached any

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -48,12 +49,12 @@ type GroupService struct {
 	groups repository.Groups
 	jobs   JobHolder
 	news   GroupNews
-	clock  StoreClock
+	clock  clock.StoreClock
 	logger *slog.Logger
 }
 
 // NewGroupService wires the parts.
-func NewGroupService(groups repository.Groups, jobs JobHolder, news GroupNews, c StoreClock, l *slog.Logger) *GroupService {
+func NewGroupService(groups repository.Groups, jobs JobHolder, news GroupNews, c clock.StoreClock, l *slog.Logger) *GroupService {
 	return &GroupService{groups: groups, jobs: jobs, news: news, clock: c, logger: l}
 }
 

@@ -13,16 +13,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
-
-// StoreClock tells the store's time.
-type StoreClock interface {
-	Now() time.Time
-}
 
 // DefinitionChecker checks the executor's part of a definition.
 type DefinitionChecker interface {
@@ -47,7 +43,7 @@ type JobDeps struct {
 	Schedules admission.Compiler
 	Checker   DefinitionChecker
 	Engine    Engine
-	Clock     StoreClock
+	Clock     clock.StoreClock
 	// Secrets tells which secrets definitions may name; nil is all.
 	Secrets KnownSecrets
 	// Latest is the definition of a job that was seen last, or nil; it may be old.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -91,7 +92,7 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 
 // fireExtra records a fire outside the schedule. also runs in the same
 // transaction, with the new rows.
-func fireExtra(ctx context.Context, store repository.Store, admitter *admission.Admitter, engine Engine, clock StoreClock,
+func fireExtra(ctx context.Context, store repository.Store, admitter *admission.Admitter, engine Engine, clock clock.StoreClock,
 	jobID string, fire entity.Fire, also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
 ) ([]string, error) {
 	var a admission.Admission

@@ -47,7 +47,7 @@ type LoadDeps struct {
 	Jobs      repository.ScheduleReader
 	Schedules admission.Compiler
 	// Clock tells what is the present, Machine how long a count takes.
-	Clock   StoreClock
+	Clock   clock.StoreClock
 	Machine clock.Clock
 }
 

@@ -74,7 +74,7 @@ type OverviewDeps struct {
 	Lateness interface {
 		Lateness() (p50, p99 time.Duration, known bool)
 	}
-	Clock   StoreClock
+	Clock   clock.StoreClock
 	Machine clock.Clock
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -129,7 +130,7 @@ func said(message string, pairs ...any) string {
 
 // runJSON is one run as a line of JSON.
 func runJSON(job *entity.Job, row *entity.Execution) string {
-	return said("a run has ended", "time", row.UpdateTime.UTC().Format("2006-01-02T15:04:05.000Z"), "execution", row.ID, "job", job.Name, "jobId", row.JobID, "status", string(row.Status),
+	return said("a run has ended", "time", clock.Text(row.UpdateTime), "execution", row.ID, "job", job.Name, "jobId", row.JobID, "status", string(row.Status),
 		"reason", string(row.Reason), "attempt", row.Attempt, "shardIndex", row.ShardIndex, "durationMs", row.Duration.Milliseconds(), "latenessMs", row.Lateness().Milliseconds(), "message", row.ErrorMessage)
 }
 

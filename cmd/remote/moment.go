@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
 // Here is the zone in which times are shown: that of this machine, or UTC with
@@ -148,5 +149,5 @@ func Sent(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+	return clock.Text(t)
 }

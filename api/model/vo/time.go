@@ -2,10 +2,11 @@
 // nothing that is not meant for callers.
 package vo
 
-import "time"
+import (
+	"time"
 
-// layout is RFC 3339 in UTC with milliseconds.
-const layout = "2006-01-02T15:04:05.000Z"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+)
 
 // Time is a moment, or null when it is zero.
 type Time time.Time
@@ -15,7 +16,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	if time.Time(t).IsZero() {
 		return []byte("null"), nil
 	}
-	return []byte(`"` + time.Time(t).UTC().Format(layout) + `"`), nil
+	return []byte(`"` + clock.Text(time.Time(t)) + `"`), nil
 }
 
 // String is the moment as it stands in answers; "" when it is zero.
@@ -23,7 +24,7 @@ func (t Time) String() string {
 	if time.Time(t).IsZero() {
 		return ""
 	}
-	return time.Time(t).UTC().Format(layout)
+	return clock.Text(time.Time(t))
 }
 
 // Times converts a list; it is never null.

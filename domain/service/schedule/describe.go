@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
@@ -34,7 +35,7 @@ func (s *Schedule) Describe(lang Language) string {
 	case FixedDelay:
 		return speak.delay(s.interval)
 	case Once:
-		return speak.once(time.UnixMilli(s.first).UTC().Format("2006-01-02T15:04:05.000Z"))
+		return speak.once(clock.Text(time.UnixMilli(s.first)))
 	}
 	return speak.never()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
@@ -18,9 +19,6 @@ const basePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // runPrefix begins the names that tell a process which run it is.
 const runPrefix = "SCHEDULER_"
-
-// timeLayout is RFC 3339 in UTC with milliseconds, as everywhere in the API.
-const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // loaders are names that make a program load or run code that its definition
 // does not show: of the dynamic linker, of shells, of interpreters, and of
@@ -111,7 +109,7 @@ func environment(run entity.Run, d definition, folder *workfolder.Folder, accoun
 	maps.Copy(env, d.env)
 	for name, value := range map[string]string{
 		"EXECUTION_ID": x.ID, "JOB_ID": run.Job.ID, "JOB_NAME": run.Job.Name,
-		"SCHEDULED_TIME": x.ScheduledTime.UTC().Format(timeLayout),
+		"SCHEDULED_TIME": clock.Text(x.ScheduledTime),
 		"ATTEMPT":        strconv.Itoa(x.Attempt), "SHARD_INDEX": strconv.Itoa(x.ShardIndex), "SHARD_TOTAL": strconv.Itoa(max(x.ShardTotal, 1)),
 		"FENCING_TOKEN": strconv.FormatInt(x.FencingToken(), 10), "IDEMPOTENCY_KEY": x.IdempotencyKey(),
 		"PARAMS": x.Params, "CHECKPOINT": x.Checkpoint, "DEADLINE": deadline(run), "REPORT": folder.Report(), "TRACEPARENT": x.TraceParent(),
@@ -131,5 +129,5 @@ func deadline(run entity.Run) string {
 	if run.Deadline.IsZero() {
 		return ""
 	}
-	return run.Deadline.UTC().Format(timeLayout)
+	return clock.Text(run.Deadline)
 }

@@ -19,9 +19,6 @@ const (
 // The names of the run's identity begin with this.
 const runPrefix = "X-Scheduler-"
 
-// millis is RFC 3339 in UTC with milliseconds, as everywhere in the API.
-const millis = "2006-01-02T15:04:05.000Z07:00"
-
 // reserved are the headers that frame the message or steer the connection.
 var reserved = map[string]bool{
 	"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true,

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -35,13 +35,13 @@ func identify(h http.Header, run entity.Run) {
 	set("Execution-Id", x.ID)
 	set("Job-Id", run.Job.ID)
 	set("Job-Name", told(run.Job.Name))
-	set("Scheduled-Time", timeText(x.ScheduledTime))
+	set("Scheduled-Time", clock.Text(x.ScheduledTime))
 	set("Attempt", strconv.Itoa(x.Attempt))
 	set("Shard-Index", strconv.Itoa(x.ShardIndex))
 	set("Shard-Total", strconv.Itoa(max(x.ShardTotal, 1)))
 	set("Fencing-Token", strconv.FormatInt(x.FencingToken(), 10))
 	set("Idempotency-Key", x.IdempotencyKey())
-	set("Deadline", timeText(run.Deadline))
+	set("Deadline", clock.Text(run.Deadline))
 	if h[traceHeader] == nil {
 		h[traceHeader] = []string{x.TraceParent()}
 	}
@@ -61,8 +61,6 @@ func identify(h http.Header, run entity.Run) {
 		set("Omitted", strings.Join(omitted, ", "))
 	}
 }
-
-func timeText(t time.Time) string { return t.UTC().Truncate(time.Millisecond).Format(millis) }
 
 // told makes any text fit for a header: what is not printable ASCII is
 // percent-encoded, and so are the percent sign and outer spaces.

@@ -27,11 +27,6 @@ const (
 	lookahead = 200
 )
 
-// StoreClock tells the store's time.
-type StoreClock interface {
-	Now() time.Time
-}
-
 // Deps are the parts of a Manager.
 type Deps struct {
 	Store     repository.Store
@@ -42,7 +37,7 @@ type Deps struct {
 	Commits *admission.Commits
 	// Clock is the machine's, StoreClock the store's.
 	Clock      clock.Clock
-	StoreClock StoreClock
+	StoreClock clock.StoreClock
 }
 
 // Manager admits the runs of backfills, in order and never more of one at once

@@ -19,18 +19,13 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// StoreClock tells the store's time.
-type StoreClock interface {
-	Now() time.Time
-}
-
 // Issuer gives attempts the tokens with which their targets report. It
 // implements entity.RunTokens. Safe for concurrent use.
 type Issuer struct {
 	store  repository.Store
 	sealer Sealer
 	clock  clock.Clock
-	time   StoreClock
+	time   clock.StoreClock
 
 	// turn is held while a batch is stored.
 	turn sync.Mutex
@@ -40,7 +35,7 @@ type Issuer struct {
 
 // NewIssuer returns an Issuer that waits by clock, and dates by time. With sealer
 // it keeps the secrets that attempts have opened.
-func NewIssuer(store repository.Store, sealer Sealer, c clock.Clock, time StoreClock) *Issuer {
+func NewIssuer(store repository.Store, sealer Sealer, c clock.Clock, time clock.StoreClock) *Issuer {
 	return &Issuer{store: store, sealer: sealer, clock: c, time: time}
 }
 

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -33,7 +34,7 @@ type Deps struct {
 	Runner     Runner
 	// Sealer opens what an Issuer has sealed.
 	Sealer Sealer
-	Clock  StoreClock
+	Clock  clock.StoreClock
 	// LogLimit is the most bytes that reports add to the log of one attempt.
 	LogLimit int
 	Logger   *slog.Logger

@@ -26,11 +26,6 @@ const (
 	page  = 100
 )
 
-// StoreClock tells the store's time.
-type StoreClock interface {
-	Now() time.Time
-}
-
 // Metrics counts runs that end in a queue.
 type Metrics interface {
 	Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool)
@@ -49,7 +44,7 @@ type Deps struct {
 	Metrics Metrics
 	// Clock is the machine's, StoreClock the store's.
 	Clock      clock.Clock
-	StoreClock StoreClock
+	StoreClock clock.StoreClock
 }
 
 // Manager looks after runs that wait where they cannot start. Several may work

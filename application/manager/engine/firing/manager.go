@@ -19,11 +19,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// StoreClock tells the store's time.
-type StoreClock interface {
-	Now() time.Time
-}
-
 // Slots are those of this node. They are reserved before the commit of a direct
 // start, so that nothing RUNNING waits for one (rule 14).
 type Slots interface {
@@ -137,7 +132,7 @@ type Deps struct {
 	Definitions admission.Definitions
 	Schedules   admission.Compiler
 	Clock       clock.Clock
-	StoreClock  StoreClock
+	StoreClock  clock.StoreClock
 	Slots       Slots
 	Runner      Runner
 	// Commits are told of what a transaction did, and tell of jobs that were

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -18,7 +19,7 @@ type Closer struct {
 	Store    repository.Store
 	Admitter *admission.Admitter
 	Jobs     Jobs
-	Clock    StoreClock
+	Clock    clock.StoreClock
 }
 
 // errUnlocked ends a transaction that has found jobs which it should have locked.

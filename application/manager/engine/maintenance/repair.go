@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -29,7 +30,7 @@ type RepairDeps struct {
 	Jobs       Jobs
 	Admitter   *admission.Admitter
 	Commits    *admission.Commits
-	StoreClock StoreClock
+	StoreClock clock.StoreClock
 	Metrics    EndMetrics
 }
 

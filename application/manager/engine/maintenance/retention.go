@@ -39,11 +39,6 @@ const (
 	forgotten = 5 * time.Minute
 )
 
-// StoreClock tells the store's time.
-type StoreClock interface {
-	Now() time.Time
-}
-
 // OldRows is what Retention deletes from.
 type OldRows interface {
 	repository.Retention
@@ -56,7 +51,7 @@ type RetentionDeps struct {
 	Store OldRows
 	// Clock is the machine's, StoreClock the store's.
 	Clock      clock.Clock
-	StoreClock StoreClock
+	StoreClock clock.StoreClock
 	Days       RetentionDays
 	// JobVersions is how many versions of each job are kept, besides those that
 	// runs name; zero or less is all.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -15,7 +16,7 @@ import (
 func acceptedLine(nodeID string, deadline time.Time) string {
 	until := ""
 	if !deadline.IsZero() {
-		until = ", until " + deadline.UTC().Format("2006-01-02T15:04:05.000Z")
+		until = ", until " + clock.Text(deadline)
 	}
 	return fmt.Sprintf("the target accepted the call of node %s and reports the end of the run%s", nodeID, until)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
@@ -30,7 +31,7 @@ const MaxLine = 8 << 10
 // implements entity.Reporter and is safe for concurrent use.
 type journal struct {
 	exec  *entity.Execution
-	clock StoreClock
+	clock clock.StoreClock
 	limit int
 
 	mu     sync.Mutex
@@ -50,7 +51,7 @@ type journal struct {
 	kept bool
 }
 
-func newJournal(e *entity.Execution, limit int, c StoreClock) *journal {
+func newJournal(e *entity.Execution, limit int, c clock.StoreClock) *journal {
 	return &journal{exec: e, clock: c, limit: limit, checkpoint: e.Checkpoint}
 }
 

@@ -29,11 +29,6 @@ type Jobs interface {
 	Load(ctx context.Context, ids []string) (map[string]*entity.Job, error)
 }
 
-// StoreClock tells the store's time.
-type StoreClock interface {
-	Now() time.Time
-}
-
 // FairTimes spreads the waiting runs of one job; Reset forgets the debts of all
 // jobs, once nothing waits any more.
 type FairTimes interface {
@@ -125,7 +120,7 @@ type Deps struct {
 	// Tokens lets the targets of asynchronous calls report; nil where nobody can.
 	Tokens     entity.RunTokens
 	Clock      clock.Clock
-	StoreClock StoreClock
+	StoreClock clock.StoreClock
 	Metrics    Metrics
 	Observer   Observer
 	// Commits are told of what a transaction did, and tell of those of others.
