@@ -93,22 +93,7 @@ func (r *Repairer) sweepRoomyGroups(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	found := 0
-	var errs []error
-	for _, group := range groups {
-		helped, err := r.openGroup(ctx, group)
-		if helped {
-			found++
-		}
-		if err == nil {
-			continue
-		}
-		errs = append(errs, fmt.Errorf("give places of the group %s: %w", group, err))
-		if endsSweep(err) {
-			break
-		}
-	}
-	return found, errors.Join(errs...)
+	return each("give places of the group", groups, func(group string) (bool, error) { return r.openGroup(ctx, group) })
 }
 
 // openGroup gives the free places of a group to the fires that wait for them.

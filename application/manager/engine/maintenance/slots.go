@@ -51,16 +51,22 @@ func endsSweep(err error) bool { return batch.Passes(err) && !errors.Is(err, rep
 
 // eachJob repairs jobs, and goes on past those that cannot be repaired.
 func eachJob(ids []string, repair func(id string) (helped bool, err error)) (touched int, err error) {
+	return each("repair the places of job", ids, repair)
+}
+
+// each helps jobs or groups, and goes on past those that cannot be helped; what
+// says in an error what was tried.
+func each(what string, ids []string, help func(id string) (helped bool, err error)) (touched int, err error) {
 	var errs []error
 	for _, id := range ids {
-		helped, err := repair(id)
+		helped, err := help(id)
 		if helped {
 			touched++
 		}
 		if err == nil {
 			continue
 		}
-		errs = append(errs, fmt.Errorf("repair the places of job %s: %w", id, err))
+		errs = append(errs, fmt.Errorf("%s %s: %w", what, id, err))
 		if endsSweep(err) {
 			break
 		}
