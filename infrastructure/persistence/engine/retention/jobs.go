@@ -32,6 +32,24 @@ type jobsWalk struct {
 	done time.Time
 }
 
+// step purges the next page of jobs. purge gets the condition that is true of them,
+// notes in the walk how far it has come, and says whether the page is done.
+func (w *jobsWalk) step(ctx context.Context, c *sqldb.Conn, before time.Time,
+	purge func(where string, args []any) (deleted int, done bool, err error),
+) (repository.Purged, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.rests(before) {
+		return repository.Purged{}, nil
+	}
+	where, args, last, err := w.page(ctx, c)
+	if err != nil {
+		return repository.Purged{}, err
+	}
+	deleted, done, err := purge(where, args)
+	return repository.Purged{Deleted: deleted, More: err != nil || !done || w.turn(last, before)}, err
+}
+
 // rests reports that the walk has no need to begin anew; the caller holds the lock.
 func (w *jobsWalk) rests(before time.Time) bool {
 	return w.id == "" && w.partly == "" && !w.done.IsZero() && before.Sub(w.done) < jobsRest
@@ -64,40 +82,31 @@ type storedJob struct {
 // PurgeVersions implements repository.Retention.
 func (r *Retention) PurgeVersions(ctx context.Context, before time.Time, keep, limit int) (repository.Purged, error) {
 	w := &r.versions
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.rests(before) {
-		return repository.Purged{}, nil
-	}
-	where, args, last, err := w.page(ctx, r.s.Pool)
-	if err != nil {
-		return repository.Purged{}, err
-	}
-	crowded, err := r.crowded(ctx, keep, where, args)
-	if err != nil {
-		return repository.Purged{}, err
-	}
-	p := repository.Purged{More: true}
-	for _, j := range crowded {
-		if p.Deleted >= limit {
-			return p, nil
+	return w.step(ctx, r.s.Pool, before, func(where string, args []any) (deleted int, done bool, err error) {
+		crowded, err := r.crowded(ctx, keep, where, args)
+		if err != nil {
+			return 0, false, err
 		}
-		after := 0
-		if j.id == w.partly {
-			after = w.version
+		for _, j := range crowded {
+			if deleted >= limit {
+				return deleted, false, nil
+			}
+			after := 0
+			if j.id == w.partly {
+				after = w.version
+			}
+			n, looked, err := r.purgeVersionsOf(ctx, j, after, before, keep, limit-deleted)
+			if deleted += n; err != nil {
+				return deleted, false, err
+			}
+			if looked > 0 {
+				w.partly, w.version = j.id, looked
+				return deleted, false, nil // the next step goes on with this job
+			}
+			w.id, w.partly = j.id, ""
 		}
-		n, looked, err := r.purgeVersionsOf(ctx, j, after, before, keep, limit-p.Deleted)
-		if p.Deleted += n; err != nil {
-			return p, err
-		}
-		if looked > 0 {
-			w.partly, w.version = j.id, looked
-			return p, nil // the next step goes on with this job
-		}
-		w.id, w.partly = j.id, ""
-	}
-	p.More = w.turn(last, before)
-	return p, nil
+		return deleted, true, nil
+	})
 }
 
 // crowded are the jobs of a page that have versions beyond those that are kept.
@@ -192,33 +201,24 @@ func (r *Retention) namedBy(ctx context.Context, id string, before time.Time) (n
 // PurgeJobs implements repository.Retention.
 func (r *Retention) PurgeJobs(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
 	w := &r.jobs
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.rests(before) {
-		return repository.Purged{}, nil
-	}
-	where, args, last, err := w.page(ctx, r.s.Pool)
-	if err != nil {
-		return repository.Purged{}, err
-	}
-	ids, err := sqldb.Collect(ctx, r.s.Pool, "retention.deleted-jobs", "SELECT d.id FROM scheduler_job_definition d WHERE "+where+
-		" AND d.deleted = 1 AND d.update_time < ? ORDER BY d.id", append(args, sqldb.TimeText(before)), sqldb.ScanText)
-	if err != nil {
-		return repository.Purged{}, err
-	}
-	p := repository.Purged{More: true}
-	for _, id := range ids {
-		if p.Deleted >= limit {
-			return p, nil
+	return w.step(ctx, r.s.Pool, before, func(where string, args []any) (deleted int, done bool, err error) {
+		ids, err := sqldb.Collect(ctx, r.s.Pool, "retention.deleted-jobs", "SELECT d.id FROM scheduler_job_definition d WHERE "+where+
+			" AND d.deleted = 1 AND d.update_time < ? ORDER BY d.id", append(args, sqldb.TimeText(before)), sqldb.ScanText)
+		if err != nil {
+			return 0, false, err
 		}
-		n, done, err := r.purgeJob(ctx, id, limit-p.Deleted)
-		if p.Deleted += n; err != nil || !done {
-			return p, err
+		for _, id := range ids {
+			if deleted >= limit {
+				return deleted, false, nil
+			}
+			n, whole, err := r.purgeJob(ctx, id, limit-deleted)
+			if deleted += n; err != nil || !whole {
+				return deleted, false, err
+			}
+			w.id = id
 		}
-		w.id = id
-	}
-	p.More = w.turn(last, before)
-	return p, nil
+		return deleted, true, nil
+	})
 }
 
 // purgeJob deletes a deleted job that nothing names, after its versions; at most
