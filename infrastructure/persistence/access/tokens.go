@@ -77,19 +77,24 @@ func (r *Tokens) AddToken(ctx context.Context, t entity.Token, most int) error {
 
 // TokenByHash implements repository.Tokens.
 func (r *Tokens) TokenByHash(ctx context.Context, hash string, now time.Time) (entity.Token, error) {
-	unknown := apperror.NotFound("token", "given")
-	if !sqldb.IsASCII(hash) {
-		return entity.Token{}, unknown
-	}
 	var row tokenRow
-	err := r.s.Pool.GORM(ctx, "token.get").Where("token_hash = ? AND expires_at > ?", hash, sqldb.TimeText(now)).Take(&row).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return entity.Token{}, unknown
-	}
-	if err != nil {
+	if err := takeValid(ctx, r.s.Pool, "token", hash, now, &row); err != nil {
 		return entity.Token{}, err
 	}
 	return row.entity()
+}
+
+// takeValid reads the token or session of a hash, unless it has expired.
+func takeValid(ctx context.Context, c *sqldb.Conn, kind, hash string, now time.Time, row any) error {
+	unknown := apperror.NotFound(kind, "given")
+	if !sqldb.IsASCII(hash) {
+		return unknown
+	}
+	err := c.GORM(ctx, kind+".get").Where("token_hash = ? AND expires_at > ?", hash, sqldb.TimeText(now)).Take(row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return unknown
+	}
+	return err
 }
 
 // ListTokens implements repository.Tokens.

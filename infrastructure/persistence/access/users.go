@@ -178,16 +178,11 @@ func (r *Users) AddSession(ctx context.Context, v entity.Session, most int) erro
 
 // SessionByHash implements repository.Sessions.
 func (r *Users) SessionByHash(ctx context.Context, hash string, now time.Time) (entity.Session, error) {
-	unknown := apperror.NotFound("session", "given")
-	if !sqldb.IsASCII(hash) {
-		return entity.Session{}, unknown
-	}
 	var row sessionRow
-	err := r.s.Pool.GORM(ctx, "session.get").Where("token_hash = ? AND expires_at > ?", hash, sqldb.TimeText(now)).Take(&row).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return entity.Session{}, unknown
+	if err := takeValid(ctx, r.s.Pool, "session", hash, now, &row); err != nil {
+		return entity.Session{}, err
 	}
-	return entity.Session{TokenHash: row.TokenHash, UserID: row.UserID, ExpiresAt: row.ExpiresAt.Time(), CreateTime: row.CreateTime.Time()}, err
+	return entity.Session{TokenHash: row.TokenHash, UserID: row.UserID, ExpiresAt: row.ExpiresAt.Time(), CreateTime: row.CreateTime.Time()}, nil
 }
 
 // DropSession implements repository.Sessions. An unknown one is no error.
