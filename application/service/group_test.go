@@ -64,7 +64,7 @@ func TestAGroupHoldsItsJobsAndLetsThemGo(t *testing.T) {
 			require.Equal(d.t, entity.JobEnabled, d.status(j), j.Name)
 		}
 		require.Equal(d.t, byHand.Version, d.job(b.ID).Version, "what a user paused is not touched")
-		require.Equal(d.t, []string{"SKIPPED(PAUSED)"}, states(d.rows(a.ID)), "the span is in the ledger")
+		require.Equal(d.t, []string{"SKIPPED(PAUSED)"}, enginetest.States(d.rows(a.ID)), "the span is in the ledger")
 		require.Equal(d.t, 3, d.rows(a.ID)[0].SkipCount)
 	})
 }

@@ -84,13 +84,13 @@ func TestWhatTheJitterHoldsBackIsDecidedByAnEdit(t *testing.T) {
 			d.FireAt(t, at.Add(time.Minute))
 			require.Empty(t, d.rows(job.ID))
 			c.change(job)
-			require.Equal(t, c.then, append([]string(nil), states(d.rows(job.ID))...))
+			require.Equal(t, c.then, append([]string(nil), enginetest.States(d.rows(job.ID))...))
 			d.FireAt(t, job.DueTime)
 			require.Eventually(t, func() bool {
 				_, err := d.Repairs.PromoteScheduled(t.Context())
 				require.NoError(t, err)
 				rows := d.rows(job.ID)
-				return len(rows) == 1 && states(rows)[0] == c.later[0]
+				return len(rows) == 1 && enginetest.States(rows)[0] == c.later[0]
 			}, 20*time.Second, 5*time.Millisecond)
 			row := d.rows(job.ID)[0]
 			require.Equal(t, at, row.ScheduledTime)
@@ -210,7 +210,7 @@ func TestADeleteBeforeWhichMuchIsDue(t *testing.T) {
 	require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
 	rows, _, err := d.Store.Executions.List(t.Context(), repository.ExecutionFilter{JobID: job.ID}, repository.Page{Limit: 1})
 	require.NoError(t, err)
-	require.Equal(t, []string{"SKIPPED(DELETED)"}, states(rows))
+	require.Equal(t, []string{"SKIPPED(DELETED)"}, enginetest.States(rows))
 	require.Equal(t, 3, rows[0].SkipCount)
 }
 
@@ -248,7 +248,7 @@ func TestABrokenJobGetsARangeWhenItIsMended(t *testing.T) {
 			job := d.create(enginetest.Job("breaks", waiting(hourly)))
 			d.breakZone(job.ID)
 			d.after(time.Hour)
-			require.Equal(t, []string{"FAILED(INVALID)"}, states(d.rows(job.ID)))
+			require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(d.rows(job.ID)))
 			broken := d.job(job.ID)
 			require.Equal(t, entity.JobPaused, broken.Status)
 			require.Contains(t, broken.Pause.Reason, "timeZone")
@@ -259,7 +259,7 @@ func TestABrokenJobGetsARangeWhenItIsMended(t *testing.T) {
 			require.Len(t, d.rows(job.ID), 1)
 			c.mend(d, job.ID)
 			rows := d.rows(job.ID)
-			require.Equal(t, []string{"FAILED(INVALID)", "SKIPPED(PAUSED)"}, states(rows))
+			require.Equal(t, []string{"FAILED(INVALID)", "SKIPPED(PAUSED)"}, enginetest.States(rows))
 			require.Equal(t, []any{c.count, c.atLeast, noon(c.from)}, []any{rows[1].SkipCount, rows[1].SkipAtLeast, rows[1].SkipFrom})
 			require.Contains(t, rows[1].ErrorMessage, "the job cannot be planned")
 			require.Equal(t, noon(5*time.Hour), d.job(job.ID).NextFireTime)
@@ -281,7 +281,7 @@ func TestABrokenJobIsMendedBeforeItIsPaused(t *testing.T) {
 	d.breakZone(job.ID)
 	d.Clock.Advance(90 * time.Second)
 	mended := d.replace(job.ID, func(j *entity.Job) { j.Schedule.TimeZone = "UTC" })
-	require.Equal(t, []string{"FAILED(INVALID)", "SKIPPED(MISFIRE)"}, states(d.rows(job.ID)))
+	require.Equal(t, []string{"FAILED(INVALID)", "SKIPPED(MISFIRE)"}, enginetest.States(d.rows(job.ID)))
 	require.Equal(t, entity.JobEnabled, mended.Status)
 	require.True(t, mended.NextFireTime.After(noon(90*time.Second)))
 	once := d.create(enginetest.Job("once", waiting(func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(100 * time.Second)} })))
@@ -291,7 +291,7 @@ func TestABrokenJobIsMendedBeforeItIsPaused(t *testing.T) {
 	resumed, err := d.Jobs.Resume(t.Context(), once.ID)
 	require.NoError(t, err)
 	require.Equal(t, entity.JobFinished, resumed.Status)
-	require.Equal(t, []string{"FAILED(INVALID)"}, states(d.rows(once.ID)), "its one time is decided")
+	require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(d.rows(once.ID)), "its one time is decided")
 }
 
 // fires is the past of a job's ledger, newest first.
@@ -325,7 +325,7 @@ func TestADeleteCancelsWhatWaitsForAMoment(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
 				for _, id := range append(delayed, failing) {
-					require.Equal(t, []string{"CANCELLED(DELETED)"}, states([]*entity.Execution{d.Row(t, id)}))
+					require.Equal(t, []string{"CANCELLED(DELETED)"}, enginetest.States([]*entity.Execution{d.Row(t, id)}))
 				}
 				require.Equal(t, entity.StatusWaiting, d.Row(t, kept[0]).Status)
 			})

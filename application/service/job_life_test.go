@@ -25,7 +25,7 @@ func TestAPauseLeavesOneRowForItsSpan(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, entity.JobPaused, paused.Status)
 	require.Equal(t, noon(15*time.Second), paused.PausedAt)
-	require.Equal(t, []string{"WAITING"}, states(d.rows(job.ID)))
+	require.Equal(t, []string{"WAITING"}, enginetest.States(d.rows(job.ID)))
 	d.after(40 * time.Second)
 	require.Len(t, d.rows(job.ID), 1, "nothing is planned meanwhile")
 	again, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
@@ -34,7 +34,7 @@ func TestAPauseLeavesOneRowForItsSpan(t *testing.T) {
 	resumed, err := d.Jobs.Resume(t.Context(), job.ID)
 	require.NoError(t, err)
 	rows := d.rows(job.ID)
-	require.Equal(t, []string{"WAITING", "SKIPPED(PAUSED)"}, states(rows))
+	require.Equal(t, []string{"WAITING", "SKIPPED(PAUSED)"}, enginetest.States(rows))
 	require.Equal(t, noon(20*time.Second), rows[1].SkipFrom)
 	require.Equal(t, 4, rows[1].SkipCount)
 	require.Equal(t, noon(60*time.Second), resumed.NextFireTime)
@@ -94,7 +94,7 @@ func TestAMomentThatPassedInAPauseIsSkipped(t *testing.T) {
 	resumed, err := d.Jobs.Resume(t.Context(), job.ID)
 	require.NoError(t, err)
 	require.Equal(t, entity.JobFinished, resumed.Status)
-	require.Equal(t, []string{"SKIPPED(PAUSED)"}, states(d.rows(job.ID)))
+	require.Equal(t, []string{"SKIPPED(PAUSED)"}, enginetest.States(d.rows(job.ID)))
 }
 
 // Rule 7: a FIXED_DELAY job that resumes is armed once: by its live run, or at
@@ -129,7 +129,7 @@ func TestADeletedJobLeavesNothingUndecided(t *testing.T) {
 	d.Clock.Advance(2500 * time.Millisecond)
 	requireCode(t, d.Jobs.Delete(t.Context(), job.ID, 7), apperror.KindPrecondition, "version_mismatch")
 	require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 1))
-	require.Equal(t, []string{"CANCELLED(DELETED)", "CANCELLED(DELETED)"}, states(d.rows(job.ID))[:2])
+	require.Equal(t, []string{"CANCELLED(DELETED)", "CANCELLED(DELETED)"}, enginetest.States(d.rows(job.ID))[:2])
 	for _, row := range d.rows(job.ID) {
 		require.True(t, row.Status.Final())
 		require.Empty(t, row.Claim)

@@ -45,7 +45,7 @@ func TestAPauseSaysWhyAndUntilWhen(t *testing.T) {
 		d.endPauses()
 		require.Equal(t, version, d.job(job.ID).Version, "it is done once")
 		rows := d.rows(job.ID)
-		require.Equal(t, []string{"SKIPPED(PAUSED)"}, states(rows))
+		require.Equal(t, []string{"SKIPPED(PAUSED)"}, enginetest.States(rows))
 		require.Equal(t, 3, rows[0].SkipCount)
 		require.Equal(t, "paused by anna: the target is being moved 🚚", rows[0].ErrorMessage)
 		d.after(4 * time.Second)
@@ -64,7 +64,7 @@ func TestAPauseEndsAtItsMoment(t *testing.T) {
 	d.endPauses()
 	require.Equal(t, noon(30*time.Second), d.job(job.ID).NextFireTime)
 	d.Fire(t)
-	require.Equal(t, []string{"SKIPPED(PAUSED)", "WAITING", "WAITING"}, states(d.rows(job.ID)))
+	require.Equal(t, []string{"SKIPPED(PAUSED)", "WAITING", "WAITING"}, enginetest.States(d.rows(job.ID)))
 	require.Equal(t, 2, d.rows(job.ID)[0].SkipCount)
 }
 
@@ -158,7 +158,7 @@ func TestAPauseOfAGroupEndsByItself(t *testing.T) {
 				require.Equal(t, []any{entity.JobEnabled, noon(30 * time.Second)}, []any{d.status(job), d.job(job.ID).NextFireTime})
 				require.Equal(t, entity.JobPaused, d.status(own))
 				rows := d.rows(job.ID)
-				require.Equal(t, []string{"SKIPPED(PAUSED)"}, states(rows))
+				require.Equal(t, []string{"SKIPPED(PAUSED)"}, enginetest.States(rows))
 				require.Equal(t, []any{2, "paused by anna: month's end"}, []any{rows[0].SkipCount, rows[0].ErrorMessage})
 			})
 		})
@@ -180,7 +180,7 @@ func TestAnEndedPauseLeavesTheJobToItsGroup(t *testing.T) {
 	d.Clock.Advance(20 * time.Second)
 	d.hold("g", false)
 	require.Equal(t, entity.JobEnabled, d.status(job))
-	require.Equal(t, []string{"SKIPPED(PAUSED)", "SKIPPED(PAUSED)"}, states(d.rows(job.ID)), "one span after the other")
+	require.Equal(t, []string{"SKIPPED(PAUSED)", "SKIPPED(PAUSED)"}, enginetest.States(d.rows(job.ID)), "one span after the other")
 	require.Equal(t, []int{1, 3}, []int{d.rows(job.ID)[0].SkipCount, d.rows(job.ID)[1].SkipCount})
 }
 

@@ -114,7 +114,7 @@ func TestTriggersOfANodeWhoseClockIsOff(t *testing.T) {
 			replacing := d.create(enginetest.Job("replace", waiting(func(j *entity.Job) { j.Overlap = entity.OverlapReplace })))
 			former := d.trigger(replacing.ID)[0]
 			d.trigger(replacing.ID)
-			require.Equal(t, "SKIPPED(REPLACED)", states([]*entity.Execution{d.Row(t, former)})[0], "the fire that holds the place is found by its key")
+			require.Equal(t, "SKIPPED(REPLACED)", enginetest.States([]*entity.Execution{d.Row(t, former)})[0], "the fire that holds the place is found by its key")
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestTheQueueOfADeletedJobIsEndedInSteps(t *testing.T) {
 		require.Equal(t, 1000, d.waits(job.ID))
 		require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
 		for _, row := range d.rows(job.ID) {
-			require.Equal(t, "CANCELLED(DELETED)", states([]*entity.Execution{row})[0])
+			require.Equal(t, "CANCELLED(DELETED)", enginetest.States([]*entity.Execution{row})[0])
 			require.Empty(t, row.Claim)
 		}
 		require.Empty(t, d.InFlightFires(t, job.ID))
@@ -155,7 +155,7 @@ func TestTheSweepEndsWhatADeletionLeft(t *testing.T) {
 		require.Equal(t, entity.StatusWaiting, d.Row(t, delayed[0]).Status)
 		d.sweep()
 		require.Zero(t, d.waits(job.ID))
-		require.Equal(t, "CANCELLED(DELETED)", states([]*entity.Execution{d.Row(t, delayed[0])})[0])
+		require.Equal(t, "CANCELLED(DELETED)", enginetest.States([]*entity.Execution{d.Row(t, delayed[0])})[0])
 		require.Len(t, d.InFlightFires(t, job.ID), 1, "the first is ready to be claimed, and ended then")
 		require.Zero(t, d.places("default"))
 	})
@@ -168,7 +168,7 @@ func TestADeletedJobsDelayedRunIsCancelled(t *testing.T) {
 	ids, err := d.Jobs.Trigger(t.Context(), job.ID, service.Trigger{Source: entity.TriggerManual, DelaySec: 30 * 24 * 3600})
 	require.NoError(t, err)
 	require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
-	require.Equal(t, "CANCELLED(DELETED)", states([]*entity.Execution{d.Row(t, ids[0])})[0])
+	require.Equal(t, "CANCELLED(DELETED)", enginetest.States([]*entity.Execution{d.Row(t, ids[0])})[0])
 	require.Contains(t, fmt.Sprint(d.Events(t)), ids[0])
 }
 
@@ -215,7 +215,7 @@ func TestAQueueThatBecomesREPLACEKeepsItsNewest(t *testing.T) {
 		require.Equal(t, []int64{1, 451}, []int64{after[0].Seq, after[1].Seq})
 		require.Len(t, after, 2)
 		counts := map[string]int{}
-		for _, state := range states(d.rows(job.ID)) {
+		for _, state := range enginetest.States(d.rows(job.ID)) {
 			counts[state]++
 		}
 		require.Equal(t, map[string]int{"WAITING": 2, "SKIPPED(REPLACED)": 449}, counts)
@@ -244,7 +244,7 @@ func TestTheLengthOfAQueueIsCountedWhereItDecides(t *testing.T) {
 			ids = append(ids, d.trigger(job.ID)...)
 		}
 		full := d.trigger(job.ID)[0]
-		require.Equal(t, []string{"SKIPPED(QUEUE_FULL)"}, states([]*entity.Execution{d.Row(t, full)}))
+		require.Equal(t, []string{"SKIPPED(QUEUE_FULL)"}, enginetest.States([]*entity.Execution{d.Row(t, full)}))
 		d.cancel(ids[2])
 		d.cancel(ids[3])
 		for range 2 {
@@ -252,7 +252,7 @@ func TestTheLengthOfAQueueIsCountedWhereItDecides(t *testing.T) {
 			require.Equal(t, entity.StatusWaiting, next.Status, "there is room again")
 		}
 		full = d.trigger(job.ID)[0]
-		require.Equal(t, []string{"SKIPPED(QUEUE_FULL)"}, states([]*entity.Execution{d.Row(t, full)}))
+		require.Equal(t, []string{"SKIPPED(QUEUE_FULL)"}, enginetest.States([]*entity.Execution{d.Row(t, full)}))
 	})
 }
 

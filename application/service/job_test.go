@@ -149,7 +149,7 @@ func TestAnEditOfAPausedJobLeavesItPaused(t *testing.T) {
 	stored := d.job(job.ID)
 	require.Equal(t, entity.JobPaused, stored.Status)
 	require.Zero(t, stored.DueTime)
-	require.Equal(t, []string{"SKIPPED(PAUSED)"}, states(d.rows(job.ID)), "the span under the old schedule is one row")
+	require.Equal(t, []string{"SKIPPED(PAUSED)"}, enginetest.States(d.rows(job.ID)), "the span under the old schedule is one row")
 	d.after(time.Minute)
 	require.Len(t, d.rows(job.ID), 1)
 }

@@ -203,7 +203,7 @@ func TestDelaysAndDeadlinesUnderALimit(t *testing.T) {
 		n, err := d.Repairs.SweepDeadlines(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, n)
-		require.Equal(t, []string{"SKIPPED(DEADLINE)", "SKIPPED(DEADLINE)"}, states([]*entity.Execution{d.Row(t, now), d.Row(t, delayed[0])}))
+		require.Equal(t, []string{"SKIPPED(DEADLINE)", "SKIPPED(DEADLINE)"}, enginetest.States([]*entity.Execution{d.Row(t, now), d.Row(t, delayed[0])}))
 		require.Zero(t, d.places("g"))
 	})
 }

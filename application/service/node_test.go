@@ -66,7 +66,7 @@ func TestARepeatedBroadcastRunStaysOnItsNode(t *testing.T) {
 	require.NoError(t, d.Store.Leave(t.Context(), "node-2", 1))
 	again, err := d.Executions.Retry(t.Context(), ids[1], entity.Actor{})
 	require.NoError(t, err)
-	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, states([]*entity.Execution{d.Row(t, again)}))
+	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States([]*entity.Execution{d.Row(t, again)}))
 }
 
 // A broadcast that found nobody is repeated as a whole.
@@ -77,9 +77,9 @@ func TestABroadcastToNobodyIsRepeatedToAll(t *testing.T) {
 		j.Broadcast, j.Routing.Labels = true, map[string]string{"gpu": "yes"}
 	}))
 	ids := d.trigger(j.ID)
-	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, states(d.rows(j.ID)))
+	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States(d.rows(j.ID)))
 	d.replace(j.ID, func(j *entity.Job) { j.Routing.Labels = nil })
 	_, err := d.Executions.Retry(t.Context(), ids[0], entity.Actor{})
 	require.NoError(t, err)
-	require.Equal(t, []string{"SKIPPED(NO_NODE)", "WAITING", "WAITING"}, states(d.rows(j.ID)))
+	require.Equal(t, []string{"SKIPPED(NO_NODE)", "WAITING", "WAITING"}, enginetest.States(d.rows(j.ID)))
 }

@@ -154,18 +154,6 @@ func (d *desk) after(pass time.Duration) {
 	d.Fire(d.t)
 }
 
-// states are status and reason of rows.
-func states(rows []*entity.Execution) []string {
-	out := make([]string, len(rows))
-	for i, row := range rows {
-		out[i] = string(row.Status)
-		if row.Reason != entity.ReasonNone {
-			out[i] += "(" + string(row.Reason) + ")"
-		}
-	}
-	return out
-}
-
 // waiting makes a job whose runs no node starts.
 func waiting(change func(j *entity.Job)) func(j *entity.Job) {
 	return func(j *entity.Job) {

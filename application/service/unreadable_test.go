@@ -89,7 +89,7 @@ func TestAJobThatCannotBeReadHoldsUpNothing(t *testing.T) {
 					}
 				}
 				if column != "labels" { // which planning does not read
-					require.Equal(t, []string{"FAILED(INVALID)"}, states(d.rows(bad.ID)))
+					require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(d.rows(bad.ID)))
 					require.Contains(t, d.rows(bad.ID)[0].ErrorMessage, column)
 					require.Equal(t, entity.JobPaused, d.job(bad.ID).Status)
 					require.Contains(t, d.job(bad.ID).Pause.Reason, column)

@@ -59,7 +59,7 @@ func TestABroadcastToNobodyIsOneSkippedFire(t *testing.T) {
 		enginetest.Every(time.Second)(j)
 	})
 	c.nodes[0].Fire(t)
-	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, states(c.nodes[0].Rows(t, job.ID)))
+	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States(c.nodes[0].Rows(t, job.ID)))
 	require.Zero(t, c.places(job.ID))
 	require.Len(t, c.nodes[0].Events(t), 1)
 }

@@ -42,7 +42,7 @@ func TestRoundRobinKeepsItsTurn(t *testing.T) {
 				return false
 			}
 		}
-		return tally(states(c.read(rows)))["DEAD(ERROR)"] == len(rows)
+		return tally(enginetest.States(c.read(rows)))["DEAD(ERROR)"] == len(rows)
 	})
 	at := nodesOf(c.read(rows))
 	turns(t, at, 3)

@@ -153,17 +153,6 @@ func tally(names []string) map[string]int {
 	return out
 }
 
-func states(rows []*entity.Execution) []string {
-	out := make([]string, len(rows))
-	for i, row := range rows {
-		out[i] = string(row.Status)
-		if row.Reason != entity.ReasonNone {
-			out[i] += "(" + string(row.Reason) + ")"
-		}
-	}
-	return out
-}
-
 func silent(t *testing.T, c *cluster, dead int) {
 	t.Helper()
 	c.nodes[dead].Die(t)

@@ -52,7 +52,7 @@ func TestWhatNobodyCanTake(t *testing.T) {
 	c.nodes[0].Clock.Advance(time.Second)
 	_, err = c.nodes[0].Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, states(c.read(row)))
+	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States(c.read(row)))
 }
 
 // What waits for labels is set aside when the last node that carries them goes.
@@ -133,7 +133,7 @@ func TestADrainingNodeOnlyFinishes(t *testing.T) {
 	job := c.job(enginetest.Every(time.Second))
 	n.Fire(t)
 	running := n.Rows(t, job.ID)
-	require.Equal(t, []string{"RUNNING"}, states(running))
+	require.Equal(t, []string{"RUNNING"}, enginetest.States(running))
 	n.Drain(t, true)
 	enginetest.Beat(t, n)
 	n.FireAt(t, enginetest.Noon.Add(time.Second))
@@ -200,7 +200,7 @@ func TestAClaimBeatsTheSweep(t *testing.T) {
 		}
 	})
 	require.Equal(t, 3, c.nodes[1].Sweep(t))
-	require.Equal(t, map[string]int{"RUNNING": 2, "WAITING": 3}, tally(states(c.read(rows))))
+	require.Equal(t, map[string]int{"RUNNING": 2, "WAITING": 3}, tally(enginetest.States(c.read(rows))))
 }
 
 // Claims and sweeps of several nodes at once lose and double nothing.

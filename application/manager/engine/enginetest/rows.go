@@ -195,3 +195,15 @@ func (c *Counts) Of(which func(c *Counts) int) int {
 	defer c.mu.Unlock()
 	return which(c)
 }
+
+// States are status and reason of executions, in their order.
+func States(rows []*entity.Execution) []string {
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		out[i] = string(row.Status)
+		if row.Reason != entity.ReasonNone {
+			out[i] += "(" + string(row.Reason) + ")"
+		}
+	}
+	return out
+}

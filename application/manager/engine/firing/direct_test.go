@@ -87,7 +87,7 @@ func TestALabelThatTheNodeHasIsNoHindrance(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{Labels: map[string]string{"zone": "a", "disk": "ssd"}})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Routing.Labels = map[string]string{"zone": "a"} }))
 	n.Fire(t)
-	require.Equal(t, []string{"RUNNING"}, kinds(n.Rows(t, job.ID)))
+	require.Equal(t, []string{"RUNNING"}, enginetest.States(n.Rows(t, job.ID)))
 	n.Start(t)
 }
 
@@ -124,9 +124,9 @@ func TestRunsBeyondTheSlotsAreThoseOfTheLeastUrgent(t *testing.T) {
 	n.Script.Hold()
 	n.Clock.Advance(2 * time.Second)
 	require.NoError(t, fireOnce(t, n))
-	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, kinds(n.Rows(t, jobs[0].ID)))
-	require.Equal(t, []string{"RUNNING", "RUNNING", "RUNNING"}, kinds(n.Rows(t, jobs[1].ID)))
-	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, kinds(n.Rows(t, jobs[2].ID)))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Rows(t, jobs[0].ID)))
+	require.Equal(t, []string{"RUNNING", "RUNNING", "RUNNING"}, enginetest.States(n.Rows(t, jobs[1].ID)))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Rows(t, jobs[2].ID)))
 	n.Start(t)
 }
 
@@ -139,6 +139,6 @@ func TestManyFiresOfOneJobStartAsFarAsSlotsGo(t *testing.T) {
 	n.Script.Hold()
 	n.Clock.Advance(4 * time.Second)
 	require.NoError(t, fireOnce(t, n))
-	require.Equal(t, []string{"RUNNING", "RUNNING", "WAITING", "WAITING", "WAITING"}, kinds(n.Rows(t, job.ID)))
+	require.Equal(t, []string{"RUNNING", "RUNNING", "WAITING", "WAITING", "WAITING"}, enginetest.States(n.Rows(t, job.ID)))
 	n.Start(t)
 }

@@ -243,7 +243,7 @@ func TestFiresOfCoordinatedJobsTakeQueueOrSkip(t *testing.T) {
 				n.FireAt(t, second(s))
 			}
 			rows := n.Rows(t, job.ID)
-			require.Equal(t, c.want, kinds(rows))
+			require.Equal(t, c.want, enginetest.States(rows))
 			queued := 0
 			for _, row := range rows {
 				if row.Claim.Queued() {

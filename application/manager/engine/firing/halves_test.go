@@ -58,7 +58,7 @@ func TestAHalfThatWasCommittedStaysWhenTheOtherFails(t *testing.T) {
 	for _, job := range jobs {
 		require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
 	}
-	require.Equal(t, []string{"FAILED(INVALID)"}, kinds(n.Rows(t, jobs[7].ID)))
+	require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(n.Rows(t, jobs[7].ID)))
 	n.FireAt(t, second(1))
 	for _, job := range jobs {
 		require.Equal(t, []int{0, 1}, scheduledTimes(n.Rows(t, job.ID)))
@@ -80,9 +80,9 @@ func TestAFireWhosePlaceIsTakenIsRecordedAsFailed(t *testing.T) {
 			}})
 		})
 		require.NoError(t, fireOnce(t, n))
-		require.Equal(t, []string{"WAITING"}, kinds(n.Rows(t, jobs[0].ID)))
-		require.Equal(t, []string{"FAILED(INVALID)"}, kinds(n.Rows(t, jobs[1].ID)))
-		require.Equal(t, []string{"WAITING"}, kinds(n.Rows(t, jobs[2].ID)))
+		require.Equal(t, []string{"WAITING"}, enginetest.States(n.Rows(t, jobs[0].ID)))
+		require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(n.Rows(t, jobs[1].ID)))
+		require.Equal(t, []string{"WAITING"}, enginetest.States(n.Rows(t, jobs[2].ID)))
 		require.Equal(t, second(1), n.Job(t, jobs[1].ID).NextFireTime)
 		require.Zero(t, duplicates(n))
 	})

@@ -21,7 +21,7 @@ type outcome struct {
 func outcomes(rows []*entity.Execution) []outcome {
 	out := make([]outcome, len(rows))
 	for i, row := range rows {
-		out[i] = outcome{scheduledTimes(rows)[i], kinds(rows)[i], row.Trigger, row.SkipCount}
+		out[i] = outcome{scheduledTimes(rows)[i], enginetest.States(rows)[i], row.Trigger, row.SkipCount}
 	}
 	return out
 }

@@ -47,7 +47,7 @@ func TestAFireMeetsARunOfItsJob(t *testing.T) {
 			first := n.Script.Await(t, 1)[0].Execution
 			n.Faults.After(func(tx string) {
 				if tx == "fire" {
-					require.Equal(t, c.second, kinds(n.Rows(t, job.ID))[1])
+					require.Equal(t, c.second, enginetest.States(n.Rows(t, job.ID))[1])
 				}
 			})
 			// What was recorded is looked at before the runner hears of it.
@@ -146,11 +146,11 @@ func TestAPoisonedFireTakesNoPlace(t *testing.T) {
 	n.Faults.Poison(func(id string) bool { return id == rows[2].ID })
 	n.Fire(t)
 	stored := n.Rows(t, job.ID)
-	require.Equal(t, []string{"FAILED(INVALID)", "FAILED(INVALID)", "FAILED(INVALID)"}, kinds(stored))
+	require.Equal(t, []string{"FAILED(INVALID)", "FAILED(INVALID)", "FAILED(INVALID)"}, enginetest.States(stored))
 	for i, row := range stored {
 		require.Equal(t, []int{i, 3}, []int{row.ShardIndex, row.ShardTotal})
 		require.Empty(t, row.Claim)
 	}
 	n.FireAt(t, second(1))
-	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, kinds(n.Rows(t, job.ID)[3:]))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Rows(t, job.ID)[3:]))
 }

@@ -87,7 +87,7 @@ func TestAJobThatPanicsIsPausedAndTheOthersFire(t *testing.T) {
 						}
 					}
 					rows := n.Rows(t, jobs[5].ID)
-					require.Equal(t, []string{"FAILED(INVALID)", "FAILED(INVALID)", "FAILED(INVALID)"}, kinds(rows), "one for each shard")
+					require.Equal(t, []string{"FAILED(INVALID)", "FAILED(INVALID)", "FAILED(INVALID)"}, enginetest.States(rows), "one for each shard")
 					require.Contains(t, rows[2].ErrorMessage, "panic")
 					paused := n.Job(t, jobs[5].ID)
 					require.Equal(t, entity.JobPaused, paused.Status)

@@ -84,18 +84,6 @@ func fireIn(ctx context.Context, t *testing.T, n *enginetest.Node) error {
 	return err
 }
 
-// kinds are status and reason of rows, in their order.
-func kinds(rows []*entity.Execution) []string {
-	out := make([]string, len(rows))
-	for i, row := range rows {
-		out[i] = string(row.Status)
-		if row.Reason != entity.ReasonNone {
-			out[i] += "(" + string(row.Reason) + ")"
-		}
-	}
-	return out
-}
-
 // scheduledTimes are the scheduled times of rows, in seconds after Noon.
 func scheduledTimes(rows []*entity.Execution) []int {
 	out := make([]int, len(rows))

@@ -26,7 +26,7 @@ func TestAFireThatIsInTheStoreAlreadyIsCountedAndLeftAlone(t *testing.T) {
 			require.NoError(t, fireOnce(t, n))
 			require.Equal(t, 1, duplicates(n))
 			stored := n.Rows(t, twice.ID)
-			require.Equal(t, []string{"SKIPPED(MISFIRE)"}, kinds(stored))
+			require.Equal(t, []string{"SKIPPED(MISFIRE)"}, enginetest.States(stored))
 			require.Equal(t, before.CreateTime, stored[0].CreateTime)
 			for _, job := range jobs {
 				require.Len(t, n.Rows(t, job.ID), 1)
@@ -123,7 +123,7 @@ func TestTheOnePoisonedFireOfABatchIsRecordedAsFailed(t *testing.T) {
 					require.False(t, rows[0].Status.Final())
 					continue
 				}
-				require.Equal(t, []string{"FAILED(INVALID)"}, kinds(rows))
+				require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(rows))
 				require.Contains(t, rows[0].ErrorMessage, "data too long")
 				require.Equal(t, bad.FireKey, rows[0].FireKey)
 				require.Equal(t, second(0), n.Job(t, job.ID).LastFireTime)
