@@ -192,11 +192,11 @@ func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 	nodes[0].await("one leads again", func() bool { return leaders() == 1 })
 	for _, n := range nodes {
 		for _, duty := range nodeDuties {
-			n.await(duty+" works again", func() bool { return len(n.log.With("a duty works again", "duty="+duty)) > 0 })
+			n.await(duty+" works again", func() bool { return len(n.log.With("a task works again", "task="+duty)) > 0 })
 		}
 		for _, duty := range slices.Concat(nodeDuties, clusterDuties) {
-			require.LessOrEqual(t, len(n.log.With("a duty fails", "duty="+duty)), 1, duty)
-			require.LessOrEqual(t, len(n.log.With("a duty works again", "duty="+duty)), 1, duty)
+			require.LessOrEqual(t, len(n.log.With("a task fails", "task="+duty)), 1, duty)
+			require.LessOrEqual(t, len(n.log.With("a task works again", "task="+duty)), 1, duty)
 		}
 	}
 }

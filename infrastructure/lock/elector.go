@@ -9,6 +9,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
 // ErrNotLeader is the answer of IsLeader on all nodes but the leader.
@@ -31,10 +32,8 @@ type Elector struct {
 	name, holder string
 	ttl          time.Duration
 
-	// away is true when the locks have not answered since silent, in monotonic time.
-	// Only Run uses both.
-	away   bool
-	silent time.Duration
+	// answers records whether the locks answer. Only Run uses it.
+	answers *faillog.Recorder
 
 	mu sync.Mutex
 	// lease is the lease that Run keeps; its Token is 0 without one. It is valid from
@@ -48,7 +47,11 @@ type Elector struct {
 // thirds of a ttl after a leader has died. The lease counts a tenth less here than at the
 // lock's server, because no two clocks run at the same speed.
 func NewElector(l repository.Locker, c clock.Clock, log *slog.Logger, name, holder string, ttl time.Duration) *Elector {
-	return &Elector{locker: l, clock: c, log: log.With("lead", name), name: name, holder: holder, ttl: ttl}
+	log = log.With("lead", name)
+	return &Elector{locker: l, clock: c, log: log, name: name, holder: holder, ttl: ttl, answers: faillog.New(c, log, faillog.Texts{
+		Fails: "the locks do not answer: no new leader is elected, and the present leader leads until its lease ends",
+		Works: "the locks answer again",
+	})}
 }
 
 // IsLeader implements gocron's Elector: nil when this node leads. It answers from memory
@@ -126,16 +129,10 @@ func (e *Elector) beat(ctx context.Context) {
 	}
 }
 
-// note logs once that the locks do not answer, and once that they answer again.
+// note records whether the locks answered. An error after the end of ctx proves nothing.
 func (e *Elector) note(ctx context.Context, err error) {
-	now := e.clock.Monotonic()
-	switch {
-	case err == nil && e.away:
-		e.away = false
-		e.log.InfoContext(ctx, "the locks answer again", "after", (now - e.silent).String())
-	case err != nil && !e.away && ctx.Err() == nil:
-		e.away, e.silent = true, now
-		e.log.WarnContext(ctx, "the locks do not answer: no new leader is elected, and the present leader leads until its lease ends", "error", err)
+	if err == nil || ctx.Err() == nil {
+		e.answers.Observe(err)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
 // rest is how long the locker does not ask Redis after it did not answer: an outage
@@ -38,11 +38,12 @@ const rest = 5 * time.Second
 type Fallback struct {
 	gate, store repository.Locker
 	clock       clock.Clock
-	log         *slog.Logger
-	// restUntil is when Redis is asked again, in monotonic ns; 0 while it answers.
-	restUntil atomic.Int64
 
 	mu sync.Mutex
+	// redis records whether Redis answers. While it does not, restUntil is when it is
+	// asked again, in monotonic time.
+	redis     *faillog.Recorder
+	restUntil time.Duration
 	// shut is since when the gate of a name refuses, or was last passed anyway, in
 	// monotonic time.
 	shut map[string]time.Duration
@@ -53,7 +54,10 @@ const maxShut = 4 * repository.MaxLockNames
 
 // NewFallback puts the gate in Redis before the store's locks.
 func NewFallback(gate, store repository.Locker, c clock.Clock, log *slog.Logger) *Fallback {
-	return &Fallback{gate: gate, store: store, clock: c, log: log, shut: map[string]time.Duration{}}
+	return &Fallback{gate: gate, store: store, clock: c, shut: map[string]time.Duration{}, redis: faillog.New(c, log, faillog.Texts{
+		Fails: "Redis does not answer, locks are in the store alone",
+		Works: "Redis answers again, locks ask it first",
+	})}
 }
 
 // TryLock implements repository.Locker.
@@ -146,22 +150,19 @@ func (f *Fallback) leaveGate(ctx context.Context, names []string, holder string)
 }
 
 func (f *Fallback) resting() bool {
-	until := f.restUntil.Load()
-	return until != 0 && f.clock.Monotonic() < time.Duration(until)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.redis.Failing() && f.clock.Monotonic() < f.restUntil
 }
 
 // noteRedis records whether Redis answered. A caller whose own context has ended proves
 // nothing about Redis.
 func (f *Fallback) noteRedis(ctx context.Context, err error) {
-	switch {
-	case ctx.Err() != nil:
-	case err == nil:
-		if f.restUntil.Swap(0) != 0 {
-			f.log.InfoContext(ctx, "Redis answers again, locks ask it first")
-		}
-	case apperror.Is(err, apperror.KindUnavailable):
-		if f.restUntil.Swap(int64(f.clock.Monotonic()+rest)) == 0 {
-			f.log.WarnContext(ctx, "Redis does not answer, locks are in the store alone", "error", err)
-		}
+	if ctx.Err() != nil || err != nil && !apperror.Is(err, apperror.KindUnavailable) {
+		return
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.restUntil = f.clock.Monotonic() + rest
+	f.redis.Observe(err)
 }

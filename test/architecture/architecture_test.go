@@ -80,6 +80,8 @@ func TestEachRuleFindsItsViolationsAndNothingElse(t *testing.T) {
 		{"cmd may not use test support", "cmd/platform-scheduler/a.go", source("~/domain/clock/clocktest"), "tests only"},
 		{"the product may not use test packages", "infrastructure/lock/a.go", source("github.com/stretchr/testify/require"), "tests only"},
 		{"the product may not use what lies in test", "cmd/platform-scheduler/a.go", source("~/test/architecture"), "tests only"},
+		{"helpers may use domain", "internal/faillog/a.go", source("~/domain/clock"), ""},
+		{"helpers may not use application", "internal/faillog/a.go", source("~/application/manager/internal/batch"), "point inward"},
 		{"sdk may not use infrastructure", "sdk/a.go", source("~/infrastructure/executor"), "point inward"},
 		{"the embedding sees all", "sdk/embedded/a.go", source("~/infrastructure/executor", "~/application/manager"), ""},
 		{"a prefix of a name is not the layer", "application/service/a.go", source("~/domainlike/entity"), "point inward"},

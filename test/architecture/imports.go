@@ -28,8 +28,8 @@ var layers = []layer{
 	{dir: "sdk/embedded", sees: []string{everything}},
 	{dir: "sdk", sees: []string{"domain"}},
 	{dir: "domain", stdlibOnly: true, not: []string{"database/sql", "net/http"}},
-	{dir: "application/manager", sees: []string{"domain"}, not: notApplication},
-	{dir: "application", sees: []string{"domain"}, not: notApplication},
+	{dir: "application/manager", sees: []string{"domain", "internal"}, not: notApplication},
+	{dir: "application", sees: []string{"domain", "internal"}, not: notApplication},
 	// The rooms of the store: connections below, then tables and schema, the store on top.
 	{dir: persistence + "/sqldb", sees: []string{"domain", "infrastructure/failpoint"}},
 	{dir: persistence + "/migrate", sees: []string{"domain", "sql", persistence + "/sqldb"}},
@@ -41,8 +41,9 @@ var layers = []layer{
 	{dir: persistence + "/engine/registry", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/retention", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/engine", sees: []string{"domain", persistence + "/sqldb"}},
-	{dir: "infrastructure", sees: []string{"domain", "sdk", "sql"}},
+	{dir: "infrastructure", sees: []string{"domain", "internal", "sdk", "sql"}},
 	{dir: "api", sees: []string{"application", "domain"}, not: []string{"database/sql", "gorm.io"}},
+	{dir: "internal", sees: []string{"domain"}, not: notApplication},
 	{dir: "sql"},
 }
 

@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/faillog"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
+	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
 // Registry stores the nodes and is authoritative; see repository.Nodes and
@@ -222,12 +222,12 @@ func (m *Member) Run(ctx context.Context) {
 	}
 	// A beat is due one interval after the former one began.
 	every(m.beatNow, m.timing.Beat, func(ctx context.Context) { _ = m.BeatOnce(ctx) }) // OnBeat receives the error
-	following, working := faillog.New("judge the others", m.deps.Clock, m.deps.Logger), faillog.New("take over", m.deps.Clock, m.deps.Logger)
+	following, working := faillog.OfTask("judge the others", m.deps.Clock, m.deps.Logger), faillog.OfTask("take over", m.deps.Clock, m.deps.Logger)
 	every(m.followNow, m.timing.Lease, func(ctx context.Context) { report(ctx, following, m.FollowOnce(ctx)) })
 	every(m.workNow, m.timing.Lease, func(ctx context.Context) { report(ctx, working, m.WorkOnce(ctx)) })
 	if m.deps.Peers != nil {
 		every(m.askNow, m.timing.Beat, m.AskOnce)
-		proving := faillog.New("prove deaths", m.deps.Clock, m.deps.Logger)
+		proving := faillog.OfTask("prove deaths", m.deps.Clock, m.deps.Logger)
 		every(m.proveNow, m.timing.Lease, func(ctx context.Context) { m.proveAll(ctx, proving) })
 		loops.Go(func() { m.guard(ctx) })
 	}
@@ -245,9 +245,9 @@ func wake(c chan struct{}) {
 }
 
 // report logs when a part of the membership begins to fail, and when it works again.
-func report(ctx context.Context, log *faillog.Log, err error) {
+func report(ctx context.Context, log *faillog.Recorder, err error) {
 	if ctx.Err() == nil {
-		log.Note(err)
+		log.Observe(err)
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/faillog"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
+	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
 const (
@@ -66,7 +66,7 @@ func (p *proofs) note(n entity.Node, dead bool, now time.Duration) bool {
 
 // proveAll checks the late nodes repeatedly while that may prove a death: a proof
 // needs two findings, and a finding of another node.
-func (m *Member) proveAll(ctx context.Context, log *faillog.Log) {
+func (m *Member) proveAll(ctx context.Context, log *faillog.Recorder) {
 	for {
 		again, err := m.ProveOnce(ctx)
 		report(ctx, log, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
 // Transport carries messages to all nodes, this one included, at best effort.
@@ -156,21 +157,17 @@ func (h *Notifier) Run(ctx context.Context) error {
 func (h *Notifier) send(ctx context.Context) {
 	timer := h.clock.NewTimer(time.Hour)
 	defer timer.Stop()
-	failing := false
+	arrive := faillog.New(h.clock, h.logger, faillog.Texts{
+		Fails: "hints do not reach the other nodes; they find the changes later, by their scans",
+		Works: "hints reach the other nodes again",
+	})
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.pending:
 		}
-		err := h.flush(ctx)
-		if err != nil && !failing {
-			h.logger.Warn("hints do not reach the other nodes; they find the changes later, by their scans", "error", err)
-		}
-		if err == nil && failing {
-			h.logger.Info("hints reach the other nodes again")
-		}
-		failing = err != nil
+		arrive.Observe(h.flush(ctx))
 		timer.Reset(batchPause)
 		select {
 		case <-ctx.Done():

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/faillog"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
 // Ticker calls a function at intervals, one call at a time, until it is stopped. It
@@ -60,7 +60,7 @@ type task struct {
 	leadership Leadership
 	// last is the last good turn, in monotonic time.
 	last   time.Duration
-	outage *faillog.Log
+	outage *faillog.Recorder
 }
 
 // good returns the last good turn, or the moment since when this node should do the
@@ -98,7 +98,7 @@ func (d *Tasks) LeaderOnly(name string, interval time.Duration, run func(ctx con
 // Watch adds a task of each node that runs by itself. The caller reports the result
 // of each turn to the function that Watch returns.
 func (d *Tasks) Watch(name string, interval time.Duration) (note func(err error)) {
-	l := &task{interval: interval, last: d.clock.Monotonic(), outage: faillog.New(name, d.clock, d.logger)}
+	l := &task{interval: interval, last: d.clock.Monotonic(), outage: faillog.OfTask(name, d.clock, d.logger)}
 	d.mu.Lock()
 	d.tasks[name] = l
 	d.mu.Unlock()
@@ -106,7 +106,7 @@ func (d *Tasks) Watch(name string, interval time.Duration) (note func(err error)
 }
 
 func (d *Tasks) add(name string, l *task, may, run func(ctx context.Context) error) error {
-	l.outage = faillog.New(name, d.clock, d.logger)
+	l.outage = faillog.OfTask(name, d.clock, d.logger)
 	d.mu.Lock()
 	d.tasks[name] = l
 	d.mu.Unlock()
@@ -127,14 +127,14 @@ func (d *Tasks) note(l *task, err error) {
 	defer d.mu.Unlock()
 	switch {
 	case err == nil:
-		l.outage.Note(nil)
+		l.outage.Observe(nil)
 		l.last = d.clock.Monotonic()
 	case errors.Is(err, ErrIdle):
-		if !l.outage.Lasts() {
+		if !l.outage.Failing() {
 			l.last = d.clock.Monotonic()
 		}
 	default:
-		l.outage.Note(err)
+		l.outage.Observe(err)
 	}
 }
 

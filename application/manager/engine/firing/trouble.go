@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/faillog"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/storeretry"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -19,7 +19,7 @@ import (
 func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result, reserved *entity.Slots) error {
 	now := m.StoreClock.Now()
 	var stored map[string]*entity.Execution
-	err := faillog.Outlast(m.working, m.Clock, func() (err error) { //nolint:contextcheck // the node's work outlives the call
+	err := storeretry.Read(m.working, m.Clock, func() (err error) { //nolint:contextcheck // the node's work outlives the call
 		stored, err = m.byID(ctx, items)
 		return err
 	})

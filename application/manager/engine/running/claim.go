@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/faillog"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/storeretry"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
 // claimSweep is how often the store is asked for ready runs although nobody
@@ -20,7 +21,7 @@ const claimSweep = time.Second
 func (t *TaskManager) claimLoop(ctx context.Context) {
 	timer := t.Clock.NewTimer(0)
 	defer timer.Stop()
-	trouble := faillog.New("claim", t.Clock, t.Logger)
+	trouble := faillog.OfTask("claim", t.Clock, t.Logger)
 	var freed <-chan struct{}
 	for {
 		select {
@@ -34,7 +35,7 @@ func (t *TaskManager) claimLoop(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Note(err)
+		trouble.Observe(err)
 		freed = nil
 		if err == nil {
 			freed = t.slots.awaited()
@@ -153,7 +154,7 @@ func (t *TaskManager) claimRows(ctx, working context.Context, limit int, queues 
 		return nil, err
 	}
 	var mine []*entity.Execution
-	err = faillog.Outlast(working, t.Clock, func() (err error) {
+	err = storeretry.Read(working, t.Clock, func() (err error) {
 		mine, err = t.reread(ctx, rows, epoch)
 		return err
 	})
@@ -201,7 +202,7 @@ func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.Slo
 		ids[i] = row.JobID
 	}
 	var jobs map[string]*entity.Job
-	err = faillog.Outlast(working, t.Clock, func() (err error) {
+	err = storeretry.Read(working, t.Clock, func() (err error) {
 		jobs, err = t.Jobs.Load(ctx, ids)
 		return err
 	})

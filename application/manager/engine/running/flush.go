@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/faillog"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
 // flushInterval is how often the log of runs that still run is stored.
@@ -15,7 +15,7 @@ const flushInterval = 500 * time.Millisecond
 func (t *TaskManager) flushLoop(ctx context.Context) {
 	timer := t.Clock.NewTimer(flushInterval)
 	defer timer.Stop()
-	trouble := faillog.New("flush-logs", t.Clock, t.Logger)
+	trouble := faillog.OfTask("flush-logs", t.Clock, t.Logger)
 	for {
 		select {
 		case <-ctx.Done():
@@ -26,7 +26,7 @@ func (t *TaskManager) flushLoop(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Note(err)
+		trouble.Observe(err)
 		timer.Reset(flushInterval)
 	}
 }

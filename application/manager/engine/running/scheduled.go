@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/faillog"
+	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
 // unparkSweep is how often parked runs are looked at although none is known to
@@ -15,7 +15,7 @@ const unparkSweep = 5 * time.Second
 func (t *TaskManager) unparkLoop(ctx context.Context) {
 	timer := t.Clock.NewTimer(0)
 	defer timer.Stop()
-	trouble := faillog.New("unpark", t.Clock, t.Logger)
+	trouble := faillog.OfTask("unpark", t.Clock, t.Logger)
 	var next time.Time
 	for {
 		select {
@@ -34,7 +34,7 @@ func (t *TaskManager) unparkLoop(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			trouble.Note(err)
+			trouble.Observe(err)
 		}
 		wait := unparkSweep
 		if !next.IsZero() {

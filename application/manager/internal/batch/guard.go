@@ -29,11 +29,14 @@ func Guard(do func() error) (err error) {
 	return do()
 }
 
+// StackTrace returns the stack of the goroutine that panicked.
+func (e *PanicError) StackTrace() string { return string(e.Stack) }
+
 // StackOf is where an error panicked, empty for one that is no panic.
 func StackOf(err error) string {
 	var panicked *PanicError
 	if errors.As(err, &panicked) {
-		return string(panicked.Stack)
+		return panicked.StackTrace()
 	}
 	return ""
 }
