@@ -82,7 +82,7 @@ func (s *JobService) adoptTerms(ctx context.Context, tx repository.Tx, job *enti
 	if job.Status == entity.JobEnabled {
 		since := plannedUntil(job, terms, now)
 		_, p := terms.HeldSince(job.NextFireTime)
-		effect, more, err = s.settler.Settle(ctx, tx, job, since, now)
+		effect, more, err = s.settler.CatchUp(ctx, tx, job, since, now)
 		if err != nil || more && !terms.Paused() {
 			return effect, more, err
 		}

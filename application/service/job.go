@@ -57,12 +57,12 @@ type JobDeps struct {
 // JobService manages job definitions. Safe for concurrent use.
 type JobService struct {
 	JobDeps
-	settler firing.Settler
+	settler firing.CatchUpPlanner
 }
 
 // NewJobService wires the parts.
 func NewJobService(d JobDeps) *JobService {
-	return &JobService{JobDeps: d, settler: firing.Settler{Admitter: d.Admitter, Schedules: d.Schedules}}
+	return &JobService{JobDeps: d, settler: firing.CatchUpPlanner{Admitter: d.Admitter, Schedules: d.Schedules}}
 }
 
 // findings fills the defaults in and lists everything that is wrong.

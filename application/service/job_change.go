@@ -80,7 +80,7 @@ func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
 			return err
 		}
 		now := s.Clock.Now()
-		if effect, _, err = s.settler.Settle(ctx, tx, job, plannedUntil(job, terms, now), now); err != nil {
+		if effect, _, err = s.settler.CatchUp(ctx, tx, job, plannedUntil(job, terms, now), now); err != nil {
 			return err
 		}
 		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, job.LastFireTime)}); err != nil {
@@ -107,7 +107,7 @@ func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.
 	if job.Status == entity.JobPaused && spanGoesOn {
 		return effect, false, nil
 	}
-	rest, more, err := s.settler.Settle(ctx, tx, job, at, now)
+	rest, more, err := s.settler.CatchUp(ctx, tx, job, at, now)
 	effect.Add(rest)
 	return effect, more, err
 }

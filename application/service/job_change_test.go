@@ -317,7 +317,9 @@ func TestADeleteCancelsWhatWaitsForAMoment(t *testing.T) {
 				}))
 				other := d.create(enginetest.Job("other", nil))
 				failing := d.trigger(job.ID)[0]
-				require.Eventually(t, func() bool { return d.Row(t, failing).Attempt == 1 && d.Row(t, failing).Status == entity.StatusWaiting }, 20*time.Second, time.Millisecond)
+				require.Eventually(t, func() bool {
+					return d.Execution(t, failing).Attempt == 1 && d.Execution(t, failing).Status == entity.StatusWaiting
+				}, 20*time.Second, time.Millisecond)
 				month := service.Trigger{Source: entity.TriggerManual, DelaySec: 30 * 24 * 3600}
 				delayed, err := d.Jobs.Trigger(t.Context(), job.ID, month)
 				require.NoError(t, err)
@@ -325,9 +327,9 @@ func TestADeleteCancelsWhatWaitsForAMoment(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
 				for _, id := range append(delayed, failing) {
-					require.Equal(t, []string{"CANCELLED(DELETED)"}, enginetest.States([]*entity.Execution{d.Row(t, id)}))
+					require.Equal(t, []string{"CANCELLED(DELETED)"}, enginetest.States([]*entity.Execution{d.Execution(t, id)}))
 				}
-				require.Equal(t, entity.StatusWaiting, d.Row(t, kept[0]).Status)
+				require.Equal(t, entity.StatusWaiting, d.Execution(t, kept[0]).Status)
 			})
 		})
 	}

@@ -124,14 +124,14 @@ func fireExtra(ctx context.Context, store repository.Store, admitter *admission.
 		if also == nil {
 			return nil
 		}
-		return also(ctx, tx, a.Rows)
+		return also(ctx, tx, a.Executions)
 	})
 	if err != nil {
 		return nil, err
 	}
 	engine.Notice(a.PostCommit)
-	ids := make([]string, len(a.Rows))
-	for i, row := range a.Rows {
+	ids := make([]string, len(a.Executions))
+	for i, row := range a.Executions {
 		ids[i] = row.ID
 	}
 	return ids, nil

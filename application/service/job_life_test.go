@@ -156,7 +156,7 @@ func TestATriggerRunsAJobInEveryState(t *testing.T) {
 			require.NoError(t, prepare(d, job.ID))
 			ids := d.trigger(job.ID)
 			require.Len(t, ids, 1)
-			row := d.Row(t, ids[0])
+			row := d.Execution(t, ids[0])
 			require.Equal(t, entity.TriggerManual, row.Trigger)
 			require.Equal(t, enginetest.Noon, row.ScheduledTime)
 			require.Equal(t, entity.StatusWaiting, row.Status)
@@ -175,7 +175,7 @@ func TestATriggerMaySayWhenAndWithWhat(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, ids, 3)
 	for _, id := range ids {
-		row := d.Row(t, id)
+		row := d.Execution(t, id)
 		require.Equal(t, `{"day":1}`, row.Params)
 		require.Equal(t, noon(-24*time.Hour), row.ScheduledTime)
 		require.Equal(t, noon(time.Minute), row.DueTime)
@@ -195,9 +195,9 @@ func TestATriggerThatFindsNoPlaceIsRecorded(t *testing.T) {
 	d := newDesk(t)
 	job := d.create(enginetest.Job("busy", func(j *entity.Job) { j.Overlap = entity.OverlapDiscard }))
 	first, second := d.trigger(job.ID), d.trigger(job.ID)
-	require.Equal(t, entity.StatusWaiting, d.Row(t, first[0]).Status)
-	require.Equal(t, entity.StatusSkipped, d.Row(t, second[0]).Status)
-	require.Equal(t, entity.ReasonOverlap, d.Row(t, second[0]).Reason)
+	require.Equal(t, entity.StatusWaiting, d.Execution(t, first[0]).Status)
+	require.Equal(t, entity.StatusSkipped, d.Execution(t, second[0]).Status)
+	require.Equal(t, entity.ReasonOverlap, d.Execution(t, second[0]).Reason)
 }
 
 func TestTheNextFiresArePreviewedFromTheCursor(t *testing.T) {

@@ -114,7 +114,7 @@ func TestTriggersOfANodeWhoseClockIsOff(t *testing.T) {
 			replacing := d.create(enginetest.Job("replace", waiting(func(j *entity.Job) { j.Overlap = entity.OverlapReplace })))
 			former := d.trigger(replacing.ID)[0]
 			d.trigger(replacing.ID)
-			require.Equal(t, "SKIPPED(REPLACED)", enginetest.States([]*entity.Execution{d.Row(t, former)})[0], "the fire that holds the place is found by its key")
+			require.Equal(t, "SKIPPED(REPLACED)", enginetest.States([]*entity.Execution{d.Execution(t, former)})[0], "the fire that holds the place is found by its key")
 		})
 	}
 }
@@ -152,10 +152,10 @@ func TestTheSweepEndsWhatADeletionLeft(t *testing.T) {
 		require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0), "the deletion itself is stored")
 		require.NoError(t, d.Jobs.Delete(t.Context(), plain.ID, 0))
 		require.Equal(t, 500, d.waits(job.ID))
-		require.Equal(t, entity.StatusWaiting, d.Row(t, delayed[0]).Status)
+		require.Equal(t, entity.StatusWaiting, d.Execution(t, delayed[0]).Status)
 		d.sweep()
 		require.Zero(t, d.waits(job.ID))
-		require.Equal(t, "CANCELLED(DELETED)", enginetest.States([]*entity.Execution{d.Row(t, delayed[0])})[0])
+		require.Equal(t, "CANCELLED(DELETED)", enginetest.States([]*entity.Execution{d.Execution(t, delayed[0])})[0])
 		require.Len(t, d.InFlightFires(t, job.ID), 1, "the first is ready to be claimed, and ended then")
 		require.Zero(t, d.places("default"))
 	})
@@ -168,7 +168,7 @@ func TestADeletedJobsDelayedRunIsCancelled(t *testing.T) {
 	ids, err := d.Jobs.Trigger(t.Context(), job.ID, service.Trigger{Source: entity.TriggerManual, DelaySec: 30 * 24 * 3600})
 	require.NoError(t, err)
 	require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
-	require.Equal(t, "CANCELLED(DELETED)", enginetest.States([]*entity.Execution{d.Row(t, ids[0])})[0])
+	require.Equal(t, "CANCELLED(DELETED)", enginetest.States([]*entity.Execution{d.Execution(t, ids[0])})[0])
 	require.Contains(t, fmt.Sprint(d.Events(t)), ids[0])
 }
 
@@ -244,15 +244,15 @@ func TestTheLengthOfAQueueIsCountedWhereItDecides(t *testing.T) {
 			ids = append(ids, d.trigger(job.ID)...)
 		}
 		full := d.trigger(job.ID)[0]
-		require.Equal(t, []string{"SKIPPED(QUEUE_FULL)"}, enginetest.States([]*entity.Execution{d.Row(t, full)}))
+		require.Equal(t, []string{"SKIPPED(QUEUE_FULL)"}, enginetest.States([]*entity.Execution{d.Execution(t, full)}))
 		d.cancel(ids[2])
 		d.cancel(ids[3])
 		for range 2 {
-			next := d.Row(t, d.trigger(job.ID)[0])
+			next := d.Execution(t, d.trigger(job.ID)[0])
 			require.Equal(t, entity.StatusWaiting, next.Status, "there is room again")
 		}
 		full = d.trigger(job.ID)[0]
-		require.Equal(t, []string{"SKIPPED(QUEUE_FULL)"}, enginetest.States([]*entity.Execution{d.Row(t, full)}))
+		require.Equal(t, []string{"SKIPPED(QUEUE_FULL)"}, enginetest.States([]*entity.Execution{d.Execution(t, full)}))
 	})
 }
 

@@ -39,7 +39,7 @@ func (d *desk) ready(ids ...string) []bool {
 	d.t.Helper()
 	out := make([]bool, len(ids))
 	for i, id := range ids {
-		row := d.Row(d.t, id)
+		row := d.Execution(d.t, id)
 		out[i] = row.Claim.Ready()
 		require.Equal(d.t, entity.StatusWaiting, row.Status)
 	}
@@ -198,12 +198,12 @@ func TestDelaysAndDeadlinesUnderALimit(t *testing.T) {
 		d.Clock.Advance(30 * time.Second)
 		_, err = d.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
-		require.True(t, d.Row(t, delayed[0]).Claim.Grouped(), "its moment has come, its place is taken")
+		require.True(t, d.Execution(t, delayed[0]).Claim.Grouped(), "its moment has come, its place is taken")
 		d.Clock.Advance(61 * time.Second)
 		n, err := d.Repairs.SweepDeadlines(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, n)
-		require.Equal(t, []string{"SKIPPED(DEADLINE)", "SKIPPED(DEADLINE)"}, enginetest.States([]*entity.Execution{d.Row(t, now), d.Row(t, delayed[0])}))
+		require.Equal(t, []string{"SKIPPED(DEADLINE)", "SKIPPED(DEADLINE)"}, enginetest.States([]*entity.Execution{d.Execution(t, now), d.Execution(t, delayed[0])}))
 		require.Zero(t, d.places("g"))
 	})
 }
@@ -219,14 +219,14 @@ func TestARetryKeepsItsPlace(t *testing.T) {
 			j.Retry = entity.RetryPolicy{MaxRetries: 1, Backoff: entity.BackoffFixed, IntervalMs: 10_000}
 		})
 		first := d.trigger(job.ID)[0]
-		require.Eventually(t, func() bool { return d.Row(t, first).RetryCount == 1 }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return d.Execution(t, first).RetryCount == 1 }, 20*time.Second, time.Millisecond)
 		second := d.trigger(job.ID)[0]
 		require.Equal(t, []bool{false}, d.ready(second))
 		require.Eventually(t, func() bool {
 			d.Clock.Advance(time.Second)
-			return d.Row(t, second).Status == entity.StatusDead
+			return d.Execution(t, second).Status == entity.StatusDead
 		}, 20*time.Second, 5*time.Millisecond)
-		require.Equal(t, entity.StatusDead, d.Row(t, first).Status)
+		require.Equal(t, entity.StatusDead, d.Execution(t, first).Status)
 		require.Zero(t, d.places("g"))
 	})
 }
@@ -288,7 +288,7 @@ func TestACancelBesideAFirstLimitLeavesNoPlace(t *testing.T) {
 			}
 		})
 		d.cancel(run)
-		require.Equal(t, entity.StatusCancelled, d.Row(t, run).Status)
+		require.Equal(t, entity.StatusCancelled, d.Execution(t, run).Status)
 		require.Zero(t, d.places("g"))
 		require.Empty(t, d.InFlightFires(t, a.ID))
 		require.Equal(t, []bool{true}, d.ready(d.trigger(b.ID)[0]), "nothing of the group runs, so the other may")

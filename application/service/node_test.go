@@ -59,14 +59,14 @@ func TestARepeatedBroadcastRunStaysOnItsNode(t *testing.T) {
 		d.finish(id, entity.StatusFailed, entity.ReasonError)
 		again, err := d.Executions.Retry(t.Context(), id, entity.Actor{})
 		require.NoError(t, err)
-		row := d.Row(t, again)
-		require.Equal(t, []any{d.Row(t, id).NodeID, i, 2}, []any{row.NodeID, row.ShardIndex, row.ShardTotal})
+		row := d.Execution(t, again)
+		require.Equal(t, []any{d.Execution(t, id).NodeID, i, 2}, []any{row.NodeID, row.ShardIndex, row.ShardTotal})
 		d.finish(again, entity.StatusFailed, entity.ReasonError)
 	}
 	require.NoError(t, d.Store.Leave(t.Context(), "node-2", 1))
 	again, err := d.Executions.Retry(t.Context(), ids[1], entity.Actor{})
 	require.NoError(t, err)
-	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States([]*entity.Execution{d.Row(t, again)}))
+	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States([]*entity.Execution{d.Execution(t, again)}))
 }
 
 // A broadcast that found nobody is repeated as a whole.

@@ -25,18 +25,18 @@ func TestARunKnowsWhoAskedForIt(t *testing.T) {
 	ids, err := d.Jobs.Trigger(t.Context(), job.ID, service.Trigger{Source: entity.TriggerManual, By: bot})
 	require.NoError(t, err)
 	for _, id := range ids {
-		require.Equal(t, bot, d.Row(t, id).TriggeredBy, "every shard")
+		require.Equal(t, bot, d.Execution(t, id).TriggeredBy, "every shard")
 	}
 	d.finish(ids[0], entity.StatusDead, entity.ReasonError)
 	again, err := d.Executions.Retry(t.Context(), ids[0], ann)
 	require.NoError(t, err)
-	require.Equal(t, ann, d.Row(t, again).TriggeredBy, "who retries, not who triggered first")
+	require.Equal(t, ann, d.Execution(t, again).TriggeredBy, "who retries, not who triggered first")
 	d.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{{ExecutionID: ids[0], JobID: job.ID, CreateTime: d.Clock.Now()}})
 	})
 	replay, err := d.Executions.Replay(t.Context(), ids[0], ann)
 	require.NoError(t, err)
-	require.Equal(t, ann, d.Row(t, replay).TriggeredBy)
+	require.Equal(t, ann, d.Execution(t, replay).TriggeredBy)
 	for _, row := range d.rows(job.ID) {
 		if row.Trigger == entity.TriggerSchedule {
 			require.Zero(t, row.TriggeredBy)

@@ -123,7 +123,7 @@ func (d *desk) replace(id string, change func(j *entity.Job)) *entity.Job {
 
 func (d *desk) job(id string) *entity.Job { d.t.Helper(); return d.Node.Job(d.t, id) }
 
-func (d *desk) rows(id string) []*entity.Execution { d.t.Helper(); return d.Node.Rows(d.t, id) }
+func (d *desk) rows(id string) []*entity.Execution { d.t.Helper(); return d.Node.Executions(d.t, id) }
 
 // trigger runs a job by hand and returns the ids.
 func (d *desk) trigger(id string) []string {

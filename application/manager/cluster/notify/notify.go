@@ -109,8 +109,8 @@ func (h *Notifier) Notice(e admission.PostCommit) {
 		for _, job := range e.Rearmed {
 			m.Jobs = appendID(m.Jobs, job.ID)
 		}
-		for _, row := range e.Stopping {
-			m.Stop = appendID(m.Stop, row.ID)
+		for _, exec := range e.Stopping {
+			m.Stop = appendID(m.Stop, exec.ID)
 		}
 	})
 }

@@ -15,15 +15,15 @@ import (
 
 // Admission collects what new fires add to the store.
 type Admission struct {
-	Rows          []*entity.Execution
+	Executions    []*entity.Execution
 	InFlightFires []entity.InFlightFire
 	PostCommit    PostCommit
 }
 
-// Admit decides what becomes of one new fire of a job and adds its rows to a.
+// Admit decides what becomes of one new fire of a job and adds its executions to a.
 // live are the job's live fires, kept up to date over several calls;
-// job.FenceSeq grows with each fire that gets or waits for a place. Rows of
-// earlier fires that REPLACE ends are written at once. Who has stored the rows
+// job.FenceSeq grows with each fire that gets or waits for a place. Executions of
+// earlier fires that REPLACE ends are written at once. Who has stored the executions
 // calls OpenFor.
 func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
 	live *Live, f entity.Fire, a *Admission,
@@ -37,12 +37,12 @@ func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, j
 			return nil
 		}
 	}
-	rows := entity.NewExecutions(job, f, now)
+	execs := entity.NewExecutions(job, f, now)
 	if !job.Coordinated() {
-		for _, row := range rows {
-			p.MakeReady(job, row, 0, now, &a.PostCommit)
+		for _, exec := range execs {
+			p.MakeReady(job, exec, 0, now, &a.PostCommit)
 		}
-		a.Rows = append(a.Rows, rows...)
+		a.Executions = append(a.Executions, execs...)
 		return nil
 	}
 	d, err := live.decide(ctx, tx, job)
@@ -54,7 +54,7 @@ func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, j
 		return nil
 	}
 	if d.Supersede {
-		if err := supersede(ctx, tx, now, job, live, a); err != nil {
+		if err := endQueuedFires(ctx, tx, now, job, live, a); err != nil {
 			return err
 		}
 	}
@@ -69,29 +69,29 @@ func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, j
 		active = live.active < job.FireLimit()
 	}
 	job.FenceSeq++
-	for _, row := range rows {
+	for _, exec := range execs {
 		if job.SingleRun() {
-			row.JobFence = job.FenceSeq
+			exec.JobFence = job.FenceSeq
 		}
 		if active {
-			p.MakeReady(job, row, job.FenceSeq, now, &a.PostCommit)
+			p.MakeReady(job, exec, job.FenceSeq, now, &a.PostCommit)
 		} else {
-			row.WaitForJob(job.FenceSeq)
+			exec.WaitForJob(job.FenceSeq)
 		}
 	}
 	place := entity.InFlightFire{
-		JobID: job.ID, FireKey: f.Key, Active: active, Remaining: len(rows), Seq: job.FenceSeq,
+		JobID: job.ID, FireKey: f.Key, Active: active, Remaining: len(execs), Seq: job.FenceSeq,
 		Scheduled: f.Planned, JobVersion: job.Version, CreateTime: now,
 	}
-	live.take(place, rows)
+	live.take(place, execs)
 	a.InFlightFires = append(a.InFlightFires, place)
-	a.Rows = append(a.Rows, rows...)
+	a.Executions = append(a.Executions, execs...)
 	return nil
 }
 
-// skip adds the one row of a fire that does not run.
+// skip adds the one execution of a fire that does not run.
 func (a *Admission) skip(f entity.Fire, job *entity.Job, now time.Time, reason entity.Reason) {
-	row := entity.NewSkipped(job, f, now, reason)
-	a.Rows = append(a.Rows, row)
-	a.PostCommit.Closed = append(a.PostCommit.Closed, row)
+	exec := entity.NewSkipped(job, f, now, reason)
+	a.Executions = append(a.Executions, exec)
+	a.PostCommit.Closed = append(a.PostCommit.Closed, exec)
 }

@@ -128,7 +128,7 @@ type PostCommit struct {
 	Rearmed []*entity.Job
 	// Stopping are running executions that were asked to stop.
 	Stopping []*entity.Execution
-	// Closed are rows that became final without running.
+	// Closed are executions that became final without running.
 	Closed []*entity.Execution
 }
 

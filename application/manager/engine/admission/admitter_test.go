@@ -13,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// admit records one fire by hand of a job, and returns its rows and effect.
+// admit records one fire by hand of a job, and returns its executions and effect.
 func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
 	t.Helper()
 	var a admission.Admission
@@ -31,7 +31,7 @@ func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
 		if err := n.Admitter.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
 			return err
 		}
-		if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
+		if err := tx.Executions.Insert(ctx, a.Executions); err != nil {
 			return err
 		}
 		if err := tx.InFlightFires.Insert(ctx, a.InFlightFires); err != nil {
@@ -42,8 +42,8 @@ func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
 	return a
 }
 
-// end makes rows final as a completion does, and returns what that freed.
-func end(t *testing.T, n *enginetest.Node, jobID string, rows ...*entity.Execution) admission.PostCommit {
+// end makes executions final as a completion does, and returns what that freed.
+func end(t *testing.T, n *enginetest.Node, jobID string, execs ...*entity.Execution) admission.PostCommit {
 	t.Helper()
 	var e admission.PostCommit
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
@@ -51,7 +51,7 @@ func end(t *testing.T, n *enginetest.Node, jobID string, rows ...*entity.Executi
 		if err != nil {
 			return err
 		}
-		e, err = n.Admitter.Ended(ctx, tx, n.Time.Now(), jobs, rows)
+		e, err = n.Admitter.Ended(ctx, tx, n.Time.Now(), jobs, execs)
 		return err
 	})
 	return e
@@ -69,16 +69,16 @@ func TestAPlaceIsGivenOnWhenTheLastShardHasEnded(t *testing.T) {
 	job := n.Add(t, enginetest.Job("sharded", func(j *entity.Job) { j.ShardCount, j.MaxConcurrency = 3, 1 }))
 	first, second, third := admit(t, n, job.ID), admit(t, n, job.ID), admit(t, n, job.ID)
 	require.Equal(t, []int{3, 0, 0}, []int{first.PostCommit.Ready, second.PostCommit.Ready, third.PostCommit.Ready})
-	require.Zero(t, end(t, n, job.ID, first.Rows[0], first.Rows[2]).Ready)
+	require.Zero(t, end(t, n, job.ID, first.Executions[0], first.Executions[2]).Ready)
 	require.Equal(t, 1, live(t, n, job.ID)[0].Remaining)
-	freed := end(t, n, job.ID, first.Rows[1])
+	freed := end(t, n, job.ID, first.Executions[1])
 	require.Equal(t, 3, freed.Ready)
 	places := live(t, n, job.ID)
 	require.Len(t, places, 2)
 	require.Equal(t, []bool{true, false}, []bool{places[0].Active, places[1].Active})
-	require.Equal(t, second.Rows[0].FireKey, places[0].FireKey, "in the order of their coming")
-	for _, row := range third.Rows {
-		require.True(t, n.Row(t, row.ID).Claim.Queued())
+	require.Equal(t, second.Executions[0].FireKey, places[0].FireKey, "in the order of their coming")
+	for _, exec := range third.Executions {
+		require.True(t, n.Execution(t, exec.ID).Claim.Queued())
 	}
 }
 
@@ -87,29 +87,29 @@ func TestAPlaceIsGivenOnWhenTheLastShardHasEnded(t *testing.T) {
 func TestReplaceWaitsUntilTheFormerHasStopped(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("latest", func(j *entity.Job) { j.Overlap = entity.OverlapReplace }))
-	runs := admit(t, n, job.ID).Rows[0]
+	runs := admit(t, n, job.ID).Executions[0]
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		rows, err := tx.Executions.Lock(ctx, []string{runs.ID})
+		execs, err := tx.Executions.Lock(ctx, []string{runs.ID})
 		if err != nil {
 			return err
 		}
-		rows[0].Status, rows[0].NodeID, rows[0].Epoch, rows[0].Token, rows[0].Attempt = entity.StatusRunning, "node-1", 1, 1, 1
-		rows[0].Claim = entity.RunningKey("node-1")
-		return tx.Executions.Update(ctx, rows[0], entity.StatusWaiting, 0)
+		execs[0].Status, execs[0].NodeID, execs[0].Epoch, execs[0].Token, execs[0].Attempt = entity.StatusRunning, "node-1", 1, 1, 1
+		execs[0].Claim = entity.RunningKey("node-1")
+		return tx.Executions.Update(ctx, execs[0], entity.StatusWaiting, 0)
 	})
 	second := admit(t, n, job.ID)
 	require.Len(t, second.PostCommit.Stopping, 1)
 	require.Zero(t, second.PostCommit.Ready, "the former has not stopped yet")
-	asked := n.Row(t, runs.ID)
+	asked := n.Execution(t, runs.ID)
 	require.True(t, asked.CancelRequested)
 	require.Equal(t, entity.ReasonReplaced, asked.Reason)
 	third := admit(t, n, job.ID)
 	require.Empty(t, third.PostCommit.Stopping, "it was asked already")
-	superseded := n.Row(t, second.Rows[0].ID)
+	superseded := n.Execution(t, second.Executions[0].ID)
 	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonReplaced}, []any{superseded.Status, superseded.Reason})
 	freed := end(t, n, job.ID, asked)
 	require.Equal(t, 1, freed.Ready)
-	require.False(t, n.Row(t, third.Rows[0].ID).Claim.Queued())
+	require.False(t, n.Execution(t, third.Executions[0].ID).Claim.Queued())
 	require.Len(t, live(t, n, job.ID), 1)
 }
 
@@ -140,12 +140,12 @@ func TestFiresOfOneTransactionReplaceOneAnother(t *testing.T) {
 			return n.Admitter.Record(ctx, tx, n.Time.Now(), jobs[job.ID], &a)
 		})
 		running := max(limit, 1)
-		for i, row := range n.Rows(t, job.ID) {
+		for i, exec := range n.Executions(t, job.ID) {
 			if i < 5-running {
-				require.Equal(t, []any{entity.StatusSkipped, entity.ReasonReplaced}, []any{row.Status, row.Reason}, "fire %d", i)
+				require.Equal(t, []any{entity.StatusSkipped, entity.ReasonReplaced}, []any{exec.Status, exec.Reason}, "fire %d", i)
 				continue
 			}
-			require.True(t, row.Claim.Ready(), "fire %d", i)
+			require.True(t, exec.Claim.Ready(), "fire %d", i)
 		}
 		require.Len(t, live(t, n, job.ID), running)
 		require.Len(t, n.Events(t), 5-running)
@@ -159,12 +159,12 @@ func TestTheNumberOfAJobNeverFalls(t *testing.T) {
 	var last int64
 	for range 3 {
 		first, second, skipped := admit(t, n, job.ID), admit(t, n, job.ID), admit(t, n, job.ID)
-		require.Greater(t, first.Rows[0].JobFence, last)
-		require.Greater(t, second.Rows[0].JobFence, first.Rows[0].JobFence)
-		require.Equal(t, entity.ReasonQueueFull, skipped.Rows[0].Reason)
-		last = second.Rows[0].JobFence
-		end(t, n, job.ID, first.Rows[0])
-		end(t, n, job.ID, second.Rows[0])
+		require.Greater(t, first.Executions[0].JobFence, last)
+		require.Greater(t, second.Executions[0].JobFence, first.Executions[0].JobFence)
+		require.Equal(t, entity.ReasonQueueFull, skipped.Executions[0].Reason)
+		last = second.Executions[0].JobFence
+		end(t, n, job.ID, first.Executions[0])
+		end(t, n, job.ID, second.Executions[0])
 	}
 	require.Equal(t, last, n.Job(t, job.ID).FenceSeq)
 	require.Empty(t, live(t, n, job.ID))

@@ -16,8 +16,8 @@ import (
 func (p *Admitter) pauseBroken(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, cause error) error {
 	next := end.Add(time.Duration(job.Schedule.IntervalMs) * time.Millisecond).Truncate(time.Millisecond)
 	message := validation.Text("the job was paused, because its schedule is not valid any more: "+cause.Error(), maxWhy)
-	row := entity.NewInvalid(job, entity.PlannedFire(next, next, entity.TriggerSchedule), end, message)
-	if err := tx.Executions.Insert(ctx, []*entity.Execution{row}); err != nil {
+	exec := entity.NewInvalid(job, entity.PlannedFire(next, next, entity.TriggerSchedule), end, message)
+	if err := tx.Executions.Insert(ctx, []*entity.Execution{exec}); err != nil {
 		return fmt.Errorf("record why job %s is paused: %w", job.ID, err)
 	}
 	// What is known of the job here is not all of it.
@@ -34,7 +34,7 @@ func (p *Admitter) pauseBroken(ctx context.Context, tx repository.Tx, job *entit
 		return fmt.Errorf("pause job %s: %w", job.ID, err)
 	}
 	*job = *full
-	return p.RecordEnds(ctx, tx, end, []*entity.Execution{row})
+	return p.RecordEnds(ctx, tx, end, []*entity.Execution{exec})
 }
 
 // maxWhy is the longest reason recorded for a job that was paused, in bytes.

@@ -27,29 +27,29 @@ func (p *Admitter) CloseDeleted(ctx context.Context, tx repository.Tx, now time.
 	if err != nil || jobs[jobID] != nil {
 		return 0, e, err
 	}
-	rows, err := tx.Executions.Lock(ctx, ids)
+	execs, err := tx.Executions.Lock(ctx, ids)
 	if err != nil {
 		return 0, e, fmt.Errorf("lock %d runs of a deleted job: %w", len(ids), err)
 	}
-	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool {
-		return row.JobID != jobID || row.Status != entity.StatusWaiting
+	execs = slices.DeleteFunc(execs, func(exec *entity.Execution) bool {
+		return exec.JobID != jobID || exec.Status != entity.StatusWaiting
 	})
-	if len(rows) == 0 {
+	if len(execs) == 0 {
 		return 0, e, nil
 	}
-	for _, row := range rows {
-		if err := row.Cancel(entity.ReasonDeleted, now); err != nil {
+	for _, exec := range execs {
+		if err := exec.Cancel(entity.ReasonDeleted, now); err != nil {
 			return 0, e, err
 		}
 	}
-	if err := tx.Executions.Close(ctx, rows); err != nil {
-		return 0, e, fmt.Errorf("end %d runs of a deleted job: %w", len(rows), err)
+	if err := tx.Executions.Close(ctx, execs); err != nil {
+		return 0, e, fmt.Errorf("end %d runs of a deleted job: %w", len(execs), err)
 	}
-	if e, err = p.Ended(ctx, tx, now, nil, rows); err != nil {
+	if e, err = p.Ended(ctx, tx, now, nil, execs); err != nil {
 		return 0, e, err
 	}
-	if err := p.RecordEnds(ctx, tx, now, rows); err != nil {
+	if err := p.RecordEnds(ctx, tx, now, execs); err != nil {
 		return 0, e, err
 	}
-	return len(rows), e, p.FillGroupSlots(ctx, tx, now, &e, groups...)
+	return len(execs), e, p.FillGroupSlots(ctx, tx, now, &e, groups...)
 }

@@ -15,15 +15,15 @@ import (
 )
 
 // Ended gives on the places of runs that became final in this transaction.
-// jobs are the locked definitions (see Lock); rows of jobs that are not in it
-// (deleted ones) only lose their places. Rows of plain jobs are ignored.
+// jobs are the locked definitions (see Lock); executions of jobs that are not in it
+// (deleted ones) only lose their places. Executions of plain jobs are ignored.
 func (p *Admitter) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, ended []*entity.Execution,
 ) (PostCommit, error) {
 	var e PostCommit
 	finals := map[fireID]int{}
-	for _, row := range ended {
-		finals[fireID{row.JobID, row.FireKey}]++
+	for _, exec := range ended {
+		finals[fireID{exec.JobID, exec.FireKey}]++
 	}
 	if len(finals) == 0 {
 		return e, nil
@@ -76,7 +76,7 @@ func (p *Admitter) Recount(ctx context.Context, tx repository.Tx, now time.Time,
 	if err != nil || len(found) == 0 {
 		return e, err
 	}
-	rows, err := liveRows(ctx, tx, found[0])
+	rows, err := countLive(ctx, tx, found[0])
 	if err != nil {
 		return e, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
 	}
@@ -90,15 +90,15 @@ func (p *Admitter) Recount(ctx context.Context, tx repository.Tx, now time.Time,
 	return e, nil
 }
 
-// liveRows counts the live runs of a fire. Where fewer are found than should be,
+// countLive counts the live runs of a fire. Where fewer are found than should be,
 // and the ids are not computed, it looks at all that is live of the job: the
 // clock of a node of a former release may have jumped while it made them.
-func liveRows(ctx context.Context, tx repository.Tx, f entity.InFlightFire) (int, error) {
-	rows, err := tx.InFlightFires.RowsOf(ctx, f)
-	if _, planned := identity.ScheduledTimeOf(f.FireKey); err != nil || planned || len(rows) >= f.Remaining {
-		return len(rows), err
+func countLive(ctx context.Context, tx repository.Tx, f entity.InFlightFire) (int, error) {
+	execs, err := tx.InFlightFires.RowsOf(ctx, f)
+	if _, planned := identity.ScheduledTimeOf(f.FireKey); err != nil || planned || len(execs) >= f.Remaining {
+		return len(execs), err
 	}
-	all, _, err := tx.Executions.LiveOf(ctx, f.JobID, math.MaxInt, func(row *entity.Execution) bool { return row.FireKey == f.FireKey })
+	all, _, err := tx.Executions.LiveOf(ctx, f.JobID, math.MaxInt, func(exec *entity.Execution) bool { return exec.FireKey == f.FireKey })
 	return len(all), err
 }
 

@@ -85,33 +85,33 @@ func (p *Admitter) fillGroup(ctx context.Context, tx repository.Tx, now time.Tim
 	return nil
 }
 
-// grant gives a place to the fire of each of the rows, and sends the fires'
-// rows, also those behind, to where they are claimed. It returns how many fires
+// grant gives a place to the fire of each of the executions, and sends the fires'
+// executions, also those behind, to where they are claimed. It returns how many fires
 // these are.
 func (p *Admitter) grant(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
 	group string, first []*entity.Execution,
 ) (int, error) {
 	var places []entity.GroupPlace
-	var rows []*entity.Execution
+	var execs []*entity.Execution
 	var ids []string
 	seen := map[fireID]bool{}
-	for _, row := range first {
-		id := fireID{row.JobID, row.FireKey}
+	for _, exec := range first {
+		id := fireID{exec.JobID, exec.FireKey}
 		if seen[id] {
 			continue
 		}
 		seen[id] = true
-		ids = append(ids, row.JobID)
-		places = append(places, entity.GroupPlace{Group: group, JobID: row.JobID, FireKey: row.FireKey})
-		if row.ShardTotal <= 1 {
-			rows = append(rows, row)
+		ids = append(ids, exec.JobID)
+		places = append(places, entity.GroupPlace{Group: group, JobID: exec.JobID, FireKey: exec.FireKey})
+		if exec.ShardTotal <= 1 {
+			execs = append(execs, exec)
 			continue
 		}
-		shards, err := tx.InFlightFires.RowsOf(ctx, entity.InFlightFire{JobID: row.JobID, FireKey: row.FireKey, Active: true, Remaining: row.ShardTotal})
+		shards, err := tx.InFlightFires.RowsOf(ctx, entity.InFlightFire{JobID: exec.JobID, FireKey: exec.FireKey, Active: true, Remaining: exec.ShardTotal})
 		if err != nil {
-			return 0, fmt.Errorf("read the runs of fire %s: %w", row.FireKey, err)
+			return 0, fmt.Errorf("read the runs of fire %s: %w", exec.FireKey, err)
 		}
-		rows = append(rows, slices.DeleteFunc(shards, func(s *entity.Execution) bool { return !s.Claim.Grouped() })...)
+		execs = append(execs, slices.DeleteFunc(shards, func(s *entity.Execution) bool { return !s.Claim.Grouped() })...)
 	}
 	if err := tx.Groups.Take(ctx, places); err != nil {
 		return 0, err
@@ -120,7 +120,7 @@ func (p *Admitter) grant(ctx context.Context, tx repository.Tx, now time.Time, e
 	if err != nil {
 		return 0, err
 	}
-	return len(places), p.requeue(ctx, tx, now, e, jobs, rows)
+	return len(places), p.requeue(ctx, tx, now, e, jobs, execs)
 }
 
 // definitions reads the jobs as they are now, without a lock.
@@ -136,45 +136,45 @@ func (p *Admitter) definitions(ctx context.Context, tx repository.Tx, ids []stri
 	return jobs, nil
 }
 
-// requeue moves rows out of the queue of their group, at their priority and fair
+// requeue moves executions out of the queue of their group, at their priority and fair
 // time, to where they are claimed.
 func (p *Admitter) requeue(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
-	jobs map[string]*entity.Job, rows []*entity.Execution,
+	jobs map[string]*entity.Job, execs []*entity.Execution,
 ) error {
-	numbers, err := p.numbers(ctx, tx, jobs, rows)
+	numbers, err := p.numbers(ctx, tx, jobs, execs)
 	if err != nil {
 		return err
 	}
-	for _, row := range rows {
-		job := jobs[row.JobID]
-		at := p.Route(job, row, numbers[fireID{row.JobID, row.FireKey}])
-		row.MoveTo(at.Queue)
-		row.UpdateTime = now
+	for _, exec := range execs {
+		job := jobs[exec.JobID]
+		at := p.Route(job, exec, numbers[fireID{exec.JobID, exec.FireKey}])
+		exec.MoveTo(at.Queue)
+		exec.UpdateTime = now
 		p.recordAssignment(job, at, now, e)
 	}
-	return tx.Executions.Requeue(ctx, rows)
+	return tx.Executions.Requeue(ctx, execs)
 }
 
 // Due lets delayed runs whose moment has come wait for a place in their group.
-// jobs are the locked definitions, rows the locked rows.
+// jobs are the locked definitions, executions the locked executions.
 func (p *Admitter) Due(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, rows []*entity.Execution,
+	jobs map[string]*entity.Job, execs []*entity.Execution,
 ) (e PostCommit, err error) {
 	var due []*entity.Execution
 	var waiting []*entity.Job
-	for _, row := range rows {
-		until, _ := row.Claim.ParkedUntil()
-		if row.Status != entity.StatusWaiting || !row.Claim.Delayed() || until.After(now) {
+	for _, exec := range execs {
+		until, _ := exec.Claim.ParkedUntil()
+		if exec.Status != entity.StatusWaiting || !exec.Claim.Delayed() || until.After(now) {
 			continue
 		}
-		if job := jobs[row.JobID]; job != nil {
-			p.MakeReady(job, row, 0, now, &e)
+		if job := jobs[exec.JobID]; job != nil {
+			p.MakeReady(job, exec, 0, now, &e)
 			waiting = append(waiting, job)
 		} else {
-			p.enqueue(nil, row, 0, row.DueTime, now, &e)
+			p.enqueue(nil, exec, 0, exec.DueTime, now, &e)
 		}
-		row.UpdateTime = now
-		due = append(due, row)
+		exec.UpdateTime = now
+		due = append(due, exec)
 	}
 	if err := tx.Executions.Requeue(ctx, due); err != nil {
 		return e, fmt.Errorf("let %d delayed runs wait for their groups: %w", len(due), err)

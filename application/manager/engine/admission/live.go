@@ -28,7 +28,7 @@ type Live struct {
 // birth is a fire that was admitted and is to be stored.
 type birth struct {
 	place entity.InFlightFire
-	rows  []*entity.Execution
+	execs []*entity.Execution
 }
 
 // LiveOf reads what is to be known of the locked jobs' fires, by job; a job
@@ -81,7 +81,7 @@ func (l *Live) decide(ctx context.Context, tx repository.Tx, job *entity.Job) (o
 }
 
 // take counts a fire that was admitted.
-func (l *Live) take(place entity.InFlightFire, rows []*entity.Execution) {
+func (l *Live) take(place entity.InFlightFire, execs []*entity.Execution) {
 	if l == nil {
 		return
 	}
@@ -90,7 +90,7 @@ func (l *Live) take(place entity.InFlightFire, rows []*entity.Execution) {
 	} else {
 		l.queued++
 	}
-	l.born = append(l.born, birth{place, rows})
+	l.born = append(l.born, birth{place, execs})
 }
 
 // Free reports whether one more fire of a job would start at once, and neither

@@ -24,7 +24,7 @@ const RehomeLimit = 200
 // runs it moves none, and returns ErrManyRuns. The caller holds the locks of both
 // groups, stores the job, whose FenceSeq may grow, and opens both.
 func (p *Admitter) MoveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *PostCommit) error {
-	rows, more, err := tx.Executions.LiveOf(ctx, job.ID, limit, astray(job))
+	execs, more, err := tx.Executions.LiveOf(ctx, job.ID, limit, astray(job))
 	switch {
 	case err != nil:
 		return fmt.Errorf("read what is live of job %s: %w", job.ID, err)
@@ -34,7 +34,7 @@ func (p *Admitter) MoveToGroup(ctx context.Context, tx repository.Tx, now time.T
 	if err := tx.Groups.ReleaseJob(ctx, job.ID); err != nil {
 		return fmt.Errorf("give up the places of job %s: %w", job.ID, err)
 	}
-	return p.moveToGroup(ctx, tx, now, job, rows, e)
+	return p.moveToGroup(ctx, tx, now, job, execs, e)
 }
 
 // MoveSomeToGroup does a part of what Rehome would do to a locked job that is changed
@@ -42,15 +42,15 @@ func (p *Admitter) MoveToGroup(ctx context.Context, tx repository.Tx, now time.T
 // the job's FenceSeq is stored. Until the change they wait there, whoever opens
 // the group. A fire of several runs is bound by Rehome alone, which sees all of it.
 func (p *Admitter) MoveSomeToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, ids []string, e *PostCommit) error {
-	rows, err := tx.Executions.Lock(ctx, ids)
+	execs, err := tx.Executions.Lock(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("lock %d waiting runs of job %s: %w", len(ids), job.ID, err)
 	}
 	wrong, seq := astray(job), job.FenceSeq
-	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool {
-		return row.JobID != job.ID || row.Status != entity.StatusWaiting || row.Attempt > 0 || job.Limited && row.ShardTotal > 1 || !wrong(row)
+	execs = slices.DeleteFunc(execs, func(exec *entity.Execution) bool {
+		return exec.JobID != job.ID || exec.Status != entity.StatusWaiting || exec.Attempt > 0 || job.Limited && exec.ShardTotal > 1 || !wrong(exec)
 	})
-	if err := p.moveToGroup(ctx, tx, now, job, rows, e); err != nil || job.FenceSeq == seq {
+	if err := p.moveToGroup(ctx, tx, now, job, execs, e); err != nil || job.FenceSeq == seq {
 		return err
 	}
 	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})}); err != nil {
@@ -64,29 +64,29 @@ func (p *Admitter) MoveSomeToGroup(ctx context.Context, tx repository.Tx, now ti
 // among them: which places they hold is not to be seen in the key.
 func astray(job *entity.Job) func(*entity.Execution) bool {
 	if !job.Limited {
-		return func(row *entity.Execution) bool { return row.Claim.Grouped() || row.Claim.Delayed() }
+		return func(exec *entity.Execution) bool { return exec.Claim.Grouped() || exec.Claim.Delayed() }
 	}
 	lo, hi := entity.GroupQueue(job.Group).Range()
-	return func(row *entity.Execution) bool {
-		k := row.Claim
+	return func(exec *entity.Execution) bool {
+		k := exec.Claim
 		return !k.Queued() && !k.Delayed() && (k < lo || k >= hi)
 	}
 }
 
-func (p *Admitter) moveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *PostCommit) error {
+func (p *Admitter) moveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, execs []*entity.Execution, e *PostCommit) error {
 	switch {
-	case len(rows) == 0:
+	case len(execs) == 0:
 		return nil
 	case job.Limited:
-		return p.applyLimit(ctx, tx, now, job, rows)
+		return p.applyLimit(ctx, tx, now, job, execs)
 	}
-	return p.dropLimit(ctx, tx, now, job, rows, e)
+	return p.dropLimit(ctx, tx, now, job, execs, e)
 }
 
 // applyLimit makes the live runs of a job fires of its group. Those of a job that was
 // plain until now have no place among the job's fires either, and get one.
-func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution) error {
-	fires := byFire(rows)
+func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, execs []*entity.Execution) error {
+	fires := byFire(execs)
 	asked := make([]entity.InFlightFire, len(fires))
 	for i, fire := range fires {
 		asked[i] = entity.InFlightFire{JobID: job.ID, FireKey: fire[0].FireKey}
@@ -119,12 +119,12 @@ func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Ti
 			moved = append(moved, fire...)
 		}
 	}
-	for _, row := range moved {
-		row.UpdateTime = now
-		if until, parked := row.Claim.ParkedUntil(); parked {
-			row.WaitUntil(until, true)
+	for _, exec := range moved {
+		exec.UpdateTime = now
+		if until, parked := exec.Claim.ParkedUntil(); parked {
+			exec.WaitUntil(until, true)
 		} else {
-			row.MoveTo(entity.GroupQueue(job.Group))
+			exec.MoveTo(entity.GroupQueue(job.Group))
 		}
 	}
 	if err := tx.InFlightFires.Insert(ctx, born); err != nil {
@@ -137,17 +137,17 @@ func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Ti
 }
 
 // dropLimit lets go what waits for a group.
-func (p *Admitter) dropLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, rows []*entity.Execution, e *PostCommit) error {
+func (p *Admitter) dropLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, execs []*entity.Execution, e *PostCommit) error {
 	var waiting, delayed []*entity.Execution
-	for _, row := range rows {
-		switch until, _ := row.Claim.ParkedUntil(); {
-		case row.Claim.Grouped():
-			waiting = append(waiting, row)
-		case row.Claim.Delayed():
-			row.WaitUntil(until, false)
-			row.UpdateTime = now
+	for _, exec := range execs {
+		switch until, _ := exec.Claim.ParkedUntil(); {
+		case exec.Claim.Grouped():
+			waiting = append(waiting, exec)
+		case exec.Claim.Delayed():
+			exec.WaitUntil(until, false)
+			exec.UpdateTime = now
 			e.park(until)
-			delayed = append(delayed, row)
+			delayed = append(delayed, exec)
 		}
 	}
 	if err := tx.Executions.Requeue(ctx, delayed); err != nil {
@@ -156,25 +156,25 @@ func (p *Admitter) dropLimit(ctx context.Context, tx repository.Tx, now time.Tim
 	return p.requeue(ctx, tx, now, e, map[string]*entity.Job{job.ID: job}, waiting)
 }
 
-// byFire are the rows of each fire, in the order of the first ones.
-func byFire(rows []*entity.Execution) [][]*entity.Execution {
+// byFire are the executions of each fire, in the order of the first ones.
+func byFire(execs []*entity.Execution) [][]*entity.Execution {
 	var fires [][]*entity.Execution
 	at := map[string]int{}
-	for _, row := range rows {
-		i, ok := at[row.FireKey]
+	for _, exec := range execs {
+		i, ok := at[exec.FireKey]
 		if !ok {
 			i = len(fires)
-			at[row.FireKey], fires = i, append(fires, nil)
+			at[exec.FireKey], fires = i, append(fires, nil)
 		}
-		fires[i] = append(fires[i], row)
+		fires[i] = append(fires[i], exec)
 	}
 	return fires
 }
 
 // begun reports whether any of the runs runs, or has run and is to be retried.
-func begun(rows []*entity.Execution) bool {
-	for _, row := range rows {
-		if row.Status == entity.StatusRunning || row.Attempt > 0 {
+func begun(execs []*entity.Execution) bool {
+	for _, exec := range execs {
+		if exec.Status == entity.StatusRunning || exec.Attempt > 0 {
 			return true
 		}
 	}

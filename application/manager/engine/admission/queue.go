@@ -62,7 +62,7 @@ func (p *Admitter) start(ctx context.Context, tx repository.Tx, now time.Time,
 	if err != nil || len(fires) == 0 {
 		return nil, err
 	}
-	fires, rows, err := lockQueued(ctx, tx, fires)
+	fires, execs, err := lockQueued(ctx, tx, fires)
 	if err != nil {
 		return nil, err
 	}
@@ -70,19 +70,19 @@ func (p *Admitter) start(ctx context.Context, tx repository.Tx, now time.Time,
 	for _, f := range fires {
 		numbers[fireID{f.JobID, f.FireKey}] = f.Seq
 	}
-	return fires, p.makeReady(ctx, tx, now, jobs, numbers, rows, e)
+	return fires, p.makeReady(ctx, tx, now, jobs, numbers, execs, e)
 }
 
-// makeReady gives the rows their places in the claim index and stores them.
+// makeReady gives the executions their places in the claim index and stores them.
 func (p *Admitter) makeReady(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, numbers map[fireID]int64, rows []*entity.Execution, e *PostCommit,
+	jobs map[string]*entity.Job, numbers map[fireID]int64, execs []*entity.Execution, e *PostCommit,
 ) error {
-	for _, row := range rows {
-		p.MakeReady(jobs[row.JobID], row, numbers[fireID{row.JobID, row.FireKey}], now, e)
-		row.UpdateTime = now
+	for _, exec := range execs {
+		p.MakeReady(jobs[exec.JobID], exec, numbers[fireID{exec.JobID, exec.FireKey}], now, e)
+		exec.UpdateTime = now
 	}
-	if err := tx.Executions.Requeue(ctx, rows); err != nil {
-		return fmt.Errorf("let %d queued runs start: %w", len(rows), err)
+	if err := tx.Executions.Requeue(ctx, execs); err != nil {
+		return fmt.Errorf("let %d queued runs start: %w", len(execs), err)
 	}
 	return nil
 }
@@ -147,18 +147,18 @@ func (p *Admitter) freed(ctx context.Context, tx repository.Tx, now time.Time, j
 // does not wait: they start where it holds a place, and it waits again where it
 // is not known at all.
 func (p *Admitter) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, key entity.ClaimKey, e *PostCommit) error {
-	rows, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{key})
+	execs, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{key})
 	if err != nil {
 		return fmt.Errorf("read queued runs of job %s: %w", job.ID, err)
 	}
-	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool { return row.Status != entity.StatusWaiting || row.JobID != job.ID })
+	execs = slices.DeleteFunc(execs, func(exec *entity.Execution) bool { return exec.Status != entity.StatusWaiting || exec.JobID != job.ID })
 	_, seq, ok := key.QueuedFire()
-	if len(rows) == 0 || !ok {
+	if len(execs) == 0 || !ok {
 		return nil
 	}
 	place := entity.InFlightFire{
-		JobID: job.ID, FireKey: rows[0].FireKey, Remaining: len(rows), Seq: seq, JobVersion: rows[0].JobVersion, CreateTime: rows[0].CreateTime,
-		Scheduled: rows[0].Trigger == entity.TriggerSchedule || rows[0].Trigger == entity.TriggerMisfire,
+		JobID: job.ID, FireKey: execs[0].FireKey, Remaining: len(execs), Seq: seq, JobVersion: execs[0].JobVersion, CreateTime: execs[0].CreateTime,
+		Scheduled: execs[0].Trigger == entity.TriggerSchedule || execs[0].Trigger == entity.TriggerMisfire,
 	}
 	found, err := tx.InFlightFires.Some(ctx, []entity.InFlightFire{place})
 	switch {
@@ -168,7 +168,7 @@ func (p *Admitter) Reclaim(ctx context.Context, tx repository.Tx, now time.Time,
 		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{place})
 	case found[0].Active:
 		numbers := map[fireID]int64{{job.ID, place.FireKey}: seq}
-		return p.makeReady(ctx, tx, now, map[string]*entity.Job{job.ID: job}, numbers, rows, e)
+		return p.makeReady(ctx, tx, now, map[string]*entity.Job{job.ID: job}, numbers, execs, e)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type Router interface {
 	// Route places one run. One with a node is of a broadcast and belongs there for
 	// good (engine rule 18). fire is the number of its fire within the job, which
 	// only coordinated jobs have.
-	Route(job *entity.Job, row *entity.Execution, fire int64) Placement
+	Route(job *entity.Job, exec *entity.Execution, fire int64) Placement
 	// Took counts a placement that is about to be stored, so that the next ones
 	// see it before the registry does.
 	Took(job *entity.Job, at Placement, now time.Time)
@@ -51,26 +51,26 @@ func (p *Admitter) PrepareIDs(ctx context.Context, ids ...string) {
 	}
 }
 
-// MakeReady gives a waiting row its place in the claim index: at once when it
+// MakeReady gives a waiting execution its place in the claim index: at once when it
 // is due, else at its moment. fire is the number of its fire within the job. Of
 // a job whose group has a limit it waits for a place there, see Open.
-func (p *Admitter) MakeReady(job *entity.Job, row *entity.Execution, fire int64, now time.Time, e *PostCommit) {
+func (p *Admitter) MakeReady(job *entity.Job, exec *entity.Execution, fire int64, now time.Time, e *PostCommit) {
 	switch {
-	case row.DueTime.After(now):
-		row.WaitUntil(row.DueTime, job.Limited)
-		e.park(row.DueTime)
+	case exec.DueTime.After(now):
+		exec.WaitUntil(exec.DueTime, job.Limited)
+		e.park(exec.DueTime)
 	case job.Limited:
-		row.WaitIn(entity.GroupQueue(job.Group), p.fair.Fair(row.JobID, row.DueTime, now))
+		exec.WaitIn(entity.GroupQueue(job.Group), p.fair.Fair(exec.JobID, exec.DueTime, now))
 	default:
-		p.enqueue(job, row, fire, row.DueTime, now, e)
+		p.enqueue(job, exec, fire, exec.DueTime, now, e)
 	}
 }
 
 // enqueue puts a run into the queue of those who may take it. since is from
 // when on it might have started.
-func (p *Admitter) enqueue(job *entity.Job, row *entity.Execution, fire int64, since, now time.Time, e *PostCommit) {
-	at := p.Route(job, row, fire)
-	row.WaitIn(at.Queue, p.fair.Fair(row.JobID, since, now))
+func (p *Admitter) enqueue(job *entity.Job, exec *entity.Execution, fire int64, since, now time.Time, e *PostCommit) {
+	at := p.Route(job, exec, fire)
+	exec.WaitIn(at.Queue, p.fair.Fair(exec.JobID, since, now))
 	p.recordAssignment(job, at, now, e)
 }
 
@@ -102,49 +102,49 @@ func (p *Admitter) recordAssignment(job *entity.Job, at Placement, now time.Time
 
 // Route says where a run that may start now would wait. The run of a deleted
 // job is left to whoever comes first, to be ended.
-func (p *Admitter) Route(job *entity.Job, row *entity.Execution, fire int64) Placement {
+func (p *Admitter) Route(job *entity.Job, exec *entity.Execution, fire int64) Placement {
 	if p.router == nil || job == nil {
 		return Placement{Queue: entity.CommonQueue}
 	}
-	return p.router.Route(job, row, fire)
+	return p.router.Route(job, exec, fire)
 }
 
-// Wanted says of a locked row that waits whether it is to be enqueued, and
+// Wanted says of a locked execution that waits whether it is to be enqueued, and
 // since when it might have started.
-type Wanted func(row *entity.Execution) (since time.Time, ok bool)
+type Wanted func(exec *entity.Execution) (since time.Time, ok bool)
 
-// Enqueue routes those of the locked rows that still wait and are wanted, and
+// Enqueue routes those of the locked executions that still wait and are wanted, and
 // stores where they went. jobs are the current definitions by id; those that
-// are missing were deleted. A row that comes from another queue keeps its place
+// are missing were deleted. An execution that comes from another queue keeps its place
 // among the others, and one that would stay where it is is not written.
 func (p *Admitter) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, rows []*entity.Execution, wanted Wanted,
+	jobs map[string]*entity.Job, execs []*entity.Execution, wanted Wanted,
 ) (moved int, e PostCommit, err error) {
-	fires, err := p.numbers(ctx, tx, jobs, rows)
+	fires, err := p.numbers(ctx, tx, jobs, execs)
 	if err != nil {
 		return 0, e, err
 	}
-	for _, row := range rows {
-		if row.Status != entity.StatusWaiting {
+	for _, exec := range execs {
+		if exec.Status != entity.StatusWaiting {
 			continue
 		}
-		since, ok := wanted(row)
+		since, ok := wanted(exec)
 		if !ok {
 			continue
 		}
-		job, fire := jobs[row.JobID], fires[fireID{row.JobID, row.FireKey}]
-		if former := row.Claim.Queue(); former == "" {
-			p.enqueue(job, row, fire, since, now, &e)
+		job, fire := jobs[exec.JobID], fires[fireID{exec.JobID, exec.FireKey}]
+		if former := exec.Claim.Queue(); former == "" {
+			p.enqueue(job, exec, fire, since, now, &e)
 		} else {
-			at := p.Route(job, row, fire)
+			at := p.Route(job, exec, fire)
 			if at.Queue == former {
 				continue
 			}
-			row.MoveTo(at.Queue)
+			exec.MoveTo(at.Queue)
 			p.recordAssignment(job, at, now, &e)
 		}
-		if err := tx.Executions.Update(ctx, row, entity.StatusWaiting, row.Token); err != nil {
-			return 0, e, fmt.Errorf("send run %s to the queue %s: %w", row.ID, row.Claim.Queue(), err)
+		if err := tx.Executions.Update(ctx, exec, entity.StatusWaiting, exec.Token); err != nil {
+			return 0, e, fmt.Errorf("send run %s to the queue %s: %w", exec.ID, exec.Claim.Queue(), err)
 		}
 		moved++
 	}
@@ -153,16 +153,16 @@ func (p *Admitter) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
 
 type fireID struct{ job, key string }
 
-// numbers reads the numbers of the rows' fires where the routing counts them.
+// numbers reads the numbers of the executions' fires where the routing counts them.
 func (p *Admitter) numbers(ctx context.Context, tx repository.Tx,
-	jobs map[string]*entity.Job, rows []*entity.Execution,
+	jobs map[string]*entity.Job, execs []*entity.Execution,
 ) (map[fireID]int64, error) {
 	var fires []entity.InFlightFire
 	seen := map[fireID]bool{}
-	for _, row := range rows {
-		id := fireID{row.JobID, row.FireKey}
-		if job := jobs[row.JobID]; job != nil && job.Routing.Strategy == entity.RouteRoundRobin && !seen[id] {
-			fires, seen[id] = append(fires, entity.InFlightFire{JobID: row.JobID, FireKey: row.FireKey}), true
+	for _, exec := range execs {
+		id := fireID{exec.JobID, exec.FireKey}
+		if job := jobs[exec.JobID]; job != nil && job.Routing.Strategy == entity.RouteRoundRobin && !seen[id] {
+			fires, seen[id] = append(fires, entity.InFlightFire{JobID: exec.JobID, FireKey: exec.FireKey}), true
 		}
 	}
 	if len(fires) == 0 {

@@ -10,7 +10,7 @@ import (
 
 // Record stores what fires outside the schedule add to a locked job.
 func (p *Admitter) Record(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, a *Admission) error {
-	if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
+	if err := tx.Executions.Insert(ctx, a.Executions); err != nil {
 		return err
 	}
 	if len(a.InFlightFires) > 0 {

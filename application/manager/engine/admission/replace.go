@@ -15,10 +15,10 @@ import (
 // writer has fires to write meanwhile (engine rule 31).
 const stepLimit = 200
 
-// supersede ends queued fires that a newer one takes the place of. After an edit
+// endQueuedFires ends queued fires that a newer one takes the place of. After an edit
 // there may be more of them than one transaction should end; the sweep does the
 // rest.
-func supersede(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, a *Admission) error {
+func endQueuedFires(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, a *Admission) error {
 	for _, b := range live.bornAs(false) {
 		if err := a.unbear(live, b, now); err != nil {
 			return err
@@ -42,26 +42,26 @@ func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity
 	if err != nil || len(fires) == 0 {
 		return 0, err
 	}
-	fires, rows, err := lockQueued(ctx, tx, fires)
+	fires, execs, err := lockQueued(ctx, tx, fires)
 	if err != nil {
 		return 0, err
 	}
-	for _, row := range rows {
-		if err := row.Skip(entity.ReasonReplaced, now); err != nil {
+	for _, exec := range execs {
+		if err := exec.Skip(entity.ReasonReplaced, now); err != nil {
 			return 0, err
 		}
 	}
-	if err := tx.Executions.Close(ctx, rows); err != nil {
-		return 0, fmt.Errorf("end %d replaced runs: %w", len(rows), err)
+	if err := tx.Executions.Close(ctx, execs); err != nil {
+		return 0, fmt.Errorf("end %d replaced runs: %w", len(execs), err)
 	}
-	e.Closed = append(e.Closed, rows...)
+	e.Closed = append(e.Closed, execs...)
 	return len(fires), deleteFires(ctx, tx, fires)
 }
 
 // lockQueued locks the runs of queued fires. A fire of which somebody else holds
 // a run is left out, and goes on waiting: it must not hold up the others (engine
 // rule 10).
-func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.InFlightFire) (whole []entity.InFlightFire, rows []*entity.Execution, err error) {
+func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.InFlightFire) (whole []entity.InFlightFire, execs []*entity.Execution, err error) {
 	keys := make([]entity.ClaimKey, len(fires))
 	for i, f := range fires {
 		keys[i] = entity.QueuedKey(f.JobID, f.Seq)
@@ -71,18 +71,18 @@ func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.InFlightFi
 		return nil, nil, fmt.Errorf("lock the runs of %d queued fires: %w", len(fires), err)
 	}
 	of := make(map[fireID][]*entity.Execution, len(fires))
-	for _, row := range locked {
-		if row.Status == entity.StatusWaiting {
-			id := fireID{row.JobID, row.FireKey}
-			of[id] = append(of[id], row)
+	for _, exec := range locked {
+		if exec.Status == entity.StatusWaiting {
+			id := fireID{exec.JobID, exec.FireKey}
+			of[id] = append(of[id], exec)
 		}
 	}
 	for _, f := range fires { // in their order: those that wait longest first
 		if mine := of[fireID{f.JobID, f.FireKey}]; len(mine) == f.Remaining {
-			whole, rows = append(whole, f), append(rows, mine...)
+			whole, execs = append(whole, f), append(execs, mine...)
 		}
 	}
-	return whole, rows, nil
+	return whole, execs, nil
 }
 
 // replace asks the runs of the n oldest active fires to stop; what has not
@@ -94,7 +94,7 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 	}
 	var ended, shrunk []entity.InFlightFire
 	for _, f := range fires {
-		closed, err := stopRows(ctx, tx, now, f, &a.PostCommit)
+		closed, err := stopFire(ctx, tx, now, f, &a.PostCommit)
 		if err != nil {
 			return err
 		}
@@ -125,34 +125,34 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 	return deleteFires(ctx, tx, ended)
 }
 
-// stopRows ends the waiting and the detached rows of an active fire because of a
+// stopFire ends the waiting and the detached executions of an active fire because of a
 // newer one, asks those that run on a node to stop, and returns how many it ended.
-func stopRows(ctx context.Context, tx repository.Tx, now time.Time, f entity.InFlightFire, e *PostCommit) (closed int, err error) {
-	rows, err := tx.InFlightFires.RowsOf(ctx, f)
+func stopFire(ctx context.Context, tx repository.Tx, now time.Time, f entity.InFlightFire, e *PostCommit) (closed int, err error) {
+	execs, err := tx.InFlightFires.RowsOf(ctx, f)
 	if err != nil {
 		return 0, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
 	}
 	var ended, detached, asked []*entity.Execution
-	for _, row := range rows {
+	for _, exec := range execs {
 		switch {
-		case row.Detached(): // nobody holds it who could stop it
-			if err := row.Cancel(entity.ReasonReplaced, now); err != nil {
+		case exec.Detached(): // nobody holds it who could stop it
+			if err := exec.Cancel(entity.ReasonReplaced, now); err != nil {
 				return 0, err
 			}
-			if err := tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token); err != nil {
-				return 0, fmt.Errorf("end replaced run %s: %w", row.ID, err)
+			if err := tx.Executions.Update(ctx, exec, entity.StatusRunning, exec.Token); err != nil {
+				return 0, fmt.Errorf("end replaced run %s: %w", exec.ID, err)
 			}
-			detached = append(detached, row)
-		case row.Status == entity.StatusWaiting:
-			if err := row.Skip(entity.ReasonReplaced, now); err != nil {
+			detached = append(detached, exec)
+		case exec.Status == entity.StatusWaiting:
+			if err := exec.Skip(entity.ReasonReplaced, now); err != nil {
 				return 0, err
 			}
-			ended = append(ended, row)
-		case !row.CancelRequested:
-			if err := row.RequestCancel(entity.ReasonReplaced, now); err != nil {
+			ended = append(ended, exec)
+		case !exec.CancelRequested:
+			if err := exec.RequestCancel(entity.ReasonReplaced, now); err != nil {
 				return 0, err
 			}
-			asked = append(asked, row)
+			asked = append(asked, exec)
 		}
 	}
 	if err := tx.Executions.Close(ctx, ended); err != nil {
@@ -180,8 +180,8 @@ func (l *Live) bornAs(active bool) []birth {
 // unbear ends a fire of this very transaction: a newer one replaces it before
 // anything of it is stored.
 func (a *Admission) unbear(live *Live, b birth, now time.Time) error {
-	for _, row := range b.rows {
-		if err := row.Skip(entity.ReasonReplaced, now); err != nil {
+	for _, exec := range b.execs {
+		if err := exec.Skip(entity.ReasonReplaced, now); err != nil {
 			return err
 		}
 	}
@@ -193,7 +193,7 @@ func (a *Admission) unbear(live *Live, b birth, now time.Time) error {
 	} else {
 		live.queued--
 	}
-	a.PostCommit.Closed = append(a.PostCommit.Closed, b.rows...)
+	a.PostCommit.Closed = append(a.PostCommit.Closed, b.execs...)
 	return nil
 }
 

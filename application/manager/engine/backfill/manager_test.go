@@ -82,7 +82,7 @@ func TestWhatIsIdleAsksTheStoreSeldom(t *testing.T) {
 	require.Equal(t, 11, b.asked.active, "at once, then each 2.5 seconds")
 	f := b.ask("one", 100, 1)
 	b.turns(5)
-	require.Len(t, b.Rows(t, f.JobID), 1, "what another node made is found")
+	require.Len(t, b.Executions(t, f.JobID), 1, "what another node made is found")
 	asked := *b.asked
 	b.turns(10)
 	require.Equal(t, []int{asked.active + 10, asked.fires + 10}, []int{b.asked.active, b.asked.fires}, "while a run is live, two reads a turn")
@@ -93,10 +93,10 @@ func TestTheTroubleOfOneBackfillHoldsNoOtherUp(t *testing.T) {
 	one, two := b.ask("one", 10, 1), b.ask("two", 10, 1)
 	b.Faults.Next("backfill", enginetest.Refused)
 	require.ErrorContains(t, b.m.RunOnce(t.Context()), "backfill one")
-	require.Empty(t, b.Rows(t, one.JobID))
-	require.Len(t, b.Rows(t, two.JobID), 1)
+	require.Empty(t, b.Executions(t, one.JobID))
+	require.Len(t, b.Executions(t, two.JobID), 1)
 	b.turns(1)
-	require.Len(t, b.Rows(t, one.JobID), 1)
+	require.Len(t, b.Executions(t, one.JobID), 1)
 }
 
 // While the store is away no turn looks as if it had gone well.
@@ -119,15 +119,15 @@ func TestWhatRanIsPassedOverAtOnce(t *testing.T) {
 	b := newBench(t)
 	f := b.ask("one", 900, 1)
 	b.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		var rows []*entity.Execution
+		var execs []*entity.Execution
 		for at := f.From; at.Before(f.To.Add(-time.Second)); at = at.Add(time.Second) {
 			key := identity.FireKey(at)
-			rows = append(rows, &entity.Execution{
+			execs = append(execs, &entity.Execution{
 				ID: identity.ExecutionID(at, f.JobID, key, 3), JobID: f.JobID, FireKey: key, ScheduledTime: at, DueTime: at,
 				Trigger: entity.TriggerSchedule, ShardIndex: 3, ShardTotal: 4, Status: entity.StatusSuccess, CreateTime: at, UpdateTime: at,
 			})
 		}
-		return tx.Executions.Insert(ctx, rows)
+		return tx.Executions.Insert(ctx, execs)
 	})
 	b.turns(1)
 	now, err := b.Store.Backfill(t.Context(), f.ID)

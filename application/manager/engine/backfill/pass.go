@@ -48,9 +48,9 @@ func (p *pass) run(ctx context.Context, sched *schedule.Schedule) (more bool, er
 	} else if p.b.Cursor.Equal(cursor) {
 		return false, nil
 	}
-	if len(p.admitted.Rows) > 0 {
+	if len(p.admitted.Executions) > 0 {
 		if err := p.admitter.Record(ctx, p.tx, p.now, p.job, &p.admitted); err != nil {
-			return false, fmt.Errorf("record %d runs of job %s: %w", len(p.admitted.Rows), p.job.ID, err)
+			return false, fmt.Errorf("record %d runs of job %s: %w", len(p.admitted.Executions), p.job.ID, err)
 		}
 	}
 	return decided == lookahead, p.save(ctx)

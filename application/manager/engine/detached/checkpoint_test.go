@@ -33,10 +33,10 @@ func TestACheckpointOutlivesAFailedCall(t *testing.T) {
 				return entity.Failed(entity.ReasonError, "the target answered 500")
 			})
 		}
-		row := r.one().Trigger(t, r.job(limited(1)).ID)[0]
-		require.Eventually(t, func() bool { return r.one().Row(t, row.ID).RetryCount == 1 }, 20*time.Second, time.Millisecond)
-		require.Equal(t, "row 7", r.one().Row(t, row.ID).Checkpoint)
-		r.tryAgain(row.ID, 2)
+		exec := r.one().Trigger(t, r.job(limited(1)).ID)[0]
+		require.Eventually(t, func() bool { return r.one().Execution(t, exec.ID).RetryCount == 1 }, 20*time.Second, time.Millisecond)
+		require.Equal(t, "row 7", r.one().Execution(t, exec.ID).Checkpoint)
+		r.tryAgain(exec.ID, 2)
 		require.Equal(t, []string{"", "row 7"}, given)
 	})
 }
@@ -44,18 +44,18 @@ func TestACheckpointOutlivesAFailedCall(t *testing.T) {
 // A checkpoint that is taken while the deadline is being recorded is not lost.
 func TestACheckpointAtTheDeadlineIsTheNextAttempts(t *testing.T) {
 	r := newRig(t, 2)
-	row := r.detached(r.one(), r.job(limited(1)).ID)
+	exec := r.detached(r.one(), r.job(limited(1)).ID)
 	r.one().Clock.Advance(limit)
 	state, once := "row 7", sync.Once{}
 	r.one().Faults.Before(func(name string) {
 		if name == "complete" {
 			once.Do(func() {
-				require.NoError(t, r.report(r.nodes[1], row.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &state}))
+				require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &state}))
 			})
 		}
 	})
 	ended, err := r.one().Detached.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, ended)
-	require.Equal(t, []any{entity.StatusWaiting, "row 7"}, []any{r.one().Row(t, row.ID).Status, r.one().Row(t, row.ID).Checkpoint})
+	require.Equal(t, []any{entity.StatusWaiting, "row 7"}, []any{r.one().Execution(t, exec.ID).Status, r.one().Execution(t, exec.ID).Checkpoint})
 }

@@ -23,11 +23,11 @@ const (
 	chunkBytes = 32 << 10
 )
 
-// keep stores what a report says beside an end. The caller holds the row, or
+// keep stores what a report says beside an end. The caller holds the execution, or
 // has ended it in this transaction.
-func (m *Manager) keep(ctx context.Context, tx repository.Tx, t entity.RunToken, row *entity.Execution, report entity.RunReport) error {
+func (m *Manager) keep(ctx context.Context, tx repository.Tx, t entity.RunToken, exec *entity.Execution, report entity.RunReport) error {
 	if len(report.Lines) > 0 {
-		// The row is locked, so that nobody else counts meanwhile.
+		// The execution is locked, so that nobody else counts meanwhile.
 		latest, ok, err := tx.RunTokens.RunToken(ctx, t.ExecutionID, t.Hash)
 		if err != nil {
 			return fmt.Errorf("read how many lines were reported: %w", err)
@@ -35,7 +35,7 @@ func (m *Manager) keep(ctx context.Context, tx repository.Tx, t entity.RunToken,
 		if !ok {
 			return errToken()
 		}
-		chunks := m.chunks(&latest, row, report.Lines)
+		chunks := m.chunks(&latest, exec, report.Lines)
 		if len(chunks) > 0 {
 			if err := tx.Records.AddLogs(ctx, chunks); err != nil {
 				return fmt.Errorf("keep the lines of a report: %w", err)
@@ -49,7 +49,7 @@ func (m *Manager) keep(ctx context.Context, tx repository.Tx, t entity.RunToken,
 		return nil // an end carries them itself
 	}
 	note := repository.Note{
-		ID: row.ID, NodeID: row.NodeID, Epoch: row.Epoch, Token: row.Token, Progress: row.Progress, Checkpoint: row.Checkpoint,
+		ID: exec.ID, NodeID: exec.NodeID, Epoch: exec.Epoch, Token: exec.Token, Progress: exec.Progress, Checkpoint: exec.Checkpoint,
 	}
 	if report.Progress >= 0 {
 		note.Progress = report.Progress
@@ -65,7 +65,7 @@ func (m *Manager) keep(ctx context.Context, tx repository.Tx, t entity.RunToken,
 
 // chunks makes rows of the log out of reported lines, as far as its limit
 // allows, and counts them.
-func (m *Manager) chunks(t *entity.RunToken, row *entity.Execution, lines []string) []entity.LogChunk {
+func (m *Manager) chunks(t *entity.RunToken, exec *entity.Execution, lines []string) []entity.LogChunk {
 	var out []entity.LogChunk
 	add := func(kind entity.LogType, line string) {
 		number := running.LineNumber(t.Attempt, int64(firstLine+t.Lines))
@@ -77,7 +77,7 @@ func (m *Manager) chunks(t *entity.RunToken, row *entity.Execution, lines []stri
 			return
 		}
 		out = append(out, entity.LogChunk{
-			JobID: row.JobID, ExecutionID: row.ID, Attempt: t.Attempt, Type: kind, SeqFrom: number, SeqTo: number,
+			JobID: exec.JobID, ExecutionID: exec.ID, Attempt: t.Attempt, Type: kind, SeqFrom: number, SeqTo: number,
 			Content: line, CreateTime: m.Clock.Now(),
 		})
 	}
@@ -102,23 +102,23 @@ func (m *Manager) chunks(t *entity.RunToken, row *entity.Execution, lines []stri
 
 // keepLate keeps an end that came too late as evidence, once for each attempt:
 // a target may repeat it. A repeated report of an end that counted is none.
-func (m *Manager) keepLate(ctx context.Context, t entity.RunToken, row *entity.Execution, report entity.RunReport) {
-	if row.Attempt == t.Attempt && row.Status == report.Status {
+func (m *Manager) keepLate(ctx context.Context, t entity.RunToken, exec *entity.Execution, report entity.RunReport) {
+	if exec.Attempt == t.Attempt && exec.Status == report.Status {
 		return
 	}
-	text := fmt.Sprintf("refused: the target reported %s for attempt %d, which is over; the run is %s", report.Status, t.Attempt, row.Status)
+	text := fmt.Sprintf("refused: the target reported %s for attempt %d, which is over; the run is %s", report.Status, t.Attempt, exec.Status)
 	if report.Message != "" {
 		text += "; its message was: " + report.Message
 	}
 	number := running.LineNumber(t.Attempt+1, 0)
 	chunk := entity.LogChunk{
-		ID: identity.ExecutionID(t.CreateTime, row.JobID, "late-report:"+row.ID, t.Attempt), JobID: row.JobID, ExecutionID: row.ID, Attempt: t.Attempt,
+		ID: identity.ExecutionID(t.CreateTime, exec.JobID, "late-report:"+exec.ID, t.Attempt), JobID: exec.JobID, ExecutionID: exec.ID, Attempt: t.Attempt,
 		Type: entity.LogEvidence, SeqFrom: number, SeqTo: number, Content: validation.Text(text, running.MaxLine), CreateTime: m.Clock.Now(),
 	}
 	err := m.Store.Write(ctx, repository.LaneAPI, "evidence", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddLogs(ctx, []entity.LogChunk{chunk})
 	})
 	if err != nil {
-		m.Logger.Warn("a late report could not be kept as evidence", "execution", row.ID, "error", err)
+		m.Logger.Warn("a late report could not be kept as evidence", "execution", exec.ID, "error", err)
 	}
 }

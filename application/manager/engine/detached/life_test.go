@@ -31,9 +31,9 @@ func TestAThousandDetachedRunsHoldNoSlot(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
 		r := rigOn(t, cfg, 2)
 		job := r.job(nil)
-		var rows []*entity.Execution
+		var execs []*entity.Execution
 		for range 1000 {
-			rows = append(rows, r.one().Trigger(t, job.ID)...)
+			execs = append(execs, r.one().Trigger(t, job.ID)...)
 		}
 		require.Eventually(t, func() bool {
 			n, err := r.one().Store.CountRange(t.Context(), repository.ClaimRange{Lo: entity.DetachedSpan().Lo, Hi: entity.DetachedSpan().Hi, Limit: 2000})
@@ -43,7 +43,7 @@ func TestAThousandDetachedRunsHoldNoSlot(t *testing.T) {
 		for _, n := range r.nodes {
 			quiet(t, n)
 		}
-		require.NoError(t, r.report(r.nodes[1], rows[999].ID, 1, ended(entity.StatusSuccess)))
+		require.NoError(t, r.report(r.nodes[1], execs[999].ID, 1, ended(entity.StatusSuccess)))
 		r.one().Clock.Advance(limit)
 		n, err := r.nodes[1].Detached.SweepDeadlines(t.Context())
 		require.NoError(t, err)
@@ -63,10 +63,10 @@ func TestAnAcceptedRunWhoseWriteWasLostIsLostWithItsNode(t *testing.T) {
 		accepted <- struct{}{}
 		return o
 	})
-	row := poster.Trigger(t, r.job(nil).ID)[0]
+	exec := poster.Trigger(t, r.job(nil).ID)[0]
 	<-accepted
 	r.start(other)
-	require.Equal(t, poster.ID(), other.Row(t, row.ID).NodeID)
+	require.Equal(t, poster.ID(), other.Execution(t, exec.ID).NodeID)
 	poster.Die(t)
 	held, err := other.Runner.Reap(t.Context(), poster.ID(), 1<<40)
 	require.NoError(t, err)
@@ -74,11 +74,11 @@ func TestAnAcceptedRunWhoseWriteWasLostIsLostWithItsNode(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := other.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
-		return other.Row(t, row.ID).Attempt == 2 && other.Row(t, row.ID).Detached()
+		return other.Execution(t, exec.ID).Attempt == 2 && other.Execution(t, exec.ID).Detached()
 	}, 20*time.Second, 5*time.Millisecond, "it is posted again, as its job says")
-	require.Equal(t, 1, other.Row(t, row.ID).NodeLosses)
-	requireCode(t, r.report(other, row.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_over")
-	require.NoError(t, r.report(other, row.ID, 2, ended(entity.StatusSuccess)))
+	require.Equal(t, 1, other.Execution(t, exec.ID).NodeLosses)
+	requireCode(t, r.report(other, exec.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_over")
+	require.NoError(t, r.report(other, exec.ID, 2, ended(entity.StatusSuccess)))
 
 	poster.Faults.Away(false)
 	require.Eventually(t, func() bool {
@@ -88,14 +88,14 @@ func TestAnAcceptedRunWhoseWriteWasLostIsLostWithItsNode(t *testing.T) {
 	}, 20*time.Second, time.Millisecond)
 	require.Equal(t, 1, poster.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 	var evidence []string
-	for _, c := range r.lines(row.ID) {
+	for _, c := range r.lines(exec.ID) {
 		if c.Type == entity.LogEvidence {
 			evidence = append(evidence, c.Content)
 		}
 	}
 	require.Len(t, evidence, 2)
 	require.Contains(t, evidence[1], "the target of node node-1 accepted an attempt that is no longer the run's")
-	require.Equal(t, entity.StatusSuccess, other.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusSuccess, other.Execution(t, exec.ID).Status)
 }
 
 // A detaching write whose answer is lost happened once, or happens again.
@@ -104,10 +104,10 @@ func TestALostAnswerOfTheDetachingWriteChangesNothing(t *testing.T) {
 		r := newRig(t, 1)
 		n := r.one()
 		n.Faults.Next("complete", lost)
-		rows := n.Trigger(t, r.job(nil).ID)
+		execs := n.Trigger(t, r.job(nil).ID)
 		require.Eventually(t, func() bool {
 			n.Clock.Advance(50 * time.Millisecond)
-			return n.Row(t, rows[0].ID).Detached()
+			return n.Execution(t, execs[0].ID).Detached()
 		}, 20*time.Second, time.Millisecond)
 		require.Eventually(t, func() bool {
 			n.Clock.Advance(50 * time.Millisecond)
@@ -116,7 +116,7 @@ func TestALostAnswerOfTheDetachingWriteChangesNothing(t *testing.T) {
 		}, 20*time.Second, time.Millisecond)
 		require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 		require.Len(t, n.Script.Runs(), 1)
-		require.NoError(t, r.report(n, rows[0].ID, 1, ended(entity.StatusSuccess)))
+		require.NoError(t, r.report(n, execs[0].ID, 1, ended(entity.StatusSuccess)))
 	}
 }
 
@@ -127,41 +127,41 @@ func TestACancelDuringTheCallEndsTheAcceptedRun(t *testing.T) {
 	n.Script.Reply(func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 		o := r.Reply(ctx, run, rep)
 		n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-			rows, err := tx.Executions.Lock(ctx, []string{run.Execution.ID})
+			execs, err := tx.Executions.Lock(ctx, []string{run.Execution.ID})
 			if err != nil {
 				return err
 			}
-			rows[0].CancelRequested = true
-			return tx.Executions.Update(ctx, rows[0], entity.StatusRunning, rows[0].Token)
+			execs[0].CancelRequested = true
+			return tx.Executions.Update(ctx, execs[0], entity.StatusRunning, execs[0].Token)
 		})
 		return o
 	})
-	row := n.Trigger(t, r.job(func(j *entity.Job) { j.Overlap = entity.OverlapSerial }).ID)[0]
-	n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+	exec := n.Trigger(t, r.job(func(j *entity.Job) { j.Overlap = entity.OverlapSerial }).ID)[0]
+	n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 	quiet(t, n)
-	require.Empty(t, n.InFlightFires(t, row.JobID), "its place is given on")
-	requireCode(t, r.report(n, row.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_cancelled")
+	require.Empty(t, n.InFlightFires(t, exec.JobID), "its place is given on")
+	requireCode(t, r.report(n, exec.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_cancelled")
 }
 
 // A node of the former release asks a run to stop that nobody holds.
 func TestACancelOfAFormerReleaseIsFound(t *testing.T) {
 	r := newRig(t, 2)
 	job := r.job(nil)
-	row, other := r.detached(r.one(), job.ID), r.detached(r.one(), job.ID)
+	exec, other := r.detached(r.one(), job.ID), r.detached(r.one(), job.ID)
 	r.one().Write(t, func(ctx context.Context, tx repository.Tx) error {
-		rows, err := tx.Executions.Lock(ctx, []string{row.ID})
+		execs, err := tx.Executions.Lock(ctx, []string{exec.ID})
 		if err != nil {
 			return err
 		}
-		rows[0].CancelRequested, rows[0].Reason = true, entity.ReasonReplaced
-		return tx.Executions.Update(ctx, rows[0], entity.StatusRunning, rows[0].Token)
+		execs[0].CancelRequested, execs[0].Reason = true, entity.ReasonReplaced
+		return tx.Executions.Update(ctx, execs[0], entity.StatusRunning, execs[0].Token)
 	})
 	n, err := r.nodes[1].Detached.SweepCancels(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
-	got := r.one().Row(t, row.ID)
+	got := r.one().Execution(t, exec.ID)
 	require.Equal(t, []any{entity.StatusCancelled, entity.ReasonReplaced}, []any{got.Status, got.Reason})
-	require.True(t, r.one().Row(t, other.ID).Detached())
+	require.True(t, r.one().Execution(t, other.ID).Detached())
 }
 
 // Limits count what is detached: the next one starts with its end.
@@ -171,7 +171,7 @@ func TestDetachedRunsCountAgainstLimits(t *testing.T) {
 	first := r.detached(r.one(), job.ID)
 	second := r.nodes[1].Trigger(t, job.ID)[0]
 	r.duties()
-	require.Equal(t, []any{entity.StatusWaiting, entity.WaitJob}, []any{r.one().Row(t, second.ID).Status, r.one().Row(t, second.ID).Claim.WaitsFor()})
+	require.Equal(t, []any{entity.StatusWaiting, entity.WaitJob}, []any{r.one().Execution(t, second.ID).Status, r.one().Execution(t, second.ID).Claim.WaitsFor()})
 	require.NoError(t, r.report(r.nodes[1], first.ID, 1, ended(entity.StatusFailed)))
 	r.awaitDetached(second.ID, 1)
 
@@ -192,7 +192,7 @@ func TestANewerFireReplacesADetachedRunAtOnce(t *testing.T) {
 	old := r.detached(r.one(), job.ID)
 	r.one().Clock.Advance(3 * time.Second)
 	newer := r.nodes[1].Trigger(t, job.ID)[0]
-	got := r.one().Row(t, old.ID)
+	got := r.one().Execution(t, old.ID)
 	require.Equal(t, []any{entity.StatusCancelled, entity.ReasonReplaced, 3 * time.Second}, []any{got.Status, got.Reason, got.Duration})
 	r.awaitDetached(newer.ID, 1)
 	require.Len(t, r.one().InFlightFires(t, job.ID), 1)
@@ -213,20 +213,20 @@ func TestADetachedBroadcastKeepsItsNode(t *testing.T) {
 		limited(1)(j)
 		j.Broadcast = true
 	})
-	rows := r.one().Trigger(t, job.ID)
-	require.Len(t, rows, 2)
+	execs := r.one().Trigger(t, job.ID)
+	require.Len(t, execs, 2)
 	r.nodes[1].Runner.RunsReady(entity.SlotGeneral)
-	for i, row := range rows {
-		got := r.awaitDetached(row.ID, 1)
+	for i, exec := range execs {
+		got := r.awaitDetached(exec.ID, 1)
 		require.Equal(t, r.nodes[i].ID(), got.NodeID)
 	}
 	r.nodes[1].Die(t)
 	_, err := r.one().Runner.Reap(t.Context(), r.nodes[1].ID(), 1<<40)
 	require.NoError(t, err)
-	require.True(t, r.one().Row(t, rows[1].ID).Detached())
-	require.NoError(t, r.report(r.one(), rows[1].ID, 1, ended(entity.StatusSuccess)))
-	require.NoError(t, r.report(r.one(), rows[0].ID, 1, ended(entity.StatusFailed)))
-	again := r.tryAgain(rows[0].ID, 2)
+	require.True(t, r.one().Execution(t, execs[1].ID).Detached())
+	require.NoError(t, r.report(r.one(), execs[1].ID, 1, ended(entity.StatusSuccess)))
+	require.NoError(t, r.report(r.one(), execs[0].ID, 1, ended(entity.StatusFailed)))
+	again := r.tryAgain(execs[0].ID, 2)
 	require.Equal(t, r.one().ID(), again.NodeID)
 	require.Len(t, r.one().Script.Runs(), 2)
 }
@@ -234,14 +234,14 @@ func TestADetachedBroadcastKeepsItsNode(t *testing.T) {
 // A node that lost its lease leaves alone what is not its own.
 func TestAFencedNodeDoesNotTouchDetachedRuns(t *testing.T) {
 	r := newRig(t, 2)
-	row := r.detached(r.one(), r.job(nil).ID)
+	exec := r.detached(r.one(), r.job(nil).ID)
 	require.NoError(t, r.one().Runner.Fence(t.Context()))
 	r.one().Runner.Adopt(2)
 	for range 3 {
 		require.NoError(t, r.one().Runner.Reconcile(t.Context()))
 	}
-	require.True(t, r.one().Row(t, row.ID).Detached())
-	require.NoError(t, r.report(r.one(), row.ID, 1, ended(entity.StatusSuccess)))
+	require.True(t, r.one().Execution(t, exec.ID).Detached())
+	require.NoError(t, r.report(r.one(), exec.ID, 1, ended(entity.StatusSuccess)))
 }
 
 // Of a deleted job nothing is repeated.
@@ -251,10 +251,10 @@ func TestADetachedRunOfADeletedJobIsNotRepeated(t *testing.T) {
 		limited(3)(j)
 		j.Overlap = entity.OverlapSerial
 	})
-	row := r.detached(r.one(), job.ID)
+	exec := r.detached(r.one(), job.ID)
 	r.delete(job.ID)
-	require.NoError(t, r.report(r.nodes[1], row.ID, 1, ended(entity.StatusFailed)))
-	require.Equal(t, entity.StatusFailed, r.one().Row(t, row.ID).Status)
+	require.NoError(t, r.report(r.nodes[1], exec.ID, 1, ended(entity.StatusFailed)))
+	require.Equal(t, entity.StatusFailed, r.one().Execution(t, exec.ID).Status)
 	require.Empty(t, r.one().InFlightFires(t, job.ID))
 }
 
@@ -292,8 +292,8 @@ func TestTokensAreIssuedTogether(t *testing.T) {
 		n.Trigger(t, job.ID)
 	}
 	n.Script.Await(t, 40)
-	for _, row := range n.Rows(t, job.ID) {
-		runs = append(runs, entity.Run{Job: job, Execution: row})
+	for _, exec := range n.Executions(t, job.ID) {
+		runs = append(runs, entity.Run{Job: job, Execution: exec})
 	}
 	stranger := *runs[0].Execution
 	stranger.Epoch++
@@ -332,7 +332,7 @@ func TestATokenWaitsForTheStore(t *testing.T) {
 	job := r.job(nil)
 	n.Trigger(t, job.ID)
 	n.Script.Await(t, 1)
-	run := entity.Run{Job: job, Execution: n.Rows(t, job.ID)[0]}
+	run := entity.Run{Job: job, Execution: n.Executions(t, job.ID)[0]}
 	store := &slowStore{Store: n.Store, fail: apperror.Unavailable(errors.New("away"))}
 	issuer := detached.NewIssuer(store, enginetest.Keys(t, 0), n.Clock, n.Time)
 	ctx, cancel := context.WithCancel(t.Context())

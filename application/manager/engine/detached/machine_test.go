@@ -15,13 +15,13 @@ import (
 
 // happenings are what may become of a detached run, in the words of
 // docs/state-machine.md.
-func happenings() map[string]func(r *rig, row *entity.Execution) {
-	return map[string]func(r *rig, row *entity.Execution){
-		"the target reports SUCCESS": func(r *rig, row *entity.Execution) {
-			require.NoError(r.t, r.report(r.nodes[1], row.ID, 1, ended(entity.StatusSuccess)))
+func happenings() map[string]func(r *rig, exec *entity.Execution) {
+	return map[string]func(r *rig, exec *entity.Execution){
+		"the target reports SUCCESS": func(r *rig, exec *entity.Execution) {
+			require.NoError(r.t, r.report(r.nodes[1], exec.ID, 1, ended(entity.StatusSuccess)))
 		},
-		"the target reports FAILED": func(r *rig, row *entity.Execution) {
-			require.NoError(r.t, r.report(r.nodes[1], row.ID, 1, ended(entity.StatusFailed)))
+		"the target reports FAILED": func(r *rig, exec *entity.Execution) {
+			require.NoError(r.t, r.report(r.nodes[1], exec.ID, 1, ended(entity.StatusFailed)))
 		},
 		"its deadline passes": func(r *rig, _ *entity.Execution) {
 			n, err := r.nodes[1].Detached.SweepDeadlines(r.t.Context())
@@ -32,28 +32,28 @@ func happenings() map[string]func(r *rig, row *entity.Execution) {
 			require.NoError(r.t, err)
 			require.Equal(r.t, 1, n)
 		},
-		"it is cancelled": func(r *rig, row *entity.Execution) {
-			done, err := r.nodes[1].Detached.Cancel(r.t.Context(), row)
+		"it is cancelled": func(r *rig, exec *entity.Execution) {
+			done, err := r.nodes[1].Detached.Cancel(r.t.Context(), exec)
 			require.NoError(r.t, err)
 			require.True(r.t, done)
 		},
-		"a newer fire replaces it": func(r *rig, row *entity.Execution) {
-			r.nodes[1].Change(r.t, row.JobID, func(j *entity.Job) {
+		"a newer fire replaces it": func(r *rig, exec *entity.Execution) {
+			r.nodes[1].Change(r.t, exec.JobID, func(j *entity.Job) {
 				j.Overlap = entity.OverlapReplace
 				j.Version++
 			})
-			newer := r.nodes[1].Trigger(r.t, row.JobID)
+			newer := r.nodes[1].Trigger(r.t, exec.JobID)
 			r.awaitDetached(newer[0].ID, 1)
 		},
-		"its job is paused": func(r *rig, row *entity.Execution) {
-			r.nodes[1].Change(r.t, row.JobID, func(j *entity.Job) {
+		"its job is paused": func(r *rig, exec *entity.Execution) {
+			r.nodes[1].Change(r.t, exec.JobID, func(j *entity.Job) {
 				j.Status = entity.JobPaused
 				j.Version++
 			})
 			r.duties()
 		},
-		"its job is deleted": func(r *rig, row *entity.Execution) {
-			r.delete(row.JobID)
+		"its job is deleted": func(r *rig, exec *entity.Execution) {
+			r.delete(exec.JobID)
 			r.duties()
 		},
 		"the node that posted it dies": func(r *rig, _ *entity.Execution) {
@@ -116,18 +116,18 @@ func TestTheTableOfDetachedRunsIsWhatHappens(t *testing.T) {
 				// Coordinated, so that places are given on, too.
 				j.Overlap = entity.OverlapSerial
 			})
-			row := r.detached(r.one(), job.ID)
-			happens(r, row)
-			got := r.nodes[1].Row(t, row.ID)
+			exec := r.detached(r.one(), job.ID)
+			happens(r, exec)
+			got := r.nodes[1].Execution(t, exec.ID)
 			require.Equal(t, []any{status, reason}, []any{got.Status, got.Reason})
 			require.Equal(t, status.Final(), got.Claim == "")
 			if status.Final() {
-				requireCode(t, r.report(r.nodes[1], row.ID, 1, says("late")), conflict, map[bool]string{true: "run_cancelled", false: "run_over"}[status == entity.StatusCancelled])
+				requireCode(t, r.report(r.nodes[1], exec.ID, 1, says("late")), conflict, map[bool]string{true: "run_cancelled", false: "run_over"}[status == entity.StatusCancelled])
 			}
 			if status == entity.StatusRunning {
 				require.True(t, got.Detached())
-				require.NoError(t, r.report(r.nodes[1], row.ID, 1, ended(entity.StatusSuccess)), "it goes on as if nothing had happened")
-				require.Equal(t, entity.StatusSuccess, r.nodes[1].Row(t, row.ID).Status)
+				require.NoError(t, r.report(r.nodes[1], exec.ID, 1, ended(entity.StatusSuccess)), "it goes on as if nothing had happened")
+				require.Equal(t, entity.StatusSuccess, r.nodes[1].Execution(t, exec.ID).Status)
 			}
 			posted := len(r.nodes[0].Script.Runs()) + len(r.nodes[1].Script.Runs())
 			require.Equal(t, map[bool]int{true: 2, false: 1}[event == "a newer fire replaces it"], posted, "nothing is posted twice")
@@ -143,16 +143,16 @@ func TestTheTableOfDetachedRunsIsWhatHappens(t *testing.T) {
 func TestADetachedRunBelongsToNobody(t *testing.T) {
 	r := newRig(t, 1)
 	n := r.one()
-	row := r.detached(n, r.job(nil).ID)
-	require.Equal(t, []any{"", int64(0), int64(1), 1}, []any{row.NodeID, row.Epoch, row.Token, row.Attempt})
-	until, ok := row.Claim.DetachedUntil()
+	exec := r.detached(n, r.job(nil).ID)
+	require.Equal(t, []any{"", int64(0), int64(1), 1}, []any{exec.NodeID, exec.Epoch, exec.Token, exec.Attempt})
+	until, ok := exec.Claim.DetachedUntil()
 	require.True(t, ok)
-	require.Equal(t, row.StartTime.Add(limit), until)
+	require.Equal(t, exec.StartTime.Add(limit), until)
 	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 }, 20*time.Second, time.Millisecond)
 	held, err := n.Store.Held(t.Context(), n.ID())
 	require.NoError(t, err)
 	require.Empty(t, held)
-	rows, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{Status: entity.StatusRunning}, repository.Page{})
+	execs, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{Status: entity.StatusRunning}, repository.Page{})
 	require.NoError(t, err)
-	require.Len(t, rows, 1, "it is shown among those that run")
+	require.Len(t, execs, 1, "it is shown among those that run")
 }

@@ -58,31 +58,31 @@ func (m *Manager) Report(ctx context.Context, executionID, token string, report 
 // news stores what an attempt says that goes on.
 func (m *Manager) news(ctx context.Context, t entity.RunToken, report entity.RunReport) error {
 	return m.Store.Write(ctx, repository.LaneAPI, "report", func(ctx context.Context, tx repository.Tx) error {
-		rows, err := tx.Executions.Lock(ctx, []string{t.ExecutionID})
+		execs, err := tx.Executions.Lock(ctx, []string{t.ExecutionID})
 		if err != nil {
 			return fmt.Errorf("lock the run of a report: %w", err)
 		}
-		if len(rows) == 0 {
+		if len(execs) == 0 {
 			return errToken()
 		}
-		if row := rows[0]; !speaksFor(t, row) {
-			return over(row)
+		if exec := execs[0]; !speaksFor(t, exec) {
+			return over(exec)
 		}
-		return m.keep(ctx, tx, t, rows[0], report)
+		return m.keep(ctx, tx, t, execs[0], report)
 	})
 }
 
 // speaksFor: the attempt of the token is the one that runs.
-func speaksFor(t entity.RunToken, row *entity.Execution) bool {
-	return row.Status == entity.StatusRunning && row.Attempt == t.Attempt
+func speaksFor(t entity.RunToken, exec *entity.Execution) bool {
+	return exec.Status == entity.StatusRunning && exec.Attempt == t.Attempt
 }
 
 // over tells a target that its attempt has ended.
-func over(row *entity.Execution) error {
-	if row.Status == entity.StatusCancelled {
+func over(exec *entity.Execution) error {
+	if exec.Status == entity.StatusCancelled {
 		return apperror.Conflict("run_cancelled", "the run was cancelled: stop, nothing more is taken")
 	}
-	return apperror.Conflict("run_over", "this attempt is over, the run is %s: stop, nothing more is taken", row.Status)
+	return apperror.Conflict("run_over", "this attempt is over, the run is %s: stop, nothing more is taken", exec.Status)
 }
 
 // maxTries bounds how often an end is stored anew because the run has changed
@@ -92,24 +92,24 @@ const maxTries = 5
 // end stores the end of an attempt, and what was said with it.
 func (m *Manager) end(ctx context.Context, t entity.RunToken, report entity.RunReport) error {
 	for range maxTries {
-		row, err := m.Executions.Get(ctx, t.ExecutionID)
+		exec, err := m.Executions.Get(ctx, t.ExecutionID)
 		if apperror.Is(err, apperror.KindNotFound) {
 			return errToken()
 		}
 		if err != nil {
 			return err
 		}
-		if !speaksFor(t, row) {
-			m.keepLate(ctx, t, row, report)
-			return over(row)
+		if !speaksFor(t, exec) {
+			m.keepLate(ctx, t, exec, report)
+			return over(exec)
 		}
-		job, err := m.jobOf(ctx, row)
+		job, err := m.jobOf(ctx, exec)
 		if err != nil {
 			return err
 		}
 		taken, err := m.Runner.Conclude(ctx, []running.End{{
-			Run: entity.Run{Job: job, Execution: row}, Outcome: outcome(report, row),
-			Also: func(ctx context.Context, tx repository.Tx) error { return m.keep(ctx, tx, t, row, report) },
+			Run: entity.Run{Job: job, Execution: exec}, Outcome: outcome(report, exec),
+			Also: func(ctx context.Context, tx repository.Tx) error { return m.keep(ctx, tx, t, exec, report) },
 		}})
 		if err != nil || taken[0] {
 			return err
@@ -119,31 +119,31 @@ func (m *Manager) end(ctx context.Context, t entity.RunToken, report entity.RunR
 }
 
 // jobOf is the current definition; of a deleted job no more than its id is left.
-func (m *Manager) jobOf(ctx context.Context, row *entity.Execution) (*entity.Job, error) {
-	jobs, err := m.Jobs.Load(ctx, []string{row.JobID})
+func (m *Manager) jobOf(ctx context.Context, exec *entity.Execution) (*entity.Job, error) {
+	jobs, err := m.Jobs.Load(ctx, []string{exec.JobID})
 	if err != nil {
 		return nil, fmt.Errorf("load the job of a report: %w", err)
 	}
-	if job := jobs[row.JobID]; job != nil {
+	if job := jobs[exec.JobID]; job != nil {
 		return job, nil
 	}
-	return &entity.Job{ID: row.JobID}, nil
+	return &entity.Job{ID: exec.JobID}, nil
 }
 
 // outcome is what the target says that the attempt came to.
-func outcome(report entity.RunReport, row *entity.Execution) entity.Outcome {
+func outcome(report entity.RunReport, exec *entity.Execution) entity.Outcome {
 	o := entity.Succeeded(report.Result)
 	if report.Status != entity.StatusSuccess {
 		o = entity.Failed(entity.ReasonError, report.Message)
 		if o.Message == "" {
 			o.Message = "the target reported a failure and did not say why"
 		}
-		o.Result, o.NoRetry, o.Progress = report.Result, report.NoRetry, row.Progress
+		o.Result, o.NoRetry, o.Progress = report.Result, report.NoRetry, exec.Progress
 		if report.Progress >= 0 {
 			o.Progress = report.Progress
 		}
 	}
-	o.Checkpoint = row.Checkpoint
+	o.Checkpoint = exec.Checkpoint
 	if report.Checkpoint != nil {
 		o.Checkpoint = *report.Checkpoint
 	}

@@ -23,16 +23,16 @@ import (
 func TestNewsAreStoredByWhicheverNodeGetsThem(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
 		r := rigOn(t, cfg, 3)
-		row := r.detached(r.one(), r.job(nil).ID)
+		exec := r.detached(r.one(), r.job(nil).ID)
 		state := "row 7"
 		for i, report := range []entity.RunReport{
 			says("one", "two\nthree"), {Progress: 40, Lines: []string{"four"}}, {Progress: -1, Checkpoint: &state}, says("five\x00"), {Progress: 60},
 		} {
-			require.NoError(t, r.report(r.nodes[i%3], row.ID, 1, report))
+			require.NoError(t, r.report(r.nodes[i%3], exec.ID, 1, report))
 		}
-		got := r.one().Row(t, row.ID)
+		got := r.one().Execution(t, exec.ID)
 		require.Equal(t, []any{60, "row 7", entity.StatusRunning}, []any{got.Progress, got.Checkpoint, got.Status})
-		chunks := r.lines(row.ID)
+		chunks := r.lines(exec.ID)
 		require.Regexp(t, `^the target accepted the call of node node-\d and reports the end of the run, until 2026-11-20T12:01:00.000Z$`, chunks[0].Content)
 		var lines []string
 		for _, c := range chunks[1:] {
@@ -40,10 +40,10 @@ func TestNewsAreStoredByWhicheverNodeGetsThem(t *testing.T) {
 			lines = append(lines, strings.Split(c.Content, "\n")...)
 		}
 		require.Equal(t, []string{"one", "two", "three", "four", "five\ufffd"}, lines)
-		require.NoError(t, r.report(r.nodes[2], row.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "42", Lines: []string{"six"}}))
-		got = r.one().Row(t, row.ID)
+		require.NoError(t, r.report(r.nodes[2], exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "42", Lines: []string{"six"}}))
+		got = r.one().Execution(t, exec.ID)
 		require.Equal(t, []any{entity.StatusSuccess, "42", 100, time.Duration(0)}, []any{got.Status, got.Result, got.Progress, got.Duration})
-		chunks = r.lines(row.ID)
+		chunks = r.lines(exec.ID)
 		require.Equal(t, "six", chunks[len(chunks)-1].Content)
 	})
 }
@@ -52,12 +52,12 @@ func TestNewsAreStoredByWhicheverNodeGetsThem(t *testing.T) {
 func TestReportsAtTheSameTimeKeepEveryLine(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
 		r := rigOn(t, cfg, 2)
-		row := r.detached(r.one(), r.job(nil).ID)
+		exec := r.detached(r.one(), r.job(nil).ID)
 		var wg sync.WaitGroup
 		for i := range 4 {
 			wg.Go(func() {
 				for k := range 10 {
-					if err := r.report(r.nodes[i%2], row.ID, 1, says(fmt.Sprintf("%d-%d", i, k), "and more")); err != nil {
+					if err := r.report(r.nodes[i%2], exec.ID, 1, says(fmt.Sprintf("%d-%d", i, k), "and more")); err != nil {
 						t.Error(err)
 					}
 				}
@@ -65,7 +65,7 @@ func TestReportsAtTheSameTimeKeepEveryLine(t *testing.T) {
 		}
 		wg.Wait()
 		next, seen := map[string]int{}, int64(0)
-		for _, c := range r.lines(row.ID)[1:] {
+		for _, c := range r.lines(exec.ID)[1:] {
 			require.Greater(t, c.SeqFrom, seen)
 			require.Equal(t, c.SeqFrom+1, c.SeqTo)
 			seen = c.SeqTo
@@ -81,14 +81,14 @@ func TestReportsAtTheSameTimeKeepEveryLine(t *testing.T) {
 func TestOnlyTheTokenOfTheAttemptCounts(t *testing.T) {
 	r := newRig(t, 2)
 	job := r.job(nil)
-	row, other := r.detached(r.one(), job.ID), r.detached(r.one(), job.ID)
-	mine := r.token(row.ID, 1)
+	exec, other := r.detached(r.one(), job.ID), r.detached(r.one(), job.ID)
+	mine := r.token(exec.ID, 1)
 	for name, call := range map[string]struct{ id, token string }{
-		"none":           {row.ID, ""},
-		"another run's":  {row.ID, r.token(other.ID, 1)},
-		"cut":            {row.ID, mine[1:]},
-		"changed":        {row.ID, strings.Repeat("A", len(mine))},
-		"long":           {row.ID, mine + mine},
+		"none":           {exec.ID, ""},
+		"another run's":  {exec.ID, r.token(other.ID, 1)},
+		"cut":            {exec.ID, mine[1:]},
+		"changed":        {exec.ID, strings.Repeat("A", len(mine))},
+		"long":           {exec.ID, mine + mine},
 		"of nobody":      {"nobody", mine},
 		"of a wrong run": {other.ID, mine},
 	} {
@@ -97,24 +97,24 @@ func TestOnlyTheTokenOfTheAttemptCounts(t *testing.T) {
 		requireCode(t, err, apperror.KindUnauthenticated, "run_token")
 		require.NotContains(t, err.Error(), mine, name)
 	}
-	require.NoError(t, r.nodes[1].Detached.Authorize(t.Context(), row.ID, mine))
-	require.Equal(t, entity.StatusRunning, r.one().Row(t, row.ID).Status)
-	tokens := fmt.Sprint(r.one().Store.RunToken(t.Context(), row.ID, entity.RunTokenHash(mine)))
+	require.NoError(t, r.nodes[1].Detached.Authorize(t.Context(), exec.ID, mine))
+	require.Equal(t, entity.StatusRunning, r.one().Execution(t, exec.ID).Status)
+	tokens := fmt.Sprint(r.one().Store.RunToken(t.Context(), exec.ID, entity.RunTokenHash(mine)))
 	require.NotContains(t, tokens, mine, "the store keeps no token")
 }
 
 // An end is an end: what comes after it counts for nothing, and is told so.
 func TestAnEndIsTakenOnce(t *testing.T) {
 	r := newRig(t, 2)
-	row := r.detached(r.one(), r.job(nil).ID)
-	require.NoError(t, r.report(r.one(), row.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "first"}))
+	exec := r.detached(r.one(), r.job(nil).ID)
+	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "first"}))
 	for _, late := range []entity.RunReport{ended(entity.StatusSuccess), ended(entity.StatusFailed), ended(entity.StatusFailed), says("late")} {
-		requireCode(t, r.report(r.nodes[1], row.ID, 1, late), apperror.KindConflict, "run_over")
+		requireCode(t, r.report(r.nodes[1], exec.ID, 1, late), apperror.KindConflict, "run_over")
 	}
-	got := r.one().Row(t, row.ID)
+	got := r.one().Execution(t, exec.ID)
 	require.Equal(t, []any{entity.StatusSuccess, "first"}, []any{got.Status, got.Result})
 	var evidence []string
-	for _, c := range r.lines(row.ID) {
+	for _, c := range r.lines(exec.ID) {
 		require.NotContains(t, c.Content, "late")
 		if c.Type == entity.LogEvidence {
 			evidence = append(evidence, c.Content)
@@ -130,12 +130,12 @@ func TestOfEndsAtTheSameTimeOneCounts(t *testing.T) {
 		r := rigOn(t, cfg, 2)
 		job := r.job(func(j *entity.Job) { j.Overlap = entity.OverlapSerial })
 		for range 5 {
-			row := r.detached(r.one(), job.ID)
+			exec := r.detached(r.one(), job.ID)
 			var wg sync.WaitGroup
 			errs := make([]error, 4)
 			for i := range errs {
 				wg.Go(func() {
-					errs[i] = r.report(r.nodes[i%2], row.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: fmt.Sprint(i)})
+					errs[i] = r.report(r.nodes[i%2], exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: fmt.Sprint(i)})
 				})
 			}
 			wg.Wait()
@@ -146,7 +146,7 @@ func TestOfEndsAtTheSameTimeOneCounts(t *testing.T) {
 					requireCode(t, err, apperror.KindConflict, "run_over")
 				}
 			}
-			require.Equal(t, fmt.Sprint(taken), r.one().Row(t, row.ID).Result)
+			require.Equal(t, fmt.Sprint(taken), r.one().Execution(t, exec.ID).Result)
 		}
 	})
 }
@@ -155,25 +155,25 @@ func TestOfEndsAtTheSameTimeOneCounts(t *testing.T) {
 // any more.
 func TestARetryGetsTheCheckpointAndTheFormerAttemptIsNotHeard(t *testing.T) {
 	r := newRig(t, 2)
-	row := r.detached(r.one(), r.job(limited(2)).ID)
+	exec := r.detached(r.one(), r.job(limited(2)).ID)
 	state, latest := "row 7", "row 9"
-	require.NoError(t, r.report(r.nodes[1], row.ID, 1, entity.RunReport{Progress: 30, Checkpoint: &state}))
+	require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: 30, Checkpoint: &state}))
 	r.one().Clock.Advance(limit)
 	_, err := r.nodes[1].Detached.SweepDeadlines(t.Context())
 	require.NoError(t, err)
-	requireCode(t, r.report(r.nodes[1], row.ID, 1, says("late")), apperror.KindConflict, "run_over")
-	second := r.tryAgain(row.ID, 2)
+	requireCode(t, r.report(r.nodes[1], exec.ID, 1, says("late")), apperror.KindConflict, "run_over")
+	second := r.tryAgain(exec.ID, 2)
 	require.Equal(t, "row 7", second.Checkpoint)
-	attempts, err := r.one().Store.Executions.Attempts(t.Context(), row.ID)
+	attempts, err := r.one().Store.Executions.Attempts(t.Context(), exec.ID)
 	require.NoError(t, err)
 	require.Len(t, attempts, 1)
 	require.Equal(t, []any{entity.StatusTimeout, entity.ReasonTimeout, 30}, []any{attempts[0].Status, attempts[0].Reason, attempts[0].Progress})
 	require.Equal(t, "the target accepted the run and did not report its end within 1m0s", attempts[0].ErrorMessage)
 
-	requireCode(t, r.report(r.nodes[1], row.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_over")
-	require.Equal(t, entity.StatusRunning, r.one().Row(t, row.ID).Status, "the second attempt goes on")
-	require.NoError(t, r.report(r.one(), row.ID, 2, entity.RunReport{Progress: 80, Status: entity.StatusFailed, Checkpoint: &latest, Lines: []string{"second"}}))
-	third := r.tryAgain(row.ID, 3)
+	requireCode(t, r.report(r.nodes[1], exec.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_over")
+	require.Equal(t, entity.StatusRunning, r.one().Execution(t, exec.ID).Status, "the second attempt goes on")
+	require.NoError(t, r.report(r.one(), exec.ID, 2, entity.RunReport{Progress: 80, Status: entity.StatusFailed, Checkpoint: &latest, Lines: []string{"second"}}))
+	third := r.tryAgain(exec.ID, 3)
 	require.Equal(t, "row 9", third.Checkpoint)
 	require.Equal(t, 2, third.RetryCount)
 	seen := append(r.nodes[0].Script.Runs(), r.nodes[1].Script.Runs()...)
@@ -187,7 +187,7 @@ func TestARetryGetsTheCheckpointAndTheFormerAttemptIsNotHeard(t *testing.T) {
 	}
 	require.Equal(t, []string{"", "row 7", "row 9"}, got, "what the targets were given")
 	var numbers []int64
-	for _, c := range r.lines(row.ID) {
+	for _, c := range r.lines(exec.ID) {
 		numbers = append(numbers, c.SeqFrom)
 		if c.Content == "second" {
 			require.Equal(t, running.LineNumber(2, 1000), c.SeqFrom)
@@ -198,22 +198,22 @@ func TestARetryGetsTheCheckpointAndTheFormerAttemptIsNotHeard(t *testing.T) {
 
 func TestATargetMayForbidRetries(t *testing.T) {
 	r := newRig(t, 1)
-	row := r.detached(r.one(), r.job(limited(2)).ID)
-	require.NoError(t, r.report(r.one(), row.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusFailed, NoRetry: true}))
-	got := r.one().Row(t, row.ID)
+	exec := r.detached(r.one(), r.job(limited(2)).ID)
+	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusFailed, NoRetry: true}))
+	got := r.one().Execution(t, exec.ID)
 	require.Equal(t, []any{entity.StatusFailed, "the target reported a failure and did not say why"}, []any{got.Status, got.ErrorMessage})
 }
 
 // The log of an attempt is bounded, whoever writes it and in however many reports.
 func TestReportedLinesAreBounded(t *testing.T) {
 	r := newRig(t, 1)
-	row := r.detached(r.one(), r.job(nil).ID)
+	exec := r.detached(r.one(), r.job(nil).ID)
 	line := strings.Repeat("x", 7<<10)
 	for range 200 {
-		require.NoError(t, r.report(r.one(), row.ID, 1, says(line, strings.Repeat("y", 20<<10))))
+		require.NoError(t, r.report(r.one(), exec.ID, 1, says(line, strings.Repeat("y", 20<<10))))
 	}
 	total, cut := 0, 0
-	for _, c := range r.lines(row.ID) {
+	for _, c := range r.lines(exec.ID) {
 		total += len(c.Content)
 		if c.Truncated {
 			cut++
@@ -225,9 +225,9 @@ func TestReportedLinesAreBounded(t *testing.T) {
 	require.Equal(t, 1, cut)
 	require.Less(t, total, entity.LogLimit+1000)
 	require.Greater(t, total, entity.LogLimit-20<<10)
-	require.NoError(t, r.report(r.one(), row.ID, 1, ended(entity.StatusSuccess)), "what counts is taken all the same")
+	require.NoError(t, r.report(r.one(), exec.ID, 1, ended(entity.StatusSuccess)), "what counts is taken all the same")
 
-	chatty := r.detached(r.one(), row.JobID)
+	chatty := r.detached(r.one(), exec.JobID)
 	for range 100 {
 		require.NoError(t, r.report(r.one(), chatty.ID, 1, says("")))
 	}
@@ -239,20 +239,20 @@ func TestReportedLinesAreBounded(t *testing.T) {
 // Values of secrets do not get out by way of a target.
 func TestSecretsAreHiddenInReports(t *testing.T) {
 	r := newRig(t, 2)
-	row := r.detached(r.one(), r.job(func(j *entity.Job) {
+	exec := r.detached(r.one(), r.job(func(j *entity.Job) {
 		limited(1)(j)
 		j.Data = `{"headers":{"Authorization":"Bearer ${secret.hunter-2}"}}`
 	}).ID)
 	secret := "hunter-2hunter-2" // of the vault of the test
 	state := "at " + secret
-	require.NoError(t, r.report(r.nodes[1], row.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &state, Lines: []string{"got " + secret}}))
-	require.Equal(t, "at ***", r.one().Row(t, row.ID).Checkpoint)
-	require.NoError(t, r.report(r.nodes[1], row.ID, 1, entity.RunReport{
+	require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &state, Lines: []string{"got " + secret}}))
+	require.Equal(t, "at ***", r.one().Execution(t, exec.ID).Checkpoint)
+	require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{
 		Progress: -1, Status: entity.StatusFailed, NoRetry: true, Message: "no " + secret, Result: secret, Lines: []string{secret},
 	}))
-	got := r.one().Row(t, row.ID)
+	got := r.one().Execution(t, exec.ID)
 	require.Equal(t, []any{"no ***", "***"}, []any{got.ErrorMessage, got.Result})
-	for _, c := range r.lines(row.ID) {
+	for _, c := range r.lines(exec.ID) {
 		require.NotContains(t, c.Content, secret)
 	}
 }
@@ -262,13 +262,13 @@ func TestSecretsAreHiddenInReports(t *testing.T) {
 func TestAnEditDoesNotUncoverSecrets(t *testing.T) {
 	r := newRig(t, 1)
 	job := r.job(func(j *entity.Job) { j.Data = `{"body":"${secret.hunter-2}"}` })
-	row := r.detached(r.one(), job.ID)
+	exec := r.detached(r.one(), job.ID)
 	r.one().Change(t, job.ID, func(j *entity.Job) {
 		j.Data = "{}"
 		j.Version++
 	})
-	require.NoError(t, r.report(r.one(), row.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "hunter-2hunter-2"}))
-	require.Equal(t, "***", r.one().Row(t, row.ID).Result)
+	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "hunter-2hunter-2"}))
+	require.Equal(t, "***", r.one().Execution(t, exec.ID).Result)
 }
 
 // Nor does a change of the secret itself: what the attempt opened is what its
@@ -277,24 +277,24 @@ func TestASecretThatChangesIsHiddenAsTheRunOpenedIt(t *testing.T) {
 	for name, now := range map[string]string{"changed": "tr0ub4dor&3", "deleted": ""} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 2)
-			row := r.detached(r.one(), r.job(func(j *entity.Job) { j.Data = `{"body":"${secret.hunter-2}"}` }).ID)
+			exec := r.detached(r.one(), r.job(func(j *entity.Job) { j.Data = `{"body":"${secret.hunter-2}"}` }).ID)
 			for _, n := range r.nodes {
 				n.Vault.Change("hunter-2", now)
 			}
 			said := "I got hunter-2hunter-2, hunter-2 changed"
 			hidden := "I got ***, hunter-2 changed"
-			require.NoError(t, r.report(r.nodes[1], row.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &said, Lines: []string{said}}))
-			require.Equal(t, hidden, r.one().Row(t, row.ID).Checkpoint)
-			require.NoError(t, r.report(r.nodes[1], row.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusFailed, Message: said, Result: said}))
-			got := r.one().Row(t, row.ID)
+			require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &said, Lines: []string{said}}))
+			require.Equal(t, hidden, r.one().Execution(t, exec.ID).Checkpoint)
+			require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusFailed, Message: said, Result: said}))
+			got := r.one().Execution(t, exec.ID)
 			require.Equal(t, []any{hidden, hidden}, []any{got.ErrorMessage, got.Result})
-			requireCode(t, r.report(r.nodes[1], row.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Message: said}), apperror.KindConflict, "run_over")
-			lines := r.lines(row.ID)
+			requireCode(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Message: said}), apperror.KindConflict, "run_over")
+			lines := r.lines(exec.ID)
 			require.Contains(t, lines[len(lines)-1].Content, hidden, "also of a report that came too late")
 			for _, c := range lines {
 				require.NotContains(t, c.Content, "hunter-2hunter-2")
 			}
-			kept, _, err := r.one().Store.RunToken(t.Context(), row.ID, entity.RunTokenHash(r.token(row.ID, 1)))
+			kept, _, err := r.one().Store.RunToken(t.Context(), exec.ID, entity.RunTokenHash(r.token(exec.ID, 1)))
 			require.NoError(t, err)
 			require.NotEmpty(t, kept.Sealed)
 			require.NotContains(t, string(kept.Sealed), "hunter")
@@ -306,37 +306,37 @@ func TestASecretThatChangesIsHiddenAsTheRunOpenedIt(t *testing.T) {
 func TestANodeWithoutTheKeyTakesAReportWithoutItsTexts(t *testing.T) {
 	r := newRig(t, 1)
 	stranger := r.one().Join(t, enginetest.Options{Key: 1})[1]
-	row := r.detached(r.one(), r.job(func(j *entity.Job) {
+	exec := r.detached(r.one(), r.job(func(j *entity.Job) {
 		limited(1)(j)
 		j.Data = `{"body":"${secret.hunter-2}"}`
 	}).ID)
 	plain := r.detached(r.one(), r.job(func(j *entity.Job) { j.Name = "without secrets" }).ID)
 	former, said := "page 3", "the words of the target"
-	require.NoError(t, r.report(r.one(), row.ID, 1, entity.RunReport{Progress: 10, Checkpoint: &former}))
-	require.NoError(t, r.report(stranger, row.ID, 1, entity.RunReport{Progress: 20, Checkpoint: &said, Lines: []string{said, ""}}))
-	got := r.one().Row(t, row.ID)
+	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{Progress: 10, Checkpoint: &former}))
+	require.NoError(t, r.report(stranger, exec.ID, 1, entity.RunReport{Progress: 20, Checkpoint: &said, Lines: []string{said, ""}}))
+	got := r.one().Execution(t, exec.ID)
 	require.Equal(t, []any{20, former}, []any{got.Progress, got.Checkpoint}, "a retry goes on from what is known")
-	require.NoError(t, r.report(stranger, row.ID, 1, entity.RunReport{
+	require.NoError(t, r.report(stranger, exec.ID, 1, entity.RunReport{
 		Progress: -1, Status: entity.StatusFailed, NoRetry: true, Message: said, Result: said, Checkpoint: &said,
 	}))
-	got = r.one().Row(t, row.ID)
+	got = r.one().Execution(t, exec.ID)
 	require.Equal(t, []any{entity.StatusFailed, former}, []any{got.Status, got.Checkpoint})
 	require.Contains(t, got.ErrorMessage, "withheld")
 	require.Contains(t, got.Result, "withheld")
-	for _, c := range r.lines(row.ID) {
+	for _, c := range r.lines(exec.ID) {
 		require.NotContains(t, c.Content, said)
 	}
 	require.NoError(t, r.report(stranger, plain.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: said}))
-	require.Equal(t, said, r.one().Row(t, plain.ID).Result, "a run without secrets is not concerned")
+	require.Equal(t, said, r.one().Execution(t, plain.ID).Result, "a run without secrets is not concerned")
 }
 
 // What is too long to be kept is not known when its target reports.
 func TestSecretsThatAreTooLongToBeKeptAreWithheld(t *testing.T) {
 	r := newRig(t, 1)
 	r.one().Vault.Change("huge", strings.Repeat("x", 1<<20+1))
-	row := r.detached(r.one(), r.job(func(j *entity.Job) { j.Data = `{"body":"${secret.huge}"}` }).ID)
-	require.NoError(t, r.report(r.one(), row.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "x of the secret"}))
-	got := r.one().Row(t, row.ID)
+	exec := r.detached(r.one(), r.job(func(j *entity.Job) { j.Data = `{"body":"${secret.huge}"}` }).ID)
+	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "x of the secret"}))
+	got := r.one().Execution(t, exec.ID)
 	require.Equal(t, entity.StatusSuccess, got.Status)
 	require.Contains(t, got.Result, "withheld")
 }
@@ -355,28 +355,28 @@ func TestATargetReportsAgainWhenTheStoreIsAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 2)
-			row := r.detached(r.one(), r.job(nil).ID)
+			exec := r.detached(r.one(), r.job(nil).ID)
 			if c.faults == nil {
 				r.nodes[1].Faults.Next("complete", enginetest.Deadlock)
 			} else {
 				r.nodes[1].Faults.Next("complete", c.faults...)
 			}
 			report := entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "42", Lines: []string{"once"}}
-			err := r.report(r.nodes[1], row.ID, 1, report)
+			err := r.report(r.nodes[1], exec.ID, 1, report)
 			if c.faults != nil {
 				require.True(t, apperror.Is(err, apperror.KindUnavailable), "%v", err)
 			} else {
 				require.NoError(t, err)
 			}
-			err = r.report(r.one(), row.ID, 1, report)
+			err = r.report(r.one(), exec.ID, 1, report)
 			if c.again != "" {
 				requireCode(t, err, apperror.KindConflict, c.again)
 			} else {
 				require.NoError(t, err)
 			}
-			require.Equal(t, "42", r.one().Row(t, row.ID).Result)
+			require.Equal(t, "42", r.one().Execution(t, exec.ID).Result)
 			times := 0
-			for _, chunk := range r.lines(row.ID) {
+			for _, chunk := range r.lines(exec.ID) {
 				times += strings.Count(chunk.Content, "once")
 				require.NotEqual(t, entity.LogEvidence, chunk.Type)
 			}
@@ -384,11 +384,11 @@ func TestATargetReportsAgainWhenTheStoreIsAway(t *testing.T) {
 		})
 	}
 	r := newRig(t, 1)
-	row := r.detached(r.one(), r.job(nil).ID)
+	exec := r.detached(r.one(), r.job(nil).ID)
 	r.one().Faults.Away(true)
-	require.True(t, apperror.Is(r.report(r.one(), row.ID, 1, says("news")), apperror.KindUnavailable))
+	require.True(t, apperror.Is(r.report(r.one(), exec.ID, 1, says("news")), apperror.KindUnavailable))
 	r.one().Faults.Away(false)
-	require.NoError(t, r.report(r.one(), row.ID, 1, says("news")))
+	require.NoError(t, r.report(r.one(), exec.ID, 1, says("news")))
 }
 
 // The moment between the answer of the target and the detaching write.
@@ -411,20 +411,20 @@ func TestAReportMayComeBeforeTheRunIsDetached(t *testing.T) {
 				reported <- r.nodes[1].Detached.Report(t.Context(), run.Execution.ID, r.token(run.Execution.ID, 1), c.report)
 				return o
 			})
-			row := n.Trigger(t, r.job(limited(1)).ID)[0]
+			exec := n.Trigger(t, r.job(limited(1)).ID)[0]
 			require.NoError(t, <-reported)
 			require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 }, 20*time.Second, time.Millisecond, "the slot is free")
-			got := n.Row(t, row.ID)
+			got := n.Execution(t, exec.ID)
 			require.Equal(t, []any{c.want, c.want == entity.StatusRunning}, []any{got.Status, got.Detached()})
 			if c.want == entity.StatusSuccess {
 				require.Equal(t, []any{enginetest.Noon, 3 * time.Second, time.Duration(0)}, []any{got.StartTime, got.Duration, got.Lateness()}, "it began before the report")
 			}
 			if c.want == entity.StatusRunning {
 				require.Equal(t, 30, got.Progress, "the detaching write keeps the news")
-				require.NoError(t, r.report(n, row.ID, 1, ended(entity.StatusSuccess)))
+				require.NoError(t, r.report(n, exec.ID, 1, ended(entity.StatusSuccess)))
 			}
 			require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }), "there is nothing wrong with it")
-			for _, chunk := range r.lines(row.ID) {
+			for _, chunk := range r.lines(exec.ID) {
 				require.NotEqual(t, entity.LogEvidence, chunk.Type)
 			}
 		})
@@ -451,14 +451,14 @@ func TestTheNextAttemptEndsTheCallOfTheFormer(t *testing.T) {
 		cut <- context.Cause(ctx)
 		return entity.Failed(entity.ReasonError, "no answer")
 	})
-	row := n.Trigger(t, r.job(limited(1)).ID)[0]
+	exec := n.Trigger(t, r.job(limited(1)).ID)[0]
 	require.NoError(t, <-reported)
-	r.tryAgain(row.ID, 2)
+	r.tryAgain(exec.ID, 2)
 	select {
 	case err := <-cut:
 		require.ErrorIs(t, err, entity.ErrStopLost)
 	case <-time.After(20 * time.Second):
 		require.Fail(t, "the call of the first attempt goes on")
 	}
-	require.True(t, n.Row(t, row.ID).Detached(), "the second attempt goes on")
+	require.True(t, n.Execution(t, exec.ID).Detached(), "the second attempt goes on")
 }

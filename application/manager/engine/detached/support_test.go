@@ -123,19 +123,19 @@ func (r *rig) job(change func(j *entity.Job)) *entity.Job {
 // detached triggers a job on a node and waits until its run is detached.
 func (r *rig) detached(n *enginetest.Node, jobID string) *entity.Execution {
 	r.t.Helper()
-	rows := n.Trigger(r.t, jobID)
-	require.Len(r.t, rows, 1)
-	return r.awaitDetached(rows[0].ID, 1)
+	execs := n.Trigger(r.t, jobID)
+	require.Len(r.t, execs, 1)
+	return r.awaitDetached(execs[0].ID, 1)
 }
 
 // awaitDetached waits until an attempt was accepted by its target.
 func (r *rig) awaitDetached(id string, attempt int) *entity.Execution {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool {
-		row := r.one().Row(r.t, id)
-		return row.Detached() && row.Attempt == attempt
+		exec := r.one().Execution(r.t, id)
+		return exec.Detached() && exec.Attempt == attempt
 	}, 20*time.Second, time.Millisecond, "attempt %d of %s is detached", attempt, id)
-	return r.one().Row(r.t, id)
+	return r.one().Execution(r.t, id)
 }
 
 // says is a report that goes on.
@@ -160,14 +160,14 @@ func (r *rig) tryAgain(id string, next int) *entity.Execution {
 	require.Eventually(r.t, func() bool {
 		_, err := r.one().Repairs.PromoteScheduled(r.t.Context())
 		require.NoError(r.t, err)
-		row := r.one().Row(r.t, id)
-		if row.Detached() && row.Attempt == next {
+		exec := r.one().Execution(r.t, id)
+		if exec.Detached() && exec.Attempt == next {
 			return true
 		}
 		r.one().Clock.Advance(10 * time.Millisecond)
 		return false
 	}, 20*time.Second, 5*time.Millisecond, "attempt %d of %s is detached", next, id)
-	return r.one().Row(r.t, id)
+	return r.one().Execution(r.t, id)
 }
 
 // lines are the log of a run, in order.

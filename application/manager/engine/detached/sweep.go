@@ -32,27 +32,27 @@ func (m *Manager) SweepDeadlines(ctx context.Context) (ended int, err error) {
 func (m *Manager) sweep(ctx context.Context, q repository.ClaimRange, outcome func(*entity.Execution) entity.Outcome) (ended int, err error) {
 	var errs []error
 	for q.Limit = sweepLimit; ; {
-		rows, err := m.Claims.Range(ctx, q)
+		execs, err := m.Claims.Range(ctx, q)
 		if err != nil {
 			return ended, errors.Join(append(errs, err)...)
 		}
-		n, err := m.conclude(ctx, rows, outcome)
+		n, err := m.conclude(ctx, execs, outcome)
 		ended += n
-		if errs = append(errs, err); len(rows) < sweepLimit || err != nil && batch.Passes(err) {
+		if errs = append(errs, err); len(execs) < sweepLimit || err != nil && batch.Passes(err) {
 			return ended, errors.Join(errs...)
 		}
-		q.After(rows[len(rows)-1]) // go past what stays
+		q.After(execs[len(execs)-1]) // go past what stays
 	}
 }
 
 // late is the end of an attempt whose target did not report.
-func late(row *entity.Execution) entity.Outcome {
+func late(exec *entity.Execution) entity.Outcome {
 	o := entity.Outcome{
-		Status: entity.StatusTimeout, Reason: entity.ReasonTimeout, Progress: row.Progress, Checkpoint: row.Checkpoint,
+		Status: entity.StatusTimeout, Reason: entity.ReasonTimeout, Progress: exec.Progress, Checkpoint: exec.Checkpoint,
 		Message: "the target accepted the run and did not report its end in time",
 	}
-	if until, ok := row.Claim.DetachedUntil(); ok && !row.StartTime.IsZero() {
-		o.Message = fmt.Sprintf("the target accepted the run and did not report its end within %s", until.Sub(row.StartTime).Round(time.Millisecond))
+	if until, ok := exec.Claim.DetachedUntil(); ok && !exec.StartTime.IsZero() {
+		o.Message = fmt.Sprintf("the target accepted the run and did not report its end within %s", until.Sub(exec.StartTime).Round(time.Millisecond))
 	}
 	return o
 }
@@ -62,46 +62,46 @@ func late(row *entity.Execution) entity.Outcome {
 func (m *Manager) SweepCancels(ctx context.Context) (ended int, err error) {
 	span := entity.DetachedSpan()
 	ended, err = m.sweep(ctx, repository.ClaimRange{Lo: span.Lo, Hi: span.Hi, CancelRequested: true},
-		func(row *entity.Execution) entity.Outcome { return cancelled(row, row.Reason) })
+		func(exec *entity.Execution) entity.Outcome { return cancelled(exec, exec.Reason) })
 	if err != nil {
 		err = fmt.Errorf("end detached runs that are to be cancelled: %w", err)
 	}
 	return ended, err
 }
 
-func cancelled(row *entity.Execution, reason entity.Reason) entity.Outcome {
-	return entity.Outcome{Status: entity.StatusCancelled, Reason: reason, Progress: row.Progress, Checkpoint: row.Checkpoint}
+func cancelled(exec *entity.Execution, reason entity.Reason) entity.Outcome {
+	return entity.Outcome{Status: entity.StatusCancelled, Reason: reason, Progress: exec.Progress, Checkpoint: exec.Checkpoint}
 }
 
 // Cancel ends a detached run at once; its target learns of it by its next
 // report. done is false where the run is not detached any more.
-func (m *Manager) Cancel(ctx context.Context, row *entity.Execution) (done bool, err error) {
-	n, err := m.conclude(ctx, []*entity.Execution{row}, func(row *entity.Execution) entity.Outcome { return cancelled(row, entity.ReasonNone) })
+func (m *Manager) Cancel(ctx context.Context, exec *entity.Execution) (done bool, err error) {
+	n, err := m.conclude(ctx, []*entity.Execution{exec}, func(exec *entity.Execution) entity.Outcome { return cancelled(exec, entity.ReasonNone) })
 	if errors.Is(err, repository.ErrCommitUnknown) {
 		err = apperror.Unavailable(err)
 	}
 	return n == 1, err
 }
 
-func (m *Manager) conclude(ctx context.Context, rows []*entity.Execution, outcome func(*entity.Execution) entity.Outcome) (n int, err error) {
-	if len(rows) == 0 {
+func (m *Manager) conclude(ctx context.Context, execs []*entity.Execution, outcome func(*entity.Execution) entity.Outcome) (n int, err error) {
+	if len(execs) == 0 {
 		return 0, nil
 	}
-	ids := make([]string, len(rows))
-	for i, row := range rows {
-		ids[i] = row.JobID
+	ids := make([]string, len(execs))
+	for i, exec := range execs {
+		ids[i] = exec.JobID
 	}
 	jobs, err := m.Jobs.Load(ctx, ids)
 	if err != nil {
 		return 0, fmt.Errorf("load the jobs of detached runs: %w", err)
 	}
-	ends := make([]running.End, len(rows))
-	for i, row := range rows {
-		job := jobs[row.JobID]
+	ends := make([]running.End, len(execs))
+	for i, exec := range execs {
+		job := jobs[exec.JobID]
 		if job == nil {
-			job = &entity.Job{ID: row.JobID}
+			job = &entity.Job{ID: exec.JobID}
 		}
-		ends[i] = running.End{Run: entity.Run{Job: job, Execution: row}, Outcome: outcome(row)}
+		ends[i] = running.End{Run: entity.Run{Job: job, Execution: exec}, Outcome: outcome(exec)}
 	}
 	taken, err := m.Runner.Conclude(ctx, ends)
 	for _, ok := range taken {

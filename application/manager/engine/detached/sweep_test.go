@@ -24,16 +24,16 @@ import (
 type shelf struct {
 	repository.ClaimReader
 
-	rows   []*entity.Execution
-	broken func(row *entity.Execution) error
+	execs  []*entity.Execution
+	broken func(exec *entity.Execution) error
 	tried  map[string]int
 }
 
 func (s *shelf) Range(_ context.Context, q repository.ClaimRange) (out []*entity.Execution, err error) {
-	for _, row := range s.rows {
-		past := row.Claim > q.Lo || row.Claim == q.Lo && row.ID > q.AfterID
-		if past && row.Claim < q.Hi && len(out) < q.Limit {
-			out = append(out, row)
+	for _, exec := range s.execs {
+		past := exec.Claim > q.Lo || exec.Claim == q.Lo && exec.ID > q.AfterID
+		if past && exec.Claim < q.Hi && len(out) < q.Limit {
+			out = append(out, exec)
 		}
 	}
 	return out, nil
@@ -45,12 +45,12 @@ func (s *shelf) Load(context.Context, []string) (map[string]*entity.Job, error) 
 
 func (s *shelf) Conclude(_ context.Context, ends []running.End) (taken []bool, err error) {
 	for _, end := range ends {
-		row := end.Run.Execution
-		s.tried[row.ID]++
-		cause := s.broken(row)
+		exec := end.Run.Execution
+		s.tried[exec.ID]++
+		cause := s.broken(exec)
 		taken = append(taken, cause == nil)
 		if err = errors.Join(err, cause); cause == nil {
-			s.rows = slices.DeleteFunc(s.rows, func(x *entity.Execution) bool { return x.ID == row.ID })
+			s.execs = slices.DeleteFunc(s.execs, func(x *entity.Execution) bool { return x.ID == exec.ID })
 		}
 	}
 	return taken, err
@@ -62,23 +62,23 @@ func TestRunsThatCannotBeEndedHoldUpNoOthers(t *testing.T) {
 	broken := errors.New("a row that the store does not take")
 	for name, apart := range map[string]time.Duration{"of one moment": 0, "of many": time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
-			s := &shelf{tried: map[string]int{}, broken: func(row *entity.Execution) error {
-				if row.JobID == "broken" {
+			s := &shelf{tried: map[string]int{}, broken: func(exec *entity.Execution) error {
+				if exec.JobID == "broken" {
 					return broken
 				}
 				return nil
 			}}
 			for i := range 600 {
 				at := enginetest.Noon.Add(time.Duration(i) * apart)
-				s.rows = append(s.rows, &entity.Execution{ID: fmt.Sprintf("broken-%03d", i), JobID: "broken", Status: entity.StatusRunning, Claim: entity.DetachedKey(at)})
+				s.execs = append(s.execs, &entity.Execution{ID: fmt.Sprintf("broken-%03d", i), JobID: "broken", Status: entity.StatusRunning, Claim: entity.DetachedKey(at)})
 			}
 			for i := range 700 {
-				s.rows = append(s.rows, &entity.Execution{ID: fmt.Sprintf("good-%03d", i), Status: entity.StatusRunning, Claim: entity.DetachedKey(enginetest.Noon.Add(time.Second))})
+				s.execs = append(s.execs, &entity.Execution{ID: fmt.Sprintf("good-%03d", i), Status: entity.StatusRunning, Claim: entity.DetachedKey(enginetest.Noon.Add(time.Second))})
 			}
 			m := detached.New(detached.Deps{Claims: s, Jobs: s, Runner: s, Clock: clocktest.NewManual(enginetest.Noon.Add(time.Minute))})
 			n, err := m.SweepDeadlines(t.Context())
 			require.ErrorIs(t, err, broken)
-			require.Equal(t, []any{700, 600}, []any{n, len(s.rows)})
+			require.Equal(t, []any{700, 600}, []any{n, len(s.execs)})
 			for id, tries := range s.tried {
 				require.LessOrEqual(t, tries, 2, id)
 			}
@@ -91,7 +91,7 @@ func TestASweepEndsWhenTheStoreIsAway(t *testing.T) {
 	away := apperror.Unavailable(errors.New("no connection"))
 	s := &shelf{tried: map[string]int{}, broken: func(*entity.Execution) error { return away }}
 	for i := range 600 {
-		s.rows = append(s.rows, &entity.Execution{ID: fmt.Sprint(i), Status: entity.StatusRunning, Claim: entity.DetachedKey(enginetest.Noon)})
+		s.execs = append(s.execs, &entity.Execution{ID: fmt.Sprint(i), Status: entity.StatusRunning, Claim: entity.DetachedKey(enginetest.Noon)})
 	}
 	m := detached.New(detached.Deps{Claims: s, Jobs: s, Runner: s, Clock: clocktest.NewManual(enginetest.Noon.Add(time.Minute))})
 	_, err := m.SweepDeadlines(t.Context())

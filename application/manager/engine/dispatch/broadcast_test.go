@@ -23,12 +23,12 @@ func TestABroadcastRunsOnEveryNode(t *testing.T) {
 	c := three(t).start()
 	job := c.job(broadcast)
 	for i := range 3 {
-		rows := c.nodes[i].Trigger(t, job.ID)
-		require.Len(t, rows, 3)
-		for shard, row := range rows {
-			require.Equal(t, []any{shard, 3, entity.StatusWaiting}, []any{row.ShardIndex, row.ShardTotal, row.Status})
+		execs := c.nodes[i].Trigger(t, job.ID)
+		require.Len(t, execs, 3)
+		for shard, exec := range execs {
+			require.Equal(t, []any{shard, 3, entity.StatusWaiting}, []any{exec.ShardIndex, exec.ShardTotal, exec.Status})
 		}
-		require.Equal(t, []string{"node-1", "node-2", "node-3"}, c.ran(rows))
+		require.Equal(t, []string{"node-1", "node-2", "node-3"}, c.ran(execs))
 	}
 	require.Zero(t, c.places(job.ID))
 }
@@ -59,7 +59,7 @@ func TestABroadcastToNobodyIsOneSkippedFire(t *testing.T) {
 		enginetest.Every(time.Second)(j)
 	})
 	c.nodes[0].Fire(t)
-	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States(c.nodes[0].Rows(t, job.ID)))
+	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States(c.nodes[0].Executions(t, job.ID)))
 	require.Zero(t, c.places(job.ID))
 	require.Len(t, c.nodes[0].Events(t), 1)
 }
@@ -77,17 +77,17 @@ func TestANodeIsLostWithItsBroadcasts(t *testing.T) {
 				c.nodes[2].Script.Hold()
 			}
 			job := c.job(func(j *entity.Job) { broadcast(j); j.OnNodeLoss, j.Retry.MaxRetries = entity.NodeLossRetry, 3 })
-			rows := c.nodes[0].Trigger(t, job.ID)
-			c.ran(rows[:2])
+			execs := c.nodes[0].Trigger(t, job.ID)
+			c.ran(execs[:2])
 			if begun {
-				c.became(entity.StatusRunning, rows[2])
+				c.became(entity.StatusRunning, execs[2])
 			}
 			silent(t, c, 2)
 			c.nodes[0].Sweep(t)
 			held, err := c.nodes[1].Runner.Reap(t.Context(), "node-3", 1)
 			require.NoError(t, err)
 			require.Equal(t, map[bool]int{true: 1, false: 0}[begun], held)
-			lost := c.became(entity.StatusFailed, rows[2])[0]
+			lost := c.became(entity.StatusFailed, execs[2])[0]
 			require.Equal(t, []any{entity.ReasonNodeLost, "node-3"}, []any{lost.Reason, lost.NodeID})
 			require.Zero(t, c.places(job.ID), "the fire is over")
 			require.Zero(t, c.nodes[0].Sweep(t))
@@ -106,26 +106,26 @@ func TestABroadcastsRetryStaysOnItsNode(t *testing.T) {
 		})
 	}
 	job := c.job(func(j *entity.Job) { broadcast(j); j.Retry.MaxRetries, j.Retry.IntervalMs = 1, 1000 })
-	rows := c.nodes[0].Trigger(t, job.ID)
-	require.Equal(t, []string{"node-1", "node-2", "node-3"}, c.ran(rows))
+	execs := c.nodes[0].Trigger(t, job.ID)
+	require.Equal(t, []string{"node-1", "node-2", "node-3"}, c.ran(execs))
 	for i, n := range c.nodes {
 		require.Len(t, n.Script.Runs(), 2)
-		require.Equal(t, rows[i].ID, n.Script.Runs()[1].Execution.ID)
+		require.Equal(t, execs[i].ID, n.Script.Runs()[1].Execution.ID)
 	}
 }
 
 // A node that drains begins nothing, and its broadcast waits for it.
 func TestABroadcastWaitsForANodeThatDrains(t *testing.T) {
 	c := three(t)
-	rows := c.nodes[0].Trigger(t, c.job(broadcast).ID)
+	execs := c.nodes[0].Trigger(t, c.job(broadcast).ID)
 	c.nodes[2].Drain(t, true)
 	enginetest.Beat(t, c.nodes...)
 	require.Zero(t, c.nodes[0].Sweep(t))
-	c.start().ran(rows[:2])
-	require.Equal(t, []entity.Queue{entity.NodeQueue("node-3", entity.SlotGeneral)}, c.queues(rows[2:]))
+	c.start().ran(execs[:2])
+	require.Equal(t, []entity.Queue{entity.NodeQueue("node-3", entity.SlotGeneral)}, c.queues(execs[2:]))
 	c.nodes[2].Drain(t, false)
 	enginetest.Beat(t, c.nodes...)
-	require.Equal(t, []string{"node-3"}, c.ran(rows[2:]))
+	require.Equal(t, []string{"node-3"}, c.ran(execs[2:]))
 }
 
 // The list of nodes is frozen when the fire is recorded, not when it starts.

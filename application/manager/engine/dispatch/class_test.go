@@ -20,9 +20,9 @@ func handler(name string) func(j *entity.Job) {
 	return func(j *entity.Job) { j.Class = name }
 }
 
-func (c *cluster) waitsFor(rows ...*entity.Execution) (waits []entity.Wait) {
-	for _, row := range c.read(rows) {
-		waits = append(waits, row.Claim.WaitsFor())
+func (c *cluster) waitsFor(execs ...*entity.Execution) (waits []entity.Wait) {
+	for _, exec := range c.read(execs) {
+		waits = append(waits, exec.Claim.WaitsFor())
 	}
 	return waits
 }
@@ -40,8 +40,8 @@ func TestARunGoesWhereItsHandlerIs(t *testing.T) {
 			job := c.job(func(j *entity.Job) { handler("settle")(j); change(j) })
 			ran := c.ran(c.fire(job.ID, 12))
 			require.Equal(t, map[string]int{"node-2": 12}, tally(ran))
-			for _, row := range c.nodes[0].Rows(t, job.ID) {
-				require.Equal(t, []any{1, 0, entity.ReasonNone}, []any{row.Attempt, row.RetryCount, row.Reason})
+			for _, exec := range c.nodes[0].Executions(t, job.ID) {
+				require.Equal(t, []any{1, 0, entity.ReasonNone}, []any{exec.Attempt, exec.RetryCount, exec.Reason})
 			}
 		})
 	}
@@ -56,8 +56,8 @@ func TestABroadcastIsForNodesOfItsClass(t *testing.T) {
 		job := c.job(func(j *entity.Job) { everywhere(j); change(j) })
 		require.Equal(t, want, strings.Join(c.ran(c.nodes[0].Trigger(t, job.ID)), " "))
 	}
-	rows := c.nodes[0].Trigger(t, c.job(func(j *entity.Job) { everywhere(j); handler("gone")(j) }).ID)
-	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonNoNode}, []any{rows[0].Status, rows[0].Reason})
+	execs := c.nodes[0].Trigger(t, c.job(func(j *entity.Job) { everywhere(j); handler("gone")(j) }).ID)
+	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonNoNode}, []any{execs[0].Status, execs[0].Reason})
 }
 
 // Without a fit node a run waits, and says for what; it starts as soon as one
@@ -82,8 +82,8 @@ func TestWithoutAFitNodeARunWaitsVisibly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cl := newCluster(t, enginetest.Options{}, enginetest.Options{}).start()
 			job := cl.job(c.change)
-			rows := cl.fire(job.ID, 2)
-			require.Equal(t, []entity.Wait{c.wait, c.wait}, cl.waitsFor(rows...))
+			execs := cl.fire(job.ID, 2)
+			require.Equal(t, []entity.Wait{c.wait, c.wait}, cl.waitsFor(execs...))
 			require.Zero(t, cl.nodes[0].Sweep(t))
 			why, blocks := cl.nodes[0].Dispatch.Unplaced()
 			require.Equal(t, c.why, why)
@@ -97,7 +97,7 @@ func TestWithoutAFitNodeARunWaitsVisibly(t *testing.T) {
 			joined[2].Start(t)
 			enginetest.Beat(t, cl.nodes...)
 			require.Equal(t, 2, cl.nodes[0].Sweep(t))
-			require.Equal(t, []string{"fit", "fit"}, cl.ran(rows))
+			require.Equal(t, []string{"fit", "fit"}, cl.ran(execs))
 			why, _ = cl.nodes[0].Dispatch.Unplaced()
 			require.Empty(t, why, "it is well again")
 		})
@@ -108,23 +108,23 @@ func TestWithoutAFitNodeARunWaitsVisibly(t *testing.T) {
 func TestARunLosesItsLastNode(t *testing.T) {
 	c := newCluster(t, enginetest.Options{}, enginetest.Options{Handlers: []string{"settle"}, Slots: 1})
 	job := c.job(handler("settle"))
-	rows := c.fire(job.ID, 3)
-	require.Equal(t, []entity.Wait{entity.WaitSlot, entity.WaitSlot, entity.WaitSlot}, c.waitsFor(rows...))
+	execs := c.fire(job.ID, 3)
+	require.Equal(t, []entity.Wait{entity.WaitSlot, entity.WaitSlot, entity.WaitSlot}, c.waitsFor(execs...))
 	c.nodes[1].Die(t)
 	enginetest.Beat(t, c.nodes[0])
 	require.Equal(t, 3, c.nodes[0].Sweep(t))
-	require.Equal(t, []entity.Wait{entity.WaitHandler, entity.WaitHandler, entity.WaitHandler}, c.waitsFor(rows...))
+	require.Equal(t, []entity.Wait{entity.WaitHandler, entity.WaitHandler, entity.WaitHandler}, c.waitsFor(execs...))
 }
 
 // A node that comes back without commands runs none of those that wait for it.
 func TestTheQueueOfANodeWithoutCommandsIsMoved(t *testing.T) {
 	c := newCluster(t, enginetest.Options{CommandSlots: 1}, enginetest.Options{})
-	rows := c.fire(c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) }).ID, 3)
-	require.Equal(t, []entity.Wait{entity.WaitSlot, entity.WaitSlot, entity.WaitSlot}, c.waitsFor(rows...))
+	execs := c.fire(c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) }).ID, 3)
+	require.Equal(t, []entity.Wait{entity.WaitSlot, entity.WaitSlot, entity.WaitSlot}, c.waitsFor(execs...))
 	c.nodes[0] = enginetest.On(t, c.nodes[0].Store, enginetest.Options{NodeID: "node-1", Epoch: 2, Clock: c.nodes[0].Clock})
 	enginetest.Beat(t, c.nodes...)
 	require.Equal(t, 3, c.nodes[1].Sweep(t))
-	require.Equal(t, []entity.Wait{entity.WaitCommand, entity.WaitCommand, entity.WaitCommand}, c.waitsFor(rows...))
+	require.Equal(t, []entity.Wait{entity.WaitCommand, entity.WaitCommand, entity.WaitCommand}, c.waitsFor(execs...))
 	why, _ := c.nodes[1].Dispatch.Unplaced()
 	require.Equal(t, "3 runs wait for a node that runs commands (executor.command.enabled)", why)
 }
@@ -144,16 +144,16 @@ func TestWhatANodeCannotRunItPutsBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cl := newCluster(t, enginetest.Options{}, c.second)
 			job := cl.job(c.change)
-			rows := cl.fire(job.ID, 1)
-			cl.put(entity.CommonQueue, rows...)
+			execs := cl.fire(job.ID, 1)
+			cl.put(entity.CommonQueue, execs...)
 			cl.nodes[0].Start(t)
-			cl.await("the run is parked", func() bool { return cl.read(rows)[0].Token == 1 && cl.read(rows)[0].Status == entity.StatusWaiting })
-			back := cl.read(rows)[0]
+			cl.await("the run is parked", func() bool { return cl.read(execs)[0].Token == 1 && cl.read(execs)[0].Status == entity.StatusWaiting })
+			back := cl.read(execs)[0]
 			require.Equal(t, []any{0, 0, 0, ""}, []any{back.Attempt, back.RetryCount, back.NodeLosses, back.NodeID})
 			require.Contains(t, back.ErrorMessage, "the node that took the run")
 			cl.nodes[1].Start(t)
-			require.Equal(t, []string{"node-2"}, cl.ran(rows))
-			end := cl.read(rows)[0]
+			require.Equal(t, []string{"node-2"}, cl.ran(execs))
+			end := cl.read(execs)[0]
 			require.Equal(t, []any{1, 0, ""}, []any{end.Attempt, end.RetryCount, end.ErrorMessage})
 			attempts, err := cl.nodes[0].Store.Executions.Attempts(t.Context(), end.ID)
 			require.NoError(t, err)
@@ -162,12 +162,12 @@ func TestWhatANodeCannotRunItPutsBack(t *testing.T) {
 	}
 }
 
-// put moves rows into a queue, as an old node or the past may have done.
-func (c *cluster) put(q entity.Queue, rows ...*entity.Execution) {
+// put moves executions into a queue, as an old node or the past may have done.
+func (c *cluster) put(q entity.Queue, execs ...*entity.Execution) {
 	c.t.Helper()
 	c.nodes[0].Write(c.t, func(ctx context.Context, tx repository.Tx) error {
-		for _, row := range rows {
-			held, err := tx.Executions.Lock(ctx, []string{row.ID})
+		for _, exec := range execs {
+			held, err := tx.Executions.Lock(ctx, []string{exec.ID})
 			if err != nil {
 				return err
 			}

@@ -21,9 +21,9 @@ func former(nodes []entity.Node) bool {
 // routeFormerly is Route in the queues of the former release. Commands wait where
 // they waited then. A handler's runs wait in the queue of a node that is known to
 // have it, so that no node takes them that lacks it.
-func (r *Router) routeFormerly(job *entity.Job, row *entity.Execution, fire int64, class entity.NodeClass, nodes []entity.Node) admission.Placement {
-	if row.NodeID != "" {
-		return r.on(row.NodeID, entity.SlotGeneral)
+func (r *Router) routeFormerly(job *entity.Job, exec *entity.Execution, fire int64, class entity.NodeClass, nodes []entity.Node) admission.Placement {
+	if exec.NodeID != "" {
+		return r.on(exec.NodeID, entity.SlotGeneral)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +31,7 @@ func (r *Router) routeFormerly(job *entity.Job, row *entity.Execution, fire int6
 	if strategy == entity.RouteAny && class.Handler != "" {
 		strategy = entity.RouteLeastLoaded
 	}
-	id, ok := r.choose(strategy, job, row, fire, r.candidates(job, class, nodes))
+	id, ok := r.choose(strategy, job, exec, fire, r.candidates(job, class, nodes))
 	switch {
 	case !ok:
 		return admission.Placement{Queue: entity.UnplacedQueue(class, routing.Unfit(class, nodes))}
@@ -56,11 +56,11 @@ func (r *Router) asksProof(job *entity.Job) bool {
 }
 
 // provenBy are the nodes that ended one of the runs well.
-func provenBy(rows []*entity.Execution) map[string]bool {
+func provenBy(execs []*entity.Execution) map[string]bool {
 	nodes := map[string]bool{}
-	for _, row := range rows {
-		if row.Status == entity.StatusSuccess {
-			nodes[row.NodeID] = true
+	for _, exec := range execs {
+		if exec.Status == entity.StatusSuccess {
+			nodes[exec.NodeID] = true
 		}
 	}
 	return nodes

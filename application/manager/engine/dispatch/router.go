@@ -58,22 +58,22 @@ func NewRouter(d RouterDeps) *Router {
 }
 
 // Route implements admission.Router.
-func (r *Router) Route(job *entity.Job, row *entity.Execution, fire int64) admission.Placement {
+func (r *Router) Route(job *entity.Job, exec *entity.Execution, fire int64) admission.Placement {
 	class := entity.NodeClassOf(job)
-	if row.NodeID == "" && job.Routing.Strategy == entity.RouteAny && class.Anything() {
+	if exec.NodeID == "" && job.Routing.Strategy == entity.RouteAny && class.Anything() {
 		return admission.Placement{Queue: entity.CommonQueue}
 	}
 	nodes := r.Nodes()
 	if former(nodes) {
-		return r.routeFormerly(job, row, fire, class, nodes)
+		return r.routeFormerly(job, exec, fire, class, nodes)
 	}
-	if row.NodeID != "" {
-		return r.on(row.NodeID, class.Kind())
+	if exec.NodeID != "" {
+		return r.on(exec.NodeID, class.Kind())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	candidates := r.candidates(job, class, nodes)
-	id, ok := r.choose(job.Routing.Strategy, job, row, fire, candidates)
+	id, ok := r.choose(job.Routing.Strategy, job, exec, fire, candidates)
 	switch {
 	case !ok:
 		return admission.Placement{Queue: entity.UnplacedQueue(class, routing.Unfit(class, nodes))}
@@ -88,10 +88,10 @@ func (r *Router) Route(job *entity.Job, row *entity.Execution, fire int64) admis
 }
 
 // choose asks the strategy; the caller holds the lock.
-func (r *Router) choose(s entity.RoutingStrategy, job *entity.Job, row *entity.Execution, fire int64, candidates []routing.Candidate) (id string, ok bool) {
+func (r *Router) choose(s entity.RoutingStrategy, job *entity.Job, exec *entity.Execution, fire int64, candidates []routing.Candidate) (id string, ok bool) {
 	return routing.Choose(s, job.ID, candidates, routing.State{
-		Fire: fire, Shard: row.ShardIndex, Shards: row.ShardTotal,
-		Draw: routing.Draw(row.ID, row.Attempt), Usage: r.usage[job.ID],
+		Fire: fire, Shard: exec.ShardIndex, Shards: exec.ShardTotal,
+		Draw: routing.Draw(exec.ID, exec.Attempt), Usage: r.usage[job.ID],
 	})
 }
 

@@ -17,11 +17,11 @@ import (
 func (s *sweep) sendOn(ctx context.Context, q entity.Queue, limit, more int) error {
 	for {
 		lo, hi := q.Range()
-		rows, err := s.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: limit})
+		execs, err := s.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: limit})
 		if err != nil {
 			return fmt.Errorf("read the queue %s: %w", q, err)
 		}
-		n, err := s.route(ctx, q, rows)
+		n, err := s.route(ctx, q, execs)
 		s.moved += n
 		if err != nil || more == 0 || n < more {
 			return err
@@ -29,12 +29,12 @@ func (s *sweep) sendOn(ctx context.Context, q entity.Queue, limit, more int) err
 	}
 }
 
-// route sends on those of the rows that belong elsewhere. Rows that are right
+// route sends on those of the executions that belong elsewhere. Executions that are right
 // where they are are not locked: the nodes claim them meanwhile.
-func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execution) (moved int, err error) {
-	jobIDs := make([]string, len(rows))
-	for i, row := range rows {
-		jobIDs[i] = row.JobID
+func (s *sweep) route(ctx context.Context, q entity.Queue, execs []*entity.Execution) (moved int, err error) {
+	jobIDs := make([]string, len(execs))
+	for i, exec := range execs {
+		jobIDs[i] = exec.JobID
 	}
 	jobs, err := s.Jobs.Load(ctx, jobIDs)
 	if err != nil {
@@ -42,9 +42,9 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execut
 	}
 	s.Admitter.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
 	var ids []string
-	for _, row := range rows {
-		if s.Admitter.Route(jobs[row.JobID], row, 0).Queue != q {
-			ids = append(ids, row.ID)
+	for _, exec := range execs {
+		if s.Admitter.Route(jobs[exec.JobID], exec, 0).Queue != q {
+			ids = append(ids, exec.ID)
 		}
 	}
 	if len(ids) == 0 {
@@ -57,8 +57,8 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execut
 		if err != nil {
 			return err
 		}
-		moved, effect, err = s.Admitter.Enqueue(ctx, tx, s.now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
-			return s.now, row.Claim.Queue() == q
+		moved, effect, err = s.Admitter.Enqueue(ctx, tx, s.now, jobs, held, func(exec *entity.Execution) (time.Time, bool) {
+			return s.now, exec.Claim.Queue() == q
 		})
 		return err
 	})
@@ -75,19 +75,19 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, rows []*entity.Execut
 func (s *sweep) endBroadcasts(ctx context.Context, q entity.Queue) error {
 	for {
 		lo, hi := q.Range()
-		rows, err := s.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: batch})
+		execs, err := s.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: batch})
 		if err != nil {
 			return fmt.Errorf("read the queue %s: %w", q, err)
 		}
-		full := len(rows) == batch
-		rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool { return row.NodeID == "" })
-		if len(rows) == 0 {
+		full := len(execs) == batch
+		execs = slices.DeleteFunc(execs, func(exec *entity.Execution) bool { return exec.NodeID == "" })
+		if len(execs) == 0 {
 			return nil
 		}
-		closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneComplete, rows,
-			func(row *entity.Execution, now time.Time) error { return row.Fail(entity.ReasonNodeLost, now) },
-			func(row *entity.Execution, _ time.Time) bool {
-				return row.Claim.Queue() == q && row.NodeID != "" && row.CreateTime.Before(s.now)
+		closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneComplete, execs,
+			func(exec *entity.Execution, now time.Time) error { return exec.Fail(entity.ReasonNodeLost, now) },
+			func(exec *entity.Execution, _ time.Time) bool {
+				return exec.Claim.Queue() == q && exec.NodeID != "" && exec.CreateTime.Before(s.now)
 			})
 		if err != nil {
 			return fmt.Errorf("end broadcasts to a lost node: %w", err)

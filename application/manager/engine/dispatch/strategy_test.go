@@ -35,19 +35,19 @@ func TestRoundRobinKeepsItsTurn(t *testing.T) {
 	job := c.job(func(j *entity.Job) {
 		j.Routing.Strategy, j.Overlap, j.Retry.MaxRetries, j.Retry.IntervalMs = entity.RouteRoundRobin, entity.OverlapSerial, 1, 1000
 	})
-	rows := c.fire(job.ID, 6)
+	execs := c.fire(job.ID, 6)
 	c.await("all are dead", func() bool {
 		for _, n := range c.nodes {
 			if _, err := n.Repairs.PromoteScheduled(t.Context()); err != nil {
 				return false
 			}
 		}
-		return tally(enginetest.States(c.read(rows)))["DEAD(ERROR)"] == len(rows)
+		return tally(enginetest.States(c.read(execs)))["DEAD(ERROR)"] == len(execs)
 	})
-	at := nodesOf(c.read(rows))
+	at := nodesOf(c.read(execs))
 	turns(t, at, 3)
-	for i, row := range rows {
-		attempts, err := c.nodes[0].Store.Executions.Attempts(t.Context(), row.ID)
+	for i, exec := range execs {
+		attempts, err := c.nodes[0].Store.Executions.Attempts(t.Context(), exec.ID)
 		require.NoError(t, err)
 		require.Len(t, attempts, 1)
 		require.Equal(t, at[i], attempts[0].NodeID)
@@ -69,11 +69,11 @@ func TestLeastLoadedSpreads(t *testing.T) {
 	}
 	job := c.job(by(entity.RouteLeastLoaded))
 	// One node gives out all of them, before anybody tells their load.
-	var rows []*entity.Execution
+	var execs []*entity.Execution
 	for range 8 {
-		rows = append(rows, c.nodes[0].Trigger(t, job.ID)...)
+		execs = append(execs, c.nodes[0].Trigger(t, job.ID)...)
 	}
-	require.Equal(t, map[string]int{"node-1": 2, "node-2": 2, "node-3": 4}, tally(nodesOf(c.became(entity.StatusRunning, rows...))))
+	require.Equal(t, map[string]int{"node-1": 2, "node-2": 2, "node-3": 4}, tally(nodesOf(c.became(entity.StatusRunning, execs...))))
 	c.await("a claim gives back what it did not need", func() bool {
 		return !slices.ContainsFunc(c.nodes, func(n *enginetest.Node) bool {
 			used, total := n.Runner.Load(entity.SlotGeneral)
@@ -82,11 +82,11 @@ func TestLeastLoadedSpreads(t *testing.T) {
 	})
 	c.nodes[0].Clock.Advance(time.Second)
 	enginetest.Beat(t, c.nodes...)
-	rows = rows[:0]
+	execs = execs[:0]
 	for range 4 {
-		rows = append(rows, c.nodes[2].Trigger(t, job.ID)...)
+		execs = append(execs, c.nodes[2].Trigger(t, job.ID)...)
 	}
-	require.Equal(t, map[string]int{"node-1": 1, "node-2": 1, "node-3": 2}, tally(nodesOf(c.became(entity.StatusRunning, rows...))), "what runs is known")
+	require.Equal(t, map[string]int{"node-1": 1, "node-2": 1, "node-3": 2}, tally(nodesOf(c.became(entity.StatusRunning, execs...))), "what runs is known")
 }
 
 func TestAShardStaysWithItsNode(t *testing.T) {
@@ -162,9 +162,9 @@ func TestFiresOfTheScheduleAreRouted(t *testing.T) {
 			c.nodes[0].Clock.Advance(time.Second)
 			c.nodes[0].Fire(t)
 		}
-		rows := c.nodes[0].Rows(t, job.ID)
-		require.NotEmpty(t, rows, name)
-		require.Equal(t, map[string]int{"node-3": len(rows)}, tally(c.ran(rows)), name)
+		execs := c.nodes[0].Executions(t, job.ID)
+		require.NotEmpty(t, execs, name)
+		require.Equal(t, map[string]int{"node-3": len(execs)}, tally(c.ran(execs)), name)
 		c.nodes[0].Change(t, job.ID, func(j *entity.Job) { j.Status, j.DueTime, j.Version = entity.JobPaused, time.Time{}, 2 })
 	}
 }

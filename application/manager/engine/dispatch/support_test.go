@@ -59,12 +59,12 @@ func labelled(key, value string) func(j *entity.Job) {
 }
 
 // fire triggers a job, on one node after the other.
-func (c *cluster) fire(jobID string, times int) (rows []*entity.Execution) {
+func (c *cluster) fire(jobID string, times int) (execs []*entity.Execution) {
 	c.t.Helper()
 	for i := range times {
-		rows = append(rows, c.nodes[i%len(c.nodes)].Trigger(c.t, jobID)...)
+		execs = append(execs, c.nodes[i%len(c.nodes)].Trigger(c.t, jobID)...)
 	}
-	return rows
+	return execs
 }
 
 // await lets time pass until something has happened.
@@ -79,22 +79,22 @@ func (c *cluster) await(what string, happened func() bool) {
 	}, 20*time.Second, 2*time.Millisecond, what)
 }
 
-// became waits until rows have a status, and returns them as they are then.
-func (c *cluster) became(status entity.Status, rows ...*entity.Execution) []*entity.Execution {
+// became waits until executions have a status, and returns them as they are then.
+func (c *cluster) became(status entity.Status, execs ...*entity.Execution) []*entity.Execution {
 	c.t.Helper()
 	var now []*entity.Execution
 	c.await("the runs become "+string(status), func() bool {
-		now = c.read(rows)
+		now = c.read(execs)
 		return !slices.ContainsFunc(now, func(e *entity.Execution) bool { return e.Status != status })
 	})
 	return now
 }
 
-func (c *cluster) read(rows []*entity.Execution) []*entity.Execution {
+func (c *cluster) read(execs []*entity.Execution) []*entity.Execution {
 	c.t.Helper()
-	out := make([]*entity.Execution, len(rows))
-	for i, row := range rows {
-		out[i] = c.nodes[0].Row(c.t, row.ID)
+	out := make([]*entity.Execution, len(execs))
+	for i, exec := range execs {
+		out[i] = c.nodes[0].Execution(c.t, exec.ID)
 	}
 	return out
 }
@@ -106,14 +106,14 @@ func (c *cluster) fill(n *enginetest.Node, slots entity.Slots) entity.Slots {
 	return slots
 }
 
-// ran waits until the rows have succeeded and returns where; the nodes must
+// ran waits until the executions have succeeded and returns where; the nodes must
 // have run them indeed.
-func (c *cluster) ran(rows []*entity.Execution) []string {
+func (c *cluster) ran(execs []*entity.Execution) []string {
 	c.t.Helper()
-	at := nodesOf(c.became(entity.StatusSuccess, rows...))
+	at := nodesOf(c.became(entity.StatusSuccess, execs...))
 	for _, n := range c.nodes {
 		for _, run := range n.Script.Runs() {
-			if i := slices.IndexFunc(rows, func(e *entity.Execution) bool { return e.ID == run.Execution.ID }); i >= 0 {
+			if i := slices.IndexFunc(execs, func(e *entity.Execution) bool { return e.ID == run.Execution.ID }); i >= 0 {
 				require.Equal(c.t, at[i], n.ID())
 			}
 		}
@@ -127,20 +127,20 @@ func (c *cluster) one(jobID string, on int) string {
 	return c.ran(c.nodes[on].Trigger(c.t, jobID))[0]
 }
 
-func nodesOf(rows []*entity.Execution) []string {
-	out := make([]string, len(rows))
-	for i, row := range rows {
-		out[i] = row.NodeID
+func nodesOf(execs []*entity.Execution) []string {
+	out := make([]string, len(execs))
+	for i, exec := range execs {
+		out[i] = exec.NodeID
 	}
 	return out
 }
 
-// queues are those in which stored rows wait.
-func (c *cluster) queues(rows []*entity.Execution) []entity.Queue {
+// queues are those in which stored executions wait.
+func (c *cluster) queues(execs []*entity.Execution) []entity.Queue {
 	c.t.Helper()
-	out := make([]entity.Queue, len(rows))
-	for i, row := range c.read(rows) {
-		out[i] = row.Claim.Queue()
+	out := make([]entity.Queue, len(execs))
+	for i, exec := range c.read(execs) {
+		out[i] = exec.Claim.Queue()
 	}
 	return out
 }

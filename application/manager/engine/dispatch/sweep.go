@@ -20,7 +20,7 @@ const (
 	// stuckAfter is how long the first of a queue waits on a full node before
 	// another one is looked for.
 	stuckAfter = 5 * time.Second
-	// batch bounds the rows of one transaction, and page those that are looked
+	// batch bounds the executions of one transaction, and page those that are looked
 	// at of a queue that is probably right.
 	batch = 500
 	page  = 100
@@ -48,7 +48,7 @@ type Deps struct {
 }
 
 // Manager looks after runs that wait where they cannot start. Several may work
-// on one store: each change is conditional on the row being where it was. Safe
+// on one store: each change is conditional on the execution being where it was. Safe
 // for concurrent use.
 type Manager struct {
 	Deps

@@ -21,9 +21,9 @@ var gpu = enginetest.Options{Labels: map[string]string{"gpu": "yes", "zone": "a"
 func TestLabelsAreTakenByWhoCarriesThem(t *testing.T) {
 	c := newCluster(t, enginetest.Options{}, gpu, gpu).start()
 	job := c.job(labelled("gpu", "yes"))
-	rows := c.fire(job.ID, 12)
-	require.NotContains(t, c.ran(rows), "node-1")
-	require.Equal(t, entity.LabelQueue(job.Routing.Labels), rows[0].Claim.Queue())
+	execs := c.fire(job.ID, 12)
+	require.NotContains(t, c.ran(execs), "node-1")
+	require.Equal(t, entity.LabelQueue(job.Routing.Labels), execs[0].Claim.Queue())
 	both := c.job(func(j *entity.Job) { labelled("zone", "a")(j); by(entity.RouteLast)(j) })
 	require.Equal(t, "node-3", c.one(both.ID, 0))
 }
@@ -59,10 +59,10 @@ func TestWhatNobodyCanTake(t *testing.T) {
 func TestTheLastNodeOfALabelGoes(t *testing.T) {
 	c := newCluster(t, enginetest.Options{}, gpu)
 	job := c.job(labelled("gpu", "yes"))
-	rows := c.fire(job.ID, 3)
+	execs := c.fire(job.ID, 3)
 	silent(t, c, 1)
 	require.Equal(t, 3, c.nodes[0].Sweep(t))
-	require.True(t, c.queues(rows)[0].Unplaced())
+	require.True(t, c.queues(execs)[0].Unplaced())
 	require.Zero(t, c.nodes[0].Sweep(t))
 }
 
@@ -70,12 +70,12 @@ func TestTheLastNodeOfALabelGoes(t *testing.T) {
 func TestEditedLabelsReachWhatWaits(t *testing.T) {
 	c := newCluster(t, enginetest.Options{}, gpu)
 	job := c.job(labelled("gpu", "no"))
-	rows := c.fire(job.ID, 2)
+	execs := c.fire(job.ID, 2)
 	c.nodes[0].Change(t, job.ID, func(j *entity.Job) { j.Routing.Labels, j.Version = map[string]string{"gpu": "yes"}, 2 })
 	require.Equal(t, 2, c.nodes[0].Sweep(t))
 	c.nodes[0].Change(t, job.ID, func(j *entity.Job) { j.Routing.Labels, j.Version = nil, 3 })
 	require.Equal(t, 2, c.nodes[0].Sweep(t))
-	require.Equal(t, []entity.Queue{entity.CommonQueue, entity.CommonQueue}, c.queues(rows))
+	require.Equal(t, []entity.Queue{entity.CommonQueue, entity.CommonQueue}, c.queues(execs))
 }
 
 func TestTheQueueOfANodeThatGoesIsMoved(t *testing.T) {
@@ -90,17 +90,17 @@ func TestTheQueueOfANodeThatGoesIsMoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := three(t)
 			job := c.job(by(entity.RouteFirst))
-			rows := c.fire(job.ID, 9)
-			before := c.read(rows)
+			execs := c.fire(job.ID, 9)
+			before := c.read(execs)
 			require.Equal(t, entity.NodeQueue("node-1", entity.SlotGeneral), before[0].Claim.Queue())
 			leave(c)
 			require.Equal(t, 9, c.nodes[2].Sweep(t))
-			for i, row := range c.read(rows) {
-				require.Equal(t, before[i].Claim.In(entity.NodeQueue("node-2", entity.SlotGeneral)), row.Claim, "in the order that they had")
+			for i, exec := range c.read(execs) {
+				require.Equal(t, before[i].Claim.In(entity.NodeQueue("node-2", entity.SlotGeneral)), exec.Claim, "in the order that they had")
 			}
 			require.Zero(t, c.nodes[1].Sweep(t), "once")
 			c.nodes[1].Start(t)
-			require.Equal(t, map[string]int{"node-2": 9}, tally(c.ran(rows)))
+			require.Equal(t, map[string]int{"node-2": 9}, tally(c.ran(execs)))
 		})
 	}
 }
@@ -110,18 +110,18 @@ func TestWhatRanOnALostNodeIsRoutedAgain(t *testing.T) {
 	c := three(t)
 	c.nodes[0].Script.Hold()
 	c.start()
-	rows := c.fire(c.job(by(entity.RouteFirst)).ID, 4)
-	require.Equal(t, map[string]int{"node-1": 4}, tally(nodesOf(c.became(entity.StatusRunning, rows...))))
+	execs := c.fire(c.job(by(entity.RouteFirst)).ID, 4)
+	require.Equal(t, map[string]int{"node-1": 4}, tally(nodesOf(c.became(entity.StatusRunning, execs...))))
 	silent(t, c, 0)
 	held, err := c.nodes[2].Runner.Reap(t.Context(), "node-1", 1)
 	require.NoError(t, err)
 	require.Equal(t, 4, held)
 	c.await("the retries are ready", func() bool {
 		_, err := c.nodes[2].Repairs.PromoteScheduled(t.Context())
-		return err == nil && tally(nodesOf(c.read(rows)))["node-1"] == 0
+		return err == nil && tally(nodesOf(c.read(execs)))["node-1"] == 0
 	})
-	for _, row := range c.became(entity.StatusSuccess, rows...) {
-		require.Equal(t, []any{"node-2", 2, 1}, []any{row.NodeID, row.Attempt, row.NodeLosses})
+	for _, exec := range c.became(entity.StatusSuccess, execs...) {
+		require.Equal(t, []any{"node-2", 2, 1}, []any{exec.NodeID, exec.Attempt, exec.NodeLosses})
 	}
 }
 
@@ -132,7 +132,7 @@ func TestADrainingNodeOnlyFinishes(t *testing.T) {
 	release := n.Script.Hold()
 	job := c.job(enginetest.Every(time.Second))
 	n.Fire(t)
-	running := n.Rows(t, job.ID)
+	running := n.Executions(t, job.ID)
 	require.Equal(t, []string{"RUNNING"}, enginetest.States(running))
 	n.Drain(t, true)
 	enginetest.Beat(t, n)
@@ -148,7 +148,7 @@ func TestADrainingNodeOnlyFinishes(t *testing.T) {
 	n.Drain(t, false)
 	enginetest.Beat(t, n)
 	require.Equal(t, 1, n.Sweep(t))
-	c.ran(append(n.Rows(t, job.ID), routed...))
+	c.ran(append(n.Executions(t, job.ID), routed...))
 }
 
 // A queue whose first run waits long on a full node is looked at again when
@@ -185,7 +185,7 @@ func TestAFullNodeGivesItsQueueAway(t *testing.T) {
 // elsewhere is left alone.
 func TestAClaimBeatsTheSweep(t *testing.T) {
 	c := three(t)
-	rows := c.fire(c.job(by(entity.RouteFirst)).ID, 5)
+	execs := c.fire(c.job(by(entity.RouteFirst)).ID, 5)
 	c.nodes[0].Drain(t, true)
 	enginetest.Beat(t, c.nodes...)
 	c.nodes[1].Faults.Before(func(name string) {
@@ -200,7 +200,7 @@ func TestAClaimBeatsTheSweep(t *testing.T) {
 		}
 	})
 	require.Equal(t, 3, c.nodes[1].Sweep(t))
-	require.Equal(t, map[string]int{"RUNNING": 2, "WAITING": 3}, tally(enginetest.States(c.read(rows))))
+	require.Equal(t, map[string]int{"RUNNING": 2, "WAITING": 3}, tally(enginetest.States(c.read(execs))))
 }
 
 // Claims and sweeps of several nodes at once lose and double nothing.
@@ -208,7 +208,7 @@ func TestSweepsAndClaimsAtOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
 		roomy := enginetest.Options{Slots: 500}
 		c := &cluster{t: t, nodes: enginetest.On(t, dbtest.Open(t, cfg), roomy).Join(t, roomy, roomy)}
-		rows := c.fire(c.job(by(entity.RouteFirst)).ID, 120)
+		execs := c.fire(c.job(by(entity.RouteFirst)).ID, 120)
 		c.nodes[0].Drain(t, true)
 		enginetest.Beat(t, c.nodes...)
 		var wg sync.WaitGroup
@@ -239,13 +239,13 @@ func TestSweepsAndClaimsAtOnce(t *testing.T) {
 		wg.Wait()
 		c.nodes[1].Sweep(t)
 		running, total := 0, claimed[0]+claimed[1]+claimed[2]
-		for _, row := range c.read(rows) {
-			if row.Status == entity.StatusRunning {
+		for _, exec := range c.read(execs) {
+			if exec.Status == entity.StatusRunning {
 				running++
-				require.Equal(t, []any{int64(1), 1, entity.RunningKey(row.NodeID)}, []any{row.Token, row.Attempt, row.Claim})
+				require.Equal(t, []any{int64(1), 1, entity.RunningKey(exec.NodeID)}, []any{exec.Token, exec.Attempt, exec.Claim})
 				continue
 			}
-			require.Equal(t, []any{entity.StatusWaiting, entity.NodeQueue("node-2", entity.SlotGeneral)}, []any{row.Status, row.Claim.Queue()})
+			require.Equal(t, []any{entity.StatusWaiting, entity.NodeQueue("node-2", entity.SlotGeneral)}, []any{exec.Status, exec.Claim.Queue()})
 		}
 		require.Equal(t, total, running)
 	})
@@ -262,14 +262,14 @@ func TestPrioritiesAreStrictOverQueues(t *testing.T) {
 		urgent(3, func(*entity.Job) {}), urgent(7, by(entity.RouteFirst)), urgent(5, labelled("zone", "a")),
 		urgent(8, func(*entity.Job) {}), urgent(2, by(entity.RouteLast)), urgent(9, labelled("gpu", "yes")),
 	}
-	var rows []*entity.Execution
+	var execs []*entity.Execution
 	for _, j := range jobs {
-		rows = append(rows, c.fire(j.ID, 1)...)
+		execs = append(execs, c.fire(j.ID, 1)...)
 	}
 	for _, i := range []int{5, 3, 1, 2, 0, 4} {
-		want = append(want, rows[i].ID)
+		want = append(want, execs[i].ID)
 	}
-	c.start().ran(rows)
+	c.start().ran(execs)
 	var got []string
 	for _, run := range c.nodes[0].Script.Runs() {
 		got = append(got, run.Execution.ID)

@@ -109,15 +109,15 @@ func (m *Manager) unplacedLike(ctx context.Context, first entity.ClaimKey) (u Un
 		return u, hi, fmt.Errorf("count the runs without a node: %w", err)
 	}
 	u.AtLeast = u.Count >= maxCounted
-	rows, err := m.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: 1})
-	if err != nil || len(rows) == 0 {
+	execs, err := m.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: 1})
+	if err != nil || len(execs) == 0 {
 		return u, hi, err
 	}
-	jobs, err := m.Jobs.Load(ctx, []string{rows[0].JobID})
+	jobs, err := m.Jobs.Load(ctx, []string{execs[0].JobID})
 	if err != nil {
 		return u, hi, fmt.Errorf("load the job of a run without a node: %w", err)
 	}
-	if job := jobs[rows[0].JobID]; job != nil {
+	if job := jobs[execs[0].JobID]; job != nil {
 		u.Class = entity.NodeClassOf(job)
 	}
 	return u, hi, nil

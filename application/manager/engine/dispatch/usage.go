@@ -43,11 +43,11 @@ func (r *Router) Prepare(ctx context.Context, jobs []*entity.Job) {
 			read = map[string]bool{}
 		}
 		read[job.ID] = true
-		rows, err := r.Runs.Recent(ctx, job.ID, history)
+		execs, err := r.Runs.Recent(ctx, job.ID, history)
 		if err != nil {
 			return
 		}
-		r.remember(job.ID, rows)
+		r.remember(job.ID, execs)
 	}
 }
 
@@ -59,31 +59,31 @@ func (r *Router) PrepareIDs(ctx context.Context, ids []string) {
 	}
 }
 
-func (r *Router) remember(jobID string, rows []*entity.Execution) {
+func (r *Router) remember(jobID string, execs []*entity.Execution) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.usage) >= maxUsage {
 		clear(r.usage)
 		clear(r.proven)
 	}
-	r.usage[jobID], r.proven[jobID] = usageOf(rows), provenBy(rows)
+	r.usage[jobID], r.proven[jobID] = usageOf(execs), provenBy(execs)
 }
 
 // usageOf counts by node what runs, what ran, and what waits in its queue.
-func usageOf(rows []*entity.Execution) map[string]routing.Usage {
+func usageOf(execs []*entity.Execution) map[string]routing.Usage {
 	usage := map[string]routing.Usage{}
-	for _, row := range rows {
-		id, last := row.NodeID, row.StartTime
-		if row.Status == entity.StatusWaiting {
-			id, _ = row.Claim.Queue().Node()
-			last = row.UpdateTime
+	for _, exec := range execs {
+		id, last := exec.NodeID, exec.StartTime
+		if exec.Status == entity.StatusWaiting {
+			id, _ = exec.Claim.Queue().Node()
+			last = exec.UpdateTime
 		}
 		if id == "" || last.IsZero() {
 			continue
 		}
 		u := usage[id]
 		u.Runs++
-		if !row.Status.Final() {
+		if !exec.Status.Final() {
 			u.Live++
 		}
 		if last.After(u.Last) {

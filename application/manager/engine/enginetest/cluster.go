@@ -113,7 +113,7 @@ func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 		return n.Admitter.Record(ctx, tx, n.Time.Now(), jobs[jobID], &a)
 	})
 	n.Commits.AfterCommit(a.PostCommit)
-	return a.Rows
+	return a.Executions
 }
 
 // Sweep looks after the queues.

@@ -160,13 +160,13 @@ type poisoned struct {
 var errPoison = &repository.PoisonError{Err: errors.New("data too long for column")}
 
 // Insert implements repository.ExecutionWriter.
-func (p poisoned) Insert(ctx context.Context, rows []*entity.Execution) error {
-	for _, row := range rows {
-		if p.match(row.ID) && row.Reason != entity.ReasonInvalid {
+func (p poisoned) Insert(ctx context.Context, execs []*entity.Execution) error {
+	for _, exec := range execs {
+		if p.match(exec.ID) && exec.Reason != entity.ReasonInvalid {
 			return errPoison
 		}
 	}
-	return p.ExecutionWriter.Insert(ctx, rows)
+	return p.ExecutionWriter.Insert(ctx, execs)
 }
 
 // Finish implements repository.ExecutionWriter.

@@ -16,10 +16,10 @@ func TestANodeFiresAndRunsWhatTheTestSays(t *testing.T) {
 	job := n.Add(t, enginetest.Job("ticks", enginetest.Every(time.Second)))
 	n.Fire(t)
 	n.FireAt(t, enginetest.Noon.Add(time.Second))
-	rows := n.Rows(t, job.ID)
-	require.Len(t, rows, 2)
-	for _, row := range rows {
-		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	execs := n.Executions(t, job.ID)
+	require.Len(t, execs, 2)
+	for _, exec := range execs {
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	}
 }
 
@@ -39,7 +39,7 @@ func TestALostReplyCommitsAndALostCommitDoesNot(t *testing.T) {
 			require.NoError(t, err)
 			_, err = n.Planner.FireDue(t.Context())
 			require.NoError(t, err)
-			require.Len(t, n.Rows(t, job.ID), c.rows)
+			require.Len(t, n.Executions(t, job.ID), c.rows)
 		})
 	}
 }

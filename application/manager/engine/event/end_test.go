@@ -64,7 +64,7 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 			n.Script.Reply(enginetest.Always(entity.Failed(entity.ReasonError, "no")))
 			n.Start(t)
 			id := n.Trigger(t, job.ID)[0].ID
-			require.Eventually(t, func() bool { return n.Row(t, id).RetryCount == 1 }, 20*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return n.Execution(t, id).RetryCount == 1 }, 20*time.Second, time.Millisecond)
 			n.Clock.Advance(time.Hour)
 			_, err := n.Repairs.PromoteScheduled(t.Context())
 			require.NoError(t, err)
@@ -87,15 +87,15 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 			require.NoError(t, err)
 		}, []string{"SKIPPED"}},
 		"a waiting run is cancelled": {nil, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
-			rows := n.Trigger(t, job.ID)
+			execs := n.Trigger(t, job.ID)
 			closer := maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time}
-			_, _, err := closer.CloseWaiting(t.Context(), repository.LaneAPI, rows,
-				func(row *entity.Execution, now time.Time) error { return row.Cancel(entity.ReasonNone, now) },
+			_, _, err := closer.CloseWaiting(t.Context(), repository.LaneAPI, execs,
+				func(exec *entity.Execution, now time.Time) error { return exec.Cancel(entity.ReasonNone, now) },
 				func(*entity.Execution, time.Time) bool { return true })
 			require.NoError(t, err)
 		}, []string{"CANCELLED"}},
 		"the job is deleted": {nil, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
-			row := n.Trigger(t, job.ID)[0]
+			exec := n.Trigger(t, job.ID)[0]
 			n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 				full, err := tx.Jobs.LockFull(ctx, job.ID)
 				if err != nil {
@@ -104,7 +104,7 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 				return tx.Jobs.Update(ctx, full, true)
 			})
 			n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-				_, _, err := n.Admitter.CloseDeleted(ctx, tx, n.Time.Now(), job.ID, "", []string{row.ID})
+				_, _, err := n.Admitter.CloseDeleted(ctx, tx, n.Time.Now(), job.ID, "", []string{exec.ID})
 				return err
 			})
 		}, []string{"CANCELLED"}},
@@ -120,19 +120,19 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 			var seen []string
 			require.Eventually(t, func() bool {
 				seen = nil
-				for _, row := range n.Rows(t, job.ID) {
-					seen = append(seen, string(row.Status))
+				for _, exec := range n.Executions(t, job.ID) {
+					seen = append(seen, string(exec.Status))
 				}
 				slices.Sort(seen)
 				return slices.Equal(c.want, slices.Compact(seen))
 			}, 20*time.Second, time.Millisecond, "the states are %v", fmt.Sprint(c.want))
 			ends := told(t, n)
-			for _, row := range n.Rows(t, job.ID) {
+			for _, exec := range n.Executions(t, job.ID) {
 				want := ""
-				if row.Status.Final() {
-					want = string(row.Status)
+				if exec.Status.Final() {
+					want = string(exec.Status)
 				}
-				require.Equal(t, want, ends[row.ID], "the end of %s", row.FireKey)
+				require.Equal(t, want, ends[exec.ID], "the end of %s", exec.FireKey)
 			}
 		})
 	}

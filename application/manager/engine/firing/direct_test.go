@@ -12,25 +12,25 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Rule 14: where nothing stands against it, the row is born RUNNING.
+// Rule 14: where nothing stands against it, the execution is born RUNNING.
 func TestADirectStartIsHeldByTheNodeFromBirth(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{NodeID: "node-7", Epoch: 3})
 	job := n.Add(t, everySecond(nil))
 	release := n.Script.Hold()
 	n.Fire(t)
 	run := n.Script.Await(t, 1)[0]
-	row := n.Row(t, run.Execution.ID)
-	require.Equal(t, job.ID, row.JobID)
-	require.Equal(t, entity.StatusRunning, row.Status)
-	require.Equal(t, "node-7", row.NodeID)
-	require.EqualValues(t, 3, row.Epoch)
-	require.EqualValues(t, 1, row.Token)
-	require.Equal(t, 1, row.Attempt)
-	require.Equal(t, entity.RunningKey("node-7"), row.Claim)
+	exec := n.Execution(t, run.Execution.ID)
+	require.Equal(t, job.ID, exec.JobID)
+	require.Equal(t, entity.StatusRunning, exec.Status)
+	require.Equal(t, "node-7", exec.NodeID)
+	require.EqualValues(t, 3, exec.Epoch)
+	require.EqualValues(t, 1, exec.Token)
+	require.Equal(t, 1, exec.Attempt)
+	require.Equal(t, entity.RunningKey("node-7"), exec.Claim)
 	require.Equal(t, 1, slotsInUse(n))
 	n.Start(t)
 	release()
-	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, within, time.Millisecond)
 }
 
@@ -68,14 +68,14 @@ func TestWhatStandsAgainstADirectStart(t *testing.T) {
 			}
 			used := slotsInUse(n)
 			n.Fire(t)
-			rows := n.Rows(t, job.ID)
-			require.NotEmpty(t, rows)
-			for _, row := range rows {
-				require.Equal(t, entity.StatusWaiting, row.Status)
-				require.Empty(t, row.NodeID)
-				require.Zero(t, row.Attempt)
-				require.Zero(t, row.Token)
-				require.NotEmpty(t, row.Claim, "it has its place in the claim index")
+			execs := n.Executions(t, job.ID)
+			require.NotEmpty(t, execs)
+			for _, exec := range execs {
+				require.Equal(t, entity.StatusWaiting, exec.Status)
+				require.Empty(t, exec.NodeID)
+				require.Zero(t, exec.Attempt)
+				require.Zero(t, exec.Token)
+				require.NotEmpty(t, exec.Claim, "it has its place in the claim index")
 			}
 			require.Empty(t, n.Script.Runs())
 			require.Equal(t, used, slotsInUse(n), "no slot is kept")
@@ -87,7 +87,7 @@ func TestALabelThatTheNodeHasIsNoHindrance(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{Labels: map[string]string{"zone": "a", "disk": "ssd"}})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Routing.Labels = map[string]string{"zone": "a"} }))
 	n.Fire(t)
-	require.Equal(t, []string{"RUNNING"}, enginetest.States(n.Rows(t, job.ID)))
+	require.Equal(t, []string{"RUNNING"}, enginetest.States(n.Executions(t, job.ID)))
 	n.Start(t)
 }
 
@@ -100,18 +100,18 @@ func TestShortSlotsGoToTheMostUrgent(t *testing.T) {
 	require.NoError(t, fireOnce(t, n))
 	started := 0
 	for _, job := range jobs {
-		for _, row := range n.Rows(t, job.ID) {
-			if row.Status == entity.StatusRunning {
+		for _, exec := range n.Executions(t, job.ID) {
+			if exec.Status == entity.StatusRunning {
 				started++
 			}
 		}
 	}
 	require.Equal(t, 3, started)
-	require.Len(t, n.Rows(t, ""), 3, "the others are left to a batch that may find slots")
+	require.Len(t, n.Executions(t, ""), 3, "the others are left to a batch that may find slots")
 	require.Equal(t, 3, slotsInUse(n))
 	n.Fire(t)
 	for i, job := range jobs {
-		require.Len(t, n.Rows(t, job.ID), 1, fmt.Sprintf("job %d", i))
+		require.Len(t, n.Executions(t, job.ID), 1, fmt.Sprintf("job %d", i))
 	}
 	n.Start(t)
 }
@@ -124,9 +124,9 @@ func TestRunsBeyondTheSlotsAreThoseOfTheLeastUrgent(t *testing.T) {
 	n.Script.Hold()
 	n.Clock.Advance(2 * time.Second)
 	require.NoError(t, fireOnce(t, n))
-	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Rows(t, jobs[0].ID)))
-	require.Equal(t, []string{"RUNNING", "RUNNING", "RUNNING"}, enginetest.States(n.Rows(t, jobs[1].ID)))
-	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Rows(t, jobs[2].ID)))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Executions(t, jobs[0].ID)))
+	require.Equal(t, []string{"RUNNING", "RUNNING", "RUNNING"}, enginetest.States(n.Executions(t, jobs[1].ID)))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Executions(t, jobs[2].ID)))
 	n.Start(t)
 }
 
@@ -139,6 +139,6 @@ func TestManyFiresOfOneJobStartAsFarAsSlotsGo(t *testing.T) {
 	n.Script.Hold()
 	n.Clock.Advance(4 * time.Second)
 	require.NoError(t, fireOnce(t, n))
-	require.Equal(t, []string{"RUNNING", "RUNNING", "WAITING", "WAITING", "WAITING"}, enginetest.States(n.Rows(t, job.ID)))
+	require.Equal(t, []string{"RUNNING", "RUNNING", "WAITING", "WAITING", "WAITING"}, enginetest.States(n.Executions(t, job.ID)))
 	n.Start(t)
 }

@@ -17,13 +17,13 @@ import (
 
 // item is one job of a batch: what was planned, and the job as it will be.
 type item struct {
-	hint *dueJob
-	job  entity.Job // after the plan has been applied
-	rows []*entity.Execution
+	hint  *dueJob
+	job   entity.Job // after the plan has been applied
+	execs []*entity.Execution
 	// fires are admitted inside the transaction; only for coordinated jobs.
 	fires []entity.Fire
 	last  time.Time
-	// direct are rows that start on this node.
+	// direct are executions that start on this node.
 	direct []*entity.Execution
 	// done: a transaction has decided about it.
 	done bool
@@ -36,7 +36,7 @@ type result struct {
 	dropped []*item
 	// locked are those whose job's row somebody else has locked.
 	locked []*item
-	rows   []*entity.Execution
+	execs  []*entity.Execution
 	effect admission.PostCommit
 }
 
@@ -156,7 +156,7 @@ func (m *JobManager) prepare(ctx context.Context, items []*item) {
 	}
 }
 
-// startDirectly makes as many rows RUNNING on this node as there are slots of
+// startDirectly makes as many executions RUNNING on this node as there are slots of
 // their kind, the most urgent first (engine rule 14). It counts the slots it
 // reserved.
 func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entity.Slots) {
@@ -169,7 +169,7 @@ func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entit
 	}
 	var wanted entity.Slots
 	for _, it := range candidates {
-		wanted[it.job.SlotKind()] += waiting(it.rows)
+		wanted[it.job.SlotKind()] += waiting(it.execs)
 	}
 	if wanted == (entity.Slots{}) {
 		return
@@ -182,32 +182,32 @@ func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entit
 	left := *reserved
 	for _, it := range candidates {
 		kind := it.job.SlotKind()
-		for _, row := range it.rows {
+		for _, exec := range it.execs {
 			if left[kind] == 0 {
 				break
 			}
-			if row.Status != entity.StatusWaiting || row.StartOn(node, epoch, now) != nil {
+			if exec.Status != entity.StatusWaiting || exec.StartOn(node, epoch, now) != nil {
 				continue
 			}
-			it.direct = append(it.direct, row)
+			it.direct = append(it.direct, exec)
 			left[kind]--
 		}
 	}
 }
 
-// leave makes rows wait again that a former try, which failed, would have
+// leave makes executions wait again that a former try, which failed, would have
 // started here.
 func (it *item) leave() {
-	for _, row := range it.direct {
-		_ = row.RevertStart() // it runs, as StartOn has said
+	for _, exec := range it.direct {
+		_ = exec.RevertStart() // it runs, as StartOn has said
 	}
 	it.direct = nil
 }
 
-func waiting(rows []*entity.Execution) int {
+func waiting(execs []*entity.Execution) int {
 	n := 0
-	for _, row := range rows {
-		if row.Status == entity.StatusWaiting {
+	for _, exec := range execs {
+		if exec.Status == entity.StatusWaiting {
 			n++
 		}
 	}
@@ -242,24 +242,24 @@ func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, pati
 	return nil
 }
 
-// directOf are the rows of the items that start on this node.
+// directOf are the executions of the items that start on this node.
 func directOf(items []*item) []*entity.Execution {
-	var rows []*entity.Execution
+	var execs []*entity.Execution
 	for _, it := range items {
-		rows = append(rows, it.direct...)
+		execs = append(execs, it.direct...)
 	}
-	return rows
+	return execs
 }
 
-// announce hands the committed rows on: direct starts to the executor, due jobs
+// announce hands the committed executions on: direct starts to the executor, due jobs
 // of the next fires to the due set, news to the claimers.
 func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots) {
 	var runs []entity.Run
 	for _, it := range res.fired {
 		it.done = true
 		job := it.job
-		for _, row := range it.direct {
-			runs = append(runs, entity.Run{Job: &job, Execution: row})
+		for _, exec := range it.direct {
+			runs = append(runs, entity.Run{Job: &job, Execution: exec})
 			reserved[job.SlotKind()]--
 		}
 		m.dueSet.finishFiring(it.hint, &job, now)
@@ -279,17 +279,17 @@ func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots)
 		m.Runner.Start(runs)
 	}
 	m.Commits.AfterCommit(res.effect)
-	m.count(res.rows)
+	m.count(res.execs)
 }
 
-func (m *JobManager) count(rows []*entity.Execution) {
+func (m *JobManager) count(execs []*entity.Execution) {
 	type born struct {
 		status entity.Status
 		reason entity.Reason
 	}
 	counts := map[born]int{}
-	for _, row := range rows {
-		counts[born{row.Status, row.Reason}]++
+	for _, exec := range execs {
+		counts[born{exec.Status, exec.Reason}]++
 	}
 	for b, n := range counts {
 		m.Metrics.Fired(b.status, b.reason, n)

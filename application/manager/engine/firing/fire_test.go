@@ -24,9 +24,9 @@ func TestAFireMovesTheCursorAndNothingElse(t *testing.T) {
 	require.Equal(t, second(0), after.LastFireTime)
 	before.NextFireTime, before.DueTime, before.LastFireTime = after.NextFireTime, after.DueTime, after.LastFireTime
 	require.Equal(t, before, after)
-	rows := n.Rows(t, job.ID)
-	require.Equal(t, []int{0}, scheduledTimes(rows))
-	require.Equal(t, second(0).Add(after.DueTime.Sub(after.NextFireTime)), rows[0].DueTime)
+	execs := n.Executions(t, job.ID)
+	require.Equal(t, []int{0}, scheduledTimes(execs))
+	require.Equal(t, second(0).Add(after.DueTime.Sub(after.NextFireTime)), execs[0].DueTime)
 }
 
 // Rule 13: the jitter counts: a late fire does not take along the next scheduled
@@ -35,9 +35,9 @@ func TestAScheduledTimeIsNotDueBeforeItsJitter(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Schedule.JitterMs = 400 }))
 	n.FireAt(t, job.DueTime.Add(time.Second-time.Millisecond))
-	require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
+	require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
 	n.FireAt(t, job.DueTime.Add(time.Second))
-	require.Equal(t, []int{0, 1}, scheduledTimes(n.Rows(t, job.ID)))
+	require.Equal(t, []int{0, 1}, scheduledTimes(n.Executions(t, job.ID)))
 	n.Start(t)
 }
 
@@ -50,7 +50,7 @@ func TestABatchIsFinishedAlthoughTheNodeStops(t *testing.T) {
 	n.Faults.Before(func(string) { cancel() })
 	_, err := n.Planner.FireDue(ctx)
 	require.NoError(t, err)
-	require.Len(t, n.Rows(t, job.ID), 1)
+	require.Len(t, n.Executions(t, job.ID), 1)
 	n.Start(t)
 }
 
@@ -82,21 +82,21 @@ func TestNothingFiresBeforeItIsDue(t *testing.T) {
 	n.Clock.Jump(time.Millisecond)
 	job := n.Add(t, everySecond(nil))
 	n.FireAt(t, second(1).Add(-time.Millisecond))
-	require.Empty(t, n.Rows(t, job.ID))
+	require.Empty(t, n.Executions(t, job.ID))
 	n.FireAt(t, second(1))
-	require.Equal(t, []int{1}, scheduledTimes(n.Rows(t, job.ID)))
+	require.Equal(t, []int{1}, scheduledTimes(n.Executions(t, job.ID)))
 }
 
 func TestTheLastFireOfAScheduleFinishesTheJob(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("once", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.At = schedule.Once, second(2) }))
 	n.FireAt(t, second(2))
-	require.Equal(t, []int{2}, scheduledTimes(n.Rows(t, job.ID)))
+	require.Equal(t, []int{2}, scheduledTimes(n.Executions(t, job.ID)))
 	after := n.Job(t, job.ID)
 	require.Equal(t, entity.JobFinished, after.Status)
 	require.Zero(t, after.NextFireTime)
 	n.FireAt(t, second(100))
-	require.Len(t, n.Rows(t, job.ID), 1)
+	require.Len(t, n.Executions(t, job.ID), 1)
 }
 
 // Rule 8: a job that fails the check drops out alone, and nothing of it stays.
@@ -121,9 +121,9 @@ func TestAJobThatWasChangedMeanwhileDropsOutAlone(t *testing.T) {
 					stored = n.Job(t, jobs[1].ID)
 				})
 				require.NoError(t, fireOnce(t, n))
-				require.Len(t, n.Rows(t, jobs[0].ID), 1)
-				require.Len(t, n.Rows(t, jobs[2].ID), 1)
-				require.Empty(t, n.Rows(t, jobs[1].ID))
+				require.Len(t, n.Executions(t, jobs[0].ID), 1)
+				require.Len(t, n.Executions(t, jobs[2].ID), 1)
+				require.Empty(t, n.Executions(t, jobs[1].ID))
 				require.Equal(t, stored, n.Job(t, jobs[1].ID))
 			})
 		}
@@ -159,7 +159,7 @@ func TestTwoNodesRecordEachFireOnce(t *testing.T) {
 				require.NoError(t, <-failures)
 			}
 			// The end of a run may have held a job's row, so that neither got it.
-			for len(one.Rows(t, "")) < (s+1)*len(jobs) {
+			for len(one.Executions(t, "")) < (s+1)*len(jobs) {
 				one.Clock.Advance(10 * time.Millisecond)
 				require.True(t, one.Clock.Now().Before(second(s+1)), "some jobs do not fire")
 				for _, n := range nodes {
@@ -168,13 +168,13 @@ func TestTwoNodesRecordEachFireOnce(t *testing.T) {
 				}
 			}
 			for _, job := range jobs {
-				require.Len(t, one.Rows(t, job.ID), s+1)
+				require.Len(t, one.Executions(t, job.ID), s+1)
 				require.Equal(t, second(s+1), one.Job(t, job.ID).NextFireTime)
 			}
 		}
 		require.Zero(t, duplicates(one)+duplicates(two))
-		for _, row := range one.Rows(t, "") {
-			one.AwaitStatus(t, row.ID, entity.StatusSuccess)
+		for _, exec := range one.Executions(t, "") {
+			one.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 		}
 		require.Len(t, append(one.Script.Runs(), two.Script.Runs()...), 5*len(jobs), "each fire runs on one node")
 	})
@@ -194,7 +194,7 @@ func TestAHintFiresWithoutAScan(t *testing.T) {
 	jobs, err := n.Planner.FireDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, jobs)
-	require.Len(t, n.Rows(t, soon.ID), 1)
+	require.Len(t, n.Executions(t, soon.ID), 1)
 	far := *soon
 	far.NextFireTime, far.DueTime = second(3600), second(3600)
 	n.Planner.Hint(&far)
@@ -242,11 +242,11 @@ func TestFiresOfCoordinatedJobsTakeQueueOrSkip(t *testing.T) {
 			for s := range 3 {
 				n.FireAt(t, second(s))
 			}
-			rows := n.Rows(t, job.ID)
-			require.Equal(t, c.want, enginetest.States(rows))
+			execs := n.Executions(t, job.ID)
+			require.Equal(t, c.want, enginetest.States(execs))
 			queued := 0
-			for _, row := range rows {
-				if row.Claim.Queued() {
+			for _, exec := range execs {
+				if exec.Claim.Queued() {
 					queued++
 				}
 			}
@@ -265,10 +265,10 @@ func TestATransactionThatRunsTwiceRecordsOnce(t *testing.T) {
 			job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap = overlap }))
 			n.Faults.Next("fire", enginetest.Deadlock)
 			require.NoError(t, fireOnce(t, n))
-			rows := n.Rows(t, job.ID)
-			require.Len(t, rows, 1)
+			execs := n.Executions(t, job.ID)
+			require.Len(t, execs, 1)
 			if overlap == entity.OverlapSerial {
-				require.EqualValues(t, 1, rows[0].JobFence)
+				require.EqualValues(t, 1, execs[0].JobFence)
 				require.Len(t, n.InFlightFires(t, job.ID), 1)
 			}
 		})

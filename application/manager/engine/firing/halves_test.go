@@ -18,18 +18,18 @@ func TestAFireOfWhichSomeShardsAreStoredIsLeftAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachStore(t, enginetest.Options{}, func(t *testing.T, n *enginetest.Node) {
 				jobs := addMany(t, n, 3, func(_ int, j *entity.Job) { j.ShardCount = 3 })
-				rows := entity.NewExecutions(jobs[1], atNoon(), second(-60))
+				execs := entity.NewExecutions(jobs[1], atNoon(), second(-60))
 				for _, shard := range shards {
-					insertRow(t, n, rows[shard])
+					insertRow(t, n, execs[shard])
 				}
 				require.NoError(t, fireOnce(t, n))
 				require.Equal(t, 1, duplicates(n))
-				require.Len(t, n.Rows(t, jobs[1].ID), len(shards))
+				require.Len(t, n.Executions(t, jobs[1].ID), len(shards))
 				for _, job := range jobs {
 					require.Equal(t, second(1), n.Job(t, job.ID).NextFireTime)
 				}
-				require.Len(t, n.Rows(t, jobs[0].ID), 3)
-				require.Len(t, n.Rows(t, jobs[2].ID), 3)
+				require.Len(t, n.Executions(t, jobs[0].ID), 3)
+				require.Len(t, n.Executions(t, jobs[2].ID), 3)
 			})
 		})
 	}
@@ -41,8 +41,8 @@ func TestAHalfThatWasCommittedStaysWhenTheOtherFails(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	release := n.Script.Hold()
 	jobs := addMany(t, n, 8, nil)
-	rows := entity.NewExecutions(jobs[7], atNoon(), second(0))
-	n.Faults.Poison(func(id string) bool { return id == rows[0].ID })
+	execs := entity.NewExecutions(jobs[7], atNoon(), second(0))
+	n.Faults.Poison(func(id string) bool { return id == execs[0].ID })
 	fires := 0
 	n.Faults.Before(func(tx string) {
 		if fires++; tx == "fire" && fires == 2 {
@@ -50,18 +50,18 @@ func TestAHalfThatWasCommittedStaysWhenTheOtherFails(t *testing.T) {
 		}
 	})
 	require.Error(t, fireOnce(t, n))
-	recorded := len(n.Rows(t, ""))
+	recorded := len(n.Executions(t, ""))
 	require.Equal(t, 4, recorded, "the first half")
 	require.Equal(t, recorded, slotsInUse(n), "slots are kept for what runs alone")
 	require.Equal(t, recorded, n.Planner.Held(), "hints of what was committed stay, the others are dropped")
 	n.Fire(t)
 	for _, job := range jobs {
-		require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
+		require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
 	}
-	require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(n.Rows(t, jobs[7].ID)))
+	require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(n.Executions(t, jobs[7].ID)))
 	n.FireAt(t, second(1))
 	for _, job := range jobs {
-		require.Equal(t, []int{0, 1}, scheduledTimes(n.Rows(t, job.ID)))
+		require.Equal(t, []int{0, 1}, scheduledTimes(n.Executions(t, job.ID)))
 	}
 	require.Len(t, n.Script.Await(t, 15), 15, "seven ran, then eight")
 	require.Zero(t, duplicates(n))
@@ -80,9 +80,9 @@ func TestAFireWhosePlaceIsTakenIsRecordedAsFailed(t *testing.T) {
 			}})
 		})
 		require.NoError(t, fireOnce(t, n))
-		require.Equal(t, []string{"WAITING"}, enginetest.States(n.Rows(t, jobs[0].ID)))
-		require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(n.Rows(t, jobs[1].ID)))
-		require.Equal(t, []string{"WAITING"}, enginetest.States(n.Rows(t, jobs[2].ID)))
+		require.Equal(t, []string{"WAITING"}, enginetest.States(n.Executions(t, jobs[0].ID)))
+		require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(n.Executions(t, jobs[1].ID)))
+		require.Equal(t, []string{"WAITING"}, enginetest.States(n.Executions(t, jobs[2].ID)))
 		require.Equal(t, second(1), n.Job(t, jobs[1].ID).NextFireTime)
 		require.Zero(t, duplicates(n))
 	})

@@ -21,8 +21,8 @@ func TestANodeWithoutALeaseFiresNothing(t *testing.T) {
 	jobs, err := n.Planner.FireDue(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, jobs)
-	require.Empty(t, n.Rows(t, job.ID))
+	require.Empty(t, n.Executions(t, job.ID))
 	n.Lease.Regain()
 	n.Fire(t)
-	require.Len(t, n.Rows(t, job.ID), 2)
+	require.Len(t, n.Executions(t, job.ID), 2)
 }

@@ -24,7 +24,7 @@ type stranger struct {
 	tx *sql.Tx
 }
 
-// lock takes rows and keeps them until release.
+// lock takes executions and keeps them until release.
 func (s *stranger) lock(query string, args ...any) {
 	s.t.Helper()
 	var err error
@@ -47,7 +47,7 @@ func (s *stranger) lockJob(id string) {
 
 func (s *stranger) release() { require.NoError(s.t, s.tx.Rollback()) }
 
-// onServer runs a test on a store in which rows can be locked.
+// onServer runs a test on a store in which executions can be locked.
 func onServer(t *testing.T, test func(t *testing.T, n *enginetest.Node, s *stranger)) {
 	t.Helper()
 	dbtest.NeedMySQL(t)
@@ -80,19 +80,19 @@ func TestAJobWhoseRowIsLockedDropsOutAlone(t *testing.T) {
 				require.NoError(t, fireOnce(t, n))
 				for _, job := range jobs {
 					if job != held {
-						require.Len(t, n.Rows(t, job.ID), 1)
+						require.Len(t, n.Executions(t, job.ID), 1)
 					}
 				}
-				require.Empty(t, n.Rows(t, held.ID))
+				require.Empty(t, n.Executions(t, held.ID))
 				require.Equal(t, []int{1, 1}, []int{lockedFires(n), n.Planner.Locked()})
 				n.Fire(t)
 				require.Equal(t, 1, lockedFires(n), "the scan leaves it where it is")
 				require.Zero(t, fireLocked(t, n, 0), "not so soon")
 				require.Equal(t, 1, fireLocked(t, n, 20*time.Millisecond))
-				require.Empty(t, n.Rows(t, held.ID))
+				require.Empty(t, n.Executions(t, held.ID))
 				s.release()
 				require.Equal(t, 1, fireLocked(t, n, 40*time.Millisecond))
-				require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, held.ID)))
+				require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, held.ID)))
 				require.Equal(t, second(1), n.Job(t, held.ID).NextFireTime)
 				require.Zero(t, n.Planner.Locked())
 				require.Eventually(t, func() bool { return slotsInUse(n) == len(n.Script.Runs()) }, within, time.Millisecond,
@@ -116,7 +116,7 @@ func TestNobodyWaitsForALockedRow(t *testing.T) {
 					began := time.Now()
 					require.NoError(t, fireOnce(t, n))
 					quickest = min(quickest, time.Since(began))
-					require.Len(t, n.Rows(t, held.ID), i, "it is locked")
+					require.Len(t, n.Executions(t, held.ID), i, "it is locked")
 					s.release()
 				}
 				require.Less(t, quickest, 900*time.Millisecond)
@@ -137,7 +137,7 @@ func TestAJobThatIsLockedOftenWaitsForItsTurn(t *testing.T) {
 				for range 4 {
 					require.Equal(t, 1, fireLocked(t, n, time.Second))
 				}
-				require.Empty(t, n.Rows(t, job.ID))
+				require.Empty(t, n.Executions(t, job.ID))
 				waits := make(chan struct{})
 				n.Faults.Before(func(name string) {
 					if name == "fire" {
@@ -150,7 +150,7 @@ func TestAJobThatIsLockedOftenWaitsForItsTurn(t *testing.T) {
 					_ = s.tx.Rollback()
 				}()
 				require.Equal(t, 1, fireLocked(t, n, time.Second))
-				require.NotEmpty(t, n.Rows(t, job.ID))
+				require.NotEmpty(t, n.Executions(t, job.ID))
 			})
 		})
 	}
@@ -173,8 +173,8 @@ func TestTheOneThatIsNeverFreeKeepsNoOtherOut(t *testing.T) {
 		s.lockJob(jobs[0].ID)
 		fireLocked(t, n, 2*time.Second)
 		fireLocked(t, n, 2*time.Second)
-		require.NotEmpty(t, n.Rows(t, jobs[1].ID))
-		require.NotEmpty(t, n.Rows(t, jobs[2].ID))
+		require.NotEmpty(t, n.Executions(t, jobs[1].ID))
+		require.NotEmpty(t, n.Executions(t, jobs[2].ID))
 		ids, count = n.Planner.LockedLong()
 		require.Equal(t, []string{jobs[0].ID}, ids)
 		require.Equal(t, 1, count)
@@ -228,18 +228,18 @@ func TestOtherLocksHoldUpTheirOwnJobsAlone(t *testing.T) {
 				})
 				bad := jobs[5]
 				c.lock(n, s, bad)
-				before := len(n.Rows(t, bad.ID))
+				before := len(n.Executions(t, bad.ID))
 				require.NoError(t, fireOnce(t, n))
 				others := slices.DeleteFunc(slices.Clone(jobs), func(j *entity.Job) bool { return j == bad })
 				require.Eventually(t, func() bool {
 					fireLocked(t, n, time.Second)
-					return !slices.ContainsFunc(others, func(j *entity.Job) bool { return len(n.Rows(t, j.ID)) == 0 })
+					return !slices.ContainsFunc(others, func(j *entity.Job) bool { return len(n.Executions(t, j.ID)) == 0 })
 				}, within, time.Millisecond)
-				require.Len(t, n.Rows(t, bad.ID), before)
+				require.Len(t, n.Executions(t, bad.ID), before)
 				s.release()
 				require.Eventually(t, func() bool {
 					fireLocked(t, n, time.Second)
-					return len(n.Rows(t, bad.ID)) > before
+					return len(n.Executions(t, bad.ID)) > before
 				}, within, time.Millisecond)
 			})
 		})
@@ -262,7 +262,7 @@ func TestTheLoopTriesWhatIsLockedAndTellsOfIt(t *testing.T) {
 		s.release()
 		require.Eventually(t, func() bool {
 			n.Clock.Advance(100 * time.Millisecond)
-			return len(n.Rows(t, job.ID)) > 0
+			return len(n.Executions(t, job.ID)) > 0
 		}, within, time.Millisecond)
 		stop()
 	})

@@ -35,10 +35,10 @@ func runPlanner(t *testing.T, n *enginetest.Node) (stop func()) {
 	return stop
 }
 
-// awaitRows waits until a job has that many rows.
+// awaitRows waits until a job has that many executions.
 func awaitRows(t *testing.T, n *enginetest.Node, id string, count int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(n.Rows(t, id)) == count }, within, time.Millisecond)
+	require.Eventually(t, func() bool { return len(n.Executions(t, id)) == count }, within, time.Millisecond)
 }
 
 // Rule 12: what a scan found fires when its time comes, without another one.
@@ -56,13 +56,13 @@ func TestTheLoopFiresWhatComesDue(t *testing.T) {
 				n.Clock.Advance(second(s).Sub(n.Clock.Now()))
 			}
 			n.Planner.Poke()
-			return len(n.Rows(t, job.ID)) == s+1
+			return len(n.Executions(t, job.ID)) == s+1
 		}, within, time.Millisecond)
 	}
 	stop()
 	scan(t, n)
 	n.Clock.Advance(time.Second)
-	require.Equal(t, []int{0, 1, 2}, scheduledTimes(n.Rows(t, job.ID)), "a loop that has ended fires nothing")
+	require.Equal(t, []int{0, 1, 2}, scheduledTimes(n.Executions(t, job.ID)), "a loop that has ended fires nothing")
 	n.Start(t)
 }
 
@@ -81,7 +81,7 @@ func TestTheLoopLooksAtTheClockAgain(t *testing.T) {
 		if n.Clock.Monotonic() < 2*time.Second { // long before the loop would look if it trusted its timer
 			n.Clock.Advance(10 * time.Millisecond)
 		}
-		return len(n.Rows(t, job.ID)) > 0
+		return len(n.Executions(t, job.ID)) > 0
 	}, within, time.Millisecond)
 	n.Start(t)
 }
@@ -100,7 +100,7 @@ func TestTheLoopGoesOnAfterFailures(t *testing.T) {
 	scan(t, n)
 	require.Eventually(t, func() bool {
 		n.Clock.Advance(time.Millisecond)
-		return len(n.Rows(t, job.ID)) > 0
+		return len(n.Executions(t, job.ID)) > 0
 	}, within, time.Millisecond)
 	require.GreaterOrEqual(t, n.Clock.Monotonic(), 100*time.Millisecond, "it does not hammer at the store")
 	n.Start(t)

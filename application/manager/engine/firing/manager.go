@@ -38,11 +38,11 @@ type Runner interface {
 	NodeIdentity() (nodeID string, epoch int64)
 	// CanRun reports whether this node may run the job at all.
 	CanRun(job *entity.Job) bool
-	// Expect tells of rows that are about to be committed as direct starts, so
+	// Expect tells of executions that are about to be committed as direct starts, so
 	// that they do not count as lost meanwhile; Forget that those of them that
 	// were not started will not be.
-	Expect(rows []*entity.Execution)
-	Forget(rows []*entity.Execution)
+	Expect(execs []*entity.Execution)
+	Forget(execs []*entity.Execution)
 	// Start runs committed direct starts that are expected; each uses one
 	// reserved slot of its kind.
 	Start(runs []entity.Run)
@@ -61,7 +61,7 @@ type Lease interface {
 
 // Metrics counts what happens. Implementations are safe for concurrent use.
 type Metrics interface {
-	// Fired counts rows by what they were born as.
+	// Fired counts executions by what they were born as.
 	Fired(status entity.Status, reason entity.Reason, n int)
 	// FireBatch observes one fire transaction.
 	FireBatch(fires int, took time.Duration)
@@ -85,9 +85,9 @@ type Config struct {
 	Workers int
 	// MaxHeld bounds the due jobs in memory. Default 50,000.
 	MaxHeld int
-	// RowLimit is about the most executions of one transaction; one fire is not
+	// ExecutionLimit is about the most executions of one transaction; one fire is not
 	// divided, however many shards it has. Default 2,000.
-	RowLimit int
+	ExecutionLimit int
 	// PlanLimit is the most fires of one job in one transaction. Default 100.
 	PlanLimit int
 	// SlotWait is how long a batch waits for slots of runs that are ending
@@ -109,8 +109,8 @@ func (c Config) withDefaults() Config {
 	if c.MaxHeld <= 0 {
 		c.MaxHeld = 50_000
 	}
-	if c.RowLimit <= 0 {
-		c.RowLimit = 2000
+	if c.ExecutionLimit <= 0 {
+		c.ExecutionLimit = 2000
 	}
 	if c.PlanLimit <= 0 {
 		c.PlanLimit = 100

@@ -10,7 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// outcome is what a row says of the scheduled times it stands for.
+// outcome is what an execution says of the scheduled times it stands for.
 type outcome struct {
 	at      int // the scheduled second, or the first of a range
 	status  string
@@ -18,10 +18,10 @@ type outcome struct {
 	count   int
 }
 
-func outcomes(rows []*entity.Execution) []outcome {
-	out := make([]outcome, len(rows))
-	for i, row := range rows {
-		out[i] = outcome{scheduledTimes(rows)[i], enginetest.States(rows)[i], row.Trigger, row.SkipCount}
+func outcomes(execs []*entity.Execution) []outcome {
+	out := make([]outcome, len(execs))
+	for i, exec := range execs {
+		out[i] = outcome{scheduledTimes(execs)[i], enginetest.States(execs)[i], exec.Trigger, exec.SkipCount}
 	}
 	return out
 }
@@ -72,10 +72,10 @@ func TestMissedFiresFollowTheMisfirePolicy(t *testing.T) {
 				n.Script.Hold()
 				pass(n)
 				n.Fire(t)
-				require.Equal(t, c.want, outcomes(n.Rows(t, job.ID)))
+				require.Equal(t, c.want, outcomes(n.Executions(t, job.ID)))
 				require.Equal(t, second(11), n.Job(t, job.ID).NextFireTime)
 				n.Fire(t)
-				require.Len(t, n.Rows(t, job.ID), len(c.want), "nothing is decided twice")
+				require.Len(t, n.Executions(t, job.ID), len(c.want), "nothing is decided twice")
 				n.Start(t)
 			})
 		}
@@ -103,11 +103,11 @@ func TestAClockThatIsSetBackMakesTheCursorWait(t *testing.T) {
 	n.Planner.Poke()
 	n.Fire(t)
 	n.FireAt(t, second(-1))
-	require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
+	require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
 	n.FireAt(t, second(0))
-	require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)), "its moment comes a second time, its fire does not")
+	require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)), "its moment comes a second time, its fire does not")
 	n.FireAt(t, second(1))
-	require.Equal(t, []int{0, 1}, scheduledTimes(n.Rows(t, job.ID)))
+	require.Equal(t, []int{0, 1}, scheduledTimes(n.Executions(t, job.ID)))
 }
 
 // A due job that was due when it was taken and is not when it is planned, because
@@ -123,7 +123,7 @@ func TestWhatIsNotDueAfterAllStaysInTheBook(t *testing.T) {
 	require.Zero(t, jobs)
 	require.Equal(t, 1, n.Planner.Held())
 	n.FireAt(t, second(0))
-	require.Len(t, n.Rows(t, job.ID), 1)
+	require.Len(t, n.Executions(t, job.ID), 1)
 	n.Start(t)
 }
 
@@ -136,12 +136,12 @@ func TestWhatWaitsBehindABatchMayNotBeDueAfterAll(t *testing.T) {
 	jobs, err := n.Planner.FireDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, jobs, "it is taken up")
-	require.Len(t, n.Rows(t, ""), 1, "and not fired early")
+	require.Len(t, n.Executions(t, ""), 1, "and not fired early")
 	require.Equal(t, 2, n.Planner.Held())
 	n.Clock.Advance(time.Second)
 	_, err = n.Planner.FireDue(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []int{0, 0}, scheduledTimes(n.Rows(t, "")), "no scan was needed")
+	require.Equal(t, []int{0, 0}, scheduledTimes(n.Executions(t, "")), "no scan was needed")
 	n.Start(t)
 }
 
@@ -154,13 +154,13 @@ func TestAPlanTooLongForOneTransactionGoesOn(t *testing.T) {
 	}))
 	n.Clock.Advance(30 * time.Second)
 	require.NoError(t, fireOnce(t, n))
-	require.Len(t, n.Rows(t, job.ID), 7)
+	require.Len(t, n.Executions(t, job.ID), 7)
 	n.Fire(t)
 	want := make([]int, 31)
 	for i := range want {
 		want[i] = i
 	}
-	require.Equal(t, want, scheduledTimes(n.Rows(t, job.ID)))
+	require.Equal(t, want, scheduledTimes(n.Executions(t, job.ID)))
 	n.Start(t)
 }
 
@@ -176,13 +176,13 @@ func TestABacklogDoesNotHoldUpWhatIsOnTime(t *testing.T) {
 		j.Schedule.Kind, j.Schedule.IntervalMs, j.Schedule.Anchor = "FIXED_RATE", 3_600_000, second(60).Add(-time.Hour)
 	}))
 	require.NoError(t, fireOnce(t, n))
-	require.Len(t, n.Rows(t, fresh.ID), 1, "the first batch takes it along")
+	require.Len(t, n.Executions(t, fresh.ID), 1, "the first batch takes it along")
 	require.LessOrEqual(t, n.Planner.Held(), 25, "the memory for hints is bounded")
 	for range 20 {
 		n.Fire(t)
 	}
 	for _, job := range late {
-		require.Len(t, n.Rows(t, job.ID), 1)
+		require.Len(t, n.Executions(t, job.ID), 1)
 	}
 	n.Start(t)
 }

@@ -23,7 +23,7 @@ func (m *attempt) recordOffender(ctx context.Context, it *item, cause error, now
 		if !errors.As(err, &poison) {
 			return err
 		}
-		cause = err // not even what is left of the rows can be stored
+		cause = err // not even what is left of the executions can be stored
 	}
 	it.done = true
 	m.dueSet.finishFiring(it.hint, nil, now)
@@ -36,33 +36,33 @@ func (m *attempt) recordOffender(ctx context.Context, it *item, cause error, now
 }
 
 // recordPoison records the fires of one job that the store refuses as
-// FAILED(INVALID) rows, one for each shard, that hold nothing of the job but its
+// FAILED(INVALID) executions, one for each shard, that hold nothing of the job but its
 // id.
 func (m *attempt) recordPoison(ctx context.Context, it *item, cause error, now time.Time) error {
 	m.Metrics.PoisonFire()
 	m.Logger.Error("the store refuses a fire; it is recorded as failed", "job", it.job.ID, "error", cause)
 	it.leave()
-	rows := it.rows
+	execs := it.execs
 	for _, f := range it.fires {
-		rows = append(rows, entity.NewExecutions(&it.job, f, now)...)
+		execs = append(execs, entity.NewExecutions(&it.job, f, now)...)
 	}
 	why := message("the run could not be recorded: ", cause)
-	reduced := make([]*entity.Execution, len(rows))
-	for i, row := range rows {
-		reduced[i] = row.Rejected(now, why)
+	reduced := make([]*entity.Execution, len(execs))
+	for i, exec := range execs {
+		reduced[i] = exec.Rejected(now, why)
 	}
-	return m.commit(ctx, []*item{{hint: it.hint, job: it.job, rows: reduced, last: it.last}}, now, false, &entity.Slots{})
+	return m.commit(ctx, []*item{{hint: it.hint, job: it.job, execs: reduced, last: it.last}}, now, false, &entity.Slots{})
 }
 
 // recordBroken records that a due job cannot be planned, because its schedule no
 // longer compiles (a time zone has left the zone data), its row cannot be read,
-// or planning it panics: the fire that met this fails, one row for each shard, and
+// or planning it panics: the fire that met this fails, one execution for each shard, and
 // the job is paused with the reason. What is planned from then on until somebody
 // resumes it is a range, as of every pause.
 func (m *JobManager) recordBroken(ctx context.Context, job *entity.Job, cause error) {
 	m.Logger.Error("a due job cannot be planned; it is paused", "job", job.ID, "error", cause, "stack", batch.StackOf(cause))
 	now := m.StoreClock.Now()
-	rows := brokenRows(job, cause, now)
+	execs := rejectedExecutions(job, cause, now)
 	err := m.Store.Write(ctx, repository.LaneFire, "fire.broken", func(ctx context.Context, tx repository.Tx) error {
 		b := repository.JobBreak{
 			ID: job.ID, Version: job.Version, From: job.NextFireTime, Next: afterFire(job.NextFireTime), At: now,
@@ -75,24 +75,24 @@ func (m *JobManager) recordBroken(ctx context.Context, job *entity.Job, cause er
 		if err != nil || !paused {
 			return err
 		}
-		if err := tx.Executions.Insert(ctx, rows); err != nil {
+		if err := tx.Executions.Insert(ctx, execs); err != nil {
 			return err
 		}
-		return m.Admitter.RecordEnds(ctx, tx, now, rows)
+		return m.Admitter.RecordEnds(ctx, tx, now, execs)
 	})
 	if err != nil {
 		m.Logger.Error("a broken job could not be paused; the next scan tries again", "job", job.ID, "error", err)
 	}
 }
 
-// brokenRows are the rows of the fire at a broken job's cursor.
-func brokenRows(job *entity.Job, cause error, now time.Time) []*entity.Execution {
-	rows := entity.NewExecutions(job, entity.PlannedFire(job.NextFireTime, job.DueTime, entity.TriggerSchedule), now)
+// rejectedExecutions are the executions of the fire at a broken job's cursor.
+func rejectedExecutions(job *entity.Job, cause error, now time.Time) []*entity.Execution {
+	execs := entity.NewExecutions(job, entity.PlannedFire(job.NextFireTime, job.DueTime, entity.TriggerSchedule), now)
 	why := message("the job was paused, because it cannot be planned: ", cause)
-	for i, row := range rows {
-		rows[i] = row.Rejected(now, why)
+	for i, exec := range execs {
+		execs[i] = exec.Rejected(now, why)
 	}
-	return rows
+	return execs
 }
 
 // maxMessage is the longest message of a fire that cannot be recorded, in bytes.

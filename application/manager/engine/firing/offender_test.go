@@ -33,11 +33,11 @@ type choosyRuns struct {
 	jobID string
 }
 
-func (c choosyRuns) Insert(ctx context.Context, rows []*entity.Execution) error {
-	if slices.ContainsFunc(rows, func(row *entity.Execution) bool { return row.JobID == c.jobID }) {
+func (c choosyRuns) Insert(ctx context.Context, execs []*entity.Execution) error {
+	if slices.ContainsFunc(execs, func(exec *entity.Execution) bool { return exec.JobID == c.jobID }) {
 		return errBroken
 	}
-	return c.ExecutionWriter.Insert(ctx, rows)
+	return c.ExecutionWriter.Insert(ctx, execs)
 }
 
 // The one job of a batch that cannot be fired, whatever the reason, holds up
@@ -50,14 +50,14 @@ func TestOneJobThatCannotBeFiredHoldsUpNobody(t *testing.T) {
 		require.ErrorIs(t, fireOnce(t, n), errBroken)
 		for i, job := range jobs {
 			if i == 5 {
-				require.Empty(t, n.Rows(t, job.ID), "nothing of it is decided")
+				require.Empty(t, n.Executions(t, job.ID), "nothing of it is decided")
 				require.Equal(t, second(0), n.Job(t, job.ID).NextFireTime)
 				continue
 			}
-			n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
+			n.AwaitStatus(t, n.Executions(t, job.ID)[0].ID, entity.StatusSuccess)
 		}
 		n.Planner.Store = n.Faults
 		n.Fire(t)
-		n.AwaitStatus(t, n.Rows(t, jobs[5].ID)[0].ID, entity.StatusSuccess)
+		n.AwaitStatus(t, n.Executions(t, jobs[5].ID)[0].ID, entity.StatusSuccess)
 	})
 }

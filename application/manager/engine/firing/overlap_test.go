@@ -47,12 +47,12 @@ func TestAFireMeetsARunOfItsJob(t *testing.T) {
 			first := n.Script.Await(t, 1)[0].Execution
 			n.Faults.After(func(tx string) {
 				if tx == "fire" {
-					require.Equal(t, c.second, enginetest.States(n.Rows(t, job.ID))[1])
+					require.Equal(t, c.second, enginetest.States(n.Executions(t, job.ID))[1])
 				}
 			})
 			// What was recorded is looked at before the runner hears of it.
 			n.FireAt(t, enginetest.Noon.Add(time.Hour))
-			second := n.Rows(t, job.ID)[1].ID
+			second := n.Executions(t, job.ID)[1].ID
 			if c.first == entity.StatusSuccess {
 				release()
 			}
@@ -86,9 +86,9 @@ func TestADeletedJobDropsOutAlone(t *testing.T) {
 			})
 			require.NoError(t, fireOnce(t, n))
 			require.True(t, deleted)
-			require.Empty(t, n.Rows(t, jobs[0].ID))
-			require.Len(t, n.Rows(t, jobs[1].ID), 1)
-			require.Len(t, n.Rows(t, jobs[2].ID), 1)
+			require.Empty(t, n.Executions(t, jobs[0].ID))
+			require.Len(t, n.Executions(t, jobs[1].ID), 1)
+			require.Len(t, n.Executions(t, jobs[2].ID), 1)
 			require.Equal(t, 2, n.Planner.Held(), "its hint is dropped")
 			n.Start(t)
 		})
@@ -113,7 +113,7 @@ func TestADirectStartThatDropsOutGivesItsSlotBack(t *testing.T) {
 	n.Fire(t)
 	require.Len(t, n.Script.Await(t, 3), 3, "the next scan finds the new version")
 	require.Equal(t, 3, slotsInUse(n))
-	require.Equal(t, 2, n.Rows(t, jobs[1].ID)[0].JobVersion)
+	require.Equal(t, 2, n.Executions(t, jobs[1].ID)[0].JobVersion)
 	n.Start(t)
 	release()
 	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, within, time.Millisecond)
@@ -125,12 +125,12 @@ func TestBesideAPoisonedFireTheOthersRun(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	release := n.Script.Hold()
 	jobs := addMany(t, n, 50, nil)
-	rows := entity.NewExecutions(jobs[33], atNoon(), second(0))
-	n.Faults.Poison(func(id string) bool { return id == rows[0].ID })
+	execs := entity.NewExecutions(jobs[33], atNoon(), second(0))
+	n.Faults.Poison(func(id string) bool { return id == execs[0].ID })
 	require.NoError(t, fireOnce(t, n))
 	require.Equal(t, 49, slotsInUse(n))
 	for _, run := range n.Script.Await(t, 49) {
-		require.NotEqual(t, rows[0].ID, run.Execution.ID)
+		require.NotEqual(t, execs[0].ID, run.Execution.ID)
 	}
 	n.Start(t)
 	release()
@@ -138,19 +138,19 @@ func TestBesideAPoisonedFireTheOthersRun(t *testing.T) {
 	require.Len(t, n.Script.Runs(), 49)
 }
 
-// Rule 10: each shard of a poisoned fire has its row; it takes no place.
+// Rule 10: each shard of a poisoned fire has its execution; it takes no place.
 func TestAPoisonedFireTakesNoPlace(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap, j.ShardCount = entity.OverlapDiscard, 3 }))
-	rows := entity.NewExecutions(job, atNoon(), second(0))
-	n.Faults.Poison(func(id string) bool { return id == rows[2].ID })
+	execs := entity.NewExecutions(job, atNoon(), second(0))
+	n.Faults.Poison(func(id string) bool { return id == execs[2].ID })
 	n.Fire(t)
-	stored := n.Rows(t, job.ID)
+	stored := n.Executions(t, job.ID)
 	require.Equal(t, []string{"FAILED(INVALID)", "FAILED(INVALID)", "FAILED(INVALID)"}, enginetest.States(stored))
-	for i, row := range stored {
-		require.Equal(t, []int{i, 3}, []int{row.ShardIndex, row.ShardTotal})
-		require.Empty(t, row.Claim)
+	for i, exec := range stored {
+		require.Equal(t, []int{i, 3}, []int{exec.ShardIndex, exec.ShardTotal})
+		require.Empty(t, exec.Claim)
 	}
 	n.FireAt(t, second(1))
-	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Rows(t, job.ID)[3:]))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Executions(t, job.ID)[3:]))
 }

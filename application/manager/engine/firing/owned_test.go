@@ -80,9 +80,9 @@ func TestHeldJobsTakeNoRoomInAScan(t *testing.T) {
 	}
 	hold(true)
 	scan()
-	require.Len(t, n.Rows(t, first.ID), 1)
+	require.Len(t, n.Executions(t, first.ID), 1)
 	n.Clock.Advance(10 * time.Second)
 	hold(false)
 	scan()
-	require.Len(t, n.Rows(t, second.ID), 1)
+	require.Len(t, n.Executions(t, second.ID), 1)
 }

@@ -54,11 +54,11 @@ type trapRuns struct {
 	jobID string
 }
 
-func (r trapRuns) Insert(ctx context.Context, rows []*entity.Execution) error {
-	if slices.ContainsFunc(rows, func(row *entity.Execution) bool { return row.JobID == r.jobID }) {
+func (r trapRuns) Insert(ctx context.Context, execs []*entity.Execution) error {
+	if slices.ContainsFunc(execs, func(exec *entity.Execution) bool { return exec.JobID == r.jobID }) {
 		panic("a row that panics")
 	}
-	return r.ExecutionWriter.Insert(ctx, rows)
+	return r.ExecutionWriter.Insert(ctx, execs)
 }
 
 // Rule 10: a job with which the planner panics is paused with the reason. The
@@ -82,20 +82,20 @@ func TestAJobThatPanicsIsPausedAndTheOthersFire(t *testing.T) {
 					n.Fire(t)
 					for i, job := range jobs {
 						if i != 5 {
-							require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
+							require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
 							require.Equal(t, second(1), n.Job(t, job.ID).NextFireTime)
 						}
 					}
-					rows := n.Rows(t, jobs[5].ID)
-					require.Equal(t, []string{"FAILED(INVALID)", "FAILED(INVALID)", "FAILED(INVALID)"}, enginetest.States(rows), "one for each shard")
-					require.Contains(t, rows[2].ErrorMessage, "panic")
+					execs := n.Executions(t, jobs[5].ID)
+					require.Equal(t, []string{"FAILED(INVALID)", "FAILED(INVALID)", "FAILED(INVALID)"}, enginetest.States(execs), "one for each shard")
+					require.Contains(t, execs[2].ErrorMessage, "panic")
 					paused := n.Job(t, jobs[5].ID)
 					require.Equal(t, entity.JobPaused, paused.Status)
 					require.Contains(t, paused.Pause.Reason, "panic")
 					require.Equal(t, 2, paused.Version)
 					n.FireAt(t, second(1))
-					require.Len(t, n.Rows(t, jobs[5].ID), 3)
-					require.Len(t, n.Rows(t, jobs[0].ID), 2)
+					require.Len(t, n.Executions(t, jobs[5].ID), 3)
+					require.Len(t, n.Executions(t, jobs[0].ID), 2)
 					require.Equal(t, slotsInUse(n), len(n.Script.Await(t, slotsInUse(n))), "no slot is lost")
 				})
 			})
@@ -133,6 +133,6 @@ func TestABatchThatPanicsLosesNoJob(t *testing.T) {
 	require.ErrorContains(t, fireOnce(t, n), "figures that panic")
 	n.FireAt(t, second(1))
 	for _, job := range jobs {
-		require.Equal(t, []int{0, 1}, scheduledTimes(n.Rows(t, job.ID)))
+		require.Equal(t, []int{0, 1}, scheduledTimes(n.Executions(t, job.ID)))
 	}
 }

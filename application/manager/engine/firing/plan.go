@@ -9,21 +9,21 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/planning"
 )
 
-// broadcastRows is how many rows a fire of a broadcast is taken for: the nodes
+// broadcastSize is how many executions a fire of a broadcast is taken for: the nodes
 // are read inside the transaction.
-const broadcastRows = 8
+const broadcastSize = 8
 
-// rowsOfFire is how many rows one fire of a job adds.
-func rowsOfFire(job *entity.Job) int {
+// executionsOfFire is how many executions one fire of a job adds.
+func executionsOfFire(job *entity.Job) int {
 	if job.Broadcast {
-		return broadcastRows
+		return broadcastSize
 	}
 	return max(job.ShardCount, 1)
 }
 
-// planBatch plans what is due of the hinted jobs until the rows fill a batch,
+// planBatch plans what is due of the hinted jobs until the executions fill a batch,
 // and gives the other due jobs back. While there is something on time, an eighth of
-// the rows is for what is late. A job whose planning fails or panics is paused, and
+// the executions is for what is late. A job whose planning fails or panics is paused, and
 // one that its group holds is left out.
 func (m *JobManager) planBatch(ctx context.Context, hints []*dueJob, groups map[string]entity.Group, now time.Time) []*item {
 	var late, fresh int
@@ -34,7 +34,7 @@ func (m *JobManager) planBatch(ctx context.Context, hints []*dueJob, groups map[
 			fresh++
 		}
 	}
-	room := m.cfg.RowLimit
+	room := m.cfg.ExecutionLimit
 	if late > 0 && fresh > 0 {
 		room -= room / lateShare
 	}
@@ -42,7 +42,7 @@ func (m *JobManager) planBatch(ctx context.Context, hints []*dueJob, groups map[
 	var left []*dueJob
 	for i, h := range hints {
 		if i == fresh && i > 0 { // the late ones stand behind those on time
-			room += m.cfg.RowLimit / lateShare
+			room += m.cfg.ExecutionLimit / lateShare
 		}
 		if held(h.job, groups) {
 			m.dueSet.finishFiring(h, nil, now)
@@ -76,27 +76,27 @@ func (m *JobManager) planGuarded(h *dueJob, now time.Time, room int) (it *item, 
 	return it, err
 }
 
-// plan decides what is due of one job, about so many rows; nil when nothing is.
+// plan decides what is due of one job, about so many executions; nil when nothing is.
 func (m *JobManager) plan(h *dueJob, now time.Time, room int) (*item, error) {
-	limit := min(m.cfg.PlanLimit, max(room/rowsOfFire(h.job), 1))
+	limit := min(m.cfg.PlanLimit, max(room/executionsOfFire(h.job), 1))
 	plan := planning.Due(h.job, h.sched, now, limit)
 	if plan.Skip == nil && len(plan.Fires) == 0 {
 		return nil, nil
 	}
 	it := &item{hint: h, job: *h.job}
 	if plan.Skip != nil {
-		it.rows = append(it.rows, entity.NewRange(h.job, *plan.Skip, now))
+		it.execs = append(it.execs, entity.NewRange(h.job, *plan.Skip, now))
 	}
 	if h.job.Coordinated() {
 		it.fires = plan.Fires
 	} else {
 		for _, f := range plan.Fires {
-			it.rows = append(it.rows, entity.NewExecutions(h.job, f, now)...)
+			it.execs = append(it.execs, entity.NewExecutions(h.job, f, now)...)
 		}
 	}
 	it.last = plan.Apply(&it.job, h.sched)
 	return it, nil
 }
 
-// size is how many rows the item adds.
-func (it *item) size() int { return len(it.rows) + len(it.fires)*rowsOfFire(&it.job) }
+// size is how many executions the item adds.
+func (it *item) size() int { return len(it.execs) + len(it.fires)*executionsOfFire(&it.job) }

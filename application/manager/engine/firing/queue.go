@@ -5,10 +5,10 @@ import "slices"
 // priorities bounds the priorities of jobs, which are 1 to 10.
 const priorities = 10
 
-// heavyRows is from how many rows of one fire on a job is heavy: those of the
+// heavyFire is from how many executions of one fire on a job is heavy: those of the
 // same priority that are not go first, so that a few jobs of many shards hold up
 // none of the many that have one.
-const heavyRows = 16
+const heavyFire = 16
 
 // queue holds due jobs that have come due: by priority, 10 first, and within one
 // in the order in which they came. So a batch that is smaller than what is due
@@ -28,7 +28,7 @@ type lane struct {
 // of is the list that a due job belongs to.
 func (q *queue) of(h *dueJob) *[]*dueJob {
 	l := &q.lanes[max(0, min(h.job.Priority, priorities))]
-	if rowsOfFire(h.job) > heavyRows {
+	if executionsOfFire(h.job) > heavyFire {
 		return &l.heavy
 	}
 	return &l.light

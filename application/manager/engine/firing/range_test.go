@@ -26,9 +26,9 @@ func TestARangeAndTheFireAfterItAreRecordedTogether(t *testing.T) {
 				n.Clock.Advance(time.Hour - time.Second)
 				n.Faults.Next("fire", c.fault)
 				require.NoError(t, fireOnce(t, n))
-				require.Len(t, n.Rows(t, job.ID), c.first)
+				require.Len(t, n.Executions(t, job.ID), c.first)
 				n.Fire(t)
-				require.Equal(t, []int{0, 59 * 60}, scheduledTimes(n.Rows(t, job.ID)))
+				require.Equal(t, []int{0, 59 * 60}, scheduledTimes(n.Executions(t, job.ID)))
 				require.Equal(t, second(3600), n.Job(t, job.ID).NextFireTime)
 				require.Len(t, n.Events(t), 1, "rule 24: the range is told, once")
 				n.Start(t)
@@ -49,7 +49,7 @@ func TestARangeStaysBesideThePoisonedFireAfterIt(t *testing.T) {
 		{0, "SKIPPED(MISFIRE)", entity.TriggerSchedule, 59},
 		{3540, "FAILED(INVALID)", entity.TriggerMisfire, 0},
 		{3600, "FAILED(INVALID)", entity.TriggerSchedule, 0},
-	}, outcomes(n.Rows(t, job.ID)))
+	}, outcomes(n.Executions(t, job.ID)))
 	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Poisoned }))
 }
 
@@ -80,22 +80,22 @@ func TestAnHourAheadAndBackDecidesEachFireOnce(t *testing.T) {
 		{60, "", entity.TriggerSchedule, 59},
 		{3600, "", entity.TriggerMisfire, 0},
 	}
-	require.Equal(t, ahead, withoutStatus(n.Rows(t, job.ID)))
+	require.Equal(t, ahead, withoutStatus(n.Executions(t, job.ID)))
 	n.Clock.Jump(-time.Hour)
 	n.Planner.Poke()
 	n.Fire(t)
 	for minute := 1; minute <= 60; minute++ {
 		n.FireAt(t, second(60*minute))
 	}
-	require.Equal(t, ahead, withoutStatus(n.Rows(t, job.ID)), "the cursor waits until the time it has decided is over")
+	require.Equal(t, ahead, withoutStatus(n.Executions(t, job.ID)), "the cursor waits until the time it has decided is over")
 	n.FireAt(t, second(3660))
-	require.Equal(t, append(ahead, outcome{3660, "", entity.TriggerSchedule, 0}), withoutStatus(n.Rows(t, job.ID)))
+	require.Equal(t, append(ahead, outcome{3660, "", entity.TriggerSchedule, 0}), withoutStatus(n.Executions(t, job.ID)))
 	require.Zero(t, duplicates(n))
 }
 
-// withoutStatus are outcomes of rows that may run meanwhile.
-func withoutStatus(rows []*entity.Execution) []outcome {
-	out := outcomes(rows)
+// withoutStatus are outcomes of executions that may run meanwhile.
+func withoutStatus(execs []*entity.Execution) []outcome {
+	out := outcomes(execs)
 	for i := range out {
 		out[i].status = ""
 	}
@@ -123,7 +123,7 @@ func TestAMissedFixedDelayFollowsThePolicy(t *testing.T) {
 			}))
 			n.Clock.Advance(c.elapsed)
 			n.Fire(t)
-			require.Equal(t, []outcome{c.want}, outcomes(n.Rows(t, job.ID)))
+			require.Equal(t, []outcome{c.want}, outcomes(n.Executions(t, job.ID)))
 			after := n.Job(t, job.ID)
 			require.Zero(t, after.NextFireTime)
 			require.Equal(t, entity.JobEnabled, after.Status)
@@ -153,11 +153,11 @@ func TestSettlingAFixedDelayLeavesNoTimeUndecided(t *testing.T) {
 			}
 			n.Clock.Advance(5 * time.Second)
 			settled, _ := settle(t, n, job.ID)
-			require.Equal(t, []outcome{c.want}, outcomes(n.Rows(t, job.ID)))
+			require.Equal(t, []outcome{c.want}, outcomes(n.Executions(t, job.ID)))
 			require.Zero(t, settled.NextFireTime)
 			again, _ := settle(t, n, job.ID)
 			require.Zero(t, again.NextFireTime)
-			require.Len(t, n.Rows(t, job.ID), 1)
+			require.Len(t, n.Executions(t, job.ID), 1)
 		})
 	}
 }

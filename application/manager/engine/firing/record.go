@@ -34,9 +34,9 @@ func (m *JobManager) write(ctx context.Context, tx repository.Tx, items []*item,
 	if err != nil || len(res.fired) == 0 {
 		return err
 	}
-	slices.SortFunc(res.rows, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
-	if err := tx.Executions.Insert(ctx, res.rows); err != nil {
-		return fmt.Errorf("insert %d executions: %w", len(res.rows), err)
+	slices.SortFunc(res.execs, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
+	if err := tx.Executions.Insert(ctx, res.execs); err != nil {
+		return fmt.Errorf("insert %d executions: %w", len(res.execs), err)
 	}
 	if len(admitted) > 0 {
 		if err := tx.Jobs.Advance(ctx, admitted); err != nil {
@@ -78,15 +78,15 @@ func (m *JobManager) movePlain(ctx context.Context, tx repository.Tx, items []*i
 	return nil
 }
 
-// keep takes the rows of a job that passed the check into the transaction.
+// keep takes the executions of a job that passed the check into the transaction.
 func (m *JobManager) keep(it *item, now time.Time, res *result) {
 	res.fired = append(res.fired, it)
-	for _, row := range it.rows {
-		if row.Status == entity.StatusWaiting {
-			m.Admitter.MakeReady(&it.job, row, 0, now, &res.effect)
+	for _, exec := range it.execs {
+		if exec.Status == entity.StatusWaiting {
+			m.Admitter.MakeReady(&it.job, exec, 0, now, &res.effect)
 		}
 	}
-	res.rows = append(res.rows, it.rows...)
+	res.execs = append(res.execs, it.execs...)
 }
 
 // admit locks and checks coordinated jobs, and decides what becomes of their
@@ -135,7 +135,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 		}
 		moves = append(moves, repository.AdvanceOf(&it.job, it.last))
 	}
-	res.rows = append(res.rows, a.Rows...)
+	res.execs = append(res.execs, a.Executions...)
 	res.effect.Add(a.PostCommit)
 	if len(a.InFlightFires) == 0 {
 		return moves, nil
@@ -162,18 +162,18 @@ func jobsOf(items []*item) []*entity.Job {
 	return jobs
 }
 
-// ended are the rows of the transaction that are final already: those of fires
+// ended are the executions of the transaction that are final already: those of fires
 // that do not run, and those that newer fires have ended.
 func (r *result) ended() []*entity.Execution {
 	var ended []*entity.Execution
-	for _, row := range r.rows {
-		if row.Status.Final() {
-			ended = append(ended, row)
+	for _, exec := range r.execs {
+		if exec.Status.Final() {
+			ended = append(ended, exec)
 		}
 	}
-	for _, row := range r.effect.Closed {
-		if !slices.Contains(r.rows, row) {
-			ended = append(ended, row)
+	for _, exec := range r.effect.Closed {
+		if !slices.Contains(r.execs, exec) {
+			ended = append(ended, exec)
 		}
 	}
 	return ended

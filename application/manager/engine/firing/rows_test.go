@@ -33,12 +33,12 @@ type countingRuns struct {
 	batches *[]int
 }
 
-func (r countingRuns) Insert(ctx context.Context, rows []*entity.Execution) error {
-	*r.batches = append(*r.batches, len(rows))
-	return r.ExecutionWriter.Insert(ctx, rows)
+func (r countingRuns) Insert(ctx context.Context, execs []*entity.Execution) error {
+	*r.batches = append(*r.batches, len(execs))
+	return r.ExecutionWriter.Insert(ctx, execs)
 }
 
-// Rule 8: a fire transaction is bounded in rows, whether they are shards, fires
+// Rule 8: a fire transaction is bounded in executions, whether they are shards, fires
 // that are caught up with, or both. A fire is not divided.
 func TestAFireTransactionIsBoundedInRows(t *testing.T) {
 	fireAll := entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 1, WindowSec: 3600, MaxFires: 1000}
@@ -79,14 +79,14 @@ func TestJobsOfOneShardDoNotWaitForThoseOfMany(t *testing.T) {
 	light := addMany(t, n, 10, func(_ int, j *entity.Job) { j.Schedule.Anchor = second(0).Add(-999 * time.Millisecond) })
 	require.NoError(t, fireOnce(t, n))
 	n.Clock.Advance(time.Millisecond)
-	require.Empty(t, n.Rows(t, light[0].ID))
+	require.Empty(t, n.Executions(t, light[0].ID))
 	require.NoError(t, fireOnce(t, n))
 	for _, job := range light {
-		require.Len(t, n.Rows(t, job.ID), 1)
+		require.Len(t, n.Executions(t, job.ID), 1)
 	}
 }
 
-// What is late takes an eighth of the rows beside what is on time, and all of
+// What is late takes an eighth of the executions beside what is on time, and all of
 // them when it is alone.
 func TestWhatIsLateTakesAnEighthOfTheRows(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
@@ -100,7 +100,7 @@ func TestWhatIsLateTakesAnEighthOfTheRows(t *testing.T) {
 	})
 	require.NoError(t, fireOnce(t, n))
 	for _, job := range fresh {
-		require.Len(t, n.Rows(t, job.ID), 150, "what is on time is in the first batch")
+		require.Len(t, n.Executions(t, job.ID), 150, "what is on time is in the first batch")
 	}
 	require.Equal(t, 2000, batches[0])
 }

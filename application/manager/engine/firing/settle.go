@@ -14,13 +14,13 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
-// settleRows is about the most runs that one transaction of an edit records; one
+// catchUpLimit is about the most runs that one transaction of an edit records; one
 // fire is not divided.
-const settleRows = 2000
+const catchUpLimit = 2000
 
 // Settler decides what is due and undecided of a job before its definition
 // changes (engine rule 3).
-type Settler struct {
+type CatchUpPlanner struct {
 	Admitter  *admission.Admitter
 	Schedules admission.Compiler
 }
@@ -30,7 +30,7 @@ type Settler struct {
 // a paused span becomes one range row. The job's cursor is moved in memory; the
 // caller stores it. Jobs that are not planned are left alone. When more is due than
 // one transaction takes, more is true and the cursor stands before it.
-func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, at, now time.Time) (effect admission.PostCommit, more bool, err error) {
+func (s CatchUpPlanner) CatchUp(ctx context.Context, tx repository.Tx, job *entity.Job, at, now time.Time) (effect admission.PostCommit, more bool, err error) {
 	if job.NextFireTime.IsZero() {
 		return effect, false, nil
 	}
@@ -38,12 +38,12 @@ func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, 
 	sched, err := s.Schedules.Compile(job.Schedule)
 	switch {
 	case err != nil:
-		settleBroken(job, err, at, now, res)
+		catchUpBroken(job, err, at, now, res)
 		err = nil
 	case job.Status == entity.JobEnabled:
-		more, err = s.settleDue(ctx, tx, job, sched, at, now, res)
+		more, err = s.catchUpDue(ctx, tx, job, sched, at, now, res)
 	case job.Status == entity.JobPaused:
-		settlePause(job, sched, at, now, res)
+		endPause(job, sched, at, now, res)
 	}
 	if err != nil {
 		return effect, false, err
@@ -56,7 +56,7 @@ func (s Settler) Settle(ctx context.Context, tx repository.Tx, job *entity.Job, 
 // not due yet, because of the jitter, run at their due times. What is more than
 // Settle takes, and a span whose schedule cannot be read any more, becomes one
 // range row with the reason.
-func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job, reason entity.Reason, now time.Time) (admission.PostCommit, error) {
+func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job, reason entity.Reason, now time.Time) (admission.PostCommit, error) {
 	if job.NextFireTime.IsZero() || job.NextFireTime.After(now) {
 		return admission.PostCommit{}, nil
 	}
@@ -64,20 +64,20 @@ func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job,
 	sched, err := s.Schedules.Compile(job.Schedule)
 	if err != nil {
 		span := entity.SkippedRange{First: job.NextFireTime, End: now, AtLeast: true, Reason: reason}
-		row := entity.NewRange(job, span, now)
+		exec := entity.NewRange(job, span, now)
 		if job.Status == entity.JobPaused {
-			row.Reason, row.ErrorMessage = entity.ReasonPaused, job.Pause.String()
+			exec.Reason, exec.ErrorMessage = entity.ReasonPaused, job.Pause.String()
 		}
-		res.rows = append(res.rows, row)
+		res.execs = append(res.execs, exec)
 		job.ClearCursor()
 		return res.effect, s.store(ctx, tx, res, now)
 	}
 	if job.Status == entity.JobPaused {
-		settlePause(job, sched, now, now, res)
+		endPause(job, sched, now, now, res)
 		return res.effect, s.store(ctx, tx, res, now)
 	}
 	if skip, next := planning.Span(planning.View(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)), reason); skip != nil {
-		res.rows = append(res.rows, entity.NewRange(job, *skip, now))
+		res.execs = append(res.execs, entity.NewRange(job, *skip, now))
 		job.Advance(sched, next)
 	}
 	// By its scheduled time all that has passed is due; the jitter is but later.
@@ -93,7 +93,7 @@ func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job,
 	plan.Apply(job, sched)
 	if plan.Partial {
 		skip, _ := planning.Span(planning.View(job, sched), job.NextFireTime, now, reason)
-		res.rows = append(res.rows, entity.NewRange(job, *skip, now))
+		res.execs = append(res.execs, entity.NewRange(job, *skip, now))
 	}
 	return res.effect, s.store(ctx, tx, res, now)
 }
@@ -102,20 +102,20 @@ func (s Settler) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job,
 const maxJitterSec = 366 * 24 * 3600
 
 // fires is how many fires of a job one transaction takes.
-func (s Settler) fires(job *entity.Job) int { return max(settleRows/rowsOfFire(job), 1) }
+func (s CatchUpPlanner) fires(job *entity.Job) int { return max(catchUpLimit/executionsOfFire(job), 1) }
 
-func (s Settler) store(ctx context.Context, tx repository.Tx, res *result, now time.Time) error {
-	if len(res.rows) == 0 {
+func (s CatchUpPlanner) store(ctx context.Context, tx repository.Tx, res *result, now time.Time) error {
+	if len(res.execs) == 0 {
 		return nil
 	}
-	slices.SortFunc(res.rows, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
-	if err := tx.Executions.Insert(ctx, res.rows); err != nil {
-		return fmt.Errorf("insert %d settled executions: %w", len(res.rows), err)
+	slices.SortFunc(res.execs, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
+	if err := tx.Executions.Insert(ctx, res.execs); err != nil {
+		return fmt.Errorf("insert %d settled executions: %w", len(res.execs), err)
 	}
 	return s.Admitter.RecordEnds(ctx, tx, now, res.ended())
 }
 
-func (s Settler) settleDue(ctx context.Context, tx repository.Tx, job *entity.Job, sched *schedule.Schedule, at, now time.Time, res *result) (more bool, err error) {
+func (s CatchUpPlanner) catchUpDue(ctx context.Context, tx repository.Tx, job *entity.Job, sched *schedule.Schedule, at, now time.Time, res *result) (more bool, err error) {
 	plan := planning.Due(job, sched, at, s.fires(job))
 	if err := s.admit(ctx, tx, job, plan, now, res); err != nil {
 		return false, err
@@ -124,10 +124,10 @@ func (s Settler) settleDue(ctx context.Context, tx repository.Tx, job *entity.Jo
 	return plan.Partial, nil
 }
 
-// admit adds the rows of a plan.
-func (s Settler) admit(ctx context.Context, tx repository.Tx, job *entity.Job, plan planning.Plan, now time.Time, res *result) error {
+// admit adds the executions of a plan.
+func (s CatchUpPlanner) admit(ctx context.Context, tx repository.Tx, job *entity.Job, plan planning.Plan, now time.Time, res *result) error {
 	if plan.Skip != nil {
-		res.rows = append(res.rows, entity.NewRange(job, *plan.Skip, now))
+		res.execs = append(res.execs, entity.NewRange(job, *plan.Skip, now))
 	}
 	if len(plan.Fires) == 0 {
 		return nil
@@ -142,7 +142,7 @@ func (s Settler) admit(ctx context.Context, tx repository.Tx, job *entity.Job, p
 			return err
 		}
 	}
-	res.rows = append(res.rows, a.Rows...)
+	res.execs = append(res.execs, a.Executions...)
 	res.effect.Add(a.PostCommit)
 	if len(a.InFlightFires) == 0 {
 		return nil
@@ -153,18 +153,18 @@ func (s Settler) admit(ctx context.Context, tx repository.Tx, job *entity.Job, p
 // EndPause ends the span of a paused job at a moment: its range row, if there is
 // one, is returned, and the cursor moved in memory. The error is that its schedule
 // does not compile.
-func (s Settler) EndPause(job *entity.Job, until, now time.Time) ([]*entity.Execution, error) {
+func (s CatchUpPlanner) EndPause(job *entity.Job, until, now time.Time) ([]*entity.Execution, error) {
 	sched, err := s.Schedules.Compile(job.Schedule)
 	if err != nil {
 		return nil, fmt.Errorf("compile the schedule of job %s: %w", job.ID, err)
 	}
 	res := &result{}
-	settlePause(job, sched, until, now, res)
-	return res.rows, nil
+	endPause(job, sched, until, now, res)
+	return res.execs, nil
 }
 
 // settlePause ends the span of a pause at a moment.
-func settlePause(job *entity.Job, sched *schedule.Schedule, until, now time.Time, res *result) {
+func endPause(job *entity.Job, sched *schedule.Schedule, until, now time.Time, res *result) {
 	cursor := job.NextFireTime
 	if cursor.Equal(afterFire(job.LastFireTime)) && job.Schedule.Kind != schedule.FixedDelay {
 		// It says which fire was the last to be decided, see recordBroken.
@@ -172,9 +172,9 @@ func settlePause(job *entity.Job, sched *schedule.Schedule, until, now time.Time
 	}
 	skip, next := planning.Span(planning.View(job, sched), cursor, until, entity.ReasonPaused)
 	if skip != nil {
-		row := entity.NewRange(job, *skip, now)
-		row.ErrorMessage = job.Pause.String()
-		res.rows = append(res.rows, row)
+		exec := entity.NewRange(job, *skip, now)
+		exec.ErrorMessage = job.Pause.String()
+		res.execs = append(res.execs, exec)
 	}
 	job.NextFireTime, job.DueTime = next, time.Time{}
 }
@@ -186,11 +186,11 @@ func afterFire(scheduled time.Time) time.Time { return scheduled.Add(time.Millis
 // settleBroken decides what is due of a job whose schedule cannot be read: as
 // the planner would, the fire at its cursor fails. The cursor of a paused one
 // stays where the pause began.
-func settleBroken(job *entity.Job, cause error, at, now time.Time, res *result) {
+func catchUpBroken(job *entity.Job, cause error, at, now time.Time, res *result) {
 	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(at) {
 		return
 	}
-	res.rows = append(res.rows, brokenRows(job, cause, now)...)
+	res.execs = append(res.execs, rejectedExecutions(job, cause, now)...)
 	job.LastFireTime, job.NextFireTime = job.NextFireTime, afterFire(job.NextFireTime)
 	if job.Schedule.Kind == schedule.FixedDelay {
 		job.NextFireTime = time.Time{}

@@ -27,12 +27,12 @@ func settle(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admission
 // settleMore is settle that may leave something.
 func settleMore(t *testing.T, n *enginetest.Node, id string) (job *entity.Job, effect admission.PostCommit, more bool) {
 	t.Helper()
-	settler := firing.Settler{Admitter: n.Admitter, Schedules: n.Schedules}
+	settler := firing.CatchUpPlanner{Admitter: n.Admitter, Schedules: n.Schedules}
 	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {
 		if job, err = tx.Jobs.LockFull(ctx, id); err != nil {
 			return err
 		}
-		if effect, more, err = settler.Settle(ctx, tx, job, n.Time.Now(), n.Time.Now()); err != nil {
+		if effect, more, err = settler.CatchUp(ctx, tx, job, n.Time.Now(), n.Time.Now()); err != nil {
 			return err
 		}
 		return tx.Jobs.Update(ctx, job, false)
@@ -47,14 +47,14 @@ func TestAnEditDecidesWhatIsDueFirst(t *testing.T) {
 	job := n.Add(t, everySecond(nil))
 	n.Clock.Advance(2500 * time.Millisecond)
 	settled, effect := settle(t, n, job.ID)
-	rows := n.Rows(t, job.ID)
-	require.Equal(t, []int{0, 1, 2}, scheduledTimes(rows))
-	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(rows))
+	execs := n.Executions(t, job.ID)
+	require.Equal(t, []int{0, 1, 2}, scheduledTimes(execs))
+	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(execs))
 	require.Equal(t, 3, effect.Ready)
 	require.Equal(t, second(3), settled.NextFireTime)
 	require.Equal(t, second(2), settled.LastFireTime)
 	n.Fire(t)
-	require.Len(t, n.Rows(t, job.ID), 3, "nothing of it is decided again")
+	require.Len(t, n.Executions(t, job.ID), 3, "nothing of it is decided again")
 	again, effect := settle(t, n, job.ID)
 	require.Equal(t, second(3), again.NextFireTime)
 	require.Zero(t, effect.Ready)
@@ -70,7 +70,7 @@ func TestSettlingFollowsTheMisfirePolicy(t *testing.T) {
 		{8, "WAITING", entity.TriggerMisfire, 0},
 		{9, "WAITING", entity.TriggerSchedule, 0},
 		{10, "WAITING", entity.TriggerSchedule, 0},
-	}, outcomes(n.Rows(t, job.ID)))
+	}, outcomes(n.Executions(t, job.ID)))
 	require.Len(t, n.Events(t), 1)
 }
 
@@ -113,12 +113,12 @@ func TestAPausedSpanIsOneRow(t *testing.T) {
 	job := n.Add(t, everySecond(nil))
 	n.Change(t, job.ID, func(j *entity.Job) { j.Status, j.DueTime = entity.JobPaused, time.Time{} })
 	n.FireAt(t, second(30))
-	require.Empty(t, n.Rows(t, job.ID), "a paused job does not fire")
+	require.Empty(t, n.Executions(t, job.ID), "a paused job does not fire")
 	settled, _ := settle(t, n, job.ID)
-	rows := n.Rows(t, job.ID)
-	require.Equal(t, []outcome{{0, "SKIPPED(PAUSED)", entity.TriggerSchedule, 31}}, outcomes(rows))
-	require.Equal(t, second(0), rows[0].SkipFrom)
-	require.Equal(t, second(30).Add(time.Millisecond), rows[0].SkipTo, "it holds no time that is yet to be decided")
+	execs := n.Executions(t, job.ID)
+	require.Equal(t, []outcome{{0, "SKIPPED(PAUSED)", entity.TriggerSchedule, 31}}, outcomes(execs))
+	require.Equal(t, second(0), execs[0].SkipFrom)
+	require.Equal(t, second(30).Add(time.Millisecond), execs[0].SkipTo, "it holds no time that is yet to be decided")
 	require.Equal(t, second(31), settled.NextFireTime)
 	require.Len(t, n.Events(t), 1)
 }
@@ -140,7 +140,7 @@ func TestThereIsNothingToSettleWithoutAPlan(t *testing.T) {
 			n.Clock.Advance(time.Minute)
 			before := n.Job(t, job.ID)
 			settle(t, n, job.ID)
-			require.Empty(t, n.Rows(t, job.ID))
+			require.Empty(t, n.Executions(t, job.ID))
 			require.Equal(t, before, n.Job(t, job.ID))
 		})
 	}
@@ -153,7 +153,7 @@ func TestSettledFiresTakeTheirPlaces(t *testing.T) {
 	n.Clock.Advance(2 * time.Second)
 	_, effect := settle(t, n, job.ID)
 	require.Equal(t, 1, effect.Ready)
-	require.Equal(t, []string{"WAITING", "WAITING", "SKIPPED(QUEUE_FULL)"}, enginetest.States(n.Rows(t, job.ID)))
+	require.Equal(t, []string{"WAITING", "WAITING", "SKIPPED(QUEUE_FULL)"}, enginetest.States(n.Executions(t, job.ID)))
 	live := n.InFlightFires(t, job.ID)
 	require.Len(t, live, 2)
 	require.EqualValues(t, 2, live[1].Seq)
@@ -165,10 +165,10 @@ func TestAFixedDelayIsPlannedByItsRuns(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
 	n.Fire(t)
-	require.Equal(t, []int{0}, scheduledTimes(n.Rows(t, job.ID)))
+	require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
 	after := n.Job(t, job.ID)
 	require.Zero(t, after.NextFireTime)
 	require.Equal(t, entity.JobEnabled, after.Status)
 	n.FireAt(t, second(60))
-	require.Len(t, n.Rows(t, job.ID), 1)
+	require.Len(t, n.Executions(t, job.ID), 1)
 }

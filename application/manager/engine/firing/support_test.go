@@ -84,20 +84,20 @@ func fireIn(ctx context.Context, t *testing.T, n *enginetest.Node) error {
 	return err
 }
 
-// scheduledTimes are the scheduled times of rows, in seconds after Noon.
-func scheduledTimes(rows []*entity.Execution) []int {
-	out := make([]int, len(rows))
-	for i, row := range rows {
-		out[i] = int(row.ScheduledTime.Sub(enginetest.Noon) / time.Second)
+// scheduledTimes are the scheduled times of executions, in seconds after Noon.
+func scheduledTimes(execs []*entity.Execution) []int {
+	out := make([]int, len(execs))
+	for i, exec := range execs {
+		out[i] = int(exec.ScheduledTime.Sub(enginetest.Noon) / time.Second)
 	}
 	return out
 }
 
 // insertRow stores an execution as if it had been recorded before.
-func insertRow(t *testing.T, n *enginetest.Node, row *entity.Execution) {
+func insertRow(t *testing.T, n *enginetest.Node, exec *entity.Execution) {
 	t.Helper()
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		return tx.Executions.Insert(ctx, []*entity.Execution{row})
+		return tx.Executions.Insert(ctx, []*entity.Execution{exec})
 	})
 }
 

@@ -12,9 +12,9 @@ import (
 )
 
 // resolveUnknown re-reads what an unanswered commit may have written, until the
-// store answers: rows
+// store answers: executions
 // that carry my node, epoch and token are mine and run (engine rule 9). A
-// commit that lands only after this look leaves rows that the reconciliation
+// commit that lands only after this look leaves executions that the reconciliation
 // of held runs finds.
 func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result, reserved *entity.Slots) error {
 	now := m.StoreClock.Now()
@@ -30,12 +30,12 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 	for _, it := range items {
 		it.done = true
 		m.dueSet.finishFiring(it.hint, nil, now) // the next scan reads the cursor anew
-		for _, row := range it.direct {
-			s := stored[row.ID]
-			if s != nil && s.Status == entity.StatusRunning && s.NodeID == row.NodeID &&
-				s.Epoch == row.Epoch && s.Token == row.Token {
+		for _, exec := range it.direct {
+			s := stored[exec.ID]
+			if s != nil && s.Status == entity.StatusRunning && s.NodeID == exec.NodeID &&
+				s.Epoch == exec.Epoch && s.Token == exec.Token {
 				job := it.job
-				runs = append(runs, entity.Run{Job: &job, Execution: row})
+				runs = append(runs, entity.Run{Job: &job, Execution: exec})
 				reserved[job.SlotKind()]--
 			}
 		}
@@ -50,7 +50,7 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 }
 
 // resolveDuplicates handles fires whose id is in the store although the cursor
-// has not passed them. It should never happen; the rows are compared, counted
+// has not passed them. It should never happen; the executions are compared, counted
 // and left as they are, and the cursor moves on (engine rule 1).
 func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time.Time, patient bool, reserved *entity.Slots) error {
 	stored, err := m.byID(ctx, items)
@@ -61,35 +61,35 @@ func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time
 		return &repository.PoisonError{Err: repository.ErrDuplicateID}
 	}
 	for _, it := range items {
-		it.rows, it.direct = m.withoutStored(it, it.rows, stored)
+		it.execs, it.direct = m.withoutStored(it, it.execs, stored)
 		kept := it.fires[:0]
 		for _, f := range it.fires {
-			rows := entity.NewExecutions(&it.job, f, now)
-			i := slices.IndexFunc(rows, func(row *entity.Execution) bool { return stored[row.ID] != nil })
+			execs := entity.NewExecutions(&it.job, f, now)
+			i := slices.IndexFunc(execs, func(exec *entity.Execution) bool { return stored[exec.ID] != nil })
 			if i < 0 {
 				kept = append(kept, f)
 				continue
 			}
-			m.reportDuplicate(rows[i], stored[rows[i].ID])
+			m.reportDuplicate(execs[i], stored[execs[i].ID])
 		}
 		it.fires = kept
 	}
 	return m.commit(ctx, items, now, patient, reserved)
 }
 
-func (m *JobManager) withoutStored(it *item, rows []*entity.Execution,
+func (m *JobManager) withoutStored(it *item, execs []*entity.Execution,
 	stored map[string]*entity.Execution,
 ) (kept, direct []*entity.Execution) {
-	for _, row := range rows {
-		if s := stored[row.ID]; s != nil {
-			m.reportDuplicate(row, s)
+	for _, exec := range execs {
+		if s := stored[exec.ID]; s != nil {
+			m.reportDuplicate(exec, s)
 			continue
 		}
-		kept = append(kept, row)
+		kept = append(kept, exec)
 	}
-	for _, row := range it.direct {
-		if stored[row.ID] == nil {
-			direct = append(direct, row)
+	for _, exec := range it.direct {
+		if stored[exec.ID] == nil {
+			direct = append(direct, exec)
 		}
 	}
 	return kept, direct
@@ -103,26 +103,26 @@ func (m *JobManager) reportDuplicate(mine, stored *entity.Execution) {
 		"fire", mine.FireKey, "same", same, "storedJob", stored.JobID, "storedFire", stored.FireKey)
 }
 
-// byID reads the rows that the items would insert.
+// byID reads the executions that the items would insert.
 func (m *JobManager) byID(ctx context.Context, items []*item) (map[string]*entity.Execution, error) {
 	var ids []string
 	for _, it := range items {
-		for _, row := range it.rows {
-			ids = append(ids, row.ID)
+		for _, exec := range it.execs {
+			ids = append(ids, exec.ID)
 		}
 		for _, f := range it.fires {
-			for _, row := range entity.NewExecutions(&it.job, f, m.StoreClock.Now()) {
-				ids = append(ids, row.ID)
+			for _, exec := range entity.NewExecutions(&it.job, f, m.StoreClock.Now()) {
+				ids = append(ids, exec.ID)
 			}
 		}
 	}
-	rows, err := m.Executions.ByIDs(ctx, ids)
+	execs, err := m.Executions.ByIDs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	stored := make(map[string]*entity.Execution, len(rows))
-	for _, row := range rows {
-		stored[row.ID] = row
+	stored := make(map[string]*entity.Execution, len(execs))
+	for _, exec := range execs {
+		stored[exec.ID] = exec
 	}
 	return stored, nil
 }

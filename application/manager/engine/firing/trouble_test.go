@@ -14,7 +14,7 @@ import (
 )
 
 // Rule 1: an id that is in the store before its cursor got there is an alarm.
-// The row stays as it is, the cursor moves on, the rest of the batch fires.
+// The execution stays as it is, the cursor moves on, the rest of the batch fires.
 func TestAFireThatIsInTheStoreAlreadyIsCountedAndLeftAlone(t *testing.T) {
 	for name, overlap := range overlaps {
 		t.Run(name, func(t *testing.T) {
@@ -25,11 +25,11 @@ func TestAFireThatIsInTheStoreAlreadyIsCountedAndLeftAlone(t *testing.T) {
 			insertRow(t, n, before)
 			require.NoError(t, fireOnce(t, n))
 			require.Equal(t, 1, duplicates(n))
-			stored := n.Rows(t, twice.ID)
+			stored := n.Executions(t, twice.ID)
 			require.Equal(t, []string{"SKIPPED(MISFIRE)"}, enginetest.States(stored))
 			require.Equal(t, before.CreateTime, stored[0].CreateTime)
 			for _, job := range jobs {
-				require.Len(t, n.Rows(t, job.ID), 1)
+				require.Len(t, n.Executions(t, job.ID), 1)
 				require.Equal(t, second(1), n.Job(t, job.ID).NextFireTime)
 			}
 			if overlap == entity.OverlapParallel {
@@ -38,7 +38,7 @@ func TestAFireThatIsInTheStoreAlreadyIsCountedAndLeftAlone(t *testing.T) {
 				}
 			}
 			n.FireAt(t, second(1))
-			require.Len(t, n.Rows(t, twice.ID), 2, "it goes on with the next fire")
+			require.Len(t, n.Executions(t, twice.ID), 2, "it goes on with the next fire")
 			require.Equal(t, 1, duplicates(n))
 			n.Start(t)
 		})
@@ -67,11 +67,11 @@ func TestAFireRunsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 				if c.fails {
 					require.True(t, apperror.Is(err, apperror.KindUnavailable))
 				}
-				require.Len(t, n.Rows(t, job.ID), c.rows)
+				require.Len(t, n.Executions(t, job.ID), c.rows)
 				n.Fire(t)
-				rows := n.Rows(t, job.ID)
-				require.Equal(t, []int{0}, scheduledTimes(rows))
-				n.AwaitStatus(t, rows[0].ID, entity.StatusSuccess)
+				execs := n.Executions(t, job.ID)
+				require.Equal(t, []int{0}, scheduledTimes(execs))
+				n.AwaitStatus(t, execs[0].ID, entity.StatusSuccess)
 				require.Len(t, n.Script.Runs(), 1)
 				require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, within, time.Millisecond)
 				require.Zero(t, duplicates(n))
@@ -80,25 +80,25 @@ func TestAFireRunsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 	}
 }
 
-// Rule 9: of an unanswered commit only rows that carry this node, epoch and
+// Rule 9: of an unanswered commit only executions that carry this node, epoch and
 // token are started. Here somebody else recorded the fire meanwhile.
 func TestRowsThatSomebodyElseRecordedAreNotStarted(t *testing.T) {
-	for name, change := range map[string]func(row *entity.Execution){
-		"another node":     func(row *entity.Execution) { row.NodeID = "node-2" },
-		"a former epoch":   func(row *entity.Execution) { row.Epoch = 1 },
-		"a later attempt":  func(row *entity.Execution) { row.Token, row.Attempt = 2, 2 },
-		"nobody as yet":    func(row *entity.Execution) { row.Status = entity.StatusWaiting },
-		"it has ended yet": func(row *entity.Execution) { row.Status, row.EndTime = entity.StatusSuccess, second(0) },
+	for name, change := range map[string]func(exec *entity.Execution){
+		"another node":     func(exec *entity.Execution) { exec.NodeID = "node-2" },
+		"a former epoch":   func(exec *entity.Execution) { exec.Epoch = 1 },
+		"a later attempt":  func(exec *entity.Execution) { exec.Token, exec.Attempt = 2, 2 },
+		"nobody as yet":    func(exec *entity.Execution) { exec.Status = entity.StatusWaiting },
+		"it has ended yet": func(exec *entity.Execution) { exec.Status, exec.EndTime = entity.StatusSuccess, second(0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{Epoch: 2})
 			job := n.Add(t, everySecond(nil))
-			rows := entity.NewExecutions(job, atNoon(), second(0))
-			row := rows[0]
-			row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt = entity.StatusRunning, "node-1", 2, 1, 1
-			change(row)
+			execs := entity.NewExecutions(job, atNoon(), second(0))
+			exec := execs[0]
+			exec.Status, exec.NodeID, exec.Epoch, exec.Token, exec.Attempt = entity.StatusRunning, "node-1", 2, 1, 1
+			change(exec)
 			n.Faults.Next("fire", enginetest.LostCommit)
-			n.Faults.After(func(string) { insertRow(t, n, row) })
+			n.Faults.After(func(string) { insertRow(t, n, exec) })
 			require.NoError(t, fireOnce(t, n))
 			require.Empty(t, n.Script.Runs())
 			require.Zero(t, slotsInUse(n))
@@ -106,7 +106,7 @@ func TestRowsThatSomebodyElseRecordedAreNotStarted(t *testing.T) {
 	}
 }
 
-// Rule 10: the one offender gets a row that says why; the others go on.
+// Rule 10: the one offender gets an execution that says why; the others go on.
 func TestTheOnePoisonedFireOfABatchIsRecordedAsFailed(t *testing.T) {
 	for name, overlap := range overlaps {
 		t.Run(name, func(t *testing.T) {
@@ -116,16 +116,16 @@ func TestTheOnePoisonedFireOfABatchIsRecordedAsFailed(t *testing.T) {
 			n.Faults.Poison(func(id string) bool { return id == bad.ID })
 			require.NoError(t, fireOnce(t, n))
 			for i, job := range jobs {
-				rows := n.Rows(t, job.ID)
-				require.Len(t, rows, 1)
+				execs := n.Executions(t, job.ID)
+				require.Len(t, execs, 1)
 				require.Equal(t, second(1), n.Job(t, job.ID).NextFireTime)
 				if i != 17 {
-					require.False(t, rows[0].Status.Final())
+					require.False(t, execs[0].Status.Final())
 					continue
 				}
-				require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(rows))
-				require.Contains(t, rows[0].ErrorMessage, "data too long")
-				require.Equal(t, bad.FireKey, rows[0].FireKey)
+				require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(execs))
+				require.Contains(t, execs[0].ErrorMessage, "data too long")
+				require.Equal(t, bad.FireKey, execs[0].FireKey)
 				require.Equal(t, second(0), n.Job(t, job.ID).LastFireTime)
 			}
 			require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Poisoned }))
@@ -150,14 +150,14 @@ func TestFiresOfAnOutageAreMadeUpForOnce(t *testing.T) {
 	n.Fire(t)
 	require.Equal(t, second(4), n.Job(t, job.ID).NextFireTime)
 	covered := 0
-	for _, row := range n.Rows(t, job.ID) {
-		covered += max(row.SkipCount, 1)
+	for _, exec := range n.Executions(t, job.ID) {
+		covered += max(exec.SkipCount, 1)
 	}
 	require.Equal(t, 4, covered, "each scheduled time is in exactly one row")
 }
 
 // The statements of one transaction see one another's failure: what was moved
-// before a row was refused has not moved.
+// before an execution was refused has not moved.
 func TestACursorDoesNotMoveWithoutItsRow(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(nil))

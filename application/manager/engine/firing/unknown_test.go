@@ -14,7 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// beforeByIDs does something before rows are read by id, and may fail the read.
+// beforeByIDs does something before executions are read by id, and may fail the read.
 type beforeByIDs struct {
 	repository.ExecutionReader
 	do func() error
@@ -27,7 +27,7 @@ func (b beforeByIDs) ByIDs(ctx context.Context, ids []string) ([]*entity.Executi
 	return b.ExecutionReader.ByIDs(ctx, ids)
 }
 
-// While the rows of an unanswered commit are read again, which may take long,
+// While the executions of an unanswered commit are read again, which may take long,
 // they do not count as lost (engine rule 9).
 func TestAnUnansweredCommitKeepsItsRunsUntilTheyAreReadAgain(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
@@ -41,12 +41,12 @@ func TestAnUnansweredCommitKeepsItsRunsUntilTheyAreReadAgain(t *testing.T) {
 	n.Start(t)
 	n.Faults.Next("fire", enginetest.LostReply)
 	require.NoError(t, fireOnce(t, n))
-	row := n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
-	require.Equal(t, 1, row.Attempt)
+	exec := n.AwaitStatus(t, n.Executions(t, job.ID)[0].ID, entity.StatusSuccess)
+	require.Equal(t, 1, exec.Attempt)
 	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
 }
 
-// An outage right after the commit ends none of its runs: their rows are read
+// An outage right after the commit ends none of its runs: their executions are read
 // again until the store answers, and they do not count as lost (engine rule 27).
 func TestAnUnansweredCommitBeforeAnOutageLosesNoRun(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
@@ -69,8 +69,8 @@ func TestAnUnansweredCommitBeforeAnOutageLosesNoRun(t *testing.T) {
 	}, 20*time.Second, time.Millisecond)
 	require.NoError(t, <-fired)
 	require.Equal(t, 4, tries)
-	row := n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
-	require.Equal(t, 1, row.Attempt)
+	exec := n.AwaitStatus(t, n.Executions(t, job.ID)[0].ID, entity.StatusSuccess)
+	require.Equal(t, 1, exec.Attempt)
 	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
 }
 
@@ -91,7 +91,7 @@ func TestAnUnansweredCommitThatCannotBeReadIsGivenUp(t *testing.T) {
 		require.Empty(t, n.Script.Runs())
 		require.NoError(t, n.Runner.Reconcile(t.Context()))
 	}
-	row := n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
-	require.Equal(t, 2, row.Attempt)
+	exec := n.AwaitStatus(t, n.Executions(t, job.ID)[0].ID, entity.StatusSuccess)
+	require.Equal(t, 2, exec.Attempt)
 	require.Len(t, n.Script.Runs(), 1)
 }

@@ -34,7 +34,7 @@ func TestAStepOfANodesWallClockFiresNothing(t *testing.T) {
 	half := n.Add(t, enginetest.Job("half past", func(j *entity.Job) {
 		j.Schedule.Kind, j.Schedule.CronExpression, j.Schedule.Dialect = schedule.Cron, "0 30 12 * * ?", "QUARTZ"
 	}))
-	rows := func() int { return len(n.Rows(t, minutely.ID)) + len(n.Rows(t, half.ID)) }
+	rows := func() int { return len(n.Executions(t, minutely.ID)) + len(n.Executions(t, half.ID)) }
 	n.Clock.Advance(10 * time.Second)
 	n.Fire(t)
 	before := rows()

@@ -26,20 +26,20 @@ type Closer struct {
 var errUnlocked = errors.New("a job of the runs is coordinated now")
 
 // Ending makes a waiting execution final, by a method of it.
-type Ending func(row *entity.Execution, now time.Time) error
+type Ending func(exec *entity.Execution, now time.Time) error
 
-// CloseWaiting ends those of the rows that still wait, and gives their
-// places on. wanted is asked again about each locked row. Which jobs are locked
-// is judged by what is known of them, and again under the locks of the rows: an
+// CloseWaiting ends those of the executions that still wait, and gives their
+// places on. wanted is asked again about each locked execution. Which jobs are locked
+// is judged by what is known of them, and again under the locks of the executions: an
 // edit may have given a plain job's run a place in between.
-func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, rows []*entity.Execution,
+func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, execs []*entity.Execution,
 	end Ending, wanted func(*entity.Execution, time.Time) bool,
 ) (closed []*entity.Execution, effect admission.PostCommit, err error) {
 	closing := closing{Closer: c, end: end, wanted: wanted, locks: map[string]bool{}, waits: lane == repository.LaneAPI}
 	var jobIDs []string
-	for _, row := range rows {
-		closing.ids = append(closing.ids, row.ID)
-		jobIDs = append(jobIDs, row.JobID)
+	for _, exec := range execs {
+		closing.ids = append(closing.ids, exec.ID)
+		jobIDs = append(jobIDs, exec.JobID)
 	}
 	known, err := c.Jobs.Load(ctx, jobIDs)
 	if err != nil {
@@ -80,9 +80,9 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 		return nil, effect, err
 	}
 	now := c.Clock.Now()
-	for _, row := range held {
-		if row.Status == entity.StatusWaiting && c.wanted(row, now) {
-			closed = append(closed, row)
+	for _, exec := range held {
+		if exec.Status == entity.StatusWaiting && c.wanted(exec, now) {
+			closed = append(closed, exec)
 		}
 	}
 	if len(closed) == 0 {
@@ -91,8 +91,8 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 	if err := c.judge(ctx, tx, closed); err != nil {
 		return nil, effect, err
 	}
-	for _, row := range closed {
-		if err := c.end(row, now); err != nil {
+	for _, exec := range closed {
+		if err := c.end(exec, now); err != nil {
 			return nil, effect, err
 		}
 	}
@@ -105,33 +105,33 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 	return closed, effect, c.Admitter.RecordEnds(ctx, tx, now, closed)
 }
 
-// lock locks the jobs and the rows. Where nobody waits for the answer, what
+// lock locks the jobs and the executions. Where nobody waits for the answer, what
 // somebody else holds is left to the next sweep.
-func (c *closing) lock(ctx context.Context, tx repository.Tx) (jobs map[string]*entity.Job, rows []*entity.Execution, err error) {
+func (c *closing) lock(ctx context.Context, tx repository.Tx) (jobs map[string]*entity.Job, execs []*entity.Execution, err error) {
 	ids := slices.Collect(maps.Keys(c.locks))
 	if c.waits {
 		if jobs, err = c.Admitter.Lock(ctx, tx, ids); err != nil {
 			return nil, nil, err
 		}
-		rows, err = tx.Executions.Lock(ctx, c.ids)
-		return jobs, rows, err
+		execs, err = tx.Executions.Lock(ctx, c.ids)
+		return jobs, execs, err
 	}
 	jobs, locked, err := c.Admitter.TryLock(ctx, tx, ids)
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err = tx.Executions.TryLock(ctx, c.ids)
-	return jobs, slices.DeleteFunc(rows, func(row *entity.Execution) bool { return slices.Contains(locked, row.JobID) }), err
+	execs, err = tx.Executions.TryLock(ctx, c.ids)
+	return jobs, slices.DeleteFunc(execs, func(exec *entity.Execution) bool { return slices.Contains(locked, exec.JobID) }), err
 }
 
-// judge looks whether all jobs of the locked rows are locked that must be. Who
-// binds a plain job to a limit locks the job first and its rows then: it has
-// come before these locks, and is seen, or finds the rows closed.
-func (c *closing) judge(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+// judge looks whether all jobs of the locked executions are locked that must be. Who
+// binds a plain job to a limit locks the job first and its executions then: it has
+// come before these locks, and is seen, or finds the executions closed.
+func (c *closing) judge(ctx context.Context, tx repository.Tx, execs []*entity.Execution) error {
 	var plain []string
-	for _, row := range rows {
-		if !c.locks[row.JobID] {
-			plain = append(plain, row.JobID)
+	for _, exec := range execs {
+		if !c.locks[exec.JobID] {
+			plain = append(plain, exec.JobID)
 		}
 	}
 	if len(plain) == 0 {
@@ -153,11 +153,11 @@ func (c *closing) judge(ctx context.Context, tx repository.Tx, rows []*entity.Ex
 	return nil
 }
 
-func coordinatedOnly(rows []*entity.Execution, jobs map[string]*entity.Job) []*entity.Execution {
+func coordinatedOnly(execs []*entity.Execution, jobs map[string]*entity.Job) []*entity.Execution {
 	var out []*entity.Execution
-	for _, row := range rows {
-		if jobs[row.JobID] != nil {
-			out = append(out, row)
+	for _, exec := range execs {
+		if jobs[exec.JobID] != nil {
+			out = append(out, exec)
 		}
 	}
 	return out

@@ -27,48 +27,48 @@ func (r *Repairer) SweepDeadlines(ctx context.Context) (int, error) {
 		if last := r.stayed[waiting]; last != nil {
 			q.After(last)
 		}
-		rows, err := r.Claims.Range(ctx, q)
+		execs, err := r.Claims.Range(ctx, q)
 		if err != nil {
 			return closed, errors.Join(append(errs, err)...)
 		}
 		before := closed
 		// Runs without a node stand behind all others.
-		first := slices.IndexFunc(rows, unplaced)
+		first := slices.IndexFunc(execs, unplaced)
 		if first < 0 {
-			first = len(rows)
+			first = len(execs)
 		}
 		for reason, part := range map[entity.Reason][]*entity.Execution{
-			entity.ReasonDeadline: rows[:first], entity.ReasonNoNode: rows[first:],
+			entity.ReasonDeadline: execs[:first], entity.ReasonNoNode: execs[first:],
 		} {
 			err := batch.Bisect(part, func(part []*entity.Execution) error {
 				n, err := r.skipLate(ctx, part, reason)
 				closed += n
 				return err
-			}, func(row *entity.Execution, err error) error {
-				return fmt.Errorf("end run %s past its start deadline: %w", row.ID, err)
+			}, func(exec *entity.Execution, err error) error {
+				return fmt.Errorf("end run %s past its start deadline: %w", exec.ID, err)
 			})
 			if errs = append(errs, err); err != nil && endsSweep(err) {
 				return closed, errors.Join(errs...)
 			}
 		}
-		if len(rows) < sweepLimit {
+		if len(execs) < sweepLimit {
 			delete(r.stayed, waiting) // from the first again
-		} else if closed-before < len(rows) {
-			r.stayed[waiting] = rows[len(rows)-1]
+		} else if closed-before < len(execs) {
+			r.stayed[waiting] = execs[len(execs)-1]
 		}
 	}
 	return closed, errors.Join(errs...)
 }
 
-func unplaced(row *entity.Execution) bool { return row.Claim.Queue().Unplaced() }
+func unplaced(exec *entity.Execution) bool { return exec.Claim.Queue().Unplaced() }
 
-func (r *Repairer) skipLate(ctx context.Context, rows []*entity.Execution, reason entity.Reason) (int, error) {
-	if len(rows) == 0 {
+func (r *Repairer) skipLate(ctx context.Context, execs []*entity.Execution, reason entity.Reason) (int, error) {
+	if len(execs) == 0 {
 		return 0, nil
 	}
 	closer := Closer{Store: r.Store, Admitter: r.Admitter, Jobs: r.Jobs, Clock: r.StoreClock}
-	skip := func(row *entity.Execution, now time.Time) error { return row.Skip(reason, now) }
-	closed, effect, err := closer.CloseWaiting(ctx, repository.LaneComplete, rows, skip,
+	skip := func(exec *entity.Execution, now time.Time) error { return exec.Skip(reason, now) }
+	closed, effect, err := closer.CloseWaiting(ctx, repository.LaneComplete, execs, skip,
 		func(e *entity.Execution, now time.Time) bool {
 			return !e.StartDeadline.IsZero() && e.StartDeadline.Before(now) && unplaced(e) == (reason == entity.ReasonNoNode)
 		})
@@ -76,8 +76,8 @@ func (r *Repairer) skipLate(ctx context.Context, rows []*entity.Execution, reaso
 		return 0, err
 	}
 	r.Commits.AfterCommit(effect)
-	for _, row := range closed {
-		r.Metrics.Ended(row.Status, row.Reason, 0, false)
+	for _, exec := range closed {
+		r.Metrics.Ended(exec.Status, exec.Reason, 0, false)
 	}
 	return len(closed), nil
 }

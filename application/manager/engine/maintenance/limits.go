@@ -14,10 +14,10 @@ import (
 
 // makeWait lets delayed runs whose moment has come wait for a place in their
 // group, but for those that somebody else has locked, or their jobs.
-func (r *Repairer) makeWait(ctx context.Context, rows []*entity.Execution, now time.Time) error {
-	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
-	for i, row := range rows {
-		ids[i], jobIDs[i] = row.ID, row.JobID
+func (r *Repairer) makeWait(ctx context.Context, execs []*entity.Execution, now time.Time) error {
+	ids, jobIDs := make([]string, len(execs)), make([]string, len(execs))
+	for i, exec := range execs {
+		ids[i], jobIDs[i] = exec.ID, exec.JobID
 	}
 	slices.Sort(ids)
 	var effect admission.PostCommit
@@ -30,7 +30,7 @@ func (r *Repairer) makeWait(ctx context.Context, rows []*entity.Execution, now t
 		if err != nil {
 			return err
 		}
-		held = slices.DeleteFunc(held, func(row *entity.Execution) bool { return slices.Contains(locked, row.JobID) })
+		held = slices.DeleteFunc(held, func(exec *entity.Execution) bool { return slices.Contains(locked, exec.JobID) })
 		effect, err = r.Admitter.Due(ctx, tx, now, jobs, held)
 		return err
 	})
@@ -117,8 +117,8 @@ func (r *Repairer) empty(ctx context.Context, tx repository.Tx, place entity.Gro
 	if err != nil {
 		return err
 	}
-	rows, err := tx.InFlightFires.RowsOf(ctx, entity.InFlightFire{JobID: place.JobID, FireKey: place.FireKey, Active: true, Remaining: 1})
-	if err != nil || len(rows) > 0 {
+	execs, err := tx.InFlightFires.RowsOf(ctx, entity.InFlightFire{JobID: place.JobID, FireKey: place.FireKey, Active: true, Remaining: 1})
+	if err != nil || len(execs) > 0 {
 		return err
 	}
 	fire := []entity.InFlightFire{{JobID: place.JobID, FireKey: place.FireKey}}

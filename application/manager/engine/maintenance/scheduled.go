@@ -14,7 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// sweepLimit bounds the rows of one sweep's transaction.
+// sweepLimit bounds the executions of one sweep's transaction.
 const sweepLimit = 500
 
 // PromoteScheduled makes the parked runs ready whose moment has come, and returns when
@@ -25,18 +25,18 @@ func (r *Repairer) PromoteScheduled(ctx context.Context) (next time.Time, err er
 	parked, end := entity.ParkedSpan(), entity.ParkedKey(now.Add(time.Millisecond))
 	var errs []error
 	for q := (repository.ClaimRange{Lo: parked.Lo, Hi: end, Limit: sweepLimit}); ; {
-		rows, err := r.Claims.Range(ctx, q)
+		execs, err := r.Claims.Range(ctx, q)
 		if err != nil {
 			return time.Time{}, errors.Join(append(errs, err)...)
 		}
-		err = r.promote(ctx, rows, now)
+		err = r.promote(ctx, execs, now)
 		if errs = append(errs, err); err != nil && endsSweep(err) {
 			return time.Time{}, errors.Join(errs...)
 		}
-		if len(rows) < sweepLimit {
+		if len(execs) < sweepLimit {
 			break
 		}
-		q.After(rows[len(rows)-1]) // go past what stays
+		q.After(execs[len(execs)-1]) // go past what stays
 	}
 	first, err := r.Claims.First(ctx, end, parked.Hi)
 	if err = errors.Join(append(errs, err)...); err != nil {
@@ -46,24 +46,24 @@ func (r *Repairer) PromoteScheduled(ctx context.Context) (next time.Time, err er
 	return next, nil
 }
 
-func (r *Repairer) promote(ctx context.Context, rows []*entity.Execution, now time.Time) error {
+func (r *Repairer) promote(ctx context.Context, execs []*entity.Execution, now time.Time) error {
 	var delayed, ready []*entity.Execution
-	for _, row := range rows {
-		if row.Claim.Delayed() {
-			delayed = append(delayed, row)
+	for _, exec := range execs {
+		if exec.Claim.Delayed() {
+			delayed = append(delayed, exec)
 		} else {
-			ready = append(ready, row)
+			ready = append(ready, exec)
 		}
 	}
 	errs := make([]error, 2)
 	for i, part := range []struct {
-		rows []*entity.Execution
-		move func(ctx context.Context, rows []*entity.Execution, now time.Time) error
+		execs []*entity.Execution
+		move  func(ctx context.Context, execs []*entity.Execution, now time.Time) error
 	}{{ready, r.makeReady}, {delayed, r.makeWait}} {
-		errs[i] = batch.Bisect(part.rows, func(rows []*entity.Execution) error {
-			return part.move(ctx, rows, now)
-		}, func(row *entity.Execution, cause error) error {
-			return fmt.Errorf("let run %s start: %w", row.ID, cause)
+		errs[i] = batch.Bisect(part.execs, func(execs []*entity.Execution) error {
+			return part.move(ctx, execs, now)
+		}, func(exec *entity.Execution, cause error) error {
+			return fmt.Errorf("let run %s start: %w", exec.ID, cause)
 		})
 	}
 	return errors.Join(errs...)
@@ -71,10 +71,10 @@ func (r *Repairer) promote(ctx context.Context, rows []*entity.Execution, now ti
 
 // makeReady sends parked runs to where they are claimed, but for those that
 // somebody else has locked.
-func (r *Repairer) makeReady(ctx context.Context, rows []*entity.Execution, now time.Time) error {
-	ids, jobIDs := make([]string, len(rows)), make([]string, len(rows))
-	for i, row := range rows {
-		ids[i], jobIDs[i] = row.ID, row.JobID
+func (r *Repairer) makeReady(ctx context.Context, execs []*entity.Execution, now time.Time) error {
+	ids, jobIDs := make([]string, len(execs)), make([]string, len(execs))
+	for i, exec := range execs {
+		ids[i], jobIDs[i] = exec.ID, exec.JobID
 	}
 	slices.Sort(ids)
 	jobs, err := r.Jobs.Load(ctx, jobIDs)
@@ -88,10 +88,10 @@ func (r *Repairer) makeReady(ctx context.Context, rows []*entity.Execution, now 
 		if err != nil {
 			return err
 		}
-		_, effect, err = r.Admitter.Enqueue(ctx, tx, now, jobs, held, func(row *entity.Execution) (time.Time, bool) {
-			until, parked := row.Claim.ParkedUntil()
-			row.UpdateTime = until
-			return until, parked && !row.Claim.Delayed() && !until.After(now)
+		_, effect, err = r.Admitter.Enqueue(ctx, tx, now, jobs, held, func(exec *entity.Execution) (time.Time, bool) {
+			until, parked := exec.Claim.ParkedUntil()
+			exec.UpdateTime = until
+			return until, parked && !exec.Claim.Delayed() && !until.After(now)
 		})
 		return err
 	})

@@ -226,11 +226,11 @@ func (r *Repairer) mend(ctx context.Context, repair func(ctx context.Context, tx
 func (r *Repairer) closeQueue(ctx context.Context, id string) (helped bool, err error) {
 	lo, hi := entity.QueuedRange(id)
 	for range maxSteps {
-		rows, err := r.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: admission.CloseLimit})
-		if err != nil || len(rows) == 0 {
+		execs, err := r.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: admission.CloseLimit})
+		if err != nil || len(execs) == 0 {
 			return helped, err
 		}
-		n, err := r.closeDeleted(ctx, id, rows)
+		n, err := r.closeDeleted(ctx, id, execs)
 		if helped = helped || n > 0; err != nil || n == 0 {
 			return helped, err
 		}
@@ -239,10 +239,10 @@ func (r *Repairer) closeQueue(ctx context.Context, id string) (helped bool, err 
 }
 
 // closeDeleted ends waiting runs of one deleted job.
-func (r *Repairer) closeDeleted(ctx context.Context, jobID string, rows []*entity.Execution) (closed int, err error) {
-	ids := make([]string, len(rows))
-	for i, row := range rows {
-		ids[i] = row.ID
+func (r *Repairer) closeDeleted(ctx context.Context, jobID string, execs []*entity.Execution) (closed int, err error) {
+	ids := make([]string, len(execs))
+	for i, exec := range execs {
+		ids[i] = exec.ID
 	}
 	_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
 		closed, *effect, err = r.Admitter.CloseDeleted(ctx, tx, r.StoreClock.Now(), jobID, "", ids)
@@ -265,20 +265,20 @@ func (r *Repairer) sweepParked(ctx context.Context) (int, error) {
 	if r.swept.parked != nil {
 		q.After(r.swept.parked)
 	}
-	rows, err := r.Claims.Range(ctx, q)
+	execs, err := r.Claims.Range(ctx, q)
 	if err != nil {
 		return 0, err
 	}
-	if r.swept.parked = nil; len(rows) == sweepLimit {
-		r.swept.parked = rows[len(rows)-1]
+	if r.swept.parked = nil; len(execs) == sweepLimit {
+		r.swept.parked = execs[len(execs)-1]
 	}
 	byJob := map[string][]*entity.Execution{}
-	ids := make([]string, 0, len(rows))
-	for _, row := range rows {
-		if byJob[row.JobID] == nil {
-			ids = append(ids, row.JobID)
+	ids := make([]string, 0, len(execs))
+	for _, exec := range execs {
+		if byJob[exec.JobID] == nil {
+			ids = append(ids, exec.JobID)
 		}
-		byJob[row.JobID] = append(byJob[row.JobID], row)
+		byJob[exec.JobID] = append(byJob[exec.JobID], exec)
 	}
 	jobs, err := r.Jobs.Load(ctx, ids)
 	if err != nil {

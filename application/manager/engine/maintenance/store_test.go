@@ -76,10 +76,10 @@ func TestRetentionSparesLiveRuns(t *testing.T) {
 	}))
 	n.Fire(t)
 	n.FireAt(t, enginetest.Noon.Add(time.Second))
-	rows := n.Rows(t, job.ID)
-	require.Len(t, rows, 2)
+	execs := n.Executions(t, job.ID)
+	require.Len(t, execs, 2)
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		held, err := tx.Executions.Lock(ctx, []string{rows[0].ID})
+		held, err := tx.Executions.Lock(ctx, []string{execs[0].ID})
 		if err != nil {
 			return err
 		}
@@ -90,9 +90,9 @@ func TestRetentionSparesLiveRuns(t *testing.T) {
 	gone, err := retention(n, n.Store, maintenance.RetentionDays{Executions: 30}).RunOnce(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, gone)
-	left := n.Rows(t, job.ID)
+	left := n.Executions(t, job.ID)
 	require.Len(t, left, 1)
-	require.Equal(t, rows[1].ID, left[0].ID)
+	require.Equal(t, execs[1].ID, left[0].ID)
 }
 
 // measured is a clock whose jumps and measurements the test makes.

@@ -102,21 +102,21 @@ func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queue
 	if reserved == 0 {
 		return false, nil
 	}
-	var rows []*entity.Execution
+	var execs []*entity.Execution
 	err = batch.Guard(func() (err error) {
-		rows, err = t.claimRows(ctx, working, reserved, queues)
+		execs, err = t.claimBatch(ctx, working, reserved, queues)
 		return err
 	})
 	if err != nil {
 		t.giveBack(kind, reserved)
 		return false, err
 	}
-	used, err := t.startClaimed(ctx, working, kind, rows)
+	used, err := t.startClaimed(ctx, working, kind, execs)
 	t.giveBack(kind, reserved-used)
 	if err != nil {
 		return false, err
 	}
-	if len(rows) == 0 || len(rows) < reserved && len(queues) == 1 {
+	if len(execs) == 0 || len(execs) < reserved && len(queues) == 1 {
 		t.slots.clearBacklog(kind, asked)
 		return false, nil
 	}
@@ -129,77 +129,77 @@ func (t *TaskManager) giveBack(kind entity.SlotKind, n int) {
 	t.slots.release(given)
 }
 
-// claimRows runs the claim transaction. When its commit was not answered the
-// rows are read again, and those that carry this node, epoch and token are
+// claimBatch runs the claim transaction. When its commit was not answered the
+// executions are read again, and those that carry this node, epoch and token are
 // claimed (engine rule 9). What is not answered is asked again until working ends.
-func (t *TaskManager) claimRows(ctx, working context.Context, limit int, queues []entity.Queue) ([]*entity.Execution, error) {
-	var rows []*entity.Execution
+func (t *TaskManager) claimBatch(ctx, working context.Context, limit int, queues []entity.Queue) ([]*entity.Execution, error) {
+	var execs []*entity.Execution
 	epoch := t.epoch.Load()
 	err := t.Store.Write(ctx, repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
-		t.Forget(rows) // of a try that was rolled back
+		t.Forget(execs) // of a try that was rolled back
 		var err error
-		rows, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
+		execs, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
 			NodeID: t.cfg.NodeID, Epoch: epoch, Limit: limit, Now: t.StoreClock.Now(), Queues: queues,
 		})
 		if err == nil {
-			t.Expect(rows)
+			t.Expect(execs)
 		}
 		return err
 	})
 	if err == nil {
-		return rows, nil
+		return execs, nil
 	}
 	if !errors.Is(err, repository.ErrCommitUnknown) {
-		t.Forget(rows)
+		t.Forget(execs)
 		return nil, err
 	}
 	var mine []*entity.Execution
 	err = storeretry.Read(working, t.Clock, func() (err error) {
-		mine, err = t.reread(ctx, rows, epoch)
+		mine, err = t.reread(ctx, execs, epoch)
 		return err
 	})
-	t.Forget(slices.DeleteFunc(rows, func(row *entity.Execution) bool {
-		return slices.ContainsFunc(mine, func(m *entity.Execution) bool { return m.ID == row.ID })
+	t.Forget(slices.DeleteFunc(execs, func(exec *entity.Execution) bool {
+		return slices.ContainsFunc(mine, func(m *entity.Execution) bool { return m.ID == exec.ID })
 	}))
 	return mine, err
 }
 
-// reread returns those of the rows that the store holds as this node's.
-func (t *TaskManager) reread(ctx context.Context, rows []*entity.Execution, epoch int64) ([]*entity.Execution, error) {
-	ids := make([]string, len(rows))
-	for i, row := range rows {
-		ids[i] = row.ID
+// reread returns those of the executions that the store holds as this node's.
+func (t *TaskManager) reread(ctx context.Context, execs []*entity.Execution, epoch int64) ([]*entity.Execution, error) {
+	ids := make([]string, len(execs))
+	for i, exec := range execs {
+		ids[i] = exec.ID
 	}
 	stored, err := t.Executions.ByIDs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	tokens := map[string]int64{}
-	for _, row := range rows {
-		tokens[row.ID] = row.Token
+	for _, exec := range execs {
+		tokens[exec.ID] = exec.Token
 	}
 	mine := stored[:0]
-	for _, row := range stored {
-		if row.Status == entity.StatusRunning && row.NodeID == t.cfg.NodeID &&
-			row.Epoch == epoch && row.Token == tokens[row.ID] {
-			mine = append(mine, row)
+	for _, exec := range stored {
+		if exec.Status == entity.StatusRunning && exec.NodeID == t.cfg.NodeID &&
+			exec.Epoch == epoch && exec.Token == tokens[exec.ID] {
+			mine = append(mine, exec)
 		}
 	}
 	return mine, nil
 }
 
-// startClaimed runs claimed rows by their jobs' current definitions. A run
+// startClaimed runs claimed executions by their jobs' current definitions. A run
 // whose job was deleted meanwhile ends as CANCELLED(DELETED), and one that this
 // node cannot run is put back. It returns how many of the reserved slots of the
 // kind are in use. Definitions that cannot be read are read again until working
-// ends: the rows are this node's, and nobody else can start them.
-func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.SlotKind, rows []*entity.Execution) (used int, err error) {
-	if len(rows) == 0 {
+// ends: the executions are this node's, and nobody else can start them.
+func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.SlotKind, execs []*entity.Execution) (used int, err error) {
+	if len(execs) == 0 {
 		return 0, nil
 	}
-	ids := make([]string, len(rows))
-	for i, row := range rows {
-		ids[i] = row.JobID
+	ids := make([]string, len(execs))
+	for i, exec := range execs {
+		ids[i] = exec.JobID
 	}
 	var jobs map[string]*entity.Job
 	err = storeretry.Read(working, t.Clock, func() (err error) {
@@ -207,20 +207,20 @@ func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.Slo
 		return err
 	})
 	if err != nil {
-		// The rows are RUNNING here and will not start: the reconciliation
+		// The executions are RUNNING here and will not start: the reconciliation
 		// sends them back after two looks.
-		t.Forget(rows)
+		t.Forget(execs)
 		return 0, err
 	}
-	runs := make([]entity.Run, 0, len(rows))
-	for _, row := range rows {
-		run := entity.Run{Job: jobs[row.JobID], Execution: row}
+	runs := make([]entity.Run, 0, len(execs))
+	for _, exec := range execs {
+		run := entity.Run{Job: jobs[exec.JobID], Execution: exec}
 		if run.Job == nil {
-			run.Job = &entity.Job{ID: row.JobID}
+			run.Job = &entity.Job{ID: exec.JobID}
 			t.endWithoutRun(run, entity.Outcome{Status: entity.StatusCancelled, Reason: entity.ReasonDeleted, Message: "the job was deleted"}, slotOf(kind))
 			continue
 		}
-		if why := unreadable(run.Job, row); why != "" {
+		if why := unreadable(run.Job, exec); why != "" {
 			t.endWithoutRun(run, invalid(why), slotOf(kind))
 			continue
 		}
@@ -231,17 +231,17 @@ func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.Slo
 		runs = append(runs, run)
 	}
 	t.Start(runs) //nolint:contextcheck // a run outlives the claim that found it
-	return len(rows), nil
+	return len(execs), nil
 }
 
 // unreadable says what of a run or its definition cannot be read; empty is
 // nothing.
-func unreadable(job *entity.Job, row *entity.Execution) string {
+func unreadable(job *entity.Job, exec *entity.Execution) string {
 	if why := job.Unreadable(); why != "" {
 		return "what the store holds of its job cannot be read: " + why
 	}
-	if row.Unreadable != "" {
-		return "what the store holds of the run cannot be read: " + row.Unreadable
+	if exec.Unreadable != "" {
+		return "what the store holds of the run cannot be read: " + exec.Unreadable
 	}
 	return ""
 }
@@ -253,7 +253,7 @@ func invalid(why string) entity.Outcome {
 	return o
 }
 
-// endWithoutRun hands the end of a held row to the completers; slots are those
+// endWithoutRun hands the end of a held execution to the completers; slots are those
 // that it holds.
 func (t *TaskManager) endWithoutRun(run entity.Run, o entity.Outcome, held entity.Slots) {
 	now := t.StoreClock.Now()
@@ -262,7 +262,7 @@ func (t *TaskManager) endWithoutRun(run entity.Run, o entity.Outcome, held entit
 		start = now
 	}
 	if !t.inFlight.enter(1) {
-		return // the node has ended: its next life, or another node, ends the row
+		return // the node has ended: its next life, or another node, ends the execution
 	}
 	defer t.inFlight.leave()
 	t.results <- &attemptResult{

@@ -14,7 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Whatever becomes of a claim's commit, its rows run once (engine rule 9).
+// Whatever becomes of a claim's commit, its executions run once (engine rule 9).
 func TestAClaimRunsItsRowsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 	for name, fault := range map[string]enginetest.Fault{
 		"the reply is lost":   enginetest.LostReply,
@@ -32,10 +32,10 @@ func TestAClaimRunsItsRowsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 			n.Faults.Next("claim", fault)
 			n.Start(t)
 			for _, id := range ids {
-				eventually(t, n, "the run ends", func() bool { return n.Row(t, id).Status == entity.StatusSuccess })
-				row := n.Row(t, id)
-				require.Equal(t, 1, row.Attempt)
-				require.EqualValues(t, 1, row.Token)
+				eventually(t, n, "the run ends", func() bool { return n.Execution(t, id).Status == entity.StatusSuccess })
+				exec := n.Execution(t, id)
+				require.Equal(t, 1, exec.Attempt)
+				require.EqualValues(t, 1, exec.Token)
 			}
 			require.Len(t, n.Script.Runs(), 3)
 			awaitIdle(t, n)
@@ -46,7 +46,7 @@ func TestAClaimRunsItsRowsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 	}
 }
 
-// Of a claim without an answer only the rows that carry this node are its own:
+// Of a claim without an answer only the executions that carry this node are its own:
 // what another node claimed meanwhile is left alone (engine rule 9).
 func TestAClaimThatWasNotCommittedLeavesTheRowsToTheirNewHolder(t *testing.T) {
 	for name, holder := range map[string]entity.Execution{
@@ -57,19 +57,19 @@ func TestAClaimThatWasNotCommittedLeavesTheRowsToTheirNewHolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})
 			job := n.Add(t, enginetest.Job("claimed", nil))
-			row := waitingRun(t, n, job.ID)
+			exec := waitingRun(t, n, job.ID)
 			n.Faults.Next("claim", enginetest.LostCommit)
 			n.Runner.Executions = readAfter{n.Store.Executions, func() {
-				changeRow(t, n, row.ID, func(e *entity.Execution) {
+				changeRow(t, n, exec.ID, func(e *entity.Execution) {
 					e.Status, e.NodeID, e.Epoch, e.Token = entity.StatusRunning, holder.NodeID, holder.Epoch, holder.Token
 					e.Attempt, e.Claim = 1, entity.RunningKey(holder.NodeID)
 				})
 			}}
 			n.Start(t)
-			n.AwaitStatus(t, row.ID, entity.StatusRunning)
+			n.AwaitStatus(t, exec.ID, entity.StatusRunning)
 			awaitIdle(t, n)
 			require.Empty(t, n.Script.Runs())
-			require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
+			require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
 		})
 	}
 }
@@ -138,10 +138,10 @@ func TestARunNobodyToldOfIsClaimedWithinASecond(t *testing.T) {
 	job := n.Add(t, enginetest.Job("forgotten", nil))
 	first := startRun(t, n, job.ID)
 	n.AwaitStatus(t, first.ID, entity.StatusSuccess)
-	row := waitingRun(t, n, job.ID)
+	exec := waitingRun(t, n, job.ID)
 	begin := n.Clock.Now()
-	eventually(t, n, "the sweep finds the run", func() bool { return n.Row(t, row.ID).Status == entity.StatusSuccess })
-	require.False(t, n.Row(t, row.ID).StartTime.Before(begin))
+	eventually(t, n, "the sweep finds the run", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusSuccess })
+	require.False(t, n.Execution(t, exec.ID).StartTime.Before(begin))
 }
 
 // Waiting runs go before new direct starts (engine rule 14).
@@ -179,10 +179,10 @@ func TestAClaimedRunOfADeletedJobIsCancelled(t *testing.T) {
 		t.Run(string(overlap), func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})
 			job := n.Add(t, enginetest.Job("gone", func(j *entity.Job) { j.Overlap = overlap }))
-			row := waitingRun(t, n, job.ID)
+			exec := waitingRun(t, n, job.ID)
 			deleteJob(t, n, job.ID)
 			n.Start(t)
-			ended := n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+			ended := n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 			require.Equal(t, entity.ReasonDeleted, ended.Reason)
 			require.Empty(t, ended.Claim)
 			awaitIdle(t, n)
@@ -210,15 +210,15 @@ func TestAWaitingRunUsesTheCurrentDefinition(t *testing.T) {
 func TestAnOutageAfterAClaimLosesNoRun(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("unread", nil))
-	row := waitingRun(t, n, job.ID)
+	exec := waitingRun(t, n, job.ID)
 	n.Runner.Jobs = &unreadableOnce{Jobs: n.Jobs, meanwhile: func() {
 		for range 3 {
 			require.NoError(t, n.Runner.Reconcile(t.Context()))
 		}
 	}}
 	n.Start(t)
-	eventually(t, n, "the run ends", func() bool { return n.Row(t, row.ID).Status == entity.StatusSuccess })
-	ended := n.Row(t, row.ID)
+	eventually(t, n, "the run ends", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusSuccess })
+	ended := n.Execution(t, exec.ID)
 	require.Zero(t, ended.NodeLosses)
 	require.Equal(t, 1, ended.Attempt)
 	require.Len(t, n.Script.Runs(), 1)
@@ -249,9 +249,9 @@ func TestWithoutRoutedRunsOneLookIsEnough(t *testing.T) {
 			var asked atomic.Int32
 			n.Runner.Claims = readyHeads{n.Store, &asked}
 			job := n.Add(t, enginetest.Job("plain", func(j *entity.Job) { j.Routing.Strategy = c.routing }))
-			row := waitingRun(t, n, job.ID)
+			exec := waitingRun(t, n, job.ID)
 			n.Start(t)
-			n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+			n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 			require.Equal(t, c.asks, asked.Load() > 0)
 		})
 	}

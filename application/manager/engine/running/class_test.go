@@ -68,8 +68,8 @@ func TestWaitingCommandsHoldUpNothingElse(t *testing.T) {
 	running, slots := n.Runner.Load(entity.SlotCommand)
 	require.Equal(t, []int{4, 4}, []int{running, slots})
 	release()
-	for _, row := range commands {
-		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	for _, exec := range commands {
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	}
 	require.Equal(t, 4, most())
 }
@@ -78,11 +78,11 @@ func TestWaitingCommandsHoldUpNothingElse(t *testing.T) {
 // that of a run on the node when it has ended since.
 func firstClaim(t *testing.T, n *enginetest.Node, jobID string) entity.ClaimKey {
 	t.Helper()
-	row := n.Rows(t, jobID)[0]
-	if row.Status.Final() && row.Attempt == 1 && row.Token == 1 {
-		return entity.RunningKey(row.NodeID)
+	exec := n.Executions(t, jobID)[0]
+	if exec.Status.Final() && exec.Attempt == 1 && exec.Token == 1 {
+		return entity.RunningKey(exec.NodeID)
 	}
-	return row.Claim
+	return exec.Claim
 }
 
 // A time-out begins with the attempt: what waits for a slot is nobody's attempt.
@@ -97,14 +97,14 @@ func TestTheTimeoutOfACommandBeginsWithIt(t *testing.T) {
 		return entity.Succeeded("")
 	})
 	n.Start(t)
-	rows := []*entity.Execution{startRun(t, n, job.ID), startRun(t, n, job.ID)}
+	execs := []*entity.Execution{startRun(t, n, job.ID), startRun(t, n, job.ID)}
 	<-deadlines // the other one waits for the slot
 	began := time.Now()
 	release <- struct{}{}
 	require.False(t, (<-deadlines).Before(began.Add(time.Minute)), "its time begins with its attempt")
 	release <- struct{}{}
-	for _, row := range rows {
-		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	for _, exec := range execs {
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	}
 }
 
@@ -134,18 +134,18 @@ func TestAnAttemptThatDidNotBeginDoesNotCount(t *testing.T) {
 				}
 				return entity.Succeeded("done")
 			})
-			row := startRun(t, n, job.ID)
+			exec := startRun(t, n, job.ID)
 			n.Script.Await(t, 1)
-			eventually(t, n, "it waits again", func() bool { return n.Row(t, row.ID).Status == entity.StatusWaiting })
-			back := n.Row(t, row.ID)
+			eventually(t, n, "it waits again", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusWaiting })
+			back := n.Execution(t, exec.ID)
 			require.Equal(t, []any{0, 0, "", "its host is busy", entity.WaitTime}, []any{back.Attempt, back.RetryCount, back.NodeID, back.ErrorMessage, back.Claim.WaitsFor()})
 			require.True(t, back.StartTime.IsZero())
 			eventually(t, n, "its slot is free", func() bool { used, _ := n.Runner.Load(entity.SlotGeneral); return used == 0 })
 			n.Clock.Advance(time.Minute)
-			eventually(t, n, "it is tried again", func() bool { return n.Row(t, row.ID).Status == entity.StatusSuccess })
-			end := n.Row(t, row.ID)
+			eventually(t, n, "it is tried again", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusSuccess })
+			end := n.Execution(t, exec.ID)
 			require.Equal(t, []any{1, 0, ""}, []any{end.Attempt, end.RetryCount, end.ErrorMessage})
-			attempts, err := n.Store.Executions.Attempts(t.Context(), row.ID)
+			attempts, err := n.Store.Executions.Attempts(t.Context(), exec.ID)
 			require.NoError(t, err)
 			require.Empty(t, attempts)
 			require.Empty(t, n.Events(t), "nothing went wrong")
@@ -162,11 +162,11 @@ func TestACancelOfAnAttemptThatDidNotBegin(t *testing.T) {
 		<-asked
 		return entity.NotBegun(time.Minute, "")
 	})
-	row := startRun(t, n, job.ID)
+	exec := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
-	changeRow(t, n, row.ID, func(row *entity.Execution) { row.CancelRequested = true })
+	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.CancelRequested = true })
 	close(asked)
-	n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+	n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 	require.Len(t, n.Events(t), 1)
 }
 
@@ -190,9 +190,9 @@ func TestWaitingBeforeTheBeginningDoesNotCount(t *testing.T) {
 		}
 		return enginetest.Stopped(ctx)
 	})
-	row := startRun(t, n, job.ID)
-	end := n.AwaitStatus(t, row.ID, entity.StatusTimeout)
+	exec := startRun(t, n, job.ID)
+	end := n.AwaitStatus(t, exec.ID, entity.StatusTimeout)
 	require.False(t, <-overdue)
-	require.Equal(t, 5*time.Second, end.StartTime.Sub(row.DueTime), "it began when it did")
+	require.Equal(t, 5*time.Second, end.StartTime.Sub(exec.DueTime), "it began when it did")
 	require.Zero(t, end.Duration)
 }

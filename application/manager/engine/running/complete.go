@@ -158,19 +158,19 @@ func (t *TaskManager) report(c *completion) {
 	}
 }
 
-// told is the row as the observer hears of it. One that waits for its next
+// told is the execution as the observer hears of it. One that waits for its next
 // attempt says what the last one came to, which the store keeps with the attempt.
 func (d decided) told() *entity.Execution {
 	if !d.retried {
-		return d.row
+		return d.exec
 	}
-	row := *d.row
-	row.StartTime, row.EndTime, row.Duration = d.item.start, d.item.end, d.item.took
-	row.Reason, row.ErrorMessage = d.outcome.Reason, d.outcome.Message
-	return &row
+	exec := *d.exec
+	exec.StartTime, exec.EndTime, exec.Duration = d.item.start, d.item.end, d.item.took
+	exec.Reason, exec.ErrorMessage = d.outcome.Reason, d.outcome.Message
+	return &exec
 }
 
-// handleStaleResults looks at the rows that did not take their end. A row that holds
+// handleStaleResults looks at the executions that did not take their end. An execution that holds
 // it already took it in a transaction whose reply was lost (engine rule 9);
 // every other report is late: it is kept as evidence and counts for nothing
 // (engine rule 19). What was reported from outside is told to who reported it.
@@ -186,29 +186,29 @@ func (t *TaskManager) handleStaleResults(ctx context.Context, refused []*attempt
 	for i, f := range refused {
 		ids[i] = f.run.Execution.ID
 	}
-	rows, err := t.Executions.ByIDs(ctx, ids)
+	execs, err := t.Executions.ByIDs(ctx, ids)
 	if err != nil {
 		return err
 	}
-	stored := make(map[string]*entity.Execution, len(rows))
-	for _, row := range rows {
-		stored[row.ID] = row
+	stored := make(map[string]*entity.Execution, len(execs))
+	for _, exec := range execs {
+		stored[exec.ID] = exec
 	}
 	var evidence []entity.LogChunk
 	for _, f := range refused {
-		row := stored[f.run.Execution.ID]
-		taken, err := t.alreadyStored(ctx, f, row)
+		exec := stored[f.run.Execution.ID]
+		taken, err := t.alreadyStored(ctx, f, exec)
 		if err != nil {
 			return err
 		}
-		if taken || f.outcome.Status == entity.StatusWaiting || f.outcome.Detached() && wentOn(f, row) {
+		if taken || f.outcome.Status == entity.StatusWaiting || f.outcome.Detached() && wentOn(f, exec) {
 			continue // what never began, or goes on, has nothing to say
 		}
 		t.Metrics.RefusedReport()
 		t.Logger.Warn("a late report was refused", "execution", f.run.Execution.ID,
 			"token", f.run.Execution.Token, "reported", f.outcome.Status)
-		if row != nil {
-			evidence = append(evidence, evidenceOf(f, row, t.StoreClock.Now()))
+		if exec != nil {
+			evidence = append(evidence, evidenceOf(f, exec, t.StoreClock.Now()))
 		}
 	}
 	if len(evidence) == 0 {
@@ -219,16 +219,16 @@ func (t *TaskManager) handleStaleResults(ctx context.Context, refused []*attempt
 	})
 }
 
-// alreadyStored reports whether the row, or the attempt kept of it, holds this very
-// end from a transaction whose answer was lost. That the row is not RUNNING any
+// alreadyStored reports whether the execution, or the attempt kept of it, holds this very
+// end from a transaction whose answer was lost. That the execution is not RUNNING any
 // more does not say so: it may have been given up as lost and queued again.
-func (t *TaskManager) alreadyStored(ctx context.Context, f *attemptResult, row *entity.Execution) (bool, error) {
+func (t *TaskManager) alreadyStored(ctx context.Context, f *attemptResult, exec *entity.Execution) (bool, error) {
 	e := f.run.Execution
-	if !f.unanswered || row == nil {
+	if !f.unanswered || exec == nil {
 		return false, nil
 	}
 	end := f.end.Truncate(time.Millisecond)
-	if row.Token == e.Token && row.Status.Final() && row.EndTime.Equal(end) && row.NodeID == e.NodeID && mayBecome(f.outcome.Status, row.Status) {
+	if exec.Token == e.Token && exec.Status.Final() && exec.EndTime.Equal(end) && exec.NodeID == e.NodeID && mayBecome(f.outcome.Status, exec.Status) {
 		return true, nil
 	}
 	attempts, err := t.Executions.Attempts(ctx, e.ID)
@@ -249,12 +249,12 @@ func mayBecome(reported, stored entity.Status) bool {
 	return stored != entity.StatusSuccess && stored != entity.StatusSkipped
 }
 
-func evidenceOf(f *attemptResult, row *entity.Execution, now time.Time) entity.LogChunk {
+func evidenceOf(f *attemptResult, exec *entity.Execution, now time.Time) entity.LogChunk {
 	e := f.run.Execution
 	text := "refused: node " + e.NodeID + " reported " + string(f.outcome.Status) +
-		" for an attempt that is no longer its own; the run is " + string(row.Status)
+		" for an attempt that is no longer its own; the run is " + string(exec.Status)
 	if f.outcome.Detached() {
-		text = "refused: the target of node " + e.NodeID + " accepted an attempt that is no longer the run's, so that it reports in vain; the run is " + string(row.Status)
+		text = "refused: the target of node " + e.NodeID + " accepted an attempt that is no longer the run's, so that it reports in vain; the run is " + string(exec.Status)
 	}
 	if f.outcome.Message != "" {
 		text += "; its message was: " + f.outcome.Message
@@ -285,11 +285,11 @@ type completion struct {
 	logs    []offeredLogs
 }
 
-// decided is an end that was applied to its row.
+// decided is an end that was applied to its execution.
 type decided struct {
 	item    *attemptResult
 	outcome entity.Outcome
-	row     *entity.Execution
+	exec    *entity.Execution
 	retried bool
 }
 

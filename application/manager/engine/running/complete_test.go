@@ -47,17 +47,17 @@ func TestAnEndIsStoredOnceWhateverBecomesOfItsCommit(t *testing.T) {
 				})
 				n.Faults.Next("complete", f)
 				n.Start(t)
-				row := startRun(t, n, job.ID)
+				exec := startRun(t, n, job.ID)
 				n.Script.Await(t, 1)
 				eventually(t, n, "the slot is given back", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
-				ended := n.Row(t, row.ID)
+				ended := n.Execution(t, exec.ID)
 				require.Equal(t, end.want, ended.Status)
 				require.Equal(t, end.retries, ended.RetryCount)
-				require.Len(t, attemptsOf(t, n, row.ID), end.attempts)
+				require.Len(t, attemptsOf(t, n, exec.ID), end.attempts)
 				require.Len(t, n.Events(t), end.events)
 				require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
-				require.Empty(t, linesOf(t, n, row.ID, entity.LogEvidence))
-				lines := linesOf(t, n, row.ID, entity.LogStdout)
+				require.Empty(t, linesOf(t, n, exec.ID, entity.LogEvidence))
+				lines := linesOf(t, n, exec.ID, entity.LogStdout)
 				require.Len(t, lines, 1)
 				require.Equal(t, "one line", lines[0].Content)
 			})
@@ -86,17 +86,17 @@ func endTogether(t *testing.T, n *enginetest.Node, o entity.Outcome, meanwhile f
 		}
 		return o
 	})
-	rows := make([]*entity.Execution, len(jobs))
+	execs := make([]*entity.Execution, len(jobs))
 	for i, job := range jobs {
-		rows[i] = startRun(t, n, job.ID)
+		execs[i] = startRun(t, n, job.ID)
 	}
 	<-under
 	n.Script.Await(t, len(jobs))
-	meanwhile(rows)
+	meanwhile(execs)
 	close(rest)
 	n.Runner.Drain(t.Context(), time.Hour) // returns when every end waits to be stored
 	close(goOn)
-	return rows
+	return execs
 }
 
 func nothing([]*entity.Execution) {}
@@ -114,22 +114,22 @@ func TestAPoisonedEndIsStoredWithoutItsTexts(t *testing.T) {
 	n.Faults.Poison(func(id string) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		if row := n.Row(t, id); row.JobID == jobs[2].ID {
+		if exec := n.Execution(t, id); exec.JobID == jobs[2].ID {
 			bad[id] = true
 		}
 		return bad[id]
 	})
-	for i, row := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
-		ended := n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	for i, exec := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
+		ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 		if i == 2 {
 			require.Empty(t, ended.Result)
 			require.Contains(t, ended.ErrorMessage, "could not be stored")
-			require.Empty(t, linesOf(t, n, row.ID, entity.LogStdout))
+			require.Empty(t, linesOf(t, n, exec.ID, entity.LogStdout))
 			continue
 		}
 		require.Equal(t, "done", ended.Result)
 		require.Empty(t, ended.ErrorMessage)
-		require.Len(t, linesOf(t, n, row.ID, entity.LogStdout), 1)
+		require.Len(t, linesOf(t, n, exec.ID, entity.LogStdout), 1)
 	}
 	awaitIdle(t, n)
 	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
@@ -145,8 +145,8 @@ func TestEndsBeyondOneBatchAreStoredByTheNext(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
 	}
-	for _, row := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
-		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	for _, exec := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	}
 	awaitIdle(t, n)
 	require.Eventually(t, func() bool { return len(sizes.all()) == 4 }, 20*time.Second, time.Millisecond)
@@ -182,12 +182,12 @@ func TestEndsAreHeldWhileTheStoreIsAway(t *testing.T) {
 	require.NoError(t, n.Runner.Reconcile(t.Context()))
 	require.NoError(t, n.Runner.Reconcile(t.Context()))
 	for _, id := range ids {
-		require.Equal(t, entity.StatusRunning, n.Row(t, id).Status)
+		require.Equal(t, entity.StatusRunning, n.Execution(t, id).Status)
 	}
 	n.Faults.Away(false)
 	for _, id := range ids {
-		eventually(t, n, "the end is stored", func() bool { return n.Row(t, id).Status == entity.StatusSuccess })
-		require.Equal(t, "done", n.Row(t, id).Result)
+		eventually(t, n, "the end is stored", func() bool { return n.Execution(t, id).Status == entity.StatusSuccess })
+		require.Equal(t, "done", n.Execution(t, id).Result)
 	}
 	awaitIdle(t, n)
 	require.Len(t, n.Script.Runs(), 3, "each ran once")
@@ -199,7 +199,7 @@ func TestEndsAreHeldWhileTheStoreIsAway(t *testing.T) {
 func TestANodeStopsOnlyWhenItsEndsAreStored(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("patient", nil))
-	row := waitingRun(t, n, job.ID)
+	exec := waitingRun(t, n, job.ID)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	release := n.Script.Hold()
@@ -223,7 +223,7 @@ func TestANodeStopsOnlyWhenItsEndsAreStored(t *testing.T) {
 			return false
 		}
 	})
-	require.Equal(t, entity.StatusSuccess, n.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusSuccess, n.Execution(t, exec.ID).Status)
 }
 
 // Texts from outside are cut and cleaned before they are sent (engine rule 10).
@@ -233,13 +233,13 @@ func TestTextsOfAnEndAreCutAndCleaned(t *testing.T) {
 	o := failed()
 	o.Message, o.Result = strings.Repeat("m", 100_000)+"\x00", "zero \x00 and \xff"+strings.Repeat("r", 1_000_000)
 	n.Script.Reply(enginetest.Always(o))
-	row := n.AwaitStatus(t, startRun(t, n, job.ID).ID, entity.StatusFailed)
-	require.LessOrEqual(t, len(row.Result), 64<<10)
-	require.LessOrEqual(t, len(row.ErrorMessage), 4<<10)
-	require.Greater(t, len(row.Result), 60<<10)
-	require.Greater(t, len(row.ErrorMessage), 3<<10)
-	require.NotContains(t, row.Result, "\x00")
-	require.NotContains(t, row.Result, "\xff")
+	exec := n.AwaitStatus(t, startRun(t, n, job.ID).ID, entity.StatusFailed)
+	require.LessOrEqual(t, len(exec.Result), 64<<10)
+	require.LessOrEqual(t, len(exec.ErrorMessage), 4<<10)
+	require.Greater(t, len(exec.Result), 60<<10)
+	require.Greater(t, len(exec.ErrorMessage), 3<<10)
+	require.NotContains(t, exec.Result, "\x00")
+	require.NotContains(t, exec.Result, "\xff")
 }
 
 // An end whose answer was lost is no late report, also when its retry has
@@ -264,19 +264,19 @@ func TestAnEndThatWasTakenIsNoEvidenceAfterItsRetryBegan(t *testing.T) {
 				}
 			})
 			n.Start(t)
-			row := startRun(t, n, job.ID)
+			exec := startRun(t, n, job.ID)
 			<-sent
 			if c.fault == enginetest.LostReply {
-				awaitRetry(t, n, row.ID, 1)
+				awaitRetry(t, n, exec.ID, 1)
 			}
-			changeRow(t, n, row.ID, func(row *entity.Execution) {
-				row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt = entity.StatusRunning, "node-2", 1, 2, 2
-				row.Claim = entity.RunningKey("node-2")
+			changeRow(t, n, exec.ID, func(exec *entity.Execution) {
+				exec.Status, exec.NodeID, exec.Epoch, exec.Token, exec.Attempt = entity.StatusRunning, "node-2", 1, 2, 2
+				exec.Claim = entity.RunningKey("node-2")
 			})
 			eventually(t, n, "the slot is given back", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
 			require.Equal(t, c.refused, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
-			require.Len(t, linesOf(t, n, row.ID, entity.LogEvidence), c.refused)
-			require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status, "the other node's attempt goes on")
+			require.Len(t, linesOf(t, n, exec.ID, entity.LogEvidence), c.refused)
+			require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status, "the other node's attempt goes on")
 		})
 	}
 }

@@ -24,21 +24,21 @@ func acceptedLine(nodeID string, deadline time.Time) string {
 // wentOn reports whether a run that could not be detached goes on as if it had
 // been: its target has reported the end already, or it was detached in a
 // transaction without an answer.
-func wentOn(f *attemptResult, row *entity.Execution) bool {
+func wentOn(f *attemptResult, exec *entity.Execution) bool {
 	e := f.run.Execution
 	switch {
-	case row == nil || row.NodeLosses > e.NodeLosses:
+	case exec == nil || exec.NodeLosses > e.NodeLosses:
 		return false
-	case row.RetryCount > e.RetryCount: // the target reported a failure
+	case exec.RetryCount > e.RetryCount: // the target reported a failure
 		return true
 	}
-	return row.Token == e.Token && row.Attempt == e.Attempt &&
-		(row.Detached() || row.Status.Final() && row.Reason != entity.ReasonNodeLost)
+	return exec.Token == e.Token && exec.Attempt == e.Attempt &&
+		(exec.Detached() || exec.Status.Final() && exec.Reason != entity.ReasonNodeLost)
 }
 
 // End is the end of an attempt that nobody on this node is at work on.
 type End struct {
-	// Run is its row, as it was read, and the definition to go by.
+	// Run is its execution, as it was read, and the definition to go by.
 	Run     entity.Run
 	Outcome entity.Outcome
 	// Also runs in the transaction that takes the end, after it; may be nil.
@@ -97,7 +97,7 @@ func (c *completion) addFromOutside(ctx context.Context, tx repository.Tx) error
 }
 
 // tellsCheckpoint reports whether the end has a checkpoint of its own. Without one
-// the row's stands: what is known of that here may be old, because a target
+// the execution's stands: what is known of that here may be old, because a target
 // reports to any node, also before it has answered the call.
 func (f *attemptResult) tellsCheckpoint() bool {
 	return !f.reduced && (f.outcome.Checkpoint != f.run.Execution.Checkpoint || f.log != nil && f.log.keptOne())

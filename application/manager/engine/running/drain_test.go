@@ -38,7 +38,7 @@ func TestADrainWaitsForRunsWithinItsGrace(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("long", nil))
 	release := n.Script.Hold()
-	row := startRun(t, n, job.ID)
+	exec := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
 	done := drain(t.Context(), n, time.Minute)
 	require.Eventually(t, func() bool { return n.Runner.WaitForSlots(t.Context(), 0) == 0 }, 20*time.Second, time.Millisecond)
@@ -48,10 +48,10 @@ func TestADrainWaitsForRunsWithinItsGrace(t *testing.T) {
 		require.Fail(t, "the drain did not wait")
 	default:
 	}
-	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
 	release()
 	awaitEnd(t, done)
-	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 }
 
 // When the grace is over, runs are stopped; their attempts end as SHUTDOWN,
@@ -71,7 +71,7 @@ func TestWhatBecomesOfRunsWhoseNodeStops(t *testing.T) {
 			n := startedNode(t, enginetest.Options{})
 			job := n.Add(t, enginetest.Job("long", func(j *entity.Job) { retrying(1)(j); j.OnNodeLoss = c.onLoss }))
 			n.Script.Hold()
-			row := startRun(t, n, job.ID)
+			exec := startRun(t, n, job.ID)
 			n.Script.Await(t, 1)
 			done := drain(t.Context(), n, c.grace)
 			require.Eventually(t, func() bool {
@@ -84,11 +84,11 @@ func TestWhatBecomesOfRunsWhoseNodeStops(t *testing.T) {
 				}
 			}, 20*time.Second, time.Millisecond)
 			awaitIdle(t, n)
-			ended := n.Row(t, row.ID)
+			ended := n.Execution(t, exec.ID)
 			require.Equal(t, c.want, ended.Status)
 			require.Zero(t, ended.RetryCount)
 			require.Zero(t, ended.NodeLosses)
-			attempts := attemptsOf(t, n, row.ID)
+			attempts := attemptsOf(t, n, exec.ID)
 			if c.want.Final() {
 				require.Equal(t, entity.ReasonShutdown, ended.Reason)
 				require.Empty(t, attempts)
@@ -101,8 +101,8 @@ func TestWhatBecomesOfRunsWhoseNodeStops(t *testing.T) {
 
 			other := enginetest.On(t, n.Store, enginetest.Options{NodeID: "node-2", Clock: n.Clock})
 			other.Start(t)
-			eventually(t, n, "the other node runs it", func() bool { return n.Row(t, row.ID).Status == entity.StatusSuccess })
-			again := n.Row(t, row.ID)
+			eventually(t, n, "the other node runs it", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusSuccess })
+			again := n.Execution(t, exec.ID)
 			require.Equal(t, "node-2", again.NodeID)
 			require.Equal(t, 2, again.Attempt)
 			require.EqualValues(t, 2, again.Token)
@@ -121,14 +121,14 @@ func TestADrainedNodeStartsNothing(t *testing.T) {
 	fires := n.Add(t, enginetest.Job("fires", enginetest.Every(time.Hour)))
 	n.Runner.Drain(t.Context(), time.Minute)
 	<-looked // the first look, at the start
-	row := startRun(t, n, waits.ID)
+	exec := startRun(t, n, waits.ID)
 	n.Fire(t)
 	for range 3 {
 		eventually(t, n, "the node looks for runs", func() bool { return len(looked) > 0 })
 		<-looked
 	}
-	require.Equal(t, entity.StatusWaiting, n.Row(t, row.ID).Status)
-	require.Equal(t, entity.StatusWaiting, n.Rows(t, fires.ID)[0].Status)
+	require.Equal(t, entity.StatusWaiting, n.Execution(t, exec.ID).Status)
+	require.Equal(t, entity.StatusWaiting, n.Executions(t, fires.ID)[0].Status)
 	require.Empty(t, n.Script.Runs())
 	require.Zero(t, n.Runner.Reserve(entity.Slots{1}))
 	require.Zero(t, n.Runner.WaitForSlots(t.Context(), time.Hour))
@@ -139,7 +139,7 @@ func TestADrainedNodeStartsNothing(t *testing.T) {
 func TestAClaimThatMeetsADrainIsGivenBack(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("late", nil))
-	row := waitingRun(t, n, job.ID)
+	exec := waitingRun(t, n, job.ID)
 	n.Script.Hold()
 	var drained <-chan struct{}
 	begin := sync.OnceFunc(func() {
@@ -152,9 +152,9 @@ func TestAClaimThatMeetsADrainIsGivenBack(t *testing.T) {
 		}
 	})
 	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
-	awaitRetry(t, n, row.ID, 1)
+	awaitRetry(t, n, exec.ID, 1)
 	awaitIdle(t, n)
-	require.Equal(t, entity.ReasonShutdown, attemptsOf(t, n, row.ID)[0].Reason)
+	require.Equal(t, entity.ReasonShutdown, attemptsOf(t, n, exec.ID)[0].Reason)
 	awaitEnd(t, drained)
 }
 
@@ -169,7 +169,7 @@ func awaitDraining(t *testing.T, n *enginetest.Node) {
 func TestADrainWaitsForAClaimThatHasBegun(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("late", nil))
-	row := waitingRun(t, n, job.ID)
+	exec := waitingRun(t, n, job.ID)
 	ctx, stop := context.WithCancel(t.Context())
 	stopped := make(chan struct{})
 	n.Faults.After(func(name string) {
@@ -192,7 +192,7 @@ func TestADrainWaitsForAClaimThatHasBegun(t *testing.T) {
 	go func() { defer close(ended); _ = n.Runner.Run(ctx) }()
 	awaitEnd(t, ended)
 	awaitEnd(t, stopped)
-	require.Equal(t, entity.StatusSuccess, n.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusSuccess, n.Execution(t, exec.ID).Status)
 }
 
 // A second signal ends the wait at once (engine rule 28).
@@ -207,23 +207,23 @@ func TestADrainEndsWithItsContext(t *testing.T) {
 		<-end
 		return enginetest.Stopped(ctx)
 	})
-	row := startRun(t, n, job.ID)
+	exec := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := drain(ctx, n, time.Hour)
 	cancel()
 	awaitEnd(t, done)
 	require.Equal(t, entity.ErrStopShutdown, <-causes)
-	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status, "it has not ended yet")
+	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status, "it has not ended yet")
 	close(end)
-	awaitRetry(t, n, row.ID, 1)
+	awaitRetry(t, n, exec.ID, 1)
 }
 
 // A node ends after its last run, whatever was waited for (engine rule 23).
 func TestANodeEndsAfterItsLastRun(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("stubborn", nil))
-	row := waitingRun(t, n, job.ID)
+	exec := waitingRun(t, n, job.ID)
 	release := n.Script.Hold()
 	timers := stoppedTimers{n.Runner.Clock, make(chan struct{}, 100)}
 	n.Runner.Clock = timers
@@ -237,7 +237,7 @@ func TestANodeEndsAfterItsLastRun(t *testing.T) {
 	}
 	release()
 	awaitEnd(t, ended)
-	require.Equal(t, entity.StatusSuccess, n.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusSuccess, n.Execution(t, exec.ID).Status)
 }
 
 // stoppedTimers tells whenever somebody is done with a timer, as a loop that ends is.

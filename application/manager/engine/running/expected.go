@@ -3,30 +3,30 @@ package running
 import "github.com/platform-scheduler/platform-scheduler/domain/entity"
 
 // Expect implements firing.Runner: a transaction that is about to be committed
-// holds the rows for this node. Until Start or Forget they are not taken for
+// holds the executions for this node. Until Start or Forget they are not taken for
 // lost, however long the answer of the store takes (engine rule 9).
-func (t *TaskManager) Expect(rows []*entity.Execution) {
-	if len(rows) == 0 {
+func (t *TaskManager) Expect(execs []*entity.Execution) {
+	if len(execs) == 0 {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, row := range rows {
-		t.expected[row.ID] = row.Token
+	for _, exec := range execs {
+		t.expected[exec.ID] = exec.Token
 	}
 }
 
-// Forget implements firing.Runner: those of the rows that were not started will
+// Forget implements firing.Runner: those of the executions that were not started will
 // not be. Reconcile finds what the store holds of them.
-func (t *TaskManager) Forget(rows []*entity.Execution) {
-	if len(rows) == 0 {
+func (t *TaskManager) Forget(execs []*entity.Execution) {
+	if len(execs) == 0 {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, row := range rows {
-		if t.expected[row.ID] == row.Token {
-			delete(t.expected, row.ID)
+	for _, exec := range execs {
+		if t.expected[exec.ID] == exec.Token {
+			delete(t.expected, exec.ID)
 		}
 	}
 }

@@ -44,14 +44,14 @@ func TestAClaimThatStartsLateKeepsItsRuns(t *testing.T) {
 	jobs := newSlowJobs(n.Jobs)
 	n.Runner.Jobs = jobs
 	n.Start(t)
-	row := waitingRun(t, n, n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial })).ID)
+	exec := waitingRun(t, n, n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial })).ID)
 	n.Runner.RunsReady(entity.SlotGeneral)
 	<-jobs.answer
-	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
 	reconcile(t, n, 5)
 	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
 	close(jobs.answer)
-	ended := n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	require.Equal(t, 1, ended.Attempt)
 	require.Zero(t, ended.NodeLosses)
 	require.Len(t, n.Script.Runs(), 1)
@@ -64,23 +64,23 @@ func TestAnAttemptThatWasGivenUpDoesNotStart(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("lost", nil))
 	n.Script.Hold()
-	row := lostRun(t, n, job.ID, nil)
-	n.Runner.Expect([]*entity.Execution{row})
+	exec := lostRun(t, n, job.ID, nil)
+	n.Runner.Expect([]*entity.Execution{exec})
 	n.Start(t) // not before: it would claim the run
 	reconcile(t, n, 3)
-	require.Equal(t, 1, n.Row(t, row.ID).Attempt, "it is expected")
-	n.Runner.Forget([]*entity.Execution{row})
+	require.Equal(t, 1, n.Execution(t, exec.ID).Attempt, "it is expected")
+	n.Runner.Forget([]*entity.Execution{exec})
 	reconcile(t, n, 2)
 	second := n.Script.Await(t, 1)[0]
 	require.Equal(t, 2, second.Execution.Attempt)
 	require.Eventually(t, func() bool { return n.Runner.Reserve(entity.Slots{1}) == entity.Slots{1} }, 20*time.Second, time.Millisecond,
 		"a slot, once the claim has seen that nothing else waits")
-	n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
+	n.Runner.Start([]entity.Run{{Job: job, Execution: exec}})
 	running, _ := n.Runner.Load(entity.SlotGeneral)
 	require.Equal(t, 1, running, "its slot is given back")
 	require.Len(t, n.Script.Runs(), 1)
 	reconcile(t, n, 3)
-	require.Equal(t, 2, n.Row(t, row.ID).Attempt, "and the second attempt goes on")
+	require.Equal(t, 2, n.Execution(t, exec.ID).Attempt, "and the second attempt goes on")
 }
 
 // Draining beside starts: whatever comes first, nothing panics and all that has
@@ -97,9 +97,9 @@ func TestDrainingBesideStarts(t *testing.T) {
 		}
 	}()
 	for i := range rounds {
-		row := &entity.Execution{ID: newRunID(i), JobID: job.ID, Status: entity.StatusRunning, Token: 1, Epoch: 1, Attempt: 1}
-		n.Runner.Expect([]*entity.Execution{row})
-		n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
+		exec := &entity.Execution{ID: newRunID(i), JobID: job.ID, Status: entity.StatusRunning, Token: 1, Epoch: 1, Attempt: 1}
+		n.Runner.Expect([]*entity.Execution{exec})
+		n.Runner.Start([]entity.Run{{Job: job, Execution: exec}})
 	}
 	awaitEnd(t, done)
 	n.Runner.Drain(t.Context(), 0)
@@ -108,18 +108,18 @@ func TestDrainingBesideStarts(t *testing.T) {
 	})
 }
 
-// A node that has ended starts nothing: its next life recovers the rows.
+// A node that has ended starts nothing: its next life recovers the executions.
 func TestNothingStartsOnANodeThatHasEnded(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("late", nil))
-	row := lostRun(t, n, job.ID, nil)
+	exec := lostRun(t, n, job.ID, nil)
 	n.Start(t)()
-	n.Runner.Expect([]*entity.Execution{row})
-	n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
-	n.Runner.Forget([]*entity.Execution{row})
+	n.Runner.Expect([]*entity.Execution{exec})
+	n.Runner.Start([]entity.Run{{Job: job, Execution: exec}})
+	n.Runner.Forget([]*entity.Execution{exec})
 	reconcile(t, n, 2)
 	require.Empty(t, n.Script.Runs())
-	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
 }
 
 func newRunID(i int) string {

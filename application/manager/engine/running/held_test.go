@@ -31,18 +31,18 @@ func TestAJobThatCannotBeArmedAgainIsPausedAndHoldsUpNobody(t *testing.T) {
 	n.Start(t)
 	n.Runner.RunsReady(entity.SlotGeneral)
 	n.Script.Await(t, 1)
-	row := startRun(t, n, plain.ID)
-	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	exec := startRun(t, n, plain.ID)
+	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	eventually(t, n, "the job is paused", func() bool { return n.Job(t, delay.ID).Status == entity.JobPaused })
 	job := n.Job(t, delay.ID)
 	require.Equal(t, "what it is for", job.Description)
 	require.Equal(t, 2, job.Version)
-	rows := n.Rows(t, delay.ID)
-	require.Len(t, rows, 2)
-	require.Equal(t, entity.StatusSuccess, rows[0].Status)
-	require.Equal(t, entity.StatusFailed, rows[1].Status)
-	require.Equal(t, entity.ReasonInvalid, rows[1].Reason)
-	require.Contains(t, rows[1].ErrorMessage, "schedule.timeZone")
+	execs := n.Executions(t, delay.ID)
+	require.Len(t, execs, 2)
+	require.Equal(t, entity.StatusSuccess, execs[0].Status)
+	require.Equal(t, entity.StatusFailed, execs[1].Status)
+	require.Equal(t, entity.ReasonInvalid, execs[1].Reason)
+	require.Contains(t, execs[1].ErrorMessage, "schedule.timeZone")
 	require.Len(t, n.Events(t), 1)
 	awaitIdle(t, n)
 	require.Empty(t, liveFiresOf(t, n, delay.ID))
@@ -127,11 +127,11 @@ func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 	for _, name := range []string{"first", "second", "bad", "fourth"} {
 		jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
 	}
-	rows := endTogether(t, n, entity.Succeeded("done"), func(rows []*entity.Execution) {
-		store.set(only(rows[2].ID), nil)
+	execs := endTogether(t, n, entity.Succeeded("done"), func(execs []*entity.Execution) {
+		store.set(only(execs[2].ID), nil)
 	}, jobs...)
 	for _, i := range []int{0, 1, 3} {
-		n.AwaitStatus(t, rows[i].ID, entity.StatusSuccess)
+		n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess)
 	}
 	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 }, 20*time.Second, time.Millisecond)
 	require.Zero(t, n.Runner.HeldEnds(), "not for long yet")
@@ -140,15 +140,15 @@ func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 	}
 	require.Equal(t, 1, n.Runner.HeldEnds())
 	reason, blocks := n.Runner.Holding()
-	require.Contains(t, reason, rows[2].ID)
+	require.Contains(t, reason, execs[2].ID)
 	require.Contains(t, reason, "no such column")
 	require.False(t, blocks)
 	reconcile(t, n, 3)
-	require.Equal(t, entity.StatusRunning, n.Row(t, rows[2].ID).Status, "it has ended here and is not lost")
+	require.Equal(t, entity.StatusRunning, n.Execution(t, execs[2].ID).Status, "it has ended here and is not lost")
 
 	store.set(nil, nil)
-	eventually(t, n, "the end is stored", func() bool { return n.Row(t, rows[2].ID).Status == entity.StatusSuccess })
-	require.Equal(t, "done", n.Row(t, rows[2].ID).Result)
+	eventually(t, n, "the end is stored", func() bool { return n.Execution(t, execs[2].ID).Status == entity.StatusSuccess })
+	require.Equal(t, "done", n.Execution(t, execs[2].ID).Result)
 	awaitIdle(t, n)
 	require.Zero(t, n.Runner.HeldEnds())
 }
@@ -161,8 +161,8 @@ func TestAnEndIsStoredApartFromWhatFollowsFromIt(t *testing.T) {
 	n.Start(t)
 	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
 	store.set(nil, only(job.ID))
-	row := startRun(t, n, job.ID)
-	ended := n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	exec := startRun(t, n, job.ID)
+	ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	require.Equal(t, "done", ended.Result)
 	awaitIdle(t, n)
 	require.Len(t, liveFiresOf(t, n, job.ID), 1, "its place is left to the sweep")
@@ -177,42 +177,42 @@ func TestAStopGivesUpAnEndThatCannotBeStored(t *testing.T) {
 	stop := n.Start(t)
 	job := n.Add(t, enginetest.Job("bad", nil))
 	store.set(func(string) error { return errBroken }, nil)
-	row := startRun(t, n, job.ID)
+	exec := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
 	stop()
-	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
 }
 
-// When the rows of late reports cannot be read, the ends that were stored with
+// When the executions of late reports cannot be read, the ends that were stored with
 // them are not sent again, or they would pass for late ones, too.
 func TestEndsThatAreStoredAreNotSentAgain(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
-	reads := &brokenRows{ExecutionReader: n.Store.Executions}
+	reads := &failingReads{ExecutionReader: n.Store.Executions}
 	n.Runner.Executions = reads
 	n.Start(t)
 	var jobs []*entity.Job
 	for _, name := range []string{"first", "good", "late", "fourth"} {
 		jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
 	}
-	rows := endTogether(t, n, entity.Succeeded("done"), func(rows []*entity.Execution) {
-		changeRow(t, n, rows[2].ID, func(row *entity.Execution) { row.Token++ })
+	execs := endTogether(t, n, entity.Succeeded("done"), func(execs []*entity.Execution) {
+		changeRow(t, n, execs[2].ID, func(exec *entity.Execution) { exec.Token++ })
 		reads.broken.Store(true)
 	}, jobs...)
 	for _, i := range []int{0, 1, 3} {
-		n.AwaitStatus(t, rows[i].ID, entity.StatusSuccess)
-		require.Empty(t, linesOf(t, n, rows[i].ID, entity.LogEvidence))
+		n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess)
+		require.Empty(t, linesOf(t, n, execs[i].ID, entity.LogEvidence))
 	}
 	eventually(t, n, "the late one is judged", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
 	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 }
 
-// brokenRows fails to read rows by id once, for a reason that lasts.
-type brokenRows struct {
+// failingReads fails to read executions by id once, for a reason that lasts.
+type failingReads struct {
 	repository.ExecutionReader
 	broken atomic.Bool
 }
 
-func (b *brokenRows) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+func (b *failingReads) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
 	if b.broken.Swap(false) {
 		return nil, errBroken
 	}

@@ -48,15 +48,15 @@ func (t *TaskManager) Adopt(epoch int64) {
 }
 
 // Reap ends the attempts that a node held which is DOWN. They run again, or
-// fail, as their jobs say. It returns how many rows the node still held. Many
+// fail, as their jobs say. It returns how many executions the node still held. Many
 // nodes may reap one: each end is conditional on the token.
 func (t *TaskManager) Reap(ctx context.Context, nodeID string, epoch int64) (held int, err error) {
-	rows, err := t.Claims.Held(ctx, nodeID)
+	execs, err := t.Claims.Held(ctx, nodeID)
 	if err != nil {
 		return 0, fmt.Errorf("read the runs held by %s: %w", nodeID, err)
 	}
-	rows = slices.DeleteFunc(rows, func(row *entity.Execution) bool { return row.Epoch > epoch })
-	return len(rows), t.recover(ctx, rows)
+	execs = slices.DeleteFunc(execs, func(exec *entity.Execution) bool { return exec.Epoch > epoch })
+	return len(execs), t.recover(ctx, execs)
 }
 
 // RunsReady is told that runs wait that this node may claim, on slots of a kind.
@@ -74,13 +74,13 @@ func (t *TaskManager) StopAsked(ctx context.Context, executionIDs []string) erro
 	if len(here) == 0 {
 		return nil
 	}
-	rows, err := t.Executions.ByIDs(ctx, here)
+	execs, err := t.Executions.ByIDs(ctx, here)
 	if err != nil {
 		return fmt.Errorf("read runs that are to be stopped: %w", err)
 	}
-	for _, row := range rows {
-		if row.CancelRequested && t.runsHere(row) {
-			t.stop(row.ID, entity.ErrStopCancel, row.Reason)
+	for _, exec := range execs {
+		if exec.CancelRequested && t.runsHere(exec) {
+			t.stop(exec.ID, entity.ErrStopCancel, exec.Reason)
 		}
 	}
 	return nil

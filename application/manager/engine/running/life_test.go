@@ -27,12 +27,12 @@ func TestAFencedNodeStopsAndStartsNothing(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("long", nil))
 	n.Script.Reply(untilStopped)
-	row := waitingRun(t, n, job.ID)
+	exec := waitingRun(t, n, job.ID)
 	n.Runner.RunsReady(entity.SlotGeneral)
 	n.Script.Await(t, 1)
 
 	require.NoError(t, n.Runner.Fence(t.Context()))
-	ended := n.AwaitStatus(t, row.ID, entity.StatusWaiting)
+	ended := n.AwaitStatus(t, exec.ID, entity.StatusWaiting)
 	require.Equal(t, 1, ended.NodeLosses, "the run is lost with the node, and goes elsewhere")
 	require.Zero(t, n.Runner.Reserve(entity.Slots{10}))
 	require.Zero(t, n.Runner.WaitForSlots(t.Context(), 0))
@@ -42,23 +42,23 @@ func TestAFencedNodeStopsAndStartsNothing(t *testing.T) {
 	n.Script.Reply(enginetest.Always(entity.Succeeded("")))
 	n.Runner.Adopt(2)
 	n.Clock.Advance(2 * time.Second)
-	done := n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	done := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	require.EqualValues(t, 2, done.Epoch)
 }
 
 // A fire or a claim that was under way when the node was fenced may be committed
-// after it works again: its rows are those of the former epoch, and lost.
+// after it works again: its executions are those of the former epoch, and lost.
 func TestARunOfAFormerEpochDoesNotStart(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("late", func(j *entity.Job) { j.OnNodeLoss = entity.NodeLossFail }))
 	n.Script.Reply(untilStopped)
-	row := lostRun(t, n, job.ID, nil)
+	exec := lostRun(t, n, job.ID, nil)
 	require.NoError(t, n.Runner.Fence(t.Context()))
 	n.Runner.Adopt(2)
 	eventually(t, n, "a slot is free", func() bool { return n.Runner.Reserve(entity.Slots{1}) == (entity.Slots{1}) })
-	n.Runner.Expect([]*entity.Execution{row})
-	n.Runner.Start([]entity.Run{{Job: job, Execution: row}})
-	require.Equal(t, entity.ReasonNodeLost, n.AwaitStatus(t, row.ID, entity.StatusFailed).Reason)
+	n.Runner.Expect([]*entity.Execution{exec})
+	n.Runner.Start([]entity.Run{{Job: job, Execution: exec}})
+	require.Equal(t, entity.ReasonNodeLost, n.AwaitStatus(t, exec.ID, entity.StatusFailed).Reason)
 }
 
 // A node that was declared dead and comes back may claim what it lost before the
@@ -71,20 +71,20 @@ func TestALateReportLeavesALaterAttemptOfTheRunAlone(t *testing.T) {
 		<-ends[min(run.Execution.Attempt, len(ends))-1]
 		return entity.Succeeded("")
 	})
-	row := waitingRun(t, n, n.Add(t, enginetest.Job("long", nil)).ID)
+	exec := waitingRun(t, n, n.Add(t, enginetest.Job("long", nil)).ID)
 	n.Runner.RunsReady(entity.SlotGeneral)
 	n.Script.Await(t, 1)
-	changeRow(t, n, row.ID, func(r *entity.Execution) { r.Status, r.NodeID, r.Claim = entity.StatusWaiting, "", row.Claim })
+	changeRow(t, n, exec.ID, func(r *entity.Execution) { r.Status, r.NodeID, r.Claim = entity.StatusWaiting, "", exec.Claim })
 	n.Runner.Adopt(2)
 	n.Script.Await(t, 2)
 
 	close(ends[0])
-	require.Eventually(t, func() bool { return len(linesOf(t, n, row.ID, entity.LogEvidence)) == 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(linesOf(t, n, exec.ID, entity.LogEvidence)) == 1 }, 20*time.Second, time.Millisecond)
 	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 }, 20*time.Second, time.Millisecond)
 	reconcile(t, n, 3)
-	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status, "the second attempt is known to run here")
+	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status, "the second attempt is known to run here")
 	close(ends[1])
-	done := n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	done := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	require.Equal(t, 2, done.Attempt)
 }
 
@@ -110,8 +110,8 @@ func TestTheRunsOfADeadNodeAreReaped(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("lost", nil))
 	on := func(epoch int64) *entity.Execution {
-		return lostRun(t, n, job.ID, func(row *entity.Execution) {
-			row.NodeID, row.Epoch, row.Claim = "node-2", epoch, entity.RunningKey("node-2")
+		return lostRun(t, n, job.ID, func(exec *entity.Execution) {
+			exec.NodeID, exec.Epoch, exec.Claim = "node-2", epoch, entity.RunningKey("node-2")
 		})
 	}
 	old, later := on(3), on(4)
@@ -120,7 +120,7 @@ func TestTheRunsOfADeadNodeAreReaped(t *testing.T) {
 	require.Equal(t, 1, held)
 	done := n.AwaitStatus(t, old.ID, entity.StatusSuccess)
 	require.Equal(t, []any{"node-1", 1, 2}, []any{done.NodeID, done.NodeLosses, done.Attempt})
-	require.Equal(t, entity.StatusRunning, n.Row(t, later.ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Execution(t, later.ID).Status)
 	held, err = n.Runner.Reap(t.Context(), "node-2", 3)
 	require.NoError(t, err)
 	require.Zero(t, held)
@@ -131,11 +131,11 @@ func TestTheRunsOfADeadNodeAreReaped(t *testing.T) {
 func TestTheNextAttemptOfANodeThatCameBackIsNotReaped(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("lost", nil))
-	row := lostRun(t, n, job.ID, func(row *entity.Execution) {
-		row.NodeID, row.Epoch, row.Claim = "node-2", 3, entity.RunningKey("node-2")
+	exec := lostRun(t, n, job.ID, func(exec *entity.Execution) {
+		exec.NodeID, exec.Epoch, exec.Claim = "node-2", 3, entity.RunningKey("node-2")
 	})
 	n.Runner.Executions = readAfter{n.Store.Executions, func() {
-		changeRow(t, n, row.ID, func(row *entity.Execution) { row.Epoch, row.Token, row.Attempt = 4, 2, 2 })
+		changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.Epoch, exec.Token, exec.Attempt = 4, 2, 2 })
 	}}
 	held, err := n.Runner.Reap(t.Context(), "node-2", 3)
 	require.NoError(t, err)
@@ -146,13 +146,13 @@ func TestTheNextAttemptOfANodeThatCameBackIsNotReaped(t *testing.T) {
 func TestAStopThatWasAskedElsewhereIsFollowed(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	n.Script.Reply(untilStopped)
-	row := waitingRun(t, n, n.Add(t, enginetest.Job("long", nil)).ID)
+	exec := waitingRun(t, n, n.Add(t, enginetest.Job("long", nil)).ID)
 	n.Runner.RunsReady(entity.SlotGeneral)
 	n.Script.Await(t, 1)
-	require.NoError(t, n.Runner.StopAsked(t.Context(), []string{row.ID, "none"}))
-	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status, "nobody asked")
-	changeRow(t, n, row.ID, func(row *entity.Execution) { row.CancelRequested = true })
+	require.NoError(t, n.Runner.StopAsked(t.Context(), []string{exec.ID, "none"}))
+	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status, "nobody asked")
+	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.CancelRequested = true })
 	require.NoError(t, n.Runner.StopAsked(t.Context(), []string{"none"}))
-	require.NoError(t, n.Runner.StopAsked(t.Context(), []string{row.ID}))
-	n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+	require.NoError(t, n.Runner.StopAsked(t.Context(), []string{exec.ID}))
+	n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
-// withLocked is a node on a server of which somebody else holds rows.
+// withLocked is a node on a server of which somebody else holds executions.
 type withLocked struct {
 	*enginetest.Node
 	hold  func(table, id string)
 	letGo func()
 }
 
-// onLockable runs a test where others can hold a row: SQLite has one writer.
+// onLockable runs a test where others can hold an execution: SQLite has one writer.
 func onLockable(t *testing.T, test func(t *testing.T, n withLocked)) {
 	t.Helper()
 	dbtest.NeedMySQL(t)
@@ -44,16 +44,16 @@ func TestALockedRunKeepsNoOtherParked(t *testing.T) {
 		job := n.Add(t, enginetest.Job("parked", nil))
 		var ids []string
 		for range 5 {
-			row := waitingRun(t, n.Node, job.ID)
-			changeRow(t, n.Node, row.ID, func(row *entity.Execution) { row.Claim = entity.ParkedKey(enginetest.Noon.Add(time.Second)) })
-			ids = append(ids, row.ID)
+			exec := waitingRun(t, n.Node, job.ID)
+			changeRow(t, n.Node, exec.ID, func(exec *entity.Execution) { exec.Claim = entity.ParkedKey(enginetest.Noon.Add(time.Second)) })
+			ids = append(ids, exec.ID)
 		}
 		n.Clock.Advance(2 * time.Second)
 		n.hold("scheduler_job_execution", ids[2])
 		_, err := n.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
 		for i, id := range ids {
-			require.Equal(t, i != 2, n.Row(t, id).Claim.Ready(), "run %d", i)
+			require.Equal(t, i != 2, n.Execution(t, id).Claim.Ready(), "run %d", i)
 		}
 	})
 }
@@ -71,7 +71,7 @@ func TestALockedRunKeepsNoOtherBeyondItsDeadline(t *testing.T) {
 		closed, err := n.Repairs.SweepDeadlines(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 4, closed)
-		require.Equal(t, entity.StatusWaiting, n.Row(t, ids[2]).Status)
+		require.Equal(t, entity.StatusWaiting, n.Execution(t, ids[2]).Status)
 	})
 }
 
@@ -92,8 +92,8 @@ func TestALockedRunKeepsNoOtherQueueFromMoving(t *testing.T) {
 				n.AwaitStatus(t, second[i], entity.StatusSuccess)
 			}
 		}
-		require.True(t, n.Row(t, second[1]).Claim.Queued(), "its fire goes on waiting")
-		require.False(t, n.InFlightFires(t, n.Row(t, second[1]).JobID)[0].Active)
+		require.True(t, n.Execution(t, second[1]).Claim.Queued(), "its fire goes on waiting")
+		require.False(t, n.InFlightFires(t, n.Execution(t, second[1]).JobID)[0].Active)
 	})
 }
 
@@ -107,12 +107,12 @@ func TestALockedRunKeepsNoOtherOfItsGroup(t *testing.T) {
 		for range 3 {
 			ids = append(ids, waitingRun(t, n.Node, job.ID).ID)
 		}
-		require.True(t, n.Row(t, ids[0]).Claim.Grouped())
+		require.True(t, n.Execution(t, ids[0]).Claim.Grouped())
 		n.hold("scheduler_job_execution", ids[0])
 		found, err := n.Repairs.SweepLimits(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, found)
-		require.Equal(t, []bool{false, true, true}, []bool{n.Row(t, ids[0]).Claim.Ready(), n.Row(t, ids[1]).Claim.Ready(), n.Row(t, ids[2]).Claim.Ready()})
+		require.Equal(t, []bool{false, true, true}, []bool{n.Execution(t, ids[0]).Claim.Ready(), n.Execution(t, ids[1]).Claim.Ready(), n.Execution(t, ids[2]).Claim.Ready()})
 	})
 }
 
@@ -132,7 +132,7 @@ func TestALockedRunKeepsNoOtherFromBeingClaimed(t *testing.T) {
 				n.AwaitStatus(t, id, entity.StatusSuccess)
 			}
 		}
-		require.Equal(t, entity.StatusWaiting, n.Row(t, ids[1]).Status)
+		require.Equal(t, entity.StatusWaiting, n.Execution(t, ids[1]).Status)
 	})
 }
 
@@ -143,14 +143,14 @@ func TestALockedJobKeepsNoOtherEndBack(t *testing.T) {
 		serial := func(j *entity.Job) { j.Overlap = entity.OverlapSerial }
 		jobs := []*entity.Job{n.Add(t, enginetest.Job("a", nil)), n.Add(t, enginetest.Job("b", serial)), n.Add(t, enginetest.Job("c", serial))}
 		n.Start(t)
-		rows := endTogether(t, n.Node, entity.Succeeded("done"), func([]*entity.Execution) {
+		execs := endTogether(t, n.Node, entity.Succeeded("done"), func([]*entity.Execution) {
 			n.hold("scheduler_job_definition", jobs[1].ID)
 		}, jobs...)
-		n.AwaitStatus(t, rows[0].ID, entity.StatusSuccess)
-		n.AwaitStatus(t, rows[2].ID, entity.StatusSuccess)
-		require.Equal(t, entity.StatusRunning, n.Row(t, rows[1].ID).Status)
+		n.AwaitStatus(t, execs[0].ID, entity.StatusSuccess)
+		n.AwaitStatus(t, execs[2].ID, entity.StatusSuccess)
+		require.Equal(t, entity.StatusRunning, n.Execution(t, execs[1].ID).Status)
 		n.letGo()
-		eventually(t, n.Node, "its own end is stored", func() bool { return n.Row(t, rows[1].ID).Status == entity.StatusSuccess })
+		eventually(t, n.Node, "its own end is stored", func() bool { return n.Execution(t, execs[1].ID).Status == entity.StatusSuccess })
 		awaitIdle(t, n.Node)
 		require.Empty(t, n.InFlightFires(t, jobs[1].ID))
 	})
@@ -164,14 +164,14 @@ func TestALockedRunKeepsNoOtherEndBack(t *testing.T) {
 			jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
 		}
 		n.Start(t)
-		rows := endTogether(t, n.Node, entity.Succeeded("done"), func(rows []*entity.Execution) {
-			n.hold("scheduler_job_execution", rows[1].ID)
+		execs := endTogether(t, n.Node, entity.Succeeded("done"), func(execs []*entity.Execution) {
+			n.hold("scheduler_job_execution", execs[1].ID)
 		}, jobs...)
 		for _, i := range []int{0, 2, 3, 4} {
-			n.AwaitStatus(t, rows[i].ID, entity.StatusSuccess) // at once: nobody moves the clock
+			n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess) // at once: nobody moves the clock
 		}
 		n.letGo()
-		eventually(t, n.Node, "its own end is stored", func() bool { return n.Row(t, rows[1].ID).Status == entity.StatusSuccess })
+		eventually(t, n.Node, "its own end is stored", func() bool { return n.Execution(t, execs[1].ID).Status == entity.StatusSuccess })
 	})
 }
 
@@ -197,18 +197,18 @@ func TestALockedJobKeepsNoOtherFromBeingRepaired(t *testing.T) {
 func TestALockedJobKeepsNoOtherDelayed(t *testing.T) {
 	onLockable(t, func(t *testing.T, n withLocked) {
 		var jobs []*entity.Job
-		var rows []*entity.Execution
+		var execs []*entity.Execution
 		for _, name := range []string{"a", "b", "c"} {
 			job := n.Add(t, enginetest.Job(name, func(j *entity.Job) { j.Group, j.Limited = "g", true }))
-			jobs, rows = append(jobs, job), append(rows, waitingRun(t, n.Node, job.ID))
-			changeRow(t, n.Node, rows[len(rows)-1].ID, func(row *entity.Execution) { row.Claim = entity.DelayedKey(enginetest.Noon.Add(time.Second)) })
+			jobs, execs = append(jobs, job), append(execs, waitingRun(t, n.Node, job.ID))
+			changeRow(t, n.Node, execs[len(execs)-1].ID, func(exec *entity.Execution) { exec.Claim = entity.DelayedKey(enginetest.Noon.Add(time.Second)) })
 		}
 		n.Clock.Advance(2 * time.Second)
 		n.hold("scheduler_job_definition", jobs[0].ID)
 		_, err := n.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
-		for i, row := range rows {
-			require.Equal(t, i == 0, n.Row(t, row.ID).Claim.Delayed(), "run %d", i)
+		for i, exec := range execs {
+			require.Equal(t, i == 0, n.Execution(t, exec.ID).Claim.Delayed(), "run %d", i)
 		}
 	})
 }
@@ -217,16 +217,16 @@ func TestALockedJobKeepsNoOtherDelayed(t *testing.T) {
 func TestALockedJobKeepsNoOtherBeyondItsDeadline(t *testing.T) {
 	onLockable(t, func(t *testing.T, n withLocked) {
 		var jobs []*entity.Job
-		var rows []*entity.Execution
+		var execs []*entity.Execution
 		for _, name := range []string{"a", "b", "c"} {
 			job := n.Add(t, enginetest.Job(name, func(j *entity.Job) { j.Overlap, j.StartDeadlineSec = entity.OverlapSerial, 1 }))
-			jobs, rows = append(jobs, job), append(rows, waitingRun(t, n.Node, job.ID))
+			jobs, execs = append(jobs, job), append(execs, waitingRun(t, n.Node, job.ID))
 		}
 		n.Clock.Advance(time.Minute)
 		n.hold("scheduler_job_definition", jobs[0].ID)
 		closed, err := n.Repairs.SweepDeadlines(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, closed)
-		require.Equal(t, entity.StatusWaiting, n.Row(t, rows[0].ID).Status)
+		require.Equal(t, entity.StatusWaiting, n.Execution(t, execs[0].ID).Status)
 	})
 }

@@ -63,7 +63,7 @@ type Lease interface {
 
 // Observer is told of final states after they were committed, at best effort.
 // It must not block.
-type Observer func(job *entity.Job, row *entity.Execution)
+type Observer func(job *entity.Job, exec *entity.Execution)
 
 // Config tunes a TaskManager; zero values take the defaults.
 type Config struct {
@@ -143,7 +143,7 @@ type TaskManager struct {
 
 	mu      sync.Mutex
 	runs    map[string]*active
-	orphans map[string]orphanCandidate // rows seen RUNNING for us that we do not run
+	orphans map[string]orphanCandidate // executions seen RUNNING for us that we do not run
 	// expected holds the tokens of attempts that a transaction in progress commits
 	// to this node, see Expect.
 	expected map[string]int64
@@ -283,8 +283,8 @@ func (t *TaskManager) Release(given entity.Slots) { t.slots.release(given) }
 
 // afterCommit acts on what a transaction made ready, scheduled or asked to stop.
 func (t *TaskManager) afterCommit(e admission.PostCommit) {
-	for _, row := range e.Stopping {
-		t.stop(row.ID, entity.ErrStopCancel, row.Reason)
+	for _, exec := range e.Stopping {
+		t.stop(exec.ID, entity.ErrStopCancel, exec.Reason)
 	}
 	if !e.ParkedUntil.IsZero() {
 		t.expectParked(e.ParkedUntil)

@@ -17,11 +17,11 @@ import (
 func TestAnEndThatPanicsHoldsUpNoOther(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	bad, good := n.Add(t, enginetest.Job("panics", nil)), n.Add(t, enginetest.Job("good", nil))
-	rows, effect := trigger(t, n, bad.ID)
+	execs, effect := trigger(t, n, bad.ID)
 	var panics atomic.Int32
 	var mended atomic.Bool
 	n.Faults.Poison(func(id string) bool {
-		if id == rows[0].ID && !mended.Load() {
+		if id == execs[0].ID && !mended.Load() {
 			panics.Add(1)
 			panic("an end that panics")
 		}
@@ -30,9 +30,9 @@ func TestAnEndThatPanicsHoldsUpNoOther(t *testing.T) {
 	n.Commits.AfterCommit(effect)
 	require.Eventually(t, func() bool { return panics.Load() >= 2 }, 20*time.Second, time.Millisecond, "also without what follows from it")
 	n.AwaitStatus(t, startRun(t, n, good.ID).ID, entity.StatusSuccess)
-	require.Equal(t, entity.StatusRunning, n.Row(t, rows[0].ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Execution(t, execs[0].ID).Status)
 	mended.Store(true)
-	eventually(t, n, "the end is stored after all", func() bool { return n.Row(t, rows[0].ID).Status == entity.StatusSuccess })
+	eventually(t, n, "the end is stored after all", func() bool { return n.Execution(t, execs[0].ID).Status == entity.StatusSuccess })
 	awaitIdle(t, n)
 }
 
@@ -41,7 +41,7 @@ func TestAnEndThatPanicsHoldsUpNoOther(t *testing.T) {
 func TestAClaimThatPanicsIsTriedAgain(t *testing.T) {
 	n := startedNode(t, enginetest.Options{Slots: 1})
 	job := n.Add(t, enginetest.Job("claimed", nil))
-	row := waitingRun(t, n, job.ID)
+	exec := waitingRun(t, n, job.ID)
 	var panics atomic.Int32
 	n.Faults.Before(func(name string) {
 		if name == "claim" && panics.Add(1) <= 2 {
@@ -49,7 +49,7 @@ func TestAClaimThatPanicsIsTriedAgain(t *testing.T) {
 		}
 	})
 	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
-	eventually(t, n, "the run ends", func() bool { return n.Row(t, row.ID).Status == entity.StatusSuccess })
+	eventually(t, n, "the run ends", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusSuccess })
 	require.Greater(t, panics.Load(), int32(2))
 	awaitIdle(t, n)
 }

@@ -91,15 +91,15 @@ func (t *TaskManager) carries(ctx context.Context, q entity.Queue) (bool, error)
 		return known, nil
 	}
 	lo, hi := q.Range()
-	rows, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: 1})
-	if err != nil || len(rows) == 0 {
+	execs, err := t.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: 1})
+	if err != nil || len(execs) == 0 {
 		return false, err
 	}
-	jobs, err := t.Jobs.Load(ctx, []string{rows[0].JobID})
+	jobs, err := t.Jobs.Load(ctx, []string{execs[0].JobID})
 	if err != nil {
 		return false, err
 	}
-	job := jobs[rows[0].JobID]
+	job := jobs[execs[0].JobID]
 	if job == nil {
 		return false, nil
 	}

@@ -18,49 +18,49 @@ type orphanCandidate struct {
 	misses int
 }
 
-// Reconcile compares the rows that the store says run on this node with what
-// really runs (engine rule 9): rows of a former life, and rows unknown here at
-// two looks, count as lost; runs whose row is final or in other hands are
+// Reconcile compares the executions that the store says run on this node with what
+// really runs (engine rule 9): executions of a former life, and executions unknown here at
+// two looks, count as lost; runs whose execution is final or in other hands are
 // stopped; cancel requests are passed on.
 func (t *TaskManager) Reconcile(ctx context.Context) error {
-	rows, err := t.Claims.Held(ctx, t.cfg.NodeID)
+	execs, err := t.Claims.Held(ctx, t.cfg.NodeID)
 	if err != nil {
 		return fmt.Errorf("read the runs held by this node: %w", err)
 	}
-	held := make(map[string]*entity.Execution, len(rows))
+	held := make(map[string]*entity.Execution, len(execs))
 	var lost []*entity.Execution
 	epoch := t.epoch.Load()
 	t.mu.Lock()
 	suspects := map[string]orphanCandidate{}
-	for _, row := range rows {
-		held[row.ID] = row
-		switch a := t.runs[row.ID]; {
-		case row.Epoch < epoch:
-			lost = append(lost, row)
-		case row.Epoch > epoch:
+	for _, exec := range execs {
+		held[exec.ID] = exec
+		switch a := t.runs[exec.ID]; {
+		case exec.Epoch < epoch:
+			lost = append(lost, exec)
+		case exec.Epoch > epoch:
 			// A newer life of this node id holds it; this process is the zombie.
-		case t.expected[row.ID] == row.Token && row.Token > 0:
+		case t.expected[exec.ID] == exec.Token && exec.Token > 0:
 			// Its transaction is committed, and who sent it does not know yet.
-		case a == nil || a.run.Execution.Token != row.Token:
-			s := orphanCandidate{token: row.Token, misses: 1}
-			if former := t.orphans[row.ID]; former.token == row.Token {
+		case a == nil || a.run.Execution.Token != exec.Token:
+			s := orphanCandidate{token: exec.Token, misses: 1}
+			if former := t.orphans[exec.ID]; former.token == exec.Token {
 				s.misses += former.misses
 			}
 			if s.misses >= missesUntilLost {
-				lost = append(lost, row)
+				lost = append(lost, exec)
 				continue
 			}
-			suspects[row.ID] = s
-		case row.CancelRequested:
+			suspects[exec.ID] = s
+		case exec.CancelRequested:
 			if a.stopReason == entity.ReasonNone {
-				a.stopReason = row.Reason
+				a.stopReason = exec.Reason
 			}
 			a.cancel(entity.ErrStopCancel)
 		}
 	}
 	t.orphans = suspects
 	for id, a := range t.runs {
-		if row := held[id]; row != nil && row.Token == a.run.Execution.Token {
+		if exec := held[id]; exec != nil && exec.Token == a.run.Execution.Token {
 			a.missing = 0
 			continue
 		}
@@ -80,57 +80,57 @@ func (t *TaskManager) recover(ctx context.Context, lost []*entity.Execution) err
 		return nil
 	}
 	ids, tokens := make([]string, len(lost)), make(map[string]int64, len(lost))
-	for i, row := range lost {
-		ids[i], tokens[row.ID] = row.ID, row.Token
+	for i, exec := range lost {
+		ids[i], tokens[exec.ID] = exec.ID, exec.Token
 	}
-	rows, err := t.Executions.ByIDs(ctx, ids)
+	execs, err := t.Executions.ByIDs(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("read lost runs: %w", err)
 	}
-	jobIDs := make([]string, len(rows))
-	for i, row := range rows {
-		jobIDs[i] = row.JobID
+	jobIDs := make([]string, len(execs))
+	for i, exec := range execs {
+		jobIDs[i] = exec.JobID
 	}
 	jobs, err := t.Jobs.Load(ctx, jobIDs)
 	if err != nil {
 		return fmt.Errorf("load the jobs of lost runs: %w", err)
 	}
-	for _, row := range rows {
-		if row.Status != entity.StatusRunning || row.Token != tokens[row.ID] || t.runsHere(row) || !t.beginRecovery(row) {
+	for _, exec := range execs {
+		if exec.Status != entity.StatusRunning || exec.Token != tokens[exec.ID] || t.runsHere(exec) || !t.beginRecovery(exec) {
 			continue
 		}
-		job := jobs[row.JobID]
+		job := jobs[exec.JobID]
 		if job == nil {
-			job = &entity.Job{ID: row.JobID}
+			job = &entity.Job{ID: exec.JobID}
 		}
 		outcome := entity.Failed(entity.ReasonNodeLost, "the node that ran this attempt is gone")
-		outcome.Checkpoint, outcome.Progress = row.Checkpoint, row.Progress
-		if row.CancelRequested {
-			outcome = entity.Outcome{Status: entity.StatusCancelled, Reason: row.Reason}
+		outcome.Checkpoint, outcome.Progress = exec.Checkpoint, exec.Progress
+		if exec.CancelRequested {
+			outcome = entity.Outcome{Status: entity.StatusCancelled, Reason: exec.Reason}
 		}
 		t.Metrics.Recovered(1)
-		t.Logger.Warn("a run was lost with its node", "execution", row.ID, "job", row.JobID,
-			"epoch", row.Epoch, "attempt", row.Attempt)
-		t.endWithoutRun(entity.Run{Job: job, Execution: row}, outcome, entity.Slots{})
+		t.Logger.Warn("a run was lost with its node", "execution", exec.ID, "job", exec.JobID,
+			"epoch", exec.Epoch, "attempt", exec.Attempt)
+		t.endWithoutRun(entity.Run{Job: job, Execution: exec}, outcome, entity.Slots{})
 	}
 	return nil
 }
 
-func (t *TaskManager) runsHere(row *entity.Execution) bool {
+func (t *TaskManager) runsHere(exec *entity.Execution) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a := t.runs[row.ID]
-	return a != nil && a.run.Execution.Token == row.Token && row.Epoch == t.epoch.Load()
+	a := t.runs[exec.ID]
+	return a != nil && a.run.Execution.Token == exec.Token && exec.Epoch == t.epoch.Load()
 }
 
 // beginRecovery notes that the end of a lost attempt is on its way to the
 // store; false when it is already.
-func (t *TaskManager) beginRecovery(row *entity.Execution) bool {
+func (t *TaskManager) beginRecovery(exec *entity.Execution) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.recovering[row.ID] == row.Token {
+	if t.recovering[exec.ID] == exec.Token {
 		return false
 	}
-	t.recovering[row.ID] = row.Token
+	t.recovering[exec.ID] = exec.Token
 	return true
 }

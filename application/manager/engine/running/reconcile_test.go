@@ -12,17 +12,17 @@ import (
 )
 
 // lostRun stores a run as a former life of node-1 left it behind.
-func lostRun(t *testing.T, n *enginetest.Node, jobID string, change func(row *entity.Execution)) *entity.Execution {
+func lostRun(t *testing.T, n *enginetest.Node, jobID string, change func(exec *entity.Execution)) *entity.Execution {
 	t.Helper()
-	row := waitingRun(t, n, jobID)
-	changeRow(t, n, row.ID, func(row *entity.Execution) {
-		row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt = entity.StatusRunning, "node-1", 1, 1, 1
-		row.Claim, row.StartTime = entity.RunningKey("node-1"), enginetest.Noon
+	exec := waitingRun(t, n, jobID)
+	changeRow(t, n, exec.ID, func(exec *entity.Execution) {
+		exec.Status, exec.NodeID, exec.Epoch, exec.Token, exec.Attempt = entity.StatusRunning, "node-1", 1, 1, 1
+		exec.Claim, exec.StartTime = entity.RunningKey("node-1"), enginetest.Noon
 		if change != nil {
-			change(row)
+			change(exec)
 		}
 	})
-	return n.Row(t, row.ID)
+	return n.Execution(t, exec.ID)
 }
 
 func reconcile(t *testing.T, n *enginetest.Node, times int) {
@@ -37,7 +37,7 @@ func reconcile(t *testing.T, n *enginetest.Node, times int) {
 func TestARunOfAFormerLifeIsRecoveredAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		job    func(j *entity.Job)
-		row    func(row *entity.Execution)
+		row    func(exec *entity.Execution)
 		want   entity.Status // "": it runs again
 		reason entity.Reason
 		losses int
@@ -45,26 +45,28 @@ func TestARunOfAFormerLifeIsRecoveredAtOnce(t *testing.T) {
 	}{
 		"it runs again": {nil, nil, "", entity.ReasonNone, 1, 0},
 		"it runs again after its third loss": {
-			nil, func(row *entity.Execution) { row.NodeLosses = 2 }, "", entity.ReasonNone, 3, 0,
+			nil, func(exec *entity.Execution) { exec.NodeLosses = 2 }, "", entity.ReasonNone, 3, 0,
 		},
 		"the fourth loss is the last": {
-			nil, func(row *entity.Execution) { row.NodeLosses = 3 }, entity.StatusDead, entity.ReasonNodeLost, 3, 1,
+			nil, func(exec *entity.Execution) { exec.NodeLosses = 3 }, entity.StatusDead, entity.ReasonNodeLost, 3, 1,
 		},
 		"the job wants it to fail": {
 			func(j *entity.Job) { j.OnNodeLoss = entity.NodeLossFail }, nil, entity.StatusFailed, entity.ReasonNodeLost, 0, 0,
 		},
 		"it was to be cancelled": {
-			nil, func(row *entity.Execution) { row.CancelRequested = true }, entity.StatusCancelled, entity.ReasonNone, 0, 0,
+			nil, func(exec *entity.Execution) { exec.CancelRequested = true }, entity.StatusCancelled, entity.ReasonNone, 0, 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := startedNode(t, enginetest.Options{Epoch: 2})
 			job := n.Add(t, enginetest.Job("lost", c.job))
-			row := lostRun(t, n, job.ID, c.row)
+			exec := lostRun(t, n, job.ID, c.row)
 			reconcile(t, n, 1)
-			require.Eventually(t, func() bool { return n.Row(t, row.ID).Epoch == 2 || n.Row(t, row.ID).Status != entity.StatusRunning },
+			require.Eventually(t, func() bool {
+				return n.Execution(t, exec.ID).Epoch == 2 || n.Execution(t, exec.ID).Status != entity.StatusRunning
+			},
 				20*time.Second, time.Millisecond, "the lost attempt ends")
-			ended := n.Row(t, row.ID)
+			ended := n.Execution(t, exec.ID)
 			if c.want != "" {
 				require.Equal(t, c.want, ended.Status)
 			}
@@ -74,7 +76,7 @@ func TestARunOfAFormerLifeIsRecoveredAtOnce(t *testing.T) {
 			if c.want != "" {
 				require.Equal(t, c.reason, ended.Reason)
 			} else {
-				attempts := attemptsOf(t, n, row.ID)
+				attempts := attemptsOf(t, n, exec.ID)
 				require.Len(t, attempts, 1)
 				require.Equal(t, entity.ReasonNodeLost, attempts[0].Reason)
 				require.Equal(t, "node-1", attempts[0].NodeID)
@@ -88,24 +90,24 @@ func TestARunOfAFormerLifeIsRecoveredAtOnce(t *testing.T) {
 // A run of a former life goes on to its good end, with a higher token.
 func TestALostRunStartsAgainWithAHigherToken(t *testing.T) {
 	n := startedNode(t, enginetest.Options{Epoch: 2})
-	row := lostRun(t, n, n.Add(t, enginetest.Job("lost", nil)).ID, nil)
+	exec := lostRun(t, n, n.Add(t, enginetest.Job("lost", nil)).ID, nil)
 	reconcile(t, n, 1)
-	ended := n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	require.EqualValues(t, 2, ended.Token)
 	require.EqualValues(t, 2, ended.Epoch)
 	require.Equal(t, 2, ended.Attempt)
 }
 
-// Rule 9: a row of this life that nobody here knows of is lost at the second
+// Rule 9: an execution of this life that nobody here knows of is lost at the second
 // look, not at the first: its start may be under way.
 func TestARowUnknownTwiceIsLost(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
-	row := lostRun(t, n, n.Add(t, enginetest.Job("unknown", nil)).ID, nil)
+	exec := lostRun(t, n, n.Add(t, enginetest.Job("unknown", nil)).ID, nil)
 	reconcile(t, n, 1)
-	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
 	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
 	reconcile(t, n, 1)
-	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	reconcile(t, n, 3)
 	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }), "its end is on its way once")
 }
@@ -113,9 +115,9 @@ func TestARowUnknownTwiceIsLost(t *testing.T) {
 // Two looks at two attempts of one run are one look at each.
 func TestLooksAtDifferentAttemptsDoNotAddUp(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
-	row := lostRun(t, n, n.Add(t, enginetest.Job("unknown", nil)).ID, nil)
+	exec := lostRun(t, n, n.Add(t, enginetest.Job("unknown", nil)).ID, nil)
 	reconcile(t, n, 1)
-	changeRow(t, n, row.ID, func(row *entity.Execution) { row.Token, row.Attempt = 2, 2 })
+	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.Token, exec.Attempt = 2, 2 })
 	lost := func(c *enginetest.Counts) int { return c.Lost }
 	reconcile(t, n, 1)
 	require.Zero(t, n.Counts.Of(lost))
@@ -126,49 +128,49 @@ func TestLooksAtDifferentAttemptsDoNotAddUp(t *testing.T) {
 // What is held by a later life of this node id is not for this process to judge.
 func TestARowOfALaterLifeIsLeftAlone(t *testing.T) {
 	n := startedNode(t, enginetest.Options{Epoch: 2})
-	row := lostRun(t, n, n.Add(t, enginetest.Job("later", nil)).ID, func(row *entity.Execution) { row.Epoch = 3 })
+	exec := lostRun(t, n, n.Add(t, enginetest.Job("later", nil)).ID, func(exec *entity.Execution) { exec.Epoch = 3 })
 	reconcile(t, n, 4)
-	require.Equal(t, row, n.Row(t, row.ID))
+	require.Equal(t, exec, n.Execution(t, exec.ID))
 }
 
-// Rows of other nodes are theirs.
+// Executions of other nodes are theirs.
 func TestARowOfAnotherNodeIsLeftAlone(t *testing.T) {
 	n := startedNode(t, enginetest.Options{Epoch: 2})
-	row := lostRun(t, n, n.Add(t, enginetest.Job("other", nil)).ID, func(row *entity.Execution) {
-		row.NodeID, row.Claim = "node-2", entity.RunningKey("node-2")
+	exec := lostRun(t, n, n.Add(t, enginetest.Job("other", nil)).ID, func(exec *entity.Execution) {
+		exec.NodeID, exec.Claim = "node-2", entity.RunningKey("node-2")
 	})
 	reconcile(t, n, 4)
-	require.Equal(t, row, n.Row(t, row.ID))
+	require.Equal(t, exec, n.Execution(t, exec.ID))
 }
 
-// Rule 9: a run whose row is final, gone to others or gone for good is killed
+// Rule 9: a run whose execution is final, gone to others or gone for good is killed
 // at the second look.
 func TestARunThatTheStoreKnowsOtherwiseIsKilled(t *testing.T) {
-	for name, change := range map[string]func(row *entity.Execution){
-		"its row is final": func(row *entity.Execution) {
-			row.Status, row.Claim, row.EndTime = entity.StatusSuccess, "", enginetest.Noon
+	for name, change := range map[string]func(exec *entity.Execution){
+		"its row is final": func(exec *entity.Execution) {
+			exec.Status, exec.Claim, exec.EndTime = entity.StatusSuccess, "", enginetest.Noon
 		},
-		"another node has it": func(row *entity.Execution) {
-			row.NodeID, row.Claim, row.Token = "node-2", entity.RunningKey("node-2"), row.Token+1
+		"another node has it": func(exec *entity.Execution) {
+			exec.NodeID, exec.Claim, exec.Token = "node-2", entity.RunningKey("node-2"), exec.Token+1
 		},
-		"it waits again": func(row *entity.Execution) {
-			row.Status, row.NodeID, row.Claim = entity.StatusWaiting, "", entity.ParkedKey(enginetest.Noon.Add(time.Hour))
+		"it waits again": func(exec *entity.Execution) {
+			exec.Status, exec.NodeID, exec.Claim = entity.StatusWaiting, "", entity.ParkedKey(enginetest.Noon.Add(time.Hour))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := startedNode(t, enginetest.Options{})
 			n.Script.Hold()
-			row := startRun(t, n, n.Add(t, enginetest.Job("stray", nil)).ID)
+			exec := startRun(t, n, n.Add(t, enginetest.Job("stray", nil)).ID)
 			n.Script.Await(t, 1)
 			eventually(t, n, "the claim gives back what it did not need", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 })
-			changeRow(t, n, row.ID, change)
-			stored := n.Row(t, row.ID)
+			changeRow(t, n, exec.ID, change)
+			stored := n.Execution(t, exec.ID)
 			reconcile(t, n, 1)
 			running, _ := n.Runner.Load(entity.SlotGeneral)
 			require.Equal(t, 1, running, "one look may be mistaken")
 			reconcile(t, n, 1)
 			awaitIdle(t, n)
-			require.Equal(t, stored, n.Row(t, row.ID), "and its report counts for nothing")
+			require.Equal(t, stored, n.Execution(t, exec.ID), "and its report counts for nothing")
 			require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 		})
 	}
@@ -178,24 +180,24 @@ func TestARunThatTheStoreKnowsOtherwiseIsKilled(t *testing.T) {
 func TestARunThatTheStoreKnowsGoesOn(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	release := n.Script.Hold()
-	row := startRun(t, n, n.Add(t, enginetest.Job("good", nil)).ID)
+	exec := startRun(t, n, n.Add(t, enginetest.Job("good", nil)).ID)
 	n.Script.Await(t, 1)
 	reconcile(t, n, 5)
 	release()
-	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 }
 
-// A cancel request that this node was not told of is found in the row.
+// A cancel request that this node was not told of is found in the execution.
 func TestACancelRequestInTheRowIsPassedOn(t *testing.T) {
 	for i, reason := range []entity.Reason{entity.ReasonNone, entity.ReasonReplaced} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			n := startedNode(t, enginetest.Options{})
 			n.Script.Hold()
-			row := startRun(t, n, n.Add(t, enginetest.Job("cancelled", nil)).ID)
+			exec := startRun(t, n, n.Add(t, enginetest.Job("cancelled", nil)).ID)
 			n.Script.Await(t, 1)
-			changeRow(t, n, row.ID, func(row *entity.Execution) { row.CancelRequested, row.Reason = true, reason })
+			changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.CancelRequested, exec.Reason = true, reason })
 			reconcile(t, n, 1)
-			ended := n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+			ended := n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 			require.Equal(t, reason, ended.Reason)
 		})
 	}
@@ -205,12 +207,12 @@ func TestACancelRequestInTheRowIsPassedOn(t *testing.T) {
 // what was in its way and ends nothing by mistake.
 func TestAReconciliationThatCannotReadEndsNothing(t *testing.T) {
 	n := startedNode(t, enginetest.Options{Epoch: 2})
-	row := lostRun(t, n, n.Add(t, enginetest.Job("lost", nil)).ID, nil)
+	exec := lostRun(t, n, n.Add(t, enginetest.Job("lost", nil)).ID, nil)
 	n.Runner.Executions = &unreadableRows{ExecutionReader: n.Store.Executions}
 	n.Runner.Executions.(*unreadableRows).away.Store(true)
 	require.Error(t, n.Runner.Reconcile(t.Context()))
-	require.Equal(t, entity.StatusRunning, n.Row(t, row.ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
 	n.Runner.Executions.(*unreadableRows).away.Store(false)
 	reconcile(t, n, 1)
-	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 }

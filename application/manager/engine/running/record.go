@@ -29,7 +29,7 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 			continue
 		}
 		if f.outcome.Detached() {
-			again = append(again, decided{item: f, outcome: f.outcome, row: f.run.Execution})
+			again = append(again, decided{item: f, outcome: f.outcome, exec: f.run.Execution})
 			continue
 		}
 		d, err := c.decide(f)
@@ -112,13 +112,13 @@ func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (
 	return jobs, nil
 }
 
-// decide makes the row's next state of an end, under the job as it is now. A
+// decide makes the execution's next state of an end, under the job as it is now. A
 // deleted job's failures are not retried.
 func (c *completion) decide(f *attemptResult) (decided, error) {
-	row := *f.run.Execution
-	d := decided{item: f, outcome: f.outcome, row: &row}
-	in := retry.Input{Outcome: f.outcome, RetryCount: row.RetryCount, NodeLosses: row.NodeLosses, Random: c.manager.Random()}
-	job := c.jobs[row.JobID]
+	exec := *f.run.Execution
+	d := decided{item: f, outcome: f.outcome, exec: &exec}
+	in := retry.Input{Outcome: f.outcome, RetryCount: exec.RetryCount, NodeLosses: exec.NodeLosses, Random: c.manager.Random()}
+	job := c.jobs[exec.JobID]
 	if job != nil {
 		in.Policy, in.OnNodeLoss = job.Retry, job.OnNodeLoss
 	} else {
@@ -130,33 +130,33 @@ func (c *completion) decide(f *attemptResult) (decided, error) {
 	decision := retry.Decide(in)
 	if !decision.Retry {
 		d.outcome.Status = decision.Status
-		return d, row.Finish(decision.Status, &f.outcome, entity.AttemptTime{Start: f.start, End: f.end, Took: f.took}, c.now)
+		return d, exec.Finish(decision.Status, &f.outcome, entity.AttemptTime{Start: f.start, End: f.end, Took: f.took}, c.now)
 	}
 	d.retried = true
 	next := entity.NextAttempt{Wait: decision.Wait, NodeLost: decision.NodeLoss, KeepNode: f.run.Job.Broadcast}
 	if job != nil {
 		next.StartWithin = time.Duration(job.StartDeadlineSec) * time.Second
 	}
-	return d, row.Retry(next, &f.outcome, c.now)
+	return d, exec.Retry(next, &f.outcome, c.now)
 }
 
-// putBack makes the row's next state of an attempt that did not begin: it is
+// putBack makes the execution's next state of an attempt that did not begin: it is
 // routed anew when its moment comes, and keeps a slot of its group.
 func (c *completion) putBack(f *attemptResult) (decided, error) {
-	row := *f.run.Execution
-	err := row.PutBack(c.now.Add(f.outcome.RetryAfter), f.outcome.Message, f.run.Job.Broadcast, c.now)
-	return decided{item: f, outcome: f.outcome, row: &row}, err
+	exec := *f.run.Execution
+	err := exec.PutBack(c.now.Add(f.outcome.RetryAfter), f.outcome.Message, f.run.Job.Broadcast, c.now)
+	return decided{item: f, outcome: f.outcome, exec: &exec}, err
 }
 
-// writeRetries keeps the attempt that ended, if it had begun, and parks the row
-// until its next. Of an attempt that goes on elsewhere it detaches the row.
+// writeRetries keeps the attempt that ended, if it had begun, and parks the execution
+// until its next. Of an attempt that goes on elsewhere it detaches the execution.
 func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again []decided) error {
 	if len(again) == 0 {
 		return nil
 	}
 	ids := make([]string, len(again))
 	for i, d := range again {
-		ids[i] = d.row.ID
+		ids[i] = d.exec.ID
 	}
 	slices.Sort(ids)
 	held, err := tx.Executions.Lock(ctx, ids)
@@ -164,51 +164,51 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		return fmt.Errorf("lock %d runs to be retried: %w", len(ids), err)
 	}
 	byID := make(map[string]*entity.Execution, len(held))
-	for _, row := range held {
-		byID[row.ID] = row
+	for _, exec := range held {
+		byID[exec.ID] = exec
 	}
 	var attempts []entity.Attempt
 	for _, d := range again {
-		mine, row := d.item.run.Execution, byID[d.row.ID]
-		if row == nil || !holds(row, mine) {
+		mine, exec := d.item.run.Execution, byID[d.exec.ID]
+		if exec == nil || !holds(exec, mine) {
 			c.refused = append(c.refused, d.item)
 			continue
 		}
 		detached := d.item.outcome.Detached()
 		if detached {
 			// A broadcast's keeps its node, where its retries belong.
-			next, job := *row, d.item.run.Job
+			next, job := *exec, d.item.run.Job
 			if err := next.Detach(d.item.start, deadlineOf(job, d.item.start), job.Broadcast, c.now); err != nil {
 				return err
 			}
-			d.row = &next
+			d.exec = &next
 		}
-		if row.CancelRequested {
+		if exec.CancelRequested {
 			// Somebody cancelled it while the attempt was failing.
-			if err := d.row.CancelAttempt(row.Reason, c.now); err != nil {
+			if err := d.exec.CancelAttempt(exec.Reason, c.now); err != nil {
 				return err
 			}
 			d.retried = false
-			d.outcome = entity.Outcome{Status: entity.StatusCancelled, Reason: row.Reason}
+			d.outcome = entity.Outcome{Status: entity.StatusCancelled, Reason: exec.Reason}
 		}
 		if !d.item.tellsCheckpoint() {
-			d.row.Checkpoint = row.Checkpoint
+			d.exec.Checkpoint = exec.Checkpoint
 		}
 		begun := d.item.outcome.Status != entity.StatusWaiting
-		if !begun && d.row.Status.Final() {
-			d.outcome = entity.Outcome{Status: d.row.Status, Reason: d.row.Reason}
+		if !begun && d.exec.Status.Final() {
+			d.outcome = entity.Outcome{Status: d.exec.Status, Reason: d.exec.Reason}
 		}
-		if err := tx.Executions.Update(ctx, d.row, entity.StatusRunning, mine.Token); err != nil {
-			return fmt.Errorf("park run %s for its retry: %w", d.row.ID, err)
+		if err := tx.Executions.Update(ctx, d.exec, entity.StatusRunning, mine.Token); err != nil {
+			return fmt.Errorf("park run %s for its retry: %w", d.exec.ID, err)
 		}
 		over := begun && !detached
 		if over {
 			attempts = append(attempts, attemptOf(d))
 		}
-		if over || d.row.Status.Final() {
+		if over || d.exec.Status.Final() {
 			c.done = append(c.done, d)
 		}
-		if until, ok := d.row.Claim.ParkedUntil(); ok && (c.effect.ParkedUntil.IsZero() || until.Before(c.effect.ParkedUntil)) {
+		if until, ok := d.exec.Claim.ParkedUntil(); ok && (c.effect.ParkedUntil.IsZero() || until.Before(c.effect.ParkedUntil)) {
 			c.effect.ParkedUntil = until
 		}
 	}
@@ -221,16 +221,16 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 	return nil
 }
 
-// holds reports whether the row is still in the hands that mine describes.
-func holds(row, mine *entity.Execution) bool {
-	return row.Status == entity.StatusRunning && row.NodeID == mine.NodeID &&
-		row.Epoch == mine.Epoch && row.Token == mine.Token
+// holds reports whether the execution is still in the hands that mine describes.
+func holds(exec, mine *entity.Execution) bool {
+	return exec.Status == entity.StatusRunning && exec.NodeID == mine.NodeID &&
+		exec.Epoch == mine.Epoch && exec.Token == mine.Token
 }
 
 func attemptOf(d decided) entity.Attempt {
 	f := d.item
 	return entity.Attempt{
-		ExecutionID: d.row.ID, Attempt: f.run.Execution.Attempt, Status: f.outcome.Status, Reason: f.outcome.Reason,
+		ExecutionID: d.exec.ID, Attempt: f.run.Execution.Attempt, Status: f.outcome.Status, Reason: f.outcome.Reason,
 		NodeID: f.run.Execution.NodeID, StartTime: f.start, EndTime: f.end,
 		ErrorMessage: f.outcome.Message, Result: f.outcome.Result, Progress: f.outcome.Progress, ExitCode: f.outcome.ExitCode,
 	}
@@ -241,14 +241,14 @@ func (c *completion) writeFinals(ctx context.Context, tx repository.Tx, finals [
 	if len(finals) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(finals, func(a, b decided) int { return compare(a.row.ID, b.row.ID) })
+	slices.SortFunc(finals, func(a, b decided) int { return compare(a.exec.ID, b.exec.ID) })
 	writes := make([]repository.Finish, len(finals))
 	for i, d := range finals {
 		mine := d.item.run.Execution
 		writes[i] = repository.Finish{
 			ID: mine.ID, NodeID: mine.NodeID, Epoch: mine.Epoch, Token: mine.Token,
-			Status: d.row.Status, Reason: d.row.Reason, StartTime: d.row.StartTime, EndTime: d.row.EndTime,
-			Duration: d.row.Duration, Progress: d.row.Progress, ErrorMessage: d.row.ErrorMessage, Result: d.row.Result,
+			Status: d.exec.Status, Reason: d.exec.Reason, StartTime: d.exec.StartTime, EndTime: d.exec.EndTime,
+			Duration: d.exec.Duration, Progress: d.exec.Progress, ErrorMessage: d.exec.ErrorMessage, Result: d.exec.Result,
 			ExitCode: d.item.outcome.ExitCode,
 		}
 	}
@@ -287,12 +287,12 @@ func (c *completion) givePlacesOn(ctx context.Context, tx repository.Tx, finals 
 	var ended []*entity.Execution
 	for _, d := range finals {
 		if d.item.coordinated() {
-			ended = append(ended, d.row)
+			ended = append(ended, d.exec)
 		}
 	}
 	for _, d := range c.done { // a retry that turned out to be cancelled
-		if d.row.Status.Final() && d.item.coordinated() {
-			ended = append(ended, d.row)
+		if d.exec.Status.Final() && d.item.coordinated() {
+			ended = append(ended, d.exec)
 		}
 	}
 	effect, err := c.manager.Admitter.Ended(ctx, tx, c.now, c.jobs, ended)
@@ -300,7 +300,7 @@ func (c *completion) givePlacesOn(ctx context.Context, tx repository.Tx, finals 
 		return fmt.Errorf("give places on: %w", err)
 	}
 	c.effect.Add(effect)
-	if !slices.ContainsFunc(ended, func(row *entity.Execution) bool { return c.jobs[row.JobID] == nil }) {
+	if !slices.ContainsFunc(ended, func(exec *entity.Execution) bool { return c.jobs[exec.JobID] == nil }) {
 		return nil
 	}
 	return c.manager.Admitter.FillGroupSlots(ctx, tx, c.now, &c.effect, c.groups...)
@@ -311,14 +311,14 @@ func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []
 	var letters []entity.DeadLetter
 	ended := make([]*entity.Execution, 0, len(finals))
 	for _, d := range append(slices.Clip(finals), c.done...) {
-		if !d.row.Status.Final() {
+		if !d.exec.Status.Final() {
 			continue
 		}
-		ended = append(ended, d.row)
-		if d.row.Status == entity.StatusDead {
+		ended = append(ended, d.exec)
+		if d.exec.Status == entity.StatusDead {
 			letters = append(letters, entity.DeadLetter{
-				ExecutionID: d.row.ID, JobID: d.row.JobID, Reason: d.row.Reason,
-				Message: d.row.ErrorMessage, CreateTime: c.now,
+				ExecutionID: d.exec.ID, JobID: d.exec.JobID, Reason: d.exec.Reason,
+				Message: d.exec.ErrorMessage, CreateTime: c.now,
 			})
 		}
 	}
@@ -361,7 +361,7 @@ func keepCheckpoints(ctx context.Context, tx repository.Tx, finals []decided) er
 			continue // a reduced end, and one without a run, know of none
 		}
 		notes = append(notes, repository.Note{
-			ID: mine.ID, NodeID: mine.NodeID, Epoch: mine.Epoch, Token: mine.Token, Progress: d.row.Progress, Checkpoint: state,
+			ID: mine.ID, NodeID: mine.NodeID, Epoch: mine.Epoch, Token: mine.Token, Progress: d.exec.Progress, Checkpoint: state,
 		})
 	}
 	if err := tx.Executions.Note(ctx, notes); err != nil {

@@ -15,12 +15,12 @@ import (
 // A report of an attempt that is in other hands, or over, changes nothing and
 // is kept as evidence (engine rule 19).
 func TestALateReportIsRefusedAndKeptAsEvidence(t *testing.T) {
-	lost := map[string]func(row *entity.Execution){
-		"another token": func(row *entity.Execution) { row.Token++ },
-		"another epoch": func(row *entity.Execution) { row.Epoch++ },
-		"another node":  func(row *entity.Execution) { row.NodeID = "node-2" },
-		"already over": func(row *entity.Execution) {
-			row.Status, row.Reason, row.Claim = entity.StatusCancelled, entity.ReasonDeleted, ""
+	lost := map[string]func(exec *entity.Execution){
+		"another token": func(exec *entity.Execution) { exec.Token++ },
+		"another epoch": func(exec *entity.Execution) { exec.Epoch++ },
+		"another node":  func(exec *entity.Execution) { exec.NodeID = "node-2" },
+		"already over": func(exec *entity.Execution) {
+			exec.Status, exec.Reason, exec.Claim = entity.StatusCancelled, entity.ReasonDeleted, ""
 		},
 	}
 	reports := map[string]entity.Outcome{"success": entity.Succeeded("late"), "failure": failed()}
@@ -34,10 +34,10 @@ func TestALateReportIsRefusedAndKeptAsEvidence(t *testing.T) {
 				id := startRun(t, n, job.ID).ID
 				n.Script.Await(t, 1)
 				changeRow(t, n, id, change)
-				before := n.Row(t, id)
+				before := n.Execution(t, id)
 				close(end)
 				awaitIdle(t, n)
-				require.Equal(t, before, n.Row(t, id))
+				require.Equal(t, before, n.Execution(t, id))
 				require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 				evidence := linesOf(t, n, id, entity.LogEvidence)
 				require.Len(t, evidence, 1)
@@ -63,9 +63,9 @@ func TestAReportThatWasHeldTooLongIsEvidence(t *testing.T) {
 			return
 		}
 		if name == "complete" {
-			changeRow(t, n, id, func(row *entity.Execution) {
-				row.Status, row.NodeID, row.NodeLosses = entity.StatusWaiting, "", 1
-				row.Claim = entity.ParkedKey(enginetest.Noon.Add(time.Hour))
+			changeRow(t, n, id, func(exec *entity.Execution) {
+				exec.Status, exec.NodeID, exec.NodeLosses = entity.StatusWaiting, "", 1
+				exec.Claim = entity.ParkedKey(enginetest.Noon.Add(time.Hour))
 			})
 		}
 	})
@@ -77,7 +77,7 @@ func TestAReportThatWasHeldTooLongIsEvidence(t *testing.T) {
 	})
 	awaitIdle(t, n)
 	require.Len(t, linesOf(t, n, id, entity.LogEvidence), 1)
-	require.Equal(t, entity.StatusWaiting, n.Row(t, id).Status)
+	require.Equal(t, entity.StatusWaiting, n.Execution(t, id).Status)
 }
 
 // When a late report cannot be judged at once, the other ends of its
@@ -95,17 +95,17 @@ func TestALateReportThatCannotBeJudgedHoldsNobodyUp(t *testing.T) {
 		}
 	}
 	n.Start(t)
-	rows := endTogether(t, n, entity.Succeeded("done"), func(rows []*entity.Execution) {
-		changeRow(t, n, rows[1].ID, func(row *entity.Execution) { row.Token++ })
+	execs := endTogether(t, n, entity.Succeeded("done"), func(execs []*entity.Execution) {
+		changeRow(t, n, execs[1].ID, func(exec *entity.Execution) { exec.Token++ })
 	}, jobs...)
 	<-judged
 	eventually(t, n, "the slots of the others are free", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 })
-	require.Equal(t, entity.StatusSuccess, n.Row(t, rows[2].ID).Status)
+	require.Equal(t, entity.StatusSuccess, n.Execution(t, execs[2].ID).Status)
 	reads.away.Store(false)
 	eventually(t, n, "the late one is judged", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
 	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
-	require.Len(t, linesOf(t, n, rows[1].ID, entity.LogEvidence), 1)
-	require.Empty(t, linesOf(t, n, rows[2].ID, entity.LogEvidence))
+	require.Len(t, linesOf(t, n, execs[1].ID, entity.LogEvidence), 1)
+	require.Empty(t, linesOf(t, n, execs[2].ID, entity.LogEvidence))
 }
 
 // What a run comes to, and who hears of it (engine rules 20 and 24).
@@ -132,14 +132,14 @@ func TestHowRunsEnd(t *testing.T) {
 			n := startedNode(t, enginetest.Options{})
 			job := n.Add(t, enginetest.Job("ends", func(j *entity.Job) { j.Retry.MaxRetries, j.Retry.NoRetryOn = c.retries, c.not }))
 			n.Script.Reply(enginetest.Always(c.outcome))
-			row := n.AwaitStatus(t, startRun(t, n, job.ID).ID, c.want)
-			require.Equal(t, c.outcome.Reason, row.Reason)
-			require.Equal(t, c.outcome.Message, row.ErrorMessage)
-			require.Equal(t, c.outcome.Result, row.Result)
-			require.Equal(t, c.outcome.Progress, row.Progress)
-			require.Equal(t, 1, row.Attempt)
-			require.Empty(t, row.Claim, "a final row leaves the claim index")
-			require.Empty(t, attemptsOf(t, n, row.ID))
+			exec := n.AwaitStatus(t, startRun(t, n, job.ID).ID, c.want)
+			require.Equal(t, c.outcome.Reason, exec.Reason)
+			require.Equal(t, c.outcome.Message, exec.ErrorMessage)
+			require.Equal(t, c.outcome.Result, exec.Result)
+			require.Equal(t, c.outcome.Progress, exec.Progress)
+			require.Equal(t, 1, exec.Attempt)
+			require.Empty(t, exec.Claim, "a final row leaves the claim index")
+			require.Empty(t, attemptsOf(t, n, exec.ID))
 			require.Empty(t, deadLettersOf(t, n, job.ID))
 			events := n.Events(t)
 			if c.want == entity.StatusSuccess {
@@ -147,7 +147,7 @@ func TestHowRunsEnd(t *testing.T) {
 				return
 			}
 			require.Len(t, events, 1)
-			require.Equal(t, row.ID+":1:"+string(c.want), events[0].ID)
+			require.Equal(t, exec.ID+":1:"+string(c.want), events[0].ID)
 			require.Equal(t, job.ID, events[0].Key)
 			require.Contains(t, events[0].Payload, `"status":"`+string(c.want)+`"`)
 		})
@@ -167,15 +167,15 @@ func TestTheStartTimeIsTheHandlersEntry(t *testing.T) {
 	release := n.Script.Hold()
 	n.Fire(t)
 	n.Script.Await(t, 1)
-	row := n.Rows(t, job.ID)[0]
-	require.Equal(t, enginetest.Noon, row.StartTime, "an estimate until the end")
+	exec := n.Executions(t, job.ID)[0]
+	require.Equal(t, enginetest.Noon, exec.StartTime, "an estimate until the end")
 	n.Clock.Advance(3 * time.Second)
 	release()
-	row = n.AwaitStatus(t, row.ID, entity.StatusSuccess)
-	require.Equal(t, enginetest.Noon.Add(2*time.Second), row.StartTime)
-	require.Equal(t, enginetest.Noon.Add(5*time.Second), row.EndTime)
-	require.Equal(t, 3*time.Second, row.Duration)
-	require.Equal(t, 2*time.Second, row.Lateness())
+	exec = n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+	require.Equal(t, enginetest.Noon.Add(2*time.Second), exec.StartTime)
+	require.Equal(t, enginetest.Noon.Add(5*time.Second), exec.EndTime)
+	require.Equal(t, 3*time.Second, exec.Duration)
+	require.Equal(t, 2*time.Second, exec.Lateness())
 }
 
 // Every shard runs; the fire's place is free after the last (engine rule 16).
@@ -189,22 +189,22 @@ func TestEveryShardOfAFireRunsAndTheLastFreesItsPlace(t *testing.T) {
 		}
 		return entity.Succeeded("done")
 	})
-	rows, effect := trigger(t, n, job.ID)
+	execs, effect := trigger(t, n, job.ID)
 	second, _ := trigger(t, n, job.ID)
-	require.Len(t, rows, 3)
+	require.Len(t, execs, 3)
 	n.Commits.AfterCommit(effect)
 	n.Script.Await(t, 3)
-	for _, row := range rows[:2] {
-		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	for _, exec := range execs[:2] {
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	}
 	live := liveFiresOf(t, n, job.ID)
 	require.Len(t, live, 2)
 	require.Equal(t, 1, live[0].Remaining)
 	require.False(t, live[1].Active)
-	require.True(t, n.Row(t, second[0].ID).Claim.Queued(), "the next fire waits for all shards")
+	require.True(t, n.Execution(t, second[0].ID).Claim.Queued(), "the next fire waits for all shards")
 	close(last)
-	for _, row := range append(rows, second...) {
-		n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	for _, exec := range append(execs, second...) {
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	}
 	require.Empty(t, liveFiresOf(t, n, job.ID))
 }
@@ -214,14 +214,14 @@ func TestEveryShardOfAFireRunsAndTheLastFreesItsPlace(t *testing.T) {
 func TestSerialFiresFollowOneAnotherWithGrowingFences(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
-	var rows []*entity.Execution
+	var execs []*entity.Execution
 	for range 3 {
-		rows = append(rows, waitingRun(t, n, job.ID))
+		execs = append(execs, waitingRun(t, n, job.ID))
 	}
-	require.True(t, rows[1].Claim.Queued())
+	require.True(t, execs[1].Claim.Queued())
 	n.Script.Reply(func(_ context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
-		for _, row := range rows {
-			if row.JobFence < run.Execution.JobFence && !n.Row(t, row.ID).Status.Final() {
+		for _, exec := range execs {
+			if exec.JobFence < run.Execution.JobFence && !n.Execution(t, exec.ID).Status.Final() {
 				return entity.Failed(entity.ReasonError, "a former fire is live")
 			}
 		}
@@ -230,10 +230,10 @@ func TestSerialFiresFollowOneAnotherWithGrowingFences(t *testing.T) {
 	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
 	fence := int64(0)
 	for i, run := range n.Script.Await(t, 3) {
-		require.Equal(t, rows[i].ID, run.Execution.ID)
+		require.Equal(t, execs[i].ID, run.Execution.ID)
 		require.Greater(t, run.Execution.FencingToken(), fence)
 		fence = run.Execution.FencingToken()
-		n.AwaitStatus(t, rows[i].ID, entity.StatusSuccess)
+		n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess)
 	}
 }
 
@@ -247,14 +247,14 @@ func TestAReplacingFireStartsAfterTheEndOfTheReplaced(t *testing.T) {
 	n.Script.Await(t, 1)
 	stopped := make(chan entity.Status, 1)
 	n.Script.Reply(func(context.Context, entity.Run, entity.Reporter) entity.Outcome {
-		stopped <- n.Row(t, old.ID).Status
+		stopped <- n.Execution(t, old.ID).Status
 		return entity.Succeeded("done")
 	})
 	next := startRun(t, n, job.ID)
 	require.False(t, next.Claim.Ready())
 	n.AwaitStatus(t, next.ID, entity.StatusSuccess)
 	require.Equal(t, entity.StatusCancelled, <-stopped)
-	require.Equal(t, entity.ReasonReplaced, n.Row(t, old.ID).Reason)
+	require.Equal(t, entity.ReasonReplaced, n.Execution(t, old.ID).Reason)
 	require.Len(t, n.Events(t), 1)
 }
 
@@ -268,13 +268,13 @@ func TestACancelGoesBeforeARetry(t *testing.T) {
 	}))
 	end := make(chan struct{})
 	n.Script.Reply(func(context.Context, entity.Run, entity.Reporter) entity.Outcome { <-end; return failed() })
-	row := startRun(t, n, job.ID)
+	exec := startRun(t, n, job.ID)
 	next := waitingRun(t, n, job.ID)
 	n.Script.Await(t, 1)
-	changeRow(t, n, row.ID, func(row *entity.Execution) { row.CancelRequested = true })
+	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.CancelRequested = true })
 	n.Script.Reply(enginetest.Always(entity.Succeeded("done")))
 	close(end)
-	n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+	n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 	n.AwaitStatus(t, next.ID, entity.StatusSuccess)
 	require.Len(t, n.Events(t), 1)
 	require.Len(t, n.Script.Runs(), 2)
@@ -289,13 +289,13 @@ func TestTheObserverHearsOfStoredEnds(t *testing.T) {
 		why          string
 	}
 	heard := make(chan news, 10)
-	n.Runner.Observer = func(_ *entity.Job, row *entity.Execution) {
-		heard <- news{row.Status, n.Row(t, row.ID).Status, string(row.Reason) + " " + row.ErrorMessage}
+	n.Runner.Observer = func(_ *entity.Job, exec *entity.Execution) {
+		heard <- news{exec.Status, n.Execution(t, exec.ID).Status, string(exec.Reason) + " " + exec.ErrorMessage}
 	}
 	inTurn(n, failed(), entity.Succeeded("done"))
 	n.Start(t)
-	row := startRun(t, n, job.ID)
+	exec := startRun(t, n, job.ID)
 	require.Equal(t, news{entity.StatusWaiting, entity.StatusWaiting, "ERROR it broke"}, <-heard)
-	tryAgain(t, n, row.ID, 1)
+	tryAgain(t, n, exec.ID, 1)
 	require.Equal(t, news{entity.StatusSuccess, entity.StatusSuccess, " "}, <-heard)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
-// Automatic retries stay in the row, which is parked until the back-off is
+// Automatic retries stay in the execution, which is parked until the back-off is
 // over; the former attempts can be read beside it (engine rule 19). The token
 // grows by one with each attempt (engine rule 21).
 func TestARetryStaysInItsRow(t *testing.T) {
@@ -22,26 +22,26 @@ func TestARetryStaysInItsRow(t *testing.T) {
 	inTurn(n, failed(), timedOut(), entity.Succeeded("at last"))
 	id := startRun(t, n, job.ID).ID
 	begin := n.Clock.Now()
-	row := awaitRetry(t, n, id, 1)
-	until, parked := row.Claim.ParkedUntil()
+	exec := awaitRetry(t, n, id, 1)
+	until, parked := exec.Claim.ParkedUntil()
 	require.True(t, parked)
 	require.Equal(t, begin.Add(retryWait), until)
-	require.Equal(t, 1, row.RetryCount)
-	require.Empty(t, row.NodeID)
-	require.Zero(t, row.StartTime)
+	require.Equal(t, 1, exec.RetryCount)
+	require.Empty(t, exec.NodeID)
+	require.Zero(t, exec.StartTime)
 
 	n.Clock.Advance(retryWait - time.Millisecond)
 	next, err := n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, until, next)
-	require.Equal(t, entity.StatusWaiting, n.Row(t, id).Status, "the back-off is not over")
+	require.Equal(t, entity.StatusWaiting, n.Execution(t, id).Status, "the back-off is not over")
 	n.Clock.Advance(time.Millisecond) // the loop looks by itself
 	tryAgain(t, n, id, 2)
-	row = n.AwaitStatus(t, id, entity.StatusSuccess)
-	require.Equal(t, "at last", row.Result)
-	require.Equal(t, 2, row.RetryCount)
-	require.Empty(t, row.ErrorMessage)
-	require.Empty(t, row.Reason)
+	exec = n.AwaitStatus(t, id, entity.StatusSuccess)
+	require.Equal(t, "at last", exec.Result)
+	require.Equal(t, 2, exec.RetryCount)
+	require.Empty(t, exec.ErrorMessage)
+	require.Empty(t, exec.Reason)
 
 	for i, run := range n.Script.Runs() {
 		require.Equal(t, i+1, run.Execution.Attempt)
@@ -81,10 +81,10 @@ func TestARunThatUsesItsRetriesUpIsDead(t *testing.T) {
 			inTurn(n, failed(), last)
 			id := startRun(t, n, job.ID).ID
 			tryAgain(t, n, id, 1)
-			row := n.AwaitStatus(t, id, entity.StatusDead)
-			require.Equal(t, last.Reason, row.Reason)
-			require.Equal(t, 1, row.RetryCount)
-			require.Equal(t, 2, row.Attempt)
+			exec := n.AwaitStatus(t, id, entity.StatusDead)
+			require.Equal(t, last.Reason, exec.Reason)
+			require.Equal(t, 1, exec.RetryCount)
+			require.Equal(t, 2, exec.Attempt)
 			letters := deadLettersOf(t, n, job.ID)
 			require.Len(t, letters, 1)
 			require.Equal(t, id, letters[0].ExecutionID)
@@ -150,8 +150,8 @@ func TestRetriesFollowTheCurrentDefinition(t *testing.T) {
 				c.change(t, n, job.ID)
 				close(end)
 				awaitIdle(t, n)
-				require.Equal(t, c.want, n.Row(t, id).Status)
-				require.Equal(t, c.want.Final(), len(liveFiresOf(t, n, job.ID)) == 0 && n.Row(t, id).Claim == "")
+				require.Equal(t, c.want, n.Execution(t, id).Status)
+				require.Equal(t, c.want.Final(), len(liveFiresOf(t, n, job.ID)) == 0 && n.Execution(t, id).Claim == "")
 			})
 		}
 	}
@@ -200,13 +200,13 @@ func TestTheNextAttemptGetsTheCheckpoint(t *testing.T) {
 		return o
 	})
 	id := startRun(t, n, job.ID).ID
-	row := awaitRetry(t, n, id, 1)
-	require.Equal(t, "page 7", row.Checkpoint)
-	require.Zero(t, row.Progress)
+	exec := awaitRetry(t, n, id, 1)
+	require.Equal(t, "page 7", exec.Checkpoint)
+	require.Zero(t, exec.Progress)
 	tryAgain(t, n, id, 1)
 	tryAgain(t, n, id, 2)
-	row = n.AwaitStatus(t, id, entity.StatusFailed)
-	require.Equal(t, 60, row.Progress)
+	exec = n.AwaitStatus(t, id, entity.StatusFailed)
+	require.Equal(t, 60, exec.Progress)
 	for i, want := range []string{"", "page 7", "page 7"} {
 		require.Equal(t, want, n.Script.Runs()[i].Execution.Checkpoint)
 	}
@@ -220,8 +220,8 @@ func TestARetryGetsANewStartDeadline(t *testing.T) {
 		n.Clock.Advance(time.Minute)
 		return failed()
 	})
-	row := awaitRetry(t, n, startRun(t, n, job.ID).ID, 1)
-	require.Equal(t, enginetest.Noon.Add(time.Minute+retryWait+30*time.Second), row.StartDeadline)
+	exec := awaitRetry(t, n, startRun(t, n, job.ID).ID, 1)
+	require.Equal(t, enginetest.Noon.Add(time.Minute+retryWait+30*time.Second), exec.StartDeadline)
 	swept, err := n.Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, swept)
@@ -241,7 +241,7 @@ func TestARunInBackOffKeepsItsPlace(t *testing.T) {
 	next := waitingRun(t, n, job.ID)
 	awaitRetry(t, n, first.ID, 1)
 	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
-	require.True(t, n.Row(t, next.ID).Claim.Queued())
+	require.True(t, n.Execution(t, next.ID).Claim.Queued())
 	tryAgain(t, n, first.ID, 1)
 	n.AwaitStatus(t, next.ID, entity.StatusSuccess)
 	var order []string
@@ -259,10 +259,10 @@ func TestRetriesThatEndTogetherAreAllKept(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		jobs = append(jobs, n.Add(t, enginetest.Job(name, retrying(1))))
 	}
-	rows := endTogether(t, n, failed(), nothing, jobs...)
-	for _, row := range rows {
-		awaitRetry(t, n, row.ID, 1)
-		require.Len(t, attemptsOf(t, n, row.ID), 1)
+	execs := endTogether(t, n, failed(), nothing, jobs...)
+	for _, exec := range execs {
+		awaitRetry(t, n, exec.ID, 1)
+		require.Len(t, attemptsOf(t, n, exec.ID), 1)
 	}
 }
 
@@ -296,17 +296,17 @@ func TestAFixedDelayCountsFromTheLastEnd(t *testing.T) {
 		return entity.Succeeded("done")
 	})
 	n.Fire(t)
-	rows := n.Rows(t, job.ID)
-	require.Len(t, rows, 2)
-	n.AwaitStatus(t, rows[0].ID, entity.StatusSuccess)
+	execs := n.Executions(t, job.ID)
+	require.Len(t, execs, 2)
+	n.AwaitStatus(t, execs[0].ID, entity.StatusSuccess)
 	require.Zero(t, n.Job(t, job.ID).NextFireTime, "a shard is to be repeated")
-	tryAgain(t, n, rows[1].ID, 1)
+	tryAgain(t, n, execs[1].ID, 1)
 	n.Script.Await(t, 3)
 	require.Zero(t, n.Job(t, job.ID).NextFireTime, "a shard still runs")
 	n.Clock.Advance(5 * time.Second)
 	end := n.Clock.Now()
 	close(lastShard)
-	n.AwaitStatus(t, rows[1].ID, entity.StatusSuccess)
+	n.AwaitStatus(t, execs[1].ID, entity.StatusSuccess)
 	require.Equal(t, end.Add(fixedDelay), n.Job(t, job.ID).NextFireTime)
 	awaitIdle(t, n)
 
@@ -315,7 +315,7 @@ func TestAFixedDelayCountsFromTheLastEnd(t *testing.T) {
 		fired, err := n.Planner.FireDue(t.Context())
 		return err == nil && fired == 1
 	}, 20*time.Second, time.Millisecond)
-	require.Len(t, n.Rows(t, job.ID), 4)
+	require.Len(t, n.Executions(t, job.ID), 4)
 }
 
 // Only the end of a scheduled run re-arms a FIXED_DELAY, as long as the job is
@@ -347,7 +347,7 @@ func TestWhatDoesNotReArmAFixedDelay(t *testing.T) {
 			n.Change(t, job.ID, c.change)
 			release()
 			awaitIdle(t, n)
-			require.Equal(t, entity.StatusSuccess, n.Rows(t, job.ID)[0].Status)
+			require.Equal(t, entity.StatusSuccess, n.Executions(t, job.ID)[0].Status)
 			require.Equal(t, c.want, !n.Job(t, job.ID).NextFireTime.IsZero())
 		})
 	}
@@ -363,7 +363,7 @@ func TestTheLastCheckpointIsKeptWithTheEnd(t *testing.T) {
 			rep.Checkpoint("page 7")
 			return outcome
 		})
-		row := n.AwaitStatus(t, startRun(t, n, n.Add(t, enginetest.Job("keeps", nil)).ID).ID, status)
-		require.Equal(t, "page 7", row.Checkpoint)
+		exec := n.AwaitStatus(t, startRun(t, n, n.Add(t, enginetest.Job("keeps", nil)).ID).ID, status)
+		require.Equal(t, "page 7", exec.Checkpoint)
 	}
 }

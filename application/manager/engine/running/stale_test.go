@@ -42,8 +42,8 @@ func (e *ends) all() []string {
 // cancelRun cancels a running run as the service does.
 func cancelRun(t *testing.T, n *enginetest.Node, id string) {
 	t.Helper()
-	changeRow(t, n, id, func(row *entity.Execution) { row.CancelRequested = true })
-	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{n.Row(t, id)}})
+	changeRow(t, n, id, func(exec *entity.Execution) { exec.CancelRequested = true })
+	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{n.Execution(t, id)}})
 }
 
 // Reason and message belong to their own attempt (engine rule 19): the next one
@@ -55,27 +55,27 @@ func TestReasonAndMessageBelongToTheirAttempt(t *testing.T) {
 	n.Start(t)
 	job := n.Add(t, enginetest.Job("fails", retrying(3)))
 	inTurn(n, entity.Outcome{Status: entity.StatusFailed, Reason: entity.ReasonExitCode, Message: "exit code 3", Result: "half", Checkpoint: "row 7"})
-	row := startRun(t, n, job.ID)
-	waiting := awaitRetry(t, n, row.ID, 1)
+	exec := startRun(t, n, job.ID)
+	waiting := awaitRetry(t, n, exec.ID, 1)
 	n.Script.Hold()
 	require.Equal(t, []string{"", "", ""}, []string{string(waiting.Reason), waiting.ErrorMessage, waiting.Result})
 	require.Equal(t, "row 7", waiting.Checkpoint, "the next attempt goes on from there")
-	tryAgain(t, n, row.ID, 1)
+	tryAgain(t, n, exec.ID, 1)
 	n.Script.Await(t, 2)
-	second := n.Row(t, row.ID)
+	second := n.Execution(t, exec.ID)
 	require.Equal(t, entity.StatusRunning, second.Status)
 	require.Equal(t, []string{"", "", ""}, []string{string(second.Reason), second.ErrorMessage, second.Result})
-	cancelRun(t, n, row.ID)
-	ended := n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+	cancelRun(t, n, exec.ID)
+	ended := n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 	require.Equal(t, []string{"", "", ""}, []string{string(ended.Reason), ended.ErrorMessage, ended.Result})
-	former := attemptsOf(t, n, row.ID)
+	former := attemptsOf(t, n, exec.ID)
 	require.Len(t, former, 1)
 	require.Equal(t, []string{"EXIT_CODE", "exit code 3", "half"}, []string{string(former[0].Reason), former[0].ErrorMessage, former[0].Result})
 	awaitIdle(t, n)
 	require.Equal(t, []string{"FAILED(EXIT_CODE) retried", "CANCELLED()"}, counted.all())
 }
 
-// Why a run that was put back has not begun stands in its row while it waits, and
+// Why a run that was put back has not begun stands in its execution while it waits, and
 // no longer (engine rule 19).
 func TestWhyARunWasPutBackIsNoMessageOfItsAttempt(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
@@ -83,14 +83,14 @@ func TestWhyARunWasPutBackIsNoMessageOfItsAttempt(t *testing.T) {
 		n.Start(t)
 		job := n.Add(t, enginetest.Job("busy", nil))
 		inTurn(n, entity.NotBegun(time.Second, "no place is free"))
-		row := startRun(t, n, job.ID)
-		eventually(t, n, "it is put back", func() bool { return n.Row(t, row.ID).ErrorMessage == "no place is free" })
-		require.Equal(t, entity.StatusWaiting, n.Row(t, row.ID).Status)
+		exec := startRun(t, n, job.ID)
+		eventually(t, n, "it is put back", func() bool { return n.Execution(t, exec.ID).ErrorMessage == "no place is free" })
+		require.Equal(t, entity.StatusWaiting, n.Execution(t, exec.ID).Status)
 		release := n.Script.Hold()
-		eventually(t, n, "it begins", func() bool { return n.Row(t, row.ID).Status == entity.StatusRunning })
-		require.Empty(t, n.Row(t, row.ID).ErrorMessage)
+		eventually(t, n, "it begins", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusRunning })
+		require.Empty(t, n.Execution(t, exec.ID).ErrorMessage)
 		release()
-		require.Empty(t, n.AwaitStatus(t, row.ID, entity.StatusSuccess).ErrorMessage)
+		require.Empty(t, n.AwaitStatus(t, exec.ID, entity.StatusSuccess).ErrorMessage)
 	})
 }
 
@@ -103,13 +103,13 @@ func TestACancelThatMeetsAFailureIsCountedAsCancelled(t *testing.T) {
 	job := n.Add(t, enginetest.Job("fails", retrying(3)))
 	end := make(chan struct{})
 	n.Script.Reply(func(context.Context, entity.Run, entity.Reporter) entity.Outcome { <-end; return failed() })
-	row := startRun(t, n, job.ID)
+	exec := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
-	changeRow(t, n, row.ID, func(row *entity.Execution) { row.CancelRequested = true })
+	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.CancelRequested = true })
 	close(end)
-	ended := n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+	ended := n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 	require.Empty(t, ended.ErrorMessage)
-	require.Equal(t, "it broke", attemptsOf(t, n, row.ID)[0].ErrorMessage)
+	require.Equal(t, "it broke", attemptsOf(t, n, exec.ID)[0].ErrorMessage)
 	awaitIdle(t, n)
 	require.Equal(t, []string{"CANCELLED()"}, counted.all())
 }
@@ -127,12 +127,12 @@ func TestEachRetryHasTheWholeSpanToStartIn(t *testing.T) {
 		<-open
 		return failed()
 	})
-	row := startRun(t, n, job.ID)
+	exec := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
 	n.Clock.Advance(time.Hour) // the attempt takes an hour
 	close(open)
 	span := func(attempt int) time.Duration {
-		r := awaitRetry(t, n, row.ID, attempt)
+		r := awaitRetry(t, n, exec.ID, attempt)
 		until, _ := r.Claim.ParkedUntil()
 		return r.StartDeadline.Sub(until)
 	}
@@ -141,9 +141,9 @@ func TestEachRetryHasTheWholeSpanToStartIn(t *testing.T) {
 		if attempt == 3 {
 			n.Change(t, job.ID, func(j *entity.Job) { j.Version, j.StartDeadlineSec = 2, 0 })
 		}
-		tryAgain(t, n, row.ID, attempt)
+		tryAgain(t, n, exec.ID, attempt)
 	}
-	require.Zero(t, awaitRetry(t, n, row.ID, 4).StartDeadline)
+	require.Zero(t, awaitRetry(t, n, exec.ID, 4).StartDeadline)
 }
 
 // What has run was not skipped: a retry whose deadline passes has FAILED.
@@ -157,18 +157,18 @@ func TestARetryWhoseDeadlinePassesHasFailed(t *testing.T) {
 		retrying(5)(j)
 		j.StartDeadlineSec = 60
 	}))
-	row := startRun(t, n, job.ID)
-	awaitRetry(t, n, row.ID, 1)
+	exec := startRun(t, n, job.ID)
+	awaitRetry(t, n, exec.ID, 1)
 	stop()
 	never := waitingRun(t, n, job.ID)
 	n.Clock.Advance(2 * time.Minute)
 	closed, err := n.Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, closed)
-	ended := n.Row(t, row.ID)
+	ended := n.Execution(t, exec.ID)
 	require.Equal(t, "FAILED(DEADLINE)", string(ended.Status)+"("+string(ended.Reason)+")")
 	require.Contains(t, ended.ErrorMessage, "start deadline")
-	require.Equal(t, entity.StatusSkipped, n.Row(t, never.ID).Status)
+	require.Equal(t, entity.StatusSkipped, n.Execution(t, never.ID).Status)
 	require.ElementsMatch(t, []string{"FAILED(ERROR) retried", "FAILED(DEADLINE)", "SKIPPED(DEADLINE)"}, counted.all())
 }
 
@@ -180,12 +180,12 @@ func TestARetryThatIsReplacedIsCancelled(t *testing.T) {
 		retrying(5)(j)
 		j.Overlap = entity.OverlapReplace
 	}))
-	row := startRun(t, n, job.ID)
-	awaitRetry(t, n, row.ID, 1)
+	exec := startRun(t, n, job.ID)
+	awaitRetry(t, n, exec.ID, 1)
 	n.Script.Reply(enginetest.Always(entity.Succeeded("")))
 	newer := startRun(t, n, job.ID)
 	n.AwaitStatus(t, newer.ID, entity.StatusSuccess)
-	ended := n.Row(t, row.ID)
+	ended := n.Execution(t, exec.ID)
 	require.Equal(t, "CANCELLED(REPLACED)", string(ended.Status)+"("+string(ended.Reason)+")")
 }
 
@@ -199,7 +199,7 @@ func TestALateSuccessOfARunThatWaitsAgainIsEvidence(t *testing.T) {
 		<-end
 		return entity.Succeeded("late")
 	})
-	row := startRun(t, n, job.ID)
+	exec := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
 	other := enginetest.On(t, n.Store, enginetest.Options{NodeID: "node-2", Clock: n.Clock})
 	other.Start(t)
@@ -208,7 +208,7 @@ func TestALateSuccessOfARunThatWaitsAgainIsEvidence(t *testing.T) {
 	first := sync.OnceFunc(func() {
 		_, err := other.Runner.Reap(t.Context(), "node-1", 1)
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return n.Row(t, row.ID).Status == entity.StatusWaiting }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return n.Execution(t, exec.ID).Status == entity.StatusWaiting }, 20*time.Second, time.Millisecond)
 	})
 	n.Faults.After(func(name string) {
 		if name == "complete" {
@@ -221,6 +221,6 @@ func TestALateSuccessOfARunThatWaitsAgainIsEvidence(t *testing.T) {
 		return n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }) == 1
 	})
 	// It is counted before it is stored.
-	eventually(t, n, "the evidence is stored", func() bool { return len(linesOf(t, n, row.ID, entity.LogEvidence)) == 1 })
-	require.Contains(t, linesOf(t, n, row.ID, entity.LogEvidence)[0].Content, "reported SUCCESS")
+	eventually(t, n, "the evidence is stored", func() bool { return len(linesOf(t, n, exec.ID, entity.LogEvidence)) == 1 })
+	require.Contains(t, linesOf(t, n, exec.ID, entity.LogEvidence)[0].Content, "reported SUCCESS")
 }

@@ -20,7 +20,7 @@ type active struct {
 	// stopReason is the reason recorded when the run is cancelled; guarded by
 	// the manager's mutex.
 	stopReason entity.Reason
-	// missing counts reconciliations that did not find the row; likewise.
+	// missing counts reconciliations that did not find the execution; likewise.
 	missing int
 }
 
@@ -133,7 +133,7 @@ func (t *TaskManager) execute(a *active) {
 }
 
 // notBefore is the moment from which the start of this attempt is late: its
-// due time, or for a retry the moment it became ready, which the row no longer
+// due time, or for a retry the moment it became ready, which the execution no longer
 // tells; a retry therefore counts from its latest change.
 func notBefore(e *entity.Execution) time.Time {
 	if e.Attempt > 1 {

@@ -25,10 +25,10 @@ func TestAHandlerThatEndsItsGoroutineFails(t *testing.T) {
 		runtime.Goexit()
 		return entity.Outcome{}
 	})
-	row := n.AwaitStatus(t, startRun(t, n, job.ID).ID, entity.StatusFailed)
-	require.Equal(t, entity.ReasonPanic, row.Reason)
-	require.NotEmpty(t, row.ErrorMessage)
-	require.Len(t, linesOf(t, n, row.ID, entity.LogStdout), 1)
+	exec := n.AwaitStatus(t, startRun(t, n, job.ID).ID, entity.StatusFailed)
+	require.Equal(t, entity.ReasonPanic, exec.Reason)
+	require.NotEmpty(t, exec.ErrorMessage)
+	require.Len(t, linesOf(t, n, exec.ID, entity.LogStdout), 1)
 	awaitIdle(t, n)
 }
 
@@ -37,8 +37,8 @@ func TestAnAttemptIsStoppedWhenItsTimeIsUp(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("slow", func(j *entity.Job) { j.TimeoutSec = 1 }))
 	n.Script.Hold()
-	row := n.AwaitStatus(t, startRun(t, n, job.ID).ID, entity.StatusTimeout)
-	require.Equal(t, entity.ReasonTimeout, row.Reason)
+	exec := n.AwaitStatus(t, startRun(t, n, job.ID).ID, entity.StatusTimeout)
+	require.Equal(t, entity.ReasonTimeout, exec.Reason)
 }
 
 // A cancel reaches the run it names and no other.
@@ -46,9 +46,9 @@ func TestACancelStopsTheRunItNames(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("cancelled", retrying(3)))
 	release := n.Script.Hold()
-	row, other := startRun(t, n, job.ID), startRun(t, n, job.ID)
+	exec, other := startRun(t, n, job.ID), startRun(t, n, job.ID)
 	n.Script.Await(t, 2)
-	stop := *row
+	stop := *exec
 	stop.Reason = entity.ReasonReplaced
 	unknown := stop
 	unknown.ID = "00000000-0000-0000-0000-000000000000"
@@ -56,9 +56,9 @@ func TestACancelStopsTheRunItNames(t *testing.T) {
 	later := stop
 	later.Reason = entity.ReasonDeleted
 	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{&later}})
-	ended := n.AwaitStatus(t, row.ID, entity.StatusCancelled)
+	ended := n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 	require.Equal(t, entity.ReasonReplaced, ended.Reason, "the first one decides")
-	require.Equal(t, entity.StatusRunning, n.Row(t, other.ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Execution(t, other.ID).Status)
 	release()
 	n.AwaitStatus(t, other.ID, entity.StatusSuccess)
 	awaitIdle(t, n)
@@ -72,10 +72,10 @@ func TestASuccessDespiteACancelCounts(t *testing.T) {
 		<-ctx.Done()
 		return entity.Succeeded("done")
 	})
-	row := startRun(t, n, job.ID)
+	exec := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
-	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{row}})
-	require.Empty(t, n.AwaitStatus(t, row.ID, entity.StatusSuccess).Reason)
+	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{exec}})
+	require.Empty(t, n.AwaitStatus(t, exec.ID, entity.StatusSuccess).Reason)
 }
 
 // A fire starts here at once when a slot is free, and holds it until its end
@@ -88,13 +88,13 @@ func TestADirectStartTakesASlotUntilItsEnd(t *testing.T) {
 	n.Fire(t)
 	n.Script.Await(t, 1)
 	status := map[entity.Status]int{}
-	for _, row := range append(n.Rows(t, first.ID), n.Rows(t, second.ID)...) {
-		status[row.Status]++
+	for _, exec := range append(n.Executions(t, first.ID), n.Executions(t, second.ID)...) {
+		status[exec.Status]++
 	}
 	require.Equal(t, map[entity.Status]int{entity.StatusRunning: 1, entity.StatusWaiting: 1}, status)
 	release()
 	for _, job := range []*entity.Job{first, second} {
-		n.AwaitStatus(t, n.Rows(t, job.ID)[0].ID, entity.StatusSuccess)
+		n.AwaitStatus(t, n.Executions(t, job.ID)[0].ID, entity.StatusSuccess)
 	}
 	awaitIdle(t, n)
 	require.Eventually(t, func() bool { return n.Runner.WaitForSlots(t.Context(), 0) == 1 }, 20*time.Second, time.Millisecond)
@@ -127,12 +127,12 @@ func TestLatenessOfARetryCountsFromTheEndOfItsWait(t *testing.T) {
 	seen := &lateness{Metrics: n.Runner.Metrics}
 	n.Runner.Metrics = seen
 	inTurn(n, failed(), entity.Succeeded("done"))
-	row := waitingRun(t, n, job.ID)
+	exec := waitingRun(t, n, job.ID)
 	n.Clock.Advance(3 * time.Second)
 	n.Start(t)
 	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
-	tryAgain(t, n, row.ID, 1)
-	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	tryAgain(t, n, exec.ID, 1)
+	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	require.Equal(t, []time.Duration{3 * time.Second, 0}, seen.all())
 }
 

@@ -52,7 +52,7 @@ func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Executio
 		if err := n.Admitter.Admit(ctx, tx, now, job, live[jobID], fire, &a); err != nil {
 			return err
 		}
-		if err := tx.Executions.Insert(ctx, a.Rows); err != nil {
+		if err := tx.Executions.Insert(ctx, a.Executions); err != nil {
 			return err
 		}
 		if len(a.InFlightFires) > 0 {
@@ -62,24 +62,24 @@ func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Executio
 		}
 		return tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})})
 	})
-	return a.Rows, a.PostCommit
+	return a.Executions, a.PostCommit
 }
 
 // waitingRun adds a run that nobody has been told of yet.
 func waitingRun(t *testing.T, n *enginetest.Node, jobID string) *entity.Execution {
 	t.Helper()
-	rows, _ := trigger(t, n, jobID)
-	require.Len(t, rows, 1)
-	return rows[0]
+	execs, _ := trigger(t, n, jobID)
+	require.Len(t, execs, 1)
+	return execs[0]
 }
 
 // startRun triggers a job of one shard and tells the node.
 func startRun(t *testing.T, n *enginetest.Node, jobID string) *entity.Execution {
 	t.Helper()
-	rows, effect := trigger(t, n, jobID)
-	require.Len(t, rows, 1)
+	execs, effect := trigger(t, n, jobID)
+	require.Len(t, execs, 1)
 	n.Commits.AfterCommit(effect)
-	return rows[0]
+	return execs[0]
 }
 
 // retrying is a job with that many retries, ten seconds apart.
@@ -95,10 +95,10 @@ const retryWait = 10 * time.Second
 func awaitRetry(t *testing.T, n *enginetest.Node, id string, attempt int) *entity.Execution {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		row := n.Row(t, id)
-		return row.Status == entity.StatusWaiting && row.Attempt == attempt
+		exec := n.Execution(t, id)
+		return exec.Status == entity.StatusWaiting && exec.Attempt == attempt
 	}, 20*time.Second, time.Millisecond, "attempt %d ends and is to be repeated", attempt)
-	return n.Row(t, id)
+	return n.Execution(t, id)
 }
 
 // tryAgain lets the back-off after an attempt pass.
@@ -165,17 +165,17 @@ func liveFiresOf(t *testing.T, n *enginetest.Node, jobID string) []entity.InFlig
 }
 
 // changeRow changes a stored run as another node would.
-func changeRow(t *testing.T, n *enginetest.Node, id string, change func(row *entity.Execution)) {
+func changeRow(t *testing.T, n *enginetest.Node, id string, change func(exec *entity.Execution)) {
 	t.Helper()
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		rows, err := tx.Executions.Lock(ctx, []string{id})
+		execs, err := tx.Executions.Lock(ctx, []string{id})
 		if err != nil {
 			return err
 		}
-		row := rows[0]
-		status, token := row.Status, row.Token
-		change(row)
-		return tx.Executions.Update(ctx, row, status, token)
+		exec := execs[0]
+		status, token := exec.Status, exec.Token
+		change(exec)
+		return tx.Executions.Update(ctx, exec, status, token)
 	})
 }
 
@@ -214,7 +214,7 @@ func ranJobs(n *enginetest.Node) []string {
 	return ids
 }
 
-// readAfter does something just before rows are read by id.
+// readAfter does something just before executions are read by id.
 type readAfter struct {
 	repository.ExecutionReader
 	first func()
@@ -260,7 +260,7 @@ func (b *batchSizes) all() []int {
 	return slices.Clone(b.sizes)
 }
 
-// unreadableRows fails to read rows by id for a while.
+// unreadableRows fails to read executions by id for a while.
 type unreadableRows struct {
 	repository.ExecutionReader
 	away atomic.Bool

@@ -117,8 +117,8 @@ func TestTheSweepGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 	require.Zero(t, n.Job(t, delays[0]).NextFireTime)
 	require.NotZero(t, n.Job(t, delays[1]).NextFireTime)
 	require.NotZero(t, n.Job(t, delays[2]).NextFireTime)
-	require.False(t, n.Row(t, second.ID).Claim.Queued(), "the queue of another job moves")
-	require.False(t, n.Row(t, first.ID).Claim.Queued())
+	require.False(t, n.Execution(t, second.ID).Claim.Queued(), "the queue of another job moves")
+	require.False(t, n.Execution(t, first.ID).Claim.Queued())
 }
 
 // A page full of jobs that cannot be repaired hides none for longer than a look.
@@ -138,24 +138,24 @@ func TestTheSweepLooksAtAllInTurn(t *testing.T) {
 }
 
 // manyRuns makes runs of a job that wait, each for a fire of its own.
-func manyRuns(t *testing.T, n *enginetest.Node, jobID string, count int) (rows []*entity.Execution) {
+func manyRuns(t *testing.T, n *enginetest.Node, jobID string, count int) (execs []*entity.Execution) {
 	t.Helper()
 	for range count {
-		rows = append(rows, waitingRun(t, n, jobID))
+		execs = append(execs, waitingRun(t, n, jobID))
 	}
-	return rows
+	return execs
 }
 
 // So do runs that wait for their moment and whose job is there.
 func TestTheSweepFindsADeletedJobsRunBehindManyOthers(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	alive, gone := n.Add(t, enginetest.Job("alive", nil)), n.Add(t, enginetest.Job("gone", nil))
-	rows := append(manyRuns(t, n, alive.ID, 501), waitingRun(t, n, gone.ID))
-	for i, row := range rows {
-		row.Claim = entity.ParkedKey(at(time.Hour + time.Duration(i/3)*time.Second))
+	execs := append(manyRuns(t, n, alive.ID, 501), waitingRun(t, n, gone.ID))
+	for i, exec := range execs {
+		exec.Claim = entity.ParkedKey(at(time.Hour + time.Duration(i/3)*time.Second))
 	}
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		if err := tx.Executions.Requeue(ctx, rows); err != nil {
+		if err := tx.Executions.Requeue(ctx, execs); err != nil {
 			return err
 		}
 		job, err := tx.Jobs.LockFull(ctx, gone.ID)
@@ -166,13 +166,13 @@ func TestTheSweepFindsADeletedJobsRunBehindManyOthers(t *testing.T) {
 		job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
 		return tx.Jobs.Update(ctx, job, true)
 	})
-	last := rows[len(rows)-1].ID
+	last := execs[len(execs)-1].ID
 	_, err := n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, entity.StatusWaiting, n.Row(t, last).Status)
+	require.Equal(t, entity.StatusWaiting, n.Execution(t, last).Status)
 	_, err = n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, entity.StatusCancelled, n.Row(t, last).Status)
+	require.Equal(t, entity.StatusCancelled, n.Execution(t, last).Status)
 }
 
 // So do fires whose runs are live.
@@ -181,8 +181,8 @@ func TestTheSweepFindsAFireThatIsOverBehindManyOthers(t *testing.T) {
 	long := n.Add(t, enginetest.Job("long", func(j *entity.Job) { j.Overlap, j.MaxQueued = entity.OverlapSerial, 1000 }))
 	manyRuns(t, n, long.ID, 501)
 	stale := n.Add(t, enginetest.Job("stale", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
-	row := waitingRun(t, n, stale.ID)
-	changeRow(t, n, row.ID, func(row *entity.Execution) { row.Status, row.Claim, row.EndTime = entity.StatusSuccess, "", at(0) })
+	exec := waitingRun(t, n, stale.ID)
+	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.Status, exec.Claim, exec.EndTime = entity.StatusSuccess, "", at(0) })
 	n.Clock.Advance(2 * time.Minute)
 	for _, left := range []int{1, 0} {
 		require.Len(t, n.InFlightFires(t, stale.ID), 1)
@@ -208,18 +208,18 @@ func TestTheSweepOfLimitsGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 	b.ids = []string{"g"}
 	_, err := n.Repairs.SweepLimits(t.Context())
 	require.ErrorIs(t, err, errBroken)
-	require.True(t, n.Row(t, rows["g"].ID).Claim.Grouped())
-	require.True(t, n.Row(t, rows["h"].ID).Claim.Ready(), "its stale place is given up, and the free one given")
+	require.True(t, n.Execution(t, rows["g"].ID).Claim.Grouped())
+	require.True(t, n.Execution(t, rows["h"].ID).Claim.Ready(), "its stale place is given up, and the free one given")
 
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error { // now both have a free one
 		return tx.Groups.ReleaseJob(ctx, rows["g"].JobID)
 	})
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.ReleaseJob(ctx, rows["h"].JobID) })
 	next := waitingRun(t, n, rows["h"].JobID)
-	require.True(t, n.Row(t, next.ID).Claim.Grouped())
+	require.True(t, n.Execution(t, next.ID).Claim.Grouped())
 	_, err = n.Repairs.SweepLimits(t.Context())
 	require.ErrorIs(t, err, errBroken)
-	require.True(t, n.Row(t, next.ID).Claim.Ready())
+	require.True(t, n.Execution(t, next.ID).Claim.Ready())
 }
 
 // A page full of places that cannot be given up hides none for longer than a look.
@@ -259,14 +259,14 @@ func TestTheSweepOfDeadlinesLooksAtAllInTurn(t *testing.T) {
 		j.StartDeadlineSec, j.Overlap, j.MaxQueued = 10, entity.OverlapSerial, 1000
 	}))
 	good := n.Add(t, enginetest.Job("good", func(j *entity.Job) { j.StartDeadlineSec = 10 }))
-	rows := append(manyRuns(t, n, broken.ID, 501), manyRuns(t, n, good.ID, 501)...)
-	for i, row := range rows {
-		row.Claim = entity.CommonQueue.Key(5, at(0))
+	execs := append(manyRuns(t, n, broken.ID, 501), manyRuns(t, n, good.ID, 501)...)
+	for i, exec := range execs {
+		exec.Claim = entity.CommonQueue.Key(5, at(0))
 		if i > 501 {
-			row.Claim = entity.CommonQueue.Key(5, at(time.Second))
+			exec.Claim = entity.CommonQueue.Key(5, at(time.Second))
 		}
 	}
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Requeue(ctx, rows) })
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Requeue(ctx, execs) })
 	n.Clock.Advance(time.Minute)
 	b.ids = []string{broken.ID}
 	closed := 0

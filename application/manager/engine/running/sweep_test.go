@@ -19,9 +19,9 @@ import (
 // parkedRun is a waiting run that may not start before a moment.
 func parkedRun(t *testing.T, n *enginetest.Node, jobID string, until time.Time) *entity.Execution {
 	t.Helper()
-	row := waitingRun(t, n, jobID)
-	changeRow(t, n, row.ID, func(row *entity.Execution) { row.Claim = entity.ParkedKey(until) })
-	return n.Row(t, row.ID)
+	exec := waitingRun(t, n, jobID)
+	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.Claim = entity.ParkedKey(until) })
+	return n.Execution(t, exec.ID)
 }
 
 func at(d time.Duration) time.Time { return enginetest.Noon.Add(d) }
@@ -35,15 +35,15 @@ func TestParkedRunsBecomeReadyInTime(t *testing.T) {
 	next, err := n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, at(time.Second), next)
-	require.Equal(t, early, n.Row(t, early.ID), "nothing is early")
+	require.Equal(t, early, n.Execution(t, early.ID), "nothing is early")
 	n.Clock.Advance(time.Second)
 	next, err = n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, at(time.Minute), next)
-	ready := n.Row(t, early.ID)
+	ready := n.Execution(t, early.ID)
 	require.Equal(t, entity.CommonQueue.Key(7, at(time.Second)), ready.Claim)
 	require.Equal(t, at(time.Second), ready.UpdateTime, "from now on it is late")
-	require.Equal(t, late, n.Row(t, late.ID))
+	require.Equal(t, late, n.Execution(t, late.ID))
 	n.Clock.Advance(time.Hour)
 	next, err = n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
@@ -57,14 +57,14 @@ func TestManyParkedRunsBecomeReady(t *testing.T) {
 	job := n.Add(t, enginetest.Job("parked", nil))
 	first := waitingRun(t, n, job.ID)
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		rows := make([]*entity.Execution, count)
-		for i := range rows {
-			row := *first
-			row.ID, row.FireKey = fmt.Sprintf("parked-%d", i), fmt.Sprintf("parked-%d", i)
-			row.Claim = entity.ParkedKey(at(-time.Second))
-			rows[i] = &row
+		execs := make([]*entity.Execution, count)
+		for i := range execs {
+			exec := *first
+			exec.ID, exec.FireKey = fmt.Sprintf("parked-%d", i), fmt.Sprintf("parked-%d", i)
+			exec.Claim = entity.ParkedKey(at(-time.Second))
+			execs[i] = &exec
 		}
-		return tx.Executions.Insert(ctx, rows)
+		return tx.Executions.Insert(ctx, execs)
 	})
 	_, err := n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
@@ -83,8 +83,8 @@ func TestARunPastItsStartDeadlineIsSkipped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})
 			job := n.Add(t, enginetest.Job("hasty", func(j *entity.Job) { j.StartDeadlineSec = 10 }))
-			row := waitingRun(t, n, job.ID)
-			changeRow(t, n, row.ID, func(row *entity.Execution) { row.Claim = claim(job.ID) })
+			exec := waitingRun(t, n, job.ID)
+			changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.Claim = claim(job.ID) })
 			closed, err := n.Repairs.SweepDeadlines(t.Context())
 			require.NoError(t, err)
 			require.Zero(t, closed)
@@ -92,7 +92,7 @@ func TestARunPastItsStartDeadlineIsSkipped(t *testing.T) {
 			closed, err = n.Repairs.SweepDeadlines(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, 1, closed)
-			ended := n.Row(t, row.ID)
+			ended := n.Execution(t, exec.ID)
 			require.Equal(t, entity.StatusSkipped, ended.Status)
 			require.Equal(t, entity.ReasonDeadline, ended.Reason)
 			require.Empty(t, ended.Claim)
@@ -106,12 +106,12 @@ func TestARunPastItsStartDeadlineIsSkipped(t *testing.T) {
 func TestARunningRunHasNoStartDeadlineAnyMore(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("hasty", func(j *entity.Job) { j.StartDeadlineSec = 1 }))
-	row := lostRun(t, n, job.ID, nil)
+	exec := lostRun(t, n, job.ID, nil)
 	n.Clock.Advance(time.Minute)
 	closed, err := n.Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, closed)
-	require.Equal(t, row, n.Row(t, row.ID))
+	require.Equal(t, exec, n.Execution(t, exec.ID))
 }
 
 // Rule 16: what ends without having run gives its place on.
@@ -119,14 +119,14 @@ func TestASkippedRunGivesItsPlaceOn(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap, j.StartDeadlineSec = entity.OverlapSerial, 10 }))
 	first, second := waitingRun(t, n, job.ID), waitingRun(t, n, job.ID)
-	require.True(t, n.Row(t, second.ID).Claim.Queued())
-	changeRow(t, n, second.ID, func(row *entity.Execution) { row.StartDeadline = time.Time{} })
+	require.True(t, n.Execution(t, second.ID).Claim.Queued())
+	changeRow(t, n, second.ID, func(exec *entity.Execution) { exec.StartDeadline = time.Time{} })
 	n.Clock.Advance(11 * time.Second)
 	closed, err := n.Repairs.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, closed)
-	require.Equal(t, entity.StatusSkipped, n.Row(t, first.ID).Status)
-	require.False(t, n.Row(t, second.ID).Claim.Queued(), "it may start now")
+	require.Equal(t, entity.StatusSkipped, n.Execution(t, first.ID).Status)
+	require.False(t, n.Execution(t, second.ID).Claim.Queued(), "it may start now")
 	live := liveFiresOf(t, n, job.ID)
 	require.Len(t, live, 1)
 	require.True(t, live[0].Active)
@@ -172,7 +172,7 @@ func TestTheSweepFreesAForgottenQueuedRun(t *testing.T) {
 	touched, err = n.Repairs.SweepPlaces(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, touched)
-	require.False(t, n.Row(t, second.ID).Claim.Queued())
+	require.False(t, n.Execution(t, second.ID).Claim.Queued())
 }
 
 // What a run says can be read while it runs, and a failed flush loses nothing,
@@ -191,11 +191,11 @@ func TestLogsOfARunningRunAreFlushedInOrder(t *testing.T) {
 				}
 				return entity.Succeeded("")
 			})
-			row := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
+			exec := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
 			say := func(line string) { said <- line; <-release }
 			say("one")
 			require.NoError(t, n.Runner.FlushLogs(t.Context()))
-			require.Equal(t, "one", linesOf(t, n, row.ID, entity.LogStdout)[0].Content)
+			require.Equal(t, "one", linesOf(t, n, exec.ID, entity.LogStdout)[0].Content)
 			say("two")
 			n.Faults.Next("logs", fault)
 			require.Error(t, n.Runner.FlushLogs(t.Context()))
@@ -203,10 +203,10 @@ func TestLogsOfARunningRunAreFlushedInOrder(t *testing.T) {
 			require.NoError(t, n.Runner.FlushLogs(t.Context()))
 			say("four")
 			close(said)
-			n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+			n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 			var text []string
 			last := int64(0)
-			for _, chunk := range linesOf(t, n, row.ID, entity.LogStdout) {
+			for _, chunk := range linesOf(t, n, exec.ID, entity.LogStdout) {
 				require.Equal(t, last+1, chunk.SeqFrom, "line numbers have no gap")
 				last = chunk.SeqTo
 				text = append(text, strings.Split(chunk.Content, "\n")...)
@@ -227,19 +227,19 @@ func TestLinesOfAFlushThatFailsAfterTheEndAreNotLost(t *testing.T) {
 		rep.Log(entity.LogStdout, "two")
 		return entity.Succeeded("")
 	})
-	row := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
+	exec := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
 	<-said
 	n.Faults.Next("logs", enginetest.Refused)
 	n.Faults.Before(func(name string) {
 		if name == "logs" {
 			close(end)
-			n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+			n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 		}
 	})
 	require.Error(t, n.Runner.FlushLogs(t.Context()))
 	n.Faults.Before(nil)
 	var text []string
-	for _, chunk := range linesOf(t, n, row.ID, entity.LogStdout) {
+	for _, chunk := range linesOf(t, n, exec.ID, entity.LogStdout) {
 		text = append(text, chunk.Content)
 	}
 	require.Equal(t, []string{"one", "two"}, text)
@@ -258,10 +258,10 @@ func TestTheCheckpointOfARunningRunIsKept(t *testing.T) {
 		}
 		return entity.Succeeded("")
 	})
-	row := startRun(t, n, n.Add(t, enginetest.Job("walks", nil)).ID)
+	exec := startRun(t, n, n.Add(t, enginetest.Job("walks", nil)).ID)
 	at := func(state string) { states <- state; <-taken }
 	kept := func() []any {
-		got := n.Row(t, row.ID)
+		got := n.Execution(t, exec.ID)
 		return []any{got.Status, got.Checkpoint, got.Progress}
 	}
 	at("row 1")
@@ -274,30 +274,30 @@ func TestTheCheckpointOfARunningRunIsKept(t *testing.T) {
 	require.NoError(t, n.Runner.FlushLogs(t.Context()))
 	require.Equal(t, []any{entity.StatusRunning, "row 22", 6}, kept())
 	close(states)
-	n.AwaitStatus(t, row.ID, entity.StatusSuccess)
+	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 }
 
-// CloseWaiting ends what still waits, asks about each locked row again, and
+// CloseWaiting ends what still waits, asks about each locked execution again, and
 // leaves everything else alone.
 func TestOnlyWhatStillWaitsIsClosed(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("closes", nil))
 	waits, spared, runs := waitingRun(t, n, job.ID), waitingRun(t, n, job.ID), waitingRun(t, n, job.ID)
-	changeRow(t, n, runs.ID, func(row *entity.Execution) {
-		row.Status, row.NodeID, row.Epoch, row.Token, row.Attempt, row.Claim = entity.StatusRunning, "node-1", 1, 1, 1, entity.RunningKey("node-1")
+	changeRow(t, n, runs.ID, func(exec *entity.Execution) {
+		exec.Status, exec.NodeID, exec.Epoch, exec.Token, exec.Attempt, exec.Claim = entity.StatusRunning, "node-1", 1, 1, 1, entity.RunningKey("node-1")
 	})
 	closer := maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time}
 	closed, _, err := closer.CloseWaiting(t.Context(), repository.LaneAPI, []*entity.Execution{runs, spared, waits},
-		func(row *entity.Execution, now time.Time) error { return row.Cancel(entity.ReasonNone, now) },
-		func(row *entity.Execution, now time.Time) bool {
+		func(exec *entity.Execution, now time.Time) error { return exec.Cancel(entity.ReasonNone, now) },
+		func(exec *entity.Execution, now time.Time) bool {
 			require.Equal(t, enginetest.Noon, now)
-			return row.ID != spared.ID
+			return exec.ID != spared.ID
 		})
 	require.NoError(t, err)
 	require.Len(t, closed, 1)
-	require.Equal(t, entity.StatusCancelled, n.Row(t, waits.ID).Status)
-	require.Equal(t, entity.StatusWaiting, n.Row(t, spared.ID).Status)
-	require.Equal(t, entity.StatusRunning, n.Row(t, runs.ID).Status)
+	require.Equal(t, entity.StatusCancelled, n.Execution(t, waits.ID).Status)
+	require.Equal(t, entity.StatusWaiting, n.Execution(t, spared.ID).Status)
+	require.Equal(t, entity.StatusRunning, n.Execution(t, runs.ID).Status)
 	require.Len(t, n.Events(t), 1)
 }
 

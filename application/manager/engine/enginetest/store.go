@@ -87,20 +87,20 @@ func (n *Node) Job(t testing.TB, id string) *entity.Job {
 }
 
 // Row reads an execution.
-func (n *Node) Row(t testing.TB, id string) *entity.Execution {
+func (n *Node) Execution(t testing.TB, id string) *entity.Execution {
 	t.Helper()
-	row, err := n.Store.Executions.Get(t.Context(), id)
+	exec, err := n.Store.Executions.Get(t.Context(), id)
 	require.NoError(t, err)
-	return row
+	return exec
 }
 
 // Rows are a job's executions, or everybody's when id is "", ordered by
 // scheduled time, fire key and shard.
-func (n *Node) Rows(t testing.TB, id string) []*entity.Execution {
+func (n *Node) Executions(t testing.TB, id string) []*entity.Execution {
 	t.Helper()
-	rows, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{JobID: id}, repository.Page{Limit: 1000})
+	execs, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{JobID: id}, repository.Page{Limit: 1000})
 	require.NoError(t, err)
-	slices.SortFunc(rows, func(a, b *entity.Execution) int {
+	slices.SortFunc(execs, func(a, b *entity.Execution) int {
 		if c := a.ScheduledTime.Compare(b.ScheduledTime); c != 0 {
 			return c
 		}
@@ -109,7 +109,7 @@ func (n *Node) Rows(t testing.TB, id string) []*entity.Execution {
 		}
 		return a.ShardIndex - b.ShardIndex
 	})
-	return rows
+	return execs
 }
 
 // InFlightFires are the fires of a job that hold a place or wait for one, in order.
@@ -128,9 +128,9 @@ func (n *Node) InFlightFires(t testing.TB, jobID string) (fires []entity.InFligh
 // AwaitStatus waits until an execution has a status, and returns it.
 func (n *Node) AwaitStatus(t testing.TB, id string, want entity.Status) *entity.Execution {
 	t.Helper()
-	require.Eventually(t, func() bool { return n.Row(t, id).Status == want }, within, time.Millisecond,
+	require.Eventually(t, func() bool { return n.Execution(t, id).Status == want }, within, time.Millisecond,
 		"run %s becomes %s", id, want)
-	return n.Row(t, id)
+	return n.Execution(t, id)
 }
 
 // Events are the outbox's rows that nobody has relayed, oldest first.
@@ -197,12 +197,12 @@ func (c *Counts) Of(which func(c *Counts) int) int {
 }
 
 // States are status and reason of executions, in their order.
-func States(rows []*entity.Execution) []string {
-	out := make([]string, len(rows))
-	for i, row := range rows {
-		out[i] = string(row.Status)
-		if row.Reason != entity.ReasonNone {
-			out[i] += "(" + string(row.Reason) + ")"
+func States(execs []*entity.Execution) []string {
+	out := make([]string, len(execs))
+	for i, exec := range execs {
+		out[i] = string(exec.Status)
+		if exec.Reason != entity.ReasonNone {
+			out[i] += "(" + string(exec.Reason) + ")"
 		}
 	}
 	return out
