@@ -154,7 +154,7 @@ func workload(target string, now time.Time, size Size) []definition {
 		at := now.Add(time.Duration(2+3*i) * time.Second).Truncate(time.Millisecond)
 		list = append(list, definition{
 			history.Job{Name: fmt.Sprintf("once %d", i), Once: true, Origin: at},
-			map[string]any{"schedule": map[string]any{"kind": "ONCE", "at": at.UTC().Format("2006-01-02T15:04:05.000Z")}},
+			map[string]any{"schedule": map[string]any{"kind": "ONCE", "at": at.UTC()}},
 		})
 	}
 	return list

@@ -23,7 +23,8 @@ const rangePrefix = "range:"
 const backfillPrefix = "backfill:"
 
 // keyLayout is RFC 3339 in UTC, always with milliseconds, so that keys of one
-// job sort in time order.
+// job sort in time order. It is not clock.Layout: that may change with the API, while
+// keys are stored and so are frozen.
 const keyLayout = "2006-01-02T15:04:05.000Z"
 
 // FireKey is the fire's name within its job: the scheduled time in UTC, cut to

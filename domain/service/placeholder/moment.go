@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
 // moment is how ${scheduledTime} is shifted and written:
@@ -67,7 +69,7 @@ func (m moment) write(at time.Time, zone *time.Location) (string, error) {
 	}
 	switch m.format {
 	case "":
-		return at.UTC().Format(layout), nil
+		return clock.Text(at), nil
 	case epochMs:
 		return strconv.FormatInt(at.UnixMilli(), 10), nil
 	case epochSec:

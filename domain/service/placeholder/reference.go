@@ -3,6 +3,8 @@ package placeholder
 import (
 	"slices"
 	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/runidentity"
 )
 
 // The names of placeholders that take a name of their own.
@@ -10,7 +12,15 @@ const (
 	paramPrefix  = "params."
 	secretPrefix = "secret."
 	// allParams are the parameters of the run as one JSON object.
-	allParams = "params"
+	allParams = string(runidentity.Params)
+	// scheduledTime may be followed by shifts and a format.
+	scheduledTime = string(runidentity.ScheduledTime)
+)
+
+// The names of references whose key names the value.
+const (
+	oneParam  = "param"
+	oneSecret = "secret"
 )
 
 // plain are the placeholders without a name of their own.
@@ -35,11 +45,11 @@ type reference struct {
 
 func parseReference(text string) (*reference, error) {
 	switch {
-	case strings.HasPrefix(text, "scheduledTime"):
-		m, err := parseMoment(text[len("scheduledTime"):])
-		return &reference{name: "scheduledTime", moment: m}, err
+	case strings.HasPrefix(text, scheduledTime):
+		m, err := parseMoment(text[len(scheduledTime):])
+		return &reference{name: scheduledTime, moment: m}, err
 	case strings.HasPrefix(text, paramPrefix):
-		ref := &reference{name: "param"}
+		ref := &reference{name: oneParam}
 		key, fallback, given := strings.Cut(text[len(paramPrefix):], ":-")
 		if given {
 			ref.fallback = &fallback
@@ -49,7 +59,7 @@ func parseReference(text string) (*reference, error) {
 		}
 		return ref, nil
 	case strings.HasPrefix(text, secretPrefix):
-		ref := &reference{name: "secret", key: text[len(secretPrefix):]}
+		ref := &reference{name: oneSecret, key: text[len(secretPrefix):]}
 		if !goodName(ref.key) {
 			return nil, wrong("${%.60s}: a secret's name has 1 to 50 letters, digits, dots, dashes and underscores", text)
 		}

@@ -4,24 +4,22 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/runidentity"
 )
 
 // Sample stands for what is not known yet when a definition is checked.
 const Sample = "placeholder-sample"
 
-// layout is how times are written without a format, as everywhere in the API.
-const layout = "2006-01-02T15:04:05.000Z07:00"
-
 // Values are what placeholders stand for. They belong to one goroutine.
 type Values struct {
-	run    entity.Run
-	params map[string]json.RawMessage
-	read   bool
-	sample bool
+	run      entity.Run
+	identity *runidentity.Identity
+	params   map[string]json.RawMessage
+	read     bool
+	sample   bool
 }
 
 // Of are the values of a run. Its secrets must have been opened.
@@ -30,61 +28,32 @@ func Of(run entity.Run) *Values { return &Values{run: run} }
 // Samples stand for the values of some run of a job, to check its definition:
 // whoever saves it learns at once of a name that does not exist.
 func Samples(job *entity.Job) *Values {
-	return &Values{sample: true, run: entity.Run{Job: job, Execution: &entity.Execution{ID: Sample, ScheduledTime: time.Unix(0, 0).UTC(), Attempt: 1}}}
+	at := time.Unix(0, 0).UTC()
+	return &Values{sample: true, run: entity.Run{
+		Job: job, Execution: &entity.Execution{ID: Sample, ScheduledTime: at, Attempt: 1, Checkpoint: Sample}, Deadline: at,
+	}}
 }
 
 func (v *Values) of(ref *reference) (string, error) {
-	x, job := v.run.Execution, v.run.Job
 	switch ref.name {
-	case "scheduledTime":
-		zone, err := time.LoadLocation(job.Schedule.TimeZone)
+	case scheduledTime:
+		zone, err := time.LoadLocation(v.run.Job.Schedule.TimeZone)
 		if err != nil {
 			zone = time.UTC
 		}
-		return ref.moment.write(x.ScheduledTime, zone)
-	case "executionId":
-		return x.ID, nil
-	case "jobId":
-		return job.ID, nil
-	case "jobName":
-		return job.Name, nil
-	case "group":
-		return job.Group, nil
-	case "owner":
-		return job.Owner, nil
-	case "attempt":
-		return strconv.Itoa(x.Attempt), nil
-	case "shardIndex":
-		return strconv.Itoa(x.ShardIndex), nil
-	case "shardTotal":
-		return strconv.Itoa(max(x.ShardTotal, 1)), nil
-	case "idempotencyKey":
-		return x.IdempotencyKey(), nil
-	case "deadline":
-		return v.deadline(), nil
-	case "checkpoint":
-		return v.checkpoint(), nil
+		return ref.moment.write(v.run.Execution.ScheduledTime, zone)
 	case allParams:
-		return cmp.Or(x.Params, "{}"), nil
-	case "param":
+		return cmp.Or(v.run.Execution.Params, "{}"), nil
+	case oneParam:
 		return v.param(ref)
-	default:
+	case oneSecret:
 		return v.secret(ref.key)
 	}
-}
-
-func (v *Values) deadline() string {
-	if v.run.Deadline.IsZero() && !v.sample {
-		return ""
+	if v.identity == nil {
+		identity := runidentity.Of(v.run)
+		v.identity = &identity
 	}
-	return v.run.Deadline.UTC().Format(layout)
-}
-
-func (v *Values) checkpoint() string {
-	if v.sample {
-		return Sample
-	}
-	return v.run.Execution.Checkpoint
+	return v.identity.Text(runidentity.Name(ref.name)), nil
 }
 
 func (v *Values) secret(name string) (string, error) {

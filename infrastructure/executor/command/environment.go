@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/runidentity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 )
@@ -97,37 +97,34 @@ func absolutePaths(list string) bool {
 	return true
 }
 
+// identityVariables are the variables that tell the identity of the run.
+var identityVariables = map[string]runidentity.Name{
+	"EXECUTION_ID": runidentity.ExecutionID, "JOB_ID": runidentity.JobID, "JOB_NAME": runidentity.JobName,
+	"SCHEDULED_TIME": runidentity.ScheduledTime, "DEADLINE": runidentity.Deadline,
+	"ATTEMPT": runidentity.Attempt, "SHARD_INDEX": runidentity.ShardIndex, "SHARD_TOTAL": runidentity.ShardTotal,
+	"FENCING_TOKEN": runidentity.FencingToken, "IDEMPOTENCY_KEY": runidentity.IdempotencyKey,
+	"PARAMS": runidentity.Params, "CHECKPOINT": runidentity.Checkpoint, "TRACEPARENT": runidentity.TraceParent,
+}
+
 // environment is all that a process finds: a plain base, what the definition
 // adds, and the identity of the run. Nothing of the server's own environment
 // is passed on, since that may hold its secrets.
 func environment(run entity.Run, d definition, folder *workfolder.Folder, account Account) []string {
-	x := run.Execution
+	id := runidentity.Of(run)
 	env := map[string]string{
-		"PATH": basePath, "LANG": "C.UTF-8", "HOME": folder.Home(), "TMPDIR": folder.Home(), "USER": account.Name, "LOGNAME": account.Name, "SHELL": "/bin/sh",
+		"PATH": basePath, "LANG": "C.UTF-8", "HOME": folder.Home(), "TMPDIR": folder.Home(),
+		"USER": account.Name, "LOGNAME": account.Name, "SHELL": "/bin/sh",
 	}
-	env["TRACEPARENT"] = x.TraceParent() // as tools for traces expect it
+	env["TRACEPARENT"] = id.TraceParent // as tools for traces expect it
 	maps.Copy(env, d.env)
-	for name, value := range map[string]string{
-		"EXECUTION_ID": x.ID, "JOB_ID": run.Job.ID, "JOB_NAME": run.Job.Name,
-		"SCHEDULED_TIME": clock.Text(x.ScheduledTime),
-		"ATTEMPT":        strconv.Itoa(x.Attempt), "SHARD_INDEX": strconv.Itoa(x.ShardIndex), "SHARD_TOTAL": strconv.Itoa(max(x.ShardTotal, 1)),
-		"FENCING_TOKEN": strconv.FormatInt(x.FencingToken(), 10), "IDEMPOTENCY_KEY": x.IdempotencyKey(),
-		"PARAMS": x.Params, "CHECKPOINT": x.Checkpoint, "DEADLINE": deadline(run), "REPORT": folder.Report(), "TRACEPARENT": x.TraceParent(),
-		"TIMEOUT_SEC": strconv.FormatInt(int64(run.Job.Timeout()/time.Second), 10),
-	} {
-		env[runPrefix+name] = strings.ReplaceAll(value, "\x00", "")
+	for name, value := range identityVariables {
+		env[runPrefix+name] = strings.ReplaceAll(id.Text(value), "\x00", "")
 	}
+	env[runPrefix+"REPORT"] = folder.Report()
+	env[runPrefix+"TIMEOUT_SEC"] = strconv.FormatInt(int64(run.Job.Timeout()/time.Second), 10)
 	out := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		out = append(out, name+"="+env[name])
 	}
 	return out
-}
-
-// deadline is empty for a run that may take as long as it likes.
-func deadline(run entity.Run) string {
-	if run.Deadline.IsZero() {
-		return ""
-	}
-	return clock.Text(run.Deadline)
 }

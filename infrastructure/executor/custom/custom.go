@@ -18,6 +18,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/runidentity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
@@ -148,14 +149,14 @@ func (g *Registry) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 }
 
 func newRun(run entity.Run, data string, rep entity.Reporter) *sdk.Run {
-	x := run.Execution
+	id := runidentity.Of(run)
 	return sdk.NewRun(sdk.RunInfo{
-		ExecutionID: x.ID, JobID: run.Job.ID, JobName: run.Job.Name,
-		ScheduledTime: x.ScheduledTime.UTC(), Attempt: x.Attempt,
-		ShardIndex: x.ShardIndex, ShardTotal: max(x.ShardTotal, 1),
-		FencingToken: x.FencingToken(), IdempotencyKey: x.IdempotencyKey(),
-		Params: raw(x.Params), JobData: raw(data), Checkpoint: x.Checkpoint,
-		Deadline: run.Deadline.UTC(), TraceParent: x.TraceParent(),
+		ExecutionID: id.ExecutionID, JobID: id.JobID, JobName: id.JobName,
+		ScheduledTime: id.ScheduledTime, Attempt: id.Attempt,
+		ShardIndex: id.ShardIndex, ShardTotal: id.ShardTotal,
+		FencingToken: id.FencingToken, IdempotencyKey: id.IdempotencyKey,
+		Params: raw(id.Params), JobData: raw(data), Checkpoint: id.Checkpoint,
+		Deadline: id.Deadline, TraceParent: id.TraceParent,
 	}, sink{rep})
 }
 

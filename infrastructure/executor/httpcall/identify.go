@@ -3,11 +3,10 @@ package httpcall
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/runidentity"
 )
 
 // maxShown bounds what is told of parameters and checkpoints in a header, in
@@ -28,28 +27,37 @@ var confidential = []string{tokenHeader, reportPathHeader, reportURLHeader, para
 // traceHeader is the one of W3C Trace Context, in Go's spelling.
 const traceHeader = "Traceparent"
 
+// identityHeaders are the headers of the values that fit into any header.
+var identityHeaders = []struct {
+	header string
+	value  runidentity.Name
+}{
+	{runPrefix + "Execution-Id", runidentity.ExecutionID},
+	{runPrefix + "Job-Id", runidentity.JobID},
+	{runPrefix + "Scheduled-Time", runidentity.ScheduledTime},
+	{runPrefix + "Attempt", runidentity.Attempt},
+	{runPrefix + "Shard-Index", runidentity.ShardIndex},
+	{runPrefix + "Shard-Total", runidentity.ShardTotal},
+	{runPrefix + "Fencing-Token", runidentity.FencingToken},
+	{runPrefix + "Idempotency-Key", runidentity.IdempotencyKey},
+	{runPrefix + "Deadline", runidentity.Deadline},
+}
+
 // identify tells the target which run calls it, and what the run was given.
 func identify(h http.Header, run entity.Run) {
-	x := run.Execution
-	set := func(name, value string) { h[runPrefix+name] = []string{value} }
-	set("Execution-Id", x.ID)
-	set("Job-Id", run.Job.ID)
-	set("Job-Name", told(run.Job.Name))
-	set("Scheduled-Time", clock.Text(x.ScheduledTime))
-	set("Attempt", strconv.Itoa(x.Attempt))
-	set("Shard-Index", strconv.Itoa(x.ShardIndex))
-	set("Shard-Total", strconv.Itoa(max(x.ShardTotal, 1)))
-	set("Fencing-Token", strconv.FormatInt(x.FencingToken(), 10))
-	set("Idempotency-Key", x.IdempotencyKey())
-	set("Deadline", clock.Text(run.Deadline))
+	id := runidentity.Of(run)
+	for _, told := range identityHeaders {
+		h[told.header] = []string{id.Text(told.value)}
+	}
+	h[runPrefix+"Job-Name"] = []string{headerText(id.JobName)}
 	if h[traceHeader] == nil {
-		h[traceHeader] = []string{x.TraceParent()}
+		h[traceHeader] = []string{id.TraceParent}
 	}
 	var omitted []string
 	for _, long := range []struct{ header, name, value string }{
-		{paramsHeader, "Params", x.Params}, {checkpointHeader, "Checkpoint", x.Checkpoint},
+		{paramsHeader, "Params", id.Params}, {checkpointHeader, "Checkpoint", id.Checkpoint},
 	} {
-		switch value := told(long.value); {
+		switch value := headerText(long.value); {
 		case value == "":
 		case len(value) > maxShown:
 			omitted = append(omitted, long.name)
@@ -58,13 +66,13 @@ func identify(h http.Header, run entity.Run) {
 		}
 	}
 	if len(omitted) > 0 {
-		set("Omitted", strings.Join(omitted, ", "))
+		h[runPrefix+"Omitted"] = []string{strings.Join(omitted, ", ")}
 	}
 }
 
-// told makes any text fit for a header: what is not printable ASCII is
-// percent-encoded, and so are the percent sign and outer spaces.
-func told(text string) string {
+// headerText makes any string fit for a header. It percent-encodes the percent sign,
+// outer spaces, and all that is not printable ASCII.
+func headerText(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
 		c := text[i]
