@@ -36,7 +36,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/ticker"
 )
@@ -188,7 +188,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	err = e.retryUntilReady(ctx, "the store", func(ctx context.Context) (err error) {
 		e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics))
 		return err
-	}, sqldb.Waitable)
+	}, connect.Waitable)
 	if err != nil {
 		return e, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // variants lists what is compared; the first is the base of the ratios.
@@ -56,7 +56,7 @@ func bareInsert(ctx context.Context, tx dbtest.Tx, rows []*entity.Execution, per
 	for part := range slices.Chunk(rows, per) {
 		args := make([]any, 0, len(part)*9)
 		for _, e := range part {
-			at := sqldb.TimeText(e.DueTime)
+			at := sqlvalue.TimeText(e.DueTime)
 			args = append(args, e.ID, e.JobID, e.NodeID, "RUNNING", nil, 1, at, at, at)
 		}
 		mark := "(?,?,?,?,?,?,?,?,?)"
@@ -106,7 +106,7 @@ func bareFinishMySQL(ctx context.Context, tx dbtest.Tx, rows []repository.Finish
 		} else {
 			b.WriteString(" UNION ALL SELECT ?,?,?")
 		}
-		args = append(args, f.ID, sqldb.TimeText(f.EndTime), f.Duration.Milliseconds())
+		args = append(args, f.ID, sqlvalue.TimeText(f.EndTime), f.Duration.Milliseconds())
 	}
 	b.WriteString(") v ON v.id = e.id SET e.status = 'SUCCESS', e.end_time = v.ent, e.duration = v.dur, e.update_time = v.ent WHERE e.status = 'RUNNING' AND e.token = 1")
 	_, err := tx.Exec(ctx, b.String(), args...)
@@ -123,8 +123,8 @@ func upsertFinish(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) e
 			b.WriteString(",")
 		}
 		b.WriteString("(?,'','','','2000-01-01',?,?,?,?,?,?,?,?,?,?,?,?)")
-		args = append(args, f.ID, string(f.Status), nil, sqldb.TimeText(f.StartTime), sqldb.TimeText(f.EndTime), f.Duration.Milliseconds(),
-			f.Progress, nil, nil, f.NodeID, f.Epoch, f.Token, sqldb.TimeText(f.EndTime))
+		args = append(args, f.ID, string(f.Status), nil, sqlvalue.TimeText(f.StartTime), sqlvalue.TimeText(f.EndTime), f.Duration.Milliseconds(),
+			f.Progress, nil, nil, f.NodeID, f.Epoch, f.Token, sqlvalue.TimeText(f.EndTime))
 	}
 	// claim_key and status are set last: the guards read the old values.
 	held := "status = 'RUNNING' AND token = VALUES(token) AND epoch = VALUES(epoch) AND node_id = VALUES(node_id)"
@@ -140,7 +140,7 @@ func upsertFinish(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) e
 func jsonFinish(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) error {
 	list := make([][]any, 0, len(rows))
 	for _, f := range sortedFinishes(rows) {
-		list = append(list, []any{f.ID, f.Status, sqldb.TimeText(f.StartTime), sqldb.TimeText(f.EndTime), f.Duration.Milliseconds(), f.Progress, f.NodeID, f.Epoch, f.Token})
+		list = append(list, []any{f.ID, f.Status, sqlvalue.TimeText(f.StartTime), sqlvalue.TimeText(f.EndTime), f.Duration.Milliseconds(), f.Progress, f.NodeID, f.Epoch, f.Token})
 	}
 	text, err := json.Marshal(list)
 	if err != nil {
@@ -169,7 +169,7 @@ func sqliteForms() []variant {
 			},
 			finish: func(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) error {
 				for _, f := range sortedFinishes(rows) {
-					end := sqldb.TimeText(f.EndTime)
+					end := sqlvalue.TimeText(f.EndTime)
 					_, err := tx.Exec(ctx, "UPDATE bare SET status = 'SUCCESS', end_time = ?, duration = ?, update_time = ? WHERE id = ? AND status = 'RUNNING' AND token = 1",
 						end, f.Duration.Milliseconds(), end, f.ID)
 					if err != nil {
@@ -206,7 +206,7 @@ const sqliteExecutionColumns = `id TEXT NOT NULL, job_id TEXT NOT NULL, node_id 
 func sqliteJSONFinish(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) error {
 	list := make([][]any, 0, len(rows))
 	for _, f := range sortedFinishes(rows) {
-		list = append(list, []any{f.ID, f.Status, sqldb.TimeText(f.StartTime), sqldb.TimeText(f.EndTime), f.Duration.Milliseconds(), f.Progress, f.NodeID, f.Epoch, f.Token})
+		list = append(list, []any{f.ID, f.Status, sqlvalue.TimeText(f.StartTime), sqlvalue.TimeText(f.EndTime), f.Duration.Milliseconds(), f.Progress, f.NodeID, f.Epoch, f.Token})
 	}
 	text, err := json.Marshal(list)
 	if err != nil {

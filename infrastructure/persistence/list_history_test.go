@@ -14,7 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // historyJobs is how many jobs the runs belong to.
@@ -118,7 +118,7 @@ func (h history) audit(ctx context.Context, tx dbtest.Tx, from, to int) error {
 		var args []any
 		for n := from; n < from+500; n++ {
 			at := h.at(n)
-			args = append(args, identity.ExecutionID(at, "audit", "", n), sqldb.TimeText(at), fmt.Sprintf("user-%d", n%10), "PUT /jobs/:id", fmt.Sprintf("job %d", n%1000), 200)
+			args = append(args, identity.ExecutionID(at, "audit", "", n), sqlvalue.TimeText(at), fmt.Sprintf("user-%d", n%10), "PUT /jobs/:id", fmt.Sprintf("job %d", n%1000), 200)
 		}
 		rows := strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?),", 500), ",")
 		if _, err := tx.Exec(ctx, "INSERT INTO scheduler_audit_log (id, create_time, user_id, action, object, status) VALUES "+rows, args...); err != nil {

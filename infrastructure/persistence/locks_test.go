@@ -13,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock/locktest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 func TestSQLiteKeepsTheContractOfLocks(t *testing.T) {
@@ -55,7 +55,7 @@ func requireReadable(t *testing.T, s *persistence.Store) {
 		return text
 	}
 	require.Equal(t, "node-1#7", read("SELECT node_id FROM scheduler_job_lock WHERE lock_key = 'retention'"))
-	require.Equal(t, sqldb.TimeText(lease.Until), read("SELECT expire_time FROM scheduler_job_lock WHERE lock_key = 'retention'"))
+	require.Equal(t, sqlvalue.TimeText(lease.Until), read("SELECT expire_time FROM scheduler_job_lock WHERE lock_key = 'retention'"))
 	holder := func(name string) string {
 		holder, err := s.Locks.Holder(t.Context(), name)
 		require.NoError(t, err)

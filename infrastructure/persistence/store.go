@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Config says which store to open, and what to do about its schema.
@@ -82,7 +83,7 @@ func (s *Store) Beats(node string, each, dial time.Duration) (*registry.Beats, e
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := repository.BoundStatement(ctx)
 	defer cancel()
-	_, err := sqldb.Collect(repository.WithStatementTimeout(ctx, 0), s.aside.Pool, "store.ping", "SELECT 1", nil, sqldb.ScanInt)
+	_, err := sqldb.Collect(repository.WithStatementTimeout(ctx, 0), s.aside.Pool, "store.ping", "SELECT 1", nil, sqlvalue.ScanInt)
 	return err
 }
 

@@ -71,6 +71,7 @@ func TestEachRuleFindsItsViolationsAndNothingElse(t *testing.T) {
 		{"tables may not use the store", "infrastructure/persistence/engine/a.go", source("~/infrastructure/persistence"), "point inward"},
 		{"tables of access may not use those of the engine", "infrastructure/persistence/access/a.go", source("~/infrastructure/persistence/engine"), "point inward"},
 		{"connections may not use tables", "infrastructure/persistence/sqldb/a.go", source("~/infrastructure/persistence/access"), "point inward"},
+		{"opening may not use transactions", "infrastructure/persistence/sqldb/connect/a.go", source("~/infrastructure/persistence/sqldb"), "point inward"},
 		{"migrations may not use tables", "infrastructure/persistence/migrate/a.go", source("~/infrastructure/persistence/engine"), "point inward"},
 		{"copies may use migrations", "infrastructure/persistence/storecopy/a.go", source("~/infrastructure/persistence/migrate"), ""},
 		{"api may use application and domain", "api/controller/a.go", source("~/application/service", "~/domain/entity"), ""},

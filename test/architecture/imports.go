@@ -31,6 +31,11 @@ var layers = []layer{
 	{dir: "application/manager", sees: []string{"domain", "internal"}, not: notApplication},
 	{dir: "application", sees: []string{"domain", "internal"}, not: notApplication},
 	// The rooms of the store: connections below, then tables and schema, the store on top.
+	{dir: persistence + "/sqldb/sqlvalue", sees: []string{"domain"}},
+	{dir: persistence + "/sqldb/dialect", sees: []string{"domain"}},
+	{dir: persistence + "/sqldb/connect", sees: []string{"domain", persistence + "/sqldb/dialect", persistence + "/sqldb/sqlvalue"}},
+	{dir: persistence + "/sqldb/bulk", sees: []string{persistence + "/sqldb"}},
+	{dir: persistence + "/sqldb/listing", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/sqldb", sees: []string{"domain", "infrastructure/failpoint"}},
 	{dir: persistence + "/migrate", sees: []string{"domain", "sql", persistence + "/sqldb"}},
 	{dir: persistence + "/storecopy", sees: []string{"domain", persistence + "/migrate", persistence + "/sqldb"}},

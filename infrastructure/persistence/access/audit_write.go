@@ -9,6 +9,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // auditQueue collects entries while one transaction writes others: calls that
@@ -55,7 +57,7 @@ func (q *auditQueue) leave(w *auditWait) {
 
 // AddAudit implements repository.Audit. It returns when the entry is stored.
 func (r *Audit) AddAudit(ctx context.Context, e entity.AuditEntry) error {
-	if err := sqldb.CheckTexts(e.ID, "", "", e.UserName, e.Address, e.Action, e.Object, e.ObjectName, e.Changes); err != nil {
+	if err := sqlvalue.CheckTexts(e.ID, "", "", e.UserName, e.Address, e.Action, e.Object, e.ObjectName, e.Changes); err != nil {
 		return err
 	}
 	w := &auditWait{entry: e, done: make(chan error, 1)}
@@ -97,12 +99,12 @@ func (r *Audit) writeWaiting(ctx context.Context) {
 
 func (r *Audit) write(ctx context.Context, batch []*auditWait) error {
 	return r.s.Change(ctx, repository.LaneAPI, "audit-add", func(ctx context.Context, c *sqldb.Conn) error {
-		return sqldb.Insert(ctx, c, "audit.insert",
+		return bulk.Insert(ctx, c, "audit.insert",
 			"scheduler_audit_log (id, create_time, user_id, user_name, token_id, address, request_id, action, object, object_name, status, code, changes, calls)", 14, "",
 			batch, func(args []any, w *auditWait) []any {
 				e := w.entry
-				return append(args, e.ID, sqldb.TimeArg(e.Time), sqldb.TextOrNull(e.UserID), sqldb.TextOrNull(e.UserName), sqldb.TextOrNull(e.TokenID), sqldb.TextOrNull(e.Address),
-					sqldb.TextOrNull(e.RequestID), e.Action, sqldb.TextOrNull(e.Object), sqldb.TextOrNull(e.ObjectName), e.Status, sqldb.TextOrNull(e.Code), sqldb.TextOrNull(e.Changes), max(e.Calls, 1))
+				return append(args, e.ID, sqlvalue.TimeArg(e.Time), sqlvalue.TextOrNull(e.UserID), sqlvalue.TextOrNull(e.UserName), sqlvalue.TextOrNull(e.TokenID), sqlvalue.TextOrNull(e.Address),
+					sqlvalue.TextOrNull(e.RequestID), e.Action, sqlvalue.TextOrNull(e.Object), sqlvalue.TextOrNull(e.ObjectName), e.Status, sqlvalue.TextOrNull(e.Code), sqlvalue.TextOrNull(e.Changes), max(e.Calls, 1))
 			})
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // IdempotentCalls keeps answers by key: repository.IdempotentCalls.
@@ -36,12 +37,12 @@ func (r *IdempotentCalls) Begin(ctx context.Context, c entity.IdempotentCall, tt
 func (r *IdempotentCalls) begin(ctx context.Context, c entity.IdempotentCall, ttl time.Duration) (entity.IdempotentCall, bool, error) {
 	err := r.s.Change(ctx, repository.LaneAPI, "idempotency-begin", func(ctx context.Context, tx *sqldb.Conn) error {
 		_, err := tx.Exec(ctx, "idempotency.expire", "DELETE FROM scheduler_idempotency_key WHERE scope = ? AND idem_key = ? AND create_time < ?",
-			c.Scope, c.Key, sqldb.TimeText(c.CreateTime.Add(-ttl)))
+			c.Scope, c.Key, sqlvalue.TimeText(c.CreateTime.Add(-ttl)))
 		if err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, "idempotency.begin", "INSERT INTO scheduler_idempotency_key (scope, idem_key, body_hash, status, body, create_time) VALUES (?, ?, ?, 0, NULL, ?)",
-			c.Scope, c.Key, c.BodyHash, sqldb.TimeText(c.CreateTime))
+			c.Scope, c.Key, c.BodyHash, sqlvalue.TimeText(c.CreateTime))
 		return err
 	})
 	if err == nil {
@@ -53,7 +54,7 @@ func (r *IdempotentCalls) begin(ctx context.Context, c entity.IdempotentCall, tt
 	found, err := sqldb.Collect(ctx, r.s.Pool, "idempotency.get",
 		"SELECT scope, idem_key, body_hash, status, COALESCE(body, ''), create_time FROM scheduler_idempotency_key WHERE scope = ? AND idem_key = ?",
 		[]any{c.Scope, c.Key}, func(rows *sql.Rows) (v entity.IdempotentCall, err error) {
-			var created sqldb.DBTime
+			var created sqlvalue.DBTime
 			err = rows.Scan(&v.Scope, &v.Key, &v.BodyHash, &v.Status, &v.Body, &created)
 			v.CreateTime = created.Time()
 			return v, err
@@ -71,7 +72,7 @@ func (r *IdempotentCalls) begin(ctx context.Context, c entity.IdempotentCall, tt
 func (r *IdempotentCalls) Complete(ctx context.Context, c entity.IdempotentCall) error {
 	return r.s.Change(ctx, repository.LaneAPI, "idempotency-complete", func(ctx context.Context, tx *sqldb.Conn) error {
 		_, err := tx.Exec(ctx, "idempotency.complete", "UPDATE scheduler_idempotency_key SET status = ?, body = ? WHERE scope = ? AND idem_key = ? AND create_time = ?",
-			c.Status, c.Body, c.Scope, c.Key, sqldb.TimeText(c.CreateTime))
+			c.Status, c.Body, c.Scope, c.Key, sqlvalue.TimeText(c.CreateTime))
 		return err
 	})
 }
@@ -81,7 +82,7 @@ func (r *IdempotentCalls) Complete(ctx context.Context, c entity.IdempotentCall)
 func (r *IdempotentCalls) Abandon(ctx context.Context, c entity.IdempotentCall) error {
 	return r.s.Change(ctx, repository.LaneAPI, "idempotency-abandon", func(ctx context.Context, tx *sqldb.Conn) error {
 		_, err := tx.Exec(ctx, "idempotency.abandon", "DELETE FROM scheduler_idempotency_key WHERE scope = ? AND idem_key = ? AND status = 0 AND create_time = ?",
-			c.Scope, c.Key, sqldb.TimeText(c.CreateTime))
+			c.Scope, c.Key, sqlvalue.TimeText(c.CreateTime))
 		return err
 	})
 }

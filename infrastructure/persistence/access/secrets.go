@@ -11,6 +11,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Secrets keeps sealed values: repository.Secrets.
@@ -25,8 +27,8 @@ type secretRow struct {
 	KeyID      string
 	Sealed     []byte
 	Version    int
-	CreateTime sqldb.DBTime
-	UpdateTime sqldb.DBTime
+	CreateTime sqlvalue.DBTime
+	UpdateTime sqlvalue.DBTime
 }
 
 // TableName implements GORM's Tabler.
@@ -69,7 +71,7 @@ func (r *Secrets) AddSecret(ctx context.Context, s entity.Secret) error {
 	err = r.s.Change(ctx, repository.LaneAPI, "secret-add", func(ctx context.Context, c *sqldb.Conn) error {
 		return c.GORM(ctx, "secret.insert").Create(&secretRow{
 			Name: s.Name, Description: s.Description, JobGroups: groups, KeyID: s.KeyID, Sealed: s.Sealed, Version: s.Version,
-			CreateTime: sqldb.DBTime(s.CreateTime), UpdateTime: sqldb.DBTime(s.UpdateTime),
+			CreateTime: sqlvalue.DBTime(s.CreateTime), UpdateTime: sqlvalue.DBTime(s.UpdateTime),
 		}).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) {
@@ -88,7 +90,7 @@ func (r *Secrets) ReplaceSecret(ctx context.Context, s entity.Secret) error {
 	if len(s.Sealed) > 0 {
 		set, args = ", key_id = ?, sealed = ?", append(args, s.KeyID, s.Sealed)
 	}
-	args = append(args, s.Version, sqldb.TimeArg(s.UpdateTime), s.Name, s.Version-1)
+	args = append(args, s.Version, sqlvalue.TimeArg(s.UpdateTime), s.Name, s.Version-1)
 	return r.s.Change(ctx, repository.LaneAPI, "secret-replace", func(ctx context.Context, c *sqldb.Conn) error {
 		n, err := c.Exec(ctx, "secret.replace",
 			"UPDATE scheduler_secret SET description = ?, job_groups = ?"+set+", version = ?, update_time = ? WHERE name = ? AND version = ?", args...)
@@ -101,7 +103,7 @@ func (r *Secrets) ReplaceSecret(ctx context.Context, s entity.Secret) error {
 
 // secretAt says why a secret is not at a version.
 func secretAt(ctx context.Context, c *sqldb.Conn, name string, version int) error {
-	found, err := sqldb.Collect(ctx, c, "secret.version", "SELECT version FROM scheduler_secret WHERE name = ?", []any{name}, sqldb.ScanInt)
+	found, err := sqldb.Collect(ctx, c, "secret.version", "SELECT version FROM scheduler_secret WHERE name = ?", []any{name}, sqlvalue.ScanInt)
 	switch {
 	case err != nil:
 		return err
@@ -125,7 +127,7 @@ func (r *Secrets) ResealSecret(ctx context.Context, s entity.Secret) (ok bool, e
 // DropSecret implements repository.Secrets.
 func (r *Secrets) DropSecret(ctx context.Context, name string, version int) error {
 	return r.s.Change(ctx, repository.LaneAPI, "secret-drop", func(ctx context.Context, c *sqldb.Conn) error {
-		if !sqldb.IsASCIIID(name) {
+		if !sqlvalue.IsASCIIID(name) {
 			return apperror.NotFound("secret", name)
 		}
 		n, err := c.Exec(ctx, "secret.drop", "DELETE FROM scheduler_secret WHERE name = ? AND version = ?", name, version)
@@ -138,11 +140,11 @@ func (r *Secrets) DropSecret(ctx context.Context, name string, version int) erro
 
 // ListSecrets implements repository.Secrets.
 func (r *Secrets) ListSecrets(ctx context.Context, within []string, p repository.Page) ([]entity.Secret, string, error) {
-	after, err := sqldb.ReadCursor(p.Cursor)
+	after, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := sqldb.PageSize(p.Limit)
+	limit := listing.PageSize(p.Limit)
 	query := r.s.Pool.GORM(ctx, "secret.list").Where("name > ?", after)
 	if within != nil {
 		open, args := "job_groups IS NULL", []any{}
@@ -160,14 +162,14 @@ func (r *Secrets) ListSecrets(ctx context.Context, within []string, p repository
 	if err := query.Order("name").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	rows, next := sqldb.CutPage(rows, limit, func(r secretRow) string { return r.Name })
+	rows, next := listing.CutPage(rows, limit, func(r secretRow) string { return r.Name })
 	secrets, err := secretsOf(rows)
 	return secrets, next, err
 }
 
 // SecretsByName implements repository.Secrets.
 func (r *Secrets) SecretsByName(ctx context.Context, names []string) ([]entity.Secret, error) {
-	names = sqldb.OnlyASCIIIDs(names)
+	names = sqlvalue.OnlyASCIIIDs(names)
 	if len(names) == 0 {
 		return nil, nil
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Tokens keeps API tokens: repository.Tokens.
@@ -24,9 +26,9 @@ type tokenRow struct {
 	Name       string
 	TokenHash  string
 	Scopes     *string
-	ExpiresAt  sqldb.DBTime
-	LastUsedAt sqldb.DBTime
-	CreateTime sqldb.DBTime
+	ExpiresAt  sqlvalue.DBTime
+	LastUsedAt sqlvalue.DBTime
+	CreateTime sqlvalue.DBTime
 }
 
 // TableName implements GORM's Tabler.
@@ -48,7 +50,7 @@ func (r tokenRow) entity() (entity.Token, error) {
 func (r *Tokens) AddToken(ctx context.Context, t entity.Token, most int) error {
 	row := tokenRow{
 		ID: t.ID, UserID: t.UserID, Name: t.Name, TokenHash: t.Hash,
-		ExpiresAt: sqldb.DBTime(t.ExpiresAt), LastUsedAt: sqldb.DBTime(t.LastUsedAt), CreateTime: sqldb.DBTime(t.CreateTime),
+		ExpiresAt: sqlvalue.DBTime(t.ExpiresAt), LastUsedAt: sqlvalue.DBTime(t.LastUsedAt), CreateTime: sqlvalue.DBTime(t.CreateTime),
 	}
 	if t.Scopes != nil {
 		scopes, err := json.Marshal(t.Scopes)
@@ -60,11 +62,11 @@ func (r *Tokens) AddToken(ctx context.Context, t entity.Token, most int) error {
 	}
 	return r.s.Change(ctx, repository.LaneAPI, "token-add", func(ctx context.Context, c *sqldb.Conn) error {
 		// The lock makes calls of one user count one after the other.
-		if _, err := sqldb.Collect(ctx, c, "user.lock", "SELECT id FROM scheduler_user WHERE id = ?"+c.Dialect.ForUpdate, []any{t.UserID}, sqldb.ScanText); err != nil {
+		if _, err := sqldb.Collect(ctx, c, "user.lock", "SELECT id FROM scheduler_user WHERE id = ?"+c.Dialect.ForUpdate, []any{t.UserID}, sqlvalue.ScanText); err != nil {
 			return err
 		}
 		n, err := sqldb.Collect(ctx, c, "token.count", "SELECT COUNT(*) FROM scheduler_api_token WHERE user_id = ? AND expires_at > ?",
-			[]any{t.UserID, sqldb.TimeArg(t.CreateTime)}, sqldb.ScanInt)
+			[]any{t.UserID, sqlvalue.TimeArg(t.CreateTime)}, sqlvalue.ScanInt)
 		switch {
 		case err != nil:
 			return err
@@ -87,10 +89,10 @@ func (r *Tokens) TokenByHash(ctx context.Context, hash string, now time.Time) (e
 // takeValid reads the token or session of a hash, unless it has expired.
 func takeValid(ctx context.Context, c *sqldb.Conn, kind, hash string, now time.Time, row any) error {
 	unknown := apperror.NotFound(kind, "given")
-	if !sqldb.IsASCII(hash) {
+	if !sqlvalue.IsASCII(hash) {
 		return unknown
 	}
-	err := c.GORM(ctx, kind+".get").Where("token_hash = ? AND expires_at > ?", hash, sqldb.TimeText(now)).Take(row).Error
+	err := c.GORM(ctx, kind+".get").Where("token_hash = ? AND expires_at > ?", hash, sqlvalue.TimeText(now)).Take(row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return unknown
 	}
@@ -99,11 +101,11 @@ func takeValid(ctx context.Context, c *sqldb.Conn, kind, hash string, now time.T
 
 // ListTokens implements repository.Tokens.
 func (r *Tokens) ListTokens(ctx context.Context, userID string, p repository.Page) ([]entity.Token, string, error) {
-	after, err := sqldb.ReadCursor(p.Cursor)
+	after, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := sqldb.PageSize(p.Limit)
+	limit := listing.PageSize(p.Limit)
 	query := r.s.Pool.GORM(ctx, "token.list").Where("id > ?", after)
 	if userID != "" {
 		query = query.Where("user_id = ?", userID)
@@ -112,7 +114,7 @@ func (r *Tokens) ListTokens(ctx context.Context, userID string, p repository.Pag
 	if err := query.Order("id").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	rows, next := sqldb.CutPage(rows, limit, func(r tokenRow) string { return r.ID })
+	rows, next := listing.CutPage(rows, limit, func(r tokenRow) string { return r.ID })
 	tokens := make([]entity.Token, len(rows))
 	for i, row := range rows {
 		if tokens[i], err = row.entity(); err != nil {
@@ -124,7 +126,7 @@ func (r *Tokens) ListTokens(ctx context.Context, userID string, p repository.Pag
 
 // DropToken implements repository.Tokens.
 func (r *Tokens) DropToken(ctx context.Context, id, userID string) (entity.Token, error) {
-	if !sqldb.IsASCIIID(id) {
+	if !sqlvalue.IsASCIIID(id) {
 		return entity.Token{}, apperror.NotFound("token", id)
 	}
 	var row tokenRow
@@ -152,7 +154,7 @@ func (r *Tokens) DropToken(ctx context.Context, id, userID string) (entity.Token
 // UseToken implements repository.Tokens.
 func (r *Tokens) UseToken(ctx context.Context, id string, at time.Time) error {
 	return r.s.Change(ctx, repository.LaneAPI, "token-use", func(ctx context.Context, c *sqldb.Conn) error {
-		_, err := c.Exec(ctx, "token.use", "UPDATE scheduler_api_token SET last_used_at = ? WHERE id = ?", sqldb.TimeArg(at), id)
+		_, err := c.Exec(ctx, "token.use", "UPDATE scheduler_api_token SET last_used_at = ? WHERE id = ?", sqlvalue.TimeArg(at), id)
 		return err
 	})
 }

@@ -9,20 +9,22 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // ListUsers implements repository.UserAdmin.
 func (r *Users) ListUsers(ctx context.Context, p repository.Page) ([]entity.User, string, error) {
-	after, err := sqldb.ReadCursor(p.Cursor)
+	after, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := sqldb.PageSize(p.Limit)
+	limit := listing.PageSize(p.Limit)
 	var rows []userRow
 	if err := r.s.Pool.GORM(ctx, "user.list").Where("id > ?", after).Order("id").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	rows, next := sqldb.CutPage(rows, limit, func(r userRow) string { return r.ID })
+	rows, next := listing.CutPage(rows, limit, func(r userRow) string { return r.ID })
 	users := make([]entity.User, len(rows))
 	for i, row := range rows {
 		if users[i], err = row.entity(); err != nil {
@@ -43,7 +45,7 @@ func (r *Users) SetRole(ctx context.Context, userID string, role entity.Role, ri
 			return err
 		}
 		if _, err := c.Exec(ctx, "user.set-role", "UPDATE scheduler_user SET role = ?, job_groups = ?, commands = ?, secrets = ?, update_time = ? WHERE id = ?",
-			string(role), groups, sqldb.Flag(rights.Commands), sqldb.Flag(rights.Secrets), sqldb.TimeArg(at), userID); err != nil {
+			string(role), groups, sqlvalue.Flag(rights.Commands), sqlvalue.Flag(rights.Secrets), sqlvalue.TimeArg(at), userID); err != nil {
 			return err
 		}
 		_, err := c.Exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID)
@@ -74,14 +76,14 @@ func (r *Users) DropUser(ctx context.Context, id string) error {
 // not both find the other, and refuses to leave none. It also finds whether
 // there is such a user.
 func ensureNotLastAdmin(ctx context.Context, c *sqldb.Conn, userID string, next entity.Role) error {
-	if !sqldb.IsASCIIID(userID) {
+	if !sqlvalue.IsASCIIID(userID) {
 		return apperror.NotFound("user", userID)
 	}
-	admins, err := sqldb.Collect(ctx, c, "user.lock-admins", "SELECT id FROM scheduler_user WHERE role = 'admin' ORDER BY id"+c.Dialect.ForUpdate, nil, sqldb.ScanText)
+	admins, err := sqldb.Collect(ctx, c, "user.lock-admins", "SELECT id FROM scheduler_user WHERE role = 'admin' ORDER BY id"+c.Dialect.ForUpdate, nil, sqlvalue.ScanText)
 	if err != nil {
 		return err
 	}
-	found, err := sqldb.Collect(ctx, c, "user.exists", "SELECT id FROM scheduler_user WHERE id = ?", []any{userID}, sqldb.ScanText)
+	found, err := sqldb.Collect(ctx, c, "user.exists", "SELECT id FROM scheduler_user WHERE id = ?", []any{userID}, sqlvalue.ScanText)
 	switch {
 	case err != nil:
 		return err

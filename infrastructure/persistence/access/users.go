@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Users keeps users and sessions: repository.Users and repository.Sessions.
@@ -31,8 +32,8 @@ type userRow struct {
 	JobGroups  *string
 	Commands   bool
 	Secrets    bool
-	CreateTime sqldb.DBTime
-	UpdateTime sqldb.DBTime
+	CreateTime sqlvalue.DBTime
+	UpdateTime sqlvalue.DBTime
 }
 
 // TableName implements GORM's Tabler.
@@ -74,7 +75,7 @@ func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 	key := strings.ToLower(u.Name)
 	err = r.s.Change(ctx, repository.LaneAPI, "user-add", func(ctx context.Context, c *sqldb.Conn) error {
 		// Who was made by a former release has no key to collide with.
-		alike, err := sqldb.Collect(ctx, c, "user.alike", "SELECT 1 FROM scheduler_user WHERE LOWER(name) = ? LIMIT 1", []any{key}, sqldb.ScanInt)
+		alike, err := sqldb.Collect(ctx, c, "user.alike", "SELECT 1 FROM scheduler_user WHERE LOWER(name) = ? LIMIT 1", []any{key}, sqlvalue.ScanInt)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 		}
 		return c.GORM(ctx, "user.insert").Create(&userRow{
 			ID: u.ID, Name: u.Name, NameKey: &key, PasswordHash: u.PasswordHash, Role: string(u.Role), JobGroups: groups, Commands: u.Commands, Secrets: u.Secrets,
-			CreateTime: sqldb.DBTime(u.CreateTime), UpdateTime: sqldb.DBTime(u.UpdateTime),
+			CreateTime: sqlvalue.DBTime(u.CreateTime), UpdateTime: sqlvalue.DBTime(u.UpdateTime),
 		}).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) {
@@ -103,7 +104,7 @@ func (r *Users) UserByName(ctx context.Context, name string) (entity.User, error
 
 // UserByID implements repository.Users.
 func (r *Users) UserByID(ctx context.Context, id string) (entity.User, error) {
-	if !sqldb.IsASCIIID(id) {
+	if !sqlvalue.IsASCIIID(id) {
 		return entity.User{}, apperror.NotFound("user", id)
 	}
 	return r.one(ctx, "user.by-id", "id = ?", id)
@@ -124,7 +125,7 @@ func (r *Users) one(ctx context.Context, statement, where, key string) (entity.U
 // SetPassword implements repository.Users.
 func (r *Users) SetPassword(ctx context.Context, userID, hash string, keepTokens bool, at time.Time) error {
 	return r.s.Change(ctx, repository.LaneAPI, "user-password", func(ctx context.Context, c *sqldb.Conn) error {
-		n, err := c.Exec(ctx, "user.set-password", "UPDATE scheduler_user SET password_hash = ?, update_time = ? WHERE id = ?", hash, sqldb.TimeArg(at), userID)
+		n, err := c.Exec(ctx, "user.set-password", "UPDATE scheduler_user SET password_hash = ?, update_time = ? WHERE id = ?", hash, sqlvalue.TimeArg(at), userID)
 		if err != nil {
 			return err
 		}
@@ -141,7 +142,7 @@ func (r *Users) SetPassword(ctx context.Context, userID, hash string, keepTokens
 
 // CountUsers implements repository.Users.
 func (r *Users) CountUsers(ctx context.Context) (int, error) {
-	n, err := sqldb.Collect(ctx, r.s.Pool, "user.count", "SELECT COUNT(*) FROM scheduler_user", nil, sqldb.ScanInt)
+	n, err := sqldb.Collect(ctx, r.s.Pool, "user.count", "SELECT COUNT(*) FROM scheduler_user", nil, sqlvalue.ScanInt)
 	if err != nil {
 		return 0, err
 	}
@@ -152,8 +153,8 @@ func (r *Users) CountUsers(ctx context.Context) (int, error) {
 type sessionRow struct {
 	TokenHash  string `gorm:"column:token_hash;primaryKey"`
 	UserID     string
-	ExpiresAt  sqldb.DBTime
-	CreateTime sqldb.DBTime
+	ExpiresAt  sqlvalue.DBTime
+	CreateTime sqlvalue.DBTime
 }
 
 // TableName implements GORM's Tabler.
@@ -162,11 +163,11 @@ func (sessionRow) TableName() string { return "scheduler_session" }
 // AddSession implements repository.Sessions.
 func (r *Users) AddSession(ctx context.Context, v entity.Session, most int) error {
 	return r.s.Change(ctx, repository.LaneAPI, "session-add", func(ctx context.Context, c *sqldb.Conn) error {
-		if err := c.GORM(ctx, "session.insert").Create(&sessionRow{v.TokenHash, v.UserID, sqldb.DBTime(v.ExpiresAt), sqldb.DBTime(v.CreateTime)}).Error; err != nil {
+		if err := c.GORM(ctx, "session.insert").Create(&sessionRow{v.TokenHash, v.UserID, sqlvalue.DBTime(v.ExpiresAt), sqlvalue.DBTime(v.CreateTime)}).Error; err != nil {
 			return err
 		}
 		old, err := sqldb.Collect(ctx, c, "session.beyond", "SELECT token_hash FROM scheduler_session WHERE user_id = ? ORDER BY create_time DESC, token_hash LIMIT ? OFFSET ?",
-			[]any{v.UserID, c.Dialect.MaxRows, most}, sqldb.ScanText)
+			[]any{v.UserID, c.Dialect.MaxRows, most}, sqlvalue.ScanText)
 		if err != nil || len(old) == 0 {
 			return err
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // The environment of the tests. The user of the DSN must be allowed to create
@@ -159,7 +160,7 @@ func (tx Tx) Exec(ctx context.Context, query string, args ...any) (int64, error)
 
 // QueryText reads one value; it is empty where there is no row.
 func (tx Tx) QueryText(ctx context.Context, query string, args ...any) (string, error) {
-	rows, err := sqldb.Collect(ctx, tx.conn, "test", query, args, sqldb.ScanText)
+	rows, err := sqldb.Collect(ctx, tx.conn, "test", query, args, sqlvalue.ScanText)
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}

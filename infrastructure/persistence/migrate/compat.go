@@ -6,7 +6,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
 )
 
 const (
@@ -28,7 +28,7 @@ func (m *Migrator) served(ctx context.Context, current, target int64) error {
 	if oldest <= target {
 		return nil
 	}
-	return sqldb.Misconfigured("the store's schema is version %d, newer than this program, which knows up to %d, and serves programs from %d on; run a newer platform-scheduler, or restore a backup made before the upgrade",
+	return connect.Misconfigured("the store's schema is version %d, newer than this program, which knows up to %d, and serves programs from %d on; run a newer platform-scheduler, or restore a backup made before the upgrade",
 		current, target, oldest)
 }
 

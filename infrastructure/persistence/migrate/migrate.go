@@ -16,6 +16,8 @@ import (
 	migrations "github.com/platform-scheduler/platform-scheduler/sql"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 )
 
 // SchemaTable is where goose keeps the schema's version.
@@ -52,21 +54,21 @@ func Open(ctx context.Context, cfg sqldb.Config) (*Migrator, error) {
 	var files fs.FS
 	var err error
 	switch cfg.Driver {
-	case sqldb.MySQL:
-		m.db, err = sqldb.ConnectMySQL(ctx, cfg.DSN, 2, func(c *mysql.Config) { c.ParseTime = true }) // goose reads times
+	case dialect.MySQL:
+		m.db, err = connect.MySQL(ctx, cfg.DSN, 2, func(c *mysql.Config) { c.ParseTime = true }) // goose reads times
 		m.dialect, m.guard = goose.DialectMySQL, m.mysqlGuard
 		files, _ = fs.Sub(migrations.MySQL, "mysql") // the directory is embedded
-	case sqldb.SQLite:
+	case dialect.SQLite:
 		m.dialect = goose.DialectSQLite3
 		m.guard = func(ctx context.Context, work func() error) error { return sqliteGuard(ctx, cfg.Path, work) }
 		// Guarded too: of two that make the same new file, one would find it locked.
 		err = m.guard(ctx, func() (err error) {
-			m.db, err = sqldb.ConnectSQLite(ctx, cfg.Path, 1, "foreign_keys(0)")
+			m.db, err = connect.SQLite(ctx, cfg.Path, 1, "foreign_keys(0)")
 			return err
 		})
 		files, _ = fs.Sub(migrations.SQLite, "sqlite")
 	default:
-		return nil, sqldb.UnknownDriver(cfg.Driver)
+		return nil, dialect.UnknownDriver(cfg.Driver)
 	}
 	if err != nil {
 		return nil, err
@@ -120,7 +122,7 @@ func (m *Migrator) Prepare(ctx context.Context, auto bool) (ahead bool, err erro
 		if ahead = current > target; err != nil || current >= target {
 			return err
 		}
-		return &sqldb.OpenError{Remedy: fmt.Sprintf("the store's schema is version %d and this program needs %d; run `platform-scheduler migrate up`, or set store.autoMigrate (PS_STORE_AUTO_MIGRATE)", current, target)}
+		return &connect.OpenError{Remedy: fmt.Sprintf("the store's schema is version %d and this program needs %d; run `platform-scheduler migrate up`, or set store.autoMigrate (PS_STORE_AUTO_MIGRATE)", current, target)}
 	})
 	return ahead, err
 }
@@ -211,7 +213,7 @@ func (m *Migrator) mysqlGuard(ctx context.Context, work func() error) (err error
 // sqliteGuard holds the lock beside the file: the file's own cannot be held around
 // migrations that are transactions themselves.
 func sqliteGuard(ctx context.Context, path string, work func() error) error {
-	unlock, err := sqldb.LockBeside(ctx, path, lockWaitAll)
+	unlock, err := connect.LockBeside(ctx, path, lockWaitAll)
 	if err != nil {
 		return fmt.Errorf("lock the schema: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
 )
 
 // newer makes the schema one of a release to come, which serves programs from a
@@ -42,7 +42,7 @@ func TestANewerSchemaIsRefusedUnlessItServesThisProgram(t *testing.T) {
 				cfg.AutoMigrate = auto
 				_, err := persistence.Open(t.Context(), cfg)
 				require.ErrorContains(t, err, "version 99999, newer than this program")
-				require.False(t, sqldb.Waitable(err))
+				require.False(t, connect.Waitable(err))
 			}
 			require.NoError(t, pretend(t, cfg))
 			cfg.AutoMigrate = true
@@ -97,7 +97,7 @@ func TestAnOlderSchemaIsRefusedWithoutAutoMigrate(t *testing.T) {
 		cfg.AutoMigrate = false
 		_, err = persistence.Open(t.Context(), cfg)
 		require.ErrorContains(t, err, "migrate up")
-		require.True(t, sqldb.Waitable(err), "somebody else may do it")
+		require.True(t, connect.Waitable(err), "somebody else may do it")
 		applied, err := m.Up(t.Context())
 		require.NoError(t, err)
 		require.Len(t, applied, 1)

@@ -17,6 +17,8 @@ import (
 	migrations "github.com/platform-scheduler/platform-scheduler/sql"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 )
 
 // Schema is where the schema of a store stands, and where this program would
@@ -48,17 +50,17 @@ func ReadSchema(ctx context.Context, cfg sqldb.Config) (s Schema, err error) {
 	tables := "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
 	files, folder := fs.FS(migrations.MySQL), "mysql"
 	switch cfg.Driver {
-	case sqldb.MySQL:
-		db, err = sqldb.ConnectMySQL(ctx, cfg.DSN, 1, func(c *mysql.Config) { c.ParseTime = true })
-	case sqldb.SQLite:
+	case dialect.MySQL:
+		db, err = connect.MySQL(ctx, cfg.DSN, 1, func(c *mysql.Config) { c.ParseTime = true })
+	case dialect.SQLite:
 		files, folder = migrations.SQLite, "sqlite"
 		tables = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
 		if _, err := os.Stat(cfg.Path); errors.Is(err, fs.ErrNotExist) {
 			return schemaOf(files, folder, nil, 0)
 		}
-		db, err = sqldb.ConnectSQLite(ctx, cfg.Path, 1, "query_only(1)")
+		db, err = connect.SQLite(ctx, cfg.Path, 1, "query_only(1)")
 	default:
-		return s, sqldb.UnknownDriver(cfg.Driver)
+		return s, dialect.UnknownDriver(cfg.Driver)
 	}
 	if err != nil {
 		return s, err

@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // UnfinishedCopy is a table that stands in the target while a copy is not
@@ -15,7 +16,7 @@ const UnfinishedCopy = "scheduler_copy_unfinished"
 
 // CopyUnfinished reports whether a MySQL store is what an interrupted copy left.
 func CopyUnfinished(ctx context.Context, db *sql.DB) (bool, error) {
-	found, err := sqldb.Texts(ctx, db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", UnfinishedCopy)
+	found, err := sqlvalue.Texts(ctx, db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", UnfinishedCopy)
 	if err != nil {
 		return false, fmt.Errorf("look for an unfinished copy: %w", err)
 	}
@@ -24,7 +25,7 @@ func CopyUnfinished(ctx context.Context, db *sql.DB) (bool, error) {
 
 // refuseUnfinished is an error for a store that an interrupted copy left.
 func (m *Migrator) refuseUnfinished(ctx context.Context, driver string) error {
-	if driver != sqldb.MySQL {
+	if driver != dialect.MySQL {
 		return nil
 	}
 	unfinished, err := CopyUnfinished(ctx, m.db)

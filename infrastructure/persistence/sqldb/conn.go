@@ -10,6 +10,8 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Observer is told of every statement by name, with its duration and error.
@@ -20,7 +22,7 @@ type Observer func(statement string, d time.Duration, err error)
 // carries a name, by which metrics and errors know it.
 type Conn struct {
 	gorm.ConnPool
-	Dialect *Dialect
+	Dialect *dialect.Dialect
 	Clock   clock.Clock
 	observe Observer
 	orm     *gorm.DB
@@ -85,12 +87,12 @@ func (c *Conn) done(name string, start time.Duration, err error) error {
 	if err == nil {
 		return nil
 	}
-	k := c.Dialect.kind(err)
-	err = c.Dialect.describe(name, err)
+	k := c.Dialect.Kind(err)
+	err = c.Dialect.Describe(name, err)
 	if c.Transaction == "" {
 		return c.Dialect.Unavailable(err)
 	}
-	if k == kindRetry || k == kindBroken || k == kindAway {
+	if k == dialect.Retry || k == dialect.Broken || k == dialect.Away {
 		c.aborted = err
 	}
 	return err
@@ -105,44 +107,15 @@ func Collect[T any](ctx context.Context, c *Conn, name, query string, args []any
 	ctx, cancel := repository.BoundStatement(ctx)
 	defer cancel()
 	start := c.Clock.Monotonic()
-	out, err := ReadAll(ctx, c, query, args, scan)
-	if err != nil && c.Transaction == "" && c.Dialect.kind(err) == kindBroken && ctx.Err() == nil {
-		out, err = ReadAll(ctx, c, query, args, scan)
+	out, err := sqlvalue.ReadAll(ctx, c, query, args, scan)
+	if err != nil && c.Transaction == "" && c.Dialect.Kind(err) == dialect.Broken && ctx.Err() == nil {
+		out, err = sqlvalue.ReadAll(ctx, c, query, args, scan)
 	}
 	if err = c.done(name, start, err); err != nil {
 		return nil, err
 	}
 	return NoteUnread(c, out), nil
 }
-
-// ReadAll runs a query and reads every row, with the driver's errors as they are.
-func ReadAll[T any](ctx context.Context, c Querier, query string, args []any, scan func(*sql.Rows) (T, error)) ([]T, error) {
-	rows, err := c.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, rows.Err()
-}
-
-// Texts reads the one column of a query.
-func Texts(ctx context.Context, c Querier, query string, args ...any) ([]string, error) {
-	return ReadAll(ctx, c, query, args, ScanText)
-}
-
-// ScanText reads a row of one text.
-func ScanText(rows *sql.Rows) (s string, err error) { err = rows.Scan(&s); return s, err }
-
-// ScanInt reads a row of one number.
-func ScanInt(rows *sql.Rows) (n int64, err error) { err = rows.Scan(&n); return n, err }
 
 // named is a Conn under the name of one statement, for GORM.
 type named struct {

@@ -1,6 +1,5 @@
-// Package sqldb is the way to the database: connections to SQLite or MySQL and
-// MariaDB, transactions in lanes, what the two say differently, and the forms of
-// values, pages and bulk statements that all tables share. It knows no table.
+// Package sqldb runs statements and transactions on SQLite, MySQL and MariaDB: each
+// statement under a name, each transaction in its lane. It knows no table.
 package sqldb
 
 import (
@@ -11,10 +10,14 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/go-sql-driver/mysql"
+	litegorm "github.com/libtnb/sqlite"
+	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 )
 
 // Config says which store to open. Exactly one of DSN and Path is used.
@@ -29,7 +32,7 @@ type Config struct {
 	// Synchronous is SQLite's: FULL (default) survives a loss of power, NORMAL
 	// only a crash of the process.
 	Synchronous string
-	// MaxConns bounds the connections, see sharesOf; 0 means 32 (MySQL) or 4
+	// MaxConns bounds the connections, see package connect; 0 means 32 (MySQL) or 4
 	// readers (SQLite).
 	MaxConns int
 	// Clock is the machine's clock when nil.
@@ -57,16 +60,12 @@ type Info struct {
 
 // Core is what every part of a store works with.
 type Core struct {
-	Dialect *Dialect
+	Dialect *dialect.Dialect
 	// conns runs reads, and on MySQL writes; writer is SQLite's only writer.
 	conns  pools
 	writer *sqliteWriter
-	// side is the pool of clock, locks and registry, which no load of the engine
-	// may keep waiting; nil on SQLite.
-	side     *sql.DB
-	sessions *sessions
-	// settings are those of a session, for further connections.
-	settings *mysql.Config
+	// Server holds the connections of a store that is a server; nil on SQLite.
+	Server *connect.Server
 	// Pool runs statements outside of transactions.
 	Pool    *Conn
 	orm     *gorm.DB
@@ -97,47 +96,81 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 }
 
 func (s *Core) open(ctx context.Context, cfg Config) error {
-	var dialector gorm.Dialector
+	if cfg.Connect == nil {
+		cfg.Connect = sql.OpenDB
+	}
+	var orm gorm.Dialector
+	var pool gorm.ConnPool
 	var err error
 	switch cfg.Driver {
-	case MySQL:
-		dialector, err = s.openMySQL(ctx, cfg)
-	case SQLite:
-		dialector, err = s.openSQLite(ctx, cfg)
+	case dialect.MySQL:
+		orm, err = s.openServer(ctx, cfg)
+		pool = s.conns
+	case dialect.SQLite:
+		orm, err = s.openFile(ctx, cfg)
+		pool = newSQLiteReader(s.conns.own)
 	default:
-		return UnknownDriver(cfg.Driver)
+		return dialect.UnknownDriver(cfg.Driver)
 	}
 	if err != nil {
 		return err
 	}
-	s.orm, err = gorm.Open(dialector, ormConfig())
+	s.orm, err = gorm.Open(orm, ormConfig())
 	if err == nil {
 		err = boundGormReads(s.orm)
 	}
 	if err != nil {
 		return fmt.Errorf("open %s: %w", cfg.Driver, err)
 	}
-	var pool gorm.ConnPool = s.conns
-	if s.Dialect.IsSQLite() {
-		pool = newSQLiteReader(s.conns.own)
-	}
 	s.Pool = s.ConnOver(pool)
 	return nil
 }
 
-// UnknownDriver is the error for a driver that is neither of the two.
-func UnknownDriver(name string) error {
-	return fmt.Errorf("store.driver is %q; it must be sqlite or mysql", name)
+func (s *Core) openServer(ctx context.Context, cfg Config) (gorm.Dialector, error) {
+	server, err := connect.OpenServer(ctx, cfg.DSN, cfg.MaxConns, cfg.Connect)
+	if err != nil {
+		return nil, err
+	}
+	s.OnClose(server.Close)
+	s.Server, s.Dialect = server, dialect.NewMySQL(server.IsMariaDB())
+	s.conns = pools{own: server.Engine, callers: server.Callers}
+	s.info = Info{Driver: dialect.MySQL, Version: server.Version, Durability: server.Durability}
+	return gormmysql.New(gormmysql.Config{Conn: s.conns.own, SkipInitializeWithVersion: true}), nil
+}
+
+func (s *Core) openFile(ctx context.Context, cfg Config) (gorm.Dialector, error) {
+	file, err := connect.OpenFile(ctx, cfg.Path, cfg.Synchronous, cfg.MaxConns, cfg.Connect)
+	if err != nil {
+		return nil, err
+	}
+	s.Dialect, s.writer, s.conns.own = dialect.NewSQLite(), &sqliteWriter{db: file.Writer}, file.Readers
+	s.OnClose(s.writer.close)
+	s.OnClose(file.Readers.Close)
+	s.OnClose(file.Keeper.Close)
+	s.OnClose(s.startCheckpoints(file.Keeper))
+	s.info = Info{Driver: dialect.SQLite, Version: file.Version, Durability: file.Durability}
+	return litegorm.New(litegorm.Config{Conn: s.conns.own}), nil
+}
+
+// ormConfig: no transaction of GORM's own, no statement cache, no log; names
+// and durations of statements go to the Observer.
+func ormConfig() *gorm.Config {
+	return &gorm.Config{
+		SkipDefaultTransaction:   true,
+		DisableNestedTransaction: true,
+		DisableAutomaticPing:     true,
+		Logger:                   logger.Discard,
+	}
 }
 
 // Aside is the same store over the connections of clock, locks and registry. A
 // caller of the API has those of callers here, too.
 func (s *Core) Aside() *Core {
-	if s.side == nil {
+	if s.Server == nil {
 		return s
 	}
 	out := *s
-	out.conns.own = s.side
+	out.conns.own = s.Server.Side
 	read := *s.Pool
 	read.ConnPool = out.conns
 	out.Pool = &read

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // StoreTime is the time of the store: the server's clock in UTC, to the
@@ -13,7 +15,7 @@ func (c *Conn) StoreTime(ctx context.Context) (time.Time, error) {
 	if c.Dialect.IsSQLite() {
 		return c.Clock.Now().Truncate(time.Millisecond), nil
 	}
-	rows, err := Collect(ctx, c, "store.time", "SELECT UTC_TIMESTAMP(3)", nil, func(rows *sql.Rows) (t DBTime, err error) {
+	rows, err := Collect(ctx, c, "store.time", "SELECT UTC_TIMESTAMP(3)", nil, func(rows *sql.Rows) (t sqlvalue.DBTime, err error) {
 		err = rows.Scan(&t)
 		return t, err
 	})
@@ -29,7 +31,7 @@ func (c *Conn) StoreTime(ctx context.Context) (time.Time, error) {
 // Now is the store's clock inside a statement.
 func (c *Conn) Now() (sql string, args []any) {
 	if c.Dialect.IsSQLite() {
-		return "?", []any{TimeArg(c.Clock.Now())}
+		return "?", []any{sqlvalue.TimeArg(c.Clock.Now())}
 	}
 	return "UTC_TIMESTAMP(3)", nil
 }

@@ -1,9 +1,7 @@
 package sqldb
 
 import (
-	"database/sql"
 	"log/slog"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -13,40 +11,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
-
-// ScanRow reads a row. Columns that hold what their destination cannot take are
-// left empty and returned by name, so that one value does not cost the other rows
-// of a read (engine rule 10). The error is one of the program's or of the store.
-func ScanRow(rows *sql.Rows, dest ...any) (unread []entity.Unread, err error) {
-	if err = rows.Scan(dest...); err == nil {
-		return nil, nil
-	}
-	names, e := rows.Columns()
-	if e != nil || len(names) != len(dest) {
-		return nil, err
-	}
-	for i, name := range names {
-		alone := make([]any, len(dest))
-		for j := range alone {
-			alone[j] = &ignored{}
-		}
-		alone[i] = dest[i]
-		if e := rows.Scan(alone...); e != nil {
-			reflect.ValueOf(dest[i]).Elem().SetZero()
-			unread = append(unread, entity.Unread{Field: name, Why: e.Error()})
-		}
-	}
-	if len(unread) == 0 || len(unread) == len(dest) {
-		return nil, err // it is not the values that are to blame
-	}
-	return unread, nil
-}
-
-// ignored takes any value.
-type ignored struct{}
-
-// Scan implements sql.Scanner.
-func (*ignored) Scan(any) error { return nil }
 
 // The bounds of what is known of rows that cannot be read.
 const (

@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 )
 
 // The bounds of a transaction's second chances. Together they stay below the
@@ -64,8 +65,8 @@ func (s *Core) ChangeWaiting(ctx context.Context, lane repository.Lane, name str
 			continue
 		}
 		again := s.Clock.Monotonic()-start < maxWait
-		switch s.Dialect.kind(err) {
-		case kindRetry:
+		switch s.Dialect.Kind(err) {
+		case dialect.Retry:
 			if oneWait && s.Dialect.LockWait(err) {
 				err = fmt.Errorf("write %s: %w: %w", name, repository.ErrLocked, err)
 				if lane == repository.LaneFire {
@@ -75,10 +76,10 @@ func (s *Core) ChangeWaiting(ctx context.Context, lane repository.Lane, name str
 			}
 			lost++
 			again = again && lost < maxLost
-		case kindBroken:
+		case dialect.Broken:
 			broken++
 			again = again && broken < maxBroken
-		case kindAway:
+		case dialect.Away:
 			return apperror.Unavailable(fmt.Errorf("write %s: %w", name, err))
 		default:
 			return err
@@ -108,7 +109,7 @@ func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, c
 	}()
 	c := &Conn{ConnPool: tx, Dialect: s.Dialect, Clock: s.Clock, observe: s.observe, orm: s.orm, unread: s.unread, Transaction: name, VerifyFirst: careful}
 	if err := fn(ctx, c); err != nil {
-		if c.aborted != nil && s.Dialect.kind(err) != s.Dialect.kind(c.aborted) {
+		if c.aborted != nil && s.Dialect.Kind(err) != s.Dialect.Kind(c.aborted) {
 			return fmt.Errorf("%w: %w", err, c.aborted)
 		}
 		return err
@@ -135,7 +136,7 @@ func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, c
 // commitError tells a commit that certainly did not happen from one that may
 // have. Only an answer of the server is certain; silence is not.
 func (s *Core) commitError(name string, err error) error {
-	if s.Dialect.refused(err) {
+	if s.Dialect.Refused(err) {
 		return fmt.Errorf("commit %s: %w", name, err)
 	}
 	return fmt.Errorf("commit %s: %w: %w", name, repository.ErrCommitUnknown, err)
@@ -170,7 +171,7 @@ func (s *Core) ExecAtOnce(ctx context.Context, lane repository.Lane, name, query
 	defer cancel()
 	for try := 1; ; try++ {
 		found, err = s.Pool.Exec(ctx, name, query, args...)
-		if err == nil || s.Dialect.kind(err) != kindRetry || try == maxBroken || ctx.Err() != nil {
+		if err == nil || s.Dialect.Kind(err) != dialect.Retry || try == maxBroken || ctx.Err() != nil {
 			return found, err
 		}
 	}

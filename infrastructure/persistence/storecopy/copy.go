@@ -10,6 +10,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Progress is what Copy tells of a table: Done of Rows rows so far.
@@ -35,7 +38,7 @@ type Result struct {
 // thrown away. At the end every table is read back and compared with its
 // source; a copy that failed leaves a target that no server opens.
 func Copy(ctx context.Context, from, to sqldb.Config, progress func(Progress)) (r Result, err error) {
-	if from.Driver != sqldb.SQLite || to.Driver != sqldb.MySQL {
+	if from.Driver != dialect.SQLite || to.Driver != dialect.MySQL {
 		return r, fmt.Errorf("a store is copied from sqlite to mysql, not from %s to %s", from.Driver, to.Driver)
 	}
 	source, err := migrate.Open(ctx, from)
@@ -58,7 +61,7 @@ func Copy(ctx context.Context, from, to sqldb.Config, progress func(Progress)) (
 	if _, err := target.Up(ctx); err != nil {
 		return r, fmt.Errorf("the store to copy into: %w", err)
 	}
-	db, err := sqldb.ConnectMySQL(ctx, to.DSN, 2, nil)
+	db, err := connect.MySQL(ctx, to.DSN, 2, nil)
 	if err != nil {
 		return r, err
 	}
@@ -120,7 +123,7 @@ func (c *copier) run(ctx context.Context) error {
 
 // plan lists the tables, which must be the same on both sides.
 func (c *copier) plan(ctx context.Context) error {
-	names, err := sqldb.Texts(ctx, c.from, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'scheduler|_%' ESCAPE '|' AND name NOT IN (?, ?) ORDER BY name", migrate.SchemaTable, migrate.CompatTable)
+	names, err := sqlvalue.Texts(ctx, c.from, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'scheduler|_%' ESCAPE '|' AND name NOT IN (?, ?) ORDER BY name", migrate.SchemaTable, migrate.CompatTable)
 	if err != nil {
 		return fmt.Errorf("list the tables: %w", err)
 	}
@@ -142,7 +145,7 @@ func (c *copier) refuseData(ctx context.Context) error {
 		if t.name == "scheduler_job_group" {
 			where = " WHERE name <> ''"
 		}
-		found, err := sqldb.Texts(ctx, c.to, "SELECT 'x' FROM "+t.name+where+" LIMIT 1")
+		found, err := sqlvalue.Texts(ctx, c.to, "SELECT 'x' FROM "+t.name+where+" LIMIT 1")
 		if err != nil {
 			return fmt.Errorf("look into %s: %w", t.name, err)
 		}
@@ -159,6 +162,6 @@ func (c *copier) look(ctx context.Context) (err error) {
 		return fmt.Errorf("count the secrets: %w", err)
 	}
 	held := entity.HeldSpan()
-	c.result.Nodes, err = sqldb.Texts(ctx, c.from, "SELECT DISTINCT node_id FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ? ORDER BY node_id", string(held.Lo), string(held.Hi))
+	c.result.Nodes, err = sqlvalue.Texts(ctx, c.from, "SELECT DISTINCT node_id FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ? ORDER BY node_id", string(held.Lo), string(held.Hi))
 	return err
 }

@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // The bounds of one insert of a copy; a server takes packets of 16 MiB and more.
@@ -32,13 +33,13 @@ type table struct {
 func planTable(ctx context.Context, from, to *sql.DB, name string) (table, error) {
 	t := table{name: name}
 	var err error
-	if t.columns, err = sqldb.Texts(ctx, from, "SELECT name FROM pragma_table_info(?) ORDER BY cid", name); err != nil {
+	if t.columns, err = sqlvalue.Texts(ctx, from, "SELECT name FROM pragma_table_info(?) ORDER BY cid", name); err != nil {
 		return t, fmt.Errorf("read the columns of %s: %w", name, err)
 	}
-	if t.key, err = sqldb.Texts(ctx, from, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", name); err != nil {
+	if t.key, err = sqlvalue.Texts(ctx, from, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", name); err != nil {
 		return t, fmt.Errorf("read the key of %s: %w", name, err)
 	}
-	pairs, err := sqldb.Texts(ctx, to, "SELECT CONCAT(COLUMN_NAME, ' ', DATA_TYPE) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", name)
+	pairs, err := sqlvalue.Texts(ctx, to, "SELECT CONCAT(COLUMN_NAME, ' ', DATA_TYPE) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", name)
 	if err != nil {
 		return t, fmt.Errorf("read the columns of %s in the target: %w", name, err)
 	}
@@ -96,7 +97,7 @@ func (t *table) insert(ctx context.Context, to *sql.DB, batch [][]any) error {
 	for _, row := range batch {
 		args = append(args, row...)
 	}
-	mark := "(" + sqldb.Marks(len(t.columns)) + ")"
+	mark := "(" + dialect.Marks(len(t.columns)) + ")"
 	_, err := to.ExecContext(ctx, "INSERT INTO "+t.name+" ("+strings.Join(t.columns, ", ")+") VALUES "+strings.Repeat(mark+",", len(batch)-1)+mark, args...)
 	return err
 }
@@ -154,11 +155,11 @@ func asText(value, kind string) (any, error) {
 	if kind != "datetime" {
 		return value, nil
 	}
-	var at sqldb.DBTime
+	var at sqlvalue.DBTime
 	if err := at.Scan(value); err != nil {
 		return nil, err
 	}
-	return sqldb.TimeText(at.Time()), nil
+	return sqlvalue.TimeText(at.Time()), nil
 }
 
 func lengthOf(v any) int {

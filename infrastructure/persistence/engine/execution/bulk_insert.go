@@ -7,6 +7,8 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 )
 
 // bulkInsert holds the rows of an INSERT, value by value.
@@ -108,7 +110,7 @@ func (m *bulkInsert) plain() (string, []any) {
 	for _, row := range m.rows {
 		args = append(args, row...)
 	}
-	mark := "(" + sqldb.Marks(len(m.columns)) + ")"
+	mark := "(" + dialect.Marks(len(m.columns)) + ")"
 	return insertRuns + strings.Join(m.columns, ", ") + ") VALUES " + strings.Repeat(mark+",", len(m.rows)-1) + mark, args
 }
 
@@ -134,5 +136,5 @@ func (m *bulkInsert) selected() (string, []any) {
 			args = append(args, row[col])
 		}
 	}
-	return insertRuns + strings.Join(names, ", ") + ") SELECT " + strings.Join(from, ", ") + " FROM " + sqldb.ValuesList(list, sqldb.Marks(len(own)), len(m.rows)), args
+	return insertRuns + strings.Join(names, ", ") + ") SELECT " + strings.Join(from, ", ") + " FROM " + bulk.ValuesList(list, dialect.Marks(len(own)), len(m.rows)), args
 }

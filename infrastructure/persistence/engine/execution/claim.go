@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // claimable selects the runs of one queue that may start, in claim order.
@@ -24,7 +25,7 @@ func (w *executionWriter) Claim(ctx context.Context, r repository.ClaimRequest) 
 	if len(r.Queues) == 0 {
 		r.Queues = []entity.Queue{entity.CommonQueue}
 	}
-	now := sqldb.TimeText(r.Now)
+	now := sqlvalue.TimeText(r.Now)
 	var rows []*entity.Execution
 	var err error
 	if len(r.Queues) == 1 {
@@ -65,7 +66,7 @@ func (w *executionWriter) merged(ctx context.Context, r repository.ClaimRequest,
 	}
 	slices.Sort(ids)
 	var rows []*entity.Execution
-	for _, part := range sqldb.Chunks(ids, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(ids, w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
 		locked, err := sqldb.Collect(ctx, w.c, "execution.claim-lock", SelectExecutions+w.c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+w.c.Dialect.SkipLocked, args, ScanExecution)
 		if err != nil {
@@ -90,7 +91,7 @@ func byPlace(a, b *entity.Execution) int {
 
 // take makes locked rows the node's.
 func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r repository.ClaimRequest, now string) error {
-	key, at := entity.RunningKey(r.NodeID), sqldb.ParseTime(now)
+	key, at := entity.RunningKey(r.NodeID), sqlvalue.ParseTime(now)
 	ids := make([]string, len(rows))
 	var told []string
 	for i, e := range rows {
@@ -103,7 +104,7 @@ func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r 
 		}
 	}
 	slices.Sort(ids)
-	for _, part := range sqldb.Chunks(ids, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(ids, w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
 		args = append([]any{r.NodeID, r.Epoch, string(key), now, now}, args...)
 		_, err := w.c.Exec(ctx, "execution.claim", "UPDATE scheduler_job_execution"+w.c.Dialect.ByPrimary+
@@ -114,7 +115,7 @@ func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r 
 	}
 	// Why a run that was put back has not begun is no message of the attempt that
 	// begins (engine rule 19). Few rows hold any.
-	for _, part := range sqldb.Chunks(sqldb.LockOrder(told), w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(sqlvalue.LockOrder(told), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
 		if _, err := w.c.Exec(ctx, "execution.claim-clear", "UPDATE scheduler_job_execution"+w.c.Dialect.ByPrimary+" SET error_message = NULL WHERE "+in, args...); err != nil {
 			return err

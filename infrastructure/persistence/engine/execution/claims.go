@@ -7,6 +7,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Claims answers questions to the claim index: repository.ClaimReader.
@@ -25,7 +26,7 @@ func (r *Claims) Range(ctx context.Context, q repository.ClaimRange) ([]*entity.
 func (r *Claims) CountRange(ctx context.Context, q repository.ClaimRange) (int, error) {
 	where, args := claimWhere(q)
 	n, err := sqldb.Collect(ctx, r.c, "claim.count", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_job_execution"+r.c.Dialect.ByClaim+where+" LIMIT ?) counted",
-		append(args, q.Limit), sqldb.ScanInt)
+		append(args, q.Limit), sqlvalue.ScanInt)
 	if err != nil || len(n) == 0 {
 		return 0, err
 	}
@@ -40,7 +41,7 @@ func claimWhere(q repository.ClaimRange) (string, []any) {
 	}
 	if !q.DeadlineBefore.IsZero() {
 		where += " AND start_deadline < ?"
-		args = append(args, sqldb.TimeArg(q.DeadlineBefore))
+		args = append(args, sqlvalue.TimeArg(q.DeadlineBefore))
 	}
 	if q.CancelRequested {
 		where += " AND cancel_requested = 1"
@@ -60,7 +61,7 @@ func (r *Claims) Last(ctx context.Context, lo, hi entity.ClaimKey) (entity.Claim
 
 func (r *Claims) one(ctx context.Context, name, order string, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
 	keys, err := sqldb.Collect(ctx, r.c, name, "SELECT claim_key FROM scheduler_job_execution"+r.c.Dialect.ByClaim+
-		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key"+order+" LIMIT 1", []any{string(lo), string(hi)}, sqldb.ScanText)
+		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key"+order+" LIMIT 1", []any{string(lo), string(hi)}, sqlvalue.ScanText)
 	if err != nil || len(keys) == 0 {
 		return "", err
 	}
@@ -69,13 +70,13 @@ func (r *Claims) one(ctx context.Context, name, order string, lo, hi entity.Clai
 
 // WaitingOf implements repository.ClaimReader.
 func (r *Claims) WaitingOf(ctx context.Context, jobID string, limit int) ([]string, error) {
-	if !sqldb.IsASCIIID(jobID) {
+	if !sqlvalue.IsASCIIID(jobID) {
 		return nil, nil
 	}
 	all := entity.AllClaims()
 	return sqldb.Collect(ctx, r.c, "claim.waiting-of", "SELECT id FROM scheduler_job_execution"+r.c.Dialect.ByClaim+
 		" WHERE claim_key >= ? AND claim_key < ? AND job_id = ? AND status = 'WAITING' LIMIT ?",
-		[]any{string(all.Lo), string(all.Hi), jobID, limit}, sqldb.ScanText)
+		[]any{string(all.Lo), string(all.Hi), jobID, limit}, sqlvalue.ScanText)
 }
 
 // Held implements repository.ClaimReader.

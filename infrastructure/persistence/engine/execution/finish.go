@@ -10,6 +10,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // placedFinish is a completion and its place in the caller's list.
@@ -28,8 +30,8 @@ func (w *executionWriter) Finish(ctx context.Context, finishes []repository.Fini
 		rows[i] = placedFinish{finishes[i], i}
 	}
 	slices.SortStableFunc(rows, func(a, b placedFinish) int { return strings.Compare(a.ID, b.ID) })
-	now := sqldb.TimeText(w.c.Clock.Now())
-	for _, part := range sqldb.Chunks(rows, w.c.Dialect.MaxRows) {
+	now := sqlvalue.TimeText(w.c.Clock.Now())
+	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {
 		if w.c.Dialect.IsSQLite() {
 			no, err := finishSQLite(ctx, w.c, part, now)
 			if err != nil {
@@ -55,13 +57,13 @@ func (w *executionWriter) Finish(ctx context.Context, finishes []repository.Fini
 }
 
 func checkFinish(f *repository.Finish) error {
-	if !sqldb.StorableTime(f.StartTime) || !sqldb.StorableTime(f.EndTime) {
-		return sqldb.Poison(f.ID, "a time is outside the years 1000 to 9999")
+	if !sqlvalue.StorableTime(f.StartTime) || !sqlvalue.StorableTime(f.EndTime) {
+		return sqlvalue.Poison(f.ID, "a time is outside the years 1000 to 9999")
 	}
-	if len(f.Status) > 20 || len(f.Reason) > 30 || !sqldb.IsASCII(string(f.Status)) || !sqldb.IsASCII(string(f.Reason)) {
-		return sqldb.Poison(f.ID, "status or reason does not fit its column")
+	if len(f.Status) > 20 || len(f.Reason) > 30 || !sqlvalue.IsASCII(string(f.Status)) || !sqlvalue.IsASCII(string(f.Reason)) {
+		return sqlvalue.Poison(f.ID, "status or reason does not fit its column")
 	}
-	return sqldb.CheckTexts(f.ID, f.ErrorMessage, f.Result)
+	return sqlvalue.CheckTexts(f.ID, f.ErrorMessage, f.Result)
 }
 
 // finishSQLite writes row by row with a prepared statement. A plain success,
@@ -72,20 +74,20 @@ func finishSQLite(ctx context.Context, c *sqldb.Conn, rows []placedFinish, now s
 		f := &rows[i]
 		if f.ExitCode != nil {
 			return sqliteFinishCode, []any{
-				sqldb.TimeArg(f.StartTime), sqldb.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqldb.TextOrNull(f.Result), now,
-				*f.ExitCode, string(f.Status), sqldb.TextOrNull(f.Reason), f.Progress, sqldb.TextOrNull(f.ErrorMessage),
+				sqlvalue.TimeArg(f.StartTime), sqlvalue.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqlvalue.TextOrNull(f.Result), now,
+				*f.ExitCode, string(f.Status), sqlvalue.TextOrNull(f.Reason), f.Progress, sqlvalue.TextOrNull(f.ErrorMessage),
 				f.ID, f.NodeID, f.Epoch, f.Token,
 			}
 		}
 		if f.Status == entity.StatusSuccess && f.Reason == "" && f.ErrorMessage == "" && f.Progress == 100 {
 			return sqliteSucceed, []any{
-				sqldb.TimeArg(f.StartTime), sqldb.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqldb.TextOrNull(f.Result), now,
+				sqlvalue.TimeArg(f.StartTime), sqlvalue.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqlvalue.TextOrNull(f.Result), now,
 				f.ID, f.NodeID, f.Epoch, f.Token,
 			}
 		}
 		return sqliteFinish, []any{
-			sqldb.TimeArg(f.StartTime), sqldb.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqldb.TextOrNull(f.Result), now,
-			string(f.Status), sqldb.TextOrNull(f.Reason), f.Progress, sqldb.TextOrNull(f.ErrorMessage),
+			sqlvalue.TimeArg(f.StartTime), sqlvalue.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqlvalue.TextOrNull(f.Result), now,
+			string(f.Status), sqlvalue.TextOrNull(f.Reason), f.Progress, sqlvalue.TextOrNull(f.ErrorMessage),
 			f.ID, f.NodeID, f.Epoch, f.Token,
 		}
 	}, func(i int, found int64) error {
@@ -117,23 +119,23 @@ func finishMySQL(ctx context.Context, c *sqldb.Conn, rows []placedFinish, now st
 	if len(rows) == 0 {
 		return nil
 	}
-	v := sqldb.NewBulkUpdate(len(rows), func(i int) any { return rows[i].ID })
-	set := "t.status = " + v.Expr(sqldb.AsIs, func(i int) any { return string(rows[i].Status) }) +
-		", t.reason = " + v.Expr(sqldb.AsIs, func(i int) any { return sqldb.TextOrNull(rows[i].Reason) }) +
-		", t.start_time = COALESCE(" + v.Expr(sqldb.AsTime, func(i int) any { return sqldb.TimeArg(rows[i].StartTime) }) + ", t.start_time)" +
-		", t.end_time = " + v.Expr(sqldb.AsTime, func(i int) any { return sqldb.TimeArg(rows[i].EndTime) }) +
-		", t.duration = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Duration.Milliseconds() }) +
-		", t.progress = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Progress }) +
-		", t.error_message = " + v.Expr(sqldb.AsIs, func(i int) any { return sqldb.TextOrNull(rows[i].ErrorMessage) }) +
-		", t.result = " + v.Expr(sqldb.AsIs, func(i int) any { return sqldb.TextOrNull(rows[i].Result) }) +
-		", t.update_time = " + v.Expr(sqldb.AsTime, func(int) any { return now }) + ", t.claim_key = NULL"
+	v := bulk.NewUpdate(len(rows), func(i int) any { return rows[i].ID })
+	set := "t.status = " + v.Expr(bulk.AsIs, func(i int) any { return string(rows[i].Status) }) +
+		", t.reason = " + v.Expr(bulk.AsIs, func(i int) any { return sqlvalue.TextOrNull(rows[i].Reason) }) +
+		", t.start_time = COALESCE(" + v.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(rows[i].StartTime) }) + ", t.start_time)" +
+		", t.end_time = " + v.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(rows[i].EndTime) }) +
+		", t.duration = " + v.Expr(bulk.AsIs, func(i int) any { return rows[i].Duration.Milliseconds() }) +
+		", t.progress = " + v.Expr(bulk.AsIs, func(i int) any { return rows[i].Progress }) +
+		", t.error_message = " + v.Expr(bulk.AsIs, func(i int) any { return sqlvalue.TextOrNull(rows[i].ErrorMessage) }) +
+		", t.result = " + v.Expr(bulk.AsIs, func(i int) any { return sqlvalue.TextOrNull(rows[i].Result) }) +
+		", t.update_time = " + v.Expr(bulk.AsTime, func(int) any { return now }) + ", t.claim_key = NULL"
 	if slices.ContainsFunc(rows, func(f placedFinish) bool { return f.ExitCode != nil }) {
-		set += ", t.exit_code = " + v.Expr(sqldb.AsInt, func(i int) any { return sqldb.PointerOrNull(rows[i].ExitCode) })
+		set += ", t.exit_code = " + v.Expr(bulk.AsInt, func(i int) any { return sqlvalue.PointerOrNull(rows[i].ExitCode) })
 	}
-	where := "t.status = 'RUNNING' AND t.node_id = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].NodeID }) +
-		" AND t.epoch = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Epoch }) +
-		" AND t.token = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Token })
-	query, args := v.Update(c.Dialect, "scheduler_job_execution", set, where)
+	where := "t.status = 'RUNNING' AND t.node_id = " + v.Expr(bulk.AsIs, func(i int) any { return rows[i].NodeID }) +
+		" AND t.epoch = " + v.Expr(bulk.AsIs, func(i int) any { return rows[i].Epoch }) +
+		" AND t.token = " + v.Expr(bulk.AsIs, func(i int) any { return rows[i].Token })
+	query, args := v.Statement(c.Dialect, "scheduler_job_execution", set, where)
 	n, err := c.Exec(ctx, "execution.finish", query, args...)
 	if err != nil {
 		return err

@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // firesPerStatement is how many spans of ids one statement asks MySQL for: few
@@ -19,14 +21,14 @@ const firesPerStatement = 100
 // FiresAt reads what begins with some moments from the index over job and id,
 // however many runs the job has in between.
 func FiresAt(ctx context.Context, c *sqldb.Conn, jobID string, times []time.Time) ([]*entity.Execution, error) {
-	if !sqldb.IsASCIIID(jobID) || len(times) == 0 {
+	if !sqlvalue.IsASCIIID(jobID) || len(times) == 0 {
 		return nil, nil
 	}
 	if c.Dialect.IsSQLite() {
 		return firesAtSQLite(ctx, c, jobID, times)
 	}
 	var out []*entity.Execution
-	for _, part := range sqldb.Chunks(times, firesPerStatement) {
+	for part := range slices.Chunk(times, firesPerStatement) {
 		args := make([]any, 0, 1+2*len(part))
 		args = append(args, jobID)
 		for _, t := range part {

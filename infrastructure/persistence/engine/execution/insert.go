@@ -9,24 +9,25 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // coreColumns are those that every insert names.
 const coreColumns = "id, job_id, node_id, status, fire_key, scheduled_time, due_time, trigger_type, job_version, priority, epoch, token, attempt, claim_key, start_time, create_time, update_time"
 
 func appendCore(args []any, e *entity.Execution) []any {
-	created := sqldb.TimeArg(e.CreateTime)
+	created := sqlvalue.TimeArg(e.CreateTime)
 	updated := created
 	if !e.UpdateTime.Equal(e.CreateTime) {
-		updated = sqldb.TimeArg(e.UpdateTime)
+		updated = sqlvalue.TimeArg(e.UpdateTime)
 	}
-	due := sqldb.TimeArg(e.DueTime)
+	due := sqlvalue.TimeArg(e.DueTime)
 	scheduled := due
 	if !e.ScheduledTime.Equal(e.DueTime) {
-		scheduled = sqldb.TimeArg(e.ScheduledTime)
+		scheduled = sqlvalue.TimeArg(e.ScheduledTime)
 	}
 	return append(args, e.ID, e.JobID, e.NodeID, string(e.Status), e.FireKey, scheduled, due, string(e.Trigger), e.JobVersion,
-		e.Priority, e.Epoch, e.Token, e.Attempt, sqldb.TextOrNull(e.Claim), sqldb.TimeArg(e.StartTime), created, updated)
+		e.Priority, e.Epoch, e.Token, e.Attempt, sqlvalue.TextOrNull(e.Claim), sqlvalue.TimeArg(e.StartTime), created, updated)
 }
 
 // optionalColumns are named only by statements whose rows use them: an
@@ -36,25 +37,25 @@ var optionalColumns = [...]struct {
 	value func(e *entity.Execution) any
 }{
 	{"shard_id", shardText},
-	{"reason", func(e *entity.Execution) any { return sqldb.TextOrNull(e.Reason) }},
-	{"start_deadline", func(e *entity.Execution) any { return sqldb.TimeArg(e.StartDeadline) }},
-	{"job_fence", func(e *entity.Execution) any { return sqldb.OrNull(e.JobFence) }},
-	{"params", func(e *entity.Execution) any { return sqldb.TextOrNull(e.Params) }},
+	{"reason", func(e *entity.Execution) any { return sqlvalue.TextOrNull(e.Reason) }},
+	{"start_deadline", func(e *entity.Execution) any { return sqlvalue.TimeArg(e.StartDeadline) }},
+	{"job_fence", func(e *entity.Execution) any { return sqlvalue.OrNull(e.JobFence) }},
+	{"params", func(e *entity.Execution) any { return sqlvalue.TextOrNull(e.Params) }},
 	{"triggered_by", func(e *entity.Execution) any { return actorText(e.TriggeredBy) }},
-	{"end_time", func(e *entity.Execution) any { return sqldb.TimeArg(e.EndTime) }},
-	{"duration", func(e *entity.Execution) any { return sqldb.OrNull(e.Duration.Milliseconds()) }},
-	{"error_message", func(e *entity.Execution) any { return sqldb.TextOrNull(e.ErrorMessage) }},
-	{"result", func(e *entity.Execution) any { return sqldb.TextOrNull(e.Result) }},
-	{"retry_of", func(e *entity.Execution) any { return sqldb.TextOrNull(e.RetryOf) }},
-	{"root_id", func(e *entity.Execution) any { return sqldb.TextOrNull(e.RootID) }},
-	{"skip_from", func(e *entity.Execution) any { return sqldb.TimeArg(e.SkipFrom) }},
-	{"skip_to", func(e *entity.Execution) any { return sqldb.TimeArg(e.SkipTo) }},
-	{"skip_count", func(e *entity.Execution) any { return sqldb.OrNull(e.SkipCount) }},
+	{"end_time", func(e *entity.Execution) any { return sqlvalue.TimeArg(e.EndTime) }},
+	{"duration", func(e *entity.Execution) any { return sqlvalue.OrNull(e.Duration.Milliseconds()) }},
+	{"error_message", func(e *entity.Execution) any { return sqlvalue.TextOrNull(e.ErrorMessage) }},
+	{"result", func(e *entity.Execution) any { return sqlvalue.TextOrNull(e.Result) }},
+	{"retry_of", func(e *entity.Execution) any { return sqlvalue.TextOrNull(e.RetryOf) }},
+	{"root_id", func(e *entity.Execution) any { return sqlvalue.TextOrNull(e.RootID) }},
+	{"skip_from", func(e *entity.Execution) any { return sqlvalue.TimeArg(e.SkipFrom) }},
+	{"skip_to", func(e *entity.Execution) any { return sqlvalue.TimeArg(e.SkipTo) }},
+	{"skip_count", func(e *entity.Execution) any { return sqlvalue.OrNull(e.SkipCount) }},
 	{"skip_at_least", func(e *entity.Execution) any { return flagOrNull(e.SkipAtLeast) }},
-	{"node_losses", func(e *entity.Execution) any { return sqldb.OrNull(e.NodeLosses) }},
+	{"node_losses", func(e *entity.Execution) any { return sqlvalue.OrNull(e.NodeLosses) }},
 	{"cancel_requested", func(e *entity.Execution) any { return flagOrNull(e.CancelRequested) }},
-	{"progress", func(e *entity.Execution) any { return sqldb.OrNull(e.Progress) }},
-	{"checkpoint", func(e *entity.Execution) any { return sqldb.TextOrNull(e.Checkpoint) }},
+	{"progress", func(e *entity.Execution) any { return sqlvalue.OrNull(e.Progress) }},
+	{"checkpoint", func(e *entity.Execution) any { return sqlvalue.TextOrNull(e.Checkpoint) }},
 	// retry_count is NOT NULL, so its value must not be nil in a mixed batch.
 	{"retry_count", func(e *entity.Execution) any { return e.RetryCount }},
 }
@@ -95,7 +96,7 @@ func (w *executionWriter) Insert(ctx context.Context, rows []*entity.Execution) 
 			return err
 		}
 	}
-	for _, part := range sqldb.Chunks(rows, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {
 		if err := insertExecutions(ctx, w.c, part); err != nil {
 			return err
 		}

@@ -8,18 +8,21 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // List implements repository.ExecutionReader.
 func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p repository.Page) ([]*entity.Execution, string, error) {
-	after, err := sqldb.ReadCursor(p.Cursor)
+	after, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	if !sqldb.IsASCIIID(f.JobID) || !sqldb.IsASCIIID(f.NodeID) {
+	if !sqlvalue.IsASCIIID(f.JobID) || !sqlvalue.IsASCIIID(f.NodeID) {
 		return nil, "", nil
 	}
-	limit := sqldb.PageSize(p.Limit)
+	limit := listing.PageSize(p.Limit)
 	lo, hi := idRange(f)
 	if after != "" && (hi == "" || after < hi) {
 		hi = after
@@ -32,8 +35,8 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p r
 			return r.among(ctx, ids, f, lo, hi, limit, err)
 		}
 	}
-	ofJob := sqldb.Equals("job_id", f.JobID)
-	return sqldb.WindowScan[*entity.Execution]{
+	ofJob := listing.Equals("job_id", f.JobID)
+	return listing.WindowScan[*entity.Execution]{
 		Conn: r.c, Statement: "execution.list-window", Table: "scheduler_job_execution", Key: "id", Where: ofJob.Text, Args: ofJob.Args,
 		Page: func(ctx context.Context, lo, hi string, limit int) ([]*entity.Execution, string, error) {
 			return r.page(ctx, f, lo, hi, limit)
@@ -43,19 +46,19 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p r
 
 // page reads matching runs with lo ≤ id < hi, newest first.
 func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo, hi string, limit int) ([]*entity.Execution, string, error) {
-	rows, err := r.matching(ctx, f, sqldb.IDBounds("id", lo, hi), limit+1)
+	rows, err := r.matching(ctx, f, listing.IDBounds("id", lo, hi), limit+1)
 	if err != nil {
 		return nil, "", err
 	}
-	rows, next := sqldb.CutPage(rows, limit, func(e *entity.Execution) string { return e.ID })
+	rows, next := listing.CutPage(rows, limit, func(e *entity.Execution) string { return e.ID })
 	return rows, next, nil
 }
 
 // matching reads up to n runs that a filter and a condition on ids leave,
 // newest first.
-func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter, ids sqldb.Condition, n int) ([]*entity.Execution, error) {
-	where, args := sqldb.JoinConditions(ids, sqldb.Equals("job_id", f.JobID), sqldb.Equals("status", string(f.Status)), atNode(f.NodeID),
-		sqldb.Equals("trigger_type", string(f.Trigger)), waitsFor(f.WaitsFor), OfGroups(r.c.Dialect, "job_id", f.Groups))
+func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter, ids listing.Condition, n int) ([]*entity.Execution, error) {
+	where, args := listing.JoinConditions(ids, listing.Equals("job_id", f.JobID), listing.Equals("status", string(f.Status)), atNode(f.NodeID),
+		listing.Equals("trigger_type", string(f.Trigger)), waitsFor(f.WaitsFor), OfGroups(r.c.Dialect, "job_id", f.Groups))
 	return sqldb.Collect(ctx, r.c, "execution.list", selectViews+where+" ORDER BY id DESC LIMIT ?", append(args, n), scanView)
 }
 
@@ -64,25 +67,25 @@ func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter,
 const fewLive = 5000
 
 // atNode is the condition that runs are of a node, or wait in its queue.
-func atNode(id string) sqldb.Condition {
+func atNode(id string) listing.Condition {
 	if id == "" {
-		return sqldb.Condition{}
+		return listing.Condition{}
 	}
 	queue := entity.NodeQueueSpan(id)
-	return sqldb.Condition{Text: "(node_id = ? OR claim_key >= ? AND claim_key < ?)", Args: []any{id, string(queue.Lo), string(queue.Hi)}}
+	return listing.Condition{Text: "(node_id = ? OR claim_key >= ? AND claim_key < ?)", Args: []any{id, string(queue.Lo), string(queue.Hi)}}
 }
 
 // waitsFor is the condition that runs wait for something.
-func waitsFor(w entity.Wait) sqldb.Condition {
+func waitsFor(w entity.Wait) listing.Condition {
 	var parts []string
 	var args []any
 	for _, s := range w.Spans() {
 		parts, args = append(parts, "claim_key >= ? AND claim_key < ?"), append(args, string(s.Lo), string(s.Hi))
 	}
 	if len(parts) == 0 {
-		return sqldb.Condition{}
+		return listing.Condition{}
 	}
-	return sqldb.Condition{Text: "(" + strings.Join(parts, " OR ") + ")", Args: args}
+	return listing.Condition{Text: "(" + strings.Join(parts, " OR ") + ")", Args: args}
 }
 
 // liveSpans are the parts of the claim index that hold what a filter asks for,
@@ -104,7 +107,7 @@ func liveSpans(f repository.ExecutionFilter) []entity.ClaimSpan {
 func (r *Executions) live(ctx context.Context, spans []entity.ClaimSpan) (ids []string, few bool, err error) {
 	for _, span := range spans {
 		part, err := sqldb.Collect(ctx, r.c, "execution.list-live", "SELECT id FROM scheduler_job_execution"+r.c.Dialect.ByClaim+
-			" WHERE claim_key >= ? AND claim_key < ? LIMIT ?", []any{string(span.Lo), string(span.Hi), fewLive + 1 - len(ids)}, sqldb.ScanText)
+			" WHERE claim_key >= ? AND claim_key < ? LIMIT ?", []any{string(span.Lo), string(span.Hi), fewLive + 1 - len(ids)}, sqlvalue.ScanText)
 		if err != nil {
 			return nil, false, err
 		}
@@ -123,9 +126,9 @@ func (r *Executions) among(ctx context.Context, ids []string, f repository.Execu
 	ids = slices.DeleteFunc(ids, func(id string) bool { return id < lo || hi != "" && id >= hi })
 	slices.SortFunc(ids, func(a, b string) int { return strings.Compare(b, a) })
 	var out []*entity.Execution
-	for _, part := range sqldb.Chunks(ids, r.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(ids, r.c.Dialect.MaxRows) {
 		in, args := r.c.Dialect.In("id", part)
-		rows, err := r.matching(ctx, f, sqldb.Condition{Text: in, Args: args}, limit+1-len(out))
+		rows, err := r.matching(ctx, f, listing.Condition{Text: in, Args: args}, limit+1-len(out))
 		if err != nil {
 			return nil, "", err
 		}
@@ -133,17 +136,17 @@ func (r *Executions) among(ctx context.Context, ids []string, f repository.Execu
 			break
 		}
 	}
-	out, next := sqldb.CutPage(out, limit, func(e *entity.Execution) string { return e.ID })
+	out, next := listing.CutPage(out, limit, func(e *entity.Execution) string { return e.ID })
 	return out, next, nil
 }
 
 // OfGroups is the condition that a job is in one of the groups, where there
 // are any; column holds its id. The job of each row is looked up by its id: a
 // join would let the optimizer begin with all jobs of the groups.
-func OfGroups(d *sqldb.Dialect, column string, groups []string) sqldb.Condition {
+func OfGroups(d *dialect.Dialect, column string, groups []string) listing.Condition {
 	if groups == nil {
-		return sqldb.Condition{}
+		return listing.Condition{}
 	}
 	in, args := d.InAny("(SELECT group_name FROM scheduler_job_definition WHERE id = "+column+")", groups)
-	return sqldb.Condition{Text: in, Args: args}
+	return listing.Condition{Text: in, Args: args}
 }

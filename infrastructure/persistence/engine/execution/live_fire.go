@@ -9,6 +9,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // liveFireWriter implements repository.InFlightFireWriter. It takes no locks of its
@@ -25,8 +28,8 @@ const (
 )
 
 func scanInFlightFire(rows *sql.Rows) (f entity.InFlightFire, err error) {
-	var created sqldb.DBTime
-	_, err = sqldb.ScanRow(rows, &f.JobID, &f.FireKey, &f.Active, &f.Remaining, &f.Seq, &f.Scheduled, &f.JobVersion, &created)
+	var created sqlvalue.DBTime
+	_, err = sqlvalue.ScanRow(rows, &f.JobID, &f.FireKey, &f.Active, &f.Remaining, &f.Seq, &f.Scheduled, &f.JobVersion, &created)
 	f.CreateTime = created.Time()
 	return f, err
 }
@@ -34,8 +37,8 @@ func scanInFlightFire(rows *sql.Rows) (f entity.InFlightFire, err error) {
 // Some implements repository.InFlightFireWriter.
 func (w *liveFireWriter) Some(ctx context.Context, fires []entity.InFlightFire) ([]entity.InFlightFire, error) {
 	var out []entity.InFlightFire
-	for _, part := range sqldb.Chunks(byKey(fires), w.c.Dialect.MaxRows) {
-		query, args := selectInFlightFires+" WHERE (job_id, fire_key) IN (VALUES "+sqldb.Tuples(2, len(part))+")", keysOf(part)
+	for part := range slices.Chunk(byKey(fires), w.c.Dialect.MaxRows) {
+		query, args := selectInFlightFires+" WHERE (job_id, fire_key) IN (VALUES "+bulk.Tuples(2, len(part))+")", keysOf(part)
 		if !w.c.Dialect.IsSQLite() {
 			query, args = atKeys(w.c.Dialect, selectSomeFires, "scheduler_live_fire", part)
 		}
@@ -60,12 +63,12 @@ func keysOf(fires []entity.InFlightFire) []any {
 // atKeys renders "what FROM table t" for the rows of some fires, each found by
 // its primary key: with a long list of pairs the optimizer would read all fires
 // of a job, and compare each with every pair.
-func atKeys(d *sqldb.Dialect, what, table string, fires []entity.InFlightFire) (string, []any) {
+func atKeys(d *dialect.Dialect, what, table string, fires []entity.InFlightFire) (string, []any) {
 	if len(fires) == 1 {
 		return what + " FROM " + table + " t" + d.ByPrimary + " WHERE t.job_id = ? AND t.fire_key = ?", keysOf(fires)
 	}
-	v := sqldb.NewBulkUpdate(len(fires), func(i int) any { return fires[i].JobID })
-	v.Add(sqldb.AsKey, func(i int) any { return fires[i].FireKey })
+	v := bulk.NewUpdate(len(fires), func(i int) any { return fires[i].JobID })
+	v.Add(bulk.AsKey, func(i int) any { return fires[i].FireKey })
 	derived, args := v.Derived(d)
 	return what + " FROM " + derived + " STRAIGHT_JOIN " + table + " t" + d.ByPrimary + " ON v.c0 = t.job_id AND v.c1 = t.fire_key", args
 }
@@ -84,13 +87,13 @@ func byKey(fires []entity.InFlightFire) []entity.InFlightFire {
 
 // Insert implements repository.InFlightFireWriter.
 func (w *liveFireWriter) Insert(ctx context.Context, fires []entity.InFlightFire) error {
-	for _, part := range sqldb.Chunks(byKey(fires), w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(byKey(fires), w.c.Dialect.MaxRows) {
 		args := make([]any, 0, len(part)*8)
 		for _, f := range part {
-			args = append(args, f.JobID, f.FireKey, sqldb.Flag(f.Active), f.Remaining, f.Seq, sqldb.Flag(f.Scheduled), f.JobVersion, sqldb.TimeArg(f.CreateTime))
+			args = append(args, f.JobID, f.FireKey, sqlvalue.Flag(f.Active), f.Remaining, f.Seq, sqlvalue.Flag(f.Scheduled), f.JobVersion, sqlvalue.TimeArg(f.CreateTime))
 		}
 		_, err := w.c.Exec(ctx, "live-fire.insert", `INSERT INTO scheduler_live_fire
-			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+sqldb.Tuples(8, len(part)), args...)
+			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+bulk.Tuples(8, len(part)), args...)
 		if err != nil {
 			return err
 		}
@@ -106,7 +109,7 @@ func (w *liveFireWriter) Update(ctx context.Context, fires []entity.InFlightFire
 	}
 	for _, f := range byKey(fires) {
 		_, err := w.c.Exec(ctx, "live-fire.update", "UPDATE scheduler_live_fire SET active = ?, remaining = ? WHERE job_id = ? AND fire_key = ?",
-			sqldb.Flag(f.Active), f.Remaining, f.JobID, f.FireKey)
+			sqlvalue.Flag(f.Active), f.Remaining, f.JobID, f.FireKey)
 		if err != nil {
 			return err
 		}
@@ -115,13 +118,13 @@ func (w *liveFireWriter) Update(ctx context.Context, fires []entity.InFlightFire
 }
 
 func (w *liveFireWriter) upsert(ctx context.Context, fires []entity.InFlightFire) error {
-	for _, part := range sqldb.Chunks(fires, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(fires, w.c.Dialect.MaxRows) {
 		args := make([]any, 0, len(part)*8)
 		for _, f := range part {
-			args = append(args, f.JobID, f.FireKey, sqldb.Flag(f.Active), f.Remaining, f.Seq, sqldb.Flag(f.Scheduled), f.JobVersion, sqldb.TimeArg(f.CreateTime))
+			args = append(args, f.JobID, f.FireKey, sqlvalue.Flag(f.Active), f.Remaining, f.Seq, sqlvalue.Flag(f.Scheduled), f.JobVersion, sqlvalue.TimeArg(f.CreateTime))
 		}
 		_, err := w.c.Exec(ctx, "live-fire.update", `INSERT INTO scheduler_live_fire
-			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+sqldb.Tuples(8, len(part))+
+			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+bulk.Tuples(8, len(part))+
 			" ON DUPLICATE KEY UPDATE active = VALUES(active), remaining = VALUES(remaining)", args...)
 		if err != nil {
 			return err
@@ -145,7 +148,7 @@ func DeleteFires(ctx context.Context, c *sqldb.Conn, name, table string, fires [
 		}
 		return nil
 	}
-	for _, part := range sqldb.Chunks(byKey(fires), c.Dialect.MaxRows) {
+	for part := range slices.Chunk(byKey(fires), c.Dialect.MaxRows) {
 		query, args := atKeys(c.Dialect, "DELETE t", table, part)
 		if _, err := c.Exec(ctx, name, query, args...); err != nil {
 			return err

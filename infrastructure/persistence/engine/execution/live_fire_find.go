@@ -3,6 +3,7 @@ package execution
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Count implements repository.InFlightFireWriter.
@@ -20,7 +22,7 @@ func (w *liveFireWriter) Count(ctx context.Context, jobIDs []string) (map[string
 // CountFires takes one look into an index for each job and question.
 func CountFires(ctx context.Context, c *sqldb.Conn, jobIDs []string) (map[string]repository.FireCount, error) {
 	counts := make(map[string]repository.FireCount, len(jobIDs))
-	for _, part := range sqldb.Chunks(sqldb.LockOrder(jobIDs), c.Dialect.MaxRows) {
+	for part := range slices.Chunk(sqlvalue.LockOrder(jobIDs), c.Dialect.MaxRows) {
 		in, args := c.Dialect.In("j.id", part)
 		_, err := sqldb.Collect(ctx, c, "live-fire.count", `SELECT j.id,
 			(SELECT COUNT(*) FROM scheduler_live_fire a`+c.Dialect.BySeq+` WHERE a.job_id = j.id AND a.active = 1),
@@ -41,7 +43,7 @@ func CountFires(ctx context.Context, c *sqldb.Conn, jobIDs []string) (map[string
 // CountQueued implements repository.InFlightFireWriter.
 func (w *liveFireWriter) CountQueued(ctx context.Context, jobID string, limit int) (int, error) {
 	n, err := sqldb.Collect(ctx, w.c, "live-fire.count-queued", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_live_fire"+w.c.Dialect.BySeq+
-		" WHERE job_id = ? AND active = 0 LIMIT ?) counted", []any{jobID, limit}, sqldb.ScanInt)
+		" WHERE job_id = ? AND active = 0 LIMIT ?) counted", []any{jobID, limit}, sqlvalue.ScanInt)
 	if err != nil || len(n) == 0 {
 		return 0, err
 	}
@@ -59,10 +61,10 @@ func (w *liveFireWriter) Oldest(ctx context.Context, asked []repository.Oldest) 
 		together = 1 // it bounds no part of a union, and a question costs no trip
 	}
 	var out []entity.InFlightFire
-	for _, part := range sqldb.Chunks(asked, together) {
+	for part := range slices.Chunk(asked, together) {
 		args := make([]any, 0, len(part)*3)
 		for _, o := range part {
-			args = append(args, o.JobID, sqldb.Flag(o.Active), o.Limit)
+			args = append(args, o.JobID, sqlvalue.Flag(o.Active), o.Limit)
 		}
 		query := one
 		if len(part) > 1 {
@@ -120,5 +122,5 @@ func OfFire(ctx context.Context, c *sqldb.Conn, f entity.InFlightFire, lock stri
 // were recorded before a moment.
 func InFlightFiresAfter(ctx context.Context, c *sqldb.Conn, after entity.InFlightFire, before time.Time, limit int) ([]entity.InFlightFire, error) {
 	return sqldb.Collect(ctx, c, "live-fire.page", selectInFlightFires+c.Dialect.ByPrimary+" WHERE (job_id > ? OR job_id = ? AND fire_key > ?) AND create_time < ? ORDER BY job_id, fire_key LIMIT ?",
-		[]any{after.JobID, after.JobID, after.FireKey, sqldb.TimeArg(before), limit}, scanInFlightFire)
+		[]any{after.JobID, after.JobID, after.FireKey, sqlvalue.TimeArg(before), limit}, scanInFlightFire)
 }

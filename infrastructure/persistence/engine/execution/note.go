@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 const noteRow = "UPDATE scheduler_job_execution SET progress = ?, checkpoint = ?" + StillRunning
@@ -19,12 +19,12 @@ func (w *executionWriter) Note(ctx context.Context, notes []repository.Note) err
 	notes = slices.Clone(notes)
 	slices.SortFunc(notes, func(a, b repository.Note) int { return strings.Compare(a.ID, b.ID) }) // as everybody locks
 	for _, n := range notes {
-		if err := sqldb.CheckTexts(n.ID, "", "", n.Checkpoint); err != nil {
+		if err := sqlvalue.CheckTexts(n.ID, "", "", n.Checkpoint); err != nil {
 			return err
 		}
 	}
 	return w.c.ExecEach(ctx, "execution.note", len(notes), func(i int) (string, []any) {
 		n := notes[i]
-		return noteRow, []any{n.Progress, sqldb.TextOrNull(n.Checkpoint), n.ID, n.NodeID, n.Epoch, n.Token}
+		return noteRow, []any{n.Progress, sqlvalue.TextOrNull(n.Checkpoint), n.ID, n.NodeID, n.Epoch, n.Token}
 	}, func(int, int64) error { return nil })
 }

@@ -5,6 +5,7 @@ package execution
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -12,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Executions reads runs: repository.ExecutionReader.
@@ -22,7 +24,7 @@ func NewExecutions(c *sqldb.Conn) *Executions { return &Executions{c} }
 
 // Get implements repository.ExecutionReader.
 func (r *Executions) Get(ctx context.Context, id string) (*entity.Execution, error) {
-	if !sqldb.IsASCIIID(id) {
+	if !sqlvalue.IsASCIIID(id) {
 		return nil, apperror.NotFound("execution", id)
 	}
 	rows, err := sqldb.Collect(ctx, r.c, "execution.get", selectViews+" WHERE id = ?", []any{id}, scanView)
@@ -38,7 +40,7 @@ func (r *Executions) Get(ctx context.Context, id string) (*entity.Execution, err
 // ByIDs implements repository.ExecutionReader.
 func (r *Executions) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
 	var out []*entity.Execution
-	for _, part := range sqldb.Chunks(sqldb.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
 		in, args := r.c.Dialect.In("id", part)
 		rows, err := sqldb.Collect(ctx, r.c, "execution.by-ids", SelectExecutions+" WHERE "+in, args, ScanExecution)
 		if err != nil {
@@ -54,7 +56,7 @@ func (r *Executions) Recent(ctx context.Context, jobID string, limit int) ([]*en
 	return sqldb.Collect(ctx, r.c, "execution.recent", "SELECT id, status, node_id, COALESCE(claim_key, ''), start_time, update_time FROM scheduler_job_execution"+
 		r.c.Dialect.ByJob+" WHERE job_id = ? ORDER BY id DESC LIMIT ?", []any{jobID, limit}, func(rows *sql.Rows) (*entity.Execution, error) {
 		e := &entity.Execution{JobID: jobID}
-		var start, update sqldb.DBTime
+		var start, update sqlvalue.DBTime
 		err := rows.Scan(&e.ID, &e.Status, &e.NodeID, &e.Claim, &start, &update)
 		e.StartTime, e.UpdateTime = start.Time(), update.Time()
 		return e, err
@@ -67,12 +69,12 @@ const rangeLook = 5000
 
 // RangeOver implements repository.ExecutionReader.
 func (r *Executions) RangeOver(ctx context.Context, jobID string, at time.Time) (*entity.Execution, error) {
-	if !sqldb.IsASCIIID(jobID) {
+	if !sqlvalue.IsASCIIID(jobID) {
 		return nil, nil
 	}
 	rows, err := sqldb.Collect(ctx, r.c, "execution.range-over", SelectExecutions+` WHERE id IN (SELECT id FROM
 		(SELECT id, skip_to FROM scheduler_job_execution`+r.c.Dialect.ByJob+` WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?) near WHERE skip_to > ?)
-		ORDER BY id DESC LIMIT 1`, []any{jobID, identity.FloorID(at), rangeLook, sqldb.TimeArg(at)}, ScanExecution)
+		ORDER BY id DESC LIMIT 1`, []any{jobID, identity.FloorID(at), rangeLook, sqlvalue.TimeArg(at)}, ScanExecution)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -81,13 +83,13 @@ func (r *Executions) RangeOver(ctx context.Context, jobID string, at time.Time) 
 
 // Attempts implements repository.ExecutionReader.
 func (r *Executions) Attempts(ctx context.Context, executionID string) ([]entity.Attempt, error) {
-	if !sqldb.IsASCIIID(executionID) {
+	if !sqlvalue.IsASCIIID(executionID) {
 		return nil, nil
 	}
 	return sqldb.Collect(ctx, r.c, "execution.attempts", `SELECT execution_id, attempt, status, COALESCE(reason, ''), node_id, start_time, end_time,
 		COALESCE(error_message, ''), COALESCE(result, ''), COALESCE(progress, 0), exit_code FROM scheduler_execution_attempt WHERE execution_id = ? ORDER BY attempt`,
 		[]any{executionID}, func(rows *sql.Rows) (a entity.Attempt, err error) {
-			var start, end sqldb.DBTime
+			var start, end sqlvalue.DBTime
 			var code sql.NullInt64
 			err = rows.Scan(&a.ExecutionID, &a.Attempt, &a.Status, &a.Reason, &a.NodeID, &start, &end, &a.ErrorMessage, &a.Result, &a.Progress, &code)
 			a.StartTime, a.EndTime, a.ExitCode = start.Time(), end.Time(), readCode(code)
@@ -99,7 +101,7 @@ func (r *Executions) Attempts(ctx context.Context, executionID string) ([]entity
 func (r *Executions) Replays(ctx context.Context, rootIDs []string) (map[string][]string, error) {
 	out := make(map[string][]string)
 	type replay struct{ id, of, root string }
-	for _, part := range sqldb.Chunks(sqldb.OnlyASCIIIDs(rootIDs), r.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(rootIDs), r.c.Dialect.MaxRows) {
 		ofRoot, roots := r.c.Dialect.In("root_id", part)
 		ofRun, runs := r.c.Dialect.In("retry_of", part)
 		// A union, because one condition over two columns would use no index.

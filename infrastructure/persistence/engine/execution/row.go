@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // executionColumns are all columns, in the order of scanExecution. Rarely used
@@ -45,7 +45,7 @@ func actorText(a entity.Actor) any {
 	if a.Token != "" {
 		return a.User + "\n" + a.Token
 	}
-	return sqldb.TextOrNull(a.User)
+	return sqlvalue.TextOrNull(a.User)
 }
 
 func readActor(s string) (a entity.Actor) {
@@ -67,10 +67,10 @@ func ScanExecution(rows *sql.Rows) (*entity.Execution, error) { return scanColum
 // scanColumns reads executionColumns, and what stands behind them into more.
 func scanColumns(rows *sql.Rows, more ...any) (*entity.Execution, error) {
 	e := &entity.Execution{}
-	var start, end, created, updated, scheduled, due, deadline, skipFrom, skipTo sqldb.DBTime
+	var start, end, created, updated, scheduled, due, deadline, skipFrom, skipTo sqlvalue.DBTime
 	var shard, message, result, params, reason, claim, checkpoint, retryOf, root sql.NullString
 	var duration, fence, losses, cancel, progress, skips, atLeast sql.NullInt64
-	unread, err := sqldb.ScanRow(rows, append([]any{
+	unread, err := sqlvalue.ScanRow(rows, append([]any{
 		&e.ID, &e.JobID, &e.NodeID, &shard, &e.Status, &start, &end, &duration, &e.RetryCount, &message, &result,
 		&created, &updated, &e.FireKey, &scheduled, &due, &e.Trigger, &e.JobVersion, &e.Priority, &params, &reason, &e.Epoch, &e.Token,
 		&fence, &e.Attempt, &losses, &claim, &deadline, &cancel, &progress, &checkpoint, &retryOf, &root,
@@ -137,26 +137,26 @@ func checkExecution(e *entity.Execution) error {
 		{"trigger_type", string(e.Trigger), 20},
 		{"reason", string(e.Reason), 30},
 	} {
-		if len(f.value) > f.max || !sqldb.IsASCII(f.value) {
-			return sqldb.Poison(e.ID, "%s must be at most %d ASCII characters", f.name, f.max)
+		if len(f.value) > f.max || !sqlvalue.IsASCII(f.value) {
+			return sqlvalue.Poison(e.ID, "%s must be at most %d ASCII characters", f.name, f.max)
 		}
 	}
 	if e.ID == "" || e.JobID == "" {
-		return sqldb.Poison(e.ID, "id and job_id must not be empty")
+		return sqlvalue.Poison(e.ID, "id and job_id must not be empty")
 	}
-	if err := sqldb.CheckTexts(e.ID, e.ErrorMessage, e.Result, e.Params, e.Checkpoint); err != nil {
+	if err := sqlvalue.CheckTexts(e.ID, e.ErrorMessage, e.Result, e.Params, e.Checkpoint); err != nil {
 		return err
 	}
 	if err := checkActor(e.ID, e.TriggeredBy); err != nil {
 		return err
 	}
 	for _, t := range [...]time.Time{e.ScheduledTime, e.DueTime, e.StartTime, e.EndTime, e.StartDeadline, e.SkipFrom, e.SkipTo, e.CreateTime, e.UpdateTime} {
-		if !sqldb.StorableTime(t) {
-			return sqldb.Poison(e.ID, "a time is outside the years 1000 to 9999")
+		if !sqlvalue.StorableTime(t) {
+			return sqlvalue.Poison(e.ID, "a time is outside the years 1000 to 9999")
 		}
 	}
 	if e.Priority < -128 || e.Priority > 127 {
-		return sqldb.Poison(e.ID, "priority %d is out of range", e.Priority)
+		return sqlvalue.Poison(e.ID, "priority %d is out of range", e.Priority)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func checkActor(id string, a entity.Actor) error {
 		return nil
 	}
 	if utf8.RuneCountInString(a.User)+utf8.RuneCountInString(a.Token) >= maxActor || !utf8.ValidString(a.User+a.Token) || strings.Contains(a.User+a.Token, "\n") {
-		return sqldb.Poison(id, "triggered_by must be names of at most %d characters together", maxActor-1)
+		return sqlvalue.Poison(id, "triggered_by must be names of at most %d characters together", maxActor-1)
 	}
 	return nil
 }

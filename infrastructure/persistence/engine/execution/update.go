@@ -9,6 +9,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Lock implements repository.ExecutionWriter.
@@ -23,7 +25,7 @@ func (w *executionWriter) TryLock(ctx context.Context, ids []string) ([]*entity.
 
 func (w *executionWriter) lock(ctx context.Context, ids []string, how string) ([]*entity.Execution, error) {
 	var out []*entity.Execution
-	for _, part := range sqldb.Chunks(sqldb.LockOrder(sqldb.OnlyASCIIIDs(ids)), w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids)), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
 		rows, err := sqldb.Collect(ctx, w.c, "execution.lock", SelectExecutions+w.c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+how, args, ScanExecution)
 		if err != nil {
@@ -41,7 +43,7 @@ func (w *executionWriter) TryLockAt(ctx context.Context, keys []entity.ClaimKey)
 		texts[i] = string(key)
 	}
 	var out []*entity.Execution
-	for _, part := range sqldb.Chunks(sqldb.LockOrder(texts), w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(sqlvalue.LockOrder(texts), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("claim_key", part)
 		rows, err := sqldb.Collect(ctx, w.c, "execution.lock-at", SelectExecutions+w.c.Dialect.ByClaim+" WHERE "+in+" ORDER BY id"+w.c.Dialect.SkipLocked, args, ScanExecution)
 		if err != nil {
@@ -81,21 +83,21 @@ func (w *executionWriter) LiveOf(ctx context.Context, jobID string, limit int, w
 func (w *executionWriter) Requeue(ctx context.Context, rows []*entity.Execution) error {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
-	for _, part := range sqldb.Chunks(rows, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {
 		if w.c.Dialect.IsSQLite() {
 			err := w.c.ExecEach(ctx, "execution.requeue", len(part), func(i int) (string, []any) {
 				return "UPDATE scheduler_job_execution SET claim_key = ?, update_time = ? WHERE id = ? AND status = 'WAITING'",
-					[]any{string(part[i].Claim), sqldb.TimeArg(part[i].UpdateTime), part[i].ID}
+					[]any{string(part[i].Claim), sqlvalue.TimeArg(part[i].UpdateTime), part[i].ID}
 			}, func(int, int64) error { return nil })
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		v := sqldb.NewBulkUpdate(len(part), func(i int) any { return part[i].ID })
-		query, args := v.Update(w.c.Dialect, "scheduler_job_execution",
-			"t.claim_key = "+v.Expr(sqldb.AsIs, func(i int) any { return string(part[i].Claim) })+
-				", t.update_time = "+v.Expr(sqldb.AsTime, func(i int) any { return sqldb.TimeArg(part[i].UpdateTime) }), "t.status = 'WAITING'")
+		v := bulk.NewUpdate(len(part), func(i int) any { return part[i].ID })
+		query, args := v.Statement(w.c.Dialect, "scheduler_job_execution",
+			"t.claim_key = "+v.Expr(bulk.AsIs, func(i int) any { return string(part[i].Claim) })+
+				", t.update_time = "+v.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(part[i].UpdateTime) }), "t.status = 'WAITING'")
 		if _, err := w.c.Exec(ctx, "execution.requeue", query, args...); err != nil {
 			return err
 		}
@@ -112,9 +114,9 @@ func (w *executionWriter) Update(ctx context.Context, e *entity.Execution, from 
 		retry_count = ?, error_message = ?, result = ?, update_time = ?, due_time = ?, job_version = ?, priority = ?, reason = ?, epoch = ?, token = ?,
 		job_fence = ?, attempt = ?, node_losses = ?, claim_key = ?, start_deadline = ?, cancel_requested = ?, progress = ?, checkpoint = ?
 		WHERE id = ? AND status = ? AND token = ?`,
-		e.NodeID, string(e.Status), sqldb.TimeArg(e.StartTime), sqldb.TimeArg(e.EndTime), sqldb.OrNull(e.Duration.Milliseconds()),
-		e.RetryCount, sqldb.TextOrNull(e.ErrorMessage), sqldb.TextOrNull(e.Result), sqldb.TimeArg(e.UpdateTime), sqldb.TimeArg(e.DueTime), e.JobVersion, e.Priority, sqldb.TextOrNull(e.Reason), e.Epoch, e.Token,
-		sqldb.OrNull(e.JobFence), e.Attempt, sqldb.OrNull(e.NodeLosses), sqldb.TextOrNull(e.Claim), sqldb.TimeArg(e.StartDeadline), flagOrNull(e.CancelRequested), sqldb.OrNull(e.Progress), sqldb.TextOrNull(e.Checkpoint),
+		e.NodeID, string(e.Status), sqlvalue.TimeArg(e.StartTime), sqlvalue.TimeArg(e.EndTime), sqlvalue.OrNull(e.Duration.Milliseconds()),
+		e.RetryCount, sqlvalue.TextOrNull(e.ErrorMessage), sqlvalue.TextOrNull(e.Result), sqlvalue.TimeArg(e.UpdateTime), sqlvalue.TimeArg(e.DueTime), e.JobVersion, e.Priority, sqlvalue.TextOrNull(e.Reason), e.Epoch, e.Token,
+		sqlvalue.OrNull(e.JobFence), e.Attempt, sqlvalue.OrNull(e.NodeLosses), sqlvalue.TextOrNull(e.Claim), sqlvalue.TimeArg(e.StartDeadline), flagOrNull(e.CancelRequested), sqlvalue.OrNull(e.Progress), sqlvalue.TextOrNull(e.Checkpoint),
 		e.ID, string(from), token)
 	if err != nil {
 		return err

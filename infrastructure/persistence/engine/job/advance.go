@@ -10,6 +10,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Advance implements repository.JobWriter.
@@ -21,7 +23,7 @@ func (w *jobWriter) Advance(ctx context.Context, moves []repository.JobAdvance) 
 			return err
 		}
 	}
-	for _, part := range sqldb.Chunks(moves, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(moves, w.c.Dialect.MaxRows) {
 		if err := advanceJobs(ctx, w.c, part); err != nil {
 			return err
 		}
@@ -39,7 +41,7 @@ func advanceJobs(ctx context.Context, c *sqldb.Conn, moves []repository.JobAdvan
 	if c.Dialect.IsSQLite() {
 		return c.ExecEach(ctx, "job.advance", len(moves), func(i int) (string, []any) {
 			m := &moves[i]
-			return sqliteAdvance, []any{sqldb.TimeArg(m.NextFireTime), dueText(*m), sqldb.TimeArg(m.LastFireTime), string(m.Status), m.FenceSeq, m.ID}
+			return sqliteAdvance, []any{sqlvalue.TimeArg(m.NextFireTime), dueText(*m), sqlvalue.TimeArg(m.LastFireTime), string(m.Status), m.FenceSeq, m.ID}
 		}, func(i int, found int64) error {
 			if found != 1 {
 				return fmt.Errorf("job.advance: job %s is gone although it was locked", moves[i].ID)
@@ -47,10 +49,10 @@ func advanceJobs(ctx context.Context, c *sqldb.Conn, moves []repository.JobAdvan
 			return nil
 		})
 	}
-	v := sqldb.NewBulkUpdate(len(moves), func(i int) any { return moves[i].ID })
+	v := bulk.NewUpdate(len(moves), func(i int) any { return moves[i].ID })
 	set := cursorColumn(v, func(i int) repository.JobAdvance { return moves[i] }) +
-		", t.fence_seq = " + v.Expr(sqldb.AsIs, func(i int) any { return moves[i].FenceSeq })
-	query, args := v.Update(c.Dialect, "scheduler_job_definition", set, "t.deleted = 0")
+		", t.fence_seq = " + v.Expr(bulk.AsIs, func(i int) any { return moves[i].FenceSeq })
+	query, args := v.Statement(c.Dialect, "scheduler_job_definition", set, "t.deleted = 0")
 	n, err := c.Exec(ctx, "job.advance", query, args...)
 	if err != nil {
 		return err
@@ -62,15 +64,15 @@ func advanceJobs(ctx context.Context, c *sqldb.Conn, moves []repository.JobAdvan
 }
 
 // cursorColumn renders the assignments of what both advance and Move write.
-func cursorColumn(t *sqldb.BulkUpdate, of func(i int) repository.JobAdvance) string {
-	return "t.next_fire_time = " + t.Expr(sqldb.AsTime, func(i int) any { return sqldb.TimeArg(of(i).NextFireTime) }) +
-		", t.due_time = " + t.Expr(sqldb.AsTime, func(i int) any { return dueText(of(i)) }) +
-		", t.last_fire_time = COALESCE(" + t.Expr(sqldb.AsTime, func(i int) any { return sqldb.TimeArg(of(i).LastFireTime) }) + ", t.last_fire_time)" +
-		", t.status = " + t.Expr(sqldb.AsIs, func(i int) any { return string(of(i).Status) })
+func cursorColumn(t *bulk.Update, of func(i int) repository.JobAdvance) string {
+	return "t.next_fire_time = " + t.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(of(i).NextFireTime) }) +
+		", t.due_time = " + t.Expr(bulk.AsTime, func(i int) any { return dueText(of(i)) }) +
+		", t.last_fire_time = COALESCE(" + t.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(of(i).LastFireTime) }) + ", t.last_fire_time)" +
+		", t.status = " + t.Expr(bulk.AsIs, func(i int) any { return string(of(i).Status) })
 }
 
 func checkAdvance(m *repository.JobAdvance) error {
-	if !sqldb.StorableTime(m.NextFireTime) || !sqldb.StorableTime(m.DueTime) || !sqldb.StorableTime(m.LastFireTime) {
+	if !sqlvalue.StorableTime(m.NextFireTime) || !sqlvalue.StorableTime(m.DueTime) || !sqlvalue.StorableTime(m.LastFireTime) {
 		return &repository.PoisonError{Err: fmt.Errorf("job %s would advance to a year outside 1000 to 9999", m.ID)}
 	}
 	return nil
@@ -81,5 +83,5 @@ func dueText(m repository.JobAdvance) any {
 	if m.Status != entity.JobEnabled {
 		return nil
 	}
-	return sqldb.TimeArg(m.DueTime)
+	return sqlvalue.TimeArg(m.DueTime)
 }

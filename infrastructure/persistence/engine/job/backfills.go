@@ -17,6 +17,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Backfills reads backfills: repository.Backfills.
@@ -29,10 +31,10 @@ func NewBackfills(c *sqldb.Conn) *Backfills { return &Backfills{c} }
 type backfillRow struct {
 	ID          string `gorm:"column:id;primaryKey"`
 	JobID       string
-	FromTime    sqldb.DBTime
-	ToTime      sqldb.DBTime
+	FromTime    sqlvalue.DBTime
+	ToTime      sqlvalue.DBTime
 	Schedule    string
-	CursorTime  sqldb.DBTime
+	CursorTime  sqlvalue.DBTime
 	MaxParallel int
 	Status      string
 	Planned     int
@@ -41,8 +43,8 @@ type backfillRow struct {
 	OpenTimes   string
 	UserName    string
 	Version     int
-	CreateTime  sqldb.DBTime
-	UpdateTime  sqldb.DBTime
+	CreateTime  sqlvalue.DBTime
+	UpdateTime  sqlvalue.DBTime
 }
 
 // TableName implements GORM's Tabler.
@@ -55,7 +57,7 @@ func (r *backfillRow) entity() entity.Backfill {
 		User: r.UserName, Version: r.Version, CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
 	}
 	var unread []entity.Unread
-	b.Schedule = sqldb.ReadJSON[schedule.Spec]("schedule", r.Schedule, &unread)
+	b.Schedule = sqlvalue.ReadJSON[schedule.Spec]("schedule", r.Schedule, &unread)
 	for _, ms := range strings.Fields(r.OpenTimes) {
 		n, err := strconv.ParseInt(ms, 10, 64)
 		if err != nil {
@@ -91,7 +93,7 @@ func (r *Backfills) Backfill(ctx context.Context, id string) (entity.Backfill, e
 }
 
 func findBackfill(ctx context.Context, c *sqldb.Conn, id string) (entity.Backfill, error) {
-	if !sqldb.IsASCIIID(id) {
+	if !sqlvalue.IsASCIIID(id) {
 		return entity.Backfill{}, apperror.NotFound("backfill", id)
 	}
 	var row backfillRow
@@ -107,11 +109,11 @@ func findBackfill(ctx context.Context, c *sqldb.Conn, id string) (entity.Backfil
 
 // ListBackfills implements repository.Backfills.
 func (r *Backfills) ListBackfills(ctx context.Context, jobID string, p repository.Page) ([]entity.Backfill, string, error) {
-	before, err := sqldb.ReadCursor(p.Cursor)
-	if err != nil || !sqldb.IsASCIIID(jobID) {
+	before, err := listing.ReadCursor(p.Cursor)
+	if err != nil || !sqlvalue.IsASCIIID(jobID) {
 		return nil, "", err
 	}
-	limit := sqldb.PageSize(p.Limit)
+	limit := listing.PageSize(p.Limit)
 	db := r.c.GORM(ctx, "backfill.list").Where("job_id = ?", jobID)
 	if before != "" {
 		db = db.Where("id < ?", before)
@@ -120,7 +122,7 @@ func (r *Backfills) ListBackfills(ctx context.Context, jobID string, p repositor
 	if err := db.Order("id DESC").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	rows, next := sqldb.CutPage(rows, limit, func(b backfillRow) string { return b.ID })
+	rows, next := listing.CutPage(rows, limit, func(b backfillRow) string { return b.ID })
 	return backfillsOf(r.c, rows), next, nil
 }
 
@@ -152,9 +154,9 @@ func (w *backfillWriter) Add(ctx context.Context, b entity.Backfill) error {
 		return fmt.Errorf("encode the schedule of a backfill: %w", err)
 	}
 	return w.c.GORM(ctx, "backfill.insert").Create(&backfillRow{
-		ID: b.ID, JobID: b.JobID, FromTime: sqldb.DBTime(b.From), ToTime: sqldb.DBTime(b.To), Schedule: string(spec), CursorTime: sqldb.DBTime(b.Cursor),
+		ID: b.ID, JobID: b.JobID, FromTime: sqlvalue.DBTime(b.From), ToTime: sqlvalue.DBTime(b.To), Schedule: string(spec), CursorTime: sqlvalue.DBTime(b.Cursor),
 		MaxParallel: b.MaxParallel, Status: string(b.Status), Planned: b.Total, AlreadyRun: b.AlreadyRun, Started: b.Started,
-		OpenTimes: openTimes(b.Open), UserName: b.User, Version: 1, CreateTime: sqldb.DBTime(b.CreateTime), UpdateTime: sqldb.DBTime(b.UpdateTime),
+		OpenTimes: openTimes(b.Open), UserName: b.User, Version: 1, CreateTime: sqlvalue.DBTime(b.CreateTime), UpdateTime: sqlvalue.DBTime(b.UpdateTime),
 	}).Error
 }
 
@@ -167,7 +169,7 @@ func (w *backfillWriter) Get(ctx context.Context, id string) (entity.Backfill, e
 func (w *backfillWriter) Save(ctx context.Context, b entity.Backfill) error {
 	n, err := w.c.Exec(ctx, "backfill.save", `UPDATE scheduler_backfill SET cursor_time = ?, status = ?, already_run = ?, started = ?, open_times = ?,
 		update_time = ?, version = version + 1 WHERE id = ? AND version = ? AND status = 'ACTIVE'`,
-		sqldb.TimeArg(b.Cursor), string(b.Status), b.AlreadyRun, b.Started, openTimes(b.Open), sqldb.TimeArg(b.UpdateTime), b.ID, b.Version)
+		sqlvalue.TimeArg(b.Cursor), string(b.Status), b.AlreadyRun, b.Started, openTimes(b.Open), sqlvalue.TimeArg(b.UpdateTime), b.ID, b.Version)
 	if err == nil && n == 0 {
 		return apperror.Conflict("stale_version", "the backfill changed since version %d", b.Version)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // jobRow is a row of scheduler_job_definition: a job, and what stands in the row
@@ -98,7 +98,7 @@ func (r *jobRow) columns(each func(name string, at any, read jobReads)) {
 }
 
 // dbTime is a time as its column holds it.
-func dbTime(t *time.Time) *sqldb.DBTime { return (*sqldb.DBTime)(t) }
+func dbTime(t *time.Time) *sqlvalue.DBTime { return (*sqlvalue.DBTime)(t) }
 
 // columnValue is what is written to a column of a row, which holds it at a pointer.
 func columnValue(at any) any {
@@ -113,8 +113,8 @@ func columnValue(at any) any {
 		return *at
 	case *[]byte:
 		return *at
-	case *sqldb.DBTime:
-		return sqldb.TimeArg(at.Time())
+	case *sqlvalue.DBTime:
+		return sqlvalue.TimeArg(at.Time())
 	}
 	return at // what no driver takes
 }
@@ -161,7 +161,7 @@ func newJobReader(read jobReads) *jobReader {
 
 func (r *jobReader) scan(rows *sql.Rows) (*entity.Job, error) {
 	r.row = jobRow{}
-	unread, err := sqldb.ScanRow(rows, r.dest...)
+	unread, err := sqlvalue.ScanRow(rows, r.dest...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // definitionJSON is how a version of a job is kept: the user's part of it.
@@ -18,7 +18,7 @@ func definitionJSON(j *entity.Job) (string, error) {
 // definitionOf reads the user's part of a job; what cannot be read is in Unread.
 func definitionOf(text string) *entity.Job {
 	var unread []entity.Unread
-	j := sqldb.ReadJSON[entity.Job]("definition", text, &unread)
+	j := sqlvalue.ReadJSON[entity.Job]("definition", text, &unread)
 	j.Type, j.Unread = typeOf(string(j.Type)), unread
 	return &j
 }

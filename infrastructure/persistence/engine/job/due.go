@@ -3,10 +3,12 @@ package job
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // DueKeys implements repository.JobPlanReader. Without held groups it reads the index alone, so
@@ -18,8 +20,8 @@ func (r *Plans) DueKeys(ctx context.Context, q repository.DueQuery) ([]repositor
 	}
 	return sqldb.Collect(ctx, r.c, "job.due", "SELECT id, due_time FROM scheduler_job_definition"+r.c.Dialect.ByDue+
 		" WHERE "+where+" ORDER BY due_time, id LIMIT ?", args, func(rows *sql.Rows) (k repository.DueKey, err error) {
-		var due sqldb.DBTime
-		_, err = sqldb.ScanRow(rows, &k.ID, &due) // what cannot be read is told by who reads the job
+		var due sqlvalue.DBTime
+		_, err = sqlvalue.ScanRow(rows, &k.ID, &due) // what cannot be read is told by who reads the job
 		k.DueTime = due.Time()
 		return k, err
 	})
@@ -36,7 +38,7 @@ func (r *Plans) ForPlanning(ctx context.Context, ids []string) ([]*entity.Job, e
 func readPlans(ctx context.Context, c *sqldb.Conn, name string, ids []string, condition string) ([]*entity.Job, error) {
 	var jobs []*entity.Job
 	reader := newJobReader(planned)
-	for _, part := range sqldb.Chunks(ids, c.Dialect.MaxRows) {
+	for part := range slices.Chunk(ids, c.Dialect.MaxRows) {
 		in, args := c.Dialect.In("id", part)
 		more, err := sqldb.Collect(ctx, c, name, "SELECT "+planColumns+" FROM scheduler_job_definition"+c.Dialect.ByPrimary+
 			" WHERE "+in+" AND "+condition, args, reader.scan)

@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // groupWriter implements repository.GroupWriter.
@@ -48,7 +49,7 @@ func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p ent
 		if paused == g.Paused && (!paused || p == (entity.Pause{})) {
 			return nil
 		}
-		settled := sqldb.Flag(g.Converged && paused == g.Paused)
+		settled := sqlvalue.Flag(g.Converged && paused == g.Paused)
 		switch {
 		case paused && !g.Paused && (g.Converged || g.PausedAt.IsZero()):
 			g.PausedAt = at // else some jobs are still held by the pause before, which goes on for them
@@ -58,7 +59,7 @@ func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p ent
 		}
 		_, err = c.Exec(ctx, "group.hold", `UPDATE scheduler_job_group SET paused = ?, settled = ?, held_at = ?, pause_note = ?, paused_until = ?,
 			hold_version = version + 1, version = version + 1, update_time = ? WHERE name = ?`,
-			sqldb.Flag(paused), settled, sqldb.TimeArg(at), noteText(g.PausedAt, p), sqldb.TimeArg(p.Until), sqldb.TimeArg(at), name)
+			sqlvalue.Flag(paused), settled, sqlvalue.TimeArg(at), noteText(g.PausedAt, p), sqlvalue.TimeArg(p.Until), sqlvalue.TimeArg(at), name)
 		if err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p ent
 
 // PausesOver implements repository.Groups.
 func (r *Groups) PausesOver(ctx context.Context, at time.Time) ([]entity.Group, error) {
-	groups, err := sqldb.Collect(ctx, r.s.Pool, "group.pauses-over", selectGroups+" WHERE paused_until <= ? AND paused = 1 ORDER BY name", []any{sqldb.TimeArg(at)}, scanGroup)
+	groups, err := sqldb.Collect(ctx, r.s.Pool, "group.pauses-over", selectGroups+" WHERE paused_until <= ? AND paused = 1 ORDER BY name", []any{sqlvalue.TimeArg(at)}, scanGroup)
 	return slices.DeleteFunc(groups, func(g entity.Group) bool { return g.Pause.Until.IsZero() }), err
 }
 
@@ -96,15 +97,15 @@ func (r *Groups) JobsOutOfSync(ctx context.Context, g entity.Group, after string
 			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_group WHERE name = '' AND paused = 1)"
 		if !g.ResumedAt.IsZero() {
 			stray = "(" + stray + " OR status = 'ENABLED' AND next_fire_time <= ?)"
-			args = append(args, sqldb.TimeArg(g.ResumedAt))
+			args = append(args, sqlvalue.TimeArg(g.ResumedAt))
 		}
 	}
 	if g.Name != entity.AllJobs {
 		stray = "(" + stray + " OR limited <> ?) AND group_name = ?"
-		args = append(args, sqldb.Flag(g.MaxConcurrency > 0), g.Name)
+		args = append(args, sqlvalue.Flag(g.MaxConcurrency > 0), g.Name)
 	}
 	query := "SELECT id FROM scheduler_job_definition WHERE deleted = 0 AND id > ? AND " + stray
-	return sqldb.Collect(ctx, r.s.Pool, "group.strays", query+" ORDER BY id LIMIT ?", append(args, limit), sqldb.ScanText)
+	return sqldb.Collect(ctx, r.s.Pool, "group.strays", query+" ORDER BY id LIMIT ?", append(args, limit), sqlvalue.ScanText)
 }
 
 var _ repository.Groups = (*Groups)(nil)

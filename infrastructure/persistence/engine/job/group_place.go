@@ -3,12 +3,14 @@ package job
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"gorm.io/gorm/clause"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // placeRow is a row of scheduler_group_place.
@@ -25,7 +27,7 @@ func (placeRow) TableName() string { return "scheduler_group_place" }
 // Lock implements repository.GroupWriter.
 func (w *groupWriter) Lock(ctx context.Context, names []string) (map[string]int, error) {
 	limits := make(map[string]int, len(names))
-	for _, part := range sqldb.Chunks(sqldb.LockOrder(names), w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(sqlvalue.LockOrder(names), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.InAny("name", part)
 		_, err := sqldb.Collect(ctx, w.c, "group.lock", "SELECT name, max_concurrency FROM scheduler_job_group"+w.c.Dialect.ByPrimary+
 			" WHERE "+in+" ORDER BY name"+w.c.Dialect.ForUpdate, args, func(rows *sql.Rows) (name string, err error) {
@@ -43,7 +45,7 @@ func (w *groupWriter) Lock(ctx context.Context, names []string) (map[string]int,
 
 // CountPlaces implements repository.GroupWriter.
 func (w *groupWriter) CountPlaces(ctx context.Context, group string) (int, error) {
-	n, err := sqldb.Collect(ctx, w.c, "group-place.count", "SELECT COUNT(*) FROM scheduler_group_place WHERE group_name = ?", []any{group}, sqldb.ScanInt)
+	n, err := sqldb.Collect(ctx, w.c, "group-place.count", "SELECT COUNT(*) FROM scheduler_group_place WHERE group_name = ?", []any{group}, sqlvalue.ScanInt)
 	if err != nil || len(n) == 0 {
 		return 0, err
 	}
@@ -59,7 +61,7 @@ func (w *groupWriter) Take(ctx context.Context, places []entity.GroupPlace) erro
 			rows[i].ExecutionID = &p.ExecutionID
 		}
 	}
-	for _, part := range sqldb.Chunks(rows, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {
 		if err := w.c.GORM(ctx, "group-place.take").Clauses(clause.OnConflict{DoNothing: true}).Create(part).Error; err != nil {
 			return err
 		}
@@ -88,7 +90,7 @@ func (w *groupWriter) Next(ctx context.Context, group string, limit int) ([]*ent
 // RoomyGroups implements repository.JobPlanReader.
 func (r *Plans) RoomyGroups(ctx context.Context) ([]string, error) {
 	return sqldb.Collect(ctx, r.c, "group.roomy", `SELECT g.name FROM scheduler_job_group g WHERE g.max_concurrency >
-		(SELECT COUNT(*) FROM scheduler_group_place p WHERE p.group_name = g.name) ORDER BY g.name`, nil, sqldb.ScanText)
+		(SELECT COUNT(*) FROM scheduler_group_place p WHERE p.group_name = g.name) ORDER BY g.name`, nil, sqlvalue.ScanText)
 }
 
 // EmptyPlaces implements repository.JobPlanReader. Admitter are as few as runs

@@ -12,6 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Groups keeps groups of jobs: repository.Groups.
@@ -27,8 +29,8 @@ type groupRow struct {
 	Paused         bool
 	Settled        bool
 	Version        int
-	CreateTime     sqldb.DBTime
-	UpdateTime     sqldb.DBTime
+	CreateTime     sqlvalue.DBTime
+	UpdateTime     sqlvalue.DBTime
 }
 
 // TableName implements GORM's Tabler.
@@ -39,10 +41,10 @@ const selectGroups = `SELECT name, max_concurrency, paused, settled, version, cr
 
 func scanGroup(rows *sql.Rows) (entity.Group, error) {
 	var g entity.Group
-	var created, updated, held, until sqldb.DBTime
+	var created, updated, held, until sqlvalue.DBTime
 	var note string
 	var holdVersion int
-	unread, err := sqldb.ScanRow(rows, &g.Name, &g.MaxConcurrency, &g.Paused, &g.Converged, &g.Version, &created, &updated, &held, &note, &until, &holdVersion)
+	unread, err := sqlvalue.ScanRow(rows, &g.Name, &g.MaxConcurrency, &g.Paused, &g.Converged, &g.Version, &created, &updated, &held, &note, &until, &holdVersion)
 	g.CreateTime, g.UpdateTime, g.Unreadable = created.Time(), updated.Time(), entity.Describe(unread)
 	switch {
 	case holdVersion != g.Version: // a program that knows no notes has changed it since
@@ -60,11 +62,11 @@ func scanGroup(rows *sql.Rows) (entity.Group, error) {
 
 // ListGroups implements repository.Groups.
 func (r *Groups) ListGroups(ctx context.Context, names []string, p repository.Page) ([]entity.Group, string, error) {
-	after, err := sqldb.ReadNameCursor(p.Cursor)
+	after, err := listing.ReadNameCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := sqldb.PageSize(p.Limit)
+	limit := listing.PageSize(p.Limit)
 	where, args := "name > ?", []any{after}
 	if names != nil {
 		in, list := r.s.Dialect.InAny("name", names)
@@ -74,7 +76,7 @@ func (r *Groups) ListGroups(ctx context.Context, names []string, p repository.Pa
 	if err != nil {
 		return nil, "", err
 	}
-	groups, next := sqldb.CutPage(groups, limit, func(g entity.Group) string { return g.Name })
+	groups, next := listing.CutPage(groups, limit, func(g entity.Group) string { return g.Name })
 	return groups, next, nil
 }
 
@@ -98,7 +100,7 @@ func findGroup(ctx context.Context, c *sqldb.Conn, name string) (entity.Group, e
 func (r *Groups) AddGroup(ctx context.Context, g entity.Group) error {
 	err := r.s.Change(ctx, repository.LaneAPI, "group-add", func(ctx context.Context, c *sqldb.Conn) error {
 		return c.GORM(ctx, "group.insert").Create(&groupRow{
-			Name: g.Name, MaxConcurrency: g.MaxConcurrency, Settled: true, Version: 1, CreateTime: sqldb.DBTime(g.CreateTime),
+			Name: g.Name, MaxConcurrency: g.MaxConcurrency, Settled: true, Version: 1, CreateTime: sqlvalue.DBTime(g.CreateTime),
 		}).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) {
@@ -114,7 +116,7 @@ func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, ve
 			`UPDATE scheduler_job_group SET settled = CASE WHEN (max_concurrency > 0) <> ? THEN 0 ELSE settled END,
 			max_concurrency = ?, hold_version = CASE WHEN hold_version = version THEN version + 1 ELSE hold_version END,
 			version = version + 1, update_time = ? WHERE name = ? AND (? = 0 OR version = ?)`,
-			sqldb.Flag(maxConcurrency > 0), maxConcurrency, sqldb.TimeArg(at), name, version, version)
+			sqlvalue.Flag(maxConcurrency > 0), maxConcurrency, sqlvalue.TimeArg(at), name, version, version)
 		if err != nil {
 			return err
 		}
@@ -133,7 +135,7 @@ func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, ve
 func (r *Groups) DropGroup(ctx context.Context, name string) error {
 	return r.s.Change(ctx, repository.LaneAPI, "group-drop", func(ctx context.Context, c *sqldb.Conn) error {
 		// A job that joins the group holds its row: the look for jobs comes after.
-		found, err := sqldb.Collect(ctx, c, "group.lock-drop", "SELECT name FROM scheduler_job_group WHERE name = ?"+c.Dialect.ForUpdate, []any{name}, sqldb.ScanText)
+		found, err := sqldb.Collect(ctx, c, "group.lock-drop", "SELECT name FROM scheduler_job_group WHERE name = ?"+c.Dialect.ForUpdate, []any{name}, sqlvalue.ScanText)
 		if err != nil {
 			return err
 		}
@@ -156,7 +158,7 @@ func ensureGroups(ctx context.Context, c *sqldb.Conn, jobs ...*entity.Job) error
 		at[j.Group] = j.UpdateTime
 	}
 	for name, t := range at {
-		found, err := sqldb.Collect(ctx, c, "group.exists", "SELECT name FROM scheduler_job_group WHERE name = ?", []any{name}, sqldb.ScanText)
+		found, err := sqldb.Collect(ctx, c, "group.exists", "SELECT name FROM scheduler_job_group WHERE name = ?", []any{name}, sqlvalue.ScanText)
 		if err != nil {
 			return err
 		}
@@ -171,6 +173,6 @@ func ensureGroups(ctx context.Context, c *sqldb.Conn, jobs ...*entity.Job) error
 }
 
 func ensureGroup(ctx context.Context, c *sqldb.Conn, name string, at time.Time) error {
-	row := groupRow{Name: name, Settled: true, Version: 1, CreateTime: sqldb.DBTime(at)}
+	row := groupRow{Name: name, Settled: true, Version: 1, CreateTime: sqlvalue.DBTime(at)}
 	return c.GORM(ctx, "group.ensure").Clauses(clause.OnConflict{DoNothing: true}).Create(&row).Error
 }

@@ -9,18 +9,20 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // History implements repository.JobReader.
 func (r *Jobs) History(ctx context.Context, id string, p repository.Page) ([]*entity.Job, string, error) {
-	if !sqldb.IsASCIIID(id) {
+	if !sqlvalue.IsASCIIID(id) {
 		return nil, "", nil
 	}
-	before, err := sqldb.ReadCursor(p.Cursor)
+	before, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := sqldb.PageSize(p.Limit)
+	limit := listing.PageSize(p.Limit)
 	query := r.c.GORM(ctx, "job.history").Where("job_id = ?", id)
 	if before != "" {
 		version, err := strconv.Atoi(before)
@@ -33,7 +35,7 @@ func (r *Jobs) History(ctx context.Context, id string, p repository.Page) ([]*en
 	if err := query.Order("version DESC").Limit(limit + 1).Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	rows, next := sqldb.CutPage(rows, limit, func(v versionRow) string { return strconv.Itoa(v.Version) })
+	rows, next := listing.CutPage(rows, limit, func(v versionRow) string { return strconv.Itoa(v.Version) })
 	jobs := make([]*entity.Job, len(rows))
 	for i := range rows {
 		jobs[i] = rows[i].entity()
@@ -44,7 +46,7 @@ func (r *Jobs) History(ctx context.Context, id string, p repository.Page) ([]*en
 // Version implements repository.JobReader.
 func (r *Jobs) Version(ctx context.Context, id string, version int) (*entity.Job, error) {
 	unknown := apperror.NotFound("version", strconv.Itoa(version))
-	if !sqldb.IsASCIIID(id) {
+	if !sqlvalue.IsASCIIID(id) {
 		return nil, unknown
 	}
 	var rows []versionRow
@@ -59,7 +61,7 @@ func (r *Jobs) Version(ctx context.Context, id string, version int) (*entity.Job
 
 // ScheduleOf implements repository.JobWriter.
 func (w *jobWriter) ScheduleOf(ctx context.Context, id string, version int) (schedule.Spec, bool, error) {
-	texts, err := sqldb.Collect(ctx, w.c, "job.schedule-of", "SELECT definition FROM scheduler_job_version WHERE job_id = ? AND version = ?", []any{id, version}, sqldb.ScanText)
+	texts, err := sqldb.Collect(ctx, w.c, "job.schedule-of", "SELECT definition FROM scheduler_job_version WHERE job_id = ? AND version = ?", []any{id, version}, sqlvalue.ScanText)
 	if err != nil || len(texts) == 0 {
 		return schedule.Spec{}, false, err
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Move implements repository.JobWriter: lock, check and advance are one
@@ -47,7 +49,7 @@ func moveSQLite(ctx context.Context, c *sqldb.Conn, moves []repository.JobMove, 
 	return c.ExecEach(ctx, "job.move", len(moves), func(i int) (string, []any) {
 		m := &moves[i]
 		return sqliteMove, []any{
-			sqldb.TimeArg(m.NextFireTime), dueText(m.JobAdvance), sqldb.TimeArg(m.LastFireTime), string(m.Status), m.ID, sqldb.TimeArg(m.From), m.Version,
+			sqlvalue.TimeArg(m.NextFireTime), dueText(m.JobAdvance), sqlvalue.TimeArg(m.LastFireTime), string(m.Status), m.ID, sqlvalue.TimeArg(m.From), m.Version,
 		}
 	}, func(i int, found int64) error {
 		if found == 1 {
@@ -60,12 +62,12 @@ func moveSQLite(ctx context.Context, c *sqldb.Conn, moves []repository.JobMove, 
 // moveMySQL moves all of the jobs, or ends the transaction with ErrVerifyFirst. A
 // job that stands twice in the list is found once, and so ends it too.
 func moveMySQL(ctx context.Context, c *sqldb.Conn, moves []repository.JobMove, moved map[string]bool) error {
-	for _, part := range sqldb.Chunks(moves, c.Dialect.MaxRows) {
-		v := sqldb.NewBulkUpdate(len(part), func(i int) any { return part[i].ID })
+	for part := range slices.Chunk(moves, c.Dialect.MaxRows) {
+		v := bulk.NewUpdate(len(part), func(i int) any { return part[i].ID })
 		set := cursorColumn(v, func(i int) repository.JobAdvance { return part[i].JobAdvance })
-		where := "t.deleted = 0 AND t.status = 'ENABLED' AND t.next_fire_time = " + v.Expr(sqldb.AsTime, func(i int) any { return sqldb.TimeArg(part[i].From) }) +
-			" AND t.version = " + v.Expr(sqldb.AsIs, func(i int) any { return part[i].Version })
-		query, args := v.Update(c.Dialect, "scheduler_job_definition", set, where)
+		where := "t.deleted = 0 AND t.status = 'ENABLED' AND t.next_fire_time = " + v.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(part[i].From) }) +
+			" AND t.version = " + v.Expr(bulk.AsIs, func(i int) any { return part[i].Version })
+		query, args := v.Statement(c.Dialect, "scheduler_job_definition", set, where)
 		found, err := c.Exec(ctx, "job.move", c.Dialect.NoWait+query, args...)
 		if c.Dialect.LockWait(err) {
 			return sqldb.ErrVerifyFirst

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -22,7 +23,7 @@ func addOwners(ctx context.Context, c *sqldb.Conn, jobs []*entity.Job) error {
 			named[j.ID], ids = j, append(ids, j.ID)
 		}
 	}
-	for _, part := range sqldb.Chunks(ids, c.Dialect.MaxRows) {
+	for part := range slices.Chunk(ids, c.Dialect.MaxRows) {
 		in, args := c.Dialect.In("id", part)
 		_, err := sqldb.Collect(ctx, c, "job.owners", "SELECT id, owner FROM scheduler_job_definition"+c.Dialect.ByPrimary+" WHERE "+in, args,
 			func(rows *sql.Rows) (id string, err error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // pauseNote is how a pause stands in its column. At is the beginning of the
@@ -25,7 +25,7 @@ func noteText(at time.Time, p entity.Pause) string {
 	if at.IsZero() {
 		return ""
 	}
-	b, _ := json.Marshal(pauseNote{At: sqldb.TimeText(at), Reason: p.Reason, User: p.User}) // texts always marshal
+	b, _ := json.Marshal(pauseNote{At: sqlvalue.TimeText(at), Reason: p.Reason, User: p.User}) // texts always marshal
 	return string(b)
 }
 
@@ -35,7 +35,7 @@ func readPause(text string, until time.Time) (at time.Time, p entity.Pause) {
 	if json.Unmarshal([]byte(text), &n) != nil {
 		return time.Time{}, p
 	}
-	return sqldb.ParseTime(n.At), entity.Pause{Reason: n.Reason, User: n.User, Until: until}
+	return sqlvalue.ParseTime(n.At), entity.Pause{Reason: n.Reason, User: n.User, Until: until}
 }
 
 // pauseOf reads the note of the pause that began then. One that cannot be read
@@ -58,7 +58,7 @@ func (w *jobWriter) Break(ctx context.Context, b repository.JobBreak) (bool, err
 	n, err := w.c.Exec(ctx, "job.break", `UPDATE scheduler_job_definition SET last_fire_time = next_fire_time, next_fire_time = ?,
 		due_time = NULL, status = 'PAUSED', paused_by = '', paused_at = ?, pause_note = ?, paused_until = NULL, version = version + 1, update_time = ?
 		WHERE id = ? AND version = ? AND next_fire_time = ? AND status = 'ENABLED' AND deleted = 0`,
-		sqldb.TimeArg(b.Next), sqldb.TimeArg(b.At), note, sqldb.TimeArg(b.At), b.ID, b.Version, sqldb.TimeArg(b.From))
+		sqlvalue.TimeArg(b.Next), sqlvalue.TimeArg(b.At), note, sqlvalue.TimeArg(b.At), b.ID, b.Version, sqlvalue.TimeArg(b.From))
 	if err != nil || n == 0 {
 		return false, err
 	}
@@ -72,6 +72,6 @@ func (w *jobWriter) copyVersion(ctx context.Context, id string, version int, at 
 	_, err := w.c.Exec(ctx, "job.copy-version", `INSERT INTO scheduler_job_version (job_id, version, definition, create_time)
 		SELECT v.job_id, ?, REPLACE(v.definition, '"status":"ENABLED"}', '"status":"PAUSED"}'), ? FROM scheduler_job_version v
 		WHERE v.job_id = ? AND v.version = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_version k WHERE k.job_id = ? AND k.version = ?)`,
-		version+1, sqldb.TimeArg(at), id, version, id, version+1)
+		version+1, sqlvalue.TimeArg(at), id, version, id, version+1)
 	return err
 }

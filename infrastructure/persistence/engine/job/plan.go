@@ -6,6 +6,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Plans answers the engine's scans: repository.JobPlanReader.
@@ -19,13 +21,13 @@ func dueWhere(q repository.DueQuery) (where string, args []any, ok bool) {
 	if q.Partitions != nil && len(q.Partitions) == 0 {
 		return "", nil, false
 	}
-	where, args = "due_time <= ?", []any{sqldb.TimeArg(q.Until)}
+	where, args = "due_time <= ?", []any{sqlvalue.TimeArg(q.Until)}
 	if !q.AfterDue.IsZero() {
 		where += " AND due_time >= ? AND (due_time > ? OR id > ?)"
-		args = append(args, sqldb.TimeArg(q.AfterDue), sqldb.TimeArg(q.AfterDue), q.AfterID)
+		args = append(args, sqlvalue.TimeArg(q.AfterDue), sqlvalue.TimeArg(q.AfterDue), q.AfterID)
 	}
 	if q.Partitions != nil && len(q.Partitions) < entity.Partitions {
-		where += " AND partition_id IN (" + sqldb.Marks(len(q.Partitions)) + ")"
+		where += " AND partition_id IN (" + dialect.Marks(len(q.Partitions)) + ")"
 		for _, p := range q.Partitions {
 			args = append(args, p)
 		}
@@ -40,7 +42,7 @@ func dueWhere(q repository.DueQuery) (where string, args []any, ok bool) {
 			where += " AND NOT (" + ofGroup + ")"
 		case !g.Converged && !g.ResumedAt.IsZero():
 			where += " AND NOT (" + ofGroup + " AND next_fire_time <= ?)"
-			named = append(named, sqldb.TimeArg(g.ResumedAt))
+			named = append(named, sqlvalue.TimeArg(g.ResumedAt))
 		default:
 			continue
 		}
@@ -54,5 +56,5 @@ func (r *Plans) Unarmed(ctx context.Context, after string, limit int) ([]string,
 	return sqldb.Collect(ctx, r.c, "job.unarmed", `SELECT j.id FROM scheduler_job_definition j
 		WHERE j.schedule_kind = 'FIXED_DELAY' AND j.id > ? AND j.next_fire_time IS NULL AND j.status = 'ENABLED' AND j.deleted = 0
 		AND NOT EXISTS (SELECT 1 FROM scheduler_live_fire f WHERE f.job_id = j.id)
-		ORDER BY j.id LIMIT ?`, []any{after, limit}, sqldb.ScanText)
+		ORDER BY j.id LIMIT ?`, []any{after, limit}, sqlvalue.ScanText)
 }

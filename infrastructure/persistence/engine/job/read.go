@@ -5,12 +5,15 @@ package job
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Jobs reads jobs: repository.JobReader.
@@ -21,7 +24,7 @@ func NewJobs(c *sqldb.Conn) *Jobs { return &Jobs{c} }
 
 // Get implements repository.JobReader.
 func (r *Jobs) Get(ctx context.Context, id string) (*entity.Job, error) {
-	if !sqldb.IsASCIIID(id) {
+	if !sqlvalue.IsASCIIID(id) {
 		return nil, apperror.NotFound("job", id)
 	}
 	jobs, err := sqldb.Collect(ctx, r.c, "job.get", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE id = ? AND deleted = 0", []any{id}, newJobReader(whole).scan)
@@ -36,18 +39,18 @@ func (r *Jobs) Get(ctx context.Context, id string) (*entity.Job, error) {
 
 // ByIDs implements repository.JobReader.
 func (r *Jobs) ByIDs(ctx context.Context, ids []string) ([]*entity.Job, error) {
-	return readPlans(ctx, r.c, "job.by-ids", sqldb.OnlyASCIIIDs(ids), "deleted = 0")
+	return readPlans(ctx, r.c, "job.by-ids", sqlvalue.OnlyASCIIIDs(ids), "deleted = 0")
 }
 
 // Versions implements repository.JobReader.
 func (r *Jobs) Versions(ctx context.Context, ids []string) (map[string]int, error) {
 	out := make(map[string]int, len(ids))
-	for _, part := range sqldb.Chunks(sqldb.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
 		in, args := r.c.Dialect.In("id", part)
 		_, err := sqldb.Collect(ctx, r.c, "job.versions", "SELECT id, version FROM scheduler_job_definition"+r.c.Dialect.ByPrimary+" WHERE "+in+" AND deleted = 0", args,
 			func(rows *sql.Rows) (id string, err error) {
 				var version int
-				_, err = sqldb.ScanRow(rows, &id, &version)
+				_, err = sqlvalue.ScanRow(rows, &id, &version)
 				out[id] = version
 				return id, err
 			})
@@ -71,12 +74,12 @@ func (r *Jobs) GroupsOf(ctx context.Context, ids []string) (map[string]string, e
 // column reads one text of jobs, also of deleted ones.
 func (r *Jobs) column(ctx context.Context, statement, column string, ids []string) (map[string]string, error) {
 	out := make(map[string]string, len(ids))
-	for _, part := range sqldb.Chunks(sqldb.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
 		in, args := r.c.Dialect.In("id", part)
 		_, err := sqldb.Collect(ctx, r.c, statement, "SELECT id, "+column+" FROM scheduler_job_definition WHERE "+in, args,
 			func(rows *sql.Rows) (id string, err error) {
 				var text string
-				_, err = sqldb.ScanRow(rows, &id, &text)
+				_, err = sqlvalue.ScanRow(rows, &id, &text)
 				out[id] = text
 				return id, err
 			})
@@ -89,37 +92,37 @@ func (r *Jobs) column(ctx context.Context, statement, column string, ids []strin
 
 // List implements repository.JobReader.
 func (r *Jobs) List(ctx context.Context, f repository.JobFilter, p repository.Page) ([]*entity.Job, string, error) {
-	after, err := sqldb.ReadCursor(p.Cursor)
+	after, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	if sqldb.HasTrailingSpace(f.Group) { // no group is named like that
+	if sqlvalue.HasTrailingSpace(f.Group) { // no group is named like that
 		return nil, "", nil
 	}
-	return sqldb.WindowScan[*entity.Job]{
+	return listing.WindowScan[*entity.Job]{
 		Conn: r.c, Statement: "job.list-window", Table: "scheduler_job_definition", Key: "id",
 		Page: func(ctx context.Context, lo, hi string, limit int) ([]*entity.Job, string, error) {
-			return r.page(ctx, f, sqldb.IDBounds("id", lo, hi), limit)
+			return r.page(ctx, f, listing.IDBounds("id", lo, hi), limit)
 		},
-	}.Run(ctx, "", after, sqldb.PageSize(p.Limit))
+	}.Run(ctx, "", after, listing.PageSize(p.Limit))
 }
 
 // page reads matching jobs, newest first.
-func (r *Jobs) page(ctx context.Context, f repository.JobFilter, ids sqldb.Condition, limit int) ([]*entity.Job, string, error) {
-	name, groups := sqldb.Condition{}, sqldb.Condition{}
+func (r *Jobs) page(ctx context.Context, f repository.JobFilter, ids listing.Condition, limit int) ([]*entity.Job, string, error) {
+	name, groups := listing.Condition{}, listing.Condition{}
 	if f.NameContains != "" { // INSTR, because it knows no wildcards
-		name = sqldb.Condition{Text: "INSTR(name_search, ?) > 0", Args: []any{strings.ToLower(f.NameContains)}}
+		name = listing.Condition{Text: "INSTR(name_search, ?) > 0", Args: []any{strings.ToLower(f.NameContains)}}
 	}
 	if f.Groups != nil {
 		in, args := r.c.Dialect.InAny("group_name", f.Groups)
-		groups = sqldb.Condition{Text: in, Args: args}
+		groups = listing.Condition{Text: in, Args: args}
 	}
-	where, args := sqldb.JoinConditions(sqldb.Condition{Text: "deleted = 0"}, ids, name, groups,
-		sqldb.Equals("group_name", f.Group), sqldb.Equals("status", string(f.Status)), sqldb.Equals("job_type", storedType(f.Type)))
+	where, args := listing.JoinConditions(listing.Condition{Text: "deleted = 0"}, ids, name, groups,
+		listing.Equals("group_name", f.Group), listing.Equals("status", string(f.Status)), listing.Equals("job_type", storedType(f.Type)))
 	jobs, err := sqldb.Collect(ctx, r.c, "job.list", "SELECT "+jobColumns+" FROM scheduler_job_definition"+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), newJobReader(whole).scan)
 	if err != nil {
 		return nil, "", err
 	}
-	jobs, next := sqldb.CutPage(jobs, limit, func(j *entity.Job) string { return j.ID })
+	jobs, next := listing.CutPage(jobs, limit, func(j *entity.Job) string { return j.ID })
 	return jobs, next, nil
 }

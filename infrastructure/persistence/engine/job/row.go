@@ -8,7 +8,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // nameKey tells (group, name) pairs apart; the separator is in neither.
@@ -24,7 +24,7 @@ func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the routing of job %s: %w", j.ID, err)
 	}
-	labels, err := sqldb.MapJSON(j.Labels)
+	labels, err := sqlvalue.MapJSON(j.Labels)
 	if err != nil {
 		return nil, fmt.Errorf("write the labels of job %s: %w", j.ID, err)
 	}
@@ -44,7 +44,7 @@ func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
 // check refuses times that the text form cannot hold.
 func (r *jobRow) check() (err error) {
 	r.columns(func(name string, at any, _ jobReads) {
-		if t, ok := at.(*sqldb.DBTime); ok && !sqldb.StorableTime(t.Time()) {
+		if t, ok := at.(*sqlvalue.DBTime); ok && !sqlvalue.StorableTime(t.Time()) {
 			err = fmt.Errorf("%s of job %s is outside the years 1000 to 9999: %s", name, r.ID, t.Time().Format(time.RFC3339))
 		}
 	})
@@ -65,7 +65,7 @@ func (r *jobRow) entity(unread []entity.Unread, texts *jobTexts) *entity.Job {
 	if j.Routing.Strategy == "" {
 		j.Routing.Strategy = entity.RouteAny // whoever takes a run of it says why it does not run
 	}
-	j.Labels = sqldb.ReadJSON[map[string]string]("labels", r.labels, &unread)
+	j.Labels = sqlvalue.ReadJSON[map[string]string]("labels", r.labels, &unread)
 	j.Unread = unread
 	return &j
 }
@@ -86,7 +86,7 @@ type repeated[T any] struct {
 func (p *repeated[T]) read(column, text string, unread *[]entity.Unread) T {
 	if text == "" || text != p.text {
 		before := len(*unread)
-		value := sqldb.ReadJSON[T](column, text, unread)
+		value := sqlvalue.ReadJSON[T](column, text, unread)
 		if len(*unread) > before {
 			return value
 		}

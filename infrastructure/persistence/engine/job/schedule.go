@@ -7,11 +7,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // EnabledSchedules implements repository.ScheduleReader.
 func (r *Plans) EnabledSchedules(ctx context.Context, q repository.ScheduleQuery) ([]*entity.Job, error) {
-	if sqldb.HasTrailingSpace(q.Group) { // no group is named like that
+	if sqlvalue.HasTrailingSpace(q.Group) { // no group is named like that
 		return nil, nil
 	}
 	where, args := " WHERE id > ? AND status = 'ENABLED' AND deleted = 0", []any{q.AfterID}

@@ -9,12 +9,14 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // LockMany implements repository.JobWriter.
 func (w *jobWriter) LockMany(ctx context.Context, ids []string) ([]*entity.Job, error) {
 	var out []*entity.Job
-	for _, part := range sqldb.Chunks(sqldb.LockOrder(sqldb.OnlyASCIIIDs(ids)), w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids)), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
 		jobs, err := sqldb.Collect(ctx, w.c, "job.lock-many", "SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
 			" WHERE "+in+" AND deleted = 0 ORDER BY id"+w.c.Dialect.SkipLocked, args, newJobReader(whole).scan)
@@ -40,7 +42,7 @@ func (w *jobWriter) UpdateStates(ctx context.Context, jobs []*entity.Job) error 
 			return err
 		}
 	}
-	for _, part := range sqldb.Chunks(rows, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {
 		if err := updateStates(ctx, w.c, part); err != nil {
 			return err
 		}
@@ -49,7 +51,7 @@ func (w *jobWriter) UpdateStates(ctx context.Context, jobs []*entity.Job) error 
 }
 
 func updateStates(ctx context.Context, c *sqldb.Conn, rows []*jobRow) error {
-	at := sqldb.TimeArg
+	at := sqlvalue.TimeArg
 	if c.Dialect.IsSQLite() {
 		return c.ExecEach(ctx, "job.states", len(rows), func(i int) (string, []any) {
 			r := rows[i]
@@ -63,17 +65,17 @@ func updateStates(ctx context.Context, c *sqldb.Conn, rows []*jobRow) error {
 			return nil
 		})
 	}
-	v := sqldb.NewBulkUpdate(len(rows), func(i int) any { return rows[i].ID })
-	set := "t.status = " + v.Expr(sqldb.AsIs, func(i int) any { return string(rows[i].Status) }) +
-		", t.next_fire_time = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].NextFireTime) }) +
-		", t.due_time = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].DueTime) }) +
-		", t.paused_at = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].PausedAt) }) +
-		", t.paused_by = " + v.Expr(sqldb.AsIs, func(i int) any { return string(rows[i].PausedBy) }) +
-		", t.pause_note = " + v.Expr(sqldb.AsNote, func(i int) any { return rows[i].pauseNote }) +
-		", t.paused_until = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].Pause.Until) }) +
-		", t.version = " + v.Expr(sqldb.AsIs, func(i int) any { return rows[i].Version }) +
-		", t.update_time = " + v.Expr(sqldb.AsTime, func(i int) any { return at(rows[i].UpdateTime) })
-	query, args := v.Update(c.Dialect, "scheduler_job_definition", set, "t.deleted = 0")
+	v := bulk.NewUpdate(len(rows), func(i int) any { return rows[i].ID })
+	set := "t.status = " + v.Expr(bulk.AsIs, func(i int) any { return string(rows[i].Status) }) +
+		", t.next_fire_time = " + v.Expr(bulk.AsTime, func(i int) any { return at(rows[i].NextFireTime) }) +
+		", t.due_time = " + v.Expr(bulk.AsTime, func(i int) any { return at(rows[i].DueTime) }) +
+		", t.paused_at = " + v.Expr(bulk.AsTime, func(i int) any { return at(rows[i].PausedAt) }) +
+		", t.paused_by = " + v.Expr(bulk.AsIs, func(i int) any { return string(rows[i].PausedBy) }) +
+		", t.pause_note = " + v.Expr(bulk.AsNote, func(i int) any { return rows[i].pauseNote }) +
+		", t.paused_until = " + v.Expr(bulk.AsTime, func(i int) any { return at(rows[i].Pause.Until) }) +
+		", t.version = " + v.Expr(bulk.AsIs, func(i int) any { return rows[i].Version }) +
+		", t.update_time = " + v.Expr(bulk.AsTime, func(i int) any { return at(rows[i].UpdateTime) })
+	query, args := v.Statement(c.Dialect, "scheduler_job_definition", set, "t.deleted = 0")
 	n, err := c.Exec(ctx, "job.states", query, args...)
 	if err != nil {
 		return err
@@ -87,5 +89,5 @@ func updateStates(ctx context.Context, c *sqldb.Conn, rows []*jobRow) error {
 // JobPausesOver implements repository.JobPlanReader.
 func (r *Plans) JobPausesOver(ctx context.Context, at time.Time, limit int) ([]string, error) {
 	return sqldb.Collect(ctx, r.c, "job.pauses-over", "SELECT id FROM scheduler_job_definition WHERE paused_until <= ? AND deleted = 0 ORDER BY paused_until, id LIMIT ?",
-		[]any{sqldb.TimeArg(at), limit}, sqldb.ScanText)
+		[]any{sqlvalue.TimeArg(at), limit}, sqlvalue.ScanText)
 }

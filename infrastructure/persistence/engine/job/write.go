@@ -15,6 +15,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // jobWriter implements repository.JobWriter.
@@ -25,13 +27,13 @@ func NewWriter(c *sqldb.Conn) repository.JobWriter { return &jobWriter{c} }
 
 // Lock implements repository.JobWriter.
 func (w *jobWriter) Lock(ctx context.Context, ids []string) ([]repository.JobHead, error) {
-	found, err := w.lock(ctx, sqldb.LockOrder(ids), w.c.Dialect.ForUpdate)
+	found, err := w.lock(ctx, sqlvalue.LockOrder(ids), w.c.Dialect.ForUpdate)
 	return headsOf(found), err
 }
 
 // lock locks deleted ones, too: their last runs end under that lock.
 func (w *jobWriter) lock(ctx context.Context, ids []string, how string) (found []lockedJob, err error) {
-	for _, part := range sqldb.Chunks(ids, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(ids, w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
 		jobs, err := sqldb.Collect(ctx, w.c, "job.lock",
 			"SELECT id, next_fire_time, due_time, version, status, fence_seq, deleted FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
@@ -49,7 +51,7 @@ func (w *jobWriter) lock(ctx context.Context, ids []string, how string) (found [
 // TryLock implements repository.JobWriter. What is not returned is locked or
 // gone; which of them, a second look tells where that can be.
 func (w *jobWriter) TryLock(ctx context.Context, ids []string) (heads []repository.JobHead, locked []string, err error) {
-	ids = sqldb.LockOrder(ids)
+	ids = sqlvalue.LockOrder(ids)
 	found, err := w.lock(ctx, ids, w.c.Dialect.SkipLocked)
 	if err != nil || len(found) == len(ids) || w.c.Dialect.IsSQLite() {
 		return headsOf(found), nil, err
@@ -59,9 +61,9 @@ func (w *jobWriter) TryLock(ctx context.Context, ids []string) (heads []reposito
 		mine[found[i].ID] = true
 	}
 	missing := slices.DeleteFunc(ids, func(id string) bool { return mine[id] })
-	for _, part := range sqldb.Chunks(missing, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(missing, w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
-		there, err := sqldb.Collect(ctx, w.c, "job.locked", "SELECT id FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+" WHERE "+in, args, sqldb.ScanText)
+		there, err := sqldb.Collect(ctx, w.c, "job.locked", "SELECT id FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+" WHERE "+in, args, sqlvalue.ScanText)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -88,15 +90,15 @@ func headsOf(found []lockedJob) []repository.JobHead {
 }
 
 func scanLocked(rows *sql.Rows) (l lockedJob, err error) {
-	var next, due sqldb.DBTime
-	_, err = sqldb.ScanRow(rows, &l.ID, &next, &due, &l.Version, &l.Status, &l.FenceSeq, &l.deleted)
+	var next, due sqlvalue.DBTime
+	_, err = sqlvalue.ScanRow(rows, &l.ID, &next, &due, &l.Version, &l.Status, &l.FenceSeq, &l.deleted)
 	l.NextFireTime, l.DueTime = next.Time(), due.Time()
 	return l, err
 }
 
 // LockFull implements repository.JobWriter.
 func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error) {
-	if !sqldb.IsASCIIID(id) {
+	if !sqlvalue.IsASCIIID(id) {
 		return nil, apperror.NotFound("job", id)
 	}
 	jobs, err := sqldb.Collect(ctx, w.c, "job.lock-full", "SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
@@ -112,7 +114,7 @@ func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error
 
 // Read implements repository.JobWriter.
 func (w *jobWriter) Read(ctx context.Context, ids []string) ([]*entity.Job, error) {
-	return readPlans(ctx, w.c, "job.read", sqldb.LockOrder(ids), "deleted = 0")
+	return readPlans(ctx, w.c, "job.read", sqlvalue.LockOrder(ids), "deleted = 0")
 }
 
 // jobInsertRows bounds the rows of one INSERT: 53 columns each, and SQLite
@@ -129,7 +131,7 @@ func (w *jobWriter) Insert(ctx context.Context, jobs ...*entity.Job) error {
 		}
 		rows = append(rows, row)
 	}
-	for _, part := range sqldb.Chunks(rows, jobInsertRows) {
+	for part := range slices.Chunk(rows, jobInsertRows) {
 		var names []string
 		var args []any
 		for i, row := range part {
@@ -140,7 +142,7 @@ func (w *jobWriter) Insert(ctx context.Context, jobs ...*entity.Job) error {
 				args = append(args, columnValue(at))
 			})
 		}
-		values := strings.Repeat(", ("+sqldb.Marks(len(names))+")", len(part))[2:]
+		values := strings.Repeat(", ("+dialect.Marks(len(names))+")", len(part))[2:]
 		_, err := w.c.Exec(ctx, "job.insert", "INSERT INTO scheduler_job_definition ("+strings.Join(names, ", ")+") VALUES "+values, args...)
 		if err != nil {
 			return nameTaken(err)
@@ -157,7 +159,7 @@ func nameTaken(err error) error {
 	if !errors.Is(err, repository.ErrDuplicateID) {
 		return err
 	}
-	if sqldb.Violates(err, "uk_name_key", "name_key") {
+	if dialect.Violates(err, "uk_name_key", "name_key") {
 		return apperror.Conflict("name_taken", "a job with this name exists in the group; choose another name")
 	}
 	return apperror.Conflict("id_taken", "a job with this id exists")
@@ -168,7 +170,7 @@ type versionRow struct {
 	JobID      string
 	Version    int
 	Definition string
-	CreateTime sqldb.DBTime
+	CreateTime sqlvalue.DBTime
 	CreatedBy  *string
 }
 
@@ -188,9 +190,9 @@ func (w *jobWriter) keepVersions(ctx context.Context, jobs []*entity.Job) error 
 		if err != nil {
 			return fmt.Errorf("keep version %d of job %s: %w", j.Version, j.ID, err)
 		}
-		rows = append(rows, versionRow{JobID: j.ID, Version: j.Version, Definition: text, CreateTime: sqldb.DBTime(j.UpdateTime), CreatedBy: author})
+		rows = append(rows, versionRow{JobID: j.ID, Version: j.Version, Definition: text, CreateTime: sqlvalue.DBTime(j.UpdateTime), CreatedBy: author})
 	}
-	for _, part := range sqldb.Chunks(rows, w.c.Dialect.MaxRows) {
+	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {
 		if err := w.c.GORM(ctx, "job.keep-version").Clauses(clause.OnConflict{DoNothing: true}).Create(part).Error; err != nil {
 			return err
 		}

@@ -10,7 +10,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // letterRow is a row of scheduler_dead_letter.
@@ -20,7 +21,7 @@ type letterRow struct {
 	Reason      string
 	Message     string
 	ReplayedAs  string
-	CreateTime  sqldb.DBTime
+	CreateTime  sqlvalue.DBTime
 }
 
 // TableName implements GORM's Tabler.
@@ -35,24 +36,24 @@ func (r letterRow) entity() entity.DeadLetter {
 
 // DeadLetters implements repository.RecordReader.
 func (r *Records) DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) ([]entity.DeadLetter, string, error) {
-	after, err := sqldb.ReadCursor(p.Cursor)
+	after, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	if !sqldb.IsASCIIID(f.JobID) {
+	if !sqlvalue.IsASCIIID(f.JobID) {
 		return nil, "", nil
 	}
-	ofJob := sqldb.Equals("job_id", f.JobID)
-	return sqldb.WindowScan[entity.DeadLetter]{
+	ofJob := listing.Equals("job_id", f.JobID)
+	return listing.WindowScan[entity.DeadLetter]{
 		Conn: r.c, Statement: "dead-letter.list-window", Table: "scheduler_dead_letter", Key: "execution_id", Where: ofJob.Text, Args: ofJob.Args,
 		Page: func(ctx context.Context, lo, hi string, limit int) ([]entity.DeadLetter, string, error) {
-			return r.letterPage(ctx, f, sqldb.IDBounds("execution_id", lo, hi), limit)
+			return r.letterPage(ctx, f, listing.IDBounds("execution_id", lo, hi), limit)
 		},
-	}.Run(ctx, "", after, sqldb.PageSize(p.Limit))
+	}.Run(ctx, "", after, listing.PageSize(p.Limit))
 }
 
 // letterPage reads matching letters, newest first.
-func (r *Records) letterPage(ctx context.Context, f repository.DeadLetterFilter, ids sqldb.Condition, limit int) ([]entity.DeadLetter, string, error) {
+func (r *Records) letterPage(ctx context.Context, f repository.DeadLetterFilter, ids listing.Condition, limit int) ([]entity.DeadLetter, string, error) {
 	db := r.letters(ctx, "dead-letter.list", f).Order("execution_id DESC").Limit(limit + 1)
 	if ids.Text != "" {
 		db = db.Where(ids.Text, ids.Args...)
@@ -61,7 +62,7 @@ func (r *Records) letterPage(ctx context.Context, f repository.DeadLetterFilter,
 	if err := db.Find(&rows).Error; err != nil {
 		return nil, "", err
 	}
-	rows, next := sqldb.CutPage(rows, limit, func(r letterRow) string { return r.ExecutionID })
+	rows, next := listing.CutPage(rows, limit, func(r letterRow) string { return r.ExecutionID })
 	letters := make([]entity.DeadLetter, 0, len(rows))
 	for _, row := range rows {
 		letters = append(letters, row.entity())
@@ -93,12 +94,12 @@ type causeRow struct {
 	Reason string
 	Count  int
 	Latest string
-	First  sqldb.DBTime
+	First  sqlvalue.DBTime
 }
 
 // DeadLetterCauses implements repository.RecordReader.
 func (r *Records) DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter, limit int) ([]repository.DeadLetterCause, error) {
-	if !sqldb.IsASCIIID(f.JobID) {
+	if !sqlvalue.IsASCIIID(f.JobID) {
 		return nil, nil
 	}
 	f.Waiting = true
@@ -123,7 +124,7 @@ func (r *Records) DeadLetterCauses(ctx context.Context, f repository.DeadLetterF
 
 // DeadLetter implements repository.RecordReader.
 func (r *Records) DeadLetter(ctx context.Context, executionID string) (entity.DeadLetter, error) {
-	if !sqldb.IsASCIIID(executionID) {
+	if !sqlvalue.IsASCIIID(executionID) {
 		return entity.DeadLetter{}, apperror.NotFound("dead letter", executionID)
 	}
 	var row letterRow

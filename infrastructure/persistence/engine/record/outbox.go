@@ -9,6 +9,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Outbox is what the relay reads: repository.Outbox.
@@ -22,7 +24,7 @@ func (o *Outbox) PendingEvents(ctx context.Context, limit int) ([]entity.Event, 
 	return sqldb.Collect(ctx, o.s.Pool, "outbox.pending",
 		"SELECT event_id, topic, event_key, event_type, payload, create_time FROM scheduler_outbox ORDER BY id LIMIT ?",
 		[]any{limit}, func(rows *sql.Rows) (e entity.Event, err error) {
-			var created sqldb.DBTime
+			var created sqlvalue.DBTime
 			err = rows.Scan(&e.ID, &e.Topic, &e.Key, &e.Type, &e.Payload, &created)
 			e.CreateTime = created.Time()
 			return e, err
@@ -36,9 +38,9 @@ func (o *Outbox) DropEvents(ctx context.Context, ids []string) error {
 		return nil
 	}
 	return o.s.Change(ctx, repository.LaneComplete, "outbox-drop", func(ctx context.Context, c *sqldb.Conn) error {
-		for _, part := range sqldb.Chunks(ids, c.Dialect.MaxRows) {
+		for part := range slices.Chunk(ids, c.Dialect.MaxRows) {
 			in, args := c.Dialect.In("event_id", part)
-			keys, err := sqldb.Collect(ctx, c, "outbox.find", "SELECT id FROM scheduler_outbox WHERE "+in, args, sqldb.ScanInt)
+			keys, err := sqldb.Collect(ctx, c, "outbox.find", "SELECT id FROM scheduler_outbox WHERE "+in, args, sqlvalue.ScanInt)
 			if err != nil {
 				return err
 			}
@@ -60,7 +62,7 @@ func deleteByNumber(ctx context.Context, c *sqldb.Conn, name, table string, keys
 	for i, k := range keys {
 		args[i] = k
 	}
-	if _, err := c.Exec(ctx, name, fmt.Sprintf("DELETE FROM %s WHERE id IN (%s)", table, sqldb.Marks(len(keys))), args...); err != nil {
+	if _, err := c.Exec(ctx, name, fmt.Sprintf("DELETE FROM %s WHERE id IN (%s)", table, dialect.Marks(len(keys))), args...); err != nil {
 		return err
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Records reads logs and dead letters: repository.RecordReader.
@@ -22,7 +23,7 @@ const maxLogPage = 1000
 
 // Logs implements repository.RecordReader.
 func (r *Records) Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error) {
-	if !sqldb.IsASCIIID(p.ExecutionID) {
+	if !sqlvalue.IsASCIIID(p.ExecutionID) {
 		return nil, nil
 	}
 	limit := p.Limit
@@ -35,7 +36,7 @@ func (r *Records) Logs(ctx context.Context, p repository.LogPage) ([]entity.LogC
 		FROM scheduler_job_log WHERE execution_id = ? AND seq_to > ? AND seq_from >= COALESCE((SELECT MAX(seq_from) FROM scheduler_job_log
 		WHERE execution_id = ? AND seq_from <= ?), 0) ORDER BY seq_from, id LIMIT ?`,
 		[]any{p.ExecutionID, p.AfterSeq, p.ExecutionID, p.AfterSeq, limit}, func(rows *sql.Rows) (l entity.LogChunk, err error) {
-			var created sqldb.DBTime
+			var created sqlvalue.DBTime
 			err = rows.Scan(&l.ID, &l.JobID, &l.ExecutionID, &l.Type, &l.Content, &created, &l.Attempt, &l.SeqFrom, &l.SeqTo, &l.Truncated)
 			l.CreateTime = created.Time()
 			return l, err

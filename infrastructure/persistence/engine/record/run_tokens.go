@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // RunTokens finds the tokens of targets: repository.RunTokenReader.
@@ -19,12 +20,12 @@ func NewRunTokens(c *sqldb.Conn) *RunTokens { return &RunTokens{c} }
 
 // RunToken implements repository.RunTokenReader.
 func (r *RunTokens) RunToken(ctx context.Context, executionID, hash string) (t entity.RunToken, ok bool, err error) {
-	if !sqldb.IsASCIIID(executionID) {
+	if !sqlvalue.IsASCIIID(executionID) {
 		return t, false, nil
 	}
 	found, err := sqldb.Collect(ctx, r.c, "run-token.get", `SELECT execution_id, attempt, token_hash, secret_names, key_id, sealed, line_count, byte_count, create_time
 		FROM scheduler_run_token WHERE execution_id = ? AND token_hash = ?`, []any{executionID, hash}, func(rows *sql.Rows) (t entity.RunToken, err error) {
-		var created sqldb.DBTime
+		var created sqlvalue.DBTime
 		var secrets, key sql.NullString
 		err = rows.Scan(&t.ExecutionID, &t.Attempt, &t.Hash, &secrets, &key, &t.Sealed, &t.Lines, &t.Bytes, &created)
 		t.Secrets, t.KeyID = strings.Fields(secrets.String), key.String
@@ -55,7 +56,7 @@ func (w *runTokenWriter) Issue(ctx context.Context, runs []*entity.Execution, to
 		SELECT id, ?, ?, ?, ?, ?, 0, 0, ? FROM scheduler_job_execution` + execution.StillRunning + replace
 	err = w.c.ExecEach(ctx, "run-token.issue", len(runs), func(i int) (string, []any) {
 		x, t := runs[i], tokens[i]
-		return issue, []any{t.Attempt, t.Hash, sqldb.TextOrNull(strings.Join(t.Secrets, " ")), sqldb.TextOrNull(t.KeyID), t.Sealed, sqldb.TimeArg(t.CreateTime), x.ID, x.NodeID, x.Epoch, x.Token}
+		return issue, []any{t.Attempt, t.Hash, sqlvalue.TextOrNull(strings.Join(t.Secrets, " ")), sqlvalue.TextOrNull(t.KeyID), t.Sealed, sqlvalue.TimeArg(t.CreateTime), x.ID, x.NodeID, x.Epoch, x.Token}
 	}, func(i int, found int64) error {
 		if found == 0 {
 			refused = append(refused, i)

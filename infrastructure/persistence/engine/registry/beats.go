@@ -15,6 +15,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // instanceWait is how long a start waits for the lock of a former process
@@ -46,7 +49,7 @@ type Beats struct {
 	conn *sql.Conn
 	// life is what this connection adds to what the node publishes.
 	life   entity.NodeLife
-	server sqldb.ServerName
+	server connect.ServerName
 	// asked is when the lock was asked for last, in monotonic time.
 	asked time.Duration
 	// told is what the row says, for that epoch.
@@ -58,11 +61,11 @@ type Beats struct {
 // connection dial.
 func NewBeats(nodes *Nodes, node string, each, dial time.Duration) (*Beats, error) {
 	b := &Beats{Nodes: nodes, node: node, each: each, dial: dial}
-	if !nodes.s.HasServer() {
+	if nodes.s.Server == nil {
 		return b, nil
 	}
 	var err error
-	if b.db, err = nodes.s.OpenDedicated(each, 2*instanceWait); err != nil {
+	if b.db, err = nodes.s.Server.OpenDedicated(each, 2*instanceWait); err != nil {
 		return nil, err
 	}
 	nodes.s.OnClose(func() error {
@@ -127,7 +130,7 @@ func (b *Beats) connect(ctx context.Context) error {
 
 // lock takes the lock of the node's id, if that is free within wait.
 func (b *Beats) lock(ctx context.Context, wait time.Duration) error {
-	ids, err := sqldb.ReadAll(ctx, b.conn, "SELECT CASE WHEN GET_LOCK("+instanceLock+", ?) = 1 THEN CONNECTION_ID() ELSE 0 END", []any{b.node, int(wait.Seconds())}, sqldb.ScanInt)
+	ids, err := sqlvalue.ReadAll(ctx, b.conn, "SELECT CASE WHEN GET_LOCK("+instanceLock+", ?) = 1 THEN CONNECTION_ID() ELSE 0 END", []any{b.node, int(wait.Seconds())}, sqlvalue.ScanInt)
 	if err != nil || len(ids) != 1 {
 		return errors.Join(err, driver.ErrBadConn)
 	}
@@ -159,7 +162,7 @@ func (b *Beats) drop() {
 	}
 	_ = b.conn.Raw(func(any) error { return driver.ErrBadConn })
 	_ = b.conn.Close()
-	b.conn, b.life, b.server, b.told, b.asked = nil, entity.NodeLife{}, sqldb.ServerName{}, "", 0
+	b.conn, b.life, b.server, b.told, b.asked = nil, entity.NodeLife{}, connect.ServerName{}, "", 0
 }
 
 // over runs a statement over the connection, which is dropped unless the server
@@ -172,7 +175,7 @@ func (b *Beats) over(ctx context.Context, do func(ctx context.Context, c *sqldb.
 	defer cancel()
 	err := do(bounded, b.s.ConnOver(b.conn))
 	var server *mysql.MySQLError
-	if err != nil && (!errors.As(err, &server) || b.s.Dialect.Broken(err)) {
+	if err != nil && (!errors.As(err, &server) || b.s.Dialect.Kind(err) == dialect.Broken) {
 		b.drop()
 	}
 	return err
@@ -187,7 +190,7 @@ func (b *Beats) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err erro
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	err = b.over(ctx, func(ctx context.Context, c *sqldb.Conn) error {
-		sessions := sessionsText(b.s.SessionIDs())
+		sessions := sessionsText(b.s.Server.SessionIDs())
 		now := fmt.Sprint(b.life.Server, " ", b.life.LockSession, " ", sessions)
 		more, added := "", []any(nil)
 		if now != b.told || n.Epoch != b.epoch {
@@ -206,7 +209,7 @@ func (b *Beats) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err erro
 // viewRow is a row of the registry and the time of the look.
 type viewRow struct {
 	Row      nodeRow `gorm:"embedded"`
-	StoreNow sqldb.DBTime
+	StoreNow sqlvalue.DBTime
 }
 
 // View implements repository.Nodes: rows and time in one answer.

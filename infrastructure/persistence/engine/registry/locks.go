@@ -13,6 +13,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Locks keeps leases in scheduler_job_lock: repository.Locker. Time is the
@@ -35,7 +37,7 @@ type lockRow struct {
 }
 
 func scanLock(rows *sql.Rows) (r lockRow, err error) {
-	var until sqldb.DBTime
+	var until sqlvalue.DBTime
 	err = rows.Scan(&r.id, &r.holder, &r.token, &until)
 	r.until = until.Time()
 	return r, err
@@ -88,7 +90,7 @@ func (r *Locks) Renew(ctx context.Context, l repository.Lease, ttl time.Duration
 		return false, err
 	}
 	return r.one(ctx, "lock-renew", l, func(now time.Time) (string, []any) {
-		return "expire_time = ?", []any{sqldb.TimeText(now.Add(ttl))}
+		return "expire_time = ?", []any{sqlvalue.TimeText(now.Add(ttl))}
 	})
 }
 
@@ -107,7 +109,7 @@ func (r *Locks) one(ctx context.Context, name string, l repository.Lease, set fu
 	err = r.change(ctx, name, func(ctx context.Context, c *sqldb.Conn, now time.Time) error {
 		assign, args := set(now)
 		n, err := c.Exec(ctx, "lock.change", "UPDATE scheduler_job_lock SET "+assign+" WHERE id = ? AND token = ? AND node_id = ? AND expire_time > ?",
-			append(args, lockID(l.Name), l.Token, l.Holder, sqldb.TimeText(now))...)
+			append(args, lockID(l.Name), l.Token, l.Holder, sqlvalue.TimeText(now))...)
 		ok = n == 1
 		return err
 	})
@@ -132,7 +134,7 @@ func (r *Locks) ReleaseMany(ctx context.Context, names []string, holder string) 
 func (r *Locks) Holder(ctx context.Context, name string) (string, error) {
 	now, at := r.s.Pool.Now()
 	found, err := sqldb.Collect(ctx, r.s.Pool, "lock.holder", "SELECT node_id FROM scheduler_job_lock WHERE id = ? AND expire_time > "+now,
-		append([]any{lockID(name)}, at...), sqldb.ScanText)
+		append([]any{lockID(name)}, at...), sqlvalue.ScanText)
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
@@ -166,10 +168,10 @@ type lockClaim struct {
 
 // update is the statement that takes the locks of a condition. It reads the
 // former holder before it writes the new one: MySQL assigns from left to right.
-func (l lockClaim) update(d *sqldb.Dialect, in string, ids []any) (query string, args []any) {
-	now, holds := sqldb.TimeText(l.now), "node_id = ? AND expire_time > ?"
+func (l lockClaim) update(d *dialect.Dialect, in string, ids []any) (query string, args []any) {
+	now, holds := sqlvalue.TimeText(l.now), "node_id = ? AND expire_time > ?"
 	free := "expire_time <= ?"
-	args = []any{l.holder, now, l.holder, now, now, l.holder, sqldb.TimeText(l.now.Add(l.ttl))}
+	args = []any{l.holder, now, l.holder, now, now, l.holder, sqlvalue.TimeText(l.now.Add(l.ttl))}
 	args = append(append(args, ids...), now)
 	if l.own {
 		free = "(expire_time <= ? OR node_id = ?)"
@@ -206,7 +208,7 @@ func addLocks(ctx context.Context, c *sqldb.Conn, names []string, found []lockRo
 		id := lockID(name)
 		if !slices.ContainsFunc(found, func(r lockRow) bool { return r.id == id }) {
 			values = append(values, "(?, '', '', ?, ?, ?, ?, 0)")
-			args = append(args, id, lockKey(name), sqldb.TimeText(now), neverHeld, sqldb.TimeText(now))
+			args = append(args, id, lockKey(name), sqlvalue.TimeText(now), neverHeld, sqlvalue.TimeText(now))
 		}
 	}
 	_, err := c.Exec(ctx, "lock.add", "INSERT INTO scheduler_job_lock (id, job_id, node_id, lock_key, lock_time, expire_time, create_time, token) VALUES "+

@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // beatStatement is a beat of a node: what it carries, and that it is alive.
@@ -33,13 +34,13 @@ func (r *Nodes) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err erro
 func (r *Nodes) Mark(ctx context.Context, n entity.Node, status entity.NodeStatus, cause string) (ok bool, err error) {
 	found, err := r.s.ExecAtOnce(ctx, repository.LaneComplete, "node.mark",
 		"UPDATE scheduler_node_registry SET status = ?, down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat = ? AND status <> ?",
-		string(status), sqldb.OrNull(cause), n.ID, n.Epoch, sqldb.TimeArg(n.LastHeartbeat), string(status))
+		string(status), sqlvalue.OrNull(cause), n.ID, n.Epoch, sqlvalue.TimeArg(n.LastHeartbeat), string(status))
 	return found == 1 && err == nil, err
 }
 
 // Drain implements repository.Nodes.
 func (r *Nodes) Drain(ctx context.Context, id string, draining bool) error {
-	if !sqldb.IsASCIIID(id) {
+	if !sqlvalue.IsASCIIID(id) {
 		return apperror.NotFound("node", id)
 	}
 	status, from := entity.NodeDraining, "status IN ('UP', 'SUSPECT')"
@@ -50,7 +51,7 @@ func (r *Nodes) Drain(ctx context.Context, id string, draining bool) error {
 	if err != nil || found == 1 {
 		return err
 	}
-	states, err := sqldb.Collect(ctx, r.s.Pool, "node.status", "SELECT status FROM scheduler_node_registry WHERE id = ?", []any{id}, sqldb.ScanText)
+	states, err := sqldb.Collect(ctx, r.s.Pool, "node.status", "SELECT status FROM scheduler_node_registry WHERE id = ?", []any{id}, sqlvalue.ScanText)
 	switch {
 	case err != nil:
 		return err
@@ -88,7 +89,7 @@ func (r *Nodes) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 // it is told by the claim keys, see entity.ClaimKey and entity.Queue.
 func (r *Nodes) ForgetNodes(ctx context.Context, before time.Time) (n int, err error) {
 	const gone = " FROM scheduler_node_registry WHERE status = 'DOWN' AND last_heartbeat < ?"
-	ids, err := sqldb.Collect(ctx, r.s.Pool, "node.gone", "SELECT id"+gone, []any{sqldb.TimeArg(before)}, sqldb.ScanText)
+	ids, err := sqldb.Collect(ctx, r.s.Pool, "node.gone", "SELECT id"+gone, []any{sqlvalue.TimeArg(before)}, sqlvalue.ScanText)
 	if err != nil {
 		return 0, err
 	}
@@ -97,7 +98,7 @@ func (r *Nodes) ForgetNodes(ctx context.Context, before time.Time) (n int, err e
 		found, err := r.s.ExecAtOnce(ctx, repository.LaneRetention, "node.forget", "DELETE"+gone+
 			" AND id = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key = ?)"+
 			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ?)",
-			sqldb.TimeArg(before), id, string(entity.RunningKey(id)), string(waits.Lo), string(waits.Hi))
+			sqlvalue.TimeArg(before), id, string(entity.RunningKey(id)), string(waits.Lo), string(waits.Hi))
 		if err != nil {
 			return n, err
 		}

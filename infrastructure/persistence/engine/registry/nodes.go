@@ -17,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Nodes is the registry: repository.Nodes.
@@ -35,9 +36,9 @@ type nodeRow struct {
 	NodeIP        string
 	NodePort      int
 	Status        string
-	LastHeartbeat sqldb.DBTime
-	CreateTime    sqldb.DBTime
-	UpdateTime    sqldb.DBTime
+	LastHeartbeat sqlvalue.DBTime
+	CreateTime    sqlvalue.DBTime
+	UpdateTime    sqlvalue.DBTime
 	Epoch         int64
 	Roles         string
 	Labels        string
@@ -70,13 +71,13 @@ type nodeRow struct {
 func (nodeRow) TableName() string { return "scheduler_node_registry" }
 
 func toNodeRow(n entity.Node) (nodeRow, error) {
-	labels, err := sqldb.MapJSON(n.Labels)
+	labels, err := sqlvalue.MapJSON(n.Labels)
 	if err != nil {
 		return nodeRow{}, fmt.Errorf("write the labels of node %s: %w", n.ID, err)
 	}
 	row := nodeRow{
-		ID: n.ID, NodeIP: n.IP, NodePort: n.Port, Status: string(n.Status), LastHeartbeat: sqldb.DBTime(n.LastHeartbeat),
-		CreateTime: sqldb.DBTime(n.CreateTime), UpdateTime: sqldb.DBTime(n.UpdateTime), Epoch: n.Epoch, Roles: strings.Join(n.Roles, ","),
+		ID: n.ID, NodeIP: n.IP, NodePort: n.Port, Status: string(n.Status), LastHeartbeat: sqlvalue.DBTime(n.LastHeartbeat),
+		CreateTime: sqlvalue.DBTime(n.CreateTime), UpdateTime: sqlvalue.DBTime(n.UpdateTime), Epoch: n.Epoch, Roles: strings.Join(n.Roles, ","),
 		Labels: labels, Version: n.Version, Slots: n.Slots, Running: n.Running,
 		Weight: max(n.Weight, 1), CPU: n.CPU, Memory: n.Memory, ClockOffset: n.ClockOffset.Milliseconds(),
 	}
@@ -150,7 +151,7 @@ func (r nodeRow) entity() entity.Node {
 		}
 	}
 	var unread []entity.Unread
-	n.Labels = sqldb.ReadJSON[map[string]string]("labels", r.Labels, &unread)
+	n.Labels = sqlvalue.ReadJSON[map[string]string]("labels", r.Labels, &unread)
 	n.Unreadable = entity.Describe(unread)
 	return n
 }
@@ -171,7 +172,7 @@ func (r *Nodes) Register(ctx context.Context, n entity.Node) (int64, error) {
 		if err != nil {
 			return err
 		}
-		row.LastHeartbeat, row.CreateTime, row.UpdateTime = sqldb.DBTime(now), sqldb.DBTime(now), sqldb.DBTime(now)
+		row.LastHeartbeat, row.CreateTime, row.UpdateTime = sqlvalue.DBTime(now), sqlvalue.DBTime(now), sqlvalue.DBTime(now)
 		var former nodeRow
 		err = c.GORM(ctx, "node.lock").Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", n.ID).Take(&former).Error
 		switch {

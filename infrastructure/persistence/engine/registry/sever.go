@@ -9,7 +9,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // errKillDenied is what a server says to an account that may not end a session.
@@ -20,11 +21,11 @@ const errKillDenied = 1095
 // this server is the one that the node's row names, and the row is still as it
 // was seen. A session that has ended already is no error; a missing right is.
 func (r *Nodes) Sever(ctx context.Context, n entity.Node) (ended int, err error) {
-	if !r.s.HasServer() || len(n.Life.Sessions) == 0 {
+	if r.s.Server == nil || len(n.Life.Sessions) == 0 {
 		return 0, nil
 	}
 	err = r.onServer(ctx, n, func(c *sql.Conn) error {
-		still, err := sqldb.ReadAll(ctx, c, "SELECT COUNT(*) FROM scheduler_node_registry WHERE id = ? AND epoch = ? AND status = 'DOWN'", []any{n.ID, n.Epoch}, sqldb.ScanInt)
+		still, err := sqlvalue.ReadAll(ctx, c, "SELECT COUNT(*) FROM scheduler_node_registry WHERE id = ? AND epoch = ? AND status = 'DOWN'", []any{n.ID, n.Epoch}, sqlvalue.ScanInt)
 		if err != nil || len(still) != 1 || still[0] == 0 {
 			return err
 		}
@@ -49,11 +50,11 @@ func (r *Nodes) Sever(ctx context.Context, n entity.Node) (ended int, err error)
 // that published it: its connection to the store has ended. known is false where
 // that cannot be told: another server, or a row that names no session.
 func (r *Nodes) LockFree(ctx context.Context, n entity.Node) (free, known bool, err error) {
-	if !r.s.HasServer() || n.Life.LockSession == 0 {
+	if r.s.Server == nil || n.Life.LockSession == 0 {
 		return false, false, nil
 	}
 	err = r.onServer(ctx, n, func(c *sql.Conn) error {
-		held, err := sqldb.ReadAll(ctx, c, "SELECT COALESCE(IS_USED_LOCK("+instanceLock+"), 0)", []any{n.ID}, sqldb.ScanInt)
+		held, err := sqlvalue.ReadAll(ctx, c, "SELECT COALESCE(IS_USED_LOCK("+instanceLock+"), 0)", []any{n.ID}, sqlvalue.ScanInt)
 		if err != nil || len(held) != 1 {
 			return err
 		}
@@ -66,13 +67,13 @@ func (r *Nodes) LockFree(ctx context.Context, n entity.Node) (free, known bool, 
 // onServer calls do with a connection to the server that the node's row names;
 // it is not called where that is another one.
 func (r *Nodes) onServer(ctx context.Context, n entity.Node, do func(c *sql.Conn) error) error {
-	c, err := r.s.SideConn(ctx)
+	c, err := r.s.Server.Side.Conn(ctx)
 	if err != nil {
 		return r.s.Dialect.Unavailable(err)
 	}
 	defer func() { _ = c.Close() }()
-	server, err := sqldb.ServerOf(ctx, c)
-	if err != nil || !sqldb.SameServer(server, n.Life.Server) {
+	server, err := connect.ServerOf(ctx, c)
+	if err != nil || !connect.SameServer(server, n.Life.Server) {
 		return err
 	}
 	return do(c)

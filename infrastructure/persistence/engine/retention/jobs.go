@@ -9,6 +9,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 const (
@@ -58,7 +60,7 @@ func (w *jobsWalk) rests(before time.Time) bool {
 // page is the condition that is true of the next jobs of the walk, a bounded number.
 // last is the latest of them, empty where there is none behind them.
 func (w *jobsWalk) page(ctx context.Context, c *sqldb.Conn) (where string, args []any, last string, err error) {
-	ends, err := sqldb.Collect(ctx, c, "retention.jobs-page", "SELECT id FROM scheduler_job_definition WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?", []any{w.id, jobsPage - 1}, sqldb.ScanText)
+	ends, err := sqldb.Collect(ctx, c, "retention.jobs-page", "SELECT id FROM scheduler_job_definition WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?", []any{w.id, jobsPage - 1}, sqlvalue.ScanText)
 	if err != nil || len(ends) == 0 {
 		return "d.id > ?", []any{w.id}, "", err
 	}
@@ -133,7 +135,7 @@ func (r *Retention) purgeVersionsOf(ctx context.Context, j storedJob, after int,
 	old, err := sqldb.Collect(ctx, r.s.Pool, "retention.versions",
 		"SELECT version, create_time FROM scheduler_job_version WHERE job_id = ? AND version > ? AND version <= ? ORDER BY version LIMIT ?",
 		[]any{j.id, after, last + 1, limit + 1}, func(rows *sql.Rows) (v keptVersion, err error) {
-			var came sqldb.DBTime
+			var came sqlvalue.DBTime
 			err = rows.Scan(&v.version, &came)
 			v.came = came.Time()
 			return v, err
@@ -165,7 +167,7 @@ func (r *Retention) purgeVersionsOf(ctx context.Context, j storedJob, after int,
 		for _, v := range gone {
 			args = append(args, v)
 		}
-		_, err := c.Exec(ctx, "retention.purge-versions", "DELETE FROM scheduler_job_version WHERE job_id = ? AND version IN ("+sqldb.Marks(len(gone))+")", args...)
+		_, err := c.Exec(ctx, "retention.purge-versions", "DELETE FROM scheduler_job_version WHERE job_id = ? AND version IN ("+dialect.Marks(len(gone))+")", args...)
 		return err
 	})
 	if err != nil {
@@ -203,7 +205,7 @@ func (r *Retention) PurgeJobs(ctx context.Context, before time.Time, limit int) 
 	w := &r.jobs
 	return w.step(ctx, r.s.Pool, before, func(where string, args []any) (deleted int, done bool, err error) {
 		ids, err := sqldb.Collect(ctx, r.s.Pool, "retention.deleted-jobs", "SELECT d.id FROM scheduler_job_definition d WHERE "+where+
-			" AND d.deleted = 1 AND d.update_time < ? ORDER BY d.id", append(args, sqldb.TimeText(before)), sqldb.ScanText)
+			" AND d.deleted = 1 AND d.update_time < ? ORDER BY d.id", append(args, sqlvalue.TimeText(before)), sqlvalue.ScanText)
 		if err != nil {
 			return 0, false, err
 		}
@@ -233,7 +235,7 @@ func (r *Retention) purgeJob(ctx context.Context, id string, limit int) (deleted
 		if err != nil || !gone {
 			return err
 		}
-		versions, err := sqldb.Collect(ctx, c, "retention.versions-of", "SELECT version FROM scheduler_job_version WHERE job_id = ? ORDER BY version LIMIT ?", []any{id, limit}, sqldb.ScanInt)
+		versions, err := sqldb.Collect(ctx, c, "retention.versions-of", "SELECT version FROM scheduler_job_version WHERE job_id = ? ORDER BY version LIMIT ?", []any{id, limit}, sqlvalue.ScanInt)
 		if err != nil {
 			return err
 		}
@@ -258,12 +260,12 @@ func (r *Retention) purgeJob(ctx context.Context, id string, limit int) (deleted
 // unnamed reports that a job is deleted, and neither a run nor a backfill nor a
 // place names it. how says how its row is locked.
 func unnamed(ctx context.Context, c *sqldb.Conn, id, how string) (bool, error) {
-	found, err := sqldb.Collect(ctx, c, "retention.unnamed", `SELECT d.id FROM scheduler_job_definition d WHERE d.id = ? AND d.deleted = 1`+how, []any{id}, sqldb.ScanText)
+	found, err := sqldb.Collect(ctx, c, "retention.unnamed", `SELECT d.id FROM scheduler_job_definition d WHERE d.id = ? AND d.deleted = 1`+how, []any{id}, sqlvalue.ScanText)
 	if err != nil || len(found) == 0 {
 		return false, err
 	}
 	named, err := sqldb.Collect(ctx, c, "retention.names", `SELECT 1 FROM scheduler_job_definition d WHERE d.id = ? AND (
 		EXISTS (SELECT 1 FROM scheduler_job_execution e WHERE e.job_id = d.id) OR EXISTS (SELECT 1 FROM scheduler_backfill b WHERE b.job_id = d.id)
-		OR EXISTS (SELECT 1 FROM scheduler_live_fire f WHERE f.job_id = d.id))`, []any{id}, sqldb.ScanInt)
+		OR EXISTS (SELECT 1 FROM scheduler_live_fire f WHERE f.job_id = d.id))`, []any{id}, sqlvalue.ScanInt)
 	return len(named) == 0, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Retention deletes old rows: repository.Retention.
@@ -36,7 +37,7 @@ func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit
 	defer r.cursor.mu.Unlock()
 	limit = min(limit, r.s.Dialect.MaxRows)
 	ids, err := sqldb.Collect(ctx, r.s.Pool, "retention.window", "SELECT id FROM scheduler_job_execution WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
-		[]any{r.cursor.id, identity.FloorID(before), limit}, sqldb.ScanText)
+		[]any{r.cursor.id, identity.FloorID(before), limit}, sqlvalue.ScanText)
 	if err != nil {
 		return repository.Purged{}, err
 	}
@@ -76,7 +77,7 @@ func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit
 func lockDeletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Time) ([]string, error) {
 	if !c.Dialect.IsSQLite() {
 		in, args := c.Dialect.In("id", ids)
-		locked, err := sqldb.Collect(ctx, c, "retention.lock", "SELECT id FROM scheduler_job_execution"+c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+c.Dialect.SkipLocked, args, sqldb.ScanText)
+		locked, err := sqldb.Collect(ctx, c, "retention.lock", "SELECT id FROM scheduler_job_execution"+c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+c.Dialect.SkipLocked, args, sqlvalue.ScanText)
 		if err != nil || len(locked) == 0 {
 			return nil, err
 		}
@@ -94,7 +95,7 @@ func deletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Tim
 		AND NOT EXISTS (SELECT 1 FROM scheduler_dead_letter d WHERE d.execution_id = e.id AND d.replayed_as IS NULL)
 		AND NOT EXISTS (SELECT 1 FROM scheduler_execution_replay r JOIN scheduler_job_execution l ON l.id = r.execution_id
 			WHERE (r.root_id = e.id OR r.retry_of = e.id) AND l.status IN ('WAITING', 'RUNNING'))
-		ORDER BY e.id`, append(args, sqldb.TimeText(before)), sqldb.ScanText)
+		ORDER BY e.id`, append(args, sqlvalue.TimeText(before)), sqlvalue.ScanText)
 }
 
 // deleteExecutions deletes runs and what hangs on them, by primary key.
@@ -119,12 +120,12 @@ func deleteExecutions(ctx context.Context, c *sqldb.Conn, ids []string) error {
 
 // PurgeLogs implements repository.Retention.
 func (r *Retention) PurgeLogs(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
-	return r.s.PurgeByID(ctx, "logs", "scheduler_job_log", "id < ? AND create_time < ?", limit, identity.FloorID(before), sqldb.TimeText(before))
+	return r.s.PurgeByID(ctx, "logs", "scheduler_job_log", "id < ? AND create_time < ?", limit, identity.FloorID(before), sqlvalue.TimeText(before))
 }
 
 // PurgeOthers implements repository.Retention.
 func (r *Retention) PurgeOthers(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
-	at := sqldb.TimeText(before)
+	at := sqlvalue.TimeText(before)
 	total, err := r.s.PurgeByID(ctx, "metrics", "scheduler_metrics", "collect_time < ?", limit, at)
 	if err != nil || total.More {
 		return total, err
@@ -159,5 +160,5 @@ func (r *Retention) purgeKeyed(ctx context.Context, name, table, where string, l
 
 // PurgeBackfills implements repository.Retention.
 func (r *Retention) PurgeBackfills(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
-	return r.s.PurgeByID(ctx, "backfills", "scheduler_backfill", "status <> 'ACTIVE' AND update_time < ?", limit, sqldb.TimeText(before))
+	return r.s.PurgeByID(ctx, "backfills", "scheduler_backfill", "status <> 'ACTIVE' AND update_time < ?", limit, sqlvalue.TimeText(before))
 }

@@ -1,17 +1,13 @@
-package sqldb
+package connect
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	gormmysql "gorm.io/driver/mysql"
-	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 )
 
 // The settings of our MySQL sessions.
@@ -36,7 +32,7 @@ func mysqlConfig(dsn string) (*mysql.Config, error) {
 	if err := cfg.Apply(mysql.Charset("utf8mb4", "utf8mb4_bin")); err != nil {
 		return nil, fmt.Errorf("read store.dsn: %w", err)
 	}
-	cfg.ParseTime = false // times are text, see DBTime
+	cfg.ParseTime = false // times are text, see sqlvalue.DBTime
 	cfg.Loc = time.UTC
 	cfg.InterpolateParams = true // one round trip a statement
 	// Rows found, not rows changed: a conditional update that finds its row
@@ -110,62 +106,11 @@ func reachMySQL(ctx context.Context, dsn string, adjust func(*mysql.Config)) (*m
 	return cfg, vars, nil
 }
 
-// ConnectMySQL gives a pool of its own with our sessions, for what is done once.
-func ConnectMySQL(ctx context.Context, dsn string, conns int, adjust func(*mysql.Config)) (*sql.DB, error) {
+// MySQL gives a pool of its own with our sessions, for what is done once.
+func MySQL(ctx context.Context, dsn string, conns int, adjust func(*mysql.Config)) (*sql.DB, error) {
 	cfg, _, err := reachMySQL(ctx, dsn, adjust)
 	if err != nil {
 		return nil, err
 	}
-	return openPool(cfg, poolSettings{conns: conns, lockWaitSec: callerLockWaitSec, silence: callerSilence})
-}
-
-func (s *Core) openMySQL(ctx context.Context, cfg Config) (gorm.Dialector, error) {
-	settings, vars, err := reachMySQL(ctx, cfg.DSN, nil)
-	if err != nil {
-		return nil, err
-	}
-	s.Dialect, s.sessions, s.settings = newMySQLDialect(), newSessions(), settings
-	if strings.Contains(vars["version"], "MariaDB") {
-		s.Dialect.ValuesLists, s.Dialect.NoWait = true, "SET STATEMENT innodb_lock_wait_timeout=0 FOR "
-	}
-	n := sharesOf(cfg.MaxConns)
-	for _, share := range []struct {
-		pool **sql.DB
-		of   poolSettings
-	}{
-		{&s.conns.own, poolSettings{conns: n.engine, lockWaitSec: engineLockWaitSec, silence: engineSilence, connect: cfg.Connect}},
-		{&s.conns.callers, poolSettings{conns: n.callers, lockWaitSec: callerLockWaitSec, silence: callerSilence, connect: cfg.Connect}},
-		{&s.side, poolSettings{conns: n.side, lockWaitSec: engineLockWaitSec, silence: engineSilence}},
-	} {
-		share.of.sessions = s.sessions
-		if *share.pool, err = openPool(settings, share.of); err != nil {
-			return nil, err
-		}
-		s.OnClose(lastly((*share.pool).Close))
-	}
-	s.info = Info{Driver: MySQL, Version: vars["version"]}
-	for _, name := range []string{"innodb_flush_log_at_trx_commit", "innodb_doublewrite", "log_bin", "sync_binlog"} {
-		s.info.Durability = append(s.info.Durability, name+"="+vars[name])
-	}
-	return gormmysql.New(gormmysql.Config{Conn: s.conns.own, SkipInitializeWithVersion: true}), nil
-}
-
-// lastly closes what may have lost its server already: then there is nothing to
-// say good-bye to, and no reason for a stop to fail.
-func lastly(closing func() error) func() error {
-	return func() error {
-		_ = closing()
-		return nil
-	}
-}
-
-// ormConfig: no transaction of GORM's own, no statement cache, no log; names
-// and durations of statements go to the Observer.
-func ormConfig() *gorm.Config {
-	return &gorm.Config{
-		SkipDefaultTransaction:   true,
-		DisableNestedTransaction: true,
-		DisableAutomaticPing:     true,
-		Logger:                   logger.Discard,
-	}
+	return openPool(cfg, poolSettings{conns: conns, lockWaitSec: callerLockWaitSec, silence: callerSilence, over: sql.OpenDB})
 }

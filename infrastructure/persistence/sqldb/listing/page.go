@@ -1,11 +1,13 @@
-package sqldb
+// Package listing reads lists in pages: cursors, conditions, and scans where no index
+// serves.
+package listing
 
 import (
 	"encoding/base64"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // The bounds of a page.
@@ -38,7 +40,7 @@ func writeCursor(id string) string { return base64.RawURLEncoding.EncodeToString
 // ReadCursor reads what writeCursor wrote; "" is the first page.
 func ReadCursor(cursor string) (string, error) {
 	id, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || !IsASCIIID(string(id)) {
+	if err != nil || !sqlvalue.IsASCIIID(string(id)) {
 		return "", apperror.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
 	}
 	return string(id), nil
@@ -51,34 +53,4 @@ func ReadNameCursor(cursor string) (string, error) {
 		return "", apperror.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
 	}
 	return string(name), nil
-}
-
-// IsASCIIID reports whether an id can be in a table at all. The id columns are
-// ASCII; comparing them with anything else would not use their index. None
-// ends in a space, which MySQL ignores when it compares.
-func IsASCIIID(id string) bool {
-	if len(id) > 50 || HasTrailingSpace(id) {
-		return false
-	}
-	for i := range len(id) {
-		if c := id[i]; c < 0x20 || c > 0x7e {
-			return false
-		}
-	}
-	return true
-}
-
-// HasTrailingSpace reports a text that MySQL takes for the same without its last
-// character.
-func HasTrailingSpace(s string) bool { return strings.HasSuffix(s, " ") }
-
-// OnlyASCIIIDs leaves out ids that cannot exist.
-func OnlyASCIIIDs(ids []string) []string {
-	out := make([]string, 0, len(ids))
-	for _, id := range ids {
-		if IsASCIIID(id) {
-			out = append(out, id)
-		}
-	}
-	return out
 }

@@ -1,4 +1,4 @@
-package sqldb
+package sqlvalue
 
 import (
 	"encoding/json"

@@ -1,17 +1,21 @@
-package sqldb
+package bulk
 
 import (
 	"context"
+	"slices"
 	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 )
 
 // Insert adds rows in statements of bounded size. suffix ends each statement.
-func Insert[T any](ctx context.Context, c *Conn, name, into string, width int, suffix string, rows []T, values func(args []any, row T) []any) error {
+func Insert[T any](ctx context.Context, c *sqldb.Conn, name, into string, width int, suffix string, rows []T, values func(args []any, row T) []any) error {
 	per := c.Dialect.MaxRows
 	if c.Dialect.IsSQLite() {
 		per = 1 // one prepared text for any number of rows
 	}
-	for _, part := range Chunks(rows, per) {
+	for part := range slices.Chunk(rows, per) {
 		args := make([]any, 0, len(part)*width)
 		for _, row := range part {
 			args = values(args, row)
@@ -25,6 +29,6 @@ func Insert[T any](ctx context.Context, c *Conn, name, into string, width int, s
 
 // Tuples is n bracketed lists of width question marks.
 func Tuples(width, n int) string {
-	mark := "(" + Marks(width) + ")"
+	mark := "(" + dialect.Marks(width) + ")"
 	return strings.Repeat(mark+",", n-1) + mark
 }

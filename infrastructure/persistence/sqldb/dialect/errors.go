@@ -1,4 +1,4 @@
-package sqldb
+package dialect
 
 import (
 	"context"
@@ -19,50 +19,50 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// errorKind says what to do about a driver's error.
-type errorKind int
+// Kind says what to do about a driver's error.
+type Kind int
 
 const (
-	// kindOther: a fault of ours; report it.
-	kindOther errorKind = iota
-	// kindRetry: the transaction lost against another; run it again.
-	kindRetry
-	// kindBroken: the connection died, and with it the transaction.
-	kindBroken
-	// kindAway: the store cannot be reached or cannot write.
-	kindAway
-	// kindPoison: a value that the store refuses, today and tomorrow.
-	kindPoison
-	// kindDuplicate: a unique key exists.
-	kindDuplicate
+	// Other: a fault of ours; report it.
+	Other Kind = iota
+	// Retry: the transaction lost against another; run it again.
+	Retry
+	// Broken: the connection died, and with it the transaction.
+	Broken
+	// Away: the store cannot be reached or cannot write.
+	Away
+	// Poison: a value that the store refuses, today and tomorrow.
+	Poison
+	// Duplicate: a unique key exists.
+	Duplicate
 )
 
-func mysqlKind(err error) errorKind {
+func mysqlKind(err error) Kind {
 	var server *mysql.MySQLError
 	if errors.As(err, &server) {
 		return mysqlNumber(server.Number)
 	}
 	if errors.Is(err, mysql.ErrPktTooLarge) {
-		return kindPoison
+		return Poison
 	}
 	return connectionKind(err)
 }
 
-func mysqlNumber(n uint16) errorKind {
+func mysqlNumber(n uint16) Kind {
 	switch n {
 	case 1213, 1205, 1020, 3572: // deadlock, lock wait, changed since read, nowait
-		return kindRetry
+		return Retry
 	case 1062, 1586:
-		return kindDuplicate
+		return Duplicate
 	case 1406, 1264, 1265, 1292, 1366, 1411, 1048, 1364, 1367, 1118, 1153, 1301, 3140, 3819, 4025:
-		return kindPoison
+		return Poison
 	case 1927, 1317, 1053, 1077, 1080, 3024, 4031: // killed, interrupted, shutting down, idle too long
-		return kindBroken
+		return Broken
 	case 1040, 1042, 1043, 1044, 1045, 1049, 1129, 1130, 1158, 1159, 1160, 1161, 1203, 1226,
 		1290, 1792, 1836, 1021, 1030, 1114, 1180, 1181, 1036, 1037, 1041, 1969:
-		return kindAway
+		return Away
 	default:
-		return kindOther
+		return Other
 	}
 }
 
@@ -71,32 +71,41 @@ func mysqlLockWait(err error) bool {
 	return errors.As(err, &server) && (server.Number == 1205 || server.Number == 3572)
 }
 
-func sqliteKind(err error) errorKind {
+func sqliteKind(err error) Kind {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return connectionKind(err)
 	}
 	switch e.Code() {
 	case lite.SQLITE_CONSTRAINT_PRIMARYKEY, lite.SQLITE_CONSTRAINT_UNIQUE, lite.SQLITE_CONSTRAINT_ROWID:
-		return kindDuplicate
+		return Duplicate
 	}
 	switch e.Code() & 0xff {
 	case lite.SQLITE_BUSY, lite.SQLITE_LOCKED:
-		return kindRetry
+		return Retry
 	case lite.SQLITE_CONSTRAINT, lite.SQLITE_TOOBIG, lite.SQLITE_MISMATCH, lite.SQLITE_RANGE:
-		return kindPoison
+		return Poison
 	case lite.SQLITE_FULL, lite.SQLITE_IOERR, lite.SQLITE_CANTOPEN, lite.SQLITE_READONLY, lite.SQLITE_PROTOCOL, lite.SQLITE_NOMEM:
-		return kindAway
+		return Away
 	default:
-		return kindOther
+		return Other
 	}
+}
+
+// PassesByItself reports errors of a MySQL server that waiting may mend.
+func PassesByItself(err error) bool {
+	switch mysqlKind(err) {
+	case Broken, Away, Retry:
+		return true
+	}
+	return false
 }
 
 // mysqlRefused: the server answered COMMIT with an error that means it did not
 // happen, or COMMIT never left the process.
 func mysqlRefused(err error) bool {
 	switch mysqlKind(err) {
-	case kindRetry, kindPoison, kindDuplicate:
+	case Retry, Poison, Duplicate:
 		return true
 	}
 	return notSent(err)
@@ -119,33 +128,33 @@ func notSent(err error) bool {
 }
 
 // connectionKind judges errors that no server sent.
-func connectionKind(err error) errorKind {
+func connectionKind(err error) Kind {
 	var network net.Error
 	switch {
 	case err == nil:
-		return kindOther
+		return Other
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return kindAway
+		return Away
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
 		errors.Is(err, mysql.ErrPktSync), errors.Is(err, mysql.ErrPktSyncMul), errors.Is(err, mysql.ErrMalformPkt),
 		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
-		return kindBroken
+		return Broken
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return kindOther
+		return Other
 	case errors.As(err, &network):
-		return kindAway
+		return Away
 	default:
-		return kindOther
+		return Other
 	}
 }
 
-// describe turns a driver's error into the errors of the repositories, naming
+// Describe turns a driver's error into the errors of the repositories, naming
 // the statement.
-func (d *Dialect) describe(statement string, err error) error {
+func (d *Dialect) Describe(statement string, err error) error {
 	switch d.kind(err) {
-	case kindPoison:
+	case Poison:
 		err = &repository.PoisonError{Err: err}
-	case kindDuplicate:
+	case Duplicate:
 		err = fmt.Errorf("%w: %w", repository.ErrDuplicateID, err)
 	}
 	return fmt.Errorf("%s: %w", statement, err)
@@ -158,7 +167,7 @@ func (d *Dialect) Unavailable(err error) error {
 		return err
 	}
 	switch d.kind(err) {
-	case kindBroken, kindAway, kindRetry:
+	case Broken, Away, Retry:
 		return apperror.Unavailable(err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -167,8 +176,11 @@ func (d *Dialect) Unavailable(err error) error {
 	return err
 }
 
-// Broken reports that the connection died, and with it the transaction.
-func (d *Dialect) Broken(err error) bool { return d.kind(err) == kindBroken }
+// Kind says what to do about an error of the store.
+func (d *Dialect) Kind(err error) Kind { return d.kind(err) }
+
+// Refused reports that a failed COMMIT certainly did not happen.
+func (d *Dialect) Refused(err error) bool { return d.refused(err) }
 
 // Violates reports whether a duplicate is one of the unique key with that name:
 // the key's name in MySQL's message, the column's in SQLite's.

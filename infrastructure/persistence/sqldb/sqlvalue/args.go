@@ -1,4 +1,4 @@
-package sqldb
+package sqlvalue
 
 // OrNull is NULL for the zero value.
 func OrNull[T comparable](v T) any {

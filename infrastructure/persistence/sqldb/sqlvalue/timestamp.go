@@ -1,4 +1,5 @@
-package sqldb
+// Package sqlvalue holds values as columns hold them, and reads rows into them.
+package sqlvalue
 
 import (
 	"database/sql/driver"

@@ -1,4 +1,4 @@
-package sqldb
+package connect
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	litegorm "github.com/libtnb/sqlite"
-	"gorm.io/gorm"
 	"modernc.org/sqlite"
 	lite "modernc.org/sqlite/lib"
 )
@@ -21,9 +19,6 @@ import (
 // The settings of SQLite.
 const (
 	sqliteReaders = 4
-	// checkpointEvery moves committed pages into the file in the background,
-	// so that no commit has to.
-	checkpointEvery = time.Second
 	// autoCheckpointPages is the back-stop: beyond this length of the log (80
 	// MB) a commit does it after all.
 	autoCheckpointPages = 20000
@@ -59,14 +54,14 @@ func fileURI(path string, q url.Values) string {
 	return (&url.URL{Scheme: "file", Opaque: opaque, RawQuery: q.Encode()}).String()
 }
 
-// ConnectSQLite opens one pool and tells clearly what is wrong with the file.
-func ConnectSQLite(ctx context.Context, path string, conns int, pragmas ...string) (*sql.DB, error) {
-	return connectSQLiteOver(ctx, sql.OpenDB, path, conns, pragmas...)
+// SQLite opens one pool and tells clearly what is wrong with the file.
+func SQLite(ctx context.Context, path string, conns int, pragmas ...string) (*sql.DB, error) {
+	return sqliteOver(ctx, sql.OpenDB, path, conns, pragmas...)
 }
 
-// connectSQLiteOver is ConnectSQLite with connections that connect makes of the
+// sqliteOver is SQLite with connections that over makes of the
 // driver's.
-func connectSQLiteOver(ctx context.Context, connect func(driver.Connector) *sql.DB, path string, conns int, pragmas ...string) (*sql.DB, error) {
+func sqliteOver(ctx context.Context, over func(driver.Connector) *sql.DB, path string, conns int, pragmas ...string) (*sql.DB, error) {
 	if path == "" {
 		return nil, errNoPath
 	}
@@ -75,7 +70,7 @@ func connectSQLiteOver(ctx context.Context, connect func(driver.Connector) *sql.
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	db := connect(connector)
+	db := over(connector)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	if _, err := db.ExecContext(ctx, "SELECT count(*) FROM sqlite_master"); err != nil {
@@ -110,8 +105,25 @@ func fileError(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, err)
 }
 
-func (s *Core) openSQLite(ctx context.Context, cfg Config) (gorm.Dialector, error) {
-	level, err := synchronousLevel(cfg.Synchronous)
+// File holds the connections to a SQLite file. The caller closes each of them.
+type File struct {
+	// Writer has one connection, Readers the others. Keeper has one that writes
+	// the log back into the file.
+	Writer, Readers, Keeper *sql.DB
+	// Version is SQLite's.
+	Version string
+	// Durability holds the settings that decide what survives, such as
+	// "synchronous=FULL".
+	Durability []string
+}
+
+// OpenFile opens the file at path with so many readers; 0 means 4. synchronous is
+// SQLite's level: FULL, which is the default, NORMAL or EXTRA. Connections of
+// writer and readers are made by over.
+func OpenFile(
+	ctx context.Context, path, synchronous string, readers int, over func(driver.Connector) *sql.DB,
+) (f *File, err error) {
+	level, err := synchronousLevel(synchronous)
 	if err != nil {
 		return nil, err
 	}
@@ -119,74 +131,36 @@ func (s *Core) openSQLite(ctx context.Context, cfg Config) (gorm.Dialector, erro
 		"foreign_keys(0)", "cache_size(-32768)", "temp_store(MEMORY)", "synchronous(" + level + ")",
 		fmt.Sprintf("wal_autocheckpoint(%d)", autoCheckpointPages),
 	}
-	s.Dialect = newSQLiteDialect()
-	connect := cfg.Connect
-	if connect == nil {
-		connect = sql.OpenDB
-	}
-	write, err := connectSQLiteOver(ctx, connect, cfg.Path, 1, common...)
-	if err != nil {
-		return nil, err
-	}
-	s.writer = &sqliteWriter{db: write}
-	s.OnClose(s.writer.close)
-	readers := cfg.MaxConns
+	f = &File{Durability: []string{"journal_mode=WAL", "synchronous=" + level}}
+	defer func() {
+		if err != nil {
+			f.close()
+		}
+	}()
 	if readers <= 0 {
 		readers = sqliteReaders
 	}
-	s.conns.own, err = connectSQLiteOver(ctx, connect, cfg.Path, readers, append(common, "query_only(1)")...)
-	if err != nil {
+	if f.Writer, err = sqliteOver(ctx, over, path, 1, common...); err != nil {
 		return nil, err
 	}
-	s.OnClose(s.conns.own.Close)
-	keeper, err := ConnectSQLite(ctx, cfg.Path, 1, common...)
-	if err != nil {
+	if f.Readers, err = sqliteOver(ctx, over, path, readers, append(common, "query_only(1)")...); err != nil {
 		return nil, err
 	}
-	s.OnClose(keeper.Close)
-	s.OnClose(s.startCheckpoints(keeper))
-
-	s.info = Info{Driver: SQLite, Durability: []string{"journal_mode=WAL", "synchronous=" + level}}
-	if err := s.conns.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&s.info.Version); err != nil {
-		return nil, fileError(cfg.Path, err)
+	if f.Keeper, err = SQLite(ctx, path, 1, common...); err != nil {
+		return nil, err
 	}
-	return litegorm.New(litegorm.Config{Conn: s.conns.own}), nil
+	if err = f.Readers.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&f.Version); err != nil {
+		return nil, fileError(path, err)
+	}
+	return f, nil
 }
 
-// startCheckpoints runs the background checkpoints and returns what stops them.
-func (s *Core) startCheckpoints(db *sql.DB) func() error {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		timer := s.Clock.NewTimer(checkpointEvery)
-		defer timer.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-timer.C():
-				s.checkpoint(ctx, db)
-				timer.Reset(checkpointEvery)
-			}
+// close closes what is open of a file that does not open in whole.
+func (f *File) close() {
+	for _, db := range []*sql.DB{f.Keeper, f.Readers, f.Writer} {
+		if db != nil {
+			_ = db.Close()
 		}
-	}()
-	return func() error {
-		cancel()
-		<-ended
-		return nil
-	}
-}
-
-// checkpoint copies what it can without making anybody wait.
-func (s *Core) checkpoint(ctx context.Context, db *sql.DB) {
-	start := s.Clock.Monotonic()
-	_, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
-	if s.observe != nil {
-		s.observe("store.checkpoint", s.Clock.Monotonic()-start, err)
-	}
-	if err != nil && ctx.Err() == nil {
-		s.Log.Warn("the write-ahead log was not copied into the database file", "error", err)
 	}
 }
 

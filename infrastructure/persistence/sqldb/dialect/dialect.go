@@ -1,8 +1,10 @@
-package sqldb
+// Package dialect holds what SQLite and MySQL or MariaDB say differently: fragments of
+// statements, and the meaning of their errors.
+package dialect
 
 import (
 	"encoding/json"
-	"slices"
+	"fmt"
 	"strings"
 )
 
@@ -41,7 +43,7 @@ type Dialect struct {
 	// ScanWindow is how many rows the first window of a filtered list has.
 	ScanWindow int
 	// kind says what to do about an error.
-	kind func(error) errorKind
+	kind func(error) Kind
 	// LockWait reports that others held a row for too long.
 	LockWait func(error) bool
 	// refused reports that a failed COMMIT certainly did not happen.
@@ -55,8 +57,14 @@ const (
 	SQLite = "sqlite"
 )
 
-func newMySQLDialect() *Dialect {
-	return &Dialect{
+// UnknownDriver is the error for a driver that is neither of the two.
+func UnknownDriver(name string) error {
+	return fmt.Errorf("store.driver is %q; it must be sqlite or mysql", name)
+}
+
+// NewMySQL gives the dialect of MySQL, or of MariaDB.
+func NewMySQL(mariaDB bool) *Dialect {
+	d := &Dialect{
 		name:       MySQL,
 		ForUpdate:  " FOR UPDATE",
 		ForShare:   " LOCK IN SHARE MODE",
@@ -77,9 +85,14 @@ func newMySQLDialect() *Dialect {
 		LockWait:   mysqlLockWait,
 		refused:    mysqlRefused,
 	}
+	if mariaDB {
+		d.ValuesLists, d.NoWait = true, "SET STATEMENT innodb_lock_wait_timeout=0 FOR "
+	}
+	return d
 }
 
-func newSQLiteDialect() *Dialect {
+// NewSQLite gives the dialect of SQLite.
+func NewSQLite() *Dialect {
 	return &Dialect{
 		name:            SQLite,
 		ByClaim:         " INDEXED BY idx_execution_claim",
@@ -132,24 +145,4 @@ func Marks(n int) string {
 		return ""
 	}
 	return strings.Repeat("?,", n-1) + "?"
-}
-
-// Chunks cuts a list into pieces of at most n.
-func Chunks[T any](list []T, n int) [][]T {
-	var out [][]T
-	for len(list) > n {
-		out = append(out, list[:n])
-		list = list[n:]
-	}
-	if len(list) > 0 {
-		out = append(out, list)
-	}
-	return out
-}
-
-// LockOrder gives each id once, in the order in which everybody locks (engine rule 8).
-func LockOrder(ids []string) []string {
-	out := slices.Clone(ids)
-	slices.Sort(out)
-	return slices.Compact(out)
 }

@@ -1,4 +1,4 @@
-package sqldb
+package connect
 
 import (
 	"context"
@@ -8,16 +8,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // startSlack is how far two readings of a server's start may be apart, in
 // seconds.
 const startSlack = 2
-
-// Querier is a connection or a transaction.
-type Querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
 
 // ServerName is a server, as it calls itself.
 type ServerName struct{ name string }
@@ -26,7 +23,7 @@ type ServerName struct{ name string }
 func (s *ServerName) Known() bool { return s.name != "" }
 
 // Ask learns the name of the server at the other end.
-func (s *ServerName) Ask(ctx context.Context, c Querier) error {
+func (s *ServerName) Ask(ctx context.Context, c sqlvalue.Querier) error {
 	vars, err := pairs(ctx, c, "SHOW VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', 'port', 'datadir')")
 	if err != nil {
 		return fmt.Errorf("ask which server this is: %w", err)
@@ -45,7 +42,7 @@ func (s *ServerName) Ask(ctx context.Context, c Querier) error {
 // AskStart gives the name with the second in which the server started: ids of
 // sessions and named locks are those of one life of one server. The two readings
 // are of the server's one clock, a moment apart: hence startSlack.
-func (s *ServerName) AskStart(ctx context.Context, c Querier) (string, error) {
+func (s *ServerName) AskStart(ctx context.Context, c sqlvalue.Querier) (string, error) {
 	uptime, err := pairs(ctx, c, "SHOW GLOBAL STATUS LIKE 'Uptime'")
 	if err != nil {
 		return "", fmt.Errorf("ask since when the server runs: %w", err)
@@ -54,7 +51,7 @@ func (s *ServerName) AskStart(ctx context.Context, c Querier) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the uptime %q: %w", uptime["uptime"], err)
 	}
-	now, err := ReadAll(ctx, c, "SELECT UNIX_TIMESTAMP()", nil, ScanInt)
+	now, err := sqlvalue.ReadAll(ctx, c, "SELECT UNIX_TIMESTAMP()", nil, sqlvalue.ScanInt)
 	if err != nil || len(now) != 1 {
 		return "", fmt.Errorf("ask the server's time: %w", errors.Join(err, driver.ErrBadConn))
 	}
@@ -62,7 +59,7 @@ func (s *ServerName) AskStart(ctx context.Context, c Querier) (string, error) {
 }
 
 // ServerOf is the name and start of the server at the other end.
-func ServerOf(ctx context.Context, c Querier) (string, error) {
+func ServerOf(ctx context.Context, c sqlvalue.Querier) (string, error) {
 	var s ServerName
 	if err := s.Ask(ctx, c); err != nil {
 		return "", err
@@ -71,9 +68,9 @@ func ServerOf(ctx context.Context, c Querier) (string, error) {
 }
 
 // pairs reads rows of a name and a value; names in lower case.
-func pairs(ctx context.Context, c Querier, query string) (map[string]string, error) {
+func pairs(ctx context.Context, c sqlvalue.Querier, query string) (map[string]string, error) {
 	out := map[string]string{}
-	_, err := ReadAll(ctx, c, query, nil, func(rows *sql.Rows) (struct{}, error) {
+	_, err := sqlvalue.ReadAll(ctx, c, query, nil, func(rows *sql.Rows) (struct{}, error) {
 		var name, value string
 		err := rows.Scan(&name, &value)
 		out[strings.ToLower(name)] = value

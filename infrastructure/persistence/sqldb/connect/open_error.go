@@ -1,4 +1,6 @@
-package sqldb
+// Package connect opens connections to MySQL or MariaDB and to SQLite files, and says
+// what to mend where they cannot be opened.
+package connect
 
 import (
 	"context"
@@ -13,6 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 )
 
 // OpenError is why a store cannot be opened, as one line that names the setting
@@ -37,11 +40,7 @@ func Waitable(err error) bool {
 	if errors.As(err, &open) {
 		return !open.Final
 	}
-	switch mysqlKind(err) {
-	case kindBroken, kindAway, kindRetry:
-		return true
-	}
-	return apperror.Is(err, apperror.KindUnavailable)
+	return dialect.PassesByItself(err) || apperror.Is(err, apperror.KindUnavailable)
 }
 
 // Misconfigured is an OpenError of a setting that no waiting mends; its line is the

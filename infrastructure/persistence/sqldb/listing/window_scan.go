@@ -1,8 +1,11 @@
-package sqldb
+package listing
 
 import (
 	"context"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 const (
@@ -18,7 +21,7 @@ const (
 // has cost scanBudget. Then it is short, with a cursor to go on: what a page
 // costs does not depend on how rare its rows are.
 type WindowScan[T any] struct {
-	Conn *Conn
+	Conn *sqldb.Conn
 	// Statement names the statement that looks for the end of a window in the
 	// rows of table with the id column key.
 	Statement, Table, Key string
@@ -59,53 +62,10 @@ func (w WindowScan[T]) Run(ctx context.Context, lo, hi string, limit int) ([]T, 
 // is smaller.
 func (w WindowScan[T]) edge(ctx context.Context, lo, hi string, n int) (string, error) {
 	where, args := JoinConditions(IDBounds(w.Key, lo, hi), Condition{w.Where, w.Args})
-	ids, err := Collect(ctx, w.Conn, w.Statement, "SELECT "+w.Key+" FROM "+w.Table+where+" ORDER BY "+w.Key+" DESC LIMIT 1 OFFSET ?",
-		append(args, n), ScanText)
+	ids, err := sqldb.Collect(ctx, w.Conn, w.Statement, "SELECT "+w.Key+" FROM "+w.Table+where+" ORDER BY "+w.Key+" DESC LIMIT 1 OFFSET ?",
+		append(args, n), sqlvalue.ScanText)
 	if err != nil || len(ids) == 0 {
 		return "", err
 	}
 	return ids[0], nil
-}
-
-// Condition is a part of a WHERE clause; one without text is none.
-type Condition struct {
-	Text string
-	Args []any
-}
-
-// Equals is a condition on a column; an empty value is no condition.
-func Equals(column, value string) Condition {
-	if value == "" {
-		return Condition{}
-	}
-	return Condition{column + " = ?", []any{value}}
-}
-
-// IDBounds is lo ≤ key < hi, where empty bounds are open.
-func IDBounds(key, lo, hi string) Condition {
-	switch {
-	case lo == "" && hi == "":
-		return Condition{}
-	case lo == "":
-		return Condition{key + " < ?", []any{hi}}
-	case hi == "":
-		return Condition{key + " >= ?", []any{lo}}
-	}
-	return Condition{key + " >= ? AND " + key + " < ?", []any{lo, hi}}
-}
-
-// JoinConditions is the WHERE clause of those conditions that are some.
-func JoinConditions(all ...Condition) (where string, args []any) {
-	for _, c := range all {
-		if c.Text == "" {
-			continue
-		}
-		if where == "" {
-			where = " WHERE " + c.Text
-		} else {
-			where += " AND " + c.Text
-		}
-		args = append(args, c.Args...)
-	}
-	return where, args
 }

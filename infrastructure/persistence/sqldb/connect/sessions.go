@@ -1,4 +1,4 @@
-package sqldb
+package connect
 
 import (
 	"context"
