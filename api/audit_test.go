@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/audit"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -87,7 +87,7 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	require.Equal(t, "t-1", e.last().TokenID)
 
 	e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"right"}`, "Authorization", "").want(200)
-	require.Equal(t, []any{"u1", "user ann", service.SignInAction}, []any{e.last().UserID, e.last().Object, e.last().Action}, "a sign-in is found by who signed in")
+	require.Equal(t, []any{"u1", "user ann", audit.SignInAction}, []any{e.last().UserID, e.last().Object, e.last().Action}, "a sign-in is found by who signed in")
 
 	before := len(e.people.audit)
 	e.call("GET", "/api/v1/secrets", "").want(200)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -20,15 +20,15 @@ type fakeBackfills struct {
 	page repository.Page
 }
 
-func (f *fakeBackfills) Plan(_ context.Context, _ string, r service.Backfill) (service.BackfillPlan, error) {
-	plan := service.BackfillPlan{Total: 1500, AlreadyRun: 100}
+func (f *fakeBackfills) Plan(_ context.Context, _ string, r execution.Backfill) (execution.BackfillPlan, error) {
+	plan := execution.BackfillPlan{Total: 1500, AlreadyRun: 100}
 	for at := r.From; len(plan.Times) < 1400; at = at.Add(time.Second) {
 		plan.Times = append(plan.Times, at)
 	}
 	return plan, nil
 }
 
-func (f *fakeBackfills) Start(_ context.Context, jobID string, r service.Backfill) (entity.Backfill, error) {
+func (f *fakeBackfills) Start(_ context.Context, jobID string, r execution.Backfill) (entity.Backfill, error) {
 	b := entity.Backfill{
 		ID: fmt.Sprint("b-", len(f.made)+1), JobID: jobID, From: r.From, To: r.To, Cursor: r.From.Add(time.Minute), MaxParallel: r.MaxParallel,
 		Status: entity.BackfillActive, Total: 24, AlreadyRun: 2, Started: 1, User: r.User, Version: 2, CreateTime: now, UpdateTime: now,

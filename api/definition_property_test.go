@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -100,9 +100,9 @@ func TestWhatIsUnchangedHasNoChanges(t *testing.T) {
 		next.Name, next.Group, old.ID = old.Name, old.Group, "id"
 		e.jobs.jobs["id"] = old
 		enabled := rapid.SampledFrom([]*bool{nil, new(bool), vo.FromEntry(old).Enabled}).Draw(rt, "enabled")
-		p, err := d.Definitions.Plan(t.Context(), service.Document{Jobs: []service.Definition{{Job: next, Enabled: enabled}}}, false)
+		p, err := d.Definitions.Plan(t.Context(), definition.Document{Jobs: []definition.Definition{{Job: next, Enabled: enabled}}}, false)
 		require.NoError(rt, err)
 		changes := vo.EntryChanges(p.Jobs[0].Before, p.Jobs[0].After)
-		require.Equal(rt, p.Jobs[0].Action == service.ActionUnchanged, len(changes) == 0, "%v", changes)
+		require.Equal(rt, p.Jobs[0].Action == definition.ActionUnchanged, len(changes) == 0, "%v", changes)
 	})
 }

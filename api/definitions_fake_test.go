@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
+	"github.com/platform-scheduler/platform-scheduler/application/service/group"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -92,7 +93,7 @@ func (o oneByOne) Delete(ctx context.Context, id string, ifMatch int) error {
 	return o.edge.jobs.Delete(ctx, id, ifMatch)
 }
 
-func (e *edge) definitions(groups *service.GroupService) *service.DefinitionService {
+func (e *edge) definitions(groups *group.GroupService) *definition.DefinitionService {
 	e.named.fakeJobs = e.jobs
-	return service.NewDefinitionService(e.named, oneByOne{e}, groups, e.secrets)
+	return definition.NewDefinitionService(e.named, oneByOne{e}, groups, e.secrets)
 }

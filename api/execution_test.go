@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -167,7 +167,7 @@ func TestAttemptsAndDeadLetters(t *testing.T) {
 
 func TestTheLedger(t *testing.T) {
 	e := newEdge(t)
-	e.executions.fires = []service.LedgerEntry{
+	e.executions.fires = []execution.LedgerEntry{
 		{FireKey: "k", ScheduledTime: now, Outcome: "SUCCESS", LatenessMs: 3, ExecutionIDs: []string{"e1"}, Replays: []string{"e2"}},
 		{FireKey: "range:k", ScheduledTime: now, Outcome: "SKIPPED", Reason: entity.ReasonPaused, Message: "paused by anna", RangeEnd: now.Add(time.Minute), Count: 60, CountAtLeast: true},
 		{FireKey: "p", ScheduledTime: now, Outcome: "WAITING", WaitsFor: entity.WaitNode},
@@ -179,7 +179,7 @@ func TestTheLedger(t *testing.T) {
 			"rangeEnd":"2026-11-20T12:01:00.000Z","count":60,"countAtLeast":true},
 		{"fireKey":"p","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"WAITING","waitsFor":"NODE","reason":"","message":"","latenessMs":0,"executionIds":[],"replays":[],"rangeEnd":null,"count":null,"countAtLeast":false}
 		]}`, a.body)
-	require.Equal(t, service.LedgerQuery{
+	require.Equal(t, execution.LedgerQuery{
 		JobID: "j1", From: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Limit: 3,
 	}, e.executions.ledger)
 }

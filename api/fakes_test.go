@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -26,7 +27,7 @@ type fakeJobs struct {
 	filter   repository.JobFilter
 	page     repository.Page
 	enabled  bool
-	trigger  service.Trigger
+	trigger  job.Trigger
 	triggers int
 	ifMatch  int
 	preview  schedule.Spec
@@ -127,7 +128,7 @@ func (f *fakeJobs) Delete(ctx context.Context, id string, ifMatch int) error {
 	return err
 }
 
-func (f *fakeJobs) Trigger(_ context.Context, _ string, t service.Trigger) ([]string, error) {
+func (f *fakeJobs) Trigger(_ context.Context, _ string, t job.Trigger) ([]string, error) {
 	if f.panics != nil {
 		panic(f.panics)
 	}
@@ -207,13 +208,13 @@ type fakeExecutions struct {
 	chunks       []entity.LogChunk
 	attempts     []entity.Attempt
 	letters      []entity.DeadLetter
-	fires        []service.LedgerEntry
+	fires        []execution.LedgerEntry
 	next         string
 	err          error
 	filter       repository.ExecutionFilter
 	page         repository.Page
 	logPage      repository.LogPage
-	ledger       service.LedgerQuery
+	ledger       execution.LedgerQuery
 	letterFilter repository.DeadLetterFilter
 	endless      int
 	retries      int
@@ -289,7 +290,7 @@ func (f *fakeExecutions) Names(_ context.Context, jobIDs []string) (map[string]s
 	return names, f.err
 }
 
-func (f *fakeExecutions) Fires(_ context.Context, q service.LedgerQuery) ([]service.LedgerEntry, string, error) {
+func (f *fakeExecutions) Fires(_ context.Context, q execution.LedgerQuery) ([]execution.LedgerEntry, string, error) {
 	f.ledger = q
 	return f.fires, f.next, f.err
 }

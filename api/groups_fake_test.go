@@ -25,7 +25,7 @@ func (followers) FollowGroup(context.Context, string) error { return nil }
 
 func (followers) FollowGroups(context.Context, []string) ([]string, error) { return nil, nil }
 
-// GroupsChanged implements service.GroupNews.
+// GroupsChanged implements group.GroupNews.
 func (followers) GroupsChanged() {}
 
 func (followers) OpenGroup(context.Context, string) error { return nil }

@@ -17,7 +17,12 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/access"
+	"github.com/platform-scheduler/platform-scheduler/application/service/audit"
+	"github.com/platform-scheduler/platform-scheduler/application/service/group"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
+	"github.com/platform-scheduler/platform-scheduler/application/service/node"
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -60,11 +65,11 @@ func (f *fakeAuth) become(change func(f *fakeAuth)) {
 	change(f)
 }
 
-func (f *fakeAuth) Login(_ context.Context, name, password, addr string) (service.Login, error) {
+func (f *fakeAuth) Login(_ context.Context, name, password, addr string) (access.Login, error) {
 	if password != "right" {
-		return service.Login{}, apperror.New(apperror.KindUnauthenticated, "wrong_credentials", "wrong")
+		return access.Login{}, apperror.New(apperror.KindUnauthenticated, "wrong_credentials", "wrong")
 	}
-	return service.Login{Token: adminToken, ExpiresAt: now.Add(time.Hour), User: entity.User{ID: "u1", Name: name + "@" + addr, Role: entity.RoleAdmin}}, nil
+	return access.Login{Token: adminToken, ExpiresAt: now.Add(time.Hour), User: entity.User{ID: "u1", Name: name + "@" + addr, Role: entity.RoleAdmin}}, nil
 }
 
 func (f *fakeAuth) Logout(context.Context, string) error { return f.err }
@@ -105,9 +110,9 @@ func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Princip
 }
 
 // fakeMonitor is ready unless it holds what blocks.
-type fakeMonitor struct{ degraded []service.Trouble }
+type fakeMonitor struct{ degraded []monitor.Trouble }
 
-func (f *fakeMonitor) Degraded(context.Context) []service.Trouble { return f.degraded }
+func (f *fakeMonitor) Degraded(context.Context) []monitor.Trouble { return f.degraded }
 
 // fakeCalls keeps answers in memory, as the store does.
 type fakeCalls struct {
@@ -162,7 +167,7 @@ type edge struct {
 	ahead            *fakeAhead
 	calls            *fakeCalls
 	reports          *fakeReports
-	secrets          *service.SecretService
+	secrets          *secret.SecretService
 	vault            *memorySecrets
 	people           *memoryPeople
 	groups           *memoryGroups
@@ -200,13 +205,13 @@ func (e *edge) deps() api.Deps {
 	if e.executionService != nil {
 		executions = e.executionService
 	}
-	groups := service.NewGroupService(e.groups, followers{}, followers{}, e.clock, slog.New(slog.DiscardHandler))
+	groups := group.NewGroupService(e.groups, followers{}, followers{}, e.clock, slog.New(slog.DiscardHandler))
 	return api.Deps{
-		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: service.NewNodeService(e.nodes), Secrets: e.secrets,
-		Users: service.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: service.NewTokenService(e.people, e.clock),
+		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: node.NewNodeService(e.nodes), Secrets: e.secrets,
+		Users: access.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: access.NewTokenService(e.people, e.clock),
 		Backfills: e.backfills, Overview: e.ahead, Loads: e.ahead,
 		Groups: groups, Definitions: e.definitions(groups),
-		Audit: service.NewAuditService(e.people, e.clock), Clock: e.clock,
+		Audit: audit.NewAuditService(e.people, e.clock), Clock: e.clock,
 		Logger: slog.New(slog.NewJSONHandler(e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain; version=0.0.4")

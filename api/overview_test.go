@@ -9,33 +9,33 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // fakeAhead answers from its fields what looks over all jobs.
 type fakeAhead struct {
-	overview service.Overview
+	overview monitor.Overview
 	groups   []string
-	load     service.LoadQuery
+	load     monitor.LoadQuery
 	fires    []int
 	err      error
 }
 
-func (f *fakeAhead) Overview(_ context.Context, groups []string) (service.Overview, error) {
+func (f *fakeAhead) Overview(_ context.Context, groups []string) (monitor.Overview, error) {
 	f.groups = groups
 	f.overview.Time = cmp.Or(f.overview.Time, now)
 	return f.overview, f.err
 }
 
-func (f *fakeAhead) Load(_ context.Context, q service.LoadQuery) (service.Load, error) {
+func (f *fakeAhead) Load(_ context.Context, q monitor.LoadQuery) (monitor.Load, error) {
 	f.load = q
 	fires := f.fires
 	if fires == nil {
 		fires = make([]int, q.Minutes)
 	}
-	return service.Load{From: now, Fires: fires, Jobs: 3, Complete: true}, f.err
+	return monitor.Load{From: now, Fires: fires, Jobs: 3, Complete: true}, f.err
 }
 
 // narrow binds the viewer to groups.
@@ -59,9 +59,9 @@ func TestThePlannedLoadIsShown(t *testing.T) {
 		{"time":"2026-11-20T12:00:00.000Z","fires":2},{"time":"2026-11-20T12:01:00.000Z","fires":5},
 		{"time":"2026-11-20T12:02:00.000Z","fires":0},{"time":"2026-11-20T12:03:00.000Z","fires":5}],
 		"peak":{"time":"2026-11-20T12:01:00.000Z","fires":5},"jobs":3,"complete":true}`, e.call("GET", loadPath, "").want(200).body)
-	require.Equal(t, service.LoadQuery{Minutes: 1440}, e.ahead.load)
+	require.Equal(t, monitor.LoadQuery{Minutes: 1440}, e.ahead.load)
 	e.call("GET", loadPath+"?from=2026-11-21T00:00:00Z&minutes=10080&group=g", "", e.narrow("a", "g")...).want(200)
-	require.Equal(t, service.LoadQuery{From: now.Add(12 * time.Hour), Minutes: 10_080, Group: "g", Groups: []string{"a", "g"}}, e.ahead.load)
+	require.Equal(t, monitor.LoadQuery{From: now.Add(12 * time.Hour), Minutes: 10_080, Group: "g", Groups: []string{"a", "g"}}, e.ahead.load)
 
 	for query, field := range map[string]string{"?minutes=0": "minutes", "?minutes=10081": "minutes", "?minutes=x": "minutes", "?from=noon": "from", "?to=x": "to"} {
 		e.call("GET", loadPath+query, "").wantField(422, field, "")
@@ -73,17 +73,17 @@ func TestThePlannedLoadIsShown(t *testing.T) {
 func TestTheOverviewIsShown(t *testing.T) {
 	const path = "/api/v1/monitor/overview"
 	e := newEdge(t)
-	e.ahead.overview = service.Overview{
+	e.ahead.overview = monitor.Overview{
 		Time:    now,
 		Jobs:    map[entity.JobStatus]int{entity.JobCreated: 1, entity.JobEnabled: 2, entity.JobPaused: 3, entity.JobFinished: 4},
-		Waiting: service.Count{N: 5}, Running: service.Count{N: 6}, DeadLetters: service.Count{N: 7},
+		Waiting: monitor.Count{N: 5}, Running: monitor.Count{N: 6}, DeadLetters: monitor.Count{N: 7},
 		LastHour: map[entity.Status]int{
 			entity.StatusSuccess: 8, entity.StatusFailed: 9, entity.StatusTimeout: 10, entity.StatusCancelled: 11, entity.StatusSkipped: 12, entity.StatusDead: 13,
 			entity.StatusWaiting: 99,
 		},
 		Nodes:    map[entity.NodeStatus]int{entity.NodeUp: 14, entity.NodeSuspect: 15, entity.NodeDown: 16, entity.NodeDraining: 17},
 		Leader:   "node-1",
-		Degraded: []service.Trouble{{Part: "duty", Reason: "scan has not ticked for 1m0s", Since: now}}, Lateness: service.Lateness{P50: 1234567 * time.Nanosecond, P99: time.Second, Known: true},
+		Degraded: []monitor.Trouble{{Part: "duty", Reason: "scan has not ticked for 1m0s", Since: now}}, Lateness: monitor.Lateness{P50: 1234567 * time.Nanosecond, P99: time.Second, Known: true},
 	}
 	require.JSONEq(t, `{"time":"2026-11-20T12:00:00.000Z","jobs":{"created":1,"enabled":2,"paused":3,"finished":4},
 		"executions":{"waiting":5,"running":6,"lastHour":{"success":8,"failed":9,"timeout":10,"cancelled":11,"skipped":12,"dead":13}},
@@ -92,8 +92,8 @@ func TestTheOverviewIsShown(t *testing.T) {
 		"latenessMs":{"p50":1.23,"p99":1000}}`, e.call("GET", path, "").want(200).body)
 	require.Nil(t, e.ahead.groups, "an admin sees all")
 
-	e.ahead.overview = service.Overview{
-		Waiting: service.Count{AtLeast: true}, Running: service.Count{AtLeast: true}, DeadLetters: service.Count{AtLeast: true}, LastHourAtLeast: true,
+	e.ahead.overview = monitor.Overview{
+		Waiting: monitor.Count{AtLeast: true}, Running: monitor.Count{AtLeast: true}, DeadLetters: monitor.Count{AtLeast: true}, LastHourAtLeast: true,
 	}
 	a := e.call("GET", path, "", e.narrow("b", "a")...).want(200).json()
 	require.Equal(t, []string{"a", "b"}, e.ahead.groups)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -97,10 +97,10 @@ func TestProbes(t *testing.T) {
 	require.Equal(t, "up 1\n", e.call("GET", "/metrics", "").want(200).body)
 	require.Equal(t, "1.2.3", e.call("GET", "/version", "").want(200).json()["version"])
 
-	e.monitor.degraded = []service.Trouble{{Part: "redis", Reason: "Redis is away", Since: now}}
+	e.monitor.degraded = []monitor.Trouble{{Part: "redis", Reason: "Redis is away", Since: now}}
 	require.JSONEq(t, `{"status":"ready","degraded":[{"part":"redis","reason":"Redis is away","since":"2026-11-20T12:00:00.000Z"}]}`,
 		e.call("GET", "/readyz", "").want(200).body)
-	e.monitor.degraded = append(e.monitor.degraded, service.Trouble{Part: "store", Reason: "the store is away", Since: now, Blocks: true})
+	e.monitor.degraded = append(e.monitor.degraded, monitor.Trouble{Part: "store", Reason: "the store is away", Since: now, Blocks: true})
 	a := e.call("GET", "/readyz", "")
 	a.wantCode(503, "not_ready")
 	require.Equal(t, []any{"not ready: the store is away", "1"}, []any{a.json()["detail"], a.header.Get("Retry-After")})

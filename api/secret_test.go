@@ -11,12 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
+	keyring "github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
 )
 
 // memorySecrets keeps sealed secrets as the store does.
@@ -27,12 +27,12 @@ type memorySecrets struct {
 	users []string
 }
 
-func newSecrets(t *testing.T, c clock.Clock) (*service.SecretService, *memorySecrets) {
+func newSecrets(t *testing.T, c clock.Clock) (*secret.SecretService, *memorySecrets) {
 	t.Helper()
-	ring, err := secret.NewKeyring(base64.StdEncoding.EncodeToString(make([]byte, secret.KeyBytes)))
+	ring, err := keyring.NewKeyring(base64.StdEncoding.EncodeToString(make([]byte, keyring.KeyBytes)))
 	require.NoError(t, err)
 	store := &memorySecrets{secrets: map[string]entity.Secret{}}
-	return service.NewSecretService(store, store, ring, c), store
+	return secret.NewSecretService(store, store, ring, c), store
 }
 
 func (m *memorySecrets) AddSecret(_ context.Context, s entity.Secret) error {

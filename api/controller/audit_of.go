@@ -7,7 +7,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/sensitive"
 )
@@ -23,7 +23,7 @@ const (
 
 // auditOfTrigger is what the audit log keeps of a run by hand. Values whose
 // names say that they are secret are hidden.
-func auditOfTrigger(t service.Trigger, ids []string) map[string][2]any {
+func auditOfTrigger(t job.Trigger, ids []string) map[string][2]any {
 	did := map[string][2]any{"executionIds": {nil, ids[:min(len(ids), auditRuns)]}}
 	if t.DelaySec > 0 {
 		did["delaySec"] = [2]any{nil, t.DelaySec}

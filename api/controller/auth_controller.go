@@ -9,13 +9,13 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/access"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // AuthService signs people in and out.
 type AuthService interface {
-	Login(ctx context.Context, name, password, clientAddr string) (service.Login, error)
+	Login(ctx context.Context, name, password, clientAddr string) (access.Login, error)
 	Logout(ctx context.Context, token string) error
 	Authenticate(ctx context.Context, token string) (entity.Principal, error)
 	ChangePassword(ctx context.Context, userID, oldPassword, newPassword string, keepTokens bool) error
@@ -65,7 +65,7 @@ func (a *AuthController) Login(c *gin.Context) error {
 	if !in.Cookie {
 		return reply(c, http.StatusOK, vo.FromLogin(l))
 	}
-	a.cookies.Set(c, l.Token, service.SessionLife)
+	a.cookies.Set(c, l.Token, access.SessionLife)
 	return reply(c, http.StatusOK, vo.FromCookieLogin(l, middleware.CSRFToken(l.Token)))
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -17,8 +17,8 @@ import (
 // BackfillService runs past times of jobs.
 type BackfillService interface {
 	// Plan says what Start would do, and stores nothing.
-	Plan(ctx context.Context, jobID string, r service.Backfill) (service.BackfillPlan, error)
-	Start(ctx context.Context, jobID string, r service.Backfill) (entity.Backfill, error)
+	Plan(ctx context.Context, jobID string, r execution.Backfill) (execution.BackfillPlan, error)
+	Start(ctx context.Context, jobID string, r execution.Backfill) (entity.Backfill, error)
 	List(ctx context.Context, jobID string, p repository.Page) (backfills []entity.Backfill, next string, err error)
 	Cancel(ctx context.Context, jobID, id string) (entity.Backfill, error)
 }

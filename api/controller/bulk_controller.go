@@ -16,7 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -126,7 +126,7 @@ func (b *BulkController) DeleteJobs(c *gin.Context) error {
 func (b *BulkController) TriggerJobs(c *gin.Context) error {
 	by := middleware.ActorOf(c)
 	return b.byID(c, middleware.Job, permission.JobRun, func(ctx context.Context, id string) ([]string, error) {
-		return b.jobs.Trigger(ctx, id, service.Trigger{Source: entity.TriggerManual, By: by})
+		return b.jobs.Trigger(ctx, id, job.Trigger{Source: entity.TriggerManual, By: by})
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -24,8 +24,8 @@ type DefinitionService interface {
 	// Groups and Jobs give out those of the named groups; nil names are all.
 	Groups(ctx context.Context, names []string) ([]entity.Group, error)
 	Jobs(ctx context.Context, names []string, each func([]*entity.Job) error) error
-	Plan(ctx context.Context, d service.Document, prune bool) (*service.Plan, error)
-	Apply(ctx context.Context, p *service.Plan)
+	Plan(ctx context.Context, d definition.Document, prune bool) (*definition.Plan, error)
+	Apply(ctx context.Context, p *definition.Plan)
 }
 
 // DefinitionController serves /export and /import.
@@ -155,13 +155,13 @@ func (d *DefinitionController) Import(c *gin.Context) error {
 }
 
 // warn adds to what a document keeps or makes what its editors are warned of.
-func (d *DefinitionController) warn(ctx context.Context, plan *service.Plan, items []vo.ImportItem) {
+func (d *DefinitionController) warn(ctx context.Context, plan *definition.Plan, items []vo.ImportItem) {
 	jobs := make([]*entity.Job, len(plan.Jobs))
 	for i, c := range plan.Jobs {
 		jobs[i] = c.Job()
 	}
 	for i, found := range d.warner.Warnings(ctx, jobs...) {
-		if plan.Jobs[i].Action != service.ActionDelete && plan.Jobs[i].Err == nil {
+		if plan.Jobs[i].Action != definition.ActionDelete && plan.Jobs[i].Err == nil {
 			items[i].Warnings = warnings(jobs[i], found)
 		}
 	}
@@ -169,7 +169,7 @@ func (d *DefinitionController) warn(ctx context.Context, plan *service.Plan, ite
 
 // permitDocument is nil if the caller may write everything that a document
 // speaks of. What is wrongly written is refused for that, later.
-func permitDocument(c *gin.Context, d service.Document) error {
+func permitDocument(c *gin.Context, d definition.Document) error {
 	for _, g := range d.Groups {
 		if err := middleware.Permit(c, permission.JobWrite, g.Name); err != nil && g.Name != "" {
 			return err
@@ -194,7 +194,7 @@ const auditItems = 200
 func auditOf(v vo.Import) map[string]any {
 	var changed []string
 	for _, item := range v.Items {
-		if item.Action != service.ActionUnchanged && item.Error == nil && len(changed) < auditItems {
+		if item.Action != definition.ActionUnchanged && item.Error == nil && len(changed) < auditItems {
 			changed = append(changed, strings.Join([]string{string(item.Action), item.Group, item.Name}, " "))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -26,7 +26,7 @@ type JobService interface {
 	Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error)
 	Resume(ctx context.Context, id string) (*entity.Job, error)
 	Delete(ctx context.Context, id string, ifMatch int) error
-	Trigger(ctx context.Context, id string, t service.Trigger) (executionIDs []string, err error)
+	Trigger(ctx context.Context, id string, t job.Trigger) (executionIDs []string, err error)
 	History(ctx context.Context, id string, p repository.Page) (versions []*entity.Job, next string, err error)
 	// Version is a former definition.
 	Version(ctx context.Context, id string, version int) (*entity.Job, error)

@@ -11,7 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/problem"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
@@ -19,7 +19,7 @@ import (
 type MonitorService interface {
 	// Degraded is what does not work as it should. Probes need no sign-in, so
 	// that no reason may hold secrets.
-	Degraded(ctx context.Context) []service.Trouble
+	Degraded(ctx context.Context) []monitor.Trouble
 }
 
 // JobMonitorController serves probes, metrics and the version.
@@ -68,7 +68,7 @@ func (m *JobMonitorController) Healthz(c *gin.Context) error {
 //	@Router /readyz [head]
 func (m *JobMonitorController) Readyz(c *gin.Context) error {
 	found := m.monitor.Degraded(c.Request.Context())
-	err := service.NotReady(found)
+	err := monitor.NotReady(found)
 	if err == nil {
 		return reply(c, http.StatusOK, vo.Health{Status: "ready", Degraded: vo.FromTroubles(found)})
 	}

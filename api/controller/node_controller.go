@@ -8,7 +8,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -16,13 +16,13 @@ import (
 // NodeService shows and drains nodes. Unknown ones are apperror.KindNotFound.
 type NodeService interface {
 	// List is every node, by id.
-	List(ctx context.Context) ([]service.Node, error)
-	Get(ctx context.Context, id string) (service.Node, error)
+	List(ctx context.Context) ([]node.Node, error)
+	Get(ctx context.Context, id string) (node.Node, error)
 	// Drain and Resume return apperror.KindConflict for a node that is DOWN.
-	Drain(ctx context.Context, id string) (service.Node, error)
-	Resume(ctx context.Context, id string) (service.Node, error)
+	Drain(ctx context.Context, id string) (node.Node, error)
+	Resume(ctx context.Context, id string) (node.Node, error)
 	// Handlers are those that live nodes have, by name.
-	Handlers(ctx context.Context) ([]service.Handler, error)
+	Handlers(ctx context.Context) ([]node.Handler, error)
 	Warner
 }
 
@@ -107,7 +107,7 @@ func (n *NodeController) Drain(c *gin.Context) error { return n.answer(c, n.node
 //	@Router	/api/v1/nodes/{id}/resume [post]
 func (n *NodeController) Resume(c *gin.Context) error { return n.answer(c, n.nodes.Resume) }
 
-func (n *NodeController) answer(c *gin.Context, act func(context.Context, string) (service.Node, error)) error {
+func (n *NodeController) answer(c *gin.Context, act func(context.Context, string) (node.Node, error)) error {
 	node, err := act(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err

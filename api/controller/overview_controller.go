@@ -9,17 +9,17 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 )
 
 // OverviewService tells the state of everything; nil groups are all.
 type OverviewService interface {
-	Overview(ctx context.Context, groups []string) (service.Overview, error)
+	Overview(ctx context.Context, groups []string) (monitor.Overview, error)
 }
 
 // LoadService tells how much is planned.
 type LoadService interface {
-	Load(ctx context.Context, q service.LoadQuery) (service.Load, error)
+	Load(ctx context.Context, q monitor.LoadQuery) (monitor.Load, error)
 }
 
 // The minutes of a load: a day unless asked otherwise, and at most a week.
@@ -68,7 +68,7 @@ func (o *OverviewController) Overview(c *gin.Context) error {
 //	@Router /api/v1/schedules/load [get]
 func (o *OverviewController) Load(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
-	ask := service.LoadQuery{
+	ask := monitor.LoadQuery{
 		From: q.Time("from"), Minutes: q.Int("minutes", loadMinutes, 1, maxLoadMinutes), Group: q.Text("group"), Groups: middleware.VisibleGroups(c),
 	}
 	if err := q.Done(); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
@@ -22,7 +22,7 @@ type ScheduleService interface {
 
 // LedgerService tells what became of the fires of a job.
 type LedgerService interface {
-	Fires(ctx context.Context, q service.LedgerQuery) (entries []service.LedgerEntry, next string, err error)
+	Fires(ctx context.Context, q execution.LedgerQuery) (entries []execution.LedgerEntry, next string, err error)
 }
 
 // ScheduleController serves fire times, to come and past.
@@ -78,7 +78,7 @@ func (s *ScheduleController) Fires(c *gin.Context) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	entries, next, err := s.ledger.Fires(c.Request.Context(), service.LedgerQuery{
+	entries, next, err := s.ledger.Fires(c.Request.Context(), execution.LedgerQuery{
 		JobID: c.Param("id"), From: from, To: to, Limit: page.Limit, Cursor: page.Cursor,
 	})
 	if err != nil {

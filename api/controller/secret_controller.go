@@ -13,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -21,11 +21,11 @@ import (
 
 // SecretService keeps values that can be written and used, not read.
 type SecretService interface {
-	Create(ctx context.Context, n service.SecretInput) (entity.Secret, error)
+	Create(ctx context.Context, n secret.SecretInput) (entity.Secret, error)
 	// Get returns apperror.KindNotFound for an unknown name.
 	Get(ctx context.Context, name string) (entity.Secret, error)
 	// Edit checks the version: apperror.KindConflict when it is stale.
-	Edit(ctx context.Context, n service.SecretEdit) (entity.Secret, error)
+	Edit(ctx context.Context, n secret.SecretEdit) (entity.Secret, error)
 	// List is of all secrets, or of those for one of some groups or for every
 	// group; nil is all.
 	List(ctx context.Context, within []string, p repository.Page) (secrets []entity.Secret, next string, err error)
@@ -176,7 +176,7 @@ func isStale(err error) bool {
 }
 
 // secretChanges is what the audit log keeps of an edit.
-func secretChanges(before, after entity.Secret, n service.SecretEdit) map[string][2]any {
+func secretChanges(before, after entity.Secret, n secret.SecretEdit) map[string][2]any {
 	did := map[string][2]any{}
 	if !n.KeepValue {
 		did["value"] = middleware.NewValue()

@@ -10,14 +10,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/access"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // TokenService manages API tokens.
 type TokenService interface {
-	Create(ctx context.Context, userID string, n service.TokenInput) (t entity.Token, secret string, err error)
+	Create(ctx context.Context, userID string, n access.TokenInput) (t entity.Token, secret string, err error)
 	// List and Revoke are for one user's where userID is set.
 	List(ctx context.Context, userID string, p repository.Page) (tokens []entity.Token, next string, err error)
 	Revoke(ctx context.Context, id, userID string) (entity.Token, error)

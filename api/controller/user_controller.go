@@ -10,17 +10,17 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/access"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // UserService manages who may sign in.
 type UserService interface {
-	Create(ctx context.Context, n service.UserInput) (entity.User, error)
+	Create(ctx context.Context, n access.UserInput) (entity.User, error)
 	Get(ctx context.Context, id string) (entity.User, error)
 	List(ctx context.Context, p repository.Page) (users []entity.User, next string, err error)
-	Change(ctx context.Context, id string, n service.UserInput) (entity.User, error)
+	Change(ctx context.Context, id string, n access.UserInput) (entity.User, error)
 	Delete(ctx context.Context, id string) error
 }
 

@@ -100,7 +100,7 @@ func annotated(t *testing.T) *openapi2.T {
 }
 
 // goName is a type as swag names it.
-var goName = regexp.MustCompile(`"(#/definitions/)?(vo|entity|request|problem|permission|service)\.([\w-]+)"`)
+var goName = regexp.MustCompile(`"(#/definitions/)?(vo|entity|request|problem|permission|definition)\.([\w-]+)"`)
 
 // renamed gives the types names for people who do not know the packages.
 func renamed(t *testing.T, raw []byte) []byte {

@@ -51,7 +51,7 @@ func checkKeys(cfg config.Config) error {
 			return nil // the first start makes it
 		}
 	}
-	_, err := keyring(cfg, folder)
+	_, err := openKeyring(cfg, folder)
 	return err
 }
 

@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
+	registry "github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -38,9 +39,9 @@ func TestAClusterOfDifferentHandlers(t *testing.T) {
 	a.await("each sees the others", func() bool {
 		return !slices.ContainsFunc(nodes, func(n *node) bool { return len(n.Member.Nodes()) != 3 })
 	})
-	settle := b.create(job("settle", handledBy("settle")))
+	settle := b.create(newJob("settle", handledBy("settle")))
 	for i := range 12 {
-		_, err := nodes[i%3].Jobs.Trigger(t.Context(), settle.ID, service.Trigger{Source: entity.TriggerManual})
+		_, err := nodes[i%3].Jobs.Trigger(t.Context(), settle.ID, job.Trigger{Source: entity.TriggerManual})
 		require.NoError(t, err)
 	}
 	a.await("12 of 12 end well", func() bool { return len(a.since(settle.ID, settle.CreateTime)) == 12 })
@@ -48,13 +49,13 @@ func TestAClusterOfDifferentHandlers(t *testing.T) {
 		require.Equal(t, []any{"node-c", 1, 0}, []any{row.NodeID, row.Attempt, row.RetryCount})
 	}
 
-	bill := a.create(job("bill", handledBy("bill")))
+	bill := a.create(newJob("bill", handledBy("bill")))
 	warnings := a.Nodes.Warnings(t.Context(), settle, bill)
 	require.Empty(t, warnings[0])
 	require.Equal(t, "no_handler", warnings[1][0].Code)
 	var ids []string
 	for _, n := range nodes {
-		started, err := n.Jobs.Trigger(t.Context(), bill.ID, service.Trigger{Source: entity.TriggerManual})
+		started, err := n.Jobs.Trigger(t.Context(), bill.ID, job.Trigger{Source: entity.TriggerManual})
 		require.NoError(t, err)
 		ids = append(ids, started...)
 	}
@@ -72,6 +73,6 @@ func TestAClusterOfDifferentHandlers(t *testing.T) {
 	a.await("all is well again", func() bool { return a.unplaced() == "" })
 	handlers, err := c.Nodes.Handlers(t.Context())
 	require.NoError(t, err)
-	at := slices.IndexFunc(handlers, func(h service.Handler) bool { return h.Name == "settle" })
+	at := slices.IndexFunc(handlers, func(h registry.Handler) bool { return h.Name == "settle" })
 	require.Equal(t, []string{"node-b", "node-c"}, handlers[at].Nodes)
 }

@@ -73,7 +73,7 @@ func TestThreeNodesShareTheWorkAndSurviveOne(t *testing.T) {
 	defer nodes[2].stop()
 	var jobs []*entity.Job
 	for i := range 30 {
-		jobs = append(jobs, nodes[0].create(job(string(rune('A'+i)), every(500*time.Millisecond))))
+		jobs = append(jobs, nodes[0].create(newJob(string(rune('A'+i)), every(500*time.Millisecond))))
 	}
 	ranOn := func(n *node) int { return len(n.script.runs()) }
 	require.Eventually(t, func() bool { return ranOn(nodes[0]) > 20 && ranOn(nodes[1]) > 20 && ranOn(nodes[2]) > 20 }, within, 50*time.Millisecond)
@@ -100,7 +100,7 @@ func TestRolesMayBeSplitOverProcesses(t *testing.T) {
 	defer scheduler.stop()
 	executor := startNode(t, cfgs[1], &script{})
 	defer executor.stop()
-	j := scheduler.create(job("split", every(200*time.Millisecond)))
+	j := scheduler.create(newJob("split", every(200*time.Millisecond)))
 	require.Eventually(t, func() bool { return len(executor.script.runs()) > 5 }, within, 20*time.Millisecond)
 	require.Empty(t, scheduler.script.runs())
 	require.Equal(t, []string{"node-b"}, nodesOf(scheduler.rows(j.ID)))
@@ -118,7 +118,7 @@ func TestNewsReachTheOtherNodesAtOnce(t *testing.T) {
 
 	// The worker would not look for half a minute, and a busy machine takes its time.
 	const soon = 30 * time.Second
-	j := edge.create(job("soon", every(300*time.Millisecond)))
+	j := edge.create(newJob("soon", every(300*time.Millisecond)))
 	require.Eventually(t, func() bool { return len(worker.script.runs()) > 0 }, soon, 10*time.Millisecond)
 	_, err := edge.Jobs.Pause(t.Context(), j.ID, entity.Pause{})
 	require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestNewsReachTheOtherNodesAtOnce(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return !slices.ContainsFunc(edge.rows(j.ID), func(r *entity.Execution) bool { return !r.Status.Final() })
 	}, soon, 10*time.Millisecond, "a cancel is heard, not waited for")
-	id := edge.trigger(edge.create(job("by hand", nil)).ID)
+	id := edge.trigger(edge.create(newJob("by hand", nil)).ID)
 	require.Eventually(t, func() bool { return edge.row(id).Status == entity.StatusRunning }, soon, 10*time.Millisecond)
 }
 
@@ -143,7 +143,7 @@ func TestTheClusterWorksWithoutRedis(t *testing.T) {
 	defer a.stop()
 	defer b.stop()
 	for i := range 8 {
-		a.create(job(string(rune('A'+i)), every(300*time.Millisecond)))
+		a.create(newJob(string(rune('A'+i)), every(300*time.Millisecond)))
 	}
 	require.Eventually(t, func() bool { return len(a.script.runs()) > 5 && len(b.script.runs()) > 5 }, within, 20*time.Millisecond)
 }

@@ -26,7 +26,7 @@ func TestAServerGoesOnWhereTheCopiedStandaloneStopped(t *testing.T) {
 	const interval = 200 * time.Millisecond
 	cfg, target := newConfig(t), dbtest.MySQL(t)
 	n := startNode(t, cfg, &script{})
-	j := n.create(job("grid", func(j *entity.Job) {
+	j := n.create(newJob("grid", func(j *entity.Job) {
 		every(interval)(j)
 		j.Misfire.Policy = entity.MisfireFireAll
 	}))

@@ -24,7 +24,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/audit"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
+	"github.com/platform-scheduler/platform-scheduler/application/service/group"
+	"github.com/platform-scheduler/platform-scheduler/application/service/idempotency"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
+	"github.com/platform-scheduler/platform-scheduler/application/service/node"
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
@@ -37,7 +45,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
+	keyring "github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/ticker"
 )
 
@@ -63,7 +71,7 @@ type Options struct {
 // can stays as it is from NewEngine on.
 type Executor interface {
 	running.Executor
-	service.DefinitionChecker
+	job.DefinitionChecker
 	// Handlers are its own handlers, sorted; those that are built in are not
 	// among them.
 	Handlers() []string
@@ -89,17 +97,17 @@ type Processes interface {
 // loops. Make it with NewEngine, then Start, then Stop.
 type Engine struct {
 	Store      *persistence.Store
-	Jobs       *service.JobService
-	Executions *service.ExecutionService
-	Monitor    *service.MonitorService
-	Secrets    *service.SecretService
-	Groups     *service.GroupService
-	Backfills  *service.BackfillService
-	Overview   *service.OverviewService
-	Loads      *service.LoadService
-	Nodes      *service.NodeService
-	Calls      *service.CallKeeper
-	Audit      *service.AuditService
+	Jobs       *job.JobService
+	Executions *execution.ExecutionService
+	Monitor    *monitor.MonitorService
+	Secrets    *secret.SecretService
+	Groups     *group.GroupService
+	Backfills  *execution.BackfillService
+	Overview   *monitor.OverviewService
+	Loads      *monitor.LoadService
+	Nodes      *node.NodeService
+	Calls      *idempotency.CallKeeper
+	Audit      *audit.AuditService
 	Metrics    *metrics.MetricsCollector
 	Bus        *mq.Bus
 	Clock      *storeclock.Clock
@@ -112,15 +120,15 @@ type Engine struct {
 	Detached *detached.Manager
 	Member   *membership.Member
 	// Definitions exchanges jobs as documents.
-	Definitions *service.DefinitionService
+	Definitions *definition.DefinitionService
 
 	cfg       config.Config
 	processes Processes
 	machine   clock.Clock
 	logger    *slog.Logger
-	checker   service.DefinitionChecker
+	checker   job.DefinitionChecker
 	folder    *dataFolder
-	keys      *secret.Keyring
+	keys      *keyring.Keyring
 	cluster   *cluster
 	beats     *registry.Beats
 	ticker    *ticker.Ticker
@@ -128,7 +136,7 @@ type Engine struct {
 	retention *maintenance.Retention
 	dispatch  *dispatch.Manager
 	// exposure is nil unless commands run as the server's own user.
-	exposure *service.CommandExposure
+	exposure *monitor.CommandExposure
 	lost     chan error
 	// members are the loops of the member, which go on until the very last.
 	members     sync.WaitGroup
@@ -216,7 +224,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		o.Processes.Prepare()
 		e.showIsolation(o.Processes)
 		if o.Processes.Exposed() {
-			e.exposure = service.NewCommandExposure(e.Store, o.Logger)
+			e.exposure = monitor.NewCommandExposure(e.Store, o.Logger)
 		}
 	}
 	if node.Epoch, err = e.Store.Register(ctx, node); err != nil {
@@ -291,33 +299,33 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 
 // wireServices makes the use cases.
 func (e *Engine) wireServices(admitter *admission.Admitter, compiler *schedule.Compiler, closer *maintenance.Closer,
-	checker service.DefinitionChecker, tasks *periodic.Tasks, jobs *cache.JobCache,
+	checker job.DefinitionChecker, tasks *periodic.Tasks, jobs *cache.JobCache,
 ) {
 	events := engineEvents{e}
-	e.Jobs = service.NewJobService(service.JobDeps{
+	e.Jobs = job.NewJobService(job.JobDeps{
 		Store: e.Store, Jobs: e.Store.Jobs, Plans: e.Store, Claims: e.Store, Admitter: admitter, Schedules: compiler, Checker: checker,
 		Engine: events, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger, Secrets: e.Secrets, Latest: jobs.Latest,
 	})
-	e.Groups = service.NewGroupService(e.Store, e.Jobs, e.Planner, e.Clock, e.logger)
+	e.Groups = group.NewGroupService(e.Store, e.Jobs, e.Planner, e.Clock, e.logger)
 	e.backfills = backfill.New(backfill.Deps{
 		Store: e.Store, Backfills: e.Store, Admitter: admitter, Schedules: compiler, Commits: e.Commits, Clock: e.machine, StoreClock: e.Clock,
 	})
-	e.Backfills = service.NewBackfillService(service.BackfillDeps{
+	e.Backfills = execution.NewBackfillService(execution.BackfillDeps{
 		Store: e.Store, Backfills: e.Store, Jobs: e.Store.Jobs, Admitter: admitter, Schedules: compiler, Starter: e.backfills, Clock: e.Clock, Logger: e.logger,
 	})
-	e.Definitions = service.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups, e.Secrets)
-	e.Executions = service.NewExecutionService(service.ExecutionDeps{
-		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Admitter: admitter, Schedules: compiler,
+	e.Definitions = definition.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups, e.Secrets)
+	e.Executions = execution.NewExecutionService(execution.ExecutionDeps{
+		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Firer: e.Jobs, Schedules: compiler,
 		Closer: closer, Detached: e.Detached, Engine: events, Clock: e.Clock,
 	})
-	e.Nodes = service.NewNodeService(e.Store)
-	e.Calls = service.NewCallKeeper(e.Store, storeTime{e.machine, e.Clock})
-	e.Audit = service.NewAuditService(e.Store, storeTime{e.machine, e.Clock})
-	e.Monitor = service.NewMonitorService(e.Store, tasks, e.machine, e.parts()...)
-	e.Overview = service.NewOverviewService(service.OverviewDeps{
+	e.Nodes = node.NewNodeService(e.Store)
+	e.Calls = idempotency.NewCallKeeper(e.Store, storeTime{e.machine, e.Clock})
+	e.Audit = audit.NewAuditService(e.Store, storeTime{e.machine, e.Clock})
+	e.Monitor = monitor.NewMonitorService(e.Store, tasks, e.machine, e.parts()...)
+	e.Overview = monitor.NewOverviewService(monitor.OverviewDeps{
 		Counts: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
 	})
-	e.Loads = service.NewLoadService(service.LoadDeps{Jobs: e.Store, Schedules: compiler, Clock: e.Clock, Machine: e.machine})
+	e.Loads = monitor.NewLoadService(monitor.LoadDeps{Jobs: e.Store, Schedules: compiler, Clock: e.Clock, Machine: e.machine})
 	e.Metrics.WatchRetention(e.retention)
 	e.Metrics.Watch(e.Store, e.Runner, e.Planner, tasks, e.Clock, e.degraded)
 }
@@ -325,11 +333,11 @@ func (e *Engine) wireServices(admitter *admission.Admitter, compiler *schedule.C
 // engineEvents passes changes by the services to the loops.
 type engineEvents struct{ e *Engine }
 
-// JobChanged implements service.Engine.
+// JobChanged implements job.Engine.
 func (n engineEvents) JobChanged(job *entity.Job) {
 	n.e.Planner.Hint(job)
 	n.e.cluster.announceJob(job)
 }
 
-// Notice implements service.Engine.
+// Notice implements job.Engine and execution.Engine.
 func (n engineEvents) Notice(effect admission.PostCommit) { n.e.Commits.AfterCommit(effect) }

@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -21,7 +22,7 @@ import (
 func TestPlannedFiresRunOnceEachAndOnTheGrid(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{})
 	defer n.stop()
-	j := n.create(job("grid", every(200*time.Millisecond)))
+	j := n.create(newJob("grid", every(200*time.Millisecond)))
 	n.await("five runs", func() bool { return count(n.rows(j.ID), entity.StatusSuccess, "") >= 5 })
 	rows := n.rows(j.ID)
 	for i, row := range rows {
@@ -79,7 +80,7 @@ func TestOverlapPolicies(t *testing.T) {
 			}}
 			n := startNode(t, newConfig(t), s)
 			defer n.stop()
-			j := n.create(job(name, func(j *entity.Job) { j.Overlap = c.policy }))
+			j := n.create(newJob(name, func(j *entity.Job) { j.Overlap = c.policy }))
 			first := n.trigger(j.ID)
 			n.awaitStatus(first, entity.StatusRunning)
 			c.check(t, n, first, n.trigger(j.ID), func() { close(gate) })
@@ -90,7 +91,7 @@ func TestOverlapPolicies(t *testing.T) {
 func TestASerialQueueIsBounded(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{reply: untilStopped})
 	defer n.stop()
-	j := n.create(job("queue", func(j *entity.Job) { j.Overlap, j.MaxQueued = entity.OverlapSerial, 1 }))
+	j := n.create(newJob("queue", func(j *entity.Job) { j.Overlap, j.MaxQueued = entity.OverlapSerial, 1 }))
 	n.awaitStatus(n.trigger(j.ID), entity.StatusRunning)
 	require.Equal(t, entity.StatusWaiting, n.row(n.trigger(j.ID)).Status)
 	third := n.row(n.trigger(j.ID))
@@ -110,7 +111,7 @@ func TestRetriesEndInADeadLetterThatCanBeReplayed(t *testing.T) {
 	}}
 	n := startNode(t, newConfig(t), s)
 	defer n.stop()
-	j := n.create(job("fails", func(j *entity.Job) { j.Retry.MaxRetries, j.Retry.IntervalMs = 2, 10 }))
+	j := n.create(newJob("fails", func(j *entity.Job) { j.Retry.MaxRetries, j.Retry.IntervalMs = 2, 10 }))
 	id := n.trigger(j.ID)
 	dead := n.awaitStatus(id, entity.StatusDead)
 	require.Equal(t, 3, dead.Attempt)
@@ -147,7 +148,7 @@ func TestWithoutRetriesAFailureIsFailed(t *testing.T) {
 		return entity.Failed(entity.ReasonHTTPStatus, "404")
 	}})
 	defer n.stop()
-	row := n.awaitStatus(n.trigger(n.create(job("fails", nil)).ID), entity.StatusFailed)
+	row := n.awaitStatus(n.trigger(n.create(newJob("fails", nil)).ID), entity.StatusFailed)
 	require.Equal(t, entity.ReasonHTTPStatus, row.Reason)
 	require.Equal(t, "404", row.ErrorMessage)
 }
@@ -155,14 +156,14 @@ func TestWithoutRetriesAFailureIsFailed(t *testing.T) {
 func TestATimeoutEndsTheRun(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{reply: untilStopped})
 	defer n.stop()
-	j := n.create(job("slow", func(j *entity.Job) { j.TimeoutSec = 1 }))
+	j := n.create(newJob("slow", func(j *entity.Job) { j.TimeoutSec = 1 }))
 	n.awaitStatus(n.trigger(j.ID), entity.StatusTimeout)
 }
 
 func TestCancelEndsWaitingAndRunningRuns(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{reply: untilStopped})
 	defer n.stop()
-	j := n.create(job("long", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
+	j := n.create(newJob("long", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
 	running, waiting := n.trigger(j.ID), n.trigger(j.ID)
 	n.awaitStatus(running, entity.StatusRunning)
 	require.NoError(t, n.Executions.Cancel(t.Context(), waiting))
@@ -177,7 +178,7 @@ func TestCancelEndsWaitingAndRunningRuns(t *testing.T) {
 func TestAPausedSpanIsOneRange(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{})
 	defer n.stop()
-	j := n.create(job("paused", every(100*time.Millisecond)))
+	j := n.create(newJob("paused", every(100*time.Millisecond)))
 	n.await("a run", func() bool { return len(n.rows(j.ID)) > 0 })
 	_, err := n.Jobs.Pause(t.Context(), j.ID, entity.Pause{})
 	require.NoError(t, err)
@@ -201,7 +202,7 @@ func TestAPausedSpanIsOneRange(t *testing.T) {
 func TestTheWallClockMayJump(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{})
 	defer n.stop()
-	j := n.create(job("jump", func(j *entity.Job) {
+	j := n.create(newJob("jump", func(j *entity.Job) {
 		every(time.Second)(j)
 		j.Misfire = entity.Misfire{Policy: entity.MisfireSkip, ThresholdSec: 5, WindowSec: 60, MaxFires: 10}
 	}))
@@ -227,7 +228,7 @@ func TestTheWallClockMayJump(t *testing.T) {
 func TestFixedDelayIsArmedAgainAfterItsRun(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{})
 	defer n.stop()
-	j := n.create(job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 100 }))
+	j := n.create(newJob("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 100 }))
 	n.await("four runs", func() bool { return count(n.rows(j.ID), entity.StatusSuccess, "") >= 4 })
 	rows := n.rows(j.ID)
 	for i := 1; i < 4; i++ {
@@ -240,7 +241,7 @@ func TestFixedDelayIsArmedAgainAfterItsRun(t *testing.T) {
 func TestANewLifeRecoversTheRunsOfTheFormerOne(t *testing.T) {
 	cfg := newConfig(t)
 	n := startNode(t, cfg, &script{reply: untilStopped})
-	j := n.create(job("lost", nil))
+	j := n.create(newJob("lost", nil))
 	id := n.trigger(j.ID)
 	n.awaitStatus(id, entity.StatusRunning)
 	n.stop()
@@ -269,7 +270,7 @@ func (n *node) stored(id string) *entity.Execution {
 func TestADeletedJobsWaitingRunsAreCancelled(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{reply: untilStopped})
 	defer n.stop()
-	j := n.create(job("gone", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
+	j := n.create(newJob("gone", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
 	running, waiting := n.trigger(j.ID), n.trigger(j.ID)
 	n.awaitStatus(running, entity.StatusRunning)
 	require.NoError(t, n.Jobs.Delete(t.Context(), j.ID, 0))
@@ -277,7 +278,7 @@ func TestADeletedJobsWaitingRunsAreCancelled(t *testing.T) {
 	require.Equal(t, entity.StatusCancelled, row.Status)
 	require.Equal(t, entity.ReasonDeleted, row.Reason)
 	require.Equal(t, entity.StatusRunning, n.row(running).Status, "what runs may end")
-	_, err := n.Jobs.Trigger(t.Context(), j.ID, service.Trigger{Source: entity.TriggerManual})
+	_, err := n.Jobs.Trigger(t.Context(), j.ID, job.Trigger{Source: entity.TriggerManual})
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
@@ -285,7 +286,7 @@ func TestADeletedJobsWaitingRunsAreCancelled(t *testing.T) {
 func TestARunPastItsStartDeadlineIsSkipped(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{reply: untilStopped})
 	defer n.stop()
-	j := n.create(job("late", func(j *entity.Job) { j.Overlap, j.StartDeadlineSec = entity.OverlapSerial, 1 }))
+	j := n.create(newJob("late", func(j *entity.Job) { j.Overlap, j.StartDeadlineSec = entity.OverlapSerial, 1 }))
 	n.awaitStatus(n.trigger(j.ID), entity.StatusRunning)
 	row := n.awaitStatus(n.trigger(j.ID), entity.StatusSkipped)
 	require.Equal(t, entity.ReasonDeadline, row.Reason)
@@ -299,14 +300,14 @@ func TestTheLedgerFoldsShardsAndShowsWhatIsPlanned(t *testing.T) {
 		return entity.Succeeded("")
 	}})
 	defer n.stop()
-	j := n.create(job("shards", func(j *entity.Job) {
+	j := n.create(newJob("shards", func(j *entity.Job) {
 		every(500 * time.Millisecond)(j)
 		j.ShardCount = 3
 	}))
 	n.await("two fires", func() bool { return count(n.rows(j.ID), entity.StatusFailed, entity.ReasonError) >= 2 })
 	_, err := n.Jobs.Pause(t.Context(), j.ID, entity.Pause{})
 	require.NoError(t, err)
-	entries, _, err := n.Executions.Fires(t.Context(), service.LedgerQuery{JobID: j.ID, Limit: 50})
+	entries, _, err := n.Executions.Fires(t.Context(), execution.LedgerQuery{JobID: j.ID, Limit: 50})
 	require.NoError(t, err)
 	last := entries[len(entries)-1]
 	require.Equal(t, string(entity.StatusFailed), last.Outcome, "the worst shard decides")
@@ -315,9 +316,9 @@ func TestTheLedgerFoldsShardsAndShowsWhatIsPlanned(t *testing.T) {
 
 	_, err = n.Jobs.Resume(t.Context(), j.ID)
 	require.NoError(t, err)
-	entries, _, err = n.Executions.Fires(t.Context(), service.LedgerQuery{JobID: j.ID, Limit: 50})
+	entries, _, err = n.Executions.Fires(t.Context(), execution.LedgerQuery{JobID: j.ID, Limit: 50})
 	require.NoError(t, err)
-	require.Equal(t, service.OutcomePlanned, entries[0].Outcome)
+	require.Equal(t, execution.OutcomePlanned, entries[0].Outcome)
 }
 
 func TestASecondServerOnTheSameFolderIsRefused(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
@@ -113,8 +113,8 @@ func startNode(t testing.TB, cfg config.Config, s *script) *node {
 
 func (n *node) stop() { require.NoError(n.t, n.Stop(context.Background())) }
 
-// job makes a definition; change says what is special about it.
-func job(name string, change func(j *entity.Job)) *entity.Job {
+// newJob makes a definition; change says what is special about it.
+func newJob(name string, change func(j *entity.Job)) *entity.Job {
 	j := validation.NewJob("UTC")
 	j.Name, j.Type, j.Class, j.Data = name, entity.JobCustom, "noop", "{}"
 	j.Schedule = schedule.Spec{Kind: schedule.None, TimeZone: "UTC"}
@@ -140,7 +140,7 @@ func (n *node) create(j *entity.Job) *entity.Job {
 
 func (n *node) trigger(id string) string {
 	n.t.Helper()
-	ids, err := n.Jobs.Trigger(n.t.Context(), id, service.Trigger{Source: entity.TriggerManual})
+	ids, err := n.Jobs.Trigger(n.t.Context(), id, job.Trigger{Source: entity.TriggerManual})
 	require.NoError(n.t, err)
 	require.Len(n.t, ids, 1)
 	return ids[0]

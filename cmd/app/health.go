@@ -7,24 +7,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // parts returns what may fail on this node besides the store and the tasks.
-func (e *Engine) parts() []service.Part {
-	return []service.Part{
+func (e *Engine) parts() []monitor.Part {
+	return []monitor.Part{
 		{Name: "redis", Check: e.cluster.trouble},
 		{Name: "membership", Check: func() (string, bool) { return e.Member.Standing() }},
 		{Name: "drain", Check: func() (string, bool) { return e.Member.Draining() }},
-		{Name: service.PartClock, Check: e.skew},
+		{Name: monitor.PartClock, Check: e.skew},
 		{Name: "retention", Check: func() (string, bool) { return e.retention.Behind() }},
 		{Name: "ends", Check: func() (string, bool) { return e.Runner.Holding() }},
-		{Name: service.PartNode, Check: func() (string, bool) { return e.Member.Missing() }},
+		{Name: monitor.PartNode, Check: func() (string, bool) { return e.Member.Missing() }},
 		{Name: "leader", Check: e.leaderless},
 		{Name: "peers", Check: e.peersTrouble},
 		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
-		{Name: service.PartCommands, Check: e.commandTrouble},
+		{Name: monitor.PartCommands, Check: e.commandTrouble},
 		{Name: "secrets", Check: e.Secrets.Lost},
 		{Name: "unplaced", Check: func() (string, bool) { return e.dispatch.Unplaced() }},
 		{Name: "locks", Check: e.lockedJobs},
@@ -82,16 +82,16 @@ func (e *Engine) unreadableRows() (reason string, blocks bool) {
 
 func (e *Engine) skew() (reason string, blocks bool) {
 	if offset := e.Clock.Offset(); entity.Skewed(offset) {
-		reason = service.SkewReason(e.Member.Self().ID, offset)
+		reason = monitor.SkewReason(e.Member.Self().ID, offset)
 	}
 	return reason, false
 }
 
 // Degraded implements controller.MonitorService.
-func (e *Engine) Degraded(ctx context.Context) []service.Trouble {
+func (e *Engine) Degraded(ctx context.Context) []monitor.Trouble {
 	found := e.Monitor.Degraded(ctx)
 	if since := e.stopped.Load(); since != nil {
-		found = append(found, service.Trouble{Part: "stop", Reason: "the node is stopping", Since: *since, Blocks: true})
+		found = append(found, monitor.Trouble{Part: "stop", Reason: "the node is stopping", Since: *since, Blocks: true})
 	}
 	return found
 }
@@ -100,7 +100,7 @@ func (e *Engine) Degraded(ctx context.Context) []service.Trouble {
 func (e *Engine) degraded() []string {
 	var names []string
 	if e.Member.Away() {
-		names = append(names, service.PartStore)
+		names = append(names, monitor.PartStore)
 	}
 	for _, t := range e.Monitor.Known() {
 		names = append(names, t.Part)

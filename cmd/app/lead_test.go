@@ -14,7 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
@@ -85,12 +85,12 @@ func TestOneNodeDoesTheDutiesOfTheCluster(t *testing.T) {
 			var one, two mailbox
 			first.Bus.Subscribe(one.take)
 			second.Bus.Subscribe(two.take)
-			job := first.create(job("fails", every(100*time.Millisecond)))
+			job := first.create(newJob("fails", every(100*time.Millisecond)))
 			first.await("failures are told", func() bool { return len(one.seen()) > 20 })
 			require.Empty(t, two.seen(), "by one node")
 			require.Empty(t, dutiesOf(second), "and nobody misses them on the other")
 			require.Equal(t, []string{"node-a", "node-a"}, []string{first.shown(), second.shown()})
-			require.NoError(t, service.NotReady(second.Degraded(t.Context())))
+			require.NoError(t, monitor.NotReady(second.Degraded(t.Context())))
 
 			first.stop()
 			second.await("the other goes on", func() bool { return len(two.seen()) > 10 })
@@ -129,7 +129,7 @@ func TestALeaderThatIsCutOffIsReplaced(t *testing.T) {
 	require.Less(t, second.clock.Monotonic()-cut, 2*lease, "a lease, and what a busy machine adds")
 	require.Equal(t, "node-b", second.shown())
 	way.set(false)
-	first.await("the first is back", func() bool { return service.NotReady(first.Degraded(t.Context())) == nil })
+	first.await("the first is back", func() bool { return monitor.NotReady(first.Degraded(t.Context())) == nil })
 	require.Empty(t, dutiesOf(first))
 	require.Equal(t, "node-b", first.shown())
 }
@@ -216,6 +216,6 @@ func TestWhoStandsForElection(t *testing.T) {
 	require.Empty(t, worker.shown(), "given back at once")
 	require.Empty(t, dutiesOf(worker))
 	worker.await("that nobody leads is told", func() bool {
-		return slices.ContainsFunc(worker.Degraded(t.Context()), func(t service.Trouble) bool { return t.Part == "leader" && !t.Blocks })
+		return slices.ContainsFunc(worker.Degraded(t.Context()), func(t monitor.Trouble) bool { return t.Part == "leader" && !t.Blocks })
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 )
 
@@ -35,7 +35,7 @@ func (e *Engine) Start() {
 	}
 	e.campaign()
 	if _, on := e.isolation(); on {
-		review := service.NewDefinitionReview(e.Store.Jobs, e.checker, e.machine, e.logger)
+		review := definition.NewDefinitionReview(e.Store.Jobs, e.checker, e.machine, e.logger)
 		e.loops.Go(func() { review.Run(runCtx) })
 	}
 	e.planning.Go(func() { _ = e.Planner.Run(planCtx) })

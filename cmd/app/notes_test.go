@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
@@ -25,14 +25,14 @@ func TestTheStartTellsOfSharedSecrets(t *testing.T) {
 	require.Empty(t, started(t, cfg, shared[1]), "there are none")
 	n := startNode(t, cfg, &script{})
 	for _, name := range []string{"one", "two"} {
-		_, err := n.Secrets.Create(t.Context(), service.SecretInput{Name: name, Value: "canary-7f3a91"})
+		_, err := n.Secrets.Create(t.Context(), secret.SecretInput{Name: name, Value: "canary-7f3a91"})
 		require.NoError(t, err)
 	}
 	n.stop()
 	require.Len(t, started(t, cfg, shared...), 1)
 	n = startNode(t, cfg, &script{})
-	_, err := n.Secrets.Edit(t.Context(), service.SecretEdit{
-		SecretInput: service.SecretInput{Name: "two", Groups: []string{"default"}}, KeepValue: true, Version: 1,
+	_, err := n.Secrets.Edit(t.Context(), secret.SecretEdit{
+		SecretInput: secret.SecretInput{Name: "two", Groups: []string{"default"}}, KeepValue: true, Version: 1,
 	})
 	require.NoError(t, err)
 	n.stop()

@@ -17,7 +17,7 @@ func TestPausesEndByThemselves(t *testing.T) {
 	const step = 200 * time.Millisecond
 	cfg := newConfig(t)
 	n := startNode(t, cfg, &script{})
-	j := n.create(job("paused", every(step)))
+	j := n.create(newJob("paused", every(step)))
 	enabled := func() bool {
 		job, err := n.Jobs.Get(t.Context(), j.ID)
 		require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/peering"
 )
@@ -28,11 +28,11 @@ func (c *cluster) open(ctx context.Context, e *Engine, port int) error {
 	if c == nil {
 		return nil
 	}
-	ring, err := keyring(e.cfg, e.folder)
+	ring, err := openKeyring(e.cfg, e.folder)
 	if err != nil {
 		return err
 	}
-	if c.key, err = service.OpenClusterKey(ctx, e.Store, ring); err != nil {
+	if c.key, err = secret.OpenClusterKey(ctx, e.Store, ring); err != nil {
 		// The node works, but without promises it stops when the store is away.
 		e.logger.Error("this node can neither ask other nodes nor answer them", "error", err)
 	}

@@ -19,8 +19,8 @@ func TestEachRoleMayBeAProcessOfItsOwn(t *testing.T) {
 	cfgs := peers(t, "api", "scheduler", "executor")
 	edge, executor := startEdge(t, cfgs[0]), startNode(t, cfgs[2], &script{})
 	defer edge.stop()
-	j := edge.create(job("planned", every(200*time.Millisecond)))
-	hand := edge.create(job("by hand", nil))
+	j := edge.create(newJob("planned", every(200*time.Millisecond)))
+	hand := edge.create(newJob("by hand", nil))
 	require.Equal(t, "node-c", edge.awaitStatus(edge.trigger(hand.ID), entity.StatusSuccess).NodeID)
 	edge.await("fires are due", func() bool { return edge.Clock.Now().After(j.NextFireTime.Add(time.Second)) })
 	require.Empty(t, edge.rows(j.ID), "neither plans")
@@ -91,7 +91,7 @@ func TestAnyNodeAnswersForTheRunsOfAnother(t *testing.T) {
 			defer edge.stop()
 			defer scheduler.stop()
 			defer executor.stop()
-			j := edge.create(job("long", nil))
+			j := edge.create(newJob("long", nil))
 			var took time.Duration
 			var id string
 			for range 3 {
@@ -159,7 +159,7 @@ func TestAnEditOnOneNodeIsTrueOnTheOthers(t *testing.T) {
 				require.Less(t, time.Since(began), 10*time.Second, what)
 			}
 
-			j := edge.create(job("edited", every(time.Hour)))
+			j := edge.create(newJob("edited", every(time.Hour)))
 			j = edge.replaced(j, func(j *entity.Job) { j.Schedule.IntervalMs = 200 })
 			edited := edge.Clock.Now()
 			soon("the new schedule", func() bool { return len(since(edited)) >= 2 })

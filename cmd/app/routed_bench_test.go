@@ -33,7 +33,7 @@ func BenchmarkRunsInTheQueuesOfThreeNodes(b *testing.B) {
 			settled(nodes)
 			var jobs []*entity.Job
 			for i := range 7 {
-				jobs = append(jobs, a.create(job(string(rune('A'+i)), func(j *entity.Job) {
+				jobs = append(jobs, a.create(newJob(string(rune('A'+i)), func(j *entity.Job) {
 					every(time.Duration(700+10*i) * time.Millisecond)(j)
 					j.Routing.Strategy = entity.RouteRoundRobin
 				})))

@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // routed makes a job that fires five times a second.
 func routed(name string, change func(j *entity.Job)) *entity.Job {
-	return job(name, func(j *entity.Job) {
+	return newJob(name, func(j *entity.Job) {
 		every(200 * time.Millisecond)(j)
 		change(j)
 	})
@@ -90,8 +90,8 @@ func TestARunWaitsForANodeThatJoins(t *testing.T) {
 	cfgs[1].Node.Labels = map[string]string{"gpu": "yes"}
 	first := startNode(t, cfgs[0], &script{})
 	defer first.stop()
-	j := first.create(job("gpu", func(j *entity.Job) { j.Routing.Labels = map[string]string{"gpu": "yes"} }))
-	ids, err := first.Jobs.Trigger(t.Context(), j.ID, service.Trigger{Source: entity.TriggerManual})
+	j := first.create(newJob("gpu", func(j *entity.Job) { j.Routing.Labels = map[string]string{"gpu": "yes"} }))
+	ids, err := first.Jobs.Trigger(t.Context(), j.ID, job.Trigger{Source: entity.TriggerManual})
 	require.NoError(t, err)
 	require.True(t, first.row(ids[0]).Claim.Queue().Unplaced())
 	second := startNode(t, cfgs[1], &script{})

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
+	keyring "github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
 )
 
 // KeyFile holds the keys of secrets in the data folder of a standalone server
@@ -17,12 +17,12 @@ const KeyFile = "secret-key"
 // openSecrets makes the service of secrets, and puts what former keys sealed
 // under the current one.
 func (e *Engine) openSecrets(ctx context.Context, cfg config.Config) error {
-	ring, err := keyring(cfg, e.folder)
+	ring, err := openKeyring(cfg, e.folder)
 	if err != nil {
 		return err
 	}
 	e.keys = ring
-	e.Secrets = service.NewSecretService(e.Store, e.Store, ring, e.machine)
+	e.Secrets = secret.NewSecretService(e.Store, e.Store, ring, e.machine)
 	moved, err := e.Secrets.Reseal(ctx)
 	if err != nil {
 		// Runs that need these fail by themselves, and say why.
@@ -41,15 +41,15 @@ func (e *Engine) openSecrets(ctx context.Context, cfg config.Config) error {
 	return nil
 }
 
-func keyring(cfg config.Config, folder *dataFolder) (*secret.Keyring, error) {
+func openKeyring(cfg config.Config, folder *dataFolder) (*keyring.Keyring, error) {
 	if cfg.Secrets.Key == "" {
 		if cfg.Secrets.FormerKeys != "" {
 			return nil, fmt.Errorf("secrets.formerKeys needs secrets.key, the key that seals")
 		}
 		if cfg.Profile == config.ProfileCluster {
-			return secret.NewKeyring()
+			return keyring.NewKeyring()
 		}
-		return secret.LoadFile(folder.file(KeyFile))
+		return keyring.LoadFile(folder.file(KeyFile))
 	}
 	keys := []string{cfg.Secrets.Key}
 	for key := range strings.SplitSeq(cfg.Secrets.FormerKeys, ",") {
@@ -57,7 +57,7 @@ func keyring(cfg config.Config, folder *dataFolder) (*secret.Keyring, error) {
 			keys = append(keys, key)
 		}
 	}
-	ring, err := secret.NewKeyring(keys...)
+	ring, err := keyring.NewKeyring(keys...)
 	if err != nil {
 		return nil, fmt.Errorf("secrets.key and secrets.formerKeys: %w", err)
 	}

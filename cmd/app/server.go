@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/access"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/auth"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -29,9 +29,9 @@ import (
 // Server is a whole node: the engine and its REST edge.
 type Server struct {
 	*Engine
-	Auth   *service.AuthService
-	Users  *service.UserService
-	Tokens *service.TokenService
+	Auth   *access.AuthService
+	Users  *access.UserService
+	Tokens *access.TokenService
 
 	http     *http.Server
 	boot     *bootHandler
@@ -106,9 +106,9 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	}()
 	hasher := auth.NewArgon2(min(runtime.GOMAXPROCS(0), maxHashers))
 	storeTime := storeTime{c, engine.Clock}
-	s.Auth = service.NewAuthService(s.Store, s.Store, s.Store, s.Audit, hasher, storeTime)
-	s.Users = service.NewUserService(s.Store, s.Store, hasher, storeTime)
-	s.Tokens = service.NewTokenService(s.Store, storeTime)
+	s.Auth = access.NewAuthService(s.Store, s.Store, s.Store, s.Audit, hasher, storeTime)
+	s.Users = access.NewUserService(s.Store, s.Store, hasher, storeTime)
+	s.Tokens = access.NewTokenService(s.Store, storeTime)
 	if err = s.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}

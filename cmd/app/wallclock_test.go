@@ -18,7 +18,7 @@ func TestAStepOfTheWallClockTouchesNoSessionAndNoKey(t *testing.T) {
 	cfgs := peers(t, allRoles)
 	e := startEdge(t, cfgs[0])
 	defer e.stop()
-	j := e.create(job("by hand", func(*entity.Job) {}))
+	j := e.create(newJob("by hand", func(*entity.Job) {}))
 	trigger := func() string {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.server.URL()+"/api/v1/jobs/"+j.ID+"/trigger", bytes.NewReader([]byte("{}")))

@@ -120,5 +120,24 @@ func (j *Job) Enabled() bool {
 	return j.Status == JobEnabled || j.Status == JobPaused && j.PausedBy == PausedByGroup
 }
 
+// SameSchedule reports whether a definition leaves the schedule of the job as it is.
+func (j *Job) SameSchedule(definition *Job) bool {
+	spec := definition.Schedule
+	spec.Anchor = j.Schedule.Anchor
+	return spec == j.Schedule
+}
+
+// WithDefinition is a new definition with what the engine keeps of the job.
+func (j *Job) WithDefinition(definition *Job) *Job {
+	next := *definition
+	next.ID, next.Partition = j.ID, j.Partition
+	next.CreateTime = j.CreateTime
+	next.Status, next.PausedAt, next.PausedBy, next.Pause = j.Status, j.PausedAt, j.PausedBy, j.Pause
+	next.NextFireTime, next.DueTime, next.LastFireTime = j.NextFireTime, j.DueTime, j.LastFireTime
+	next.FenceSeq, next.Limited, next.Version = j.FenceSeq, j.Limited, j.Version
+	next.Schedule.Anchor = j.Schedule.Anchor
+	return &next
+}
+
 // Timeout is the bound on one attempt; 0 is none.
 func (j *Job) Timeout() time.Duration { return time.Duration(j.TimeoutSec) * time.Second }

@@ -44,7 +44,7 @@ func (c *Config) checkSecrets(p *Problems) {
 	if s := c.Server.MetricsToken; s != "" && !isKnownDefault(s) && (len(s) < 16 || len(s) > 512 || strings.Trim(s, bearerChars) != "") {
 		p.add("server.metricsToken", "must have 16 to 512 letters, digits and -._~+/=, such as openssl rand -hex 32 prints")
 	}
-	// A first start wants more (service.MinPassword); a later one looks at it no more.
+	// A first start wants more (access.MinPassword); a later one looks at it no more.
 	if s := c.Auth.InitialAdminPassword; s != "" && !isKnownDefault(s) && (len([]rune(s)) < 8 || len(s) > 256) {
 		p.add("auth.initialAdminPassword", "must have 8 to 256 characters")
 	}

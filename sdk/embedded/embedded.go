@@ -18,7 +18,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -149,5 +149,5 @@ func (s *Scheduler) find(ctx context.Context, name repository.JobName, conflict 
 // Trigger runs a job now, outside its schedule. params is a JSON object for
 // the run, or empty. It returns the ids of the executions, one for each shard.
 func (s *Scheduler) Trigger(ctx context.Context, jobID, params string) ([]string, error) {
-	return s.engine.Jobs.Trigger(ctx, jobID, service.Trigger{Params: params, Source: entity.TriggerAPI})
+	return s.engine.Jobs.Trigger(ctx, jobID, job.Trigger{Params: params, Source: entity.TriggerAPI})
 }

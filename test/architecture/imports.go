@@ -14,11 +14,16 @@ type layer struct {
 	stdlibOnly bool
 	// not names packages of others, with all below them.
 	not []string
+	// apart: the packages below dir do not see each other.
+	apart bool
 }
 
 const everything = "*"
 
-const persistence = "infrastructure/persistence"
+const (
+	persistence = "infrastructure/persistence"
+	services    = "application/service"
+)
 
 // layers is the house of the design: api → application → domain ← infrastructure.
 // A directory stands before the one it lies in.
@@ -29,6 +34,13 @@ var layers = []layer{
 	{dir: "sdk", sees: []string{"domain"}},
 	{dir: "domain", stdlibOnly: true, not: []string{"database/sql", "net/http"}},
 	{dir: "application/manager", sees: []string{"domain", "internal"}, not: notApplication},
+	// Services do not know each other, but for who calls and what is secret.
+	{dir: services + "/access", sees: []string{"domain", "internal"}, not: notApplication},
+	{dir: services + "/secret", sees: []string{"domain", "internal"}, not: notApplication},
+	{
+		dir: services, sees: []string{"domain", "internal", "application/manager", services + "/access", services + "/secret"},
+		not: notApplication, apart: true,
+	},
 	{dir: "application", sees: []string{"domain", "internal"}, not: notApplication},
 	// The rooms of the store: connections below, then tables and schema, the store on top.
 	{dir: persistence + "/sqldb/sqlvalue", sees: []string{"domain"}},
@@ -118,7 +130,7 @@ func (l layer) refusesOwn(dir string) string {
 	if isSupport(dir) || below(dir, "test") {
 		return "it serves tests only"
 	}
-	if below(dir, l.dir) {
+	if below(dir, l.dir) && !l.apart {
 		return ""
 	}
 	for _, seen := range l.sees {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 )
 
 // BackfillBody is the body of POST /jobs/{id}/backfill.
@@ -19,9 +19,9 @@ type BackfillBody struct {
 
 // Backfill reads the body of POST /jobs/{id}/backfill. dryRun asks what would
 // run, and runs nothing.
-func (r JobReader) Backfill(req *http.Request) (n service.Backfill, dryRun bool, err error) {
+func (r JobReader) Backfill(req *http.Request) (n execution.Backfill, dryRun bool, err error) {
 	body, err := readBody(req, func(body *BackfillBody, f *faults) {
-		n = service.Backfill{From: body.From, To: body.To, MaxParallel: body.MaxParallel}
+		n = execution.Backfill{From: body.From, To: body.To, MaxParallel: body.MaxParallel}
 		f.list = merge(f.list, n.Validate(r.Now()))
 	})
 	return n, body.DryRun, err

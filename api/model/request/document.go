@@ -9,7 +9,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -37,8 +37,8 @@ type DocumentGroupBody struct {
 // Document reads the body of POST /import, as YAML or JSON. An error is of a
 // body that cannot be read; wrong fields are in the document, each with its
 // path, because some of them depend on the jobs that there are.
-func (r JobReader) Document(req *http.Request) (service.Document, error) {
-	var d service.Document
+func (r JobReader) Document(req *http.Request) (definition.Document, error) {
+	var d definition.Document
 	o, err := parseDocument(req)
 	if err != nil {
 		return d, err
@@ -127,9 +127,9 @@ func parseDocument(r *http.Request) (*object, error) {
 }
 
 // bindEntry reads one job of a document.
-func (r JobReader) bindEntry(b *binder, now time.Time) service.Definition {
+func (r JobReader) bindEntry(b *binder, now time.Time) definition.Definition {
 	body := bind[JobBody](b)
-	d := service.Definition{Job: body.job(r.TimeZone), Enabled: body.Enabled}
+	d := definition.Definition{Job: body.job(r.TimeZone), Enabled: body.Enabled}
 	for _, field := range merge(b.faults.list, within(b.path, r.findings(d.Job, now))) {
 		if past(field) {
 			d.Past = append(d.Past, field)

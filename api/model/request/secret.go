@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 )
 
 // SecretBody is the body of POST /secrets.
@@ -37,17 +37,17 @@ type SecretChange struct {
 }
 
 // ReadSecret reads the body of POST /secrets.
-func ReadSecret(r *http.Request) (service.SecretInput, error) {
+func ReadSecret(r *http.Request) (secret.SecretInput, error) {
 	body, err := readBody[SecretBody](r, nil)
-	return service.SecretInput{Name: body.Name, Value: body.Value, Description: body.Description, Groups: groupsOf(body.Groups)}, err
+	return secret.SecretInput{Name: body.Name, Value: body.Value, Description: body.Description, Groups: groupsOf(body.Groups)}, err
 }
 
 // ReadSecretChange reads the body of PUT /secrets/{name}. The version that the
 // caller has seen may be left to If-Match: then it is 0.
-func ReadSecretChange(r *http.Request) (service.SecretEdit, error) {
+func ReadSecretChange(r *http.Request) (secret.SecretEdit, error) {
 	body, err := readBody[SecretChange](r, nil)
-	return service.SecretEdit{
-		SecretInput: service.SecretInput{Value: or(body.Value, ""), Description: body.Description, Groups: groupsOf(body.Groups)},
+	return secret.SecretEdit{
+		SecretInput: secret.SecretInput{Value: or(body.Value, ""), Description: body.Description, Groups: groupsOf(body.Groups)},
 		KeepValue:   body.Value == nil, KeepGroups: body.Groups == nil, Force: body.Force, Version: body.Version,
 	}, err
 }

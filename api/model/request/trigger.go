@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 )
 
 // maxParams bounds the parameters of a trigger, in bytes of JSON.
@@ -24,14 +24,14 @@ type TriggerBody struct {
 }
 
 // ReadTrigger reads the body of POST /jobs/{id}/trigger, which may be empty.
-func ReadTrigger(r *http.Request) (service.Trigger, error) {
+func ReadTrigger(r *http.Request) (job.Trigger, error) {
 	body, err := readAnyBody(r, func(body *TriggerBody, f *faults) {
 		if len(body.Params) > maxParams {
 			f.add("params", "too_long", "must be at most 64 KiB of JSON")
 		}
-		if body.DelaySec < 0 || body.DelaySec > service.MaxDelaySec {
-			f.add("delaySec", "out_of_range", "must be from 0 to %d seconds", service.MaxDelaySec)
+		if body.DelaySec < 0 || body.DelaySec > job.MaxDelaySec {
+			f.add("delaySec", "out_of_range", "must be from 0 to %d seconds", job.MaxDelaySec)
 		}
 	})
-	return service.Trigger{Params: string(body.Params), ScheduledTime: body.ScheduledTime, DelaySec: body.DelaySec}, err
+	return job.Trigger{Params: string(body.Params), ScheduledTime: body.ScheduledTime, DelaySec: body.DelaySec}, err
 }

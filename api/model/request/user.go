@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/access"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -54,16 +54,16 @@ type TokenBody struct {
 }
 
 // ReadUser reads the body of POST /users.
-func ReadUser(r *http.Request) (service.UserInput, error) {
+func ReadUser(r *http.Request) (access.UserInput, error) {
 	body, err := readBody[UserBody](r, nil)
-	return service.UserInput{Name: body.Username, Password: body.Password, Role: body.Role, Rights: body.rights()}, err
+	return access.UserInput{Name: body.Username, Password: body.Password, Role: body.Role, Rights: body.rights()}, err
 }
 
 // ReadUserChange reads the body of PUT /users/{id}: the role, and a password
 // where it shall change.
-func ReadUserChange(r *http.Request) (service.UserInput, error) {
+func ReadUserChange(r *http.Request) (access.UserInput, error) {
 	body, err := readBody[UserChange](r, nil)
-	return service.UserInput{Password: body.Password, KeepTokens: body.KeepTokens, Role: body.Role, Rights: body.rights()}, err
+	return access.UserInput{Password: body.Password, KeepTokens: body.KeepTokens, Role: body.Role, Rights: body.rights()}, err
 }
 
 func (u *UserRights) rights() entity.Rights {
@@ -71,7 +71,7 @@ func (u *UserRights) rights() entity.Rights {
 }
 
 // ReadToken reads the body of POST /tokens.
-func ReadToken(r *http.Request) (service.TokenInput, error) {
+func ReadToken(r *http.Request) (access.TokenInput, error) {
 	body, err := readBody(r, func(body *TokenBody, f *faults) {
 		known := make([]string, 0, len(permission.Scopes()))
 		for _, p := range permission.Scopes() {
@@ -84,5 +84,5 @@ func ReadToken(r *http.Request) (service.TokenInput, error) {
 			}
 		}
 	})
-	return service.TokenInput{Name: body.Name, Scopes: body.Scopes, ExpiresAt: body.ExpiresAt}, err
+	return access.TokenInput{Name: body.Name, Scopes: body.Scopes, ExpiresAt: body.ExpiresAt}, err
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/access"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -50,12 +50,12 @@ type Login struct {
 }
 
 // FromLogin makes the view of a session that its user keeps.
-func FromLogin(l service.Login) Login {
+func FromLogin(l access.Login) Login {
 	return Login{Token: l.Token, ExpiresAt: Time(l.ExpiresAt), User: FromUser(l.User)}
 }
 
 // FromCookieLogin makes the view of a session that a cookie keeps.
-func FromCookieLogin(l service.Login, csrfToken string) Login {
+func FromCookieLogin(l access.Login, csrfToken string) Login {
 	return Login{CSRFToken: csrfToken, ExpiresAt: Time(l.ExpiresAt), User: FromUser(l.User)}
 }
 

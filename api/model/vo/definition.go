@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -56,8 +56,8 @@ type ImportItem struct {
 	Group string `json:"group"`
 	Name  string `json:"name"`
 	// ID is empty for a job that was not created.
-	ID     string               `json:"id"`
-	Action service.ChangeAction `json:"action"`
+	ID     string                  `json:"id"`
+	Action definition.ChangeAction `json:"action"`
 	// Changes holds [before, after] by field, such as schedule.timeZone.
 	Changes map[string][2]any `json:"changes"`
 	Error   *ImportError      `json:"error" extensions:"x-nullable"`
@@ -68,10 +68,10 @@ type ImportItem struct {
 
 // ImportGroup is what became, or would become, of one group of a document.
 type ImportGroup struct {
-	Name    string               `json:"name"`
-	Action  service.ChangeAction `json:"action"`
-	Changes map[string][2]any    `json:"changes"`
-	Error   *ImportError         `json:"error" extensions:"x-nullable"`
+	Name    string                  `json:"name"`
+	Action  definition.ChangeAction `json:"action"`
+	Changes map[string][2]any       `json:"changes"`
+	Error   *ImportError            `json:"error" extensions:"x-nullable"`
 }
 
 // Import is the answer to a document. The counts are of jobs that were, or in
@@ -89,7 +89,7 @@ type Import struct {
 
 // FromPlan makes the answer to a document; explain maps errors to what callers
 // may know of them.
-func FromPlan(p *service.Plan, dryRun bool, explain func(error) (code, message string)) Import {
+func FromPlan(p *definition.Plan, dryRun bool, explain func(error) (code, message string)) Import {
 	v := Import{DryRun: dryRun, Groups: make([]ImportGroup, len(p.Groups)), Items: make([]ImportItem, len(p.Jobs))}
 	fail := func(err error) *ImportError {
 		if err == nil {
@@ -101,14 +101,14 @@ func FromPlan(p *service.Plan, dryRun bool, explain func(error) (code, message s
 	}
 	for i, g := range p.Groups {
 		v.Groups[i] = ImportGroup{Name: g.Name, Action: g.Action, Changes: map[string][2]any{}, Error: fail(g.Err)}
-		if g.Action == service.ActionUpdate {
+		if g.Action == definition.ActionUpdate {
 			v.Groups[i].Changes["maxConcurrency"] = [2]any{g.Before, g.After}
 		}
 	}
 	for i, c := range p.Jobs {
 		job := c.Job()
 		v.Items[i] = ImportItem{Group: job.Group, Name: job.Name, ID: job.ID, Action: c.Action, Changes: map[string][2]any{}, Error: fail(c.Err)}
-		if c.Action == service.ActionUpdate {
+		if c.Action == definition.ActionUpdate {
 			v.Items[i].Changes = EntryChanges(c.Before, c.After)
 		}
 		if c.Err == nil {
@@ -118,13 +118,13 @@ func FromPlan(p *service.Plan, dryRun bool, explain func(error) (code, message s
 	return v
 }
 
-func (v *Import) count(a service.ChangeAction) *int {
+func (v *Import) count(a definition.ChangeAction) *int {
 	switch a {
-	case service.ActionCreate:
+	case definition.ActionCreate:
 		return &v.Created
-	case service.ActionUpdate:
+	case definition.ActionUpdate:
 		return &v.Updated
-	case service.ActionDelete:
+	case definition.ActionDelete:
 		return &v.Deleted
 	}
 	return &v.Unchanged

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -214,7 +214,7 @@ type Fire struct {
 }
 
 // FromFires makes the view of ledger lines.
-func FromFires(entries []service.LedgerEntry) []Fire {
+func FromFires(entries []execution.LedgerEntry) []Fire {
 	out := make([]Fire, len(entries))
 	for i, e := range entries {
 		out[i] = Fire{

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -27,7 +27,7 @@ type Load struct {
 }
 
 // FromLoad makes the view of a load, which has at least one minute.
-func FromLoad(l service.Load) Load {
+func FromLoad(l monitor.Load) Load {
 	v := Load{From: Time(l.From), Items: make([]LoadMinute, len(l.Fires)), Jobs: l.Jobs, Complete: l.Complete}
 	for i, n := range l.Fires {
 		v.Items[i] = LoadMinute{Time: Time(l.From.Add(time.Duration(i) * time.Minute)), Fires: n}
@@ -82,7 +82,7 @@ type Degraded struct {
 }
 
 // FromTroubles makes the view of what is wrong; never nil.
-func FromTroubles(troubles []service.Trouble) []Degraded {
+func FromTroubles(troubles []monitor.Trouble) []Degraded {
 	out := make([]Degraded, len(troubles))
 	for i, t := range troubles {
 		out[i] = Degraded{Part: t.Part, Reason: t.Reason, Since: Time(t.Since)}
@@ -109,7 +109,7 @@ type LatenessMs struct {
 }
 
 // FromOverview makes the view of an overview.
-func FromOverview(o service.Overview) Overview {
+func FromOverview(o monitor.Overview) Overview {
 	v := Overview{Time: Time(o.Time), Degraded: []string{}, DegradedParts: FromTroubles(o.Degraded), DeadLetters: o.DeadLetters.N, DeadLettersAtLeast: o.DeadLetters.AtLeast}
 	for _, t := range o.Degraded {
 		v.Degraded = append(v.Degraded, t.Reason)

@@ -1,7 +1,7 @@
 package vo
 
 import (
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -77,7 +77,7 @@ type Handler struct {
 }
 
 // FromHandlers makes the view of handlers.
-func FromHandlers(handlers []service.Handler) []Handler {
+func FromHandlers(handlers []node.Handler) []Handler {
 	out := make([]Handler, len(handlers))
 	for i, h := range handlers {
 		out[i] = Handler{Name: h.Name, BuiltIn: h.BuiltIn, Nodes: whole(h.Nodes)}

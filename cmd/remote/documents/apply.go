@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
 	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
@@ -110,7 +110,7 @@ func (a *applying) askToPrune(ctx context.Context, d *definitions) error {
 		return err
 	}
 	for _, item := range planned.Items {
-		if item.Action == service.ActionDelete {
+		if item.Action == definition.ActionDelete {
 			a.Notef("- delete %s/%s", item.Group, item.Name)
 		}
 	}
@@ -127,7 +127,7 @@ type answer struct {
 // differs reports whether anything would change.
 func (a answer) differs() bool {
 	for _, g := range a.Groups {
-		if g.Action != service.ActionUnchanged {
+		if g.Action != definition.ActionUnchanged {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/cmd/difference"
 	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
 )
@@ -40,7 +40,7 @@ func (a *applying) report(v answer) error {
 
 func (r report) show(v vo.Import) {
 	for _, g := range v.Groups {
-		if g.Action != service.ActionUnchanged || g.Error != nil {
+		if g.Action != definition.ActionUnchanged || g.Error != nil {
 			r.one(g.Action, "group "+g.Name, g.Changes, g.Error)
 		}
 	}
@@ -53,10 +53,10 @@ func (r report) show(v vo.Import) {
 	_, _ = fmt.Fprintln(r.Out, summary(v))
 }
 
-func (r report) one(action service.ChangeAction, name string, changes map[string][2]any, failed *vo.ImportError) {
-	signs := map[service.ChangeAction][2]string{
-		service.ActionCreate: {"+", difference.Green}, service.ActionUpdate: {"~", difference.Yellow},
-		service.ActionDelete: {"-", difference.Red}, service.ActionUnchanged: {"=", ""},
+func (r report) one(action definition.ChangeAction, name string, changes map[string][2]any, failed *vo.ImportError) {
+	signs := map[definition.ChangeAction][2]string{
+		definition.ActionCreate: {"+", difference.Green}, definition.ActionUpdate: {"~", difference.Yellow},
+		definition.ActionDelete: {"-", difference.Red}, definition.ActionUnchanged: {"=", ""},
 	}
 	sign := signs[action]
 	_, _ = fmt.Fprintln(r.Out, r.Paint(sign[1], sign[0]+" "+strings.ToLower(string(action))+" "+name))

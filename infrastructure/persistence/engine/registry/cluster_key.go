@@ -12,7 +12,7 @@ import (
 // clusterKeyID is the id of the only row.
 const clusterKeyID = "peers"
 
-// ClusterKey implements service.ClusterKeys.
+// ClusterKey implements secret.ClusterKeys.
 func (r *Nodes) ClusterKey(ctx context.Context) (entity.SealedKey, bool, error) {
 	rows, err := sqldb.Collect(ctx, r.s.Pool, "cluster-key.get", "SELECT key_id, sealed FROM scheduler_cluster_key WHERE id = ?", []any{clusterKeyID},
 		func(rows *sql.Rows) (k entity.SealedKey, err error) {
@@ -25,7 +25,7 @@ func (r *Nodes) ClusterKey(ctx context.Context) (entity.SealedKey, bool, error) 
 	return rows[0], true, nil
 }
 
-// AddClusterKey implements service.ClusterKeys.
+// AddClusterKey implements secret.ClusterKeys.
 func (r *Nodes) AddClusterKey(ctx context.Context, k entity.SealedKey) error {
 	now, at := r.s.Pool.Now()
 	_, err := r.s.ExecAtOnce(ctx, repository.LaneAPI, "cluster-key.add", "INSERT INTO scheduler_cluster_key (id, key_id, sealed, create_time) VALUES (?, ?, ?, "+now+")"+
@@ -33,7 +33,7 @@ func (r *Nodes) AddClusterKey(ctx context.Context, k entity.SealedKey) error {
 	return err
 }
 
-// ResealClusterKey implements service.ClusterKeys.
+// ResealClusterKey implements secret.ClusterKeys.
 func (r *Nodes) ResealClusterKey(ctx context.Context, former string, k entity.SealedKey) error {
 	_, err := r.s.ExecAtOnce(ctx, repository.LaneAPI, "cluster-key.reseal", "UPDATE scheduler_cluster_key SET key_id = ?, sealed = ? WHERE id = ? AND key_id = ?",
 		k.KeyID, k.Sealed, clusterKeyID, former)

@@ -1,0 +1,4 @@
+package access
+
+// GuardSize is the number of accounts and addresses remembered.
+func (s *AuthService) GuardSize() int { return len(s.guard.byName) }

@@ -1,0 +1,214 @@
+package definition
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// ChangeAction is what happens to one object of a document.
+type ChangeAction string
+
+// The actions.
+const (
+	ActionCreate    ChangeAction = "CREATE"
+	ActionUpdate    ChangeAction = "UPDATE"
+	ActionUnchanged ChangeAction = "UNCHANGED"
+	ActionDelete    ChangeAction = "DELETE"
+)
+
+// JobChange is what happens to one job. Before is nil for a new one and After
+// for one that ends; both are whole jobs with the state that they have or will
+// have.
+type JobChange struct {
+	Action        ChangeAction
+	Before, After *entity.Job
+	// Err says why it did not happen.
+	Err     error
+	enabled *bool
+}
+
+// Job is the job, as it is or will be.
+func (c JobChange) Job() *entity.Job {
+	if c.After != nil {
+		return c.After
+	}
+	return c.Before
+}
+
+// GroupChange is what happens to the bound of one group.
+type GroupChange struct {
+	Action ChangeAction
+	Name   string
+	// Before and After are the bound on the runs of the group's jobs.
+	Before, After int
+	// Err says why it did not happen.
+	Err     error
+	version int
+}
+
+// Plan is what a document changes.
+type Plan struct {
+	Groups []GroupChange
+	// Jobs are in the order of the document; those that end come last.
+	Jobs []JobChange
+}
+
+// planJob compares a definition with the job that has its name, or nil.
+func planJob(old *entity.Job, d Definition) JobChange {
+	c := JobChange{Action: ActionUpdate, Before: old, enabled: d.Enabled}
+	next := *d.Job
+	if old == nil {
+		c.Action, c.After = ActionCreate, &next
+		next.Status = entity.JobEnabled
+		if d.Enabled != nil && !*d.Enabled {
+			next.Status = entity.JobCreated
+		}
+		return c
+	}
+	c.After = old.WithDefinition(&next)
+	same := sameDefinition(old, c.After)
+	if old.Status == entity.JobFinished && !old.SameSchedule(c.After) {
+		c.After.Status = entity.JobEnabled // a new schedule plans it again
+	}
+	switch {
+	case d.Enabled == nil || *d.Enabled == c.After.Enabled() || *d.Enabled && c.After.Status == entity.JobFinished:
+	case *d.Enabled:
+		c.After.Status = entity.JobEnabled
+	case c.After.Status != entity.JobFinished:
+		c.After.Status, c.After.PausedBy = entity.JobPaused, entity.PausedByUser
+	}
+	if same && c.After.Enabled() == old.Enabled() {
+		c.Action = ActionUnchanged
+	}
+	return c
+}
+
+// sameDefinition compares what people wrote of two jobs of one id.
+func sameDefinition(a, b *entity.Job) bool {
+	return reflect.DeepEqual(written(a), written(b)) && sameData(a.Data, b.Data)
+}
+
+// written is a job with nothing but what people wrote, but for its data.
+func written(j *entity.Job) entity.Job {
+	w := *(&entity.Job{}).WithDefinition(j)
+	w.Data, w.UpdateTime = "", time.Time{}
+	if len(w.Labels) == 0 {
+		w.Labels = nil
+	}
+	if len(w.Routing.Labels) == 0 {
+		w.Routing.Labels = nil
+	}
+	if len(w.Retry.NoRetryOn) == 0 {
+		w.Retry.NoRetryOn = nil
+	}
+	return w
+}
+
+// sameData compares JSON objects, whose order and spaces mean nothing.
+func sameData(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := decoded(a)
+	y, errY := decoded(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+// decoded keeps the digits of numbers.
+func decoded(text string) (v any, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+// applyWorkers is how many jobs of one plan are changed at once.
+const applyWorkers = 8
+
+// Apply does what was planned, job by job; each says in Err why it could not
+// be. What fails does not stop the rest.
+func (s *DefinitionService) Apply(ctx context.Context, p *Plan) {
+	for i := range p.Groups {
+		p.Groups[i].Err = outOfTime(ctx, s.applyGroup(ctx, p.Groups[i]))
+	}
+	var workers errgroup.Group
+	workers.SetLimit(applyWorkers)
+	for i := range p.Jobs {
+		c := &p.Jobs[i]
+		if c.Action == ActionUnchanged {
+			continue
+		}
+		workers.Go(func() error {
+			if c.Err = ctx.Err(); c.Err == nil {
+				c.Err = s.applyJob(ctx, c)
+			}
+			c.Err = outOfTime(ctx, c.Err)
+			return nil
+		})
+	}
+	_ = workers.Wait() // each change holds its own error
+}
+
+func (s *DefinitionService) applyGroup(ctx context.Context, g GroupChange) (err error) {
+	switch g.Action {
+	case ActionCreate:
+		_, err = s.groups.Create(ctx, g.Name, g.After)
+	case ActionUpdate:
+		_, err = s.groups.Limit(ctx, g.Name, g.After, g.version)
+	}
+	return err
+}
+
+func (s *DefinitionService) applyJob(ctx context.Context, c *JobChange) error {
+	var changed *entity.Job
+	var err error
+	switch c.Action {
+	case ActionCreate:
+		changed, err = s.jobs.Create(ctx, c.After, c.enabled == nil || *c.enabled)
+	case ActionUpdate:
+		changed, err = s.update(ctx, c)
+	case ActionDelete:
+		return s.jobs.Delete(ctx, c.Before.ID, c.Before.Version)
+	}
+	if err == nil {
+		c.After = changed
+	}
+	return err
+}
+
+// update pauses a job before its definition changes and resumes it after, so
+// that nothing fires by a definition that shall not fire.
+func (s *DefinitionService) update(ctx context.Context, c *JobChange) (*entity.Job, error) {
+	job, err := s.enable(ctx, c.Before, c.enabled, false)
+	if err != nil {
+		return nil, err
+	}
+	if !sameDefinition(c.Before, c.After) {
+		if job, err = s.jobs.Replace(ctx, job.ID, c.After, job.Version, 0); err != nil {
+			return nil, err
+		}
+	}
+	if job, err = s.enable(ctx, job, c.enabled, false); err != nil {
+		return nil, err
+	}
+	return s.enable(ctx, job, c.enabled, true)
+}
+
+// enable resumes a job, or pauses it, where that is what is wanted and not yet
+// so. One that has fired for the last time stays as it is.
+func (s *DefinitionService) enable(ctx context.Context, job *entity.Job, wanted *bool, resume bool) (*entity.Job, error) {
+	if wanted == nil || *wanted != resume || job.Enabled() == resume || job.Status == entity.JobFinished {
+		return job, nil
+	}
+	if resume {
+		return s.jobs.Resume(ctx, job.ID)
+	}
+	return s.jobs.Pause(ctx, job.ID, entity.Pause{})
+}

@@ -1,0 +1,243 @@
+// Package definition brings jobs in line with documents, and reviews stored
+// definitions.
+package definition
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// definitionPage is how many jobs are read at once.
+const definitionPage = 500
+
+// maxDocumentProblems bounds the wrong fields of one answer; the rest shows when
+// these are mended.
+const maxDocumentProblems = 100
+
+// Definition is one job of a document.
+type Definition struct {
+	Job *entity.Job
+	// Enabled is nil where the document does not say: a new job is enabled, one
+	// that exists stays as it is.
+	Enabled *bool
+	// Wrong are its wrong fields. Past are those that matter only to a job that
+	// shall be planned by this schedule anew: it names no time to come.
+	Wrong, Past []apperror.Field
+}
+
+// Document is definitions as they stand in files.
+type Document struct {
+	// Wrong are wrong fields of the document itself.
+	Wrong []apperror.Field
+	// Groups are settings; of each the name and the bound count.
+	Groups []entity.Group
+	Jobs   []Definition
+}
+
+func nameOf(j *entity.Job) repository.JobName {
+	return repository.JobName{Group: j.Group, Name: j.Name}
+}
+
+// names are the groups that a document speaks of, sorted and never nil.
+func (d Document) names() []string {
+	out := []string{}
+	for _, g := range d.Groups {
+		out = append(out, g.Name)
+	}
+	for _, j := range d.Jobs {
+		out = append(out, j.Job.Group)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// DefinitionJobs changes jobs, each in a transaction of its own.
+type DefinitionJobs interface {
+	Create(ctx context.Context, job *entity.Job, enabled bool) (*entity.Job, error)
+	Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error)
+	Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error)
+	Resume(ctx context.Context, id string) (*entity.Job, error)
+	Delete(ctx context.Context, id string, ifMatch int) error
+}
+
+// DefinitionGroups keeps the settings of groups.
+type DefinitionGroups interface {
+	List(ctx context.Context, names []string, p repository.Page) (groups []entity.Group, next string, err error)
+	Get(ctx context.Context, name string) (entity.Group, error)
+	Create(ctx context.Context, name string, maxConcurrency int) (entity.Group, error)
+	Limit(ctx context.Context, name string, maxConcurrency, version int) (entity.Group, error)
+}
+
+// DefinitionService brings the jobs of a store in line with a document, and
+// gives them out as one. Jobs are known by group and name. Safe for concurrent
+// use; what somebody else changes between Plan and Apply is not overwritten.
+type DefinitionService struct {
+	reader  repository.Definitions
+	jobs    DefinitionJobs
+	groups  DefinitionGroups
+	secrets secret.KnownSecrets
+}
+
+// NewDefinitionService wires the parts. secrets tells which secrets definitions
+// may name; nil is all.
+func NewDefinitionService(reader repository.Definitions, jobs DefinitionJobs, groups DefinitionGroups, secrets secret.KnownSecrets) *DefinitionService {
+	return &DefinitionService{reader: reader, jobs: jobs, groups: groups, secrets: secrets}
+}
+
+// Groups are the settings of the named groups by name; nil is all.
+func (s *DefinitionService) Groups(ctx context.Context, names []string) ([]entity.Group, error) {
+	var out []entity.Group
+	page := repository.Page{Limit: definitionPage}
+	for {
+		groups, next, err := s.groups.List(ctx, names, page)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, groups...)
+		if next == "" {
+			return out, nil
+		}
+		page.Cursor = next
+	}
+}
+
+// Jobs hands out the jobs of the named groups, nil is all, ordered by group and
+// name, a page at a time. The pages are not one moment: what changes meanwhile
+// may be in the old state or the new.
+func (s *DefinitionService) Jobs(ctx context.Context, names []string, each func([]*entity.Job) error) error {
+	if names == nil {
+		return s.jobsOf(ctx, "", each)
+	}
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		if name == entity.AllJobs {
+			continue // no group of jobs is named so
+		}
+		if err := s.jobsOf(ctx, name, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *DefinitionService) jobsOf(ctx context.Context, group string, each func([]*entity.Job) error) error {
+	page := repository.Page{Limit: definitionPage}
+	for {
+		jobs, next, err := s.reader.JobsByName(ctx, group, page)
+		if err != nil {
+			return err
+		}
+		if err := each(jobs); err != nil {
+			return err
+		}
+		if next == "" {
+			return nil
+		}
+		page.Cursor = next
+	}
+}
+
+// Plan finds what a document changes, and changes nothing. All that is wrong
+// with it is one fault. prune plans the end of jobs that are in a group which
+// the document speaks of, and not in the document.
+func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*Plan, error) {
+	var names []repository.JobName
+	var jobs []*entity.Job
+	for _, j := range d.Jobs {
+		if len(j.Wrong) == 0 {
+			names = append(names, nameOf(j.Job))
+			jobs = append(jobs, j.Job)
+		}
+	}
+	present, err := s.reader.JobsNamed(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := secret.NamedBy(ctx, s.secrets, jobs...)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{}
+	wrong := slices.Clone(d.Wrong)
+	for i, j := range d.Jobs {
+		old := present[nameOf(j.Job)]
+		wrong = append(append(wrong, j.Wrong...), j.past(old)...)
+		for _, f := range secret.NotAllowed(secrets, j.Job) {
+			f.Field = fmt.Sprintf("jobs[%d].%s", i, f.Field)
+			wrong = append(wrong, f)
+		}
+		if len(wrong) == 0 {
+			p.Jobs = append(p.Jobs, planJob(old, j))
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, apperror.Invalid(wrong[:min(len(wrong), maxDocumentProblems)])
+	}
+	if p.Groups, err = s.planGroups(ctx, d.Groups); err != nil {
+		return nil, err
+	}
+	if prune {
+		err = s.planEnds(ctx, d, p)
+	}
+	return p, err
+}
+
+// past are the fields that say that a schedule names no time to come, where
+// that matters: not to a job that keeps its schedule, nor to one that is made
+// without a plan.
+func (d Definition) past(old *entity.Job) []apperror.Field {
+	if old != nil && old.SameSchedule(d.Job) || old == nil && d.Enabled != nil && !*d.Enabled {
+		return nil
+	}
+	return d.Past
+}
+
+func (s *DefinitionService) planGroups(ctx context.Context, groups []entity.Group) ([]GroupChange, error) {
+	out := make([]GroupChange, len(groups))
+	for i, g := range groups {
+		old, err := s.groups.Get(ctx, g.Name)
+		out[i] = GroupChange{Action: ActionUnchanged, Name: g.Name, Before: old.MaxConcurrency, After: g.MaxConcurrency, version: old.Version}
+		switch {
+		case apperror.Is(err, apperror.KindNotFound):
+			out[i].Action = ActionCreate
+		case err != nil:
+			return nil, err
+		case old.MaxConcurrency != g.MaxConcurrency:
+			out[i].Action = ActionUpdate
+		}
+	}
+	return out, nil
+}
+
+func (s *DefinitionService) planEnds(ctx context.Context, d Document, p *Plan) error {
+	named := make(map[repository.JobName]bool, len(d.Jobs))
+	for _, j := range d.Jobs {
+		named[nameOf(j.Job)] = true
+	}
+	return s.Jobs(ctx, d.names(), func(jobs []*entity.Job) error {
+		for _, j := range jobs {
+			if !named[nameOf(j)] {
+				p.Jobs = append(p.Jobs, JobChange{Action: ActionDelete, Before: j})
+			}
+		}
+		return nil
+	})
+}
+
+// errOutOfTime is what is left when a call may work no longer.
+var errOutOfTime = apperror.New(apperror.KindUnavailable, "timeout",
+	"the call ran out of time before this one; send it again: what is done will be unchanged")
+
+// outOfTime says so of an error that comes of the end of a call.
+func outOfTime(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && !errors.Is(err, repository.ErrCommitUnknown) {
+		return errOutOfTime
+	}
+	return err
+}

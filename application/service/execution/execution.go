@@ -1,0 +1,276 @@
+// Package execution reads runs and steers them: cancel, retry, replay, the fire
+// ledger and backfills.
+package execution
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// ExecutionDeps are the parts of an ExecutionService.
+type ExecutionDeps struct {
+	Store      repository.Store
+	Executions repository.ExecutionReader
+	Records    repository.RecordReader
+	Jobs       repository.JobReader
+	Firer      Firer
+	Schedules  admission.Compiler
+	Closer     *maintenance.Closer
+	Detached   Canceller
+	Engine     Engine
+	Clock      clock.StoreClock
+}
+
+// Engine learns of changes made here. A lost call costs time, and no correctness.
+type Engine interface {
+	// Notice learns which runs a transaction made ready, or asked to stop.
+	Notice(e admission.PostCommit)
+}
+
+// Firer fires jobs outside their schedules.
+type Firer interface {
+	// FireExtra returns the ids of the executions; also runs in the same transaction.
+	FireExtra(ctx context.Context, jobID string, fire entity.Fire,
+		also func(ctx context.Context, tx repository.Tx, executions []*entity.Execution) error) ([]string, error)
+}
+
+// Canceller ends detached runs; done is false where the run is not detached any
+// more.
+type Canceller interface {
+	Cancel(ctx context.Context, row *entity.Execution) (done bool, err error)
+}
+
+// ExecutionService reads runs and steers them. Safe for concurrent use.
+type ExecutionService struct{ ExecutionDeps }
+
+// NewExecutionService wires the parts.
+func NewExecutionService(d ExecutionDeps) *ExecutionService { return &ExecutionService{d} }
+
+// Get returns one execution.
+func (s *ExecutionService) Get(ctx context.Context, id string) (*entity.Execution, error) {
+	return s.Executions.Get(ctx, id)
+}
+
+// List returns a page of executions, newest first.
+func (s *ExecutionService) List(ctx context.Context, f repository.ExecutionFilter, p repository.Page) ([]*entity.Execution, string, error) {
+	return s.Executions.List(ctx, f, p)
+}
+
+// Attempts are those of a run, the latest one last.
+func (s *ExecutionService) Attempts(ctx context.Context, id string) ([]entity.Attempt, error) {
+	row, err := s.Executions.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := s.Executions.Attempts(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if latest, ok := row.LatestAttempt(); ok && !slices.ContainsFunc(attempts, func(a entity.Attempt) bool { return a.Attempt == latest.Attempt }) {
+		attempts = append(attempts, latest)
+	}
+	return attempts, nil
+}
+
+// Logs returns a page of a run's log.
+func (s *ExecutionService) Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error) {
+	chunks, err := s.Records.Logs(ctx, p)
+	if err == nil && len(chunks) == 0 { // it says nothing more, or there is no such run
+		_, err = s.Executions.Get(ctx, p.ExecutionID)
+	}
+	return chunks, err
+}
+
+// Names gives the names of jobs, also of deleted ones.
+func (s *ExecutionService) Names(ctx context.Context, jobIDs []string) (map[string]string, error) {
+	return s.Jobs.Names(ctx, jobIDs)
+}
+
+// GroupsOf maps runs to the groups of their jobs, also of deleted ones.
+func (s *ExecutionService) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
+	rows, err := s.Executions.ByIDs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]string, len(rows))
+	for i, row := range rows {
+		jobs[i] = row.JobID
+	}
+	groups, err := s.Jobs.GroupsOf(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]string, len(rows))
+	for _, row := range rows {
+		if group, ok := groups[row.JobID]; ok {
+			out[row.ID] = group
+		}
+	}
+	return out, nil
+}
+
+// Cancel ends a run: one that waits or is detached at once, one that runs on a
+// node as soon as its executor has really stopped. Cancelling a final run is a
+// conflict.
+func (s *ExecutionService) Cancel(ctx context.Context, id string) error {
+	for range cancelTries {
+		row, err := s.Executions.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		done := false
+		switch {
+		case row.Status == entity.StatusWaiting:
+			done, err = s.cancelWaiting(ctx, row)
+		case row.Detached():
+			done, err = s.Detached.Cancel(ctx, row)
+		}
+		if err != nil || done {
+			return err
+		}
+		if err := s.askToStop(ctx, id); !errors.Is(err, errMoved) {
+			return err
+		}
+	}
+	return apperror.Conflict("changed", "the execution changed while it was being cancelled; try again")
+}
+
+// cancelTries bounds how often a cancel starts again because the run changed meanwhile.
+const cancelTries = 3
+
+// errMoved says that a run is not what it was when it was read.
+var errMoved = errors.New("the run went on meanwhile")
+
+func (s *ExecutionService) cancelWaiting(ctx context.Context, row *entity.Execution) (done bool, err error) {
+	cancel := func(row *entity.Execution, now time.Time) error { return row.Cancel(entity.ReasonNone, now) }
+	closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneAPI, []*entity.Execution{row}, cancel,
+		func(*entity.Execution, time.Time) bool { return true })
+	if err != nil {
+		return false, err
+	}
+	s.Engine.Notice(effect)
+	return len(closed) > 0, nil
+}
+
+// askToStop marks a running row, so that its holder stops it.
+func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
+	var asked *entity.Execution
+	err := s.Store.Write(ctx, repository.LaneAPI, "execution.cancel", func(ctx context.Context, tx repository.Tx) error {
+		asked = nil
+		rows, err := tx.Executions.Lock(ctx, []string{id})
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return apperror.NotFound("execution", id)
+		}
+		row := rows[0]
+		if row.Status.Final() {
+			return apperror.Conflict("already_final", "the execution is already %s", row.Status)
+		}
+		if row.Status == entity.StatusWaiting || row.Detached() {
+			return errMoved
+		}
+		if row.CancelRequested {
+			return nil
+		}
+		if err := row.RequestCancel(entity.ReasonNone, s.Clock.Now()); err != nil {
+			return err
+		}
+		asked = row
+		return tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token)
+	})
+	if err == nil && asked != nil {
+		s.Engine.Notice(admission.PostCommit{Stopping: []*entity.Execution{asked}})
+	}
+	return err
+}
+
+// Retry repeats a final run by hand: a new row, the original stays (engine
+// rule 19). It returns the new run's id.
+func (s *ExecutionService) Retry(ctx context.Context, id string, by entity.Actor) (string, error) {
+	row, err := s.Executions.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return s.repeat(ctx, row, by, nil)
+}
+
+// DeadLetters lists runs whose retries are used up.
+func (s *ExecutionService) DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) ([]entity.DeadLetter, string, error) {
+	return s.Records.DeadLetters(ctx, f, p)
+}
+
+// maxCauses bounds the causes of one answer.
+const maxCauses = 200
+
+// DeadLetterCauses counts the dead letters that wait for a person, by job and
+// reason, most first.
+func (s *ExecutionService) DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter) ([]repository.DeadLetterCause, error) {
+	return s.Records.DeadLetterCauses(ctx, f, maxCauses)
+}
+
+// Replay repeats a dead letter, once.
+func (s *ExecutionService) Replay(ctx context.Context, executionID string, by entity.Actor) (string, error) {
+	if _, err := s.Records.DeadLetter(ctx, executionID); err != nil {
+		return "", err
+	}
+	row, err := s.Executions.Get(ctx, executionID)
+	if err != nil {
+		return "", err
+	}
+	return s.repeat(ctx, row, by, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+		return tx.Records.MarkReplayed(ctx, executionID, rows[0].ID)
+	})
+}
+
+// Discard closes a dead letter without a repetition. The run stays DEAD in the ledger.
+func (s *ExecutionService) Discard(ctx context.Context, executionID string) error {
+	return s.Store.Write(ctx, repository.LaneAPI, "dead-letter.discard", func(ctx context.Context, tx repository.Tx) error {
+		return tx.Records.DropDeadLetter(ctx, executionID)
+	})
+}
+
+func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by entity.Actor,
+	also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
+) (string, error) {
+	if !row.Status.Final() {
+		return "", apperror.Conflict("not_final", "the execution is still %s; cancel it first", row.Status)
+	}
+	if row.IsRange() {
+		return "", apperror.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead", row.SkipCount)
+	}
+	now := s.Clock.Now()
+	fire := entity.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, now, row.Params)
+	fire.By = by
+	fire.RetryOf, fire.RootID = row.ID, row.IdempotencyKey()
+	fire.OnlyShard, fire.ShardTotal, fire.OnlyNode = row.ShardIndex, max(row.ShardTotal, 1), row.NodeID
+	ids, err := s.Firer.FireExtra(ctx, row.JobID, fire, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+		// Retention passes over what is locked, and then sees what was made of it.
+		kept, err := tx.Executions.Lock(ctx, []string{row.ID})
+		if err != nil {
+			return fmt.Errorf("lock the run that is repeated: %w", err)
+		}
+		if len(kept) == 0 {
+			return apperror.NotFound("execution", row.ID)
+		}
+		if also == nil {
+			return nil
+		}
+		return also(ctx, tx, rows)
+	})
+	if err != nil {
+		return "", err
+	}
+	return ids[0], nil
+}

@@ -1,0 +1,274 @@
+// Package job holds the use cases of jobs: create, edit, pause, trigger, delete.
+// Each edit of a job goes through one frame, JobService.change.
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// DefinitionChecker checks the executor's part of a definition.
+type DefinitionChecker interface {
+	Check(job *entity.Job) []apperror.Field
+}
+
+// Engine takes the news of changes made here. Losing it costs time, not truth.
+type Engine interface {
+	// JobChanged is told the new state of a job.
+	JobChanged(job *entity.Job)
+	// Notice is told what a transaction made ready, parked or asked to stop.
+	Notice(e admission.PostCommit)
+}
+
+// JobDeps are the parts of a JobService.
+type JobDeps struct {
+	Store     repository.Store
+	Jobs      repository.JobReader
+	Claims    repository.ClaimReader
+	Plans     repository.JobPlanReader
+	Admitter  *admission.Admitter
+	Schedules admission.Compiler
+	Checker   DefinitionChecker
+	Engine    Engine
+	Clock     clock.StoreClock
+	// Secrets tells which secrets definitions may name; nil is all.
+	Secrets secret.KnownSecrets
+	// Latest is the definition of a job that was seen last, or nil; it may be old.
+	// It may be nil itself.
+	Latest func(id string) *entity.Job
+	// TimeZone is the zone of schedules that name none.
+	TimeZone string
+	Logger   *slog.Logger
+}
+
+// JobService manages job definitions. Safe for concurrent use.
+type JobService struct {
+	JobDeps
+	settler firing.CatchUpPlanner
+}
+
+// NewJobService wires the parts.
+func NewJobService(d JobDeps) *JobService {
+	return &JobService{JobDeps: d, settler: firing.CatchUpPlanner{Admitter: d.Admitter, Schedules: d.Schedules}}
+}
+
+// findings fills the defaults in and lists everything that is wrong.
+func (s *JobService) findings(job *entity.Job, now time.Time) []apperror.Field {
+	validation.Defaults(job, s.TimeZone)
+	return append(validation.Job(job, now), s.Checker.Check(job)...)
+}
+
+// Create adds a job; enabled false leaves it CREATED, without a plan, so that
+// its schedule need not name a time to come.
+func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) (*entity.Job, error) {
+	now := s.Clock.Now().Truncate(time.Millisecond) // as the store keeps it
+	fields := s.findings(job, now)
+	if !enabled {
+		fields = withoutPast(fields)
+	}
+	foreign, err := s.checkSecrets(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	if err := apperror.Invalid(append(fields, foreign...)); err != nil {
+		return nil, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("make a job id: %w", err)
+	}
+	created := *job
+	created.ID, created.Partition = id.String(), entity.PartitionOf(id.String())
+	created.Version, created.FenceSeq = 1, 0
+	created.CreateTime, created.UpdateTime = now, now
+	created.Schedule.Anchor = now
+	created.Status = entity.JobCreated
+	created.PausedBy, created.Pause = entity.PausedByUser, entity.Pause{}
+	if enabled {
+		if err := s.arm(&created, now); err != nil {
+			return nil, err
+		}
+	}
+	var stored *entity.Job
+	err = s.Store.Write(ctx, repository.LaneAPI, "job.create", func(ctx context.Context, tx repository.Tx) error {
+		stored, err = s.follow(ctx, tx, &created, now)
+		if err != nil {
+			return err
+		}
+		if err := tx.Jobs.Insert(ctx, stored); err != nil {
+			return err
+		}
+		return addJobEvent(ctx, tx, stored, "job.created")
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Engine.JobChanged(stored)
+	return stored, nil
+}
+
+// arm enables a job and plans its first fire after now.
+func (s *JobService) arm(job *entity.Job, now time.Time) error {
+	job.Resume()
+	job.ClearCursor()
+	if job.Schedule.Kind == schedule.None {
+		return nil
+	}
+	sched, err := s.Schedules.Compile(job.Schedule)
+	if err != nil {
+		return apperror.InvalidField("schedule", "invalid", err.Error())
+	}
+	// What was decided stays decided, even when the clock went back since.
+	after := now
+	if job.LastFireTime.After(after) {
+		after = job.LastFireTime
+	}
+	next, _ := sched.Next(after)
+	job.Advance(sched, next)
+	return nil
+}
+
+// Get returns one job.
+func (s *JobService) Get(ctx context.Context, id string) (*entity.Job, error) {
+	return s.Jobs.Get(ctx, id)
+}
+
+// List returns a page of jobs, newest first.
+func (s *JobService) List(ctx context.Context, f repository.JobFilter, p repository.Page) ([]*entity.Job, string, error) {
+	return s.Jobs.List(ctx, f, p)
+}
+
+// GroupsOf maps jobs to their groups.
+func (s *JobService) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
+	return s.Jobs.GroupsOf(ctx, ids)
+}
+
+// Replace puts a new definition in the place of the old one. What was due is
+// settled under the old one first (engine rule 3). version is what the caller
+// edited, ifMatch the same from a header; zero means not given.
+func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error) {
+	now := s.Clock.Now()
+	if err := s.validateEdit(ctx, id, job, now); err != nil {
+		return nil, err
+	}
+	return s.change(ctx, id, edit{what: "job.replaced", groups: func(old *entity.Job) []string {
+		if job.Group == old.Group {
+			return nil
+		}
+		return []string{old.Group, job.Group}
+	}, apply: func(ctx context.Context, tx repository.Tx, old *entity.Job, _ repository.GroupTerms, now time.Time) (*entity.Job, error) {
+		if ifMatch != 0 && ifMatch != old.Version {
+			return nil, apperror.New(apperror.KindPrecondition, "version_mismatch",
+				fmt.Sprintf("the job is at version %d, not %d: read it again", old.Version, ifMatch))
+		}
+		if version != 0 && version != old.Version {
+			return nil, apperror.Conflict("stale_version", "the job is at version %d, not %d: read it again and repeat the edit", old.Version, version)
+		}
+		next := old.WithDefinition(job)
+		if err := s.replan(old, next, now); err != nil {
+			return nil, err
+		}
+		return s.follow(ctx, tx, next, now)
+	}})
+}
+
+// validateEdit checks the new definition. A schedule whose last time has
+// passed is no error when it is the one that the job had: the other fields of
+// a finished job may still be edited.
+func (s *JobService) validateEdit(ctx context.Context, id string, job *entity.Job, now time.Time) error {
+	old, err := s.Jobs.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	fields := s.findings(job, now)
+	if old.SameSchedule(job) {
+		fields = withoutPast(fields)
+	}
+	foreign, err := s.checkSecrets(ctx, job)
+	if err != nil {
+		return err
+	}
+	return apperror.Invalid(append(fields, foreign...))
+}
+
+// withoutPast leaves out what says that a schedule names no time to come.
+func withoutPast(fields []apperror.Field) []apperror.Field {
+	return slices.DeleteFunc(fields, func(f apperror.Field) bool {
+		return f.Code == schedule.CodeInPast || f.Code == schedule.CodeNeverFires
+	})
+}
+
+// replan moves the cursor where the schedule changed; under an unchanged
+// schedule the settled cursor goes on.
+func (s *JobService) replan(old, next *entity.Job, now time.Time) error {
+	if next.Schedule == old.Schedule {
+		if next.Status == entity.JobEnabled && !next.NextFireTime.IsZero() {
+			return s.keepCursor(next)
+		}
+		return nil
+	}
+	next.Schedule.Anchor = now
+	switch next.Status {
+	case entity.JobEnabled, entity.JobFinished:
+		return s.arm(next, now)
+	case entity.JobPaused:
+		paused := *next
+		if err := s.arm(next, now); err != nil {
+			return err
+		}
+		next.PauseBy(paused.PausedBy, paused.Pause, paused.PausedAt)
+	}
+	return nil
+}
+
+func (s *JobService) keepCursor(job *entity.Job) error {
+	sched, err := s.Schedules.Compile(job.Schedule)
+	if err != nil {
+		return apperror.InvalidField("schedule", "invalid", err.Error())
+	}
+	job.Advance(sched, job.NextFireTime)
+	return nil
+}
+
+// JobEventData is the data of a job's event.
+type JobEventData struct {
+	JobID   string           `json:"jobId"`
+	Name    string           `json:"name"`
+	Status  entity.JobStatus `json:"status"`
+	Version int              `json:"version"`
+}
+
+func addJobEvent(ctx context.Context, tx repository.Tx, job *entity.Job, what string) error {
+	e, err := jobEvent(job, what)
+	if err != nil {
+		return err
+	}
+	return tx.Records.AddEvents(ctx, []entity.Event{e})
+}
+
+func jobEvent(job *entity.Job, what string) (entity.Event, error) {
+	payload, err := json.Marshal(JobEventData{JobID: job.ID, Name: job.Name, Status: job.Status, Version: job.Version})
+	if err != nil {
+		return entity.Event{}, fmt.Errorf("encode the event of job %s: %w", job.ID, err)
+	}
+	return entity.Event{
+		ID: fmt.Sprintf("%s:%d:%s", job.ID, job.Version, what), Topic: entity.TopicJobs, Key: job.ID,
+		Type: what, Payload: string(payload), CreateTime: job.UpdateTime,
+	}, nil
+}

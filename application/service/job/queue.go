@@ -1,0 +1,110 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+)
+
+// followNow bounds how long a call goes on with what an edit or a deletion
+// leaves to be done of a long queue. The sweep of the places does the rest.
+const followNow = 3 * time.Second
+
+// moveQueue goes on, after an edit of a job, letting its queue move in steps of
+// a transaction each.
+func (s *JobService) moveQueue(ctx context.Context, id string) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), followNow)
+	defer cancel()
+	for more := true; more; {
+		ok := s.step(bounded, id, func(ctx context.Context, tx repository.Tx) (e admission.PostCommit, err error) {
+			jobs, err := s.Admitter.Lock(ctx, tx, []string{id})
+			if err != nil || jobs[id] == nil {
+				more = false
+				return e, err
+			}
+			e, more, err = s.Admitter.Promote(ctx, tx, s.Clock.Now(), jobs[id])
+			return e, err
+		})
+		if !ok {
+			return
+		}
+	}
+}
+
+// rehome moves runs of a job that wait to where they will wait when the job has
+// become next, in steps of a transaction each. What it has done stays done when
+// it is cut short, and the next edit goes on.
+func (s *JobService) rehome(ctx context.Context, next *entity.Job) error {
+	ids, err := s.Claims.WaitingOf(ctx, next.ID, maxMoved)
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(ids, admission.RehomeLimit) {
+		var effect admission.PostCommit
+		err := s.Store.Write(ctx, repository.LaneAPI, "job.rehome", func(ctx context.Context, tx repository.Tx) error {
+			effect = admission.PostCommit{}
+			jobs, err := s.Admitter.Lock(ctx, tx, []string{next.ID}, next.Group)
+			if err != nil || jobs[next.ID] == nil {
+				return err
+			}
+			job := jobs[next.ID]
+			job.Group, job.Limited = next.Group, next.Limited
+			return s.Admitter.MoveSomeToGroup(ctx, tx, s.Clock.Now(), job, part, &effect)
+		})
+		if err != nil {
+			return err
+		}
+		s.Engine.Notice(effect)
+	}
+	return nil
+}
+
+// maxMoved bounds the runs of a job that one call moves or ends.
+const maxMoved = 100_000
+
+// closeWaiting ends the waiting runs of a job that was deleted.
+func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), followNow)
+	defer cancel()
+	ids, err := s.Claims.WaitingOf(bounded, job.ID, maxMoved)
+	if err != nil {
+		s.Logger.Warn("the waiting runs of a deleted job are left to the sweep", "job", job.ID, "error", err)
+		return
+	}
+	group := ""
+	if job.Limited {
+		group = job.Group
+	}
+	for part := range slices.Chunk(ids, admission.CloseLimit) {
+		ok := s.step(bounded, job.ID, func(ctx context.Context, tx repository.Tx) (e admission.PostCommit, err error) {
+			_, e, err = s.Admitter.CloseDeleted(ctx, tx, s.Clock.Now(), job.ID, group, part)
+			return e, err
+		})
+		if !ok {
+			return
+		}
+	}
+}
+
+// step is one transaction of what is left to be done of a job's queue; false is
+// the end of it for now: the sweep goes on.
+func (s *JobService) step(ctx context.Context, id string, do func(ctx context.Context, tx repository.Tx) (admission.PostCommit, error)) bool {
+	var effect admission.PostCommit
+	err := s.Store.Write(ctx, repository.LaneAPI, "job.queue", func(ctx context.Context, tx repository.Tx) (err error) {
+		effect, err = do(ctx, tx)
+		return err
+	})
+	if err == nil {
+		s.Engine.Notice(effect)
+		return true
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		s.Logger.Warn("the queue of a job is left to the sweep", "job", id, "error", err)
+	}
+	return false
+}

@@ -1,0 +1,73 @@
+package monitor_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+)
+
+// pings is a store that answers or not; stalls a duty of some age.
+type pings struct{ err error }
+
+func (p pings) Ping(context.Context) error { return p.err }
+
+type duties []periodic.Status
+
+func (d duties) Statuses() []periodic.Status { return d }
+
+func TestANodeIsReadyWhileItsStoreAnswersAndItsDutiesTick(t *testing.T) {
+	healthy := duties{{Name: "scan", Age: time.Second, Limit: 15 * time.Second}}
+	c := clocktest.NewManual(noon(0))
+	require.Empty(t, monitor.NewMonitorService(pings{}, healthy, c).Degraded(t.Context()))
+	err := monitor.NotReady(monitor.NewMonitorService(pings{errors.New("secret dsn")}, append(healthy,
+		periodic.Status{Name: "heartbeat", Age: 20 * time.Second, Limit: 15 * time.Second}), c).Degraded(t.Context()))
+	require.ErrorContains(t, err, "the store does not answer")
+	require.ErrorContains(t, err, "heartbeat has not ticked for 20s")
+	require.NotContains(t, err.Error(), "secret")
+	require.NotContains(t, err.Error(), "scan")
+}
+
+func TestTroublesAreDatedFromWhenTheyWereNoticed(t *testing.T) {
+	c := clocktest.NewManual(noon(0))
+	reason := ""
+	part := monitor.Part{Name: "redis", Check: func() (string, bool) { return reason, false }}
+	m := monitor.NewMonitorService(pings{}, duties{{Name: "scan", Age: time.Minute, Limit: time.Second}}, c, part)
+	reason = "away"
+	require.NoError(t, m.Watch(t.Context()))
+	c.Advance(10 * time.Second)
+	reason = "still away"
+	found := m.Degraded(t.Context())
+	require.Equal(t, []monitor.Trouble{
+		{Part: monitor.PartDuty, Reason: "scan has not ticked for 1m0s", Since: noon(-50 * time.Second), Blocks: true},
+		{Part: "redis", Reason: "still away", Since: noon(0)},
+	}, found)
+	require.NoError(t, monitor.NotReady(found[1:]), "what does not block is shown only")
+	reason = ""
+	require.NoError(t, m.Watch(t.Context()))
+	reason = "away again"
+	require.Equal(t, noon(10*time.Second), m.Degraded(t.Context())[1].Since)
+}
+
+// hanging is a store that does not answer as long as it is waited for.
+type hanging struct{}
+
+func (hanging) Ping(ctx context.Context) error {
+	_, bounded := ctx.Deadline()
+	if !bounded {
+		return nil
+	}
+	return apperror.Unavailable(context.DeadlineExceeded)
+}
+
+func TestAProbeDoesNotWaitForTheStoreForLong(t *testing.T) {
+	found := monitor.NewMonitorService(hanging{}, duties{}, clocktest.NewManual(noon(0))).Degraded(context.Background())
+	require.ErrorContains(t, monitor.NotReady(found), "the store does not answer")
+}
