@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall/hosts"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
@@ -134,7 +135,7 @@ func newCalls(cfg config.Config, o ExecutorOptions) (*httpcall.Executor, error) 
 	}
 	return httpcall.New(o.Clock, httpcall.Settings{
 		Guard:   outbound.New(outbound.Policy{AllowPrivate: calls.AllowPrivate, AllowCIDRs: networks}),
-		PerHost: calls.MaxPerHost, BreakAfter: calls.BreakAfter, BreakFor: time.Duration(calls.BreakSec) * time.Second,
+		Hosts:   hosts.Settings{PerHost: calls.MaxPerHost, BreakAfter: calls.BreakAfter, BreakFor: time.Duration(calls.BreakSec) * time.Second},
 		Reports: o.Served, BaseURL: reportBase(cfg),
 	}), nil
 }

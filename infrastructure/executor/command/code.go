@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command/argrole"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
@@ -17,7 +18,7 @@ func checkCode(r *jobdata.Reader, argv []string) {
 	if !slices.ContainsFunc(argv, placeholder.Holds) {
 		return
 	}
-	roles := rolesOf(argv)
+	roles := argrole.Of(argv)
 	for i, arg := range argv {
 		field := fmt.Sprintf("command[%d]", i)
 		if name := secretIn(arg); name != "" {
@@ -29,7 +30,7 @@ func checkCode(r *jobdata.Reader, argv []string) {
 		case open == "":
 		case i == 0:
 			r.Reject(field, "not_allowed", `must not hold %s: whoever gives the value would choose the program. Name the program here, and put the value into an argument behind it or into env`, open)
-		case roles[i] == asCode, roles[i] == asFile && strings.HasPrefix(arg, open):
+		case roles[i] == argrole.Code, roles[i] == argrole.File && strings.HasPrefix(arg, open):
 			r.Reject(field, "not_allowed", `must not hold %s: the value would be read as code. Put it into env, such as "env": {"VALUE": %q}, and use "$VALUE" here, or an argument behind the code`, open, open)
 		}
 	}
@@ -61,7 +62,7 @@ func checkScript(r *jobdata.Reader, script, interpreter string) {
 	if !placeholder.Holds(script) {
 		return
 	}
-	if l, known := languageOf(languages(), interpreter); !known || !l.shell {
+	if !argrole.IsShell(interpreter) {
 		return
 	}
 	for _, begin := range scriptPlaceholders {

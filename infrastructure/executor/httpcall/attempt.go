@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall/hosts"
 )
 
 // userAgent names the product unless the job names another.
@@ -86,9 +87,9 @@ func (a *attempt) failed(ctx context.Context, err error) entity.Outcome {
 	}
 	o := entity.Failed(entity.ReasonError, a.trouble)
 	o.Result = a.answer.text()
-	var held *heldBack
+	var held *hosts.HeldBack
 	if errors.As(err, &held) {
-		o.RetryAfter = held.wait
+		o.RetryAfter = held.Wait
 	}
 	if cause == nil && errors.Is(err, entity.ErrStopLost) {
 		o.Reason = entity.ReasonNodeLost

@@ -1,4 +1,4 @@
-package httpcall
+package httpcall_test
 
 import (
 	"crypto/x509"
@@ -12,6 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall/hosts"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 )
 
@@ -29,7 +31,10 @@ func BenchmarkRun(b *testing.B) {
 	roots := x509.NewCertPool()
 	roots.AddCert(secure.Certificate())
 	roots.AddCert(two.Certificate())
-	for _, target := range []struct{ name, url string }{{"http", plain.URL}, {"https", secure.URL}, {"http2", two.URL}} {
+	for _, target := range []struct {
+		name   string
+		server *httptest.Server
+	}{{"http", plain}, {"https", secure}, {"http2", two}} {
 		for _, keep := range []bool{false, true} {
 			name := target.name + "/new"
 			if !keep && target.name == "http2" {
@@ -39,10 +44,13 @@ func BenchmarkRun(b *testing.B) {
 				name = target.name + "/kept"
 			}
 			b.Run(name, func(b *testing.B) {
-				x := New(clock.NewSystem(), Settings{Guard: outbound.New(outbound.Policy{AllowPrivate: true}), Roots: roots, PerHost: 256, BreakAfter: 20})
-				x.caller.transport.DisableKeepAlives = !keep
+				target.server.Config.SetKeepAlivesEnabled(keep)
+				x := httpcall.New(clock.NewSystem(), httpcall.Settings{
+					Guard: outbound.New(outbound.Policy{AllowPrivate: true}), Roots: roots,
+					Hosts: hosts.Settings{PerHost: 256, BreakAfter: 20},
+				})
 				defer x.Close()
-				text, err := json.Marshal(map[string]string{"url": target.url})
+				text, err := json.Marshal(map[string]string{"url": target.server.URL})
 				require.NoError(b, err)
 				run, rep := executortest.NewRun(entity.JobHTTP, "", string(text)), silent{}
 				b.ReportAllocs()

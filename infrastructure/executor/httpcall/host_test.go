@@ -23,7 +23,7 @@ func TestCallsOfOneHostAreBounded(t *testing.T) {
 	})
 	other := serve(t, func(http.ResponseWriter, *http.Request) {})
 	bounds := open()
-	bounds.PerHost = 2
+	bounds.Hosts.PerHost = 2
 	now := clocktest.NewManual(time.Unix(0, 0))
 	x := httpcall.New(now, bounds)
 	defer x.Close()
@@ -82,7 +82,7 @@ func flakyWith(t *testing.T, handler http.HandlerFunc) (url string, up func()) {
 func TestCallsOfAHostThatCannotBeReachedAreHeldBack(t *testing.T) {
 	url, up := flaky(t)
 	bounds := open()
-	bounds.BreakAfter, bounds.BreakFor = 3, 10*time.Second
+	bounds.Hosts.BreakAfter, bounds.Hosts.BreakFor = 3, 10*time.Second
 	now := clocktest.NewManual(time.Unix(0, 0))
 	x := httpcall.New(now, bounds)
 	defer x.Close()
@@ -113,7 +113,7 @@ func TestACallThatIsHeldBackWaitsForNoPlace(t *testing.T) {
 		<-release
 	})
 	bounds := open()
-	bounds.PerHost, bounds.BreakAfter, bounds.BreakFor = 1, 1, 10*time.Second
+	bounds.Hosts.PerHost, bounds.Hosts.BreakAfter, bounds.Hosts.BreakFor = 1, 1, 10*time.Second
 	now := clocktest.NewManual(time.Unix(0, 0))
 	x := httpcall.New(now, bounds)
 	defer x.Close()
@@ -134,7 +134,7 @@ func TestACallThatIsHeldBackWaitsForNoPlace(t *testing.T) {
 func TestOnlyFailuresToConnectHoldCallsBack(t *testing.T) {
 	bad := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	bounds := open()
-	bounds.BreakAfter, bounds.BreakFor = 1, time.Hour
+	bounds.Hosts.BreakAfter, bounds.Hosts.BreakFor = 1, time.Hour
 	x := httpcall.New(clocktest.NewManual(time.Unix(0, 0)), bounds)
 	defer x.Close()
 	for range 3 {
@@ -162,7 +162,7 @@ func busyHost(t *testing.T, timeoutSec int) (now *clocktest.Manual, run func(rep
 		<-held
 	})
 	bounds := open()
-	bounds.PerHost = 1
+	bounds.Hosts.PerHost = 1
 	now = clocktest.NewManual(time.Unix(0, 0))
 	x := httpcall.New(now, bounds)
 	t.Cleanup(x.Close)

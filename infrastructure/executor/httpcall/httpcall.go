@@ -13,6 +13,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall/hosts"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall/sendonce"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 )
@@ -28,12 +30,8 @@ type Settings struct {
 	// Roots sign the certificates that are trusted; nil stands for those of the
 	// system.
 	Roots *x509.CertPool
-	// PerHost is the most calls of one host and port at a time; zero: no bound.
-	PerHost int
-	// BreakAfter calls in a row that could not connect to a host hold back
-	// further ones for BreakFor. Zero switches that off.
-	BreakAfter int
-	BreakFor   time.Duration
+	// Hosts bounds the calls of each host.
+	Hosts hosts.Settings
 	// Reports: the targets of asynchronous calls can report to the server, below
 	// BaseURL where that is known.
 	Reports bool
@@ -44,9 +42,9 @@ type Settings struct {
 type Executor struct {
 	clock    clock.Clock
 	settings Settings
-	hosts    *hosts
-	breaker  *breaker
-	caller   *caller
+	hosts    *hosts.Hosts
+	// shared makes the calls without a certificate or an authority of their own.
+	shared *caller
 }
 
 // New returns an Executor.
@@ -54,12 +52,14 @@ func New(c clock.Clock, s Settings) *Executor {
 	if s.Guard == nil {
 		s.Guard = outbound.New(outbound.Policy{})
 	}
-	h, b := newHosts(s.PerHost), newBreaker(c, s.BreakAfter, s.BreakFor)
-	return &Executor{clock: c, settings: s, hosts: h, breaker: b, caller: newCaller(s, h, b, nil)}
+	h := hosts.New(c, s.Hosts)
+	return &Executor{clock: c, settings: s, hosts: h, shared: &caller{
+		transport: sendonce.New(sendonce.Settings{Guard: s.Guard, Roots: s.Roots}), hosts: h,
+	}}
 }
 
 // Close closes the connections that are kept. Nothing may run any more.
-func (x *Executor) Close() { x.caller.close() }
+func (x *Executor) Close() { x.shared.transport.Close() }
 
 // Check lists what is wrong with the job data of an HTTP job.
 func (x *Executor) Check(job *entity.Job) []apperror.Field {
@@ -103,52 +103,42 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	through, done := x.through(c)
 	defer done()
 	entered, where := x.clock.Monotonic(), origin(c.url)
-	reserved, err := x.reserve(ctx, target{where, through.identity}, rep)
+	reserved, err := x.hosts.Reserve(ctx, hosts.Target{Origin: where, Identity: through.credentials}, rep)
 	switch {
-	case errors.Is(err, errBusy):
-		return x.hosts.busy(where)
+	case errors.Is(err, hosts.ErrBusy):
+		return x.hosts.Busy(where)
 	case err != nil:
 		return entity.Failed(entity.ReasonError, "stopped while it waited for a place for calls of its host: "+err.Error())
 	}
-	defer reserved.free()
+	defer reserved.Free()
 	a := &attempt{call: c, limit: limit, stage: stage{peer: c.url.Host}}
 	if err := x.open(ctx, a, run, rep); err != nil {
 		return a.failed(ctx, fmt.Errorf("get a token for the target's reports: %w", err))
 	}
 	began := x.clock.Monotonic()
-	if reserved.waited || c.async { // the deadline moved, and the call may name it
+	if reserved.Waited() || c.async { // the deadline moved, and the call may name it
 		run.Deadline = run.Deadline.Add(began - entered)
 		a.call, _ = x.read(run.Job, placeholder.Of(run))
 	}
-	limited, stop := x.within(context.WithValue(ctx, reservationKey{}, reserved), limit)
+	limited, stop := x.within(reserved.In(ctx), limit)
 	defer stop()
 	outcome := a.do(limited, through, run)
 	a.tell(rep, x.clock.Monotonic()-began)
 	return outcome
 }
 
-// reserve takes the permit of the first call before the attempt begins. A call that
-// is held back needs none: it fails at once, and says why.
-func (x *Executor) reserve(ctx context.Context, to target, rep entity.Reporter) (*reservation, error) {
-	if x.breaker.holds(to) {
-		return &reservation{}, nil
-	}
-	return x.hosts.reserve(ctx, x.clock, to.origin, rep)
-}
-
-// through is the caller for a call. One with an identity of its own gets a
-// caller of its own: connections are not shared between identities.
+// through is the caller for a call. One with credentials of its own gets a
+// caller of its own: connections are not shared between credentials.
 func (x *Executor) through(c call) (through *caller, done func()) {
-	if c.identity == nil {
-		return x.caller, func() {}
+	if c.credentials == nil {
+		return x.shared, func() {}
 	}
-	settings := x.settings
-	if c.identity.roots != nil {
-		settings.Roots = c.identity.roots
+	settings := sendonce.Settings{Guard: x.settings.Guard, Roots: x.settings.Roots, Certificate: c.credentials.certificate}
+	if c.credentials.roots != nil {
+		settings.Roots = c.credentials.roots
 	}
-	own := newCaller(settings, x.hosts, x.breaker, c.identity.certificate)
-	own.identity = c.identity.name()
-	return own, own.close
+	own := &caller{transport: sendonce.New(settings), hosts: x.hosts, credentials: c.credentials.name()}
+	return own, own.transport.Close
 }
 
 // within bounds ctx by the clock's monotonic time.

@@ -51,8 +51,8 @@ type call struct {
 	contains string
 	// async: the answer only begins the run, the target reports its end later.
 	async bool
-	// identity is what the call needs of TLS beyond any other; it may be nil.
-	identity *identity
+	// credentials is what the call needs of TLS beyond any other; it may be nil.
+	credentials *credentials
 }
 
 // parse reads and checks job data; the call is usable when nothing is wrong.
@@ -88,7 +88,7 @@ func read(r *jobdata.Reader) definition {
 func (d definition) check(r *jobdata.Reader) call {
 	c := call{
 		method: d.method, url: checkURL(r, d.url), header: checkHeaders(r, d.headers),
-		body: d.body, contains: d.expectedBody, async: d.async, identity: checkIdentity(r, d),
+		body: d.body, contains: d.expectedBody, async: d.async, credentials: checkCredentials(r, d),
 	}
 	if c.method == "" {
 		c.method = http.MethodGet

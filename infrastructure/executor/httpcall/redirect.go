@@ -6,7 +6,10 @@ import (
 	"strings"
 )
 
-// refusal is a redirect that is not followed.
+// maxRedirects bounds the redirects of a call.
+const maxRedirects = 5
+
+// refusal is a redirect that the call does not follow.
 type refusal string
 
 func (r refusal) Error() string { return "refused a redirect " + string(r) }
@@ -29,7 +32,7 @@ func (a *attempt) redirect(next *http.Request, made []*http.Request) error {
 		return refusal("to a URL with a user name or password")
 	case next.URL.Hostname() == "" || !goodPort(next.URL):
 		return refusal("to a URL without a good host and port")
-	case a.call.identity != nil && left(made, next):
+	case a.call.credentials != nil && left(made, next):
 		return refusal("to another origin, for which the client certificate is not meant")
 	}
 	a.redirects++

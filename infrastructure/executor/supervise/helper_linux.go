@@ -15,6 +15,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise/cgroup"
 )
 
 // linkFd is the descriptor of the helper's end of the socket pair.
@@ -143,7 +144,7 @@ func (h *helper) obey(p packet) {
 			_ = syscall.Kill(-r.pid, syscall.Signal(p.Signal))
 			signalAll(append(append(descendantsOf(r.pid), h.orphansOf(r)...), r.members()...), syscall.Signal(p.Signal))
 			if r.group != "" && syscall.Signal(p.Signal) == syscall.SIGKILL {
-				killGroup(r.group)
+				cgroup.Kill(r.group)
 			}
 		}
 	case doStart:
@@ -243,7 +244,7 @@ func (r *run) members() []int {
 	if r.group == "" {
 		return nil
 	}
-	return membersOf(r.group)
+	return cgroup.Members(r.group)
 }
 
 // reap takes the ends of children, and looks after what ended commands left.
@@ -272,9 +273,9 @@ func (h *helper) reap() {
 		left = append(left, r.members()...)
 		if len(left) == 0 {
 			if r.group != "" {
-				r.exit.OOM = outOfMemory(r.group)
-				r.exit.Memory = max(r.exit.Memory, peakMemory(r.group))
-				removeGroup(r.group)
+				r.exit.OOM = cgroup.OutOfMemory(r.group)
+				r.exit.Memory = max(r.exit.Memory, cgroup.PeakMemory(r.group))
+				cgroup.Remove(r.group)
 			}
 			h.tell(*r.exit)
 			delete(h.runs, number)
@@ -309,7 +310,7 @@ func (h *helper) clear(r *run, left []int) {
 	case h.clock.Monotonic()-r.ended > leftoverGrace:
 		signalAll(all, syscall.SIGKILL)
 		if r.group != "" {
-			killGroup(r.group)
+			cgroup.Kill(r.group)
 		}
 	case !r.warned:
 		r.warned = true
@@ -366,14 +367,14 @@ func (h *helper) killAll() {
 	defer func() {
 		for _, r := range h.runs {
 			if r.group != "" {
-				removeGroup(r.group)
+				cgroup.Remove(r.group)
 			}
 		}
 	}()
 	for {
 		for _, r := range h.runs {
 			if r.group != "" {
-				killGroup(r.group)
+				cgroup.Kill(r.group)
 			}
 		}
 		found := killTree(os.Getpid())

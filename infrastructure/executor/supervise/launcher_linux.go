@@ -18,6 +18,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise/cgroup"
 )
 
 // Config says how helpers are started.
@@ -47,7 +48,7 @@ type Launcher struct {
 	logger *slog.Logger
 	cfg    Config
 	// groups is nil where there are none.
-	groups *groups
+	groups *cgroup.Groups
 
 	mu     sync.Mutex
 	closed bool
@@ -68,7 +69,7 @@ func New(c clock.Clock, logger *slog.Logger, cfg Config) (*Launcher, error) {
 	l := &Launcher{clock: c, logger: logger, cfg: cfg}
 	if cfg.Groups {
 		var err error
-		if l.groups, err = openGroups(cfg.NodeID, cfg.Epoch); err != nil {
+		if l.groups, err = cgroup.Open(cfg.NodeID, cfg.Epoch); err != nil {
 			logger.Debug("commands get no control groups of their own", "reason", err)
 		}
 	}
@@ -83,10 +84,10 @@ func (l *Launcher) Holds() (ending, memory, processes string) {
 	if l.groups == nil {
 		return ending, memory, processes
 	}
-	if l.groups.memory {
+	if l.groups.MemoryBound {
 		memory = "cgroup"
 	}
-	if l.groups.pids {
+	if l.groups.ProcessesBound {
 		processes = "cgroup"
 	}
 	return "cgroup", memory, processes
@@ -99,7 +100,7 @@ func (l *Launcher) Sweep() int {
 	own := fmt.Sprintf("%s/%d/", l.cfg.NodeID, l.cfg.Epoch)
 	var former []string
 	if l.groups != nil {
-		former = l.groups.former()
+		former = l.groups.Former()
 	}
 	return l.clear(nil, former, func(mark string) bool {
 		return strings.HasPrefix(mark, l.cfg.NodeID+"/") && !strings.HasPrefix(mark, own)
@@ -120,8 +121,8 @@ func (l *Launcher) clear(known family, inside []string, accept func(mark string)
 		left := 0
 		members := append(append(known.alive(), marked(accept)...), strangers()...)
 		for _, group := range inside {
-			killGroup(group)
-			members = append(members, membersOf(group)...)
+			cgroup.Kill(group)
+			members = append(members, cgroup.Members(group)...)
 		}
 		for _, pid := range members {
 			seen[pid] = true
@@ -131,7 +132,7 @@ func (l *Launcher) clear(known family, inside []string, accept func(mark string)
 		}
 		if left == 0 {
 			for _, group := range inside {
-				removeGroup(group)
+				cgroup.Remove(group)
 			}
 			return len(seen)
 		}
@@ -163,7 +164,7 @@ func (l *Launcher) Start(ctx context.Context, o command.Order) (command.Process,
 		return nil, err
 	}
 	packed, err := packOrder(order{
-		Mark: o.ID, Path: o.Path, Argv: o.Argv, Env: env, Dir: o.Dir, Account: o.Account, Limits: l.groups.rest(o.Limits), Group: group,
+		Mark: o.ID, Path: o.Path, Argv: o.Argv, Env: env, Dir: o.Dir, Account: o.Account, Limits: l.groups.Rest(o.Limits), Group: group,
 	})
 	if err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func (l *Launcher) Start(ctx context.Context, o command.Order) (command.Process,
 	defer packed.Close()
 	process, err := h.start(ctx, o.Stdout, o.Stderr, packed)
 	if err != nil && group != "" {
-		removeGroup(group) // unless it has members, which the helper ends and removes
+		cgroup.Remove(group) // unless it has members, which the helper ends and removes
 	}
 	return process, err
 }
@@ -233,14 +234,14 @@ func (l *Launcher) Close() error {
 	l.mu.Unlock()
 	if h == nil {
 		if l.groups != nil {
-			l.groups.close()
+			l.groups.Close()
 		}
 		return nil
 	}
 	_ = h.link.conn.Close() // the helper ends everything and itself
 	<-h.gone
 	if l.groups != nil {
-		l.groups.close()
+		l.groups.Close()
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (h *life) group(l command.Limits) (string, error) {
 	h.opened++
 	name := fmt.Sprintf("%d-%d", h.number, h.opened)
 	h.mu.Unlock()
-	return h.launcher.groups.open(name, l)
+	return h.launcher.groups.Open(name, l)
 }
 
 func (h *life) forget(number int) *process {
@@ -164,7 +164,7 @@ func (h *life) bury() {
 	h.mu.Unlock()
 	var inside []string
 	if l.groups != nil {
-		inside = l.groups.runs(h.number)
+		inside = l.groups.Runs(h.number)
 	}
 	left := l.clear(seen, inside, func(mark string) bool { return mark == h.mark })
 	if !l.isClosed() {

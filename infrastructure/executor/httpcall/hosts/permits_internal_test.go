@@ -1,4 +1,4 @@
-package httpcall
+package hosts
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 // A call beyond the bound of its host waits until another one leaves.
 func TestACallBeyondTheBoundOfAHostWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHosts(2)
+		h := newPermits(2)
 		var inside []*visit
 		for range 2 {
 			v, err := h.enter(t.Context(), "slow")

@@ -1,6 +1,6 @@
 //go:build unix
 
-package httpcall
+package sendonce
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// stale reports whether the peer of an unused connection has closed it, or has
-// sent what nobody asked for. It looks without taking and without waiting.
+// stale reports whether the peer of an unused connection has closed it, or has sent
+// something unasked. It reads without taking and without waiting.
 func stale(conn net.Conn) bool {
 	tcp, ok := conn.(syscall.Conn)
 	if !ok {

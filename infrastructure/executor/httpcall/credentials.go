@@ -12,9 +12,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
-// identity is what one call needs of TLS beyond what all have: the certificate
+// credentials is what one call needs of TLS beyond what all have: the certificate
 // that it shows, and the authority that it trusts instead of the system's.
-type identity struct {
+type credentials struct {
 	certificate *tls.Certificate
 	roots       *x509.CertPool
 	// authority is the text that roots were read from.
@@ -22,7 +22,7 @@ type identity struct {
 }
 
 // name tells identities apart, and tells nothing of what they hold.
-func (id *identity) name() string {
+func (id *credentials) name() string {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%d %s", len(id.authority), id.authority)
 	if id.certificate != nil {
@@ -33,12 +33,12 @@ func (id *identity) name() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// checkIdentity reads the certificates of a definition; nil when it has none.
-func checkIdentity(r *jobdata.Reader, d definition) *identity {
+// checkCredentials reads the certificates of a definition; nil when it has none.
+func checkCredentials(r *jobdata.Reader, d definition) *credentials {
 	if d.certificate == "" && d.key == "" && d.authority == "" {
 		return nil
 	}
-	id := &identity{}
+	id := &credentials{}
 	switch {
 	case d.certificate != "" && d.key == "":
 		r.Reject("clientKey", "required", "belongs to clientCertificate: name the secret that holds it, such as ${secret.CLIENT_KEY}")

@@ -1,25 +1,27 @@
-package command
+// Package argrole says how the programs of a command use its arguments. The command
+// executor refuses values of a run in arguments that a program reads as code.
+package argrole
 
 import "strings"
 
-// argRole is how the programs of a command use an argument.
-type argRole int
+// Role is how the programs of a command use an argument.
+type Role int
 
 const (
-	// asData: text that no program of the command reads as code.
-	asData argRole = iota
-	// asFile: it names a file of code.
-	asFile
-	// asCode: it is code or holds some, or names a program that is started.
-	asCode
+	// Data is text that no program of the command reads as code.
+	Data Role = iota
+	// File names a file of code.
+	File
+	// Code is code or holds some, or names a program that is started.
+	Code
 )
 
-// rolesOf returns the role of each argument of a command. It follows programs that
-// start others. It also finds the code of a known interpreter behind any other program,
-// such as that of sh in "kubectl exec POD -- sh -c CODE".
-func rolesOf(argv []string) []argRole {
-	r := reading{table: languages(), argv: argv, roles: make([]argRole, len(argv))}
-	r.mark(0, asCode)
+// Of returns the role of each argument of a command. It follows programs that start
+// others. It also finds the code of a known interpreter behind any other program, such as
+// that of sh in "kubectl exec POD -- sh -c CODE".
+func Of(argv []string) []Role {
+	r := reading{table: languages(), argv: argv, roles: make([]Role, len(argv))}
+	r.mark(0, Code)
 	for i := r.follow(0); i < len(argv); i++ {
 		if l, known := languageOf(r.table, argv[i]); known && (l.operand == isFile || l.operand == isCode) {
 			r.options(l, i+1, false)
@@ -28,13 +30,19 @@ func rolesOf(argv []string) []argRole {
 	return r.roles
 }
 
+// IsShell reports whether a program is a known shell.
+func IsShell(program string) bool {
+	l, known := languageOf(languages(), program)
+	return known && l.shell
+}
+
 type reading struct {
 	table map[string]language
 	argv  []string
-	roles []argRole
+	roles []Role
 }
 
-func (r *reading) mark(i int, p argRole) {
+func (r *reading) mark(i int, p Role) {
 	if i < len(r.roles) {
 		r.roles[i] = max(r.roles[i], p)
 	}
@@ -57,28 +65,28 @@ func (r *reading) follow(at int) int {
 	i += l.before
 	switch {
 	case l.operand == isProgram && i < len(r.argv) && strings.HasPrefix(r.argv[i], "-") && l.option(r.argv[i]).code:
-		r.mark(i+1, asCode) // flock takes it behind its file
+		r.mark(i+1, Code) // flock takes it behind its file
 		return i + 2
 	case l.operand == isProgram, l.operand == isSetting:
-		r.mark(i, asCode)
+		r.mark(i, Code)
 		return r.follow(i)
 	case given:
 		return i
 	case l.operand == isFile:
-		r.mark(i, asFile)
+		r.mark(i, File)
 	case l.operand == isCode:
-		r.mark(i, asCode)
+		r.mark(i, Code)
 	case l.operand == isLine:
 		for ; i < len(r.argv); i++ {
-			r.mark(i, asCode)
+			r.mark(i, Code)
 		}
 	}
 	return i + 1
 }
 
-// options reads the options of a program from an index on. It returns the index
-// of the first operand, and whether an option has given the code. Where it is
-// not sure that this is a program, only code is marked.
+// options reads the options of a program from an index on. It returns the index of the
+// first operand, and whether an option gave the code. It marks only code where it is not
+// sure that this is a program.
 func (r *reading) options(l language, i int, sure bool) (operand int, given bool) {
 	for ; i < len(r.argv); i++ {
 		arg := r.argv[i]
@@ -93,8 +101,8 @@ func (r *reading) options(l language, i int, sure bool) (operand int, given bool
 		}
 		o := l.option(arg)
 		given = given || o.code || o.file
-		if p := o.role(sure); p > asData && !o.gathered {
-			r.mark(i, asCode) // the option itself, with what may be attached
+		if p := o.role(sure); p > Data && !o.gathered {
+			r.mark(i, Code) // the option itself, with what may be attached
 			if o.values > 0 {
 				r.mark(i+1, p)
 			}
@@ -106,36 +114,36 @@ func (r *reading) options(l language, i int, sure bool) (operand int, given bool
 	return r.endOptions(l, i, given)
 }
 
-// endOptions takes what the options of a shell have announced.
+// endOptions marks the operand that holds the code which an option of a shell announced.
 func (r *reading) endOptions(l language, i int, given bool) (operand int, code bool) {
 	if given && l.shell {
-		r.mark(i, asCode)
+		r.mark(i, Code)
 		i++
 	}
 	return i, given
 }
 
-// option is what one argument that begins with - says.
+// option is the meaning of one argument that begins with "-".
 type option struct {
-	// code: its value is code; file: it names some; gathered: the value is the
-	// first operand. final: nothing behind it is an option.
+	// code means that its value is code, and file that its value names a file of code.
+	// gathered means that the value is the first operand. No option follows a final one.
 	code, file, gathered, final bool
-	// data: its value may be any text.
+	// data means that its value may be any string.
 	data bool
-	// values is how many of the arguments behind it are its own.
+	// values counts the arguments behind it that are its values.
 	values int
 }
 
-// role is how a program uses an option and its value. Only of a program that surely is
-// one, the other options count: they change how it reads what follows.
-func (o option) role(sure bool) argRole {
+// role is how a program uses an option and its value. Options without code count only
+// where sure is true: they change how the program reads what follows.
+func (o option) role(sure bool) Role {
 	switch {
 	case o.code, sure && !o.data && !o.file:
-		return asCode
+		return Code
 	case o.file && sure:
-		return asFile
+		return File
 	}
-	return asData
+	return Data
 }
 
 func (l language) option(arg string) option {
@@ -152,7 +160,7 @@ func (l language) option(arg string) option {
 		o := option{code: strings.Contains(l.code, c), file: strings.Contains(l.file, c), data: strings.Contains(l.data, c), final: strings.Contains(l.final, c)}
 		switch {
 		case o.code, o.file, strings.Contains(l.value, c):
-			// Else the value stands behind the letter. Letters of code may be gathered.
+			// Otherwise the value follows the letter. Letters of code may be gathered.
 			if strings.Trim(behind, l.code) == "" {
 				o.values = 1
 			}
@@ -171,7 +179,7 @@ func (l language) longOption(word string) option {
 		values = 0
 	}
 	for _, known := range l.longCode {
-		// Most programs take an option that is cut short, too.
+		// Most programs also take a shortened option.
 		if name != "" && strings.HasPrefix(known, name) {
 			return option{code: true, values: values}
 		}
@@ -184,7 +192,7 @@ func (l language) longOption(word string) option {
 	return option{}
 }
 
-// plainStart is what of a text comes before its first placeholder.
+// plainStart returns the part of a string before its first placeholder.
 func plainStart(text string) string {
 	before, _, _ := strings.Cut(text, "${")
 	return before

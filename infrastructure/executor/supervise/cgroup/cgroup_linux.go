@@ -1,4 +1,6 @@
-package supervise
+// Package cgroup makes control groups (cgroup v2), one for each run of a command. A process
+// cannot leave its group, and the kernel ends a group at one stroke. It needs Linux.
+package cgroup
 
 import (
 	"errors"
@@ -15,25 +17,23 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 )
 
-// groups are control groups (cgroup v2) of this node, one for each run. A
-// process cannot leave its group, whatever it does to its session, its parent
-// and its environment, and the kernel kills a group at one stroke. They are
-// used where this process may make them; nil where it may not.
-type groups struct {
+// Groups are the control groups of this life of the node. A nil *Groups stands for a node
+// that may not make groups; only Rest takes it.
+type Groups struct {
 	base string
-	// name begins the folders of all lives of this node; own is that of this one.
+	// name begins the folders of all lives of this node; own is the folder of this one.
 	name, own string
-	// memory and pids say which controllers bound a group.
-	memory, pids bool
+	// MemoryBound and ProcessesBound report which limits the kernel applies to a group.
+	MemoryBound, ProcessesBound bool
 }
 
-// defaultPids bounds the processes of a run that names no bound, so that a fork
+// defaultPids bounds the processes of a run without a limit of its own, so that a fork
 // bomb ends in its own group.
 const defaultPids = 4096
 
-// openGroups finds the place where this process may make groups. The error says
-// why there is none.
-func openGroups(nodeID string, epoch int64) (*groups, error) {
+// Open finds the place where this process may make groups. The error says why there is
+// no such place.
+func Open(nodeID string, epoch int64) (*Groups, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func openGroups(nodeID string, epoch int64) (*groups, error) {
 	return makeGroups(base, nodeID, epoch)
 }
 
-// groupFolder is the folder of this process's own group, from the texts of
+// groupFolder returns the folder of this process's own group. It reads the texts of
 // /proc/self/mountinfo and /proc/self/cgroup.
 func groupFolder(mounts, own string) (string, error) {
 	path := ""
@@ -64,7 +64,7 @@ func groupFolder(mounts, own string) (string, error) {
 		if !found || len(fields) < 5 || len(kind) < 1 || kind[0] != "cgroup2" || path == "" {
 			continue
 		}
-		// A container may see a part of the tree only, as if it were the whole.
+		// A container may see only a part of the tree, as if it were the whole.
 		inside, ok := strings.CutPrefix(path, strings.TrimSuffix(fields[3], "/"))
 		if ok && !strings.Contains(inside, "..") {
 			return filepath.Join(fields[4], inside), nil
@@ -74,8 +74,8 @@ func groupFolder(mounts, own string) (string, error) {
 }
 
 // makeGroups makes the group of this life below base.
-func makeGroups(base, nodeID string, epoch int64) (*groups, error) {
-	g := &groups{base: base, name: "platform-scheduler-" + nodeID + "-"}
+func makeGroups(base, nodeID string, epoch int64) (*Groups, error) {
+	g := &Groups{base: base, name: "platform-scheduler-" + nodeID + "-"}
 	g.own = filepath.Join(base, g.name+strconv.FormatInt(epoch, 10))
 	if err := os.Mkdir(g.own, 0o755); err != nil && !errors.Is(err, os.ErrExist) { //nolint:gosec // the kernel's own mode
 		return nil, err
@@ -84,10 +84,10 @@ func makeGroups(base, nodeID string, epoch int64) (*groups, error) {
 	return g, nil
 }
 
-// enable switches on what bounds groups. A group that holds processes cannot
-// pass controllers on, so that this process steps into a group of its own
-// first, where it is alone: a service whose manager delegated its group.
-func (g *groups) enable() {
+// enable switches on the controllers that bound groups. A group that holds processes cannot
+// pass controllers on. So this process first moves into a group of its own, if it is alone
+// in its present one: a service manager delegated that group.
+func (g *Groups) enable() {
 	file := filepath.Join(g.base, "cgroup.subtree_control")
 	for _, controller := range []string{"memory", "pids"} {
 		err := os.WriteFile(file, []byte("+"+controller), 0) //nolint:gosec // the file exists
@@ -99,10 +99,10 @@ func (g *groups) enable() {
 		}
 	}
 	inner := readLine(filepath.Join(g.own, "cgroup.subtree_control"))
-	g.memory, g.pids = slices.Contains(strings.Fields(inner), "memory"), slices.Contains(strings.Fields(inner), "pids")
+	g.MemoryBound, g.ProcessesBound = slices.Contains(strings.Fields(inner), "memory"), slices.Contains(strings.Fields(inner), "pids")
 }
 
-func (g *groups) stepInside() error {
+func (g *Groups) stepInside() error {
 	self := strconv.Itoa(os.Getpid())
 	if procs := strings.Fields(readLine(filepath.Join(g.base, "cgroup.procs"))); len(procs) != 1 || procs[0] != self {
 		return errors.New("the group holds other processes")
@@ -114,17 +114,17 @@ func (g *groups) stepInside() error {
 	return os.WriteFile(filepath.Join(inside, "cgroup.procs"), []byte(self), 0) //nolint:gosec // the file exists
 }
 
-// open makes the group of a run and returns its folder.
-func (g *groups) open(run string, l command.Limits) (string, error) {
+// Open makes the group of a run, with its limits, and returns the folder of the group.
+func (g *Groups) Open(run string, l command.Limits) (string, error) {
 	dir := filepath.Join(g.own, run)
 	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // the kernel's own mode
 		return "", fmt.Errorf("make the control group of the run: %w", err)
 	}
 	bounds := map[string]string{}
-	if g.memory && l.MemoryMb > 0 {
+	if g.MemoryBound && l.MemoryMb > 0 {
 		bounds["memory.max"], bounds["memory.oom.group"] = strconv.FormatInt(l.MemoryMb<<20, 10), "1"
 	}
-	if g.pids {
+	if g.ProcessesBound {
 		processes := l.Processes
 		if processes == 0 {
 			processes = defaultPids
@@ -140,19 +140,19 @@ func (g *groups) open(run string, l command.Limits) (string, error) {
 	return dir, nil
 }
 
-// rest is what of the limits a group does not hold, and a shell must.
-func (g *groups) rest(l command.Limits) command.Limits {
-	if g != nil && g.memory {
+// Rest returns the limits that a group does not apply, so that a shell must.
+func (g *Groups) Rest(l command.Limits) command.Limits {
+	if g != nil && g.MemoryBound {
 		l.MemoryMb = 0
 	}
-	if g != nil && g.pids {
+	if g != nil && g.ProcessesBound {
 		l.Processes = 0
 	}
 	return l
 }
 
-// former are the groups of other lives of this node.
-func (g *groups) former() []string {
+// Former returns the folders of the groups of other lives of this node.
+func (g *Groups) Former() []string {
 	dirs, _ := filepath.Glob(filepath.Join(g.base, g.name+"*"))
 	return slices.DeleteFunc(dirs, func(dir string) bool {
 		_, err := strconv.ParseInt(strings.TrimPrefix(filepath.Base(dir), g.name), 10, 64)
@@ -160,17 +160,18 @@ func (g *groups) former() []string {
 	})
 }
 
-// runs are the groups that a helper of this life has made and not removed.
-func (g *groups) runs(helper int) []string {
+// Runs returns the folders of the groups that a helper of this life made and has not
+// removed.
+func (g *Groups) Runs(helper int) []string {
 	dirs, _ := filepath.Glob(filepath.Join(g.own, strconv.Itoa(helper)+"-*"))
 	return dirs
 }
 
-// close removes the group of this life, when nothing is left in it.
-func (g *groups) close() { _ = os.Remove(g.own) }
+// Close removes the group of this life when it is empty.
+func (g *Groups) Close() { _ = os.Remove(g.own) }
 
-// membersOf are the processes in a group and in those below it.
-func membersOf(dir string) []int {
+// Members returns the processes in a group and in the groups below it.
+func Members(dir string) []int {
 	var out []int
 	for _, group := range treeOf(dir) {
 		data, _ := os.ReadFile(filepath.Join(group, "cgroup.procs")) //nolint:gosec // a path of our own
@@ -183,8 +184,8 @@ func membersOf(dir string) []int {
 	return out
 }
 
-// treeOf lists a group and those below it, the deepest last. A command that
-// runs as root can make groups of its own.
+// treeOf lists a group and the groups below it, the deepest last. A command that runs as
+// root can make groups of its own.
 func treeOf(dir string) []string {
 	out := []string{dir}
 	for i := 0; i < len(out); i++ {
@@ -198,24 +199,27 @@ func treeOf(dir string) []string {
 	return out
 }
 
-// killGroup kills everything in a group and below it at one stroke, where the
-// kernel can (5.14), and one by one elsewhere.
-func killGroup(dir string) {
-	if os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0) != nil { //nolint:gosec // the file exists
-		signalAll(membersOf(dir), syscall.SIGKILL)
+// Kill ends all processes in a group and below it: at one stroke where the kernel can
+// (5.14), one by one elsewhere.
+func Kill(dir string) {
+	if os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0) == nil { //nolint:gosec // the file exists
+		return
+	}
+	for _, pid := range Members(dir) {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
 	}
 }
 
-// removeGroup removes an empty group and those below it.
-func removeGroup(dir string) {
+// Remove removes an empty group and the groups below it.
+func Remove(dir string) {
 	for _, group := range slices.Backward(treeOf(dir)) {
 		_ = os.Remove(group)
 	}
 }
 
-// outOfMemory reports whether the kernel ended something in a group because it
-// was over its bound.
-func outOfMemory(dir string) bool {
+// OutOfMemory reports whether the kernel ended a process of a group because the group was
+// over its memory limit.
+func OutOfMemory(dir string) bool {
 	data, _ := os.ReadFile(filepath.Join(dir, "memory.events")) //nolint:gosec // a path of our own
 	for line := range strings.Lines(string(data)) {
 		if n, ok := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); ok {
@@ -225,9 +229,9 @@ func outOfMemory(dir string) bool {
 	return false
 }
 
-// peakMemory is the most that a group had in use at once, in bytes; 0 where the
-// kernel does not tell (before 5.19).
-func peakMemory(dir string) int64 {
+// PeakMemory returns the most memory that a group used at once, in bytes. It returns 0
+// where the kernel does not tell (before 5.19).
+func PeakMemory(dir string) int64 {
 	n, _ := strconv.ParseInt(readLine(filepath.Join(dir, "memory.peak")), 10, 64)
 	return n
 }

@@ -1,4 +1,4 @@
-package httpcall
+package sendonce
 
 import (
 	"context"
@@ -10,24 +10,24 @@ import (
 	"sync/atomic"
 )
 
-// errStale is a kept connection that its peer has closed meanwhile.
+// errStale means that the peer of a kept connection closed it meanwhile.
 var errStale = errors.New("the kept connection was closed by the target")
 
-// countedConn counts what was written, below TLS.
+// countedConn counts the bytes that were written, below TLS.
 type countedConn struct {
 	net.Conn
 	written atomic.Int64
-	// kept: the next write begins a request on a connection that lay unused.
+	// kept means that the next write begins a request on a connection that was unused.
 	kept atomic.Bool
 }
 
-// Write implements net.Conn. It writes nothing when the connection lay unused
-// and its peer has closed it, which the kernel knows before the transport does.
+// Write implements net.Conn. It writes nothing when the connection was unused and its
+// peer has closed it. The kernel knows that before the transport does.
 func (c *countedConn) Write(p []byte) (int, error) {
 	if c.kept.Swap(false) && stale(c.Conn) {
 		return 0, errStale
 	}
-	// Before the write: what is under way must count as written.
+	// This is before the write, because bytes under way must count as written.
 	c.written.Add(int64(len(p)))
 	n, err := c.Conn.Write(p)
 	if n == 0 && errors.Is(err, net.ErrClosed) {
@@ -36,7 +36,7 @@ func (c *countedConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// counting makes a dialer count.
+// counting returns the dial function of a dialer whose connections count bytes.
 func counting(d *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := d.DialContext(ctx, network, address)
@@ -51,8 +51,8 @@ func counting(d *net.Dialer) func(ctx context.Context, network, address string) 
 type wire struct {
 	mu        sync.Mutex
 	connected bool
-	// conn is the kept connection that the request was given, if that is one
-	// that no other request uses; before is what was written on it by then.
+	// conn is the kept connection of the request, if no other request uses it. before
+	// counts the bytes that were written on it until then.
 	conn   *countedConn
 	before int64
 }
@@ -71,7 +71,7 @@ func (w *wire) got(info httptrace.GotConnInfo) {
 	conn := info.Conn
 	if secure, ok := conn.(*tls.Conn); ok {
 		if secure.ConnectionState().NegotiatedProtocol == "h2" {
-			return // others write on it too
+			return // other requests write on it too
 		}
 		conn = secure.NetConn()
 	}
@@ -88,8 +88,8 @@ func (w *wire) reached() bool {
 	return w.connected
 }
 
-// untouched reports that the request was given a kept connection and that not
-// a byte of it was written: the connection had been closed by the target.
+// untouched reports that the request got a kept connection and that not a byte of it was
+// written, because the target had closed the connection.
 func (w *wire) untouched() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -141,7 +141,7 @@ func TestAKeyDoesNotStandInADefinition(t *testing.T) {
 func TestAFailureToAgreeOnTLSIsOfOneIdentityAlone(t *testing.T) {
 	server := asking(t, func(http.ResponseWriter, *http.Request) {})
 	bounds := open()
-	bounds.BreakAfter, bounds.BreakFor = 2, time.Hour
+	bounds.Hosts.BreakAfter, bounds.Hosts.BreakFor = 2, time.Hour
 	bounds.Roots = x509.NewCertPool()
 	bounds.Roots.AddCert(server.Certificate())
 	x := httpcall.New(clock.NewSystem(), bounds)

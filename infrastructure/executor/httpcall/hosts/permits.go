@@ -1,4 +1,4 @@
-package httpcall
+package hosts
 
 import (
 	"context"
@@ -6,37 +6,36 @@ import (
 	"sync"
 )
 
-// hosts bounds the calls of each host, so that a slow one does not take all
-// slots of a node. It is safe for concurrent use.
-type hosts struct {
+// permits bounds the calls of each host. Safe for concurrent use.
+type permits struct {
 	perHost int
 
 	mu    sync.Mutex
 	known map[string]*host
 }
 
-// host is one origin while it is called.
+// host is one origin while this node calls it.
 type host struct {
 	name string
-	// visitors are calls in progress and calls that wait for a permit. It is guarded
-	// by hosts.mu.
+	// visitors counts calls in progress and calls that wait for a permit. permits.mu
+	// guards it.
 	visitors int
 	// permits holds a token for each call in progress; nil without a bound.
 	permits chan struct{}
 }
 
-func newHosts(perHost int) *hosts {
-	return &hosts{perHost: perHost, known: map[string]*host{}}
+func newPermits(perHost int) *permits {
+	return &permits{perHost: perHost, known: map[string]*host{}}
 }
 
 // visit is one call of a host.
 type visit struct {
-	hosts *hosts
-	host  *host
+	permits *permits
+	host    *host
 }
 
 // enter waits for a permit of a host. It fails when ctx ends.
-func (h *hosts) enter(ctx context.Context, name string) (*visit, error) {
+func (h *permits) enter(ctx context.Context, name string) (*visit, error) {
 	if v := h.take(ctx, name); v != nil {
 		return v, nil
 	}
@@ -58,7 +57,7 @@ func (h *hosts) enter(ctx context.Context, name string) (*visit, error) {
 	}
 }
 
-func (h *hosts) admit(name string) *visit {
+func (h *permits) admit(name string) *visit {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	called := h.known[name]
@@ -70,10 +69,10 @@ func (h *hosts) admit(name string) *visit {
 		h.known[name] = called
 	}
 	called.visitors++
-	return &visit{hosts: h, host: called}
+	return &visit{permits: h, host: called}
 }
 
-// leave ends a visit that held a permit.
+// leave ends a visit that holds a permit.
 func (v *visit) leave() {
 	if v.host.permits != nil {
 		<-v.host.permits
@@ -83,10 +82,10 @@ func (v *visit) leave() {
 
 // withdraw ends a visit without a permit, and forgets a host without calls.
 func (v *visit) withdraw() {
-	v.hosts.mu.Lock()
-	defer v.hosts.mu.Unlock()
+	v.permits.mu.Lock()
+	defer v.permits.mu.Unlock()
 	v.host.visitors--
 	if v.host.visitors == 0 {
-		delete(v.hosts.known, v.host.name)
+		delete(v.permits.known, v.host.name)
 	}
 }

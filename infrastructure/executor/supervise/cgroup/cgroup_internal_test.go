@@ -1,6 +1,6 @@
 //go:build linux
 
-package supervise
+package cgroup
 
 import (
 	"os"
@@ -33,10 +33,10 @@ func TestTheFolderOfTheOwnGroupIsFound(t *testing.T) {
 }
 
 // tree is a folder that looks like a group with controllers, as far as files can.
-func tree(t *testing.T) *groups {
+func tree(t *testing.T) *Groups {
 	t.Helper()
 	base := t.TempDir()
-	g := &groups{base: base, name: "platform-scheduler-n-", own: filepath.Join(base, "platform-scheduler-n-7"), memory: true, pids: true}
+	g := &Groups{base: base, name: "platform-scheduler-n-", own: filepath.Join(base, "platform-scheduler-n-7"), MemoryBound: true, ProcessesBound: true}
 	require.NoError(t, os.Mkdir(g.own, 0o755))
 	return g
 }
@@ -44,22 +44,22 @@ func tree(t *testing.T) *groups {
 func TestAGroupHoldsTheLimitsOfItsRun(t *testing.T) {
 	g := tree(t)
 	dir := filepath.Join(g.own, "1-1")
-	got, err := g.open("1-1", command.Limits{MemoryMb: 64, Processes: 9, CPUSec: 3})
+	got, err := g.Open("1-1", command.Limits{MemoryMb: 64, Processes: 9, CPUSec: 3})
 	require.NoError(t, err)
 	require.Equal(t, dir, got)
 	require.Equal(t, []string{"67108864", "1", "9"}, []string{
 		readLine(filepath.Join(dir, "memory.max")), readLine(filepath.Join(dir, "memory.oom.group")), readLine(filepath.Join(dir, "pids.max")),
 	})
-	_, err = g.open("1-1", command.Limits{})
+	_, err = g.Open("1-1", command.Limits{})
 	require.Error(t, err, "a group is one run's")
-	_, err = g.open("1-2", command.Limits{})
+	_, err = g.Open("1-2", command.Limits{})
 	require.NoError(t, err)
 	require.Equal(t, "4096", readLine(filepath.Join(g.own, "1-2", "pids.max")), "a fork bomb has its bound")
 	require.NoFileExists(t, filepath.Join(g.own, "1-2", "memory.max"))
-	require.Equal(t, command.Limits{CPUSec: 3}, g.rest(command.Limits{MemoryMb: 64, Processes: 9, CPUSec: 3}))
-	require.Equal(t, command.Limits{MemoryMb: 64}, (*groups)(nil).rest(command.Limits{MemoryMb: 64}))
-	g.memory = false
-	require.Equal(t, command.Limits{MemoryMb: 64}, g.rest(command.Limits{MemoryMb: 64, Processes: 9}))
+	require.Equal(t, command.Limits{CPUSec: 3}, g.Rest(command.Limits{MemoryMb: 64, Processes: 9, CPUSec: 3}))
+	require.Equal(t, command.Limits{MemoryMb: 64}, (*Groups)(nil).Rest(command.Limits{MemoryMb: 64}))
+	g.MemoryBound = false
+	require.Equal(t, command.Limits{MemoryMb: 64}, g.Rest(command.Limits{MemoryMb: 64, Processes: 9}))
 }
 
 func TestTheGroupsOfOtherLivesAreKnown(t *testing.T) {
@@ -67,27 +67,27 @@ func TestTheGroupsOfOtherLivesAreKnown(t *testing.T) {
 	for _, name := range []string{"platform-scheduler-n-5", "platform-scheduler-n-x", "platform-scheduler-n-other-5", "platform-scheduler-m-5"} {
 		require.NoError(t, os.Mkdir(filepath.Join(g.base, name), 0o755))
 	}
-	require.Equal(t, []string{filepath.Join(g.base, "platform-scheduler-n-5")}, g.former())
+	require.Equal(t, []string{filepath.Join(g.base, "platform-scheduler-n-5")}, g.Former())
 	for _, name := range []string{"1-1", "1-2", "11-1"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(g.own, name, "inner"), 0o755))
 	}
-	require.Equal(t, []string{filepath.Join(g.own, "1-1"), filepath.Join(g.own, "1-2")}, g.runs(1))
+	require.Equal(t, []string{filepath.Join(g.own, "1-1"), filepath.Join(g.own, "1-2")}, g.Runs(1))
 	require.Equal(t, []string{filepath.Join(g.own, "1-1"), filepath.Join(g.own, "1-1", "inner")}, treeOf(filepath.Join(g.own, "1-1")))
-	for _, dir := range g.runs(1) {
-		removeGroup(dir)
+	for _, dir := range g.Runs(1) {
+		Remove(dir)
 	}
-	require.Empty(t, g.runs(1))
-	require.Len(t, g.runs(11), 1)
+	require.Empty(t, g.Runs(1))
+	require.Len(t, g.Runs(11), 1)
 }
 
 func TestTheEndOfMemoryIsReadFromTheGroup(t *testing.T) {
 	dir := t.TempDir()
-	require.False(t, outOfMemory(dir))
+	require.False(t, OutOfMemory(dir))
 	for text, want := range map[string]bool{
 		"low 0\noom 0\noom_kill 0\n": false,
 		"low 0\noom 1\noom_kill 2\n": true,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "memory.events"), []byte(text), 0o600))
-		require.Equal(t, want, outOfMemory(dir))
+		require.Equal(t, want, OutOfMemory(dir))
 	}
 }

@@ -1,28 +1,28 @@
-package command
+package argrole
 
 import (
 	"path"
 	"strings"
 )
 
-// language says which arguments of a program are code, or name the program that
-// it starts. Options are letters, behind one -.
+// language says which arguments of a program are code, or name the program that it
+// starts. Options are letters behind one "-".
 type language struct {
-	// shell: options are gathered, and -c makes the first operand code.
+	// shell means that options are gathered, and that -c makes the first operand code.
 	shell bool
-	// code are options whose value is code, file those whose value names some.
-	// Behind final ones all is data.
+	// code are options whose value is code; file are options whose value names a file
+	// of code. All arguments behind a final option are data.
 	code, file, final string
-	// value are other options with a value; data are those of them whose value
-	// may be any text.
+	// value are other options with a value; data are those of them whose value may be
+	// any string.
 	value, data string
-	// rest are options whose value, if any, is what follows in the same argument.
+	// rest are options whose value, if any, follows in the same argument.
 	rest string
-	// longCode and longValue are the same for options of words, behind --.
+	// longCode and longValue are the same for words behind "--".
 	longCode, longValue []string
-	// anywhere: options may stand behind operands, too.
+	// anywhere means that options may also stand behind operands.
 	anywhere bool
-	// before is how many operands come before the one that operand speaks of.
+	// before counts the operands before the one that operand describes.
 	before  int
 	operand operand
 }
@@ -35,18 +35,18 @@ const (
 	isFile operand = iota
 	// isCode: code, unless an option gave it.
 	isCode
-	// isData: nothing of the kind.
+	// isData: neither code nor a program.
 	isData
-	// isLine: the beginning of a line of code that goes on to the last argument.
+	// isLine: the beginning of a line of code that ends with the last argument.
 	isLine
-	// isProgram: the program that is started, with its arguments.
+	// isProgram: the program that the first program starts, with its arguments.
 	isProgram
-	// isSetting: a variable to set, or the program that is started.
+	// isSetting: a variable to set, or the program that the first program starts.
 	isSetting
 )
 
-// languages are shells, interpreters and programs that start others, by their
-// names without a version.
+// languages returns shells, interpreters and programs that start others, by their names
+// without a version.
 func languages() map[string]language {
 	shell := language{shell: true, longCode: []string{"command", "init-command"}, longValue: []string{"rcfile", "init-file"}}
 	python := language{code: "c", file: "m", final: "cm", value: "WXQ"}
@@ -56,7 +56,10 @@ func languages() map[string]language {
 	login := language{
 		code: "c", value: "sgGuw", longCode: []string{"command", "session-command"}, longValue: []string{"shell", "group", "user"}, anywhere: true, operand: isData,
 	}
-	words := []string{"user", "group", "adjustment", "signal", "kill-after", "class", "classdata", "input", "output", "error", "max-args", "max-procs", "timeout", "reuid", "regid"}
+	words := []string{
+		"user", "group", "adjustment", "signal", "kill-after", "class", "classdata", "input", "output", "error",
+		"max-args", "max-procs", "timeout", "reuid", "regid",
+	}
 	starts := func(value string, before int) language {
 		return language{value: value, data: value, longValue: words, before: before, operand: isProgram}
 	}
