@@ -104,8 +104,8 @@ func TestAWaitingRunSaysForWhatAndWhere(t *testing.T) {
 		{entity.NodeQueue("n7", entity.SlotGeneral).Key(5, now), "SLOT", "n7", "n7"},
 		{entity.NodeQueue("n7", entity.SlotCommand).Key(5, now), "SLOT", "n7", "n7"},
 		{entity.CommonQueue.Key(5, now), "SLOT", "", ""},
-		{entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, now), "HANDLER", "", ""},
-		{entity.UnplacedQueue(entity.NodeClass{Command: true}, entity.WaitCommand).Key(5, now), "COMMAND", "", ""},
+		{entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, now), "HANDLER", "", ""},
+		{entity.UnroutableQueue(entity.NodeClass{Command: true}, entity.WaitCommand).Key(5, now), "COMMAND", "", ""},
 	} {
 		e.executions.rows = []*entity.Execution{{
 			ID: "e1", JobID: "j1", Trigger: entity.TriggerManual, Status: entity.StatusWaiting, Claim: c.claim, ScheduledTime: now, CreateTime: now, UpdateTime: now,

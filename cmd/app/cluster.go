@@ -109,7 +109,7 @@ func (c *cluster) join(e *Engine, d *membership.Deps, node entity.Node) {
 	d.Peers, d.Liveness = c.asks, c.redis
 	d.PartitionLeases = &partitionLeases{locks: c.locks, holder: holderOf(node), lasts: e.timing().Lease}
 	c.notifier = notify.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
-	e.Commits.OnCommit(c.notifier.Notice)
+	e.Commits.OnCommit(c.notifier.AfterCommit)
 	d.Announce = c.notifier.MembersChanged
 }
 
@@ -144,7 +144,7 @@ type listener struct{ e *Engine }
 
 // JobsChanged implements notify.Listener.
 func (l listener) JobsChanged(ctx context.Context, ids []string) error {
-	return l.e.Planner.Look(ctx, ids)
+	return l.e.Planner.Refresh(ctx, ids)
 }
 
 // RunsReady implements notify.Listener.
@@ -161,8 +161,8 @@ func (l listener) MembersChanged(context.Context) error {
 	return nil
 }
 
-// HintsMissed implements notify.Listener. The reconciliation finds requests to stop.
-func (l listener) HintsMissed(ctx context.Context) error {
+// NotificationsMissed implements notify.Listener. The reconciliation finds requests to stop.
+func (l listener) NotificationsMissed(ctx context.Context) error {
 	l.e.Member.Wake()
 	for _, kind := range entity.SlotKinds() {
 		l.e.Runner.RunsReady(kind)

@@ -335,7 +335,7 @@ type engineEvents struct{ e *Engine }
 
 // JobChanged implements job.Engine.
 func (n engineEvents) JobChanged(job *entity.Job) {
-	n.e.Planner.Hint(job)
+	n.e.Planner.JobChanged(job)
 	n.e.cluster.announceJob(job)
 }
 

@@ -26,7 +26,7 @@ func (e *Engine) parts() []monitor.Part {
 		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
 		{Name: monitor.PartCommands, Check: e.commandTrouble},
 		{Name: "secrets", Check: e.Secrets.Lost},
-		{Name: "unplaced", Check: func() (string, bool) { return e.dispatch.Unplaced() }},
+		{Name: "unplaced", Check: func() (string, bool) { return e.dispatch.Unroutable() }},
 		{Name: "locks", Check: e.lockedJobs},
 		{Name: "rows", Check: e.unreadableRows},
 	}

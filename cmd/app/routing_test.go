@@ -93,7 +93,7 @@ func TestARunWaitsForANodeThatJoins(t *testing.T) {
 	j := first.create(newJob("gpu", func(j *entity.Job) { j.Routing.Labels = map[string]string{"gpu": "yes"} }))
 	ids, err := first.Jobs.Trigger(t.Context(), j.ID, job.Trigger{Source: entity.TriggerManual})
 	require.NoError(t, err)
-	require.True(t, first.row(ids[0]).Claim.Queue().Unplaced())
+	require.True(t, first.row(ids[0]).Claim.Queue().Unroutable())
 	second := startNode(t, cfgs[1], &script{})
 	defer second.stop()
 	require.Equal(t, "node-b", first.awaitStatus(ids[0], entity.StatusSuccess).NodeID)

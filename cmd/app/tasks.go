@@ -56,7 +56,7 @@ func (e *Engine) addTasks(d *periodic.Tasks) error {
 
 // nodeTasks returns what each node does by itself.
 func (e *Engine) nodeTasks() []task {
-	watch := periodic.NewClockWatch(e.Clock, e.logger, func(time.Duration) { e.Planner.Poke() })
+	watch := periodic.NewClockWatch(e.Clock, e.logger, func(time.Duration) { e.Planner.Wake() })
 	tasks := []task{
 		{"clock", clockInterval, watch.RunOnce},
 		{"scan", time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond, e.scan},
@@ -82,7 +82,7 @@ func (e *Engine) leaderTasks() []task {
 		{"deadlines", deadlineInterval, ignoreCount(e.Repairs.SweepDeadlines)},
 		{"detached", detachedInterval, ignoreCount(e.Detached.SweepDeadlines)},
 		{"detached-cancels", cancelsInterval, ignoreCount(e.Detached.SweepCancels)},
-		{"places", placesInterval, ignoreCount(e.Repairs.SweepPlaces)},
+		{"places", placesInterval, ignoreCount(e.Repairs.SweepSlots)},
 		{"limits", limitsInterval, ignoreCount(e.Repairs.SweepLimits)},
 		{"groups", groupsInterval, e.Groups.Sweep},
 		{"pauses", pausesInterval, e.endPauses},

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// ClaimKey is a row's place in the one nullable index that answers the hot
+// ClaimKey is a row's position in the one nullable index that answers the hot
 // questions: what may start now and where, what waits for a moment, what waits
 // for its job, what runs on a node. It is empty for final rows, which thereby
 // leave the hot end of the index (engine rule 15).
 //
 //	<queue><10-priority><fair ms, hex>   may start now, see Queue
 //	B<ms, hex>                           may start at that moment (back-off, delay)
-//	B<ms, hex>!                          the same, and needs a place in its group then
-//	G<hash>!<10-priority><fair ms, hex>  waits for a place in its group, see GroupQueue
+//	B<ms, hex>!                          the same, and needs a slot in its group then
+//	G<hash>!<10-priority><fair ms, hex>  waits for a slot in its group, see GroupQueue
 //	O<ms, hex>                           runs without a node, until that moment
-//	Q<job id>:<seq, hex>                 waits for a live fire of its job to end
+//	Q<job id>:<seq, hex>                 waits for an in-flight fire of its job to end
 //	R<node id>                           runs on that node
 //
 // A, D and H are kept for other kinds of waiting. No other file of the program
@@ -31,13 +31,13 @@ const MaxClaimKey = 96
 // nobody can take last: the greatest key of the range tells at one look whether
 // anything waits but in the common queue.
 const (
-	claimParked   = "B"
-	claimGroup    = "G"
-	claimDetached = "O"
-	claimQueued   = "Q"
-	claimRunning  = "R"
-	claimReady    = "W"
-	claimUnplaced = "X"
+	claimScheduled  = "B"
+	claimGroup      = "G"
+	claimDetached   = "O"
+	claimQueued     = "Q"
+	claimRunning    = "R"
+	claimReady      = "W"
+	claimUnroutable = "X"
 )
 
 // claimEnd is behind every key.
@@ -60,16 +60,16 @@ func AllClaims() ClaimSpan { return ClaimSpan{"", claimEnd} }
 // ReadySpan is what some node may take.
 func ReadySpan() ClaimSpan { return span(claimReady) }
 
-// UnplacedSpan is what no node can take.
-func UnplacedSpan() ClaimSpan { return span(claimUnplaced) }
+// UnroutableSpan is what no node can take.
+func UnroutableSpan() ClaimSpan { return span(claimUnroutable) }
 
 // QueueSpan is both of these: every run that is in a Queue.
-func QueueSpan() ClaimSpan { return ClaimSpan{span(claimReady).Lo, span(claimUnplaced).Hi} }
+func QueueSpan() ClaimSpan { return ClaimSpan{span(claimReady).Lo, span(claimUnroutable).Hi} }
 
-// ParkedSpan is what waits for a moment.
-func ParkedSpan() ClaimSpan { return span(claimParked) }
+// ScheduledSpan is what waits for a moment.
+func ScheduledSpan() ClaimSpan { return span(claimScheduled) }
 
-// GroupedSpan is what waits for a place in its group.
+// GroupedSpan is what waits for a slot in its group.
 func GroupedSpan() ClaimSpan { return span(claimGroup) }
 
 // QueuedSpan is what waits for its job.
@@ -98,21 +98,21 @@ func WaitingSpans() []ClaimSpan {
 	return append(out, from)
 }
 
-// placeLen is the length of priority and fair time at the end of a key.
-const placeLen = 1 + 12
+// sortKeyLen is the length of priority and fair time at the end of a key.
+const sortKeyLen = 1 + 12
 
-// ParkedKey marks a run that may start at that moment and not before.
-func ParkedKey(until time.Time) ClaimKey {
-	return momentKey(claimParked, until)
+// ScheduledKey marks a run that may start at that moment and not before.
+func ScheduledKey(until time.Time) ClaimKey {
+	return momentKey(claimScheduled, until)
 }
 
 func momentKey(letter string, at time.Time) ClaimKey {
 	return ClaimKey(fmt.Sprintf("%s%012x", letter, max(at.UnixMilli(), 0)))
 }
 
-// DelayedKey is ParkedKey for a run that needs a place in its group when its
+// ScheduledLimitedKey is ScheduledKey for a run that needs a slot in its group when its
 // moment has come, and takes none before.
-func DelayedKey(until time.Time) ClaimKey { return ParkedKey(until) + nameEnd }
+func ScheduledLimitedKey(until time.Time) ClaimKey { return ScheduledKey(until) + nameEnd }
 
 // QueuedKey marks a run that waits for its job; seq keeps the order of fires.
 func QueuedKey(jobID string, seq int64) ClaimKey {
@@ -167,18 +167,18 @@ func (k ClaimKey) Ready() bool { return ReadySpan().Of(k) && k.Queue() != "" }
 // Queued reports whether the run waits for its job.
 func (k ClaimKey) Queued() bool { return QueuedSpan().Of(k) }
 
-// Delayed reports whether the run needs a place in its group at its moment.
-func (k ClaimKey) Delayed() bool {
-	return ParkedSpan().Of(k) && strings.HasSuffix(string(k), nameEnd)
+// ScheduledLimited reports whether the run needs a slot in its group at its moment.
+func (k ClaimKey) ScheduledLimited() bool {
+	return ScheduledSpan().Of(k) && strings.HasSuffix(string(k), nameEnd)
 }
 
-// Grouped reports whether the run waits for a place in its group.
+// Grouped reports whether the run waits for a slot in its group.
 func (k ClaimKey) Grouped() bool { return GroupedSpan().Of(k) }
 
 // Wait is what a run waits for.
 type Wait string
 
-// What runs wait for: a place of their group or their job, a moment, a free slot
+// What runs wait for: a slot of their group or their job, a moment, a free slot
 // where they were sent; or a node, because none is up that carries the labels
 // (NODE), none of those runs commands (COMMAND), or none has the handler.
 const (
@@ -215,14 +215,14 @@ func (w Wait) Spans() []ClaimSpan {
 	case WaitSlot:
 		return []ClaimSpan{ReadySpan()}
 	case WaitNode:
-		u, c, h := UnplacedSpan(), unplacedFor(markCommand), unplacedFor(markHandler)
+		u, c, h := UnroutableSpan(), unroutableFor(markCommand), unroutableFor(markHandler)
 		return []ClaimSpan{{u.Lo, c.Lo}, {c.Hi, h.Lo}, {h.Hi, u.Hi}}
 	case WaitCommand:
-		return []ClaimSpan{unplacedFor(markCommand)}
+		return []ClaimSpan{unroutableFor(markCommand)}
 	case WaitHandler:
-		return []ClaimSpan{unplacedFor(markHandler)}
+		return []ClaimSpan{unroutableFor(markHandler)}
 	case WaitTime:
-		return []ClaimSpan{ParkedSpan()}
+		return []ClaimSpan{ScheduledSpan()}
 	case WaitJob:
 		return []ClaimSpan{QueuedSpan()}
 	case WaitGroup:
@@ -239,36 +239,36 @@ func (k ClaimKey) WaitsOn() string {
 
 // Queue is where the run waits that may start now; empty when it may not.
 func (k ClaimKey) Queue() Queue {
-	at := len(k) - placeLen
+	at := len(k) - sortKeyLen
 	if at < 2 || !QueueSpan().Of(k) {
 		return ""
 	}
 	return Queue(k[:at])
 }
 
-// Place is the order of the run among those of all queues, that of its group
+// SortKey is the order of the run among those of all queues, that of its group
 // included: priority, then fair time. It is empty for runs that are in none.
-func (k ClaimKey) Place() string {
+func (k ClaimKey) SortKey() string {
 	if k.Queue() == "" && !k.Grouped() {
 		return ""
 	}
-	return string(k[len(k)-placeLen:])
+	return string(k[len(k)-sortKeyLen:])
 }
 
-// In is the key of the same place in another queue.
-func (k ClaimKey) In(q Queue) ClaimKey { return ClaimKey(q) + ClaimKey(k.Place()) }
+// In is the key of the same position in another queue.
+func (k ClaimKey) In(q Queue) ClaimKey { return ClaimKey(q) + ClaimKey(k.SortKey()) }
 
 // FairTime is the fair time of a run that is in a queue.
 func (k ClaimKey) FairTime() (time.Time, bool) {
 	if k.Queue() == "" {
 		return time.Time{}, false
 	}
-	return moment(k[len(k)-placeLen+1:])
+	return moment(k[len(k)-sortKeyLen+1:])
 }
 
-// ParkedUntil is the moment a parked run waits for.
-func (k ClaimKey) ParkedUntil() (time.Time, bool) {
-	if !ParkedSpan().Of(k) {
+// ScheduledUntil is the moment a scheduled run waits for.
+func (k ClaimKey) ScheduledUntil() (time.Time, bool) {
+	if !ScheduledSpan().Of(k) {
 		return time.Time{}, false
 	}
 	return moment(ClaimKey(strings.TrimSuffix(string(k[1:]), nameEnd)))

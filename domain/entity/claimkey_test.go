@@ -35,12 +35,12 @@ func TestClaimKeysOrderLikeTheirMoments(t *testing.T) {
 		x, y := time.UnixMilli(a), time.UnixMilli(b)
 		priority := rapid.IntRange(1, 10).Draw(t, "priority")
 		require.Equal(t, a < b, entity.CommonQueue.Key(priority, x) < entity.CommonQueue.Key(priority, y))
-		require.Equal(t, a < b, entity.ParkedKey(x) < entity.ParkedKey(y))
+		require.Equal(t, a < b, entity.ScheduledKey(x) < entity.ScheduledKey(y))
 		require.Equal(t, a < b, entity.QueuedKey("job", a) < entity.QueuedKey("job", b))
 		if priority > 1 {
 			require.Less(t, entity.CommonQueue.Key(priority, x), entity.CommonQueue.Key(priority-1, y))
 		}
-		back, ok := entity.ParkedKey(x).ParkedUntil()
+		back, ok := entity.ScheduledKey(x).ScheduledUntil()
 		require.True(t, ok)
 		require.True(t, back.Equal(x))
 	})
@@ -48,7 +48,7 @@ func TestClaimKeysOrderLikeTheirMoments(t *testing.T) {
 
 func TestKindsOfClaimKeys(t *testing.T) {
 	t.Parallel()
-	ready, parked := entity.CommonQueue.Key(5, start), entity.ParkedKey(start)
+	ready, parked := entity.CommonQueue.Key(5, start), entity.ScheduledKey(start)
 	queued, running := entity.QueuedKey("job", 7), entity.RunningKey("node")
 	for _, c := range []struct {
 		key                   entity.ClaimKey
@@ -65,7 +65,7 @@ func TestKindsOfClaimKeys(t *testing.T) {
 	} {
 		require.Equal(t, c.ready, c.key.Ready(), "%q", c.key)
 		require.Equal(t, c.queued, c.key.Queued(), "%q", c.key)
-		_, ok := c.key.ParkedUntil()
+		_, ok := c.key.ScheduledUntil()
 		require.Equal(t, c.parked, ok, "%q", c.key)
 	}
 	require.Less(t, entity.QueuedKey("a", 2), entity.QueuedKey("b", 1), "a job's waiters stand together")
@@ -74,11 +74,11 @@ func TestKindsOfClaimKeys(t *testing.T) {
 func TestKeysOfGroupsWithALimit(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	delayed := entity.DelayedKey(at)
-	until, parked := delayed.ParkedUntil()
-	require.True(t, parked && delayed.Delayed() && until.Equal(at))
-	require.False(t, entity.ParkedKey(at).Delayed())
-	require.Less(t, delayed, entity.ParkedKey(at.Add(time.Millisecond)), "within what has come due")
+	delayed := entity.ScheduledLimitedKey(at)
+	until, parked := delayed.ScheduledUntil()
+	require.True(t, parked && delayed.ScheduledLimited() && until.Equal(at))
+	require.False(t, entity.ScheduledKey(at).ScheduledLimited())
+	require.Less(t, delayed, entity.ScheduledKey(at.Add(time.Millisecond)), "within what has come due")
 	waits := entity.GroupQueue("billing").Key(7, at)
 	require.True(t, waits.Grouped() && !waits.Ready() && !waits.Queued())
 	require.Empty(t, waits.Queue(), "nobody takes from it")
@@ -93,13 +93,13 @@ func TestAKeyTellsWhatTheRunWaitsFor(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for key, want := range map[entity.ClaimKey]entity.Wait{
 		"": "", entity.RunningKey("n1"): "", entity.CommonQueue.Key(5, at): entity.WaitSlot, entity.NodeQueue("n1", entity.SlotGeneral).Key(5, at): entity.WaitSlot,
-		entity.UnplacedQueue(entity.NodeClass{}, entity.WaitNode).Key(5, at):                     entity.WaitNode,
-		entity.UnplacedQueue(entity.NodeClass{Command: true}, entity.WaitCommand).Key(5, at):     entity.WaitCommand,
-		entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, at): entity.WaitHandler,
-		entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitNode).Key(5, at):    entity.WaitNode,
-		entity.ClassQueue(entity.NodeClass{Handler: "settle"}).Key(5, at):                        entity.WaitSlot,
-		entity.NodeQueue("n1", entity.SlotCommand).Key(5, at):                                    entity.WaitSlot,
-		entity.DetachedKey(at): "", entity.DetachedKey(time.Time{}): "", entity.ParkedKey(at): entity.WaitTime, entity.DelayedKey(at): entity.WaitTime,
+		entity.UnroutableQueue(entity.NodeClass{}, entity.WaitNode).Key(5, at):                     entity.WaitNode,
+		entity.UnroutableQueue(entity.NodeClass{Command: true}, entity.WaitCommand).Key(5, at):     entity.WaitCommand,
+		entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, at): entity.WaitHandler,
+		entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitNode).Key(5, at):    entity.WaitNode,
+		entity.ClassQueue(entity.NodeClass{Handler: "settle"}).Key(5, at):                          entity.WaitSlot,
+		entity.NodeQueue("n1", entity.SlotCommand).Key(5, at):                                      entity.WaitSlot,
+		entity.DetachedKey(at): "", entity.DetachedKey(time.Time{}): "", entity.ScheduledKey(at): entity.WaitTime, entity.ScheduledLimitedKey(at): entity.WaitTime,
 		entity.QueuedKey("j", 1): entity.WaitJob, entity.GroupQueue("g").Key(5, at): entity.WaitGroup,
 	} {
 		require.Equal(t, want, key.WaitsFor(), key)
@@ -150,7 +150,7 @@ func TestAKeyTellsOnWhomTheRunWaits(t *testing.T) {
 	for _, kind := range entity.SlotKinds() {
 		require.Equal(t, "n-1", entity.NodeQueue("n-1", kind).Key(5, start).WaitsOn())
 	}
-	for _, key := range []entity.ClaimKey{"", entity.CommonQueue.Key(5, start), entity.RunningKey("n"), entity.ParkedKey(start), entity.ClassQueue(entity.NodeClass{Command: true}).Key(5, start)} {
+	for _, key := range []entity.ClaimKey{"", entity.CommonQueue.Key(5, start), entity.RunningKey("n"), entity.ScheduledKey(start), entity.ClassQueue(entity.NodeClass{Command: true}).Key(5, start)} {
 		require.Empty(t, key.WaitsOn(), key)
 	}
 }

@@ -83,7 +83,7 @@ type Execution struct {
 	Attempt    int
 	RetryCount int
 	NodeLosses int
-	// Claim is the row's place in the claim index; empty when final.
+	// Claim is the row's position in the claim index; empty when final.
 	Claim ClaimKey
 	// StartDeadline is the moment after which the run must not start; zero: none.
 	StartDeadline time.Time

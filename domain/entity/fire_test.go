@@ -51,7 +51,7 @@ func TestAFireByHandIsUnique(t *testing.T) {
 	require.Equal(t, `{"a":1}`, a.Params)
 }
 
-// One shard of a fire that is repeated keeps its place among all shards,
+// One shard of a fire that is repeated keeps its position among all shards,
 // whatever the job's number is today.
 func TestOneShardCanBeRepeated(t *testing.T) {
 	t.Parallel()
@@ -79,7 +79,7 @@ func TestARunThatIsClosedSaysNothingOfBefore(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for attempt, want := range map[int]string{0: "", 1: "the retry did not start before its start deadline"} {
-		row := &entity.Execution{Status: entity.StatusWaiting, Attempt: attempt, ErrorMessage: "no place is free", Result: "half", Claim: entity.ParkedKey(now)}
+		row := &entity.Execution{Status: entity.StatusWaiting, Attempt: attempt, ErrorMessage: "no place is free", Result: "half", Claim: entity.ScheduledKey(now)}
 		require.NoError(t, row.Skip(entity.ReasonDeadline, now))
 		require.Equal(t, want, row.ErrorMessage)
 		require.Empty(t, row.Result)

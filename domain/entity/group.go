@@ -37,14 +37,14 @@ func (g Group) Holds(nextFireTime time.Time) bool {
 	return g.Paused || !g.Converged && !nextFireTime.After(g.ResumedAt)
 }
 
-// GroupPlace is the place that a fire holds in its group, from before its first
+// GroupSlot is the slot that a fire holds in its group, from before its first
 // run may start until its last run is over. A group has as many as its limit.
-type GroupPlace struct {
+type GroupSlot struct {
 	Group   string
 	JobID   string
 	FireKey string
 	// ExecutionID is a run of a fire that was there before its job was bound by
-	// a limit: who ends it may not know of the place, which is empty once the run
+	// a limit: who ends it may not know of the slot, which is empty once the run
 	// is final. It is not set for other fires.
 	ExecutionID string
 }

@@ -39,7 +39,7 @@ type Job struct {
 	StartDeadlineSec int           `json:"startDeadlineSec,omitempty"`
 	Retry            RetryPolicy   `json:"retryPolicy"`
 	Overlap          OverlapPolicy `json:"overlapPolicy"`
-	// MaxConcurrency bounds the live fires; 0 is unlimited under PARALLEL and
+	// MaxConcurrency bounds the in-flight fires; 0 is unlimited under PARALLEL and
 	// one under every other policy.
 	MaxConcurrency int        `json:"maxConcurrency,omitempty"`
 	MaxQueued      int        `json:"maxQueued,omitempty"`
@@ -110,7 +110,7 @@ func (j *Job) FireLimit() int {
 	return 1
 }
 
-// SingleRun reports whether the job has at most one live fire, so that its
+// SingleRun reports whether the job has at most one in-flight fire, so that its
 // handlers get the job-wide fencing number.
 func (j *Job) SingleRun() bool { return j.FireLimit() == 1 && j.ShardCount <= 1 && !j.Broadcast }
 

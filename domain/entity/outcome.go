@@ -47,13 +47,13 @@ func NotBegun(wait time.Duration, message string) Outcome {
 	return Outcome{Status: StatusWaiting, RetryAfter: wait, Message: message}
 }
 
-// InFlightFire is the bookkeeping of one live fire of a coordinated job: how many
+// InFlightFire is the bookkeeping of one in-flight fire of a coordinated job: how many
 // of its shards are not final yet, and whether it holds one of the job's
-// places or waits for one. Plain jobs have none.
+// slots or waits for one. Plain jobs have none.
 type InFlightFire struct {
 	JobID   string
 	FireKey string
-	// Active: the fire holds one of the job's places; else it is queued.
+	// Active: the fire holds one of the job's slots; else it is queued.
 	Active bool
 	// Remaining counts the shards that are not final.
 	Remaining int

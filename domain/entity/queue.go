@@ -49,9 +49,9 @@ func CommandClasses() ClaimSpan {
 	return ClaimSpan{ClassQueues + markCommand, ClassQueues + ClaimKey(markCommand[0]+1)}
 }
 
-// unplacedFor is what waits for a node that has what the mark stands for.
-func unplacedFor(mark string) ClaimSpan {
-	return ClaimSpan{ClaimKey(claimUnplaced + mark), ClaimKey(claimUnplaced) + ClaimKey(mark[0]+1)}
+// unroutableFor is what waits for a node that has what the mark stands for.
+func unroutableFor(mark string) ClaimSpan {
+	return ClaimSpan{ClaimKey(claimUnroutable + mark), ClaimKey(claimUnroutable) + ClaimKey(mark[0]+1)}
 }
 
 // NodeQueues is where the queues of nodes begin; they end at ClassQueues.
@@ -85,9 +85,9 @@ func ClassQueue(c NodeClass) Queue {
 // there whatever else they ask for.
 func LabelQueue(labels map[string]string) Queue { return ClassQueue(NodeClass{Labels: labels}) }
 
-// UnplacedQueue is that of runs for which there is no node; missing is what the
+// UnroutableQueue is that of runs for which there is no node; missing is what the
 // nodes lack: WaitCommand, WaitHandler, or WaitNode.
-func UnplacedQueue(c NodeClass, missing Wait) Queue {
+func UnroutableQueue(c NodeClass, missing Wait) Queue {
 	mark := ""
 	switch missing {
 	case WaitCommand:
@@ -95,11 +95,11 @@ func UnplacedQueue(c NodeClass, missing Wait) Queue {
 	case WaitHandler:
 		mark = markHandler
 	}
-	return Queue(claimUnplaced + mark + c.hash() + nameEnd)
+	return Queue(claimUnroutable + mark + c.hash() + nameEnd)
 }
 
-// GroupQueue is that of runs which wait for a place in their group. Nobody takes
-// from it; who frees a place lets the first go on (docs/limits.md).
+// GroupQueue is that of runs which wait for a slot in their group. Nobody takes
+// from it; who frees a slot lets the first go on (docs/limits.md).
 func GroupQueue(group string) Queue {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(group))
@@ -124,7 +124,7 @@ func (q Queue) Range() (lo, hi ClaimKey) {
 
 // Node is whose queue it is; false when it is not that of one node.
 func (q Queue) Node() (id string, ok bool) {
-	if q == CommonQueue || q.OfClass() || q.Unplaced() {
+	if q == CommonQueue || q.OfClass() || q.Unroutable() {
 		return "", false
 	}
 	name, rest, ok := strings.Cut(string(q), nameEnd)
@@ -146,8 +146,8 @@ func (q Queue) Kind() SlotKind {
 // OfClass reports whether the queue is that of a class.
 func (q Queue) OfClass() bool { return strings.HasPrefix(string(q), string(ClassQueues)) }
 
-// Unplaced reports whether nobody may take what is in the queue.
-func (q Queue) Unplaced() bool { return UnplacedSpan().Of(ClaimKey(q)) }
+// Unroutable reports whether nobody may take what is in the queue.
+func (q Queue) Unroutable() bool { return UnroutableSpan().Of(ClaimKey(q)) }
 
 // labelHash is the name of a set of labels: 64 bits of FNV-1a over the pairs in
 // the order of their keys, each text with its length before it.

@@ -25,16 +25,16 @@ func TestWhatAQueueIsOf(t *testing.T) {
 		{entity.NodeQueue("host-1", entity.SlotCommand), "host-1", false, false, true},
 		{entity.ClassQueue(entity.NodeClass{Command: true}), "", true, false, true},
 		{entity.ClassQueue(entity.NodeClass{Labels: zone, Handler: "settle"}), "", true, false, true},
-		{entity.UnplacedQueue(entity.NodeClass{Command: true}, entity.WaitCommand), "", false, true, false},
-		{entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler), "", false, true, false},
+		{entity.UnroutableQueue(entity.NodeClass{Command: true}, entity.WaitCommand), "", false, true, false},
+		{entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler), "", false, true, false},
 		{entity.LabelQueue(zone), "", true, false, true},
-		{entity.UnplacedQueue(entity.NodeClass{Labels: zone}, entity.WaitNode), "", false, true, false},
-		{entity.UnplacedQueue(entity.NodeClass{Labels: nil}, entity.WaitNode), "", false, true, false},
+		{entity.UnroutableQueue(entity.NodeClass{Labels: zone}, entity.WaitNode), "", false, true, false},
+		{entity.UnroutableQueue(entity.NodeClass{Labels: nil}, entity.WaitNode), "", false, true, false},
 	} {
 		node, ok := c.q.Node()
 		require.Equal(t, c.node, node, c.q)
 		require.Equal(t, c.node != "", ok, c.q)
-		require.Equal(t, []bool{c.labelled, c.unplaced}, []bool{c.q.OfClass(), c.q.Unplaced()}, c.q)
+		require.Equal(t, []bool{c.labelled, c.unplaced}, []bool{c.q.OfClass(), c.q.Unroutable()}, c.q)
 		key := c.q.Key(7, start)
 		require.Equal(t, c.q, key.Queue())
 		require.Equal(t, c.ready, key.Ready(), key)
@@ -44,9 +44,9 @@ func TestWhatAQueueIsOf(t *testing.T) {
 		require.Equal(t, start, fair)
 		require.Equal(t, entity.CommonQueue.Key(7, start), key.In(entity.CommonQueue), "the place is kept")
 	}
-	for _, k := range []entity.ClaimKey{"", "W", "W*", entity.ParkedKey(start), entity.QueuedKey("job", 1), entity.RunningKey("node-1-that-is-long-enough")} {
+	for _, k := range []entity.ClaimKey{"", "W", "W*", entity.ScheduledKey(start), entity.QueuedKey("job", 1), entity.RunningKey("node-1-that-is-long-enough")} {
 		require.Empty(t, k.Queue(), k)
-		require.Empty(t, k.Place(), k)
+		require.Empty(t, k.SortKey(), k)
 		_, ok := k.FairTime()
 		require.False(t, ok, k)
 	}
@@ -71,7 +71,7 @@ func TestQueuesStandInOrder(t *testing.T) {
 		a, b := id.Draw(t, "a"), id.Draw(t, "b")
 		set, handler := labels.Draw(t, "labels"), "x"+rapid.String().Draw(t, "handler")
 		ofHandler, ofCommands := entity.ClassQueue(entity.NodeClass{Labels: set, Handler: handler}), entity.ClassQueue(entity.NodeClass{Labels: set, Command: true})
-		nobody := entity.UnplacedQueue(entity.NodeClass{Labels: set}, entity.WaitNode)
+		nobody := entity.UnroutableQueue(entity.NodeClass{Labels: set}, entity.WaitNode)
 		general, commands := entity.NodeQueue(a, entity.SlotGeneral), entity.NodeQueue(a, entity.SlotCommand)
 		require.True(t, slices.IsSorted([]entity.Queue{entity.CommonQueue, general, commands, ofCommands, ofHandler, nobody}))
 		require.Greater(t, entity.NodeQueues, entity.CommonQueue.Key(1, start.AddDate(5000, 0, 0)))
@@ -81,7 +81,7 @@ func TestQueuesStandInOrder(t *testing.T) {
 		require.True(t, of.Of(general.Key(1, start)) && of.Of(commands.Key(10, start)))
 		all := []entity.Queue{
 			entity.CommonQueue, general, commands, entity.NodeQueue(b, entity.SlotGeneral), entity.NodeQueue(b, entity.SlotCommand),
-			entity.LabelQueue(set), ofCommands, ofHandler, nobody, entity.UnplacedQueue(entity.NodeClass{Labels: set, Command: true}, entity.WaitCommand),
+			entity.LabelQueue(set), ofCommands, ofHandler, nobody, entity.UnroutableQueue(entity.NodeClass{Labels: set, Command: true}, entity.WaitCommand),
 		}
 		for i, q := range all {
 			lo, hi := q.Range()

@@ -91,7 +91,7 @@ func (e *Execution) Retry(r NextAttempt, o *Outcome, now time.Time) error {
 		return err
 	}
 	start := now.Add(r.Wait)
-	e.Claim = ParkedKey(start)
+	e.Claim = ScheduledKey(start)
 	if r.NodeLost {
 		e.NodeLosses++
 	} else if o.Reason != ReasonShutdown {
@@ -117,7 +117,7 @@ func (e *Execution) PutBack(until time.Time, why string, keepNode bool, now time
 	if err := e.become(StatusWaiting); err != nil {
 		return err
 	}
-	e.Claim = ParkedKey(until)
+	e.Claim = ScheduledKey(until)
 	e.Attempt--
 	e.StartTime, e.UpdateTime = time.Time{}, now
 	if why != "" {
@@ -220,16 +220,16 @@ func (e *Execution) end(status Status, reason Reason, now time.Time) error {
 // WaitUntil lets a waiting execution start at a moment. limited: it then needs a
 // slot of its group, and takes none before.
 func (e *Execution) WaitUntil(at time.Time, limited bool) {
-	e.Claim = ParkedKey(at)
+	e.Claim = ScheduledKey(at)
 	if limited {
-		e.Claim = DelayedKey(at)
+		e.Claim = ScheduledLimitedKey(at)
 	}
 }
 
 // WaitIn puts a waiting execution into a queue, at its priority and a fair time.
 func (e *Execution) WaitIn(q Queue, fair time.Time) { e.Claim = q.Key(e.Priority, fair) }
 
-// WaitForJob lets a waiting execution wait for a live fire of its job to end; seq
+// WaitForJob lets a waiting execution wait for an in-flight fire of its job to end; seq
 // keeps the order of fires.
 func (e *Execution) WaitForJob(seq int64) { e.Claim = QueuedKey(e.JobID, seq) }
 

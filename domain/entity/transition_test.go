@@ -127,7 +127,7 @@ func TestTheNextAttemptBeginsAnew(t *testing.T) {
 		require.Equal(t, entity.Execution{
 			ID: "e", Status: entity.StatusWaiting, Epoch: 1, Token: 4, Attempt: 2, RetryCount: c.retries, NodeLosses: c.losses,
 			StartDeadline: now.Add(time.Second + time.Hour), Checkpoint: "half",
-			Claim: entity.ParkedKey(now.Add(time.Second)), UpdateTime: now,
+			Claim: entity.ScheduledKey(now.Add(time.Second)), UpdateTime: now,
 		}, e, name)
 	}
 }

@@ -36,8 +36,8 @@ type Finish struct {
 	ExitCode *int
 }
 
-// Note is what a run says of itself while it runs, conditional on the holder.
-type Note struct {
+// ProgressUpdate is what a run says of itself while it runs, conditional on the holder.
+type ProgressUpdate struct {
 	ID     string
 	NodeID string
 	Epoch  int64
@@ -75,14 +75,14 @@ type ExecutionWriter interface {
 	// several queues, rows that others took at the same moment are not made up
 	// for: fewer than Limit do not say that there are no more.
 	Claim(ctx context.Context, r ClaimRequest) ([]*entity.Execution, error)
-	// Finish applies what still holds and returns the places in rows of what did
+	// Finish applies what still holds and returns the positions in rows of what did
 	// not, in ascending order, because the row is not RUNNING under this node,
 	// epoch and token. Admitter and not ids: after a node's lapse several attempts
 	// of one run may end in one batch, of which one holds.
 	Finish(ctx context.Context, rows []Finish) (refused []int, err error)
-	// Note stores progress and checkpoint of rows that are RUNNING under this
+	// UpdateProgress stores progress and checkpoint of rows that are RUNNING under this
 	// node, epoch and token, and leaves others alone.
-	Note(ctx context.Context, notes []Note) error
+	UpdateProgress(ctx context.Context, notes []ProgressUpdate) error
 	// Lock locks and returns the rows by id, in id order; missing ones are left out.
 	Lock(ctx context.Context, ids []string) ([]*entity.Execution, error)
 	// TryLock is Lock for rows that nobody else has locked; the others are left
@@ -167,28 +167,28 @@ type ClaimReader interface {
 	Held(ctx context.Context, nodeID string) ([]*entity.Execution, error)
 }
 
-// FireCount is what counts of a job's live fires.
+// FireCount is what counts of a job's in-flight fires.
 type FireCount struct {
-	// Active is how many hold a place of the job.
+	// Active is how many hold a slot of the job.
 	Active int
 	// FirstQueued is the Seq of the first that waits for one; 0 when none does.
 	FirstQueued int64
 }
 
-// Oldest asks for the first live fires of a job, in the order of their Seq.
+// Oldest asks for the first in-flight fires of a job, in the order of their Seq.
 type Oldest struct {
 	JobID  string
 	Active bool
 	Limit  int
 }
 
-// InFlightFireWriter keeps the places of coordinated jobs, inside a transaction
+// InFlightFireWriter keeps the slots of coordinated jobs, inside a transaction
 // that holds the job's lock. No question costs more where a queue is long, but
 // CountQueued.
 type InFlightFireWriter interface {
-	// Count counts the live fires of jobs that exist.
+	// Count counts the in-flight fires of jobs that exist.
 	Count(ctx context.Context, jobIDs []string) (map[string]FireCount, error)
-	// CountQueued counts the fires of a job that wait for a place, at most limit.
+	// CountQueued counts the fires of a job that wait for a slot, at most limit.
 	CountQueued(ctx context.Context, jobID string, limit int) (int, error)
 	// Oldest returns what is asked of each job, in that order.
 	Oldest(ctx context.Context, asked []Oldest) ([]entity.InFlightFire, error)
@@ -198,7 +198,7 @@ type InFlightFireWriter interface {
 	// Update writes Active and Remaining.
 	Update(ctx context.Context, fires []entity.InFlightFire) error
 	Delete(ctx context.Context, fires []entity.InFlightFire) error
-	// RowsOf returns the executions that are not final of one live fire, in id
+	// ExecutionsOf returns the executions that are not final of one in-flight fire, in id
 	// order, locked.
-	RowsOf(ctx context.Context, f entity.InFlightFire) ([]*entity.Execution, error)
+	ExecutionsOf(ctx context.Context, f entity.InFlightFire) ([]*entity.Execution, error)
 }

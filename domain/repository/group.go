@@ -48,9 +48,9 @@ func (t GroupTerms) ResumedAt() (last time.Time) {
 	return last
 }
 
-// GroupWriter is what a change of a job asks of its group, and the places of
+// GroupWriter is what a change of a job asks of its group, and the slots of
 // groups that have a limit. Groups are locked after jobs and before executions;
-// places are taken by who holds the lock of the group.
+// slots are taken by who holds the lock of the group.
 type GroupWriter interface {
 	// Terms are those of the group; they hold until the transaction ends. A group
 	// that has no row gets one.
@@ -58,15 +58,15 @@ type GroupWriter interface {
 	// Lock locks the groups in the order of their names and returns the limits of
 	// those that exist; 0 is none.
 	Lock(ctx context.Context, names []string) (limits map[string]int, err error)
-	// CountPlaces is how many places of the group are held.
-	CountPlaces(ctx context.Context, group string) (int, error)
-	// Take adds places; one that the fire holds already stays.
-	Take(ctx context.Context, places []entity.GroupPlace) error
-	// Release gives up the places of the fires, where they hold any.
+	// CountSlots is how many slots of the group are held.
+	CountSlots(ctx context.Context, group string) (int, error)
+	// Take adds slots; one that the fire holds already stays.
+	Take(ctx context.Context, slots []entity.GroupSlot) error
+	// Release gives up the slots of the fires, where they hold any.
 	Release(ctx context.Context, fires []entity.InFlightFire) error
-	// ReleaseJob gives up the places of all fires of a job.
+	// ReleaseJob gives up the slots of all fires of a job.
 	ReleaseJob(ctx context.Context, jobID string) error
-	// Next are the first runs that wait for a place in the group, strictly by
+	// Next are the first runs that wait for a slot in the group, strictly by
 	// priority, then fair time, locked; those that somebody else has locked are
 	// passed over.
 	Next(ctx context.Context, group string, limit int) ([]*entity.Execution, error)

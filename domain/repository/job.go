@@ -119,7 +119,7 @@ type DueQuery struct {
 	Limit    int
 }
 
-// DueKey is a job's place in the scan's index.
+// DueKey is a job's position in the index of scans.
 type DueKey struct {
 	ID      string
 	DueTime time.Time
@@ -168,24 +168,24 @@ type JobPlanReader interface {
 	// particular order. Descriptions, labels and owners are not filled in.
 	ForPlanning(ctx context.Context, ids []string) ([]*entity.Job, error)
 	// Unarmed returns ids of ENABLED FIXED_DELAY jobs without a next time and
-	// without a live fire (engine rule 7), by id from after on.
+	// without an in-flight fire (engine rule 7), by id from after on.
 	Unarmed(ctx context.Context, after string, limit int) ([]string, error)
-	// InFlightFires returns live fires that began before a moment, by job and key
+	// InFlightFires returns in-flight fires that began before a moment, by job and key
 	// from after on.
 	InFlightFires(ctx context.Context, after entity.InFlightFire, before time.Time, limit int) ([]entity.InFlightFire, error)
-	// RowsOf counts the executions that are not final of one live fire.
-	RowsOf(ctx context.Context, f entity.InFlightFire) (int, error)
-	// CountFires counts the live fires of the jobs; those without any may be left
+	// CountExecutionsOf counts the executions that are not final of one in-flight fire.
+	CountExecutionsOf(ctx context.Context, f entity.InFlightFire) (int, error)
+	// CountFires counts the in-flight fires of the jobs; those without any may be left
 	// out, or be zero.
 	CountFires(ctx context.Context, jobIDs []string) (map[string]FireCount, error)
 	// JobPausesOver returns ids of jobs that are paused until the moment or an
 	// earlier one, the earliest first.
 	JobPausesOver(ctx context.Context, at time.Time, limit int) ([]string, error)
-	// RoomyGroups are the groups with a limit that have a free place, by name.
-	RoomyGroups(ctx context.Context) ([]string, error)
-	// EmptyPlaces is a page of the places of groups whose fire is over, by job and
+	// GroupsWithFreeSlots are the groups with a limit that have a free slot, by name.
+	GroupsWithFreeSlots(ctx context.Context) ([]string, error)
+	// LeftoverSlots is a page of the slots of groups whose fire is over, by job and
 	// fire key, behind those of after.
-	EmptyPlaces(ctx context.Context, after entity.GroupPlace, limit int) ([]entity.GroupPlace, error)
+	LeftoverSlots(ctx context.Context, after entity.GroupSlot, limit int) ([]entity.GroupSlot, error)
 }
 
 // ScheduleQuery asks for a page of jobs that fire by themselves.

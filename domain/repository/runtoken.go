@@ -17,7 +17,7 @@ type RunTokenReader interface {
 type RunTokenWriter interface {
 	RunTokenReader
 	// Issue keeps a token for each of the attempts that are still RUNNING under
-	// their node, epoch and fencing token, and returns the places of the others,
+	// their node, epoch and fencing token, and returns the positions of the others,
 	// in ascending order. A token that was kept for the attempt before is
 	// replaced. runs and tokens have the same order.
 	Issue(ctx context.Context, runs []*entity.Execution, tokens []entity.RunToken) (refused []int, err error)

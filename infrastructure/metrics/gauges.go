@@ -122,8 +122,8 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		span  entity.ClaimSpan
 	}{
 		{"ready", entity.ReadySpan()},
-		{"unplaced", entity.UnplacedSpan()},
-		{"parked", entity.ParkedSpan()},
+		{"unplaced", entity.UnroutableSpan()},
+		{"parked", entity.ScheduledSpan()},
 		{"grouped", entity.GroupedSpan()},
 		{"queued", entity.QueuedSpan()},
 		{"detached", entity.DetachedSpan()},

@@ -73,7 +73,7 @@ func benchLook(b *testing.B, s *persistence.Store, next *int) {
 	})
 	b.Run("look/last", func(b *testing.B) {
 		for b.Loop() {
-			_, err := s.Last(b.Context(), entity.ReadySpan().Lo, entity.UnplacedSpan().Lo)
+			_, err := s.Last(b.Context(), entity.ReadySpan().Lo, entity.UnroutableSpan().Lo)
 			require.NoError(b, err)
 		}
 	})

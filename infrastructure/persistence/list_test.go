@@ -99,7 +99,7 @@ func TestLiveRunsAreListedFromTheClaimIndex(t *testing.T) {
 		s.Dialect.ScanWindow = 10
 		h := history{t: t, rows: 1000}
 		runs := numbered(0, h.rows, h.run)
-		for n, key := range []entity.ClaimKey{entity.CommonQueue.Key(5, h.at(0)), entity.ParkedKey(h.at(0)), entity.QueuedKey("j", 1)} {
+		for n, key := range []entity.ClaimKey{entity.CommonQueue.Key(5, h.at(0)), entity.ScheduledKey(h.at(0)), entity.QueuedKey("j", 1)} {
 			runs[100*n].Status, runs[100*n].Claim, runs[100*n].NodeID = entity.StatusWaiting, key, ""
 		}
 		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {

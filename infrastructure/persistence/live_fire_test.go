@@ -95,12 +95,12 @@ func TestALongQueueIsNotRead(t *testing.T) {
 			return err
 		}, 20},
 		{"the runs of an active fire", func(ctx context.Context, tx dbtest.Tx) error {
-			rows, err := tx.InFlightFires.RowsOf(ctx, live[0])
+			rows, err := tx.InFlightFires.ExecutionsOf(ctx, live[0])
 			require.Len(t, rows, 1)
 			return err
 		}, 20},
 		{"the runs of a queued fire", func(ctx context.Context, tx dbtest.Tx) error {
-			rows, err := tx.InFlightFires.RowsOf(ctx, live[2000])
+			rows, err := tx.InFlightFires.ExecutionsOf(ctx, live[2000])
 			require.Len(t, rows, 1)
 			return err
 		}, 20},

@@ -204,7 +204,7 @@ func fold(e *LedgerEntry, states *[]entity.Status, row *entity.Execution) {
 	if after := entity.Fold(*states); after != before {
 		e.Reason, e.Message = row.Reason, row.ErrorMessage
 	}
-	if e.WaitsFor == entity.WaitNone || row.Claim.Queue().Unplaced() {
+	if e.WaitsFor == entity.WaitNone || row.Claim.Queue().Unroutable() {
 		e.WaitsFor = row.Claim.WaitsFor()
 	}
 	e.ExecutionIDs = append(e.ExecutionIDs, row.ID)

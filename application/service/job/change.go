@@ -35,7 +35,7 @@ type edit struct {
 // transactions. When the time of the call ends meanwhile, these stay done, and the
 // caller may repeat the call.
 func (s *JobService) change(ctx context.Context, id string, e edit) (*entity.Job, error) {
-	limit := admission.RehomeLimit
+	limit := admission.MoveLimit
 	for {
 		changed, err := s.tryChange(ctx, id, e, limit)
 		switch {

@@ -32,7 +32,7 @@ type DefinitionChecker interface {
 type Engine interface {
 	// JobChanged is told the new state of a job.
 	JobChanged(job *entity.Job)
-	// Notice is told what a transaction made ready, parked or asked to stop.
+	// Notice is told what a transaction made ready, scheduled or asked to stop.
 	Notice(e admission.PostCommit)
 }
 

@@ -179,7 +179,7 @@ func TestATriggerMaySayWhenAndWithWhat(t *testing.T) {
 		require.Equal(t, `{"day":1}`, row.Params)
 		require.Equal(t, noon(-24*time.Hour), row.ScheduledTime)
 		require.Equal(t, noon(time.Minute), row.DueTime)
-		until, parked := row.Claim.ParkedUntil()
+		until, parked := row.Claim.ScheduledUntil()
 		require.True(t, parked)
 		require.Equal(t, noon(time.Minute), until)
 	}

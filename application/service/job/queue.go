@@ -44,7 +44,7 @@ func (s *JobService) rehome(ctx context.Context, next *entity.Job) error {
 	if err != nil {
 		return err
 	}
-	for part := range slices.Chunk(ids, admission.RehomeLimit) {
+	for part := range slices.Chunk(ids, admission.MoveLimit) {
 		var effect admission.PostCommit
 		err := s.Store.Write(ctx, repository.LaneAPI, "job.rehome", func(ctx context.Context, tx repository.Tx) error {
 			effect = admission.PostCommit{}

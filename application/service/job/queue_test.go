@@ -88,7 +88,7 @@ func (d *desk) waits(jobID string) int {
 // sweep looks after the places once.
 func (d *desk) sweep() {
 	d.T.Helper()
-	_, err := d.Repairs.SweepPlaces(d.T.Context())
+	_, err := d.Repairs.SweepSlots(d.T.Context())
 	require.NoError(d.T, err)
 }
 

@@ -66,7 +66,7 @@ func TestTheOverview(t *testing.T) {
 
 		d.Clock.Advance(2 * time.Hour)
 		d.ran(mine.ID, noon(0), entity.StatusFailed, "") // no longer of the last hour
-		for n, key := range []entity.ClaimKey{entity.CommonQueue.Key(5, noon(0)), entity.ParkedKey(noon(0)), entity.QueuedKey(mine.ID, 1)} {
+		for n, key := range []entity.ClaimKey{entity.CommonQueue.Key(5, noon(0)), entity.ScheduledKey(noon(0)), entity.QueuedKey(mine.ID, 1)} {
 			d.ran(mine.ID, noon(90*time.Minute+time.Duration(n)*time.Second), entity.StatusWaiting, key)
 		}
 		d.ran(mine.ID, noon(100*time.Minute), entity.StatusSuccess, "")

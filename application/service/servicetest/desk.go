@@ -42,7 +42,7 @@ func (n *News) JobChanged(job *entity.Job) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.Changed = append(n.Changed, job)
-	n.node.Planner.Hint(job)
+	n.node.Planner.JobChanged(job)
 }
 
 // Notice implements job.Engine.
@@ -233,7 +233,7 @@ func (d *Desk) Ready(ids ...string) []bool {
 func (d *Desk) Places(group string) (n int) {
 	d.T.Helper()
 	d.Write(d.T, func(ctx context.Context, tx repository.Tx) (err error) {
-		n, err = tx.Groups.CountPlaces(ctx, group)
+		n, err = tx.Groups.CountSlots(ctx, group)
 		return err
 	})
 	return n

@@ -61,7 +61,7 @@ func claimEffect(t *testing.T, s *persistence.Store) {
 func claimPassesOver(t *testing.T, s *persistence.Store) {
 	late, parked, queued := ready(1, 5, noon), ready(2, 5, noon), ready(3, 5, noon)
 	late.StartDeadline = noon
-	parked.Claim = entity.ParkedKey(noon.Add(-time.Hour))
+	parked.Claim = entity.ScheduledKey(noon.Add(-time.Hour))
 	queued.Claim = entity.QueuedKey(jobID(3), 1)
 	running := startedOn(runOf(jobID(4), noon), "n1", 1)
 	good := ready(5, 1, noon)
@@ -131,7 +131,7 @@ func claimQuestions(t *testing.T, s *persistence.Store) {
 	first, second := ready(1, 5, noon), ready(2, 5, noon.Add(time.Second))
 	second.StartDeadline = noon.Add(time.Minute)
 	soon, later := ready(3, 5, noon), ready(4, 5, noon)
-	soon.Claim, later.Claim = entity.ParkedKey(noon.Add(time.Second)), entity.ParkedKey(noon.Add(time.Hour))
+	soon.Claim, later.Claim = entity.ScheduledKey(noon.Add(time.Second)), entity.ScheduledKey(noon.Add(time.Hour))
 	mine, other := startedOn(runOf(jobID(5), noon), "n1", 3), startedOn(runOf(jobID(6), noon), "n10", 1)
 	mine.CancelRequested, mine.Reason, mine.Attempt = true, entity.ReasonReplaced, 4
 	done := runOf(jobID(7), noon)
@@ -171,11 +171,11 @@ func claimQuestions(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 
-	parked := entity.ParkedSpan()
+	parked := entity.ScheduledSpan()
 	key, err := s.First(t.Context(), parked.Lo, parked.Hi)
 	require.NoError(t, err)
 	require.Equal(t, soon.Claim, key)
-	key, err = s.First(t.Context(), entity.ParkedKey(noon.Add(2*time.Hour)), parked.Hi)
+	key, err = s.First(t.Context(), entity.ScheduledKey(noon.Add(2*time.Hour)), parked.Hi)
 	require.NoError(t, err)
 	require.Empty(t, key)
 

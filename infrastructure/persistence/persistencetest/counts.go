@@ -105,7 +105,7 @@ func talliedQueues(t *testing.T, s *persistence.Store) {
 	require.Equal(t, count{2, false}, claims(entity.ReadySpan().Lo, entity.NodeQueues, []string{"a"}, 5))
 	require.Equal(t, count{1, true}, claims(entity.ReadySpan().Lo, entity.NodeQueues, []string{"a"}, 2))
 	require.Equal(t, count{2, false}, claims(entity.HeldSpan().Lo, entity.HeldSpan().Hi, nil, 5))
-	require.Equal(t, count{0, false}, claims(entity.ParkedSpan().Lo, entity.ParkedSpan().Hi, nil, 5))
+	require.Equal(t, count{0, false}, claims(entity.ScheduledSpan().Lo, entity.ScheduledSpan().Hi, nil, 5))
 	letters := func(groups []string, limit int) count {
 		n, cut, err := s.CountLetters(t.Context(), groups, limit)
 		require.NoError(t, err)

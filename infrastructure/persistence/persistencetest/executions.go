@@ -220,7 +220,7 @@ func closeExecutions(t *testing.T, s *persistence.Store) {
 
 func waitingRuns(t *testing.T, s *persistence.Store) {
 	mine := []*entity.Execution{runOf(jobID(1), noon), runOf(jobID(1), noon.Add(time.Second)), runOf(jobID(1), noon.Add(2*time.Second)), runOf(jobID(1), noon.Add(3*time.Second))}
-	mine[1].Claim, mine[2].Claim = entity.ParkedKey(noon.Add(time.Hour)), entity.QueuedKey(jobID(1), 4)
+	mine[1].Claim, mine[2].Claim = entity.ScheduledKey(noon.Add(time.Hour)), entity.QueuedKey(jobID(1), 4)
 	running := startedOn(runOf(jobID(1), noon.Add(time.Minute)), "n1", 1)
 	over := final(runOf(jobID(1), noon.Add(2*time.Minute)), noon)
 	add(t, s, nil, append(mine, running, over, runOf(jobID(2), noon))...)

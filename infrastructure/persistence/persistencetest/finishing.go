@@ -61,14 +61,14 @@ func notes(t *testing.T, s *persistence.Store) {
 	add(t, s, nil, held, stale, ended, other)
 	require.Empty(t, finish(t, s, finishOf(ended)))
 	before := map[string]*entity.Execution{}
-	var batch []repository.Note
+	var batch []repository.ProgressUpdate
 	for _, e := range []*entity.Execution{other, ended, stale, held} {
 		before[e.ID] = get(t, s, e.ID)
-		batch = append(batch, repository.Note{ID: e.ID, NodeID: "n1", Epoch: 2, Token: e.Token, Progress: 40, Checkpoint: "row 7 – ä"})
+		batch = append(batch, repository.ProgressUpdate{ID: e.ID, NodeID: "n1", Epoch: 2, Token: e.Token, Progress: 40, Checkpoint: "row 7 – ä"})
 	}
 	batch[2].Token++
-	note := func(batch ...repository.Note) {
-		write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Note(ctx, batch) })
+	note := func(batch ...repository.ProgressUpdate) {
+		write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.UpdateProgress(ctx, batch) })
 	}
 	note(batch...)
 	got := get(t, s, held.ID)

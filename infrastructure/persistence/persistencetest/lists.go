@@ -29,8 +29,8 @@ func filterExecutions(t *testing.T, s *persistence.Store) {
 	rows[5].Trigger = entity.TriggerManual
 	for n, q := range map[int]entity.Queue{
 		0: entity.NodeQueue("n2", entity.SlotGeneral), 1: entity.NodeQueue("n2", entity.SlotCommand), 2: entity.NodeQueue("n20", entity.SlotGeneral),
-		6: entity.UnplacedQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler), 7: entity.UnplacedQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode),
-		8: entity.UnplacedQueue(entity.NodeClass{Command: true}, entity.WaitCommand),
+		6: entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler), 7: entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode),
+		8: entity.UnroutableQueue(entity.NodeClass{Command: true}, entity.WaitCommand),
 	} {
 		rows[n].Claim = q.Key(5, noon)
 	}

@@ -107,7 +107,7 @@ func sharded(i int, at time.Time, key string) *entity.Execution {
 func rowsOf(t *testing.T, s *persistence.Store, f entity.InFlightFire) (out []string) {
 	t.Helper()
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		rows, err := tx.InFlightFires.RowsOf(ctx, f)
+		rows, err := tx.InFlightFires.ExecutionsOf(ctx, f)
 		out = ids(rows)
 		return err
 	})
@@ -123,7 +123,7 @@ func liveFireRows(t *testing.T, s *persistence.Store) {
 	long := noon.Add(-time.Hour)
 	id := identity.RandomID(long)
 	byHand := []*entity.Execution{sharded(0, long, "MANUAL:"+id), sharded(1, long, "MANUAL:"+id)}
-	byHand[0].Claim = entity.ParkedKey(noon)
+	byHand[0].Claim = entity.ScheduledKey(noon)
 	other := runOf(jobID(1), noon)
 	stranger := sharded(0, long, "MANUAL:"+id)
 	stranger.JobID, stranger.ID = jobID(2), identity.ExecutionID(long, jobID(2), stranger.FireKey, 0)

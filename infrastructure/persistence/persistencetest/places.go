@@ -20,15 +20,15 @@ func testPlaces(t *testing.T, open Opener) {
 	t.Run("jobs that do not know of a limit", func(t *testing.T) { limitOutOfSync(t, open(t, nil)) })
 }
 
-func placeOf(group string, job int, fire string) entity.GroupPlace {
-	return entity.GroupPlace{Group: group, JobID: jobID(job), FireKey: fire}
+func placeOf(group string, job int, fire string) entity.GroupSlot {
+	return entity.GroupSlot{Group: group, JobID: jobID(job), FireKey: fire}
 }
 
 func fireOf(job int, fire string) entity.InFlightFire {
 	return entity.InFlightFire{JobID: jobID(job), FireKey: fire, Active: true, Remaining: 1, CreateTime: noon}
 }
 
-func take(t *testing.T, s *persistence.Store, places ...entity.GroupPlace) {
+func take(t *testing.T, s *persistence.Store, places ...entity.GroupSlot) {
 	t.Helper()
 	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.Take(ctx, places) })
 }
@@ -36,7 +36,7 @@ func take(t *testing.T, s *persistence.Store, places ...entity.GroupPlace) {
 func placeLife(t *testing.T, s *persistence.Store) {
 	count := func(group string) (n int) {
 		write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
-			n, err = tx.Groups.CountPlaces(ctx, group)
+			n, err = tx.Groups.CountSlots(ctx, group)
 			return err
 		})
 		return n
@@ -46,7 +46,7 @@ func placeLife(t *testing.T, s *persistence.Store) {
 	take(t, s, placeOf("a", 1, "x"), placeOf("a", 1, "y"), placeOf("日本", 2, "x"))
 	take(t, s, placeOf("a", 1, "x"))
 	require.Equal(t, []int{2, 1, 0}, []int{count("a"), count("日本"), count("b")}, "one place a fire")
-	roomy, err := s.RoomyGroups(t.Context())
+	roomy, err := s.GroupsWithFreeSlots(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"a"}, roomy)
 	write(t, s, func(ctx context.Context, tx repository.Tx) error {
@@ -72,13 +72,13 @@ func emptyPlaces(t *testing.T, s *persistence.Store) {
 	adopted, going := placeOf("a", 1, over.FireKey), placeOf("a", 1, runs.FireKey)
 	adopted.ExecutionID, going.ExecutionID = over.ID, runs.ID
 	take(t, s, adopted, going, placeOf("a", 2, "known"), placeOf("a", 3, "no fire"))
-	var empty []entity.GroupPlace
-	for _, after := range []entity.GroupPlace{{}, adopted, placeOf("a", 3, "no"), placeOf("a", 3, "no fire")} {
-		page, err := s.EmptyPlaces(t.Context(), after, 1)
+	var empty []entity.GroupSlot
+	for _, after := range []entity.GroupSlot{{}, adopted, placeOf("a", 3, "no"), placeOf("a", 3, "no fire")} {
+		page, err := s.LeftoverSlots(t.Context(), after, 1)
 		require.NoError(t, err)
 		empty = append(empty, page...)
 	}
-	require.Equal(t, []entity.GroupPlace{adopted, placeOf("a", 3, "no fire"), placeOf("a", 3, "no fire")}, empty)
+	require.Equal(t, []entity.GroupSlot{adopted, placeOf("a", 3, "no fire"), placeOf("a", 3, "no fire")}, empty)
 }
 
 func waitingForGroup(t *testing.T, s *persistence.Store) {

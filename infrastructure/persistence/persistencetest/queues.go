@@ -58,8 +58,8 @@ func claimMerged(t *testing.T, s *persistence.Store) {
 		if a.Priority != b.Priority {
 			return b.Priority - a.Priority
 		}
-		if a.Claim.Place() != b.Claim.Place() {
-			return map[bool]int{true: -1, false: 1}[a.Claim.Place() < b.Claim.Place()]
+		if a.Claim.SortKey() != b.Claim.SortKey() {
+			return map[bool]int{true: -1, false: 1}[a.Claim.SortKey() < b.Claim.SortKey()]
 		}
 		return map[bool]int{true: -1, false: 1}[a.ID < b.ID]
 	})
@@ -84,7 +84,7 @@ func claimOwnOnly(t *testing.T, s *persistence.Store) {
 	others := []*entity.Execution{
 		in(entity.NodeQueue("n10", entity.SlotGeneral), 3, 10, noon), in(entity.NodeQueue("n", entity.SlotGeneral), 4, 10, noon), in(entity.NodeQueue("n1-a", entity.SlotGeneral), 5, 10, noon),
 		in(entity.NodeQueue("n1", entity.SlotCommand), 8, 10, noon), in(entity.ClassQueue(entity.NodeClass{Command: true}), 9, 10, noon),
-		in(entity.LabelQueue(zoneA), 6, 10, noon), in(entity.UnplacedQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 7, 10, noon),
+		in(entity.LabelQueue(zoneA), 6, 10, noon), in(entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 7, 10, noon),
 	}
 	add(t, s, nil, append(others, own, common)...)
 	require.Equal(t, []string{common.ID}, ids(claim(t, s, "n1", 10, noon)), "without queues it is the common one")
@@ -126,7 +126,7 @@ func lastKey(t *testing.T, s *persistence.Store) {
 	common := in(entity.CommonQueue, 1, 1, noon)
 	add(t, s, nil, startedOn(runOf(jobID(9), noon), "n1", 1), in(entity.CommonQueue, 2, 10, noon), common)
 	require.Equal(t, common.Claim, last(entity.QueueSpan().Hi))
-	unplaced := in(entity.UnplacedQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 3, 5, noon)
+	unplaced := in(entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 3, 5, noon)
 	add(t, s, nil, unplaced)
 	require.Equal(t, common.Claim, last(entity.ReadySpan().Hi))
 	require.Equal(t, unplaced.Claim, last(entity.QueueSpan().Hi))

@@ -36,8 +36,8 @@ type Listener interface {
 	StopAsked(ctx context.Context, executionIDs []string) error
 	// MembersChanged means that a node joined, left or changed its status.
 	MembersChanged(ctx context.Context) error
-	// HintsMissed means that hints may be lost; the node checks everything once.
-	HintsMissed(ctx context.Context) error
+	// NotificationsMissed means that hints may be lost; the node checks everything once.
+	NotificationsMissed(ctx context.Context) error
 }
 
 // message holds the hints of a moment. It is small: it leaves out ids beyond maxIDs.
@@ -97,8 +97,8 @@ func (h *Notifier) JobChanged(jobID string) {
 	h.add(func(m *message) { m.Jobs = appendID(m.Jobs, jobID) })
 }
 
-// Notice tells what a transaction of this node did.
-func (h *Notifier) Notice(e admission.PostCommit) {
+// AfterCommit tells what a transaction of this node did.
+func (h *Notifier) AfterCommit(e admission.PostCommit) {
 	if !e.Shared && len(e.Nodes) == 0 && len(e.CommandNodes) == 0 && len(e.Rearmed) == 0 && len(e.Stopping) == 0 {
 		return
 	}
@@ -213,7 +213,7 @@ func (h *Notifier) receive(ctx context.Context) {
 
 // catchUp replaces the hints of the time without a subscription.
 func (h *Notifier) catchUp(ctx context.Context) {
-	if err := h.listener.HintsMissed(ctx); err != nil {
+	if err := h.listener.NotificationsMissed(ctx); err != nil {
 		h.logger.Debug("the node could not check for missed hints", "error", err)
 	}
 }

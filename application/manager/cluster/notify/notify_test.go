@@ -107,7 +107,7 @@ func (e *ears) MembersChanged(context.Context) error {
 	return nil
 }
 
-func (e *ears) HintsMissed(context.Context) error {
+func (e *ears) NotificationsMissed(context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.missed++
@@ -142,7 +142,7 @@ func TestTheOthersHearTheNewsAndTheTellerDoesNot(t *testing.T) {
 	teller, own := join(t, a, "a")
 	_, other := join(t, a, "b")
 	teller.JobChanged("job-1")
-	teller.Notice(admission.PostCommit{
+	teller.AfterCommit(admission.PostCommit{
 		Ready: 3, Shared: true, Rearmed: []*entity.Job{{ID: "job-2"}}, Stopping: []*entity.Execution{{ID: "run-1"}},
 	})
 	teller.MembersChanged()
@@ -161,8 +161,8 @@ func TestOnlyTheNodeThatGotWorkIsWoken(t *testing.T) {
 		_, named := join(t, a, "b")
 		_, other := join(t, a, "c")
 		for range 1000 {
-			teller.Notice(admission.PostCommit{Away: 1, Nodes: []string{"b"}})
-			teller.Notice(admission.PostCommit{Ready: 1}) // in the teller's own queue
+			teller.AfterCommit(admission.PostCommit{Away: 1, Nodes: []string{"b"}})
+			teller.AfterCommit(admission.PostCommit{Ready: 1}) // in the teller's own queue
 		}
 		teller.JobChanged("last")
 		for _, e := range []*ears{named, other} {
@@ -182,13 +182,13 @@ func TestManyNewsAreFewMessages(t *testing.T) {
 		teller, _ := join(t, a, "a")
 		_, other := join(t, a, "b")
 		for i := range 10_000 {
-			teller.Notice(admission.PostCommit{Ready: 1, Shared: true, Rearmed: []*entity.Job{{ID: fmt.Sprint(i)}}})
+			teller.AfterCommit(admission.PostCommit{Ready: 1, Shared: true, Rearmed: []*entity.Job{{ID: fmt.Sprint(i)}}})
 		}
 		require.Eventually(t, func() bool { other.mu.Lock(); defer other.mu.Unlock(); return other.ready > 0 }, 20*time.Second, time.Millisecond)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		require.Less(t, a.sent, 5, "one every five milliseconds")
-		teller.Notice(admission.PostCommit{})
+		teller.AfterCommit(admission.PostCommit{})
 	})
 }
 

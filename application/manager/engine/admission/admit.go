@@ -21,15 +21,15 @@ type Admission struct {
 }
 
 // Admit decides what becomes of one new fire of a job and adds its executions to a.
-// live are the job's live fires, kept up to date over several calls;
-// job.FenceSeq grows with each fire that gets or waits for a place. Executions of
+// live are the job's in-flight fires, kept up to date over several calls;
+// job.FenceSeq grows with each fire that gets or waits for a slot. Executions of
 // earlier fires that REPLACE ends are written at once. Who has stored the executions
-// calls OpenFor.
+// calls FillGroupSlotsOf.
 func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
 	live *Live, f entity.Fire, a *Admission,
 ) error {
 	if job.Broadcast {
-		if err := freeze(ctx, tx, job, &f); err != nil {
+		if err := resolveNodes(ctx, tx, job, &f); err != nil {
 			return err
 		}
 		if len(f.Nodes) == 0 {
@@ -79,12 +79,12 @@ func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, j
 			exec.WaitForJob(job.FenceSeq)
 		}
 	}
-	place := entity.InFlightFire{
+	inFlight := entity.InFlightFire{
 		JobID: job.ID, FireKey: f.Key, Active: active, Remaining: len(execs), Seq: job.FenceSeq,
 		Scheduled: f.Planned, JobVersion: job.Version, CreateTime: now,
 	}
-	live.take(place, execs)
-	a.InFlightFires = append(a.InFlightFires, place)
+	live.take(inFlight, execs)
+	a.InFlightFires = append(a.InFlightFires, inFlight)
 	a.Executions = append(a.Executions, execs...)
 	return nil
 }

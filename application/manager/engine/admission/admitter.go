@@ -122,8 +122,8 @@ type PostCommit struct {
 	// those that may take some on slots for commands.
 	Nodes        []string
 	CommandNodes []string
-	// ParkedUntil is the earliest moment at which a parked run may start.
-	ParkedUntil time.Time
+	// NextScheduled is the earliest moment at which a scheduled run may start.
+	NextScheduled time.Time
 	// Rearmed are jobs whose next fire time was set.
 	Rearmed []*entity.Job
 	// Stopping are running executions that were asked to stop.
@@ -139,18 +139,18 @@ func (e *PostCommit) Add(o PostCommit) {
 	e.Away += o.Away
 	e.Shared = e.Shared || o.Shared
 	for _, id := range o.Nodes {
-		e.tell(entity.SlotGeneral, id)
+		e.addNode(entity.SlotGeneral, id)
 	}
 	for _, id := range o.CommandNodes {
-		e.tell(entity.SlotCommand, id)
+		e.addNode(entity.SlotCommand, id)
 	}
-	e.park(o.ParkedUntil)
+	e.schedule(o.NextScheduled)
 	e.Rearmed = append(e.Rearmed, o.Rearmed...)
 	e.Stopping = append(e.Stopping, o.Stopping...)
 	e.Closed = append(e.Closed, o.Closed...)
 }
 
-func (e *PostCommit) tell(kind entity.SlotKind, nodeID string) {
+func (e *PostCommit) addNode(kind entity.SlotKind, nodeID string) {
 	nodes := &e.Nodes
 	if kind == entity.SlotCommand {
 		nodes = &e.CommandNodes
@@ -160,11 +160,11 @@ func (e *PostCommit) tell(kind entity.SlotKind, nodeID string) {
 	}
 }
 
-func (e *PostCommit) park(until time.Time) {
+func (e *PostCommit) schedule(until time.Time) {
 	if until.IsZero() {
 		return
 	}
-	if e.ParkedUntil.IsZero() || until.Before(e.ParkedUntil) {
-		e.ParkedUntil = until
+	if e.NextScheduled.IsZero() || until.Before(e.NextScheduled) {
+		e.NextScheduled = until
 	}
 }

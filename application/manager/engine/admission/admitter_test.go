@@ -62,7 +62,7 @@ func live(t *testing.T, n *enginetest.Node, jobID string) []entity.InFlightFire 
 	return n.InFlightFires(t, jobID)
 }
 
-// Rule 16: a limit counts fires, not shards; a place is free when the last
+// Rule 16: a limit counts fires, not shards; a slot is free when the last
 // shard has ended, and goes to the fire that waits longest.
 func TestAPlaceIsGivenOnWhenTheLastShardHasEnded(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})

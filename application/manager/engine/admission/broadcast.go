@@ -10,11 +10,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
-// freeze reads, inside the fire's transaction, which nodes a broadcast is for;
+// resolveNodes reads, inside the fire's transaction, which nodes a broadcast is for;
 // from then on shard i belongs to the i-th of them (engine rule 18). A run that
 // is repeated by hand stays with its node; a fire that found nobody is repeated
 // as a whole.
-func freeze(ctx context.Context, tx repository.Tx, job *entity.Job, f *entity.Fire) error {
+func resolveNodes(ctx context.Context, tx repository.Tx, job *entity.Job, f *entity.Fire) error {
 	all, err := tx.Nodes.All(ctx)
 	if err != nil {
 		return fmt.Errorf("read the nodes of the broadcast %s: %w", f.Key, err)

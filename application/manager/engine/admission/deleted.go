@@ -14,7 +14,7 @@ import (
 const CloseLimit = 200
 
 // CloseDeleted ends those of some runs as CANCELLED(DELETED) that still wait and
-// are of a deleted job (engine rule 17), and gives their places up. group is the
+// are of a deleted job (engine rule 17), and gives their slots up. group is the
 // one whose limit bound the job; empty where there is none, or nobody knows. The
 // job was marked as deleted before, so that nothing is added meanwhile; who ends
 // many calls it again and again, each time in a transaction of its own.

@@ -14,9 +14,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
-// Ended gives on the places of runs that became final in this transaction.
+// Ended gives on the slots of runs that became final in this transaction.
 // jobs are the locked definitions (see Lock); executions of jobs that are not in it
-// (deleted ones) only lose their places. Executions of plain jobs are ignored.
+// (deleted ones) only lose their slots. Executions of plain jobs are ignored.
 func (p *Admitter) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, ended []*entity.Execution,
 ) (PostCommit, error) {
@@ -32,14 +32,14 @@ func (p *Admitter) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 	if err != nil {
 		return e, err
 	}
-	return e, p.over(ctx, tx, now, jobs, gone, &e)
+	return e, p.releaseSlots(ctx, tx, now, jobs, gone, &e)
 }
 
-// over gives on the places of fires of which nothing is live any more.
-func (p *Admitter) over(ctx context.Context, tx repository.Tx, now time.Time,
+// releaseSlots gives on the slots of fires of which nothing is live any more.
+func (p *Admitter) releaseSlots(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, gone []entity.InFlightFire, e *PostCommit,
 ) error {
-	if err := leave(ctx, tx, jobs, gone); err != nil {
+	if err := releaseEnded(ctx, tx, jobs, gone); err != nil {
 		return err
 	}
 	touched := map[string]bool{}
@@ -53,14 +53,14 @@ func (p *Admitter) over(ctx context.Context, tx repository.Tx, now time.Time,
 		}
 		touched[f.JobID] = true
 	}
-	changed := among(jobs, touched)
+	changed := pick(jobs, touched)
 	if _, err := p.fill(ctx, tx, now, changed, e); err != nil {
 		return err
 	}
 	return p.FillGroupSlotsOf(ctx, tx, now, e, changed...)
 }
 
-// Recount gives up a live fire of which no run is live, and counts one anew of
+// Recount gives up an in-flight fire of which no run is live, and counts one anew of
 // which fewer are than it says. Neither should be: an end that was stored apart
 // from what follows from it, or by a node that did not know of a new limit,
 // leaves it so (engine rule 16). Under the job's lock nothing else changes it.
@@ -82,7 +82,7 @@ func (p *Admitter) Recount(ctx context.Context, tx repository.Tx, now time.Time,
 	}
 	switch {
 	case rows == 0:
-		return e, p.over(ctx, tx, now, jobs, found, &e)
+		return e, p.releaseSlots(ctx, tx, now, jobs, found, &e)
 	case rows < found[0].Remaining:
 		found[0].Remaining = rows
 		return e, tx.InFlightFires.Update(ctx, found)
@@ -94,7 +94,7 @@ func (p *Admitter) Recount(ctx context.Context, tx repository.Tx, now time.Time,
 // and the ids are not computed, it looks at all that is live of the job: the
 // clock of a node of a former release may have jumped while it made them.
 func countLive(ctx context.Context, tx repository.Tx, f entity.InFlightFire) (int, error) {
-	execs, err := tx.InFlightFires.RowsOf(ctx, f)
+	execs, err := tx.InFlightFires.ExecutionsOf(ctx, f)
 	if _, planned := identity.ScheduledTimeOf(f.FireKey); err != nil || planned || len(execs) >= f.Remaining {
 		return len(execs), err
 	}
@@ -111,7 +111,7 @@ func shrink(ctx context.Context, tx repository.Tx, finals map[fireID]int) (gone 
 	}
 	live, err := tx.InFlightFires.Some(ctx, asked)
 	if err != nil {
-		return nil, fmt.Errorf("read live fires: %w", err)
+		return nil, fmt.Errorf("read in-flight fires: %w", err)
 	}
 	var shrunk []entity.InFlightFire
 	for _, f := range live {
@@ -125,27 +125,27 @@ func shrink(ctx context.Context, tx repository.Tx, finals map[fireID]int) (gone 
 		return gone, nil
 	}
 	if err := tx.InFlightFires.Update(ctx, shrunk); err != nil {
-		return nil, fmt.Errorf("update live fires: %w", err)
+		return nil, fmt.Errorf("update in-flight fires: %w", err)
 	}
 	return gone, nil
 }
 
-// leave gives up what fires hold that are over. What a deleted job was bound by
-// is not known, so its places are looked for.
-func leave(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, gone []entity.InFlightFire) error {
+// releaseEnded gives up what fires hold that are over. What a deleted job was bound by
+// is not known, so its slots are looked for.
+func releaseEnded(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, gone []entity.InFlightFire) error {
 	limited := slices.DeleteFunc(slices.Clone(gone), func(f entity.InFlightFire) bool {
 		return jobs[f.JobID] != nil && !jobs[f.JobID].Limited
 	})
 	if len(limited) > 0 {
 		if err := tx.Groups.Release(ctx, limited); err != nil {
-			return fmt.Errorf("give up places of groups: %w", err)
+			return fmt.Errorf("give up slots of groups: %w", err)
 		}
 	}
 	return deleteFires(ctx, tx, gone)
 }
 
-// among are those of the jobs, in the order of their ids.
-func among(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
+// pick are those of the jobs, in the order of their ids.
+func pick(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
 	out := make([]*entity.Job, 0, len(ids))
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
 		out = append(out, jobs[id])
@@ -190,14 +190,14 @@ func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, e
 }
 
 // ArmIfIdle gives a locked FIXED_DELAY job that is enabled, has no next time
-// and no live fire its next time: nobody else will (engine rule 7).
+// and no in-flight fire its next time: nobody else will (engine rule 7).
 func (p *Admitter) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, e *PostCommit) error {
 	if job.Schedule.Kind != schedule.FixedDelay || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
 		return nil
 	}
 	counts, err := tx.InFlightFires.Count(ctx, []string{job.ID})
 	if err != nil {
-		return fmt.Errorf("count live fires: %w", err)
+		return fmt.Errorf("count in-flight fires: %w", err)
 	}
 	if c := counts[job.ID]; c.Active > 0 || c.FirstQueued > 0 {
 		return nil

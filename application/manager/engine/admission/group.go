@@ -11,7 +11,7 @@ import (
 )
 
 // openLimit bounds the fires that one transaction lets go on; the sweep and who
-// frees the next place do the rest.
+// frees the next slot do the rest.
 const openLimit = 500
 
 // LockGroups locks the groups of those of the locked jobs that are bound by a
@@ -38,13 +38,13 @@ func limited(jobs []*entity.Job) []string {
 	return names
 }
 
-// FillGroupSlotsOf is Open for the groups of the jobs that are bound by a limit.
+// FillGroupSlotsOf is FillGroupSlots for the groups of the jobs that are bound by a limit.
 func (p *Admitter) FillGroupSlotsOf(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, jobs ...*entity.Job) error {
 	return p.FillGroupSlots(ctx, tx, now, e, limited(jobs)...)
 }
 
 // FillGroupSlots gives the free slots of groups to the fires that wait for them, by
-// priority and fair time. It is the only way to a place: whoever adds a fire of
+// priority and fair time. It is the only way to a slot: whoever adds a fire of
 // a group with a limit, ends one, or changes the limit calls it in the same
 // transaction. The caller holds the locks of the groups; those of the jobs are
 // not needed, because nothing else moves what waits for a group.
@@ -52,7 +52,7 @@ func (p *Admitter) FillGroupSlots(ctx context.Context, tx repository.Tx, now tim
 	slices.Sort(groups)
 	for _, group := range slices.Compact(groups) {
 		if err := p.fillGroup(ctx, tx, now, e, group); err != nil {
-			return fmt.Errorf("give places of the group %s: %w", group, err)
+			return fmt.Errorf("give slots of the group %s: %w", group, err)
 		}
 	}
 	return nil
@@ -65,7 +65,7 @@ func (p *Admitter) fillGroup(ctx context.Context, tx repository.Tx, now time.Tim
 	}
 	free := openLimit
 	if limit := limits[group]; limit > 0 {
-		held, err := tx.Groups.CountPlaces(ctx, group)
+		held, err := tx.Groups.CountSlots(ctx, group)
 		if err != nil {
 			return err
 		}
@@ -85,13 +85,13 @@ func (p *Admitter) fillGroup(ctx context.Context, tx repository.Tx, now time.Tim
 	return nil
 }
 
-// grant gives a place to the fire of each of the executions, and sends the fires'
+// grant gives a slot to the fire of each of the executions, and sends the fires'
 // executions, also those behind, to where they are claimed. It returns how many fires
 // these are.
 func (p *Admitter) grant(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
 	group string, first []*entity.Execution,
 ) (int, error) {
-	var places []entity.GroupPlace
+	var slots []entity.GroupSlot
 	var execs []*entity.Execution
 	var ids []string
 	seen := map[fireID]bool{}
@@ -102,25 +102,25 @@ func (p *Admitter) grant(ctx context.Context, tx repository.Tx, now time.Time, e
 		}
 		seen[id] = true
 		ids = append(ids, exec.JobID)
-		places = append(places, entity.GroupPlace{Group: group, JobID: exec.JobID, FireKey: exec.FireKey})
+		slots = append(slots, entity.GroupSlot{Group: group, JobID: exec.JobID, FireKey: exec.FireKey})
 		if exec.ShardTotal <= 1 {
 			execs = append(execs, exec)
 			continue
 		}
-		shards, err := tx.InFlightFires.RowsOf(ctx, entity.InFlightFire{JobID: exec.JobID, FireKey: exec.FireKey, Active: true, Remaining: exec.ShardTotal})
+		shards, err := tx.InFlightFires.ExecutionsOf(ctx, entity.InFlightFire{JobID: exec.JobID, FireKey: exec.FireKey, Active: true, Remaining: exec.ShardTotal})
 		if err != nil {
 			return 0, fmt.Errorf("read the runs of fire %s: %w", exec.FireKey, err)
 		}
 		execs = append(execs, slices.DeleteFunc(shards, func(s *entity.Execution) bool { return !s.Claim.Grouped() })...)
 	}
-	if err := tx.Groups.Take(ctx, places); err != nil {
+	if err := tx.Groups.Take(ctx, slots); err != nil {
 		return 0, err
 	}
 	jobs, err := p.definitions(ctx, tx, ids)
 	if err != nil {
 		return 0, err
 	}
-	return len(places), p.requeue(ctx, tx, now, e, jobs, execs)
+	return len(slots), p.requeue(ctx, tx, now, e, jobs, execs)
 }
 
 // definitions reads the jobs as they are now, without a lock.
@@ -155,16 +155,16 @@ func (p *Admitter) requeue(ctx context.Context, tx repository.Tx, now time.Time,
 	return tx.Executions.Requeue(ctx, execs)
 }
 
-// Due lets delayed runs whose moment has come wait for a place in their group.
+// QueueForGroup lets scheduled runs whose moment has come wait for a slot in their group.
 // jobs are the locked definitions, executions the locked executions.
-func (p *Admitter) Due(ctx context.Context, tx repository.Tx, now time.Time,
+func (p *Admitter) QueueForGroup(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, execs []*entity.Execution,
 ) (e PostCommit, err error) {
 	var due []*entity.Execution
 	var waiting []*entity.Job
 	for _, exec := range execs {
-		until, _ := exec.Claim.ParkedUntil()
-		if exec.Status != entity.StatusWaiting || !exec.Claim.Delayed() || until.After(now) {
+		until, _ := exec.Claim.ScheduledUntil()
+		if exec.Status != entity.StatusWaiting || !exec.Claim.ScheduledLimited() || until.After(now) {
 			continue
 		}
 		if job := jobs[exec.JobID]; job != nil {
@@ -177,7 +177,7 @@ func (p *Admitter) Due(ctx context.Context, tx repository.Tx, now time.Time,
 		due = append(due, exec)
 	}
 	if err := tx.Executions.Requeue(ctx, due); err != nil {
-		return e, fmt.Errorf("let %d delayed runs wait for their groups: %w", len(due), err)
+		return e, fmt.Errorf("let %d scheduled runs wait for their groups: %w", len(due), err)
 	}
 	return e, p.FillGroupSlotsOf(ctx, tx, now, &e, waiting...)
 }

@@ -21,14 +21,14 @@ type Live struct {
 	// queued is the length of the queue where it was counted.
 	queued  int
 	counted bool
-	// born are the fires of this transaction, which the store does not hold yet.
-	born []birth
+	// added are the fires of this transaction, which the store does not hold yet.
+	added []newFire
 }
 
-// birth is a fire that was admitted and is to be stored.
-type birth struct {
-	place entity.InFlightFire
-	execs []*entity.Execution
+// newFire is a fire that was admitted and is to be stored.
+type newFire struct {
+	inFlight entity.InFlightFire
+	execs    []*entity.Execution
 }
 
 // LiveOf reads what is to be known of the locked jobs' fires, by job; a job
@@ -45,7 +45,7 @@ func LiveOf(ctx context.Context, tx repository.Tx, jobs ...*entity.Job) (map[str
 	}
 	counts, err := tx.InFlightFires.Count(ctx, bounded)
 	if err != nil {
-		return nil, fmt.Errorf("count live fires: %w", err)
+		return nil, fmt.Errorf("count in-flight fires: %w", err)
 	}
 	live := make(map[string]*Live, len(counts))
 	for id, c := range counts {
@@ -76,25 +76,25 @@ func (l *Live) decide(ctx context.Context, tx repository.Tx, job *entity.Job) (o
 	if err != nil {
 		return d, fmt.Errorf("count the queue of job %s: %w", job.ID, err)
 	}
-	l.queued, l.counted = n+len(l.bornAs(false)), true
+	l.queued, l.counted = n+len(l.addedAs(false)), true
 	return overlap.Admit(job.Overlap, job.FireLimit(), job.MaxQueued, l.active, l.queued), nil
 }
 
 // take counts a fire that was admitted.
-func (l *Live) take(place entity.InFlightFire, execs []*entity.Execution) {
+func (l *Live) take(inFlight entity.InFlightFire, execs []*entity.Execution) {
 	if l == nil {
 		return
 	}
-	if place.Active {
+	if inFlight.Active {
 		l.active++
 	} else {
 		l.queued++
 	}
-	l.born = append(l.born, birth{place, execs})
+	l.added = append(l.added, newFire{inFlight, execs})
 }
 
 // Free reports whether one more fire of a job would start at once, and neither
-// wait, be skipped nor end another one. l are the job's live fires.
+// wait, be skipped nor end another one. l are the job's in-flight fires.
 func (p *Admitter) Free(job *entity.Job, l *Live) bool {
 	if !job.Coordinated() || l == nil {
 		return true

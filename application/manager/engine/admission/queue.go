@@ -28,13 +28,13 @@ func (p *Admitter) fill(ctx context.Context, tx repository.Tx, now time.Time, jo
 	}
 	counts, err := tx.InFlightFires.Count(ctx, bounded)
 	if err != nil {
-		return 0, fmt.Errorf("count live fires: %w", err)
+		return 0, fmt.Errorf("count in-flight fires: %w", err)
 	}
 	var asked []repository.Oldest
 	for _, id := range bounded {
 		c := counts[id]
-		if room := overlap.Room(byID[id].FireLimit(), c.Active, stepLimit); room > 0 && c.FirstQueued > 0 {
-			asked = append(asked, repository.Oldest{JobID: id, Limit: room})
+		if free := overlap.Room(byID[id].FireLimit(), c.Active, stepLimit); free > 0 && c.FirstQueued > 0 {
+			asked = append(asked, repository.Oldest{JobID: id, Limit: free})
 		}
 	}
 	fires, err := p.start(ctx, tx, now, byID, asked, e)
@@ -73,7 +73,7 @@ func (p *Admitter) start(ctx context.Context, tx repository.Tx, now time.Time,
 	return fires, p.makeReady(ctx, tx, now, jobs, numbers, execs, e)
 }
 
-// makeReady gives the executions their places in the claim index and stores them.
+// makeReady gives the executions their positions in the claim index and stores them.
 func (p *Admitter) makeReady(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, numbers map[fireID]int64, execs []*entity.Execution, e *PostCommit,
 ) error {
@@ -89,7 +89,7 @@ func (p *Admitter) makeReady(ctx context.Context, tx repository.Tx, now time.Tim
 
 // Promote brings the queue of a locked job in line with its definition, one step
 // at a time: queued fires start as far as the limit allows; REPLACE keeps the
-// newest of them alone; and a job that needs no places any more, because of an
+// newest of them alone; and a job that needs no slots any more, because of an
 // edit, gives all of them up: left behind, they would count when the next edit
 // makes it need them again. more says that a step is left, to be done in another
 // transaction.
@@ -144,7 +144,7 @@ func (p *Admitter) freed(ctx context.Context, tx repository.Tx, now time.Time, j
 }
 
 // Reclaim mends runs that stand in the queue of a locked job although their fire
-// does not wait: they start where it holds a place, and it waits again where it
+// does not wait: they start where it holds a slot, and it waits again where it
 // is not known at all.
 func (p *Admitter) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, key entity.ClaimKey, e *PostCommit) error {
 	execs, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{key})
@@ -156,18 +156,18 @@ func (p *Admitter) Reclaim(ctx context.Context, tx repository.Tx, now time.Time,
 	if len(execs) == 0 || !ok {
 		return nil
 	}
-	place := entity.InFlightFire{
+	inFlight := entity.InFlightFire{
 		JobID: job.ID, FireKey: execs[0].FireKey, Remaining: len(execs), Seq: seq, JobVersion: execs[0].JobVersion, CreateTime: execs[0].CreateTime,
 		Scheduled: execs[0].Trigger == entity.TriggerSchedule || execs[0].Trigger == entity.TriggerMisfire,
 	}
-	found, err := tx.InFlightFires.Some(ctx, []entity.InFlightFire{place})
+	found, err := tx.InFlightFires.Some(ctx, []entity.InFlightFire{inFlight})
 	switch {
 	case err != nil:
-		return fmt.Errorf("read the fire %s: %w", place.FireKey, err)
+		return fmt.Errorf("read the fire %s: %w", inFlight.FireKey, err)
 	case len(found) == 0:
-		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{place})
+		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{inFlight})
 	case found[0].Active:
-		numbers := map[fireID]int64{{job.ID, place.FireKey}: seq}
+		numbers := map[fireID]int64{{job.ID, inFlight.FireKey}: seq}
 		return p.makeReady(ctx, tx, now, map[string]*entity.Job{job.ID: job}, numbers, execs, e)
 	}
 	return nil

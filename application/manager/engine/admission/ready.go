@@ -27,13 +27,13 @@ type Router interface {
 	Prepare(ctx context.Context, jobs []*entity.Job)
 	// PrepareIDs is Prepare for callers that do not know the definitions yet.
 	PrepareIDs(ctx context.Context, ids []string)
-	// Route places one run. One with a node is of a broadcast and belongs there for
+	// Route chooses the queue of one run. One with a node is of a broadcast and belongs there for
 	// good (engine rule 18). fire is the number of its fire within the job, which
 	// only coordinated jobs have.
 	Route(job *entity.Job, exec *entity.Execution, fire int64) Placement
-	// Took counts a placement that is about to be stored, so that the next ones
+	// RecordAssignment counts a placement that is about to be stored, so that the next ones
 	// see it before the registry does.
-	Took(job *entity.Job, at Placement, now time.Time)
+	RecordAssignment(job *entity.Job, at Placement, now time.Time)
 }
 
 // Prepare is to be called before a transaction that may make runs of the jobs
@@ -51,14 +51,14 @@ func (p *Admitter) PrepareIDs(ctx context.Context, ids ...string) {
 	}
 }
 
-// MakeReady gives a waiting execution its place in the claim index: at once when it
+// MakeReady gives a waiting execution its position in the claim index: at once when it
 // is due, else at its moment. fire is the number of its fire within the job. Of
-// a job whose group has a limit it waits for a place there, see Open.
+// a job whose group has a limit it waits for a slot there, see FillGroupSlots.
 func (p *Admitter) MakeReady(job *entity.Job, exec *entity.Execution, fire int64, now time.Time, e *PostCommit) {
 	switch {
 	case exec.DueTime.After(now):
 		exec.WaitUntil(exec.DueTime, job.Limited)
-		e.park(exec.DueTime)
+		e.schedule(exec.DueTime)
 	case job.Limited:
 		exec.WaitIn(entity.GroupQueue(job.Group), p.fair.Fair(exec.JobID, exec.DueTime, now))
 	default:
@@ -76,9 +76,9 @@ func (p *Admitter) enqueue(job *entity.Job, exec *entity.Execution, fire int64, 
 
 func (p *Admitter) recordAssignment(job *entity.Job, at Placement, now time.Time, e *PostCommit) {
 	if p.router != nil && job != nil {
-		p.router.Took(job, at, now)
+		p.router.RecordAssignment(job, at, now)
 	}
-	if at.Queue.Unplaced() {
+	if at.Queue.Unroutable() {
 		return
 	}
 	kind := at.Queue.Kind()
@@ -91,12 +91,12 @@ func (p *Admitter) recordAssignment(job *entity.Job, at Placement, now time.Time
 		e.Ready++
 	}
 	if id, ok := at.Queue.Node(); ok && at.Away {
-		e.tell(kind, id)
+		e.addNode(kind, id)
 	} else if !ok && !at.Queue.OfClass() {
 		e.Shared = true
 	}
 	for _, id := range at.Takers {
-		e.tell(kind, id)
+		e.addNode(kind, id)
 	}
 }
 
@@ -115,7 +115,7 @@ type Wanted func(exec *entity.Execution) (since time.Time, ok bool)
 
 // Enqueue routes those of the locked executions that still wait and are wanted, and
 // stores where they went. jobs are the current definitions by id; those that
-// are missing were deleted. An execution that comes from another queue keeps its place
+// are missing were deleted. An execution that comes from another queue keeps its position
 // among the others, and one that would stay where it is is not written.
 func (p *Admitter) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, execs []*entity.Execution, wanted Wanted,
@@ -170,7 +170,7 @@ func (p *Admitter) numbers(ctx context.Context, tx repository.Tx,
 	}
 	live, err := tx.InFlightFires.Some(ctx, fires)
 	if err != nil {
-		return nil, fmt.Errorf("read the numbers of live fires: %w", err)
+		return nil, fmt.Errorf("read the numbers of in-flight fires: %w", err)
 	}
 	numbers := make(map[fireID]int64, len(live))
 	for _, f := range live {

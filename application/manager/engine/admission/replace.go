@@ -19,8 +19,8 @@ const stepLimit = 200
 // there may be more of them than one transaction should end; the sweep does the
 // rest.
 func endQueuedFires(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, a *Admission) error {
-	for _, b := range live.bornAs(false) {
-		if err := a.unbear(live, b, now); err != nil {
+	for _, b := range live.addedAs(false) {
+		if err := a.withdraw(live, b, now); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.InFlightFi
 }
 
 // replace asks the runs of the n oldest active fires to stop; what has not
-// started ends here, and a fire of which nothing runs leaves its place at once.
+// started ends here, and a fire of which nothing runs leaves its slot at once.
 func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, n int, a *Admission) error {
 	fires, err := tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Active: true, Limit: min(n, stepLimit)}})
 	if err != nil {
@@ -106,9 +106,9 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 		}
 	}
 	live.active -= len(ended)
-	born := live.bornAs(true)
+	born := live.addedAs(true)
 	for _, b := range born[:min(max(n-len(fires), 0), len(born))] {
-		if err := a.unbear(live, b, now); err != nil {
+		if err := a.withdraw(live, b, now); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 	}
 	if job.Limited && len(ended) > 0 {
 		if err := tx.Groups.Release(ctx, ended); err != nil {
-			return fmt.Errorf("give up the places of replaced fires: %w", err)
+			return fmt.Errorf("give up the slots of replaced fires: %w", err)
 		}
 	}
 	return deleteFires(ctx, tx, ended)
@@ -128,11 +128,11 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 // stopFire ends the waiting and the detached executions of an active fire because of a
 // newer one, asks those that run on a node to stop, and returns how many it ended.
 func stopFire(ctx context.Context, tx repository.Tx, now time.Time, f entity.InFlightFire, e *PostCommit) (closed int, err error) {
-	execs, err := tx.InFlightFires.RowsOf(ctx, f)
+	execs, err := tx.InFlightFires.ExecutionsOf(ctx, f)
 	if err != nil {
 		return 0, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)
 	}
-	var ended, detached, asked []*entity.Execution
+	var ended, detached, stopping []*entity.Execution
 	for _, exec := range execs {
 		switch {
 		case exec.Detached(): // nobody holds it who could stop it
@@ -152,43 +152,45 @@ func stopFire(ctx context.Context, tx repository.Tx, now time.Time, f entity.InF
 			if err := exec.RequestCancel(entity.ReasonReplaced, now); err != nil {
 				return 0, err
 			}
-			asked = append(asked, exec)
+			stopping = append(stopping, exec)
 		}
 	}
 	if err := tx.Executions.Close(ctx, ended); err != nil {
 		return 0, fmt.Errorf("end %d replaced runs: %w", len(ended), err)
 	}
-	if err := tx.Executions.AskToStop(ctx, asked); err != nil {
-		return 0, fmt.Errorf("ask %d replaced runs to stop: %w", len(asked), err)
+	if err := tx.Executions.AskToStop(ctx, stopping); err != nil {
+		return 0, fmt.Errorf("ask %d replaced runs to stop: %w", len(stopping), err)
 	}
 	ended = append(ended, detached...)
-	e.Closed, e.Stopping = append(e.Closed, ended...), append(e.Stopping, asked...)
+	e.Closed, e.Stopping = append(e.Closed, ended...), append(e.Stopping, stopping...)
 	return len(ended), nil
 }
 
-// bornAs are the fires of this transaction that hold a place, or wait for one.
-func (l *Live) bornAs(active bool) []birth {
-	var out []birth
-	for _, b := range l.born {
-		if b.place.Active == active {
+// addedAs are the fires of this transaction that hold a slot, or wait for one.
+func (l *Live) addedAs(active bool) []newFire {
+	var out []newFire
+	for _, b := range l.added {
+		if b.inFlight.Active == active {
 			out = append(out, b)
 		}
 	}
 	return out
 }
 
-// unbear ends a fire of this very transaction: a newer one replaces it before
+// withdraw ends a fire of this very transaction: a newer one replaces it before
 // anything of it is stored.
-func (a *Admission) unbear(live *Live, b birth, now time.Time) error {
+func (a *Admission) withdraw(live *Live, b newFire, now time.Time) error {
 	for _, exec := range b.execs {
 		if err := exec.Skip(entity.ReasonReplaced, now); err != nil {
 			return err
 		}
 	}
-	same := func(f entity.InFlightFire) bool { return f.JobID == b.place.JobID && f.FireKey == b.place.FireKey }
+	same := func(f entity.InFlightFire) bool {
+		return f.JobID == b.inFlight.JobID && f.FireKey == b.inFlight.FireKey
+	}
 	a.InFlightFires = slices.DeleteFunc(a.InFlightFires, same)
-	live.born = slices.DeleteFunc(live.born, func(o birth) bool { return same(o.place) })
-	if b.place.Active {
+	live.added = slices.DeleteFunc(live.added, func(o newFire) bool { return same(o.inFlight) })
+	if b.inFlight.Active {
 		live.active--
 	} else {
 		live.queued--
@@ -202,7 +204,7 @@ func deleteFires(ctx context.Context, tx repository.Tx, fires []entity.InFlightF
 		return nil
 	}
 	if err := tx.InFlightFires.Delete(ctx, fires); err != nil {
-		return fmt.Errorf("give up places: %w", err)
+		return fmt.Errorf("give up slots: %w", err)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (i *Issuer) share(ctx context.Context, x *entity.Execution, kept entity.Run
 		batch = &issues{done: make(chan struct{})}
 		i.open = batch
 	}
-	place := len(batch.runs)
+	index := len(batch.runs)
 	batch.runs, batch.tokens = append(batch.runs, x), append(batch.tokens, kept)
 	i.mu.Unlock()
 	if mine {
@@ -98,7 +98,7 @@ func (i *Issuer) share(ctx context.Context, x *entity.Execution, kept entity.Run
 	switch {
 	case batch.err != nil:
 		return batch.err
-	case slices.Contains(batch.refused, place):
+	case slices.Contains(batch.refused, index):
 		return entity.ErrStopLost
 	}
 	return nil

@@ -23,9 +23,9 @@ const (
 	chunkBytes = 32 << 10
 )
 
-// keep stores what a report says beside an end. The caller holds the execution, or
+// storeDetails stores what a report says beside an end. The caller holds the execution, or
 // has ended it in this transaction.
-func (m *Manager) keep(ctx context.Context, tx repository.Tx, t entity.RunToken, exec *entity.Execution, report entity.RunReport) error {
+func (m *Manager) storeDetails(ctx context.Context, tx repository.Tx, t entity.RunToken, exec *entity.Execution, report entity.RunReport) error {
 	if len(report.Lines) > 0 {
 		// The execution is locked, so that nobody else counts meanwhile.
 		latest, ok, err := tx.RunTokens.RunToken(ctx, t.ExecutionID, t.Hash)
@@ -48,7 +48,7 @@ func (m *Manager) keep(ctx context.Context, tx repository.Tx, t entity.RunToken,
 	if report.Status != "" || report.Progress < 0 && report.Checkpoint == nil {
 		return nil // an end carries them itself
 	}
-	note := repository.Note{
+	note := repository.ProgressUpdate{
 		ID: exec.ID, NodeID: exec.NodeID, Epoch: exec.Epoch, Token: exec.Token, Progress: exec.Progress, Checkpoint: exec.Checkpoint,
 	}
 	if report.Progress >= 0 {
@@ -57,7 +57,7 @@ func (m *Manager) keep(ctx context.Context, tx repository.Tx, t entity.RunToken,
 	if report.Checkpoint != nil {
 		note.Checkpoint = validation.Text(*report.Checkpoint, running.MaxCheckpoint)
 	}
-	if err := tx.Executions.Note(ctx, []repository.Note{note}); err != nil {
+	if err := tx.Executions.UpdateProgress(ctx, []repository.ProgressUpdate{note}); err != nil {
 		return fmt.Errorf("keep the progress of a report: %w", err)
 	}
 	return nil
@@ -100,9 +100,9 @@ func (m *Manager) chunks(t *entity.RunToken, exec *entity.Execution, lines []str
 	return out
 }
 
-// keepLate keeps an end that came too late as evidence, once for each attempt:
+// storeLateReport keeps an end that came too late as evidence, once for each attempt:
 // a target may repeat it. A repeated report of an end that counted is none.
-func (m *Manager) keepLate(ctx context.Context, t entity.RunToken, exec *entity.Execution, report entity.RunReport) {
+func (m *Manager) storeLateReport(ctx context.Context, t entity.RunToken, exec *entity.Execution, report entity.RunReport) {
 	if exec.Attempt == t.Attempt && exec.Status == report.Status {
 		return
 	}

@@ -79,7 +79,7 @@ func (r *rig) duties() {
 			func() (int, error) { return n.Detached.SweepDeadlines(r.t.Context()) },
 			func() (int, error) { return n.Detached.SweepCancels(r.t.Context()) },
 			func() (int, error) { return n.Repairs.SweepDeadlines(r.t.Context()) },
-			func() (int, error) { return n.Repairs.SweepPlaces(r.t.Context()) },
+			func() (int, error) { return n.Repairs.SweepSlots(r.t.Context()) },
 			func() (int, error) { return n.Repairs.SweepLimits(r.t.Context()) },
 		} {
 			_, err := sweep()

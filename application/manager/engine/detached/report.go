@@ -43,9 +43,9 @@ func (m *Manager) Report(ctx context.Context, executionID, token string, report 
 	if err != nil {
 		return err
 	}
-	report = m.hidden(&t, report)
+	report = m.redacted(&t, report)
 	if report.Status == "" {
-		err = m.news(ctx, t, report)
+		err = m.storeProgress(ctx, t, report)
 	} else {
 		err = m.end(ctx, t, report)
 	}
@@ -55,8 +55,8 @@ func (m *Manager) Report(ctx context.Context, executionID, token string, report 
 	return err
 }
 
-// news stores what an attempt says that goes on.
-func (m *Manager) news(ctx context.Context, t entity.RunToken, report entity.RunReport) error {
+// storeProgress stores what an attempt says that goes on.
+func (m *Manager) storeProgress(ctx context.Context, t entity.RunToken, report entity.RunReport) error {
 	return m.Store.Write(ctx, repository.LaneAPI, "report", func(ctx context.Context, tx repository.Tx) error {
 		execs, err := tx.Executions.Lock(ctx, []string{t.ExecutionID})
 		if err != nil {
@@ -65,20 +65,20 @@ func (m *Manager) news(ctx context.Context, t entity.RunToken, report entity.Run
 		if len(execs) == 0 {
 			return errToken()
 		}
-		if exec := execs[0]; !speaksFor(t, exec) {
-			return over(exec)
+		if exec := execs[0]; !isCurrent(t, exec) {
+			return attemptOver(exec)
 		}
-		return m.keep(ctx, tx, t, execs[0], report)
+		return m.storeDetails(ctx, tx, t, execs[0], report)
 	})
 }
 
-// speaksFor: the attempt of the token is the one that runs.
-func speaksFor(t entity.RunToken, exec *entity.Execution) bool {
+// isCurrent: the attempt of the token is the one that runs.
+func isCurrent(t entity.RunToken, exec *entity.Execution) bool {
 	return exec.Status == entity.StatusRunning && exec.Attempt == t.Attempt
 }
 
-// over tells a target that its attempt has ended.
-func over(exec *entity.Execution) error {
+// attemptOver tells a target that its attempt has ended.
+func attemptOver(exec *entity.Execution) error {
 	if exec.Status == entity.StatusCancelled {
 		return apperror.Conflict("run_cancelled", "the run was cancelled: stop, nothing more is taken")
 	}
@@ -99,9 +99,9 @@ func (m *Manager) end(ctx context.Context, t entity.RunToken, report entity.RunR
 		if err != nil {
 			return err
 		}
-		if !speaksFor(t, exec) {
-			m.keepLate(ctx, t, exec, report)
-			return over(exec)
+		if !isCurrent(t, exec) {
+			m.storeLateReport(ctx, t, exec, report)
+			return attemptOver(exec)
 		}
 		job, err := m.jobOf(ctx, exec)
 		if err != nil {
@@ -109,7 +109,7 @@ func (m *Manager) end(ctx context.Context, t entity.RunToken, report entity.RunR
 		}
 		taken, err := m.Runner.Conclude(ctx, []running.End{{
 			Run: entity.Run{Job: job, Execution: exec}, Outcome: outcome(report, exec),
-			Also: func(ctx context.Context, tx repository.Tx) error { return m.keep(ctx, tx, t, exec, report) },
+			Also: func(ctx context.Context, tx repository.Tx) error { return m.storeDetails(ctx, tx, t, exec, report) },
 		}})
 		if err != nil || taken[0] {
 			return err

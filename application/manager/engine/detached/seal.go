@@ -22,8 +22,8 @@ type Sealer interface {
 // opened more, nothing that its target says can be shown.
 const maxSealed = 1 << 20
 
-// withheld stands for what a target says where it is not known what to hide in it.
-const withheld = redact.Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide them in this text)"
+// withheldText stands for what a target says where it is not known what to hide in it.
+const withheldText = redact.Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide them in this text)"
 
 // sealedFor is the name to which the values of an attempt are bound. No secret is
 // named like that: a name has no slash.
@@ -70,10 +70,10 @@ func (m *Manager) opened(t *entity.RunToken) (values []string, err error) {
 	return values, nil
 }
 
-// hidden is a report without the secrets of its attempt. Where this node cannot
+// redacted is a report without the secrets of its attempt. Where this node cannot
 // open them it takes the report without its texts: the end of a run is worth more
 // than what was said about it, and another node may lack the key as well.
-func (m *Manager) hidden(t *entity.RunToken, r entity.RunReport) entity.RunReport {
+func (m *Manager) redacted(t *entity.RunToken, r entity.RunReport) entity.RunReport {
 	if len(t.Secrets) == 0 {
 		return r
 	}
@@ -86,7 +86,7 @@ func (m *Manager) hidden(t *entity.RunToken, r entity.RunReport) entity.RunRepor
 			if text == "" {
 				return ""
 			}
-			return withheld
+			return withheldText
 		}
 		r.Checkpoint = nil // the next attempt goes on better from the former one
 	}

@@ -85,11 +85,11 @@ func TestWithoutAFitNodeARunWaitsVisibly(t *testing.T) {
 			execs := cl.fire(job.ID, 2)
 			require.Equal(t, []entity.Wait{c.wait, c.wait}, cl.waitsFor(execs...))
 			require.Zero(t, cl.nodes[0].Sweep(t))
-			why, blocks := cl.nodes[0].Dispatch.Unplaced()
+			why, blocks := cl.nodes[0].Dispatch.Unroutable()
 			require.Equal(t, c.why, why)
 			require.False(t, blocks)
-			require.NoError(t, cl.nodes[1].Dispatch.Look(t.Context()))
-			seen, _ := cl.nodes[1].Dispatch.Unplaced()
+			require.NoError(t, cl.nodes[1].Dispatch.FindUnroutable(t.Context()))
+			seen, _ := cl.nodes[1].Dispatch.Unroutable()
 			require.Equal(t, why, seen, "a node that does not sweep knows, too")
 
 			joined := cl.nodes[0].Join(t, enginetest.Options{}, func() enginetest.Options { c.fit.NodeID = "fit"; return c.fit }())
@@ -98,7 +98,7 @@ func TestWithoutAFitNodeARunWaitsVisibly(t *testing.T) {
 			enginetest.Beat(t, cl.nodes...)
 			require.Equal(t, 2, cl.nodes[0].Sweep(t))
 			require.Equal(t, []string{"fit", "fit"}, cl.ran(execs))
-			why, _ = cl.nodes[0].Dispatch.Unplaced()
+			why, _ = cl.nodes[0].Dispatch.Unroutable()
 			require.Empty(t, why, "it is well again")
 		})
 	}
@@ -125,7 +125,7 @@ func TestTheQueueOfANodeWithoutCommandsIsMoved(t *testing.T) {
 	enginetest.Beat(t, c.nodes...)
 	require.Equal(t, 3, c.nodes[1].Sweep(t))
 	require.Equal(t, []entity.Wait{entity.WaitCommand, entity.WaitCommand, entity.WaitCommand}, c.waitsFor(execs...))
-	why, _ := c.nodes[1].Dispatch.Unplaced()
+	why, _ := c.nodes[1].Dispatch.Unroutable()
 	require.Equal(t, "3 runs wait for a node that runs commands (executor.command.enabled)", why)
 }
 

@@ -34,7 +34,7 @@ func (r *Router) routeFormerly(job *entity.Job, exec *entity.Execution, fire int
 	id, ok := r.choose(strategy, job, exec, fire, r.candidates(job, class, nodes))
 	switch {
 	case !ok:
-		return admission.Placement{Queue: entity.UnplacedQueue(class, routing.Unfit(class, nodes))}
+		return admission.Placement{Queue: entity.UnroutableQueue(class, routing.Unfit(class, nodes))}
 	case id != "":
 		return r.on(id, entity.SlotGeneral)
 	}
@@ -49,9 +49,9 @@ func (r *Router) routeFormerly(job *entity.Job, exec *entity.Execution, fire int
 	return at
 }
 
-// asksProof reports whether only former runs tell which of the nodes have the
+// needsProof reports whether only former runs tell which of the nodes have the
 // job's handler.
-func (r *Router) asksProof(job *entity.Job) bool {
+func (r *Router) needsProof(job *entity.Job) bool {
 	return entity.NodeClassOf(job).Handler != "" && former(r.Nodes())
 }
 

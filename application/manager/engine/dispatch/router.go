@@ -76,7 +76,7 @@ func (r *Router) Route(job *entity.Job, exec *entity.Execution, fire int64) admi
 	id, ok := r.choose(job.Routing.Strategy, job, exec, fire, candidates)
 	switch {
 	case !ok:
-		return admission.Placement{Queue: entity.UnplacedQueue(class, routing.Unfit(class, nodes))}
+		return admission.Placement{Queue: entity.UnroutableQueue(class, routing.Unfit(class, nodes))}
 	case id != "":
 		return r.on(id, class.Kind())
 	case class.Anything():
@@ -130,8 +130,8 @@ func (r *Router) candidates(job *entity.Job, class entity.NodeClass, nodes []ent
 	return out
 }
 
-// Took implements admission.Router.
-func (r *Router) Took(job *entity.Job, at admission.Placement, now time.Time) {
+// RecordAssignment implements admission.Router.
+func (r *Router) RecordAssignment(job *entity.Job, at admission.Placement, now time.Time) {
 	id, ok := at.Queue.Node()
 	if !ok {
 		return
@@ -149,7 +149,7 @@ func (r *Router) Took(job *entity.Job, at admission.Placement, now time.Time) {
 			r.given[id] = g
 		}
 	}
-	if !asksUsage(job) {
+	if !needsUsage(job) {
 		return
 	}
 	state := routing.State{Usage: r.usage[job.ID]}

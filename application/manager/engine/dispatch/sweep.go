@@ -52,10 +52,10 @@ type Deps struct {
 // for concurrent use.
 type Manager struct {
 	Deps
-	awake  atomic.Bool
-	looked atomic.Int64
-	// unplaced is what the last look found that no node can take.
-	unplaced atomic.Pointer[[]Unplaced]
+	awake   atomic.Bool
+	sweptAt atomic.Int64
+	// unroutable is what the last look found that no node can take.
+	unroutable atomic.Pointer[[]Unroutable]
 }
 
 // New wires the parts.
@@ -72,14 +72,14 @@ func (m *Manager) Wake() { m.awake.Store(true) }
 // no scheduler only looks what has no node.
 func (m *Manager) RunOnce(ctx context.Context, scheduler bool) (err error) {
 	now := m.Clock.Monotonic()
-	if !m.awake.Swap(false) && now-time.Duration(m.looked.Load()) < interval {
+	if !m.awake.Swap(false) && now-time.Duration(m.sweptAt.Load()) < interval {
 		return nil
 	}
-	m.looked.Store(int64(now))
+	m.sweptAt.Store(int64(now))
 	if scheduler {
 		_, err = m.Sweep(ctx)
 	} else {
-		err = m.Look(ctx)
+		err = m.FindUnroutable(ctx)
 	}
 	if err != nil {
 		m.Wake()
@@ -94,7 +94,7 @@ func (m *Manager) Sweep(ctx context.Context) (moved int, err error) {
 	last, err := m.Claims.Last(ctx, queues.Lo, queues.Hi)
 	if err != nil || last == "" || last.Queue() == entity.CommonQueue {
 		if err == nil {
-			m.unplaced.Store(nil)
+			m.unroutable.Store(nil)
 		}
 		return 0, err
 	}
@@ -112,7 +112,7 @@ func (m *Manager) Sweep(ctx context.Context) (moved int, err error) {
 			return s.moved, err
 		}
 		if first.Queue() == "" {
-			return s.moved, m.Look(ctx)
+			return s.moved, m.FindUnroutable(ctx)
 		}
 		if err := s.queue(ctx, first); err != nil {
 			return s.moved, err
@@ -136,23 +136,23 @@ func (s *sweep) queue(ctx context.Context, first entity.ClaimKey) error {
 	q := first.Queue()
 	id, ok := q.Node()
 	if !ok {
-		return s.sendOn(ctx, q, page, page)
+		return s.reroute(ctx, q, page, page)
 	}
 	switch n, known := s.nodes[id]; {
 	case !known || n.Status == entity.NodeDown:
 		if err := s.endBroadcasts(ctx, q); err != nil {
 			return err
 		}
-		return s.sendOn(ctx, q, batch, batch)
+		return s.reroute(ctx, q, batch, batch)
 	case n.Status == entity.NodeDraining || hasNone(&n, q.Kind()):
-		return s.sendOn(ctx, q, batch, batch)
+		return s.reroute(ctx, q, batch, batch)
 	case n.Status == entity.NodeUp && isFull(&n, q.Kind()) && s.waitsLong(first):
-		room := min(s.room(id, q.Kind()), batch)
-		if room == 0 {
+		free := min(s.freeSlots(id, q.Kind()), batch)
+		if free == 0 {
 			return nil
 		}
 		// No more than there is room for; and not again before the beats tell.
-		return s.sendOn(ctx, q, room, 0)
+		return s.reroute(ctx, q, free, 0)
 	}
 	return nil
 }
@@ -173,13 +173,13 @@ func isFull(n *entity.Node, kind entity.SlotKind) bool {
 	return running >= slots
 }
 
-// room counts the free slots of a kind of the other nodes that are up.
-func (s *sweep) room(id string, kind entity.SlotKind) int {
-	room := 0
+// freeSlots counts the free slots of a kind of the other nodes that are up.
+func (s *sweep) freeSlots(id string, kind entity.SlotKind) int {
+	free := 0
 	for _, n := range s.nodes {
 		if running, slots := n.Load(kind); n.ID != id && n.Status == entity.NodeUp {
-			room += max(slots-running, 0)
+			free += max(slots-running, 0)
 		}
 	}
-	return room
+	return free
 }

@@ -34,7 +34,7 @@ func TestWhatNobodyCanTake(t *testing.T) {
 	c := three(t).start()
 	job := c.job(func(j *entity.Job) { labelled("gpu", "yes")(j); j.StartDeadlineSec = 60 })
 	row := c.nodes[0].Trigger(t, job.ID)
-	require.True(t, row[0].Claim.Queue().Unplaced())
+	require.True(t, row[0].Claim.Queue().Unroutable())
 	require.Zero(t, c.nodes[0].Sweep(t))
 	late := enginetest.On(t, c.nodes[0].Store, enginetest.Options{NodeID: "node-4", Labels: gpu.Labels, Clock: c.nodes[0].Clock})
 	c.nodes = append(c.nodes, late)
@@ -62,7 +62,7 @@ func TestTheLastNodeOfALabelGoes(t *testing.T) {
 	execs := c.fire(job.ID, 3)
 	silent(t, c, 1)
 	require.Equal(t, 3, c.nodes[0].Sweep(t))
-	require.True(t, c.queues(execs)[0].Unplaced())
+	require.True(t, c.queues(execs)[0].Unroutable())
 	require.Zero(t, c.nodes[0].Sweep(t))
 }
 
@@ -138,7 +138,7 @@ func TestADrainingNodeOnlyFinishes(t *testing.T) {
 	enginetest.Beat(t, n)
 	n.FireAt(t, enginetest.Noon.Add(time.Second))
 	routed := n.Trigger(t, c.job(by(entity.RouteFirst)).ID)
-	require.True(t, routed[0].Claim.Queue().Unplaced())
+	require.True(t, routed[0].Claim.Queue().Unroutable())
 	release()
 	c.became(entity.StatusSuccess, running...)
 	for range 5 {

@@ -21,8 +21,8 @@ const (
 	maxUsage = 10_000
 )
 
-// asksUsage reports whether the job's strategy looks at its former runs.
-func asksUsage(job *entity.Job) bool {
+// needsUsage reports whether the job's strategy looks at its former runs.
+func needsUsage(job *entity.Job) bool {
 	switch job.Routing.Strategy {
 	case entity.RouteLFU, entity.RouteLRU, entity.RouteBusyOver:
 		return true
@@ -36,7 +36,7 @@ func asksUsage(job *entity.Job) bool {
 func (r *Router) Prepare(ctx context.Context, jobs []*entity.Job) {
 	var read map[string]bool
 	for _, job := range jobs {
-		if job == nil || read[job.ID] || !asksUsage(job) && !r.asksProof(job) {
+		if job == nil || read[job.ID] || !needsUsage(job) && !r.needsProof(job) {
 			continue
 		}
 		if read == nil {

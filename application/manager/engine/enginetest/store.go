@@ -112,7 +112,7 @@ func (n *Node) Executions(t testing.TB, id string) []*entity.Execution {
 	return execs
 }
 
-// InFlightFires are the fires of a job that hold a place or wait for one, in order.
+// InFlightFires are the fires of a job that hold a slot or wait for one, in order.
 func (n *Node) InFlightFires(t testing.TB, jobID string) (fires []entity.InFlightFire) {
 	t.Helper()
 	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {

@@ -87,6 +87,6 @@ func TestAHintOfABrokenJobIsLeftToTheScan(t *testing.T) {
 	job := n.Add(t, everySecond(nil))
 	broken := *job
 	broken.Schedule.TimeZone = "Mars/Olympus"
-	n.Planner.Hint(&broken)
+	n.Planner.JobChanged(&broken)
 	require.Zero(t, n.Planner.Held())
 }

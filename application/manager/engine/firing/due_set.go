@@ -43,17 +43,17 @@ const lateShare = 8
 // has come due, on time and late, and what somebody else has locked. Safe for
 // concurrent use.
 type dueSet struct {
-	mu    sync.Mutex
-	wheel *timingwheel.Wheel[*dueJob]
-	held  map[string]*dueJob
-	fresh queue
-	late  queue
-	// owed counts the jobs of small batches towards the next one that is late.
-	owed int
-	buf  []*dueJob
+	mu     sync.Mutex
+	wheel  *timingwheel.Wheel[*dueJob]
+	held   map[string]*dueJob
+	onTime queue
+	late   queue
+	// lateCredit counts the jobs of small batches towards the next one that is late.
+	lateCredit int
+	buf        []*dueJob
 	// locked are jobs by id; news is told of the first of them.
-	locked map[string]*dueJob
-	news   chan struct{}
+	locked      map[string]*dueJob
+	lockedAdded chan struct{}
 	// changed is closed and replaced when an earlier due job arrives.
 	changed chan struct{}
 	horizon time.Duration
@@ -62,13 +62,13 @@ type dueSet struct {
 
 func newDueSet(now time.Time, horizon time.Duration, limit int) *dueSet {
 	return &dueSet{
-		wheel:   timingwheel.New[*dueJob](time.Millisecond, now),
-		held:    map[string]*dueJob{},
-		changed: make(chan struct{}),
-		locked:  map[string]*dueJob{},
-		news:    make(chan struct{}, 1),
-		horizon: horizon,
-		limit:   limit,
+		wheel:       timingwheel.New[*dueJob](time.Millisecond, now),
+		held:        map[string]*dueJob{},
+		changed:     make(chan struct{}),
+		locked:      map[string]*dueJob{},
+		lockedAdded: make(chan struct{}, 1),
+		horizon:     horizon,
+		limit:       limit,
 	}
 }
 
@@ -151,7 +151,7 @@ func (b *dueSet) retainPartitions(partitions []int) {
 			delete(b.held, id)
 		}
 	}
-	for _, due := range []*queue{&b.fresh, &b.late} {
+	for _, due := range []*queue{&b.onTime, &b.late} {
 		due.drop(func(h *dueJob) bool {
 			if owned[h.job.Partition] {
 				return false
@@ -196,14 +196,14 @@ func (b *dueSet) due(now time.Time) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expire(now)
-	return b.fresh.size + b.late.size
+	return b.onTime.size + b.late.size
 }
 
 func (b *dueSet) queueOf(h *dueJob) *queue {
 	if h.late {
 		return &b.late
 	}
-	return &b.fresh
+	return &b.onTime
 }
 
 // take hands out up to limit jobs that are due, on-time ones first, and of
@@ -214,15 +214,15 @@ func (b *dueSet) take(now time.Time, limit int) []*dueJob {
 	defer b.mu.Unlock()
 	b.expire(now)
 	reserved := limit / lateShare
-	if reserved == 0 && b.late.size > 0 && b.fresh.size > 0 {
-		if b.owed += limit; b.owed >= lateShare {
-			reserved, b.owed = 1, b.owed-lateShare
+	if reserved == 0 && b.late.size > 0 && b.onTime.size > 0 {
+		if b.lateCredit += limit; b.lateCredit >= lateShare {
+			reserved, b.lateCredit = 1, b.lateCredit-lateShare
 		}
 	}
 	reserved = min(reserved, b.late.size)
-	fromFresh := min(b.fresh.size, limit-reserved)
+	fromFresh := min(b.onTime.size, limit-reserved)
 	fromLate := min(b.late.size, limit-fromFresh)
-	out := b.fresh.take(make([]*dueJob, 0, fromFresh+fromLate), fromFresh)
+	out := b.onTime.take(make([]*dueJob, 0, fromFresh+fromLate), fromFresh)
 	out = b.late.take(out, fromLate)
 	for _, h := range out {
 		h.state = inFire
@@ -232,19 +232,19 @@ func (b *dueSet) take(now time.Time, limit int) []*dueJob {
 
 // giveBack returns due jobs that were taken and did not fit into their batch, in
 // the order in which they were taken: they are the next to be taken.
-func (b *dueSet) giveBack(hints []*dueJob) {
+func (b *dueSet) giveBack(dueJobs []*dueJob) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var fresh, late []*dueJob
-	for _, h := range hints {
+	var onTime, late []*dueJob
+	for _, h := range dueJobs {
 		h.state = inQueue
 		if h.late {
 			late = append(late, h)
 		} else {
-			fresh = append(fresh, h)
+			onTime = append(onTime, h)
 		}
 	}
-	b.fresh.putBack(fresh)
+	b.onTime.putBack(onTime)
 	b.late.putBack(late)
 }
 
@@ -257,8 +257,8 @@ func (b *dueSet) next() (at time.Time, ok bool, changed <-chan struct{}) {
 	return at, ok, b.changed
 }
 
-// room is how many more due jobs the due set takes before the scan must wait.
-func (b *dueSet) room() int {
+// free is how many more due jobs the due set takes before the scan must wait.
+func (b *dueSet) free() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.limit - len(b.held)

@@ -26,9 +26,9 @@ func bookWith(jobs ...*entity.Job) *dueSet {
 	return b
 }
 
-func idsOf(hints []*dueJob) []string {
-	out := make([]string, len(hints))
-	for i, h := range hints {
+func idsOf(dueJobs []*dueJob) []string {
+	out := make([]string, len(dueJobs))
+	for i, h := range dueJobs {
 		out[i] = h.job.ID
 	}
 	return out
@@ -38,7 +38,7 @@ func idsOf(hints []*dueJob) []string {
 // there is something to catch up with; the rest is for what is on time.
 func TestWhatIsOnTimeIsTakenFirst(t *testing.T) {
 	for name, c := range map[string]struct {
-		late, fresh, limit   int
+		late, onTime, limit  int
 		wantFresh, wantLate  int
 		thenFresh, thenLate2 int
 	}{
@@ -55,13 +55,13 @@ func TestWhatIsOnTimeIsTakenFirst(t *testing.T) {
 			for i := range c.late {
 				b.upsert(jobDueAt(fmt.Sprintf("late-%02d", i), noon.Add(-lateLaneAfter-time.Second)), nil)
 			}
-			for i := range c.fresh {
+			for i := range c.onTime {
 				b.upsert(jobDueAt(fmt.Sprintf("fresh-%02d", i), noon), nil)
 			}
-			fresh, late := split(b.take(noon, c.limit))
-			require.Equal(t, []int{c.wantFresh, c.wantLate}, []int{fresh, late})
-			fresh, late = split(b.take(noon, c.limit))
-			require.Equal(t, []int{c.thenFresh, c.thenLate2}, []int{fresh, late})
+			onTime, late := split(b.take(noon, c.limit))
+			require.Equal(t, []int{c.wantFresh, c.wantLate}, []int{onTime, late})
+			onTime, late = split(b.take(noon, c.limit))
+			require.Equal(t, []int{c.thenFresh, c.thenLate2}, []int{onTime, late})
 		})
 	}
 }
@@ -69,7 +69,7 @@ func TestWhatIsOnTimeIsTakenFirst(t *testing.T) {
 // Rule 5: where slots come free one by one, or a few at a time, what is late gets
 // one in eight of them, and none of the first.
 func TestWhatIsLateTakesOneInEightOfTheSlots(t *testing.T) {
-	for room := 1; room < lateShare; room++ {
+	for free := 1; free < lateShare; free++ {
 		b := bookWith()
 		for i := range 200 {
 			late, fresh := jobDueAt(fmt.Sprintf("late-%03d", i), noon.Add(-time.Hour)), jobDueAt(fmt.Sprintf("fresh-%03d", i), noon)
@@ -77,25 +77,25 @@ func TestWhatIsLateTakesOneInEightOfTheSlots(t *testing.T) {
 			b.upsert(late, nil)
 			b.upsert(fresh, nil)
 		}
-		fresh, late := split(b.take(noon, room))
-		require.Equal(t, []int{room, 0}, []int{fresh, late})
-		for fresh+late < 160 {
-			f, l := split(b.take(noon, room))
-			fresh, late = fresh+f, late+l
+		onTime, late := split(b.take(noon, free))
+		require.Equal(t, []int{free, 0}, []int{onTime, late})
+		for onTime+late < 160 {
+			f, l := split(b.take(noon, free))
+			onTime, late = onTime+f, late+l
 		}
-		require.InDelta(t, 20, late, 1, "room for %d at a time", room)
+		require.InDelta(t, 20, late, 1, "room for %d at a time", free)
 	}
 }
 
-func split(hints []*dueJob) (fresh, late int) {
-	for _, h := range hints {
+func split(dueJobs []*dueJob) (onTime, late int) {
+	for _, h := range dueJobs {
 		if h.job.DueTime.Before(noon) {
 			late++
 		} else {
-			fresh++
+			onTime++
 		}
 	}
-	return fresh, late
+	return onTime, late
 }
 
 func TestHintsAreTakenInTheOrderOfTheirDueTimes(t *testing.T) {
@@ -130,7 +130,7 @@ func TestTheMostUrgentIsTakenFirst(t *testing.T) {
 func TestAHintIsHeldOnceForEachJob(t *testing.T) {
 	b := bookWith(jobDueAt("a", noon))
 	b.upsert(jobDueAt("a", noon), nil)
-	require.Equal(t, 99, b.room())
+	require.Equal(t, 99, b.free())
 	b.upsert(jobDueAt("a", noon.Add(time.Second)), nil)
 	require.Empty(t, b.take(noon, 9), "it was moved")
 	b.upsert(jobDueAt("a", noon), nil)
@@ -142,7 +142,7 @@ func TestAHintIsHeldOnceForEachJob(t *testing.T) {
 	b.upsert(jobDueAt("a", noon), nil)
 	b.remove("a")
 	require.Empty(t, b.take(noon.Add(time.Minute), 9), "it is being fired")
-	require.Equal(t, 99, b.room())
+	require.Equal(t, 99, b.free())
 	b.finishFiring(taken[0], jobDueAt("a", noon.Add(3*time.Second)), noon)
 	require.Equal(t, []string{"a"}, idsOf(b.take(noon.Add(3*time.Second), 9)))
 }
@@ -157,14 +157,14 @@ func TestWhatIsNotDueSoonLeavesTheBook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := bookWith(jobDueAt("a", noon))
 			b.finishFiring(b.take(noon, 1)[0], next, noon)
-			require.Equal(t, 100, b.room())
+			require.Equal(t, 100, b.free())
 			require.Empty(t, b.take(noon.Add(time.Hour), 9))
 		})
 	}
 	b := bookWith(jobDueAt("a", noon))
 	b.remove("a")
 	b.remove("unknown")
-	require.Equal(t, 100, b.room())
+	require.Equal(t, 100, b.free())
 }
 
 // The scan reads what the due set does not hold for that moment.

@@ -17,7 +17,7 @@ import (
 
 // item is one job of a batch: what was planned, and the job as it will be.
 type item struct {
-	hint  *dueJob
+	due   *dueJob
 	job   entity.Job // after the plan has been applied
 	execs []*entity.Execution
 	// fires are admitted inside the transaction; only for coordinated jobs.
@@ -44,29 +44,29 @@ type result struct {
 // takes. Patiently it waits for rows that somebody else has locked. All due jobs
 // are finished, put aside or given back when it returns. What has begun is finished
 // although working ends.
-func (m *JobManager) fire(working context.Context, hints []*dueJob, groups map[string]entity.Group, patient bool) error {
-	err := batch.Guard(func() error { return m.fireBatch(working, hints, groups, patient) })
+func (m *JobManager) fire(working context.Context, dueJobs []*dueJob, groups map[string]entity.Group, waitForLocks bool) error {
+	err := batch.Guard(func() error { return m.fireBatch(working, dueJobs, groups, waitForLocks) })
 	var panicked *batch.PanicError
 	if errors.As(err, &panicked) {
-		for _, h := range hints { // the next scan finds what is still due
+		for _, h := range dueJobs { // the next scan finds what is still due
 			m.dueSet.finishFiring(h, nil, m.StoreClock.Now())
 		}
 	}
 	return err
 }
 
-func (m *JobManager) fireBatch(working context.Context, hints []*dueJob, groups map[string]entity.Group, patient bool) error {
+func (m *JobManager) fireBatch(working context.Context, dueJobs []*dueJob, groups map[string]entity.Group, waitForLocks bool) error {
 	ctx := context.WithoutCancel(working)
 	began := m.Clock.Monotonic()
 	now := m.StoreClock.Now()
-	items := m.planBatch(ctx, hints, groups, now)
-	b := attempt{m, now, patient, working, lockWaits}
+	items := m.planBatch(ctx, dueJobs, groups, now)
+	b := attempt{m, now, waitForLocks, working, lockWaits}
 	var errs []error
-	for _, part := range apart(items) {
+	for _, part := range splitByGroup(items) {
 		if err := b.record(ctx, part); err != nil {
 			errs = append(errs, err)
 			for _, it := range part {
-				m.dueSet.finishFiring(it.hint, nil, now)
+				m.dueSet.finishFiring(it.due, nil, now)
 			}
 		}
 	}
@@ -83,8 +83,8 @@ const lockWaits = 3
 // attempt is one try to record a batch.
 type attempt struct {
 	*JobManager
-	now     time.Time
-	patient bool
+	now          time.Time
+	waitForLocks bool
 	// working ends when the node stops: reads that wait for the store's return end with it.
 	working context.Context
 	// waits is how many lock waits may still be spent.
@@ -96,8 +96,8 @@ type attempt struct {
 // What is locked is put aside.
 func (m *attempt) record(ctx context.Context, items []*item) error {
 	err := batch.Bisect(items,
-		func(part []*item) error { return m.fireAll(ctx, part, m.now, m.patient) },
-		func(it *item, cause error) error { return m.recordOffender(ctx, it, cause, m.now) },
+		func(part []*item) error { return m.fireAll(ctx, part, m.now, m.waitForLocks) },
+		func(it *item, cause error) error { return m.recordAlone(ctx, it, cause, m.now) },
 	)
 	if !errors.Is(err, repository.ErrLocked) {
 		return err
@@ -110,15 +110,15 @@ func (m *attempt) record(ctx context.Context, items []*item) error {
 	}
 	m.Metrics.LockedFires(len(items))
 	for _, it := range items {
-		m.dueSet.lock(it.hint, m.now)
+		m.dueSet.lock(it.due, m.now)
 	}
 	return nil
 }
 
-// apart orders items by job and puts those of each group with a limit into a
+// splitByGroup orders items by job and puts those of each group with a limit into a
 // transaction of their own: it waits for the row of the group, which the others
 // must not wait for.
-func apart(items []*item) (parts [][]*item) {
+func splitByGroup(items []*item) (parts [][]*item) {
 	slices.SortFunc(items, func(a, b *item) int { return strings.Compare(a.job.ID, b.job.ID) })
 	var unlimited []*item
 	limited := map[string][]*item{}
@@ -139,12 +139,12 @@ func apart(items []*item) (parts [][]*item) {
 }
 
 // fireAll reserves slots for what may start here and runs the fire transaction.
-func (m *attempt) fireAll(ctx context.Context, items []*item, now time.Time, patient bool) error {
+func (m *attempt) fireAll(ctx context.Context, items []*item, now time.Time, waitForLocks bool) error {
 	var reserved entity.Slots
 	defer func() { m.Slots.Release(reserved) }()
 	m.prepare(ctx, items)
 	m.startDirectly(items, now, &reserved)
-	return m.commit(ctx, items, now, patient, &reserved)
+	return m.commit(ctx, items, now, waitForLocks, &reserved)
 }
 
 // prepare lets the routing read what it needs before the transaction.
@@ -162,7 +162,7 @@ func (m *JobManager) prepare(ctx context.Context, items []*item) {
 func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entity.Slots) {
 	var candidates []*item
 	for _, it := range items {
-		it.leave()
+		it.revertStarts()
 		if !it.job.Coordinated() && it.job.Routing.Strategy == entity.RouteAny && m.Runner.CanRun(&it.job) {
 			candidates = append(candidates, it)
 		}
@@ -195,9 +195,9 @@ func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entit
 	}
 }
 
-// leave makes executions wait again that a former try, which failed, would have
+// revertStarts makes executions wait again that a former try, which failed, would have
 // started here.
-func (it *item) leave() {
+func (it *item) revertStarts() {
 	for _, exec := range it.direct {
 		_ = exec.RevertStart() // it runs, as StartOn has said
 	}
@@ -216,14 +216,14 @@ func waiting(execs []*entity.Execution) int {
 
 // commit runs the fire transaction over the items and then tells everybody.
 // reserved is lowered by the slots that were used.
-func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, patient bool, reserved *entity.Slots) error {
+func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, waitForLocks bool, reserved *entity.Slots) error {
 	var res result
 	direct := directOf(items)
 	m.Runner.Expect(direct)
 	defer m.Runner.Forget(direct)
 	err := m.Store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
 		res = result{}
-		if patient {
+		if waitForLocks {
 			if _, err := tx.Jobs.Lock(ctx, idsOfItems(items)); err != nil {
 				return fmt.Errorf("wait for %d locked jobs: %w", len(items), err)
 			}
@@ -234,7 +234,7 @@ func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, pati
 	case errors.Is(err, repository.ErrCommitUnknown):
 		return m.resolveUnknown(ctx, items, res, reserved)
 	case errors.Is(err, repository.ErrDuplicateID):
-		return m.resolveDuplicates(ctx, items, now, patient, reserved)
+		return m.resolveDuplicates(ctx, items, now, waitForLocks, reserved)
 	case err != nil:
 		return err
 	}
@@ -262,15 +262,15 @@ func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots)
 			runs = append(runs, entity.Run{Job: &job, Execution: exec})
 			reserved[job.SlotKind()]--
 		}
-		m.dueSet.finishFiring(it.hint, &job, now)
+		m.dueSet.finishFiring(it.due, &job, now)
 	}
 	for _, it := range res.dropped {
 		it.done = true
-		m.dueSet.finishFiring(it.hint, nil, now)
+		m.dueSet.finishFiring(it.due, nil, now)
 	}
 	for _, it := range res.locked {
 		it.done = true
-		m.dueSet.lock(it.hint, now)
+		m.dueSet.lock(it.due, now)
 	}
 	if len(res.locked) > 0 {
 		m.Metrics.LockedFires(len(res.locked))

@@ -184,12 +184,12 @@ func TestTwoNodesRecordEachFireOnce(t *testing.T) {
 func TestAHintFiresWithoutAScan(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	soon, paused := n.Add(t, everySecond(nil)), n.Add(t, everySecond(func(j *entity.Job) { j.Name = "paused" }))
-	n.Planner.Hint(soon)
-	n.Planner.Hint(paused)
+	n.Planner.JobChanged(soon)
+	n.Planner.JobChanged(paused)
 	require.Equal(t, 2, n.Planner.Held())
 	off := *paused
 	off.Status = entity.JobPaused
-	n.Planner.Hint(&off)
+	n.Planner.JobChanged(&off)
 	require.Equal(t, 1, n.Planner.Held(), "a paused job is forgotten")
 	jobs, err := n.Planner.FireDue(t.Context())
 	require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestAHintFiresWithoutAScan(t *testing.T) {
 	require.Len(t, n.Executions(t, soon.ID), 1)
 	far := *soon
 	far.NextFireTime, far.DueTime = second(3600), second(3600)
-	n.Planner.Hint(&far)
+	n.Planner.JobChanged(&far)
 	require.Zero(t, n.Planner.Held(), "what lies beyond the horizon is the scan's")
 }
 

@@ -18,8 +18,8 @@ import (
 const (
 	firstRetry = 20 * time.Millisecond
 	lastRetry  = time.Second
-	// patientAfter is how often a job is tried without waiting.
-	patientAfter = 4
+	// waitAfter is how often a job is tried without waiting.
+	waitAfter = 4
 	// lockedLong is from when on people are told, and how often.
 	lockedLong = 10 * time.Second
 	// lockedNamed bounds the jobs that are named to people.
@@ -30,8 +30,8 @@ const (
 type lockWait struct {
 	// since is the first try, next when the next one is due, patient when it
 	// waited at the store last.
-	since, next, patient time.Time
-	tries                int
+	since, next, lastWait time.Time
+	tries                 int
 }
 
 // lock puts a due job aside whose job's row is locked.
@@ -49,7 +49,7 @@ func (b *dueSet) lock(h *dueJob, now time.Time) {
 	h.state = inLock
 	b.locked[h.job.ID] = h
 	select {
-	case b.news <- struct{}{}:
+	case b.lockedAdded <- struct{}{}:
 	default:
 	}
 }
@@ -57,37 +57,37 @@ func (b *dueSet) lock(h *dueJob, now time.Time) {
 // takeLocked hands out what is to be tried again: up to limit due jobs without
 // waiting, and one that was tried so often that it is to wait for its turn, nil
 // when there is none.
-func (b *dueSet) takeLocked(now time.Time, limit int) (hints []*dueJob, patient *dueJob) {
+func (b *dueSet) takeLocked(now time.Time, limit int) (dueJobs []*dueJob, waiter *dueJob) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, h := range b.locked {
 		if h.wait.next.After(now) {
 			continue
 		}
-		if h.wait.tries > patientAfter && (patient == nil || h.wait.before(patient.wait)) {
-			patient = h
+		if h.wait.tries > waitAfter && (waiter == nil || h.wait.before(waiter.wait)) {
+			waiter = h
 		}
-		hints = append(hints, h)
+		dueJobs = append(dueJobs, h)
 	}
-	slices.SortFunc(hints, func(a, b *dueJob) int { return strings.Compare(a.job.ID, b.job.ID) })
-	if patient != nil {
-		patient.wait.patient = now
-		hints = slices.DeleteFunc(hints, func(h *dueJob) bool { return h == patient })
+	slices.SortFunc(dueJobs, func(a, b *dueJob) int { return strings.Compare(a.job.ID, b.job.ID) })
+	if waiter != nil {
+		waiter.wait.lastWait = now
+		dueJobs = slices.DeleteFunc(dueJobs, func(h *dueJob) bool { return h == waiter })
 	}
-	hints = hints[:min(limit, len(hints))]
-	for _, h := range append(slices.Clip(hints), patient) {
+	dueJobs = dueJobs[:min(limit, len(dueJobs))]
+	for _, h := range append(slices.Clip(dueJobs), waiter) {
 		if h != nil {
 			h.state = inFire
 			delete(b.locked, h.job.ID)
 		}
 	}
-	return hints, patient
+	return dueJobs, waiter
 }
 
 // before says whose turn it is to wait: each after the others, the oldest first.
 func (w lockWait) before(o lockWait) bool {
-	if !w.patient.Equal(o.patient) {
-		return w.patient.Before(o.patient)
+	if !w.lastWait.Equal(o.lastWait) {
+		return w.lastWait.Before(o.lastWait)
 	}
 	return w.since.Before(o.since)
 }
@@ -127,10 +127,10 @@ func (b *dueSet) lockedSince(then time.Time) (ids []string) {
 func (m *JobManager) workLocked(ctx context.Context) {
 	timer := m.Clock.NewTimer(time.Hour)
 	defer timer.Stop()
-	var told time.Time
+	var warned time.Time
 	for ctx.Err() == nil {
 		jobs, err := m.FireLocked(ctx)
-		told = m.tellLocked(told)
+		warned = m.warnLocked(warned)
 		switch {
 		case err != nil:
 			m.Logger.Error("jobs whose rows were locked could not be fired; they stay due", "error", err, "jobs", jobs)
@@ -145,7 +145,7 @@ func (m *JobManager) workLocked(ctx context.Context) {
 // something to try.
 func (m *JobManager) awaitLocked(ctx context.Context, timer clock.Timer, atLeast time.Duration) {
 	at, ok := m.dueSet.nextLocked()
-	news := m.dueSet.news
+	news := m.dueSet.lockedAdded
 	wait := time.Hour
 	if ok {
 		news, wait = nil, min(max(at.Sub(m.StoreClock.Now()), atLeast), lastRetry)
@@ -161,32 +161,32 @@ func (m *JobManager) awaitLocked(ctx context.Context, timer clock.Timer, atLeast
 // FireLocked tries again to fire jobs whose rows somebody else had locked; it
 // returns how many.
 func (m *JobManager) FireLocked(ctx context.Context) (jobs int, err error) {
-	if !m.holds() {
+	if !m.hasLease() {
 		return 0, nil
 	}
-	groups, err := m.heldGroups(ctx)
+	groups, err := m.pausedGroups(ctx)
 	if err != nil {
 		return 0, err
 	}
-	hints, patient := m.dueSet.takeLocked(m.StoreClock.Now(), m.cfg.BatchSize)
-	if len(hints) > 0 {
-		jobs, err = len(hints), m.fire(ctx, hints, groups, false)
+	dueJobs, waiter := m.dueSet.takeLocked(m.StoreClock.Now(), m.cfg.BatchSize)
+	if len(dueJobs) > 0 {
+		jobs, err = len(dueJobs), m.fire(ctx, dueJobs, groups, false)
 	}
-	if patient != nil {
-		jobs, err = jobs+1, errors.Join(err, m.fire(ctx, []*dueJob{patient}, groups, true))
+	if waiter != nil {
+		jobs, err = jobs+1, errors.Join(err, m.fire(ctx, []*dueJob{waiter}, groups, true))
 	}
 	return jobs, err
 }
 
-// tellLocked warns of jobs that have waited long; told is when it did last.
-func (m *JobManager) tellLocked(told time.Time) time.Time {
+// warnLocked warns of jobs that have waited long; told is when it did last.
+func (m *JobManager) warnLocked(warned time.Time) time.Time {
 	now := m.StoreClock.Now()
-	if now.Sub(told) < lockedLong {
-		return told
+	if now.Sub(warned) < lockedLong {
+		return warned
 	}
 	ids := m.dueSet.lockedSince(now.Add(-lockedLong))
 	if len(ids) == 0 {
-		return told
+		return warned
 	}
 	m.Logger.Warn("due jobs do not fire, because somebody else has locked their rows in the store: look for open transactions there",
 		"count", len(ids), "jobs", ids[:min(len(ids), lockedNamed)])

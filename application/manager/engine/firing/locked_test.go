@@ -193,7 +193,7 @@ func TestWhatIsLockedFollowsItsJob(t *testing.T) {
 		s.release()
 		paused := *jobs[0]
 		paused.Status = entity.JobPaused
-		n.Planner.Hint(&paused)
+		n.Planner.JobChanged(&paused)
 		require.Equal(t, 1, n.Planner.Locked())
 		n.Own()
 		require.NoError(t, n.Planner.Rebalanced(t.Context()))

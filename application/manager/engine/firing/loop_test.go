@@ -55,7 +55,7 @@ func TestTheLoopFiresWhatComesDue(t *testing.T) {
 			if n.Clock.Now().Before(second(s)) {
 				n.Clock.Advance(second(s).Sub(n.Clock.Now()))
 			}
-			n.Planner.Poke()
+			n.Planner.Wake()
 			return len(n.Executions(t, job.ID)) == s+1
 		}, within, time.Millisecond)
 	}

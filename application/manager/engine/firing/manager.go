@@ -149,9 +149,9 @@ type Deps struct {
 // changes made on this node.
 type JobManager struct {
 	Deps
-	cfg        Config
-	dueSet     *dueSet
-	groupHolds holds
+	cfg    Config
+	dueSet *dueSet
+	pauses groupPauses
 }
 
 // New returns a manager that has seen nothing yet.
@@ -163,7 +163,7 @@ func New(deps Deps, cfg Config) *JobManager {
 	}
 	deps.Commits.OnCommit(func(e admission.PostCommit) {
 		for _, job := range e.Rearmed {
-			m.Hint(job)
+			m.JobChanged(job)
 		}
 	})
 	return m
@@ -189,7 +189,7 @@ func (m *JobManager) work(ctx context.Context) {
 	defer timer.Stop()
 	failures := 0
 	for ctx.Err() == nil {
-		if !m.holds() || m.dueSet.due(m.StoreClock.Now()) == 0 {
+		if !m.hasLease() || m.dueSet.due(m.StoreClock.Now()) == 0 {
 			m.awaitDue(ctx, timer)
 			continue
 		}
@@ -207,31 +207,31 @@ func (m *JobManager) work(ctx context.Context) {
 // due by now; it returns the number of jobs it took up. A batch that has begun
 // is finished although ctx ends.
 func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
-	groups, err := m.heldGroups(ctx)
+	groups, err := m.pausedGroups(ctx)
 	if err != nil {
 		return 0, err
 	}
 	limit := m.cfg.BatchSize
-	if room := m.Slots.WaitForSlots(ctx, m.cfg.SlotWait); room > 0 {
-		limit = min(limit, room)
+	if free := m.Slots.WaitForSlots(ctx, m.cfg.SlotWait); free > 0 {
+		limit = min(limit, free)
 	}
-	if !m.holds() { // while it waited for room, too
+	if !m.hasLease() { // while it waited for room, too
 		return 0, nil
 	}
-	hints := m.dueSet.take(m.StoreClock.Now(), limit)
-	if len(hints) == 0 {
+	dueJobs := m.dueSet.take(m.StoreClock.Now(), limit)
+	if len(dueJobs) == 0 {
 		return 0, nil
 	}
-	return len(hints), m.fire(ctx, hints, groups, false)
+	return len(dueJobs), m.fire(ctx, dueJobs, groups, false)
 }
 
-func (m *JobManager) holds() bool { return m.Lease == nil || m.Lease.Holds() }
+func (m *JobManager) hasLease() bool { return m.Lease == nil || m.Lease.Holds() }
 
 // awaitDue sleeps until the earliest due job is due or the due set changes.
 func (m *JobManager) awaitDue(ctx context.Context, timer clock.Timer) {
 	at, ok, changed := m.dueSet.next()
 	wait := idleCheck
-	if ok && m.holds() {
+	if ok && m.hasLease() {
 		wait = min(wait, at.Sub(m.StoreClock.Now()))
 	}
 	if wait <= 0 {
@@ -255,8 +255,8 @@ func (m *JobManager) pause(ctx context.Context, timer clock.Timer, failures int)
 	}
 }
 
-// Hint takes the new state of a job that was changed on this node.
-func (m *JobManager) Hint(job *entity.Job) {
+// JobChanged takes the new state of a job that was changed on this node.
+func (m *JobManager) JobChanged(job *entity.Job) {
 	now := m.StoreClock.Now()
 	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(now.Add(m.cfg.Horizon)) || !owns(m.Owner.Partitions(), job.Partition) {
 		m.dueSet.remove(job.ID)
@@ -270,9 +270,9 @@ func (m *JobManager) Hint(job *entity.Job) {
 	m.dueSet.upsert(job, sched)
 }
 
-// Look reads jobs that were changed elsewhere, and plans those that are due
+// Refresh reads jobs that were changed elsewhere, and plans those that are due
 // soon; the others among them are forgotten.
-func (m *JobManager) Look(ctx context.Context, ids []string) error {
+func (m *JobManager) Refresh(ctx context.Context, ids []string) error {
 	jobs, err := m.Plans.ForPlanning(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("read changed jobs: %w", err)
@@ -280,7 +280,7 @@ func (m *JobManager) Look(ctx context.Context, ids []string) error {
 	planned := make(map[string]bool, len(jobs))
 	for _, job := range jobs {
 		planned[job.ID] = true
-		m.Hint(job)
+		m.JobChanged(job)
 	}
 	for _, id := range ids {
 		if !planned[id] {
@@ -307,8 +307,8 @@ func owns(partitions []int, partition int) bool {
 	return partitions == nil || slices.Contains(partitions, partition)
 }
 
-// Poke makes the workers look at the clock again, after it has jumped.
-func (m *JobManager) Poke() { m.dueSet.wake() }
+// Wake makes the workers look at the clock again, after it has jumped.
+func (m *JobManager) Wake() { m.dueSet.wake() }
 
 // Held is the number of jobs held in memory because they are due soon.
-func (m *JobManager) Held() int { return m.cfg.MaxHeld - m.dueSet.room() }
+func (m *JobManager) Held() int { return m.cfg.MaxHeld - m.dueSet.free() }

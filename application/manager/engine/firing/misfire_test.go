@@ -64,7 +64,7 @@ func TestMissedFiresFollowTheMisfirePolicy(t *testing.T) {
 	} {
 		for cause, pass := range map[string]func(n *enginetest.Node){
 			"after downtime":       func(n *enginetest.Node) { n.Clock.Advance(10 * time.Second) },
-			"after a jump forward": func(n *enginetest.Node) { n.Clock.Jump(10 * time.Second); n.Planner.Poke() },
+			"after a jump forward": func(n *enginetest.Node) { n.Clock.Jump(10 * time.Second); n.Planner.Wake() },
 		} {
 			t.Run(name+" "+cause, func(t *testing.T) {
 				n := enginetest.New(t, enginetest.Options{})
@@ -100,7 +100,7 @@ func TestAClockThatIsSetBackMakesTheCursorWait(t *testing.T) {
 	_, err := n.Planner.Scan(t.Context())
 	require.NoError(t, err)
 	n.Clock.Jump(-time.Hour)
-	n.Planner.Poke()
+	n.Planner.Wake()
 	n.Fire(t)
 	n.FireAt(t, second(-1))
 	require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))

@@ -138,7 +138,7 @@ func TestBesideAPoisonedFireTheOthersRun(t *testing.T) {
 	require.Len(t, n.Script.Runs(), 49)
 }
 
-// Rule 10: each shard of a poisoned fire has its execution; it takes no place.
+// Rule 10: each shard of a poisoned fire has its execution; it takes no slot.
 func TestAPoisonedFireTakesNoPlace(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap, j.ShardCount = entity.OverlapDiscard, 3 }))

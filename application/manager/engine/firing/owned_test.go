@@ -21,10 +21,10 @@ func TestAJobThatAnotherNodeChangedIsLookedAt(t *testing.T) {
 		j.Schedule.Kind, j.Schedule.At = schedule.Once, enginetest.Noon.Add(time.Hour)
 	}))
 	require.Zero(t, n.Planner.Held())
-	require.NoError(t, n.Planner.Look(t.Context(), []string{due.ID, far.ID, "none"}))
+	require.NoError(t, n.Planner.Refresh(t.Context(), []string{due.ID, far.ID, "none"}))
 	require.Equal(t, 1, n.Planner.Held())
 	n.Change(t, due.ID, func(j *entity.Job) { j.Status, j.DueTime = entity.JobPaused, time.Time{} })
-	require.NoError(t, n.Planner.Look(t.Context(), []string{due.ID}))
+	require.NoError(t, n.Planner.Refresh(t.Context(), []string{due.ID}))
 	require.Zero(t, n.Planner.Held(), "paused elsewhere")
 }
 
@@ -41,7 +41,7 @@ func TestOnlyOwnPartitionsArePlanned(t *testing.T) {
 	own := n.Planner.Held()
 	require.Less(t, own, len(jobs))
 	require.GreaterOrEqual(t, own, 2)
-	n.Planner.Hint(jobs[2])
+	n.Planner.JobChanged(jobs[2])
 	if jobs[2].Partition != jobs[0].Partition && jobs[2].Partition != jobs[1].Partition {
 		require.Equal(t, own, n.Planner.Held(), "a hint for another's job is left alone")
 	}

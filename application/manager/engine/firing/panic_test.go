@@ -108,7 +108,7 @@ func TestAHintThatPanicsIsLeftToTheScan(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Schedule.TimeZone = trapZone }))
 	n.Planner.Schedules = trap{n.Schedules, true}
-	n.Planner.Hint(job)
+	n.Planner.JobChanged(job)
 	require.Zero(t, n.Planner.Held())
 }
 

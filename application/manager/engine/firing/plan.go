@@ -25,34 +25,34 @@ func executionsOfFire(job *entity.Job) int {
 // and gives the other due jobs back. While there is something on time, an eighth of
 // the executions is for what is late. A job whose planning fails or panics is paused, and
 // one that its group holds is left out.
-func (m *JobManager) planBatch(ctx context.Context, hints []*dueJob, groups map[string]entity.Group, now time.Time) []*item {
-	var late, fresh int
-	for _, h := range hints {
+func (m *JobManager) planBatch(ctx context.Context, dueJobs []*dueJob, groups map[string]entity.Group, now time.Time) []*item {
+	var late, onTime int
+	for _, h := range dueJobs {
 		if h.late {
 			late++
 		} else {
-			fresh++
+			onTime++
 		}
 	}
-	room := m.cfg.ExecutionLimit
-	if late > 0 && fresh > 0 {
-		room -= room / lateShare
+	free := m.cfg.ExecutionLimit
+	if late > 0 && onTime > 0 {
+		free -= free / lateShare
 	}
-	items := make([]*item, 0, len(hints))
+	items := make([]*item, 0, len(dueJobs))
 	var left []*dueJob
-	for i, h := range hints {
-		if i == fresh && i > 0 { // the late ones stand behind those on time
-			room += m.cfg.ExecutionLimit / lateShare
+	for i, h := range dueJobs {
+		if i == onTime && i > 0 { // the late ones stand behind those on time
+			free += m.cfg.ExecutionLimit / lateShare
 		}
-		if held(h.job, groups) {
+		if pausedByGroup(h.job, groups) {
 			m.dueSet.finishFiring(h, nil, now)
 			continue
 		}
-		if room <= 0 {
+		if free <= 0 {
 			left = append(left, h)
 			continue
 		}
-		it, err := m.planGuarded(h, now, room)
+		it, err := m.planGuarded(h, now, free)
 		switch {
 		case err != nil:
 			m.dueSet.finishFiring(h, nil, now)
@@ -61,29 +61,29 @@ func (m *JobManager) planBatch(ctx context.Context, hints []*dueJob, groups map[
 			m.dueSet.finishFiring(h, h.job, now)
 		default:
 			items = append(items, it)
-			room -= it.size()
+			free -= it.size()
 		}
 	}
 	m.dueSet.giveBack(left)
 	return items
 }
 
-func (m *JobManager) planGuarded(h *dueJob, now time.Time, room int) (it *item, err error) {
+func (m *JobManager) planGuarded(h *dueJob, now time.Time, free int) (it *item, err error) {
 	err = batch.Guard(func() error {
-		it, err = m.plan(h, now, room)
+		it, err = m.plan(h, now, free)
 		return err
 	})
 	return it, err
 }
 
 // plan decides what is due of one job, about so many executions; nil when nothing is.
-func (m *JobManager) plan(h *dueJob, now time.Time, room int) (*item, error) {
-	limit := min(m.cfg.PlanLimit, max(room/executionsOfFire(h.job), 1))
+func (m *JobManager) plan(h *dueJob, now time.Time, free int) (*item, error) {
+	limit := min(m.cfg.PlanLimit, max(free/executionsOfFire(h.job), 1))
 	plan := planning.Due(h.job, h.sched, now, limit)
 	if plan.Skip == nil && len(plan.Fires) == 0 {
 		return nil, nil
 	}
-	it := &item{hint: h, job: *h.job}
+	it := &item{due: h, job: *h.job}
 	if plan.Skip != nil {
 		it.execs = append(it.execs, entity.NewRange(h.job, *plan.Skip, now))
 	}

@@ -41,16 +41,16 @@ func (q *queue) add(h *dueJob) {
 }
 
 // putBack puts due jobs before all others of their priority and kind.
-func (q *queue) putBack(hints []*dueJob) {
+func (q *queue) putBack(dueJobs []*dueJob) {
 	first := map[*[]*dueJob][]*dueJob{}
-	for _, h := range hints {
+	for _, h := range dueJobs {
 		list := q.of(h)
 		first[list] = append(first[list], h)
 	}
-	for list, hints := range first {
-		*list = append(hints, *list...)
+	for list, dueJobs := range first {
+		*list = append(dueJobs, *list...)
 	}
-	q.size += len(hints)
+	q.size += len(dueJobs)
 }
 
 // take appends up to n due jobs to out. Where the light ones alone would fill it, one

@@ -73,7 +73,7 @@ func TestAnHourAheadAndBackDecidesEachFireOnce(t *testing.T) {
 	job := n.Add(t, everyMinute(nil))
 	n.Fire(t)
 	n.Clock.Jump(time.Hour + 30*time.Second)
-	n.Planner.Poke()
+	n.Planner.Wake()
 	n.Fire(t)
 	ahead := []outcome{
 		{0, "", entity.TriggerSchedule, 0},
@@ -82,7 +82,7 @@ func TestAnHourAheadAndBackDecidesEachFireOnce(t *testing.T) {
 	}
 	require.Equal(t, ahead, withoutStatus(n.Executions(t, job.ID)))
 	n.Clock.Jump(-time.Hour)
-	n.Planner.Poke()
+	n.Planner.Wake()
 	n.Fire(t)
 	for minute := 1; minute <= 60; minute++ {
 		n.FireAt(t, second(60*minute))

@@ -49,7 +49,7 @@ func (m *JobManager) write(ctx context.Context, tx repository.Tx, items []*item,
 	return m.Admitter.RecordEnds(ctx, tx, now, res.ended())
 }
 
-// movePlain checks and advances jobs whose fires need no place, and drops
+// movePlain checks and advances jobs whose fires need no slot, and drops
 // those that somebody else fired, edited, paused or deleted.
 func (m *JobManager) movePlain(ctx context.Context, tx repository.Tx, items []*item, now time.Time, res *result) error {
 	if len(items) == 0 {
@@ -58,7 +58,7 @@ func (m *JobManager) movePlain(ctx context.Context, tx repository.Tx, items []*i
 	moves := make([]repository.JobMove, len(items))
 	for i, it := range items {
 		moves[i] = repository.JobMove{
-			JobAdvance: repository.AdvanceOf(&it.job, it.last), From: it.hint.job.NextFireTime, Version: it.job.Version,
+			JobAdvance: repository.AdvanceOf(&it.job, it.last), From: it.due.job.NextFireTime, Version: it.job.Version,
 		}
 	}
 	moved, locked, err := tx.Jobs.Move(ctx, moves)
@@ -68,7 +68,7 @@ func (m *JobManager) movePlain(ctx context.Context, tx repository.Tx, items []*i
 	for _, it := range items {
 		switch {
 		case moved[it.job.ID]:
-			m.keep(it, now, res)
+			m.accept(it, now, res)
 		case slices.Contains(locked, it.job.ID):
 			res.locked = append(res.locked, it)
 		default:
@@ -78,8 +78,8 @@ func (m *JobManager) movePlain(ctx context.Context, tx repository.Tx, items []*i
 	return nil
 }
 
-// keep takes the executions of a job that passed the check into the transaction.
-func (m *JobManager) keep(it *item, now time.Time, res *result) {
+// accept takes the executions of a job that passed the check into the transaction.
+func (m *JobManager) accept(it *item, now time.Time, res *result) {
 	res.fired = append(res.fired, it)
 	for _, exec := range it.execs {
 		if exec.Status == entity.StatusWaiting {
@@ -122,12 +122,12 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 	for _, it := range items {
 		head := byID[it.job.ID]
 		if head == nil || head.Version != it.job.Version || head.Status != entity.JobEnabled ||
-			!head.NextFireTime.Equal(it.hint.job.NextFireTime) {
+			!head.NextFireTime.Equal(it.due.job.NextFireTime) {
 			res.dropped = append(res.dropped, it)
 			continue
 		}
 		it.job.FenceSeq = head.FenceSeq
-		m.keep(it, now, res)
+		m.accept(it, now, res)
 		for _, f := range it.fires {
 			if err := m.Admitter.Admit(ctx, tx, now, &it.job, live[it.job.ID], f, &a); err != nil {
 				return nil, err
@@ -141,7 +141,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 		return moves, nil
 	}
 	if err := tx.InFlightFires.Insert(ctx, a.InFlightFires); err != nil {
-		return nil, fmt.Errorf("insert %d live fires: %w", len(a.InFlightFires), err)
+		return nil, fmt.Errorf("insert %d in-flight fires: %w", len(a.InFlightFires), err)
 	}
 	return moves, nil
 }

@@ -21,40 +21,40 @@ const scanPage = 2000
 // next scan begins in the far past again. What a group holds, which does not come
 // into the due set, takes no room in it. It returns how many jobs it read.
 func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
-	groups, err := m.heldGroups(ctx)
+	groups, err := m.pausedGroups(ctx)
 	if err != nil {
 		return 0, err
 	}
 	now := m.StoreClock.Now()
 	until := now.Add(m.cfg.Horizon)
-	found, complete, err := m.scanFrom(ctx, groups, time.Time{}, until, m.dueSet.room())
+	found, complete, err := m.scanFrom(ctx, groups, time.Time{}, until, m.dueSet.free())
 	if err != nil || complete {
 		return found, err
 	}
 	// A quarter of the due set more is lent to what is on time.
-	more, _, err := m.scanFrom(ctx, groups, now.Add(-lateLaneAfter), until, m.cfg.MaxHeld/4+m.dueSet.room())
+	more, _, err := m.scanFrom(ctx, groups, now.Add(-lateLaneAfter), until, m.cfg.MaxHeld/4+m.dueSet.free())
 	return found + more, err
 }
 
 // scanFrom reads at most room jobs; complete says that it reached the horizon.
-func (m *JobManager) scanFrom(ctx context.Context, groups map[string]entity.Group, after, until time.Time, room int) (found int, complete bool, err error) {
-	q := repository.DueQuery{Until: until, AfterDue: after, Partitions: m.Owner.Partitions(), Without: without(groups), Limit: scanPage}
-	for found < room {
+func (m *JobManager) scanFrom(ctx context.Context, groups map[string]entity.Group, after, until time.Time, free int) (found int, complete bool, err error) {
+	q := repository.DueQuery{Until: until, AfterDue: after, Partitions: m.Owner.Partitions(), Without: excludedGroups(groups), Limit: scanPage}
+	for found < free {
 		keys, err := m.Plans.DueKeys(ctx, q)
 		if err != nil {
 			return found, false, fmt.Errorf("scan due jobs: %w", err)
 		}
 		ids := m.dueSet.unknown(keys)
-		full := len(ids) > room-found
+		full := len(ids) > free-found
 		if full {
-			ids = ids[:room-found]
+			ids = ids[:free-found]
 		}
 		jobs, err := m.Plans.ForPlanning(ctx, ids)
 		if err != nil {
 			return found, false, fmt.Errorf("read due jobs: %w", err)
 		}
 		for _, job := range jobs {
-			if !held(job, groups) {
+			if !pausedByGroup(job, groups) {
 				m.consider(ctx, job)
 			}
 		}

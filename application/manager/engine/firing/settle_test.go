@@ -146,7 +146,7 @@ func TestThereIsNothingToSettleWithoutAPlan(t *testing.T) {
 	}
 }
 
-// Coordinated fires take their places also when an edit decides them.
+// Coordinated fires take their slots also when an edit decides them.
 func TestSettledFiresTakeTheirPlaces(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap, j.MaxQueued = entity.OverlapSerial, 1 }))

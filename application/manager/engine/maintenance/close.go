@@ -29,9 +29,9 @@ var errUnlocked = errors.New("a job of the runs is coordinated now")
 type Ending func(exec *entity.Execution, now time.Time) error
 
 // CloseWaiting ends those of the executions that still wait, and gives their
-// places on. wanted is asked again about each locked execution. Which jobs are locked
+// slots on. wanted is asked again about each locked execution. Which jobs are locked
 // is judged by what is known of them, and again under the locks of the executions: an
-// edit may have given a plain job's run a place in between.
+// edit may have given a plain job's run a slot in between.
 func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, execs []*entity.Execution,
 	end Ending, wanted func(*entity.Execution, time.Time) bool,
 ) (closed []*entity.Execution, effect admission.PostCommit, err error) {
@@ -88,7 +88,7 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 	if len(closed) == 0 {
 		return nil, effect, nil
 	}
-	if err := c.judge(ctx, tx, closed); err != nil {
+	if err := c.checkLocks(ctx, tx, closed); err != nil {
 		return nil, effect, err
 	}
 	for _, exec := range closed {
@@ -124,10 +124,10 @@ func (c *closing) lock(ctx context.Context, tx repository.Tx) (jobs map[string]*
 	return jobs, slices.DeleteFunc(execs, func(exec *entity.Execution) bool { return slices.Contains(locked, exec.JobID) }), err
 }
 
-// judge looks whether all jobs of the locked executions are locked that must be. Who
+// checkLocks looks whether all jobs of the locked executions are locked that must be. Who
 // binds a plain job to a limit locks the job first and its executions then: it has
 // come before these locks, and is seen, or finds the executions closed.
-func (c *closing) judge(ctx context.Context, tx repository.Tx, execs []*entity.Execution) error {
+func (c *closing) checkLocks(ctx context.Context, tx repository.Tx, execs []*entity.Execution) error {
 	var plain []string
 	for _, exec := range execs {
 		if !c.locks[exec.JobID] {

@@ -33,7 +33,7 @@ func (r *Repairer) SweepDeadlines(ctx context.Context) (int, error) {
 		}
 		before := closed
 		// Runs without a node stand behind all others.
-		first := slices.IndexFunc(execs, unplaced)
+		first := slices.IndexFunc(execs, unroutable)
 		if first < 0 {
 			first = len(execs)
 		}
@@ -60,7 +60,7 @@ func (r *Repairer) SweepDeadlines(ctx context.Context) (int, error) {
 	return closed, errors.Join(errs...)
 }
 
-func unplaced(exec *entity.Execution) bool { return exec.Claim.Queue().Unplaced() }
+func unroutable(exec *entity.Execution) bool { return exec.Claim.Queue().Unroutable() }
 
 func (r *Repairer) skipLate(ctx context.Context, execs []*entity.Execution, reason entity.Reason) (int, error) {
 	if len(execs) == 0 {
@@ -70,7 +70,7 @@ func (r *Repairer) skipLate(ctx context.Context, execs []*entity.Execution, reas
 	skip := func(exec *entity.Execution, now time.Time) error { return exec.Skip(reason, now) }
 	closed, effect, err := closer.CloseWaiting(ctx, repository.LaneComplete, execs, skip,
 		func(e *entity.Execution, now time.Time) bool {
-			return !e.StartDeadline.IsZero() && e.StartDeadline.Before(now) && unplaced(e) == (reason == entity.ReasonNoNode)
+			return !e.StartDeadline.IsZero() && e.StartDeadline.Before(now) && unroutable(e) == (reason == entity.ReasonNoNode)
 		})
 	if err != nil {
 		return 0, err

@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// makeWait lets delayed runs whose moment has come wait for a place in their
+// makeWait lets scheduled runs whose moment has come wait for a slot in their
 // group, but for those that somebody else has locked, or their jobs.
 func (r *Repairer) makeWait(ctx context.Context, execs []*entity.Execution, now time.Time) error {
 	ids, jobIDs := make([]string, len(execs)), make([]string, len(execs))
@@ -31,7 +31,7 @@ func (r *Repairer) makeWait(ctx context.Context, execs []*entity.Execution, now 
 			return err
 		}
 		held = slices.DeleteFunc(held, func(exec *entity.Execution) bool { return slices.Contains(locked, exec.JobID) })
-		effect, err = r.Admitter.Due(ctx, tx, now, jobs, held)
+		effect, err = r.Admitter.QueueForGroup(ctx, tx, now, jobs, held)
 		return err
 	})
 	if err != nil {
@@ -42,13 +42,13 @@ func (r *Repairer) makeWait(ctx context.Context, execs []*entity.Execution, now 
 }
 
 // SweepLimits repairs what a lost transaction could have left of the limits of
-// groups: places whose fire is over, and free places for which fires wait. What
+// groups: slots whose fire is over, and free slots for which fires wait. What
 // cannot be repaired does not hold up the others: the next look goes on behind it.
 // It returns how many of either it found, and is never called twice at once.
 func (r *Repairer) SweepLimits(ctx context.Context) (int, error) {
 	found := 0
 	var errs []error
-	for _, part := range []func(ctx context.Context) (int, error){r.sweepGroupPlaces, r.sweepRoomyGroups} {
+	for _, part := range []func(ctx context.Context) (int, error){r.sweepGroupSlots, r.sweepFreeSlots} {
 		n, err := part(ctx)
 		found += n
 		if errs = append(errs, err); err != nil && endsSweep(err) {
@@ -58,20 +58,20 @@ func (r *Repairer) SweepLimits(ctx context.Context) (int, error) {
 	return found, errors.Join(errs...)
 }
 
-// sweepGroupPlaces gives up places whose fire is over.
-func (r *Repairer) sweepGroupPlaces(ctx context.Context) (int, error) {
-	places, err := r.Plans.EmptyPlaces(ctx, r.sweptPlace, sweepLimit)
+// sweepGroupSlots gives up slots whose fire is over.
+func (r *Repairer) sweepGroupSlots(ctx context.Context) (int, error) {
+	slots, err := r.Plans.LeftoverSlots(ctx, r.sweptSlot, sweepLimit)
 	if err != nil {
 		return 0, err
 	}
-	if r.sweptPlace = (entity.GroupPlace{}); len(places) == sweepLimit {
-		r.sweptPlace = places[len(places)-1]
+	if r.sweptSlot = (entity.GroupSlot{}); len(slots) == sweepLimit {
+		r.sweptSlot = slots[len(slots)-1]
 	}
 	found := 0
 	var errs []error
-	for _, place := range places {
-		helped, err := r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
-			return r.empty(ctx, tx, place, effect)
+	for _, slot := range slots {
+		helped, err := r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
+			return r.releaseSlot(ctx, tx, slot, effect)
 		})
 		if helped {
 			found++
@@ -79,7 +79,7 @@ func (r *Repairer) sweepGroupPlaces(ctx context.Context) (int, error) {
 		if err == nil {
 			continue
 		}
-		errs = append(errs, fmt.Errorf("give up a place of the group %s: %w", place.Group, err))
+		errs = append(errs, fmt.Errorf("give up a slot of the group %s: %w", slot.Group, err))
 		if endsSweep(err) {
 			break
 		}
@@ -87,23 +87,23 @@ func (r *Repairer) sweepGroupPlaces(ctx context.Context) (int, error) {
 	return found, errors.Join(errs...)
 }
 
-// sweepRoomyGroups gives free places of groups to the fires that wait for them.
-func (r *Repairer) sweepRoomyGroups(ctx context.Context) (int, error) {
-	groups, err := r.Plans.RoomyGroups(ctx)
+// sweepFreeSlots gives free slots of groups to the fires that wait for them.
+func (r *Repairer) sweepFreeSlots(ctx context.Context) (int, error) {
+	groups, err := r.Plans.GroupsWithFreeSlots(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return each("give places of the group", groups, func(group string) (bool, error) { return r.openGroup(ctx, group) })
+	return each("give slots of the group", groups, func(group string) (bool, error) { return r.fillGroup(ctx, group) })
 }
 
-// openGroup gives the free places of a group to the fires that wait for them.
-func (r *Repairer) openGroup(ctx context.Context, group string) (helped bool, err error) {
+// fillGroup gives the free slots of a group to the fires that wait for them.
+func (r *Repairer) fillGroup(ctx context.Context, group string) (helped bool, err error) {
 	lo, hi := entity.GroupQueue(group).Range()
 	first, err := r.Claims.First(ctx, lo, hi)
 	if err != nil || first == "" {
 		return false, err
 	}
-	return r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
+	return r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
 		if _, err := r.Admitter.Lock(ctx, tx, nil, group); err != nil {
 			return err
 		}
@@ -111,17 +111,17 @@ func (r *Repairer) openGroup(ctx context.Context, group string) (helped bool, er
 	})
 }
 
-// empty gives up the place of a fire that is over, unless it is not.
-func (r *Repairer) empty(ctx context.Context, tx repository.Tx, place entity.GroupPlace, effect *admission.PostCommit) error {
-	jobs, err := r.Admitter.Lock(ctx, tx, []string{place.JobID}, place.Group)
+// releaseSlot gives up the slot of a fire that is over, unless it is not.
+func (r *Repairer) releaseSlot(ctx context.Context, tx repository.Tx, slot entity.GroupSlot, effect *admission.PostCommit) error {
+	jobs, err := r.Admitter.Lock(ctx, tx, []string{slot.JobID}, slot.Group)
 	if err != nil {
 		return err
 	}
-	execs, err := tx.InFlightFires.RowsOf(ctx, entity.InFlightFire{JobID: place.JobID, FireKey: place.FireKey, Active: true, Remaining: 1})
+	execs, err := tx.InFlightFires.ExecutionsOf(ctx, entity.InFlightFire{JobID: slot.JobID, FireKey: slot.FireKey, Active: true, Remaining: 1})
 	if err != nil || len(execs) > 0 {
 		return err
 	}
-	fire := []entity.InFlightFire{{JobID: place.JobID, FireKey: place.FireKey}}
+	fire := []entity.InFlightFire{{JobID: slot.JobID, FireKey: slot.FireKey}}
 	if err := tx.Groups.Release(ctx, fire); err != nil {
 		return err
 	}
@@ -129,12 +129,12 @@ func (r *Repairer) empty(ctx context.Context, tx repository.Tx, place entity.Gro
 		return err
 	}
 	now := r.StoreClock.Now()
-	if job := jobs[place.JobID]; job != nil {
+	if job := jobs[slot.JobID]; job != nil {
 		promoted, _, err := r.Admitter.Promote(ctx, tx, now, job)
 		if err != nil {
 			return err
 		}
 		effect.Add(promoted)
 	}
-	return r.Admitter.FillGroupSlots(ctx, tx, now, effect, place.Group)
+	return r.Admitter.FillGroupSlots(ctx, tx, now, effect, slot.Group)
 }

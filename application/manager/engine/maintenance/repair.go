@@ -40,13 +40,13 @@ type RepairDeps struct {
 // PromoteScheduled may run on all of them.
 type Repairer struct {
 	RepairDeps
-	// swept is where the sweep of the places goes on.
-	swept placesSweep
+	// swept is where the sweep of the slots goes on.
+	swept slotsSweep
 	// stayed is, of each span, the last row of the page that the latest look of
 	// SweepDeadlines could not end as a whole. It belongs to that task.
 	stayed map[entity.ClaimSpan]*entity.Execution
-	// sweptPlace is where the next look of SweepLimits goes on, and that task's.
-	sweptPlace entity.GroupPlace
+	// sweptSlot is where the next look of SweepLimits goes on, and that task's.
+	sweptSlot entity.GroupSlot
 }
 
 // NewRepairer returns one that has looked at nothing yet.

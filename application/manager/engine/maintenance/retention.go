@@ -67,10 +67,10 @@ type Retention struct {
 	mu sync.Mutex
 	// late are the kinds of rows of which old ones were left, and how far they
 	// are behind; runs counts how often in a row, at is the latest of them.
-	late map[string]time.Duration
-	runs int
-	at   time.Duration
-	told bool
+	late   map[string]time.Duration
+	runs   int
+	at     time.Duration
+	warned bool
 }
 
 // NewRetention wires the parts.
@@ -188,11 +188,11 @@ func (r *Retention) note(kinds []kind) {
 		r.runs = 0
 	}
 	switch {
-	case r.runs >= behindRuns && !r.told:
-		r.told = true
+	case r.runs >= behindRuns && !r.warned:
+		r.warned = true
 		r.Logger.Warn("old rows are deleted more slowly than they grow old", "left", r.describe())
-	case r.runs == 0 && r.told:
-		r.told = false
+	case r.runs == 0 && r.warned:
+		r.warned = false
 		r.Logger.Info("all old rows are deleted again")
 	}
 }

@@ -17,14 +17,14 @@ import (
 // sweepLimit bounds the executions of one sweep's transaction.
 const sweepLimit = 500
 
-// PromoteScheduled makes the parked runs ready whose moment has come, and returns when
-// the next one comes; zero when none is parked. What fails, or is locked by
+// PromoteScheduled makes the scheduled runs ready whose moment has come, and returns when
+// the next one comes; zero when none waits. What fails, or is locked by
 // somebody else, holds up none of the others.
 func (r *Repairer) PromoteScheduled(ctx context.Context) (next time.Time, err error) {
 	now := r.StoreClock.Now()
-	parked, end := entity.ParkedSpan(), entity.ParkedKey(now.Add(time.Millisecond))
+	scheduled, end := entity.ScheduledSpan(), entity.ScheduledKey(now.Add(time.Millisecond))
 	var errs []error
-	for q := (repository.ClaimRange{Lo: parked.Lo, Hi: end, Limit: sweepLimit}); ; {
+	for q := (repository.ClaimRange{Lo: scheduled.Lo, Hi: end, Limit: sweepLimit}); ; {
 		execs, err := r.Claims.Range(ctx, q)
 		if err != nil {
 			return time.Time{}, errors.Join(append(errs, err)...)
@@ -38,19 +38,19 @@ func (r *Repairer) PromoteScheduled(ctx context.Context) (next time.Time, err er
 		}
 		q.After(execs[len(execs)-1]) // go past what stays
 	}
-	first, err := r.Claims.First(ctx, end, parked.Hi)
+	first, err := r.Claims.First(ctx, end, scheduled.Hi)
 	if err = errors.Join(append(errs, err)...); err != nil {
 		return time.Time{}, err
 	}
-	next, _ = first.ParkedUntil()
+	next, _ = first.ScheduledUntil()
 	return next, nil
 }
 
 func (r *Repairer) promote(ctx context.Context, execs []*entity.Execution, now time.Time) error {
-	var delayed, ready []*entity.Execution
+	var limited, ready []*entity.Execution
 	for _, exec := range execs {
-		if exec.Claim.Delayed() {
-			delayed = append(delayed, exec)
+		if exec.Claim.ScheduledLimited() {
+			limited = append(limited, exec)
 		} else {
 			ready = append(ready, exec)
 		}
@@ -59,7 +59,7 @@ func (r *Repairer) promote(ctx context.Context, execs []*entity.Execution, now t
 	for i, part := range []struct {
 		execs []*entity.Execution
 		move  func(ctx context.Context, execs []*entity.Execution, now time.Time) error
-	}{{ready, r.makeReady}, {delayed, r.makeWait}} {
+	}{{ready, r.makeReady}, {limited, r.makeWait}} {
 		errs[i] = batch.Bisect(part.execs, func(execs []*entity.Execution) error {
 			return part.move(ctx, execs, now)
 		}, func(exec *entity.Execution, cause error) error {
@@ -69,7 +69,7 @@ func (r *Repairer) promote(ctx context.Context, execs []*entity.Execution, now t
 	return errors.Join(errs...)
 }
 
-// makeReady sends parked runs to where they are claimed, but for those that
+// makeReady sends scheduled runs to where they are claimed, but for those that
 // somebody else has locked.
 func (r *Repairer) makeReady(ctx context.Context, execs []*entity.Execution, now time.Time) error {
 	ids, jobIDs := make([]string, len(execs)), make([]string, len(execs))
@@ -89,9 +89,9 @@ func (r *Repairer) makeReady(ctx context.Context, execs []*entity.Execution, now
 			return err
 		}
 		_, effect, err = r.Admitter.Enqueue(ctx, tx, now, jobs, held, func(exec *entity.Execution) (time.Time, bool) {
-			until, parked := exec.Claim.ParkedUntil()
+			until, scheduled := exec.Claim.ScheduledUntil()
 			exec.UpdateTime = until
-			return until, parked && !exec.Claim.Delayed() && !until.After(now)
+			return until, scheduled && !exec.Claim.ScheduledLimited() && !until.After(now)
 		})
 		return err
 	})

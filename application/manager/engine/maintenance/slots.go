@@ -13,29 +13,29 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// placesSweep is where the next look of SweepPlaces goes on. It belongs to that
+// slotsSweep is where the next look of SweepSlots goes on. It belongs to that
 // duty, which is never called twice at once.
-type placesSweep struct {
-	unarmed string
-	queued  entity.ClaimKey
-	parked  *entity.Execution
-	fire    entity.InFlightFire
+type slotsSweep struct {
+	unarmed   string
+	queued    entity.ClaimKey
+	scheduled *entity.Execution
+	fire      entity.InFlightFire
 }
 
 // maxSteps bounds the transactions that one look spends on one job.
 const maxSteps = 20
 
-// SweepPlaces repairs what a lost transaction could have left, and goes on with
+// SweepSlots repairs what a lost transaction could have left, and goes on with
 // what an edit or a deletion left of a long queue (engine rules 7, 15, 16 and
 // 17): FIXED_DELAY jobs that nobody will re-arm, queued fires whose job has
-// room, waiting runs of deleted jobs, and live fires of which no run is live.
+// room, waiting runs of deleted jobs, and in-flight fires of which no run is live.
 // Each look goes on where the former ended, so that neither a long queue nor a
 // job that cannot be repaired hides the others. It returns how many jobs and
 // fires it touched.
-func (r *Repairer) SweepPlaces(ctx context.Context) (int, error) {
+func (r *Repairer) SweepSlots(ctx context.Context) (int, error) {
 	touched := 0
 	var errs []error
-	for _, part := range []func(ctx context.Context) (int, error){r.sweepUnarmed, r.sweepQueues, r.sweepParked, r.sweepFires} {
+	for _, part := range []func(ctx context.Context) (int, error){r.sweepUnarmed, r.sweepQueues, r.sweepScheduled, r.sweepFires} {
 		n, err := part(ctx)
 		touched += n
 		if errs = append(errs, err); err != nil && endsSweep(err) {
@@ -51,7 +51,7 @@ func endsSweep(err error) bool { return batch.Passes(err) && !errors.Is(err, rep
 
 // eachJob repairs jobs, and goes on past those that cannot be repaired.
 func eachJob(ids []string, repair func(id string) (helped bool, err error)) (touched int, err error) {
-	return each("repair the places of job", ids, repair)
+	return each("repair the slots of job", ids, repair)
 }
 
 // each helps jobs or groups, and goes on past those that cannot be helped; what
@@ -171,12 +171,12 @@ func (r *Repairer) mayMove(ctx context.Context, job *entity.Job, c repository.Fi
 	return err != nil || last != h.key // REPLACE keeps one
 }
 
-// repair brings one job's places in line with its definition, in steps of a
+// repair brings one job's slots in line with its definition, in steps of a
 // transaction each. stray is the key of queued runs whose fire does not wait.
 func (r *Repairer) repair(ctx context.Context, id string, stray entity.ClaimKey) (helped bool, err error) {
 	for range maxSteps {
 		more := false
-		again, err := r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
+		again, err := r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
 			more = false
 			jobs, locked, err := r.Admitter.TryLock(ctx, tx, []string{id})
 			if err == nil && len(locked) > 0 {
@@ -208,8 +208,8 @@ func (r *Repairer) repair(ctx context.Context, id string, stray entity.ClaimKey)
 	return helped, nil
 }
 
-// mend runs one repair in a transaction and tells what it let go.
-func (r *Repairer) mend(ctx context.Context, repair func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error) (helped bool, err error) {
+// write runs one repair in a transaction and tells what it let go.
+func (r *Repairer) write(ctx context.Context, repair func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error) (helped bool, err error) {
 	var effect admission.PostCommit
 	err = r.Store.Write(ctx, repository.LaneComplete, "repair", func(ctx context.Context, tx repository.Tx) error {
 		effect = admission.PostCommit{}
@@ -244,7 +244,7 @@ func (r *Repairer) closeDeleted(ctx context.Context, jobID string, execs []*enti
 	for i, exec := range execs {
 		ids[i] = exec.ID
 	}
-	_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
+	_, err = r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
 		closed, *effect, err = r.Admitter.CloseDeleted(ctx, tx, r.StoreClock.Now(), jobID, "", ids)
 		return err
 	})
@@ -257,20 +257,20 @@ func (r *Repairer) closeDeleted(ctx context.Context, jobID string, execs []*enti
 	return closed, nil
 }
 
-// sweepParked ends delayed and backed-off runs of deleted jobs: nobody would
+// sweepScheduled ends scheduled runs of deleted jobs: nobody would
 // look at them before their moment.
-func (r *Repairer) sweepParked(ctx context.Context) (int, error) {
-	parked := entity.ParkedSpan()
-	q := repository.ClaimRange{Lo: parked.Lo, Hi: parked.Hi, Limit: sweepLimit}
-	if r.swept.parked != nil {
-		q.After(r.swept.parked)
+func (r *Repairer) sweepScheduled(ctx context.Context) (int, error) {
+	scheduled := entity.ScheduledSpan()
+	q := repository.ClaimRange{Lo: scheduled.Lo, Hi: scheduled.Hi, Limit: sweepLimit}
+	if r.swept.scheduled != nil {
+		q.After(r.swept.scheduled)
 	}
 	execs, err := r.Claims.Range(ctx, q)
 	if err != nil {
 		return 0, err
 	}
-	if r.swept.parked = nil; len(execs) == sweepLimit {
-		r.swept.parked = execs[len(execs)-1]
+	if r.swept.scheduled = nil; len(execs) == sweepLimit {
+		r.swept.scheduled = execs[len(execs)-1]
 	}
 	byJob := map[string][]*entity.Execution{}
 	ids := make([]string, 0, len(execs))
@@ -291,11 +291,11 @@ func (r *Repairer) sweepParked(ctx context.Context) (int, error) {
 	})
 }
 
-// oldFire is from when on a live fire is looked at: what lasts shorter ends by
+// oldFire is from when on an in-flight fire is looked at: what lasts shorter ends by
 // itself.
 const oldFire = time.Minute
 
-// sweepFires gives up live fires of which no run is live, and counts those anew
+// sweepFires gives up in-flight fires of which no run is live, and counts those anew
 // of which fewer are than they say (engine rule 16).
 func (r *Repairer) sweepFires(ctx context.Context) (int, error) {
 	fires, err := r.Plans.InFlightFires(ctx, r.swept.fire, r.StoreClock.Now().Add(-oldFire), sweepLimit)
@@ -308,9 +308,9 @@ func (r *Repairer) sweepFires(ctx context.Context) (int, error) {
 	touched := 0
 	var errs []error
 	for _, f := range fires {
-		rows, err := r.Plans.RowsOf(ctx, f)
+		rows, err := r.Plans.CountExecutionsOf(ctx, f)
 		if err == nil && rows < f.Remaining {
-			_, err = r.mend(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
+			_, err = r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
 				*effect, err = r.Admitter.Recount(ctx, tx, r.StoreClock.Now(), f)
 				return err
 			})

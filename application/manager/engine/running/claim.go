@@ -13,9 +13,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
-// claimSweep is how often the store is asked for ready runs although nobody
+// claimInterval is how often the store is asked for ready runs although nobody
 // told of any: hints may be lost, states may not.
-const claimSweep = time.Second
+const claimInterval = time.Second
 
 // claimLoop starts what waits in the store, as long as there are slots.
 func (t *TaskManager) claimLoop(ctx context.Context) {
@@ -38,9 +38,9 @@ func (t *TaskManager) claimLoop(ctx context.Context) {
 		trouble.Observe(err)
 		freed = nil
 		if err == nil {
-			freed = t.slots.awaited()
+			freed = t.slots.slotFreed()
 		}
-		timer.Reset(claimSweep)
+		timer.Reset(claimInterval)
 	}
 }
 
@@ -64,7 +64,7 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 	var wanted [len(entity.Slots{})]bool
 	var asked [len(entity.Slots{})]int
 	for _, kind := range entity.SlotKinds() {
-		wanted[kind], asked[kind] = t.slots.asks(kind), t.slots.backlogGeneration(kind)
+		wanted[kind], asked[kind] = t.slots.wantsClaim(kind), t.slots.backlogGeneration(kind)
 	}
 	queues, err := t.queues(ctx, wanted)
 	if err != nil {

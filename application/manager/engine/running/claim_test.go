@@ -173,7 +173,7 @@ func TestNewsOfAWaitingRunHoldDirectStartsBack(t *testing.T) {
 	n.Runner.Release(entity.Slots{1})
 }
 
-// The waiting run of a deleted job is cancelled, and its place given up (engine rule 17).
+// The waiting run of a deleted job is cancelled, and its slot given up (engine rule 17).
 func TestAClaimedRunOfADeletedJobIsCancelled(t *testing.T) {
 	for _, overlap := range []entity.OverlapPolicy{entity.OverlapParallel, entity.OverlapSerial} {
 		t.Run(string(overlap), func(t *testing.T) {

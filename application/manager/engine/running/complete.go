@@ -43,7 +43,7 @@ func (t *TaskManager) persistResults(items []*attemptResult) {
 			t.Logger.Error("ends of runs could not be stored; they are held and sent again",
 				"runs", len(left), "error", err)
 		}
-		if left = t.held.passOn(left); len(left) == 0 {
+		if left = t.held.keepStuck(left); len(left) == 0 {
 			return
 		}
 		timer.Reset(min(50*time.Millisecond<<min(failures-1, 7), 5*time.Second))
@@ -97,7 +97,7 @@ func (t *TaskManager) storeIn(ctx context.Context, items []*attemptResult) error
 }
 
 // storeTogether sends one completion transaction and tells everybody what it did.
-func (t *TaskManager) storeTogether(ctx context.Context, items []*attemptResult, patient bool) error {
+func (t *TaskManager) storeTogether(ctx context.Context, items []*attemptResult, waitForLocks bool) error {
 	began := t.Clock.Monotonic()
 	definitions, err := t.definitions(ctx, items)
 	if err != nil {
@@ -112,7 +112,7 @@ func (t *TaskManager) storeTogether(ctx context.Context, items []*attemptResult,
 	t.Admitter.Prepare(ctx, promoting...)
 	var c completion
 	err = t.Store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
-		c = completion{manager: t, items: items, patient: patient, jobs: definitions, now: t.StoreClock.Now()}
+		c = completion{manager: t, items: items, waitForLocks: waitForLocks, jobs: definitions, now: t.StoreClock.Now()}
 		return c.record(ctx, tx)
 	})
 	if err != nil {
@@ -124,7 +124,7 @@ func (t *TaskManager) storeTogether(ctx context.Context, items []*attemptResult,
 		return err
 	}
 	dropStored(c.logs)
-	t.putAllOff(c.locked, errJobLocked)
+	t.postponeAll(c.locked, errJobLocked)
 	t.releaseResults(slices.DeleteFunc(slices.Clone(c.items), func(f *attemptResult) bool { return slices.Contains(c.refused, f) }))
 	t.Commits.AfterCommit(c.effect)
 	t.Metrics.CompleteBatch(len(c.items), t.Clock.Monotonic()-began)
@@ -153,14 +153,14 @@ func (t *TaskManager) report(c *completion) {
 	for _, d := range c.done {
 		t.Metrics.Ended(d.outcome.Status, d.outcome.Reason, d.item.took, d.retried)
 		if t.Observer != nil {
-			t.Observer(d.item.run.Job, d.told())
+			t.Observer(d.item.run.Job, d.observed())
 		}
 	}
 }
 
-// told is the execution as the observer hears of it. One that waits for its next
+// observed is the execution as the observer hears of it. One that waits for its next
 // attempt says what the last one came to, which the store keeps with the attempt.
-func (d decided) told() *entity.Execution {
+func (d decision) observed() *entity.Execution {
 	if !d.retried {
 		return d.exec
 	}
@@ -177,7 +177,7 @@ func (d decided) told() *entity.Execution {
 func (t *TaskManager) handleStaleResults(ctx context.Context, refused []*attemptResult) error {
 	refused = slices.DeleteFunc(slices.Clone(refused), func(f *attemptResult) bool {
 		f.refused = true
-		return f.outside
+		return f.external
 	})
 	if len(refused) == 0 {
 		return nil
@@ -194,28 +194,28 @@ func (t *TaskManager) handleStaleResults(ctx context.Context, refused []*attempt
 	for _, exec := range execs {
 		stored[exec.ID] = exec
 	}
-	var evidence []entity.LogChunk
+	var reports []entity.LogChunk
 	for _, f := range refused {
 		exec := stored[f.run.Execution.ID]
 		taken, err := t.alreadyStored(ctx, f, exec)
 		if err != nil {
 			return err
 		}
-		if taken || f.outcome.Status == entity.StatusWaiting || f.outcome.Detached() && wentOn(f, exec) {
+		if taken || f.outcome.Status == entity.StatusWaiting || f.outcome.Detached() && continues(f, exec) {
 			continue // what never began, or goes on, has nothing to say
 		}
 		t.Metrics.RefusedReport()
 		t.Logger.Warn("a late report was refused", "execution", f.run.Execution.ID,
 			"token", f.run.Execution.Token, "reported", f.outcome.Status)
 		if exec != nil {
-			evidence = append(evidence, evidenceOf(f, exec, t.StoreClock.Now()))
+			reports = append(reports, lateReport(f, exec, t.StoreClock.Now()))
 		}
 	}
-	if len(evidence) == 0 {
+	if len(reports) == 0 {
 		return nil
 	}
 	return t.Store.Write(ctx, repository.LaneLogs, "evidence", func(ctx context.Context, tx repository.Tx) error {
-		return tx.Records.AddLogs(ctx, evidence)
+		return tx.Records.AddLogs(ctx, reports)
 	})
 }
 
@@ -249,7 +249,7 @@ func mayBecome(reported, stored entity.Status) bool {
 	return stored != entity.StatusSuccess && stored != entity.StatusSkipped
 }
 
-func evidenceOf(f *attemptResult, exec *entity.Execution, now time.Time) entity.LogChunk {
+func lateReport(f *attemptResult, exec *entity.Execution, now time.Time) entity.LogChunk {
 	e := f.run.Execution
 	text := "refused: node " + e.NodeID + " reported " + string(f.outcome.Status) +
 		" for an attempt that is no longer its own; the run is " + string(exec.Status)
@@ -270,37 +270,37 @@ func evidenceOf(f *attemptResult, exec *entity.Execution, now time.Time) entity.
 type completion struct {
 	manager *TaskManager
 	items   []*attemptResult
-	// patient: it waits for what others have locked. Else locked are the ends that
+	// waitForLocks: it waits for what others have locked. Else locked are the ends that
 	// it leaves out.
-	patient bool
-	locked  []*attemptResult
+	waitForLocks bool
+	locked       []*attemptResult
 	// jobs are current definitions; those of coordinated jobs are locked.
 	jobs map[string]*entity.Job
 	// groups are those whose limits bound the runs when they started; locked.
 	groups  []string
 	now     time.Time
 	refused []*attemptResult
-	done    []decided
+	done    []decision
 	effect  admission.PostCommit
-	logs    []offeredLogs
+	logs    []pendingLogs
 }
 
-// decided is an end that was applied to its execution.
-type decided struct {
+// decision is an end that was applied to its execution.
+type decision struct {
 	item    *attemptResult
 	outcome entity.Outcome
 	exec    *entity.Execution
 	retried bool
 }
 
-// offeredLogs are the lines of one journal in a transaction.
-type offeredLogs struct {
-	from   *journal
+// pendingLogs are the lines of one journal in a transaction.
+type pendingLogs struct {
+	from   *logBuffer
 	chunks []entity.LogChunk
 }
 
 // dropStored drops the lines of a transaction that is committed.
-func dropStored(logs []offeredLogs) {
+func dropStored(logs []pendingLogs) {
 	for _, l := range logs {
 		l.from.stored(l.chunks)
 	}

@@ -21,10 +21,10 @@ func acceptedLine(nodeID string, deadline time.Time) string {
 	return fmt.Sprintf("the target accepted the call of node %s and reports the end of the run%s", nodeID, until)
 }
 
-// wentOn reports whether a run that could not be detached goes on as if it had
+// continues reports whether a run that could not be detached goes on as if it had
 // been: its target has reported the end already, or it was detached in a
 // transaction without an answer.
-func wentOn(f *attemptResult, exec *entity.Execution) bool {
+func continues(f *attemptResult, exec *entity.Execution) bool {
 	e := f.run.Execution
 	switch {
 	case exec == nil || exec.NodeLosses > e.NodeLosses:
@@ -57,7 +57,7 @@ func (t *TaskManager) Conclude(ctx context.Context, ends []End) (taken []bool, e
 			start = now
 		}
 		items[i] = &attemptResult{
-			run: e.Run, outcome: e.Outcome, start: start, end: now, took: max(now.Sub(start), 0), outside: true, also: e.Also,
+			run: e.Run, outcome: e.Outcome, start: start, end: now, took: max(now.Sub(start), 0), external: true, also: e.Also,
 		}
 		items[i].clean()
 	}
@@ -77,14 +77,14 @@ func (t *TaskManager) Conclude(ctx context.Context, ends []End) (taken []bool, e
 func (f *attemptResult) clean() {
 	f.outcome.Result = validation.Text(f.outcome.Result, maxResult)
 	f.outcome.Message = validation.Text(f.outcome.Message, maxMessage)
-	if f.outside {
+	if f.external {
 		f.outcome.Checkpoint = validation.Text(f.outcome.Checkpoint, MaxCheckpoint)
 	}
 }
 
-// addFromOutside stores what belongs to the ends that were taken and that
+// addExternal stores what belongs to the ends that were taken and that
 // somebody else was at work on.
-func (c *completion) addFromOutside(ctx context.Context, tx repository.Tx) error {
+func (c *completion) addExternal(ctx context.Context, tx repository.Tx) error {
 	for _, d := range c.done {
 		if d.item.also == nil {
 			continue
@@ -96,9 +96,9 @@ func (c *completion) addFromOutside(ctx context.Context, tx repository.Tx) error
 	return nil
 }
 
-// tellsCheckpoint reports whether the end has a checkpoint of its own. Without one
+// setsCheckpoint reports whether the end has a checkpoint of its own. Without one
 // the execution's stands: what is known of that here may be old, because a target
 // reports to any node, also before it has answered the call.
-func (f *attemptResult) tellsCheckpoint() bool {
-	return !f.reduced && (f.outcome.Checkpoint != f.run.Execution.Checkpoint || f.log != nil && f.log.keptOne())
+func (f *attemptResult) setsCheckpoint() bool {
+	return !f.reduced && (f.outcome.Checkpoint != f.run.Execution.Checkpoint || f.log != nil && f.log.checkpointSet())
 }

@@ -40,9 +40,9 @@ const flushBytes = 256 << 10
 // could not be stored is kept for the next call.
 func (t *TaskManager) FlushLogs(ctx context.Context) error {
 	t.mu.Lock()
-	journals := make([]*journal, 0, len(t.runs))
+	journals := make([]*logBuffer, 0, len(t.runs))
 	for _, a := range t.runs {
-		journals = append(journals, a.journal)
+		journals = append(journals, a.logBuffer)
 	}
 	t.mu.Unlock()
 	var f flush
@@ -65,21 +65,21 @@ func (t *TaskManager) FlushLogs(ctx context.Context) error {
 type flush struct {
 	bytes  int
 	chunks []entity.LogChunk
-	notes  []repository.Note
-	logs   []offeredLogs
-	noted  []*journal
+	notes  []repository.ProgressUpdate
+	logs   []pendingLogs
+	noted  []*logBuffer
 }
 
-func (f *flush) add(j *journal) {
-	if note, ok := j.note(); ok {
+func (f *flush) add(j *logBuffer) {
+	if note, ok := j.progressUpdate(); ok {
 		f.notes, f.noted = append(f.notes, note), append(f.noted, j)
 		f.bytes += len(note.Checkpoint)
 	}
-	chunks := j.offer()
+	chunks := j.pending()
 	if len(chunks) == 0 {
 		return
 	}
-	f.logs, f.chunks = append(f.logs, offeredLogs{j, chunks}), append(f.chunks, chunks...)
+	f.logs, f.chunks = append(f.logs, pendingLogs{j, chunks}), append(f.chunks, chunks...)
 	for i := range chunks {
 		f.bytes += len(chunks[i].Content)
 	}
@@ -91,14 +91,14 @@ func (f *flush) store(ctx context.Context, s repository.Store) error {
 		return nil
 	}
 	err := s.Write(ctx, repository.LaneLogs, "logs", func(ctx context.Context, tx repository.Tx) error {
-		if err := tx.Executions.Note(ctx, f.notes); err != nil {
+		if err := tx.Executions.UpdateProgress(ctx, f.notes); err != nil {
 			return err
 		}
 		return tx.Records.AddLogs(ctx, f.chunks)
 	})
 	if err != nil {
 		for _, j := range f.noted {
-			j.untold()
+			j.markDirty()
 		}
 		return err
 	}

@@ -36,11 +36,11 @@ type held struct {
 	// stuck are those that fail for a reason of their own.
 	stuck []*attemptResult
 	cause error
-	news  chan struct{}
+	wake  chan struct{}
 }
 
 func newHeld() *held {
-	return &held{since: map[*attemptResult]time.Duration{}, news: make(chan struct{}, 1)}
+	return &held{since: map[*attemptResult]time.Duration{}, wake: make(chan struct{}, 1)}
 }
 
 // add notes a failed try.
@@ -62,7 +62,7 @@ func (h *held) locked(items []*attemptResult) bool {
 	defer h.mu.Unlock()
 	jobs := map[string]bool{}
 	for _, f := range append(slices.Clip(h.stuck), items...) {
-		if errors.Is(f.trouble, repository.ErrLocked) {
+		if errors.Is(f.cause, repository.ErrLocked) {
 			jobs[f.run.Job.ID] = true
 		}
 	}
@@ -81,18 +81,18 @@ func (h *held) drop(items []*attemptResult) {
 	}
 }
 
-// passOn takes those over that are stuck, and returns the others.
-func (h *held) passOn(items []*attemptResult) (others []*attemptResult) {
+// keepStuck takes those over that are stuck, and returns the others.
+func (h *held) keepStuck(items []*attemptResult) (others []*attemptResult) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, f := range items {
-		if f.trouble == nil {
+		if f.cause == nil {
 			others = append(others, f)
 			continue
 		}
 		h.stuck = append(h.stuck, f)
 		select {
-		case h.news <- struct{}{}:
+		case h.wake <- struct{}{}:
 		default:
 		}
 	}
@@ -153,54 +153,54 @@ func (t *TaskManager) heldLoop(done <-chan struct{}) {
 		select {
 		case <-done:
 			for _, f := range t.held.takeStuck() {
-				f.trouble = nil // it may wait for a lock
-				if err := t.tryAgain(f); !f.stored {
+				f.cause = nil // it may wait for a lock
+				if err := t.retryStuck(f); !f.stored {
 					t.Logger.Error("the end of a run is given up, because the store did not take it until the stop",
 						"execution", f.run.Execution.ID, "error", err)
 				}
 			}
 			return
-		case <-t.held.news:
+		case <-t.held.wake:
 		case <-timer.C():
 		}
-		timer.Reset(t.trySome())
+		timer.Reset(t.retryDue())
 	}
 }
 
-// trySome tries the stuck ends that are due, and returns when the next one is.
-func (t *TaskManager) trySome() time.Duration {
+// retryDue tries the stuck ends that are due, and returns when the next one is.
+func (t *TaskManager) retryDue() time.Duration {
 	next := maxHeldWait
 	for _, f := range t.held.takeStuck() {
 		if t.Clock.Monotonic() >= f.next {
-			err := t.tryAgain(f)
+			err := t.retryStuck(f)
 			if f.stored {
 				continue
 			}
 			t.held.add([]*attemptResult{f}, err, t.Clock.Monotonic())
 		}
 		next = min(next, max(f.next-t.Clock.Monotonic(), 0))
-		t.held.passOn([]*attemptResult{f})
+		t.held.keepStuck([]*attemptResult{f})
 	}
 	select { // what was put back is no news
-	case <-t.held.news:
+	case <-t.held.wake:
 	default:
 	}
 	return next
 }
 
-// tryAgain tries to store one stuck end.
-func (t *TaskManager) tryAgain(f *attemptResult) error {
+// retryStuck tries to store one stuck end.
+func (t *TaskManager) retryStuck(f *attemptResult) error {
 	err := t.storeHeld([]*attemptResult{f})
 	if !f.stored {
-		t.putOff(f, err)
+		t.postpone(f, err)
 	}
 	return err
 }
 
-// putOff says when a stuck end is tried again: less and less often, but soon
+// postpone says when a stuck end is tried again: less and less often, but soon
 // after somebody has let go what the end needs.
-func (t *TaskManager) putOff(f *attemptResult, cause error) {
-	f.trouble = cause
+func (t *TaskManager) postpone(f *attemptResult, cause error) {
+	f.cause = cause
 	if errors.Is(cause, repository.ErrLocked) {
 		f.next = t.Clock.Monotonic() + lockedWait
 		return
@@ -209,9 +209,9 @@ func (t *TaskManager) putOff(f *attemptResult, cause error) {
 	f.tries++
 }
 
-func (t *TaskManager) putAllOff(items []*attemptResult, cause error) {
+func (t *TaskManager) postponeAll(items []*attemptResult, cause error) {
 	for _, f := range items {
-		t.putOff(f, cause)
+		t.postpone(f, cause)
 	}
 }
 
@@ -229,7 +229,7 @@ func (t *TaskManager) storeAround(ctx context.Context, items []*attemptResult, w
 		return err
 	}
 	if *waits--; len(items) < 2 || *waits <= 0 {
-		t.putAllOff(items, err)
+		t.postponeAll(items, err)
 		return err
 	}
 	half := len(items) / 2
@@ -247,12 +247,12 @@ func (t *TaskManager) storeAlone(f *attemptResult, cause error) error {
 			t.Logger.Error("the store refuses the end of a run; it is stored without its texts",
 				"execution", f.run.Execution.ID, "error", cause)
 			f.reduce()
-		case !f.apart:
+		case !f.endOnly:
 			t.Logger.Error("what follows from the end of a run cannot be stored; the end is stored alone",
 				"execution", f.run.Execution.ID, "error", cause)
-			f.apart = true
+			f.endOnly = true
 		default:
-			t.putOff(f, cause)
+			t.postpone(f, cause)
 			return fmt.Errorf("store the end of run %s: %w", f.run.Execution.ID, cause)
 		}
 		if cause = batch.Guard(func() error { return t.store([]*attemptResult{f}) }); cause == nil || batch.Passes(cause) {
@@ -281,10 +281,10 @@ func (f *attemptResult) reduce() {
 func (t *TaskManager) definitions(ctx context.Context, items []*attemptResult) (map[string]*entity.Job, error) {
 	var ids []string
 	for _, f := range items {
-		if job := f.run.Job; f.apart && job.Version > 0 {
+		if job := f.run.Job; f.endOnly && job.Version > 0 {
 			return map[string]*entity.Job{job.ID: job}, nil // such an end is alone
 		}
-		if !f.apart && f.outcome.Status != entity.StatusSuccess {
+		if !f.endOnly && f.outcome.Status != entity.StatusSuccess {
 			ids = append(ids, f.run.Execution.JobID)
 		}
 	}

@@ -52,7 +52,7 @@ func TestAJobThatCannotBeArmedAgainIsPausedAndHoldsUpNobody(t *testing.T) {
 type choosy struct {
 	repository.Store
 	mu sync.Mutex
-	// finish fails the writing of ends, places what is to be done about places.
+	// finish fails the writing of ends, places what is to be done about slots.
 	finish, places func(executionID string) error
 }
 

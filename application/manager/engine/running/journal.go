@@ -27,9 +27,9 @@ const chunkBytes = 32 << 10
 // MaxLine is the longest line kept, in bytes.
 const MaxLine = 8 << 10
 
-// journal collects what one attempt says, until it is stored in chunks. It
+// logBuffer collects what one attempt says, until it is stored in chunks. It
 // implements entity.Reporter and is safe for concurrent use.
-type journal struct {
+type logBuffer struct {
 	exec  *entity.Execution
 	clock clock.StoreClock
 	limit int
@@ -45,18 +45,18 @@ type journal struct {
 	closed     bool
 	progress   int
 	checkpoint string
-	// told: progress or checkpoint changed since they were stored.
-	told bool
-	// kept: the attempt has told a checkpoint.
-	kept bool
+	// dirty: progress or checkpoint changed since they were stored.
+	dirty bool
+	// hasCheckpoint: the attempt has told a checkpoint.
+	hasCheckpoint bool
 }
 
-func newJournal(e *entity.Execution, limit int, c clock.StoreClock) *journal {
-	return &journal{exec: e, clock: c, limit: limit, checkpoint: e.Checkpoint}
+func newLogBuffer(e *entity.Execution, limit int, c clock.StoreClock) *logBuffer {
+	return &logBuffer{exec: e, clock: c, limit: limit, checkpoint: e.Checkpoint}
 }
 
 // Log implements entity.Reporter.
-func (j *journal) Log(t entity.LogType, line string) {
+func (j *logBuffer) Log(t entity.LogType, line string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed || j.full {
@@ -71,7 +71,7 @@ func (j *journal) Log(t entity.LogType, line string) {
 }
 
 // add appends one clean line; the caller holds the lock.
-func (j *journal) add(t entity.LogType, line string) {
+func (j *logBuffer) add(t entity.LogType, line string) {
 	now := j.clock.Now()
 	if j.bytes+len(line) > j.limit || j.seq+1 >= linesPerAttempt {
 		j.full = true
@@ -82,7 +82,7 @@ func (j *journal) add(t entity.LogType, line string) {
 	j.append(t, line, now)
 }
 
-func (j *journal) append(t entity.LogType, line string, now time.Time) {
+func (j *logBuffer) append(t entity.LogType, line string, now time.Time) {
 	j.seq++
 	j.bytes += len(line) + 1
 	number := LineNumber(j.exec.Attempt, j.seq)
@@ -102,37 +102,37 @@ func (j *journal) append(t entity.LogType, line string, now time.Time) {
 // takes reports whether a line may be appended to the last chunk. One that was
 // given to the store before, without an answer, may be there already under its
 // id, and the store would not take more lines under that.
-func (j *journal) takes(t entity.LogType, line string) bool {
+func (j *logBuffer) takes(t entity.LogType, line string) bool {
 	n := len(j.chunks)
 	return n > 0 && j.chunks[n-1].ID == "" && j.chunks[n-1].Type == t && len(j.text)+len(line) < chunkBytes
 }
 
 // fillLast gives the last chunk its content.
-func (j *journal) fillLast() {
+func (j *logBuffer) fillLast() {
 	if n := len(j.chunks); n > 0 && j.chunks[n-1].ID == "" {
 		j.chunks[n-1].Content = string(j.text)
 	}
 }
 
 // Progress implements entity.Reporter.
-func (j *journal) Progress(percent int) {
+func (j *logBuffer) Progress(percent int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.progress, j.told = min(max(percent, 0), 100), true
+	j.progress, j.dirty = min(max(percent, 0), 100), true
 }
 
 // Checkpoint implements entity.Reporter.
-func (j *journal) Checkpoint(state string) {
+func (j *logBuffer) Checkpoint(state string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.checkpoint, j.told, j.kept = validation.Text(state, MaxCheckpoint), true, true
+	j.checkpoint, j.dirty, j.hasCheckpoint = validation.Text(state, MaxCheckpoint), true, true
 }
 
 // MaxCheckpoint bounds a checkpoint, in bytes.
 const MaxCheckpoint = 64 << 10
 
 // end closes the journal and lets the outcome carry what was reported.
-func (j *journal) end(o *entity.Outcome) {
+func (j *logBuffer) end(o *entity.Outcome) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.closed = true
@@ -144,34 +144,34 @@ func (j *journal) end(o *entity.Outcome) {
 	}
 }
 
-// keptOne reports whether the attempt has told a checkpoint.
-func (j *journal) keptOne() bool {
+// checkpointSet reports whether the attempt has told a checkpoint.
+func (j *logBuffer) checkpointSet() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.kept
+	return j.hasCheckpoint
 }
 
-// note hands out progress and checkpoint where they changed since the last
+// progressUpdate hands out progress and checkpoint where they changed since the last
 // call. A caller that fails to store them says so with untold.
-func (j *journal) note() (n repository.Note, ok bool) {
+func (j *logBuffer) progressUpdate() (n repository.ProgressUpdate, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	ok, j.told = j.told, false
-	return repository.Note{
+	ok, j.dirty = j.dirty, false
+	return repository.ProgressUpdate{
 		ID: j.exec.ID, NodeID: j.exec.NodeID, Epoch: j.exec.Epoch, Token: j.exec.Token, Progress: j.progress, Checkpoint: j.checkpoint,
 	}, ok
 }
 
-func (j *journal) untold() {
+func (j *logBuffer) markDirty() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.told = true
+	j.dirty = true
 }
 
-// offer hands out the chunks that are not known to be stored. They stay until
+// pending hands out the chunks that are not known to be stored. They stay until
 // stored is called: a run may end while a flush of its lines is still under way,
 // and its end takes them along as well, under the same ids.
-func (j *journal) offer() []entity.LogChunk {
+func (j *logBuffer) pending() []entity.LogChunk {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.fillLast()
@@ -184,7 +184,7 @@ func (j *journal) offer() []entity.LogChunk {
 }
 
 // stored drops chunks that were offered and that the store has taken.
-func (j *journal) stored(offered []entity.LogChunk) {
+func (j *logBuffer) stored(offered []entity.LogChunk) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	last := offered[len(offered)-1].SeqTo
@@ -192,13 +192,13 @@ func (j *journal) stored(offered []entity.LogChunk) {
 }
 
 // discard drops what is not stored, when the store refuses it for good.
-func (j *journal) discard() {
+func (j *logBuffer) discard() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.chunks = nil
 }
 
-func (j *journal) ended() bool {
+func (j *logBuffer) ended() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.closed

@@ -12,9 +12,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-func journalOf(attempt, limit int) *journal {
+func journalOf(attempt, limit int) *logBuffer {
 	clock := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
-	return newJournal(&entity.Execution{ID: "e", JobID: "j", Attempt: attempt, Checkpoint: "former"}, limit, clock)
+	return newLogBuffer(&entity.Execution{ID: "e", JobID: "j", Attempt: attempt, Checkpoint: "former"}, limit, clock)
 }
 
 // lines are the stored lines with their numbers, kinds apart.
@@ -34,7 +34,7 @@ func TestAJournalKeepsTheOrderOfWhatWasSaid(t *testing.T) {
 	j.Log(entity.LogStdout, "two\nthree")
 	j.Log(entity.LogStderr, "four")
 	j.Log(entity.LogStdout, "")
-	chunks := j.offer()
+	chunks := j.pending()
 	require.Len(t, chunks, 3, "a chunk is of one kind")
 	require.Equal(t, []string{"1 STDOUT one", "2 STDOUT two", "3 STDOUT three", "4 STDERR four", "5 STDOUT "}, lines(chunks))
 	for _, c := range chunks {
@@ -43,13 +43,13 @@ func TestAJournalKeepsTheOrderOfWhatWasSaid(t *testing.T) {
 		require.Equal(t, c.SeqTo-c.SeqFrom+1, int64(strings.Count(c.Content, "\n")+1))
 	}
 	j.Log(entity.LogStdout, "six")
-	again := j.offer()
+	again := j.pending()
 	require.Equal(t, chunks, again[:3], "what was offered stays as it was, with its ids")
 	require.Equal(t, []string{"6 STDOUT six"}, lines(again[3:]))
 	j.stored(chunks)
-	require.Equal(t, again[3:], j.offer())
+	require.Equal(t, again[3:], j.pending())
 	j.stored(again)
-	require.Empty(t, j.offer())
+	require.Empty(t, j.pending())
 }
 
 // The numbers of a later attempt are above those of all former ones.
@@ -57,7 +57,7 @@ func TestLineNumbersGrowOverAttempts(t *testing.T) {
 	for attempt, want := range map[int]int64{0: 1, 1: 1, 2: 1_000_001, 3: 2_000_001} {
 		j := journalOf(attempt, 1<<20)
 		j.Log(entity.LogSystem, "x")
-		require.Equal(t, want, j.offer()[0].SeqFrom, "attempt %d", attempt)
+		require.Equal(t, want, j.pending()[0].SeqFrom, "attempt %d", attempt)
 	}
 }
 
@@ -66,13 +66,13 @@ func TestAFullJournalSaysThatItWasCut(t *testing.T) {
 	j.Log(entity.LogStdout, "0123456789")
 	j.Log(entity.LogStdout, "0123456789")
 	j.Log(entity.LogStdout, "short")
-	chunks := j.offer()
+	chunks := j.pending()
 	require.Len(t, chunks, 2)
 	require.Equal(t, "0123456789", chunks[0].Content)
 	require.True(t, chunks[1].Truncated)
 	require.Equal(t, entity.LogSystem, chunks[1].Type)
 	j.Log(entity.LogStdout, "never")
-	require.Len(t, j.offer(), 2, "one mark is enough")
+	require.Len(t, j.pending(), 2, "one mark is enough")
 }
 
 func TestLongOutputIsCutIntoChunksAndLongLinesShort(t *testing.T) {
@@ -80,7 +80,7 @@ func TestLongOutputIsCutIntoChunksAndLongLinesShort(t *testing.T) {
 	for range 10 {
 		j.Log(entity.LogStdout, strings.Repeat("x", 20<<10))
 	}
-	chunks := j.offer()
+	chunks := j.pending()
 	require.Greater(t, len(chunks), 2)
 	for _, c := range chunks {
 		require.LessOrEqual(t, len(c.Content), chunkBytes)
@@ -94,7 +94,7 @@ func TestLongOutputIsCutIntoChunksAndLongLinesShort(t *testing.T) {
 func TestWhatIsSaidCannotHarmATerminal(t *testing.T) {
 	j := journalOf(1, 1<<20)
 	j.Log(entity.LogStdout, "a\x1b[2Jb\x00c\xffd")
-	content := j.offer()[0].Content
+	content := j.pending()[0].Content
 	require.NotContains(t, content, "\x1b")
 	require.NotContains(t, content, "\x00")
 	require.True(t, strings.HasPrefix(content, "a") && strings.HasSuffix(content, "d"))
@@ -103,21 +103,21 @@ func TestWhatIsSaidCannotHarmATerminal(t *testing.T) {
 // The outcome carries what was reported, unless it says something itself.
 func TestAnEndCarriesProgressAndCheckpoint(t *testing.T) {
 	for name, c := range map[string]struct {
-		report     func(j *journal)
+		report     func(j *logBuffer)
 		outcome    entity.Outcome
 		progress   int
 		checkpoint string
 	}{
-		"nothing was reported":         {func(*journal) {}, failure(), 0, "former"},
-		"a failure keeps its progress": {func(j *journal) { j.Progress(40) }, failure(), 40, "former"},
-		"a success is complete":        {func(j *journal) { j.Progress(40) }, entity.Succeeded(""), 100, "former"},
-		"more than all":                {func(j *journal) { j.Progress(400) }, failure(), 100, "former"},
-		"less than nothing":            {func(j *journal) { j.Progress(-4) }, failure(), 0, "former"},
-		"the latest checkpoint": {func(j *journal) {
+		"nothing was reported":         {func(*logBuffer) {}, failure(), 0, "former"},
+		"a failure keeps its progress": {func(j *logBuffer) { j.Progress(40) }, failure(), 40, "former"},
+		"a success is complete":        {func(j *logBuffer) { j.Progress(40) }, entity.Succeeded(""), 100, "former"},
+		"more than all":                {func(j *logBuffer) { j.Progress(400) }, failure(), 100, "former"},
+		"less than nothing":            {func(j *logBuffer) { j.Progress(-4) }, failure(), 0, "former"},
+		"the latest checkpoint": {func(j *logBuffer) {
 			j.Checkpoint("a")
 			j.Checkpoint("b")
 		}, failure(), 0, "b"},
-		"the outcome's own": {func(j *journal) { j.Checkpoint("a") }, entity.Outcome{Status: entity.StatusFailed, Checkpoint: "own"}, 0, "own"},
+		"the outcome's own": {func(j *logBuffer) { j.Checkpoint("a") }, entity.Outcome{Status: entity.StatusFailed, Checkpoint: "own"}, 0, "own"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := journalOf(2, 100)
@@ -128,7 +128,7 @@ func TestAnEndCarriesProgressAndCheckpoint(t *testing.T) {
 			require.Equal(t, c.checkpoint, o.Checkpoint)
 			require.True(t, j.ended())
 			j.Log(entity.LogStdout, "too late")
-			require.Empty(t, j.offer())
+			require.Empty(t, j.pending())
 		})
 	}
 	j := journalOf(1, 100)

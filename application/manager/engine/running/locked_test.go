@@ -37,7 +37,7 @@ func onLockable(t *testing.T, test func(t *testing.T, n withLocked)) {
 	}, func() { require.NoError(t, other.Rollback()) }})
 }
 
-// A parked run that somebody else has locked does not keep the others from
+// A scheduled run that somebody else has locked does not keep the others from
 // becoming ready (engine rule 10).
 func TestALockedRunKeepsNoOtherParked(t *testing.T) {
 	onLockable(t, func(t *testing.T, n withLocked) {
@@ -45,7 +45,7 @@ func TestALockedRunKeepsNoOtherParked(t *testing.T) {
 		var ids []string
 		for range 5 {
 			exec := waitingRun(t, n.Node, job.ID)
-			changeRow(t, n.Node, exec.ID, func(exec *entity.Execution) { exec.Claim = entity.ParkedKey(enginetest.Noon.Add(time.Second)) })
+			changeRow(t, n.Node, exec.ID, func(exec *entity.Execution) { exec.Claim = entity.ScheduledKey(enginetest.Noon.Add(time.Second)) })
 			ids = append(ids, exec.ID)
 		}
 		n.Clock.Advance(2 * time.Second)
@@ -184,7 +184,7 @@ func TestALockedJobKeepsNoOtherFromBeingRepaired(t *testing.T) {
 			n.Change(t, jobs[len(jobs)-1].ID, func(j *entity.Job) { j.NextFireTime, j.DueTime = time.Time{}, time.Time{} })
 		}
 		n.hold("scheduler_job_definition", jobs[0].ID)
-		_, err := n.Repairs.SweepPlaces(t.Context())
+		_, err := n.Repairs.SweepSlots(t.Context())
 		require.ErrorIs(t, err, repository.ErrLocked)
 		require.ErrorContains(t, err, jobs[0].ID)
 		for _, job := range jobs[1:] {
@@ -201,14 +201,16 @@ func TestALockedJobKeepsNoOtherDelayed(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			job := n.Add(t, enginetest.Job(name, func(j *entity.Job) { j.Group, j.Limited = "g", true }))
 			jobs, execs = append(jobs, job), append(execs, waitingRun(t, n.Node, job.ID))
-			changeRow(t, n.Node, execs[len(execs)-1].ID, func(exec *entity.Execution) { exec.Claim = entity.DelayedKey(enginetest.Noon.Add(time.Second)) })
+			changeRow(t, n.Node, execs[len(execs)-1].ID, func(exec *entity.Execution) {
+				exec.Claim = entity.ScheduledLimitedKey(enginetest.Noon.Add(time.Second))
+			})
 		}
 		n.Clock.Advance(2 * time.Second)
 		n.hold("scheduler_job_definition", jobs[0].ID)
 		_, err := n.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
 		for i, exec := range execs {
-			require.Equal(t, i == 0, n.Execution(t, exec.ID).Claim.Delayed(), "run %d", i)
+			require.Equal(t, i == 0, n.Execution(t, exec.ID).Claim.ScheduledLimited(), "run %d", i)
 		}
 	})
 }

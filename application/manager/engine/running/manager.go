@@ -150,18 +150,18 @@ type TaskManager struct {
 	// recovering holds the tokens of lost attempts whose end is being stored.
 	recovering map[string]int64
 
-	// carried is what the claim loop has found out about the queues of classes:
+	// fitQueues is what the claim loop has found out about the queues of classes:
 	// whether this node may take from them.
-	carried map[entity.Queue]bool
+	fitQueues map[entity.Queue]bool
 
-	results   chan *attemptResult
-	held      *held
-	gathering sync.Mutex
+	results  chan *attemptResult
+	held     *held
+	batching sync.Mutex
 	// storing is how many completers send a batch for the first time; one that
 	// failed says nothing about when its slots will be free.
-	storing atomic.Int32
-	wake    chan struct{}
-	parked  chan time.Time
+	storing   atomic.Int32
+	wake      chan struct{}
+	scheduled chan time.Time
 
 	// executing is how many attempts are at work, without those that only wait
 	// for their end to be stored.
@@ -187,12 +187,12 @@ func New(deps Deps, cfg Config) *TaskManager {
 			Handlers: cfg.Handlers, HandlersHash: entity.HandlersHash(cfg.Handlers),
 		},
 		runs: map[string]*active{}, orphans: map[string]orphanCandidate{}, expected: map[string]int64{}, recovering: map[string]int64{},
-		carried: map[entity.Queue]bool{}, inFlight: newInFlight(), held: newHeld(),
-		results: make(chan *attemptResult, cfg.Slots+cfg.CommandSlots+cfg.BatchSize),
-		wake:    make(chan struct{}, 1),
-		quiet:   make(chan struct{}, 1),
-		parked:  make(chan time.Time, 16),
-		base:    base, stopRuns: stop,
+		fitQueues: map[entity.Queue]bool{}, inFlight: newInFlight(), held: newHeld(),
+		results:   make(chan *attemptResult, cfg.Slots+cfg.CommandSlots+cfg.BatchSize),
+		wake:      make(chan struct{}, 1),
+		quiet:     make(chan struct{}, 1),
+		scheduled: make(chan time.Time, 16),
+		base:      base, stopRuns: stop,
 	}
 	t.epoch.Store(cfg.Epoch)
 	if cfg.Idle {
@@ -220,7 +220,7 @@ func (t *TaskManager) Run(ctx context.Context) error {
 	if !t.cfg.Idle {
 		loops.Go(func() { t.claimLoop(ctx) })
 	}
-	loops.Go(func() { t.unparkLoop(ctx) })
+	loops.Go(func() { t.promoteLoop(ctx) })
 	loops.Go(func() { t.flushLoop(ctx) })
 	loops.Wait()
 	t.inFlight.close()
@@ -269,7 +269,7 @@ func (t *TaskManager) Suspend(draining bool) {
 
 // WaitForSlots implements firing.Slots.
 func (t *TaskManager) WaitForSlots(ctx context.Context, slotWait time.Duration) int {
-	return t.slots.room(ctx, t.Clock, slotWait, t.ending)
+	return t.slots.waitFree(ctx, t.Clock, slotWait, t.ending)
 }
 
 // ending reports whether ends of runs are on their way to the store.
@@ -286,8 +286,8 @@ func (t *TaskManager) afterCommit(e admission.PostCommit) {
 	for _, exec := range e.Stopping {
 		t.stop(exec.ID, entity.ErrStopCancel, exec.Reason)
 	}
-	if !e.ParkedUntil.IsZero() {
-		t.expectParked(e.ParkedUntil)
+	if !e.NextScheduled.IsZero() {
+		t.expectScheduled(e.NextScheduled)
 	}
 	if e.Ready > e.ReadyCommands {
 		t.RunsReady(entity.SlotGeneral)
@@ -308,9 +308,9 @@ func (t *TaskManager) wakeClaim() {
 	}
 }
 
-func (t *TaskManager) expectParked(at time.Time) {
+func (t *TaskManager) expectScheduled(at time.Time) {
 	select {
-	case t.parked <- at:
+	case t.scheduled <- at:
 	default: // the sweep looks by itself
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
-// maxCarried bounds what is remembered about classes.
-const maxCarried = 1000
+// maxFitQueues bounds what is remembered about classes.
+const maxFitQueues = 1000
 
 // queues are those that this node takes from and in which something waits, for
 // each of the wanted kinds of slots. The greatest key of the ready range tells
@@ -72,7 +72,7 @@ func (t *TaskManager) classes(ctx context.Context, wanted [len(entity.Slots{})]b
 			continue
 		}
 		q := first.Queue()
-		ok, err := t.carries(ctx, q)
+		ok, err := t.fits(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -83,11 +83,11 @@ func (t *TaskManager) classes(ctx context.Context, wanted [len(entity.Slots{})]b
 	}
 }
 
-// carries reports whether the node is fit for the class of a queue. A queue says
+// fits reports whether the node is fit for the class of a queue. A queue says
 // only its hash; what the class is, the job of a run in it tells. One that was
 // edited or deleted tells nothing: the sweep sends its runs elsewhere.
-func (t *TaskManager) carries(ctx context.Context, q entity.Queue) (bool, error) {
-	if known, ok := t.carried[q]; ok {
+func (t *TaskManager) fits(ctx context.Context, q entity.Queue) (bool, error) {
+	if known, ok := t.fitQueues[q]; ok {
 		return known, nil
 	}
 	lo, hi := q.Range()
@@ -111,9 +111,9 @@ func (t *TaskManager) carries(ctx context.Context, q entity.Queue) (bool, error)
 			return false, nil
 		}
 	}
-	if len(t.carried) >= maxCarried {
-		clear(t.carried)
+	if len(t.fitQueues) >= maxFitQueues {
+		clear(t.fitQueues)
 	}
-	t.carried[q] = routing.Missing(class, &t.self) == entity.WaitNone
-	return t.carried[q], nil
+	t.fitQueues[q] = routing.Missing(class, &t.self) == entity.WaitNone
+	return t.fitQueues[q], nil
 }

@@ -154,7 +154,7 @@ func TestARunThatTheStoreKnowsOtherwiseIsKilled(t *testing.T) {
 			exec.NodeID, exec.Claim, exec.Token = "node-2", entity.RunningKey("node-2"), exec.Token+1
 		},
 		"it waits again": func(exec *entity.Execution) {
-			exec.Status, exec.NodeID, exec.Claim = entity.StatusWaiting, "", entity.ParkedKey(enginetest.Noon.Add(time.Hour))
+			exec.Status, exec.NodeID, exec.Claim = entity.StatusWaiting, "", entity.ScheduledKey(enginetest.Noon.Add(time.Hour))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -65,7 +65,7 @@ func TestAReportThatWasHeldTooLongIsEvidence(t *testing.T) {
 		if name == "complete" {
 			changeRow(t, n, id, func(exec *entity.Execution) {
 				exec.Status, exec.NodeID, exec.NodeLosses = entity.StatusWaiting, "", 1
-				exec.Claim = entity.ParkedKey(enginetest.Noon.Add(time.Hour))
+				exec.Claim = entity.ScheduledKey(enginetest.Noon.Add(time.Hour))
 			})
 		}
 	})
@@ -178,7 +178,7 @@ func TestTheStartTimeIsTheHandlersEntry(t *testing.T) {
 	require.Equal(t, 2*time.Second, exec.Lateness())
 }
 
-// Every shard runs; the fire's place is free after the last (engine rule 16).
+// Every shard runs; the fire's slot is free after the last (engine rule 16).
 func TestEveryShardOfAFireRunsAndTheLastFreesItsPlace(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("shards", func(j *entity.Job) { j.ShardCount, j.Overlap = 3, entity.OverlapSerial }))
@@ -258,7 +258,7 @@ func TestAReplacingFireStartsAfterTheEndOfTheReplaced(t *testing.T) {
 	require.Len(t, n.Events(t), 1)
 }
 
-// A cancel that meets a failing attempt goes before its retry, and the place
+// A cancel that meets a failing attempt goes before its retry, and the slot
 // of the run is given on.
 func TestACancelGoesBeforeARetry(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})

@@ -23,7 +23,7 @@ func TestARetryStaysInItsRow(t *testing.T) {
 	id := startRun(t, n, job.ID).ID
 	begin := n.Clock.Now()
 	exec := awaitRetry(t, n, id, 1)
-	until, parked := exec.Claim.ParkedUntil()
+	until, parked := exec.Claim.ScheduledUntil()
 	require.True(t, parked)
 	require.Equal(t, begin.Add(retryWait), until)
 	require.Equal(t, 1, exec.RetryCount)
@@ -120,7 +120,7 @@ func TestTheWaitForARetry(t *testing.T) {
 				}
 				return c.outcome
 			})
-			until, _ := awaitRetry(t, n, startRun(t, n, job.ID).ID, 1).Claim.ParkedUntil()
+			until, _ := awaitRetry(t, n, startRun(t, n, job.ID).ID, 1).Claim.ScheduledUntil()
 			require.Equal(t, n.Clock.Now().Add(c.want), until)
 		})
 	}
@@ -227,7 +227,7 @@ func TestARetryGetsANewStartDeadline(t *testing.T) {
 	require.Zero(t, swept)
 }
 
-// A run in back-off keeps its place among its job's fires (engine rule 16).
+// A run in back-off keeps its slot among its job's fires (engine rule 16).
 func TestARunInBackOffKeepsItsPlace(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { retrying(1)(j); j.Overlap = entity.OverlapSerial }))

@@ -7,12 +7,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
-// unparkSweep is how often parked runs are looked at although none is known to
+// promoteInterval is how often scheduled runs are looked at although none is known to
 // come due.
-const unparkSweep = 5 * time.Second
+const promoteInterval = 5 * time.Second
 
-// unparkLoop makes parked runs ready when their moment has come.
-func (t *TaskManager) unparkLoop(ctx context.Context) {
+// promoteLoop makes scheduled runs ready when their moment has come.
+func (t *TaskManager) promoteLoop(ctx context.Context) {
 	timer := t.Clock.NewTimer(0)
 	defer timer.Stop()
 	trouble := faillog.OfTask("unpark", t.Clock, t.Logger)
@@ -21,7 +21,7 @@ func (t *TaskManager) unparkLoop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case at := <-t.parked:
+		case at := <-t.scheduled:
 			if !next.IsZero() && !at.Before(next) {
 				continue
 			}
@@ -36,7 +36,7 @@ func (t *TaskManager) unparkLoop(ctx context.Context) {
 			}
 			trouble.Observe(err)
 		}
-		wait := unparkSweep
+		wait := promoteInterval
 		if !next.IsZero() {
 			wait = min(wait, max(next.Sub(t.StoreClock.Now()), 0))
 		}

@@ -77,7 +77,7 @@ func (s *slots) exchange(from, to entity.SlotKind) bool {
 	}
 	s.pools[to].free--
 	s.pools[from].free++
-	s.announce()
+	s.signal()
 	return true
 }
 
@@ -93,12 +93,12 @@ func (s *slots) release(given entity.Slots) {
 	for kind, n := range given {
 		s.pools[kind].free += n
 	}
-	s.announce()
+	s.signal()
 }
 
-// announce tells those who wait that something changed for the better; the
+// signal tells those who wait that something changed for the better; the
 // caller holds the lock.
-func (s *slots) announce() {
+func (s *slots) signal() {
 	s.waitFailed = false
 	close(s.freed)
 	s.freed = make(chan struct{})
@@ -108,7 +108,7 @@ func (s *slots) announce() {
 // take, before they are recorded as WAITING and other nodes may take them.
 const maxSlotWait = 2 * time.Second
 
-// room is how many direct starts are possible in general slots; runs of other
+// waitFree is how many direct starts are possible in general slots; runs of other
 // kinds are not waited for. Where all slots are taken, or waiting runs go first,
 // it waits up to slotWait for that to end: a batch of
 // short runs frees its slots within one completion transaction, and recording
@@ -116,7 +116,7 @@ const maxSlotWait = 2 * time.Second
 // A slow store takes longer for that: while ending says that ends are on their
 // way to it, slotWait begins again, up to maxSlotWait in all. When a wait was in
 // vain, the next ones do not wait until something changed.
-func (s *slots) room(ctx context.Context, c clock.Clock, slotWait time.Duration, ending func() bool) int {
+func (s *slots) waitFree(ctx context.Context, c clock.Clock, slotWait time.Duration, ending func() bool) int {
 	began := c.Monotonic()
 	until := began + slotWait
 	for {
@@ -180,25 +180,25 @@ func (s *slots) clearBacklog(kind entity.SlotKind, asked int) {
 	defer s.mu.Unlock()
 	if p := &s.pools[kind]; p.backlog && p.backlogGen == asked {
 		p.backlog = false
-		s.announce()
+		s.signal()
 	}
 }
 
-// asks reports whether the store is to be asked for runs of a kind: there is a
+// wantsClaim reports whether the store is to be asked for runs of a kind: there is a
 // slot for them, or direct starts take all and nobody knows of runs that go
 // before these.
-func (s *slots) asks(kind entity.SlotKind) bool {
+func (s *slots) wantsClaim(kind entity.SlotKind) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := &s.pools[kind]
 	return p.total > 0 && (p.free > 0 || !p.backlog)
 }
 
-// awaited is asked when nothing more could be claimed. It returns a channel that
+// slotFreed is asked when nothing more could be claimed. It returns a channel that
 // is closed at the next change for the better, if runs are known to wait for a
 // slot of a kind of which none is free; one that is closed already if such a slot
 // came free meanwhile; and nil when nothing is known to wait.
-func (s *slots) awaited() <-chan struct{} {
+func (s *slots) slotFreed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed() {
@@ -225,7 +225,7 @@ func (s *slots) fence(fenced bool) {
 	defer s.mu.Unlock()
 	s.fenced = fenced
 	if !fenced {
-		s.announce()
+		s.signal()
 	}
 }
 
@@ -249,7 +249,7 @@ func (s *slots) suspend(suspended bool) bool {
 		return false
 	}
 	s.suspended = suspended
-	s.announce()
+	s.signal()
 	return true
 }
 
@@ -268,12 +268,12 @@ func (s *slots) hasSpare(kind entity.SlotKind) bool {
 
 // load is how many slots of a kind are taken, and how many there are for others
 // to know of: none where nothing will start any more.
-func (s *slots) load(kind entity.SlotKind) (used, offered int) {
+func (s *slots) load(kind entity.SlotKind) (used, capacity int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := &s.pools[kind]
 	if !s.draining {
-		offered = p.total
+		capacity = p.total
 	}
-	return p.total - p.free, offered
+	return p.total - p.free, capacity
 }

@@ -103,11 +103,11 @@ func TestWhatIsAnnounced(t *testing.T) {
 // it would wait for has happened. It waits only where runs are known to wait.
 func TestAFreeSlotIsNotWaitedFor(t *testing.T) {
 	s := newSlots(entity.Slots{2, 1})
-	require.Nil(t, s.awaited(), "nobody waits")
+	require.Nil(t, s.slotFreed(), "nobody waits")
 	s.setBacklog(entity.SlotGeneral)
-	<-s.awaited()
+	<-s.slotFreed()
 	s.reserveForClaim(entity.SlotGeneral, 2)
-	changed := s.awaited()
+	changed := s.slotFreed()
 	require.NotNil(t, changed)
 	select {
 	case <-changed:
@@ -116,34 +116,34 @@ func TestAFreeSlotIsNotWaitedFor(t *testing.T) {
 	}
 	s.release(entity.Slots{1})
 	<-changed
-	<-s.awaited() // it came free before somebody asked
+	<-s.slotFreed() // it came free before somebody asked
 	s.reserveForClaim(entity.SlotGeneral, 1)
 	s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral))
-	require.Nil(t, s.awaited(), "nobody waits")
+	require.Nil(t, s.slotFreed(), "nobody waits")
 	s.setBacklog(entity.SlotCommand)
 	s.reserveForClaim(entity.SlotCommand, 1)
-	require.NotNil(t, s.awaited(), "each kind counts")
+	require.NotNil(t, s.slotFreed(), "each kind counts")
 	s.drain()
-	require.Nil(t, s.awaited(), "nothing will start any more")
+	require.Nil(t, s.slotFreed(), "nothing will start any more")
 }
 
 func TestRoomIsWhatDirectStartsMayTake(t *testing.T) {
 	c := clocktest.NewManual(slotsBegin)
 	s := newSlots(entity.Slots{2})
-	require.Equal(t, 2, s.room(t.Context(), c, time.Second, never))
+	require.Equal(t, 2, s.waitFree(t.Context(), c, time.Second, never))
 	s.reserve(entity.Slots{2})
-	require.Zero(t, s.room(t.Context(), c, 0, never), "without a wait")
-	require.Zero(t, s.room(t.Context(), c, -1, never))
+	require.Zero(t, s.waitFree(t.Context(), c, 0, never), "without a wait")
+	require.Zero(t, s.waitFree(t.Context(), c, -1, never))
 	s.release(entity.Slots{2})
 	s.drain()
-	require.Zero(t, s.room(t.Context(), c, time.Hour, never), "nothing will start any more")
+	require.Zero(t, s.waitFree(t.Context(), c, time.Hour, never), "nothing will start any more")
 }
 
 // waitForRoom asks for room on another goroutine, and returns when it waits.
 func waitForRoom(ctx context.Context, t *testing.T, s *slots, c *watchedClock, slotWait time.Duration) <-chan int {
 	t.Helper()
 	got := make(chan int, 1)
-	go func() { got <- s.room(ctx, c, slotWait, never) }()
+	go func() { got <- s.waitFree(ctx, c, slotWait, never) }()
 	<-c.waiting
 	return got
 }
@@ -177,7 +177,7 @@ func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
 	got := waitForRoom(t.Context(), t, s, c, time.Second)
 	c.Advance(time.Second)
 	require.Zero(t, <-got)
-	require.Zero(t, s.room(t.Context(), c, time.Hour, never), "waitFailed")
+	require.Zero(t, s.waitFree(t.Context(), c, time.Hour, never), "waitFailed")
 	s.release(entity.Slots{1})
 	s.reserve(entity.Slots{1})
 	got = waitForRoom(t.Context(), t, s, c, time.Second)
@@ -193,7 +193,7 @@ func TestRoomWaitsForEndsOnTheirWay(t *testing.T) {
 	s := newSlots(entity.Slots{1})
 	s.reserve(entity.Slots{1})
 	got := make(chan int, 1)
-	go func() { got <- s.room(t.Context(), c, slotWait, func() bool { return true }) }()
+	go func() { got <- s.waitFree(t.Context(), c, slotWait, func() bool { return true }) }()
 	for range maxSlotWait/slotWait - 1 {
 		<-c.waiting
 		c.Advance(slotWait)

@@ -133,7 +133,7 @@ func TestEachRetryHasTheWholeSpanToStartIn(t *testing.T) {
 	close(open)
 	span := func(attempt int) time.Duration {
 		r := awaitRetry(t, n, exec.ID, attempt)
-		until, _ := r.Claim.ParkedUntil()
+		until, _ := r.Claim.ScheduledUntil()
 		return r.StartDeadline.Sub(until)
 	}
 	for attempt := 1; attempt <= 3; attempt++ {

@@ -10,7 +10,7 @@ import (
 
 // active is one run on this node. It is the entity.Reporter of its attempt.
 type active struct {
-	*journal
+	*logBuffer
 	manager *TaskManager
 	run     entity.Run
 	ctx     context.Context
@@ -31,30 +31,30 @@ type attemptResult struct {
 	start   time.Time
 	end     time.Time
 	took    time.Duration
-	log     *journal
+	log     *logBuffer
 	// slots are those that the run holds on this node.
 	slots entity.Slots
 	// unanswered: a transaction with this end got no answer, and may have
 	// stored it. stored: no more transactions are needed.
 	unanswered bool
 	stored     bool
-	// trouble is why the store did not take this end, for a reason of its own;
+	// cause is why the store did not take this end, for a reason of its own;
 	// next is when it is tried again, in monotonic time, and tries how often it was.
-	trouble error
-	next    time.Duration
-	tries   int
+	cause error
+	next  time.Duration
+	tries int
 	// reduced: without texts from outside. apart: without what follows from it.
 	reduced bool
-	apart   bool
-	// outside: somebody else was at work on the attempt, and waits for the answer
+	endOnly bool
+	// external: somebody else was at work on the attempt, and waits for the answer
 	// whether its end was refused. also runs in the transaction that takes the end.
-	outside bool
-	refused bool
-	also    func(ctx context.Context, tx repository.Tx) error
+	external bool
+	refused  bool
+	also     func(ctx context.Context, tx repository.Tx) error
 }
 
 // coordinated: its end has to do with other fires of its job.
-func (f *attemptResult) coordinated() bool { return f.run.Job.Coordinated() && !f.apart }
+func (f *attemptResult) coordinated() bool { return f.run.Job.Coordinated() && !f.endOnly }
 
 // Start implements firing.Runner: it runs attempts that are committed to this
 // node, each on a goroutine of its own, bounded by the slots. One that is not
@@ -70,7 +70,7 @@ func (t *TaskManager) Start(runs []entity.Run) {
 	started := make([]*active, len(runs))
 	fenced, epoch := t.slots.isFenced() || !t.Lease.Holds(), t.epoch.Load()
 	for i, run := range runs {
-		a := &active{manager: t, run: run, journal: newJournal(run.Execution, t.cfg.LogLimit, t.StoreClock)}
+		a := &active{manager: t, run: run, logBuffer: newLogBuffer(run.Execution, t.cfg.LogLimit, t.StoreClock)}
 		a.ctx, a.cancel = context.WithCancelCause(t.base)
 		if former := t.runs[run.Execution.ID]; former != nil {
 			former.cancel(entity.ErrStopLost) // somebody ended that attempt elsewhere
@@ -114,9 +114,9 @@ func (t *TaskManager) execute(a *active) {
 		a.cancel(nil)
 		t.ended()
 		start, took := a.time.end(t)
-		a.journal.end(&outcome)
+		a.logBuffer.end(&outcome)
 		t.results <- &attemptResult{
-			run: a.run, outcome: outcome, start: start, end: start.Add(took), took: took, log: a.journal, slots: slotOf(t.kindOf(a.run.Job)),
+			run: a.run, outcome: outcome, start: start, end: start.Add(took), took: took, log: a.logBuffer, slots: slotOf(t.kindOf(a.run.Job)),
 		}
 	}()
 	a.run.Tokens = t.Tokens

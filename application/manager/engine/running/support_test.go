@@ -158,7 +158,7 @@ func deadLettersOf(t *testing.T, n *enginetest.Node, jobID string) []entity.Dead
 	return letters
 }
 
-// liveFiresOf are the places that a job's fires hold or wait for.
+// liveFiresOf are the slots that a job's fires hold or wait for.
 func liveFiresOf(t *testing.T, n *enginetest.Node, jobID string) []entity.InFlightFire {
 	t.Helper()
 	return n.InFlightFires(t, jobID)

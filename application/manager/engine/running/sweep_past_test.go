@@ -111,7 +111,7 @@ func TestTheSweepGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 	place := n.InFlightFires(t, serial.ID)[:1]
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.InFlightFires.Delete(ctx, place) })
 	b.ids = delays[:1]
-	_, err := n.Repairs.SweepPlaces(t.Context())
+	_, err := n.Repairs.SweepSlots(t.Context())
 	require.ErrorIs(t, err, errBroken)
 	require.ErrorContains(t, err, delays[0])
 	require.Zero(t, n.Job(t, delays[0]).NextFireTime)
@@ -126,14 +126,14 @@ func TestTheSweepLooksAtAllInTurn(t *testing.T) {
 	n, b := onBarring(t)
 	ids := unarmed(t, n, 502)
 	b.ids = ids[:500]
-	_, err := n.Repairs.SweepPlaces(t.Context())
+	_, err := n.Repairs.SweepSlots(t.Context())
 	require.ErrorIs(t, err, errBroken)
 	require.Zero(t, n.Job(t, ids[501]).NextFireTime)
-	_, err = n.Repairs.SweepPlaces(t.Context())
+	_, err = n.Repairs.SweepSlots(t.Context())
 	require.NoError(t, err)
 	require.NotZero(t, n.Job(t, ids[500]).NextFireTime)
 	require.NotZero(t, n.Job(t, ids[501]).NextFireTime)
-	_, err = n.Repairs.SweepPlaces(t.Context())
+	_, err = n.Repairs.SweepSlots(t.Context())
 	require.ErrorIs(t, err, errBroken, "and then again from the first")
 }
 
@@ -152,7 +152,7 @@ func TestTheSweepFindsADeletedJobsRunBehindManyOthers(t *testing.T) {
 	alive, gone := n.Add(t, enginetest.Job("alive", nil)), n.Add(t, enginetest.Job("gone", nil))
 	execs := append(manyRuns(t, n, alive.ID, 501), waitingRun(t, n, gone.ID))
 	for i, exec := range execs {
-		exec.Claim = entity.ParkedKey(at(time.Hour + time.Duration(i/3)*time.Second))
+		exec.Claim = entity.ScheduledKey(at(time.Hour + time.Duration(i/3)*time.Second))
 	}
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		if err := tx.Executions.Requeue(ctx, execs); err != nil {
@@ -167,10 +167,10 @@ func TestTheSweepFindsADeletedJobsRunBehindManyOthers(t *testing.T) {
 		return tx.Jobs.Update(ctx, job, true)
 	})
 	last := execs[len(execs)-1].ID
-	_, err := n.Repairs.SweepPlaces(t.Context())
+	_, err := n.Repairs.SweepSlots(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, entity.StatusWaiting, n.Execution(t, last).Status)
-	_, err = n.Repairs.SweepPlaces(t.Context())
+	_, err = n.Repairs.SweepSlots(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, entity.StatusCancelled, n.Execution(t, last).Status)
 }
@@ -186,7 +186,7 @@ func TestTheSweepFindsAFireThatIsOverBehindManyOthers(t *testing.T) {
 	n.Clock.Advance(2 * time.Minute)
 	for _, left := range []int{1, 0} {
 		require.Len(t, n.InFlightFires(t, stale.ID), 1)
-		_, err := n.Repairs.SweepPlaces(t.Context())
+		_, err := n.Repairs.SweepSlots(t.Context())
 		require.NoError(t, err)
 		require.Len(t, n.InFlightFires(t, stale.ID), left)
 	}
@@ -202,7 +202,7 @@ func TestTheSweepOfLimitsGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 		require.NoError(t, err)
 		rows[group] = waitingRun(t, n, job.ID)
 		n.Write(t, func(ctx context.Context, tx repository.Tx) error { // of a fire that is over
-			return tx.Groups.Take(ctx, []entity.GroupPlace{{Group: group, JobID: job.ID, FireKey: "over"}})
+			return tx.Groups.Take(ctx, []entity.GroupSlot{{Group: group, JobID: job.ID, FireKey: "over"}})
 		})
 	}
 	b.ids = []string{"g"}
@@ -222,7 +222,7 @@ func TestTheSweepOfLimitsGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 	require.True(t, n.Execution(t, next.ID).Claim.Ready())
 }
 
-// A page full of places that cannot be given up hides none for longer than a look.
+// A page full of slots that cannot be given up hides none for longer than a look.
 func TestTheSweepOfLimitsLooksAtAllPlacesInTurn(t *testing.T) {
 	n, b := onBarring(t)
 	for _, group := range []string{"g", "h"} {
@@ -230,13 +230,13 @@ func TestTheSweepOfLimitsLooksAtAllPlacesInTurn(t *testing.T) {
 		_, err := n.Store.LimitGroup(t.Context(), group, 1000, 0, enginetest.Noon)
 		require.NoError(t, err)
 	}
-	places := []entity.GroupPlace{{Group: "h", JobID: "job-2", FireKey: "over"}}
+	slots := []entity.GroupSlot{{Group: "h", JobID: "job-2", FireKey: "over"}}
 	for i := range 500 {
-		places = append(places, entity.GroupPlace{Group: "g", JobID: "job-1", FireKey: fmt.Sprintf("over-%03d", i)})
+		slots = append(slots, entity.GroupSlot{Group: "g", JobID: "job-1", FireKey: fmt.Sprintf("over-%03d", i)})
 	}
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.Take(ctx, places) })
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.Take(ctx, slots) })
 	left := func() int {
-		found, err := n.Store.EmptyPlaces(t.Context(), entity.GroupPlace{JobID: "job-1", FireKey: "p"}, 10)
+		found, err := n.Store.LeftoverSlots(t.Context(), entity.GroupSlot{JobID: "job-1", FireKey: "p"}, 10)
 		require.NoError(t, err)
 		return len(found)
 	}
@@ -252,7 +252,7 @@ func TestTheSweepOfLimitsLooksAtAllPlacesInTurn(t *testing.T) {
 }
 
 // Nor do runs that cannot be ended hide others that are past their start deadline,
-// also where all wait at one place of the queue.
+// also where all wait at one position of the queue.
 func TestTheSweepOfDeadlinesLooksAtAllInTurn(t *testing.T) {
 	n, b := onBarring(t)
 	broken := n.Add(t, enginetest.Job("broken", func(j *entity.Job) {

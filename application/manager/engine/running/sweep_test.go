@@ -20,13 +20,13 @@ import (
 func parkedRun(t *testing.T, n *enginetest.Node, jobID string, until time.Time) *entity.Execution {
 	t.Helper()
 	exec := waitingRun(t, n, jobID)
-	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.Claim = entity.ParkedKey(until) })
+	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.Claim = entity.ScheduledKey(until) })
 	return n.Execution(t, exec.ID)
 }
 
 func at(d time.Duration) time.Time { return enginetest.Noon.Add(d) }
 
-// Rule 15: parked runs become ready when their moment has come, and the next
+// Rule 15: scheduled runs become ready when their moment has come, and the next
 // moment is told.
 func TestParkedRunsBecomeReadyInTime(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
@@ -61,7 +61,7 @@ func TestManyParkedRunsBecomeReady(t *testing.T) {
 		for i := range execs {
 			exec := *first
 			exec.ID, exec.FireKey = fmt.Sprintf("parked-%d", i), fmt.Sprintf("parked-%d", i)
-			exec.Claim = entity.ParkedKey(at(-time.Second))
+			exec.Claim = entity.ScheduledKey(at(-time.Second))
 			execs[i] = &exec
 		}
 		return tx.Executions.Insert(ctx, execs)
@@ -77,7 +77,7 @@ func TestManyParkedRunsBecomeReady(t *testing.T) {
 func TestARunPastItsStartDeadlineIsSkipped(t *testing.T) {
 	for name, claim := range map[string]func(jobID string) entity.ClaimKey{
 		"ready":  func(string) entity.ClaimKey { return entity.CommonQueue.Key(5, at(0)) },
-		"parked": func(string) entity.ClaimKey { return entity.ParkedKey(at(time.Hour)) },
+		"parked": func(string) entity.ClaimKey { return entity.ScheduledKey(at(time.Hour)) },
 		"queued": func(jobID string) entity.ClaimKey { return entity.QueuedKey(jobID, 3) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestARunningRunHasNoStartDeadlineAnyMore(t *testing.T) {
 	require.Equal(t, exec, n.Execution(t, exec.ID))
 }
 
-// Rule 16: what ends without having run gives its place on.
+// Rule 16: what ends without having run gives its slot on.
 func TestASkippedRunGivesItsPlaceOn(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap, j.StartDeadlineSec = entity.OverlapSerial, 10 }))
@@ -133,16 +133,16 @@ func TestASkippedRunGivesItsPlaceOn(t *testing.T) {
 }
 
 // Rule 7: nobody else would arm a FIXED_DELAY job that has no next time and no
-// live fire.
+// in-flight fire.
 func TestTheSweepArmsWhatNobodyElseWill(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
 	n.Change(t, job.ID, func(j *entity.Job) { j.NextFireTime, j.DueTime = time.Time{}, time.Time{} })
-	touched, err := n.Repairs.SweepPlaces(t.Context())
+	touched, err := n.Repairs.SweepSlots(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, touched)
 	require.Equal(t, at(5*time.Second), n.Job(t, job.ID).NextFireTime)
-	touched, err = n.Repairs.SweepPlaces(t.Context())
+	touched, err = n.Repairs.SweepSlots(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, touched, "it is armed")
 }
@@ -152,7 +152,7 @@ func TestTheSweepLeavesAJobAloneWhoseRunWillArmIt(t *testing.T) {
 	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
 	n.Fire(t)
 	require.Len(t, liveFiresOf(t, n, job.ID), 1)
-	touched, err := n.Repairs.SweepPlaces(t.Context())
+	touched, err := n.Repairs.SweepSlots(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, touched)
 	require.Zero(t, n.Job(t, job.ID).NextFireTime)
@@ -164,12 +164,12 @@ func TestTheSweepFreesAForgottenQueuedRun(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
 	_, second := waitingRun(t, n, job.ID), waitingRun(t, n, job.ID)
-	touched, err := n.Repairs.SweepPlaces(t.Context())
+	touched, err := n.Repairs.SweepSlots(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, touched, "the first fire holds the place")
 	first := n.InFlightFires(t, job.ID)[:1]
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.InFlightFires.Delete(ctx, first) })
-	touched, err = n.Repairs.SweepPlaces(t.Context())
+	touched, err = n.Repairs.SweepSlots(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, touched)
 	require.False(t, n.Execution(t, second.ID).Claim.Queued())

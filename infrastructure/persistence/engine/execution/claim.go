@@ -86,7 +86,7 @@ func scanClaimHead(rows *sql.Rows) (*entity.Execution, error) {
 
 // byPlace orders runs of several queues.
 func byPlace(a, b *entity.Execution) int {
-	return cmp.Or(cmp.Compare(a.Claim.Place(), b.Claim.Place()), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(a.Claim.SortKey(), b.Claim.SortKey()), cmp.Compare(a.ID, b.ID))
 }
 
 // take makes locked rows the node's.

@@ -86,8 +86,8 @@ const (
 	olderAfter  = time.Minute
 )
 
-// RowsOf implements repository.InFlightFireWriter.
-func (w *liveFireWriter) RowsOf(ctx context.Context, f entity.InFlightFire) ([]*entity.Execution, error) {
+// ExecutionsOf implements repository.InFlightFireWriter.
+func (w *liveFireWriter) ExecutionsOf(ctx context.Context, f entity.InFlightFire) ([]*entity.Execution, error) {
 	return OfFire(ctx, w.c, f, w.c.Dialect.ForUpdate)
 }
 

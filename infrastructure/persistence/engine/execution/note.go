@@ -11,13 +11,13 @@ import (
 
 const noteRow = "UPDATE scheduler_job_execution SET progress = ?, checkpoint = ?" + StillRunning
 
-// Note implements repository.ExecutionWriter.
-func (w *executionWriter) Note(ctx context.Context, notes []repository.Note) error {
+// UpdateProgress implements repository.ExecutionWriter.
+func (w *executionWriter) UpdateProgress(ctx context.Context, notes []repository.ProgressUpdate) error {
 	if len(notes) == 0 {
 		return nil
 	}
 	notes = slices.Clone(notes)
-	slices.SortFunc(notes, func(a, b repository.Note) int { return strings.Compare(a.ID, b.ID) }) // as everybody locks
+	slices.SortFunc(notes, func(a, b repository.ProgressUpdate) int { return strings.Compare(a.ID, b.ID) }) // as everybody locks
 	for _, n := range notes {
 		if err := sqlvalue.CheckTexts(n.ID, "", "", n.Checkpoint); err != nil {
 			return err

@@ -14,8 +14,8 @@ func (r *Plans) CountFires(ctx context.Context, jobIDs []string) (map[string]rep
 	return execution.CountFires(ctx, r.c, jobIDs)
 }
 
-// RowsOf implements repository.JobPlanReader.
-func (r *Plans) RowsOf(ctx context.Context, f entity.InFlightFire) (int, error) {
+// CountExecutionsOf implements repository.JobPlanReader.
+func (r *Plans) CountExecutionsOf(ctx context.Context, f entity.InFlightFire) (int, error) {
 	rows, err := execution.OfFire(ctx, r.c, f, "")
 	return len(rows), err
 }

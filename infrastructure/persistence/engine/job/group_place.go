@@ -43,8 +43,8 @@ func (w *groupWriter) Lock(ctx context.Context, names []string) (map[string]int,
 	return limits, nil
 }
 
-// CountPlaces implements repository.GroupWriter.
-func (w *groupWriter) CountPlaces(ctx context.Context, group string) (int, error) {
+// CountSlots implements repository.GroupWriter.
+func (w *groupWriter) CountSlots(ctx context.Context, group string) (int, error) {
 	n, err := sqldb.Collect(ctx, w.c, "group-place.count", "SELECT COUNT(*) FROM scheduler_group_place WHERE group_name = ?", []any{group}, sqlvalue.ScanInt)
 	if err != nil || len(n) == 0 {
 		return 0, err
@@ -53,7 +53,7 @@ func (w *groupWriter) CountPlaces(ctx context.Context, group string) (int, error
 }
 
 // Take implements repository.GroupWriter.
-func (w *groupWriter) Take(ctx context.Context, places []entity.GroupPlace) error {
+func (w *groupWriter) Take(ctx context.Context, places []entity.GroupSlot) error {
 	rows := make([]placeRow, len(places))
 	for i, p := range places {
 		rows[i] = placeRow{JobID: p.JobID, FireKey: p.FireKey, GroupName: p.Group}
@@ -87,21 +87,21 @@ func (w *groupWriter) Next(ctx context.Context, group string, limit int) ([]*ent
 		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key, id LIMIT ?"+w.c.Dialect.SkipLocked, []any{string(lo), string(hi), limit}, execution.ScanExecution)
 }
 
-// RoomyGroups implements repository.JobPlanReader.
-func (r *Plans) RoomyGroups(ctx context.Context) ([]string, error) {
+// GroupsWithFreeSlots implements repository.JobPlanReader.
+func (r *Plans) GroupsWithFreeSlots(ctx context.Context) ([]string, error) {
 	return sqldb.Collect(ctx, r.c, "group.roomy", `SELECT g.name FROM scheduler_job_group g WHERE g.max_concurrency >
 		(SELECT COUNT(*) FROM scheduler_group_place p WHERE p.group_name = g.name) ORDER BY g.name`, nil, sqlvalue.ScanText)
 }
 
-// EmptyPlaces implements repository.JobPlanReader. Admitter are as few as runs
+// LeftoverSlots implements repository.JobPlanReader. Admitter are as few as runs
 // may be at once, so that all of them can be looked at.
-func (r *Plans) EmptyPlaces(ctx context.Context, after entity.GroupPlace, limit int) ([]entity.GroupPlace, error) {
+func (r *Plans) LeftoverSlots(ctx context.Context, after entity.GroupSlot, limit int) ([]entity.GroupSlot, error) {
 	return sqldb.Collect(ctx, r.c, "group-place.empty", `SELECT p.group_name, p.job_id, p.fire_key, COALESCE(p.execution_id, '') FROM scheduler_group_place p
 		LEFT JOIN scheduler_live_fire f ON f.job_id = p.job_id AND f.fire_key = p.fire_key
 		LEFT JOIN scheduler_job_execution e ON e.id = p.execution_id
 		WHERE (p.job_id > ? OR p.job_id = ? AND p.fire_key > ?) AND (f.job_id IS NULL OR p.execution_id IS NOT NULL AND e.claim_key IS NULL)
 		ORDER BY p.job_id, p.fire_key LIMIT ?`, []any{after.JobID, after.JobID, after.FireKey, limit},
-		func(rows *sql.Rows) (p entity.GroupPlace, err error) {
+		func(rows *sql.Rows) (p entity.GroupSlot, err error) {
 			err = rows.Scan(&p.Group, &p.JobID, &p.FireKey, &p.ExecutionID)
 			return p, err
 		})

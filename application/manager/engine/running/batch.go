@@ -13,8 +13,8 @@ func (t *TaskManager) completeLoop() {
 // the store from the fires that are due: while nothing presses, a batch waits a
 // little for more. Completers gather one at a time, or they would share the few.
 func (t *TaskManager) nextBatch() []*attemptResult {
-	t.gathering.Lock()
-	defer t.gathering.Unlock()
+	t.batching.Lock()
+	defer t.batching.Unlock()
 	first, ok := <-t.results
 	if !ok {
 		return nil

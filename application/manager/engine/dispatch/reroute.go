@@ -12,9 +12,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// sendOn routes the first runs of a queue again, and goes on while at least
+// reroute routes the first runs of a queue again, and goes on while at least
 // more of them went elsewhere; more 0 is once. Runs of broadcasts stay.
-func (s *sweep) sendOn(ctx context.Context, q entity.Queue, limit, more int) error {
+func (s *sweep) reroute(ctx context.Context, q entity.Queue, limit, more int) error {
 	for {
 		lo, hi := q.Range()
 		execs, err := s.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: limit})

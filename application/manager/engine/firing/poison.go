@@ -13,10 +13,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// recordOffender deals with the one job of a batch that cannot be fired, so that
+// recordAlone deals with the one job of a batch that cannot be fired, so that
 // the others go on (engine rule 10). What neither is refused for its values nor
 // panics is left as it is, and found again by the next scan.
-func (m *attempt) recordOffender(ctx context.Context, it *item, cause error, now time.Time) error {
+func (m *attempt) recordAlone(ctx context.Context, it *item, cause error, now time.Time) error {
 	var poison *repository.PoisonError
 	if errors.As(cause, &poison) {
 		err := batch.Guard(func() error { return m.recordPoison(ctx, it, cause, now) })
@@ -26,12 +26,12 @@ func (m *attempt) recordOffender(ctx context.Context, it *item, cause error, now
 		cause = err // not even what is left of the executions can be stored
 	}
 	it.done = true
-	m.dueSet.finishFiring(it.hint, nil, now)
+	m.dueSet.finishFiring(it.due, nil, now)
 	var panicked *batch.PanicError
 	if !errors.As(cause, &poison) && !errors.As(cause, &panicked) {
 		return fmt.Errorf("fire job %s: %w", it.job.ID, cause)
 	}
-	m.recordBroken(ctx, it.hint.job, cause)
+	m.recordBroken(ctx, it.due.job, cause)
 	return nil
 }
 
@@ -41,7 +41,7 @@ func (m *attempt) recordOffender(ctx context.Context, it *item, cause error, now
 func (m *attempt) recordPoison(ctx context.Context, it *item, cause error, now time.Time) error {
 	m.Metrics.PoisonFire()
 	m.Logger.Error("the store refuses a fire; it is recorded as failed", "job", it.job.ID, "error", cause)
-	it.leave()
+	it.revertStarts()
 	execs := it.execs
 	for _, f := range it.fires {
 		execs = append(execs, entity.NewExecutions(&it.job, f, now)...)
@@ -51,7 +51,7 @@ func (m *attempt) recordPoison(ctx context.Context, it *item, cause error, now t
 	for i, exec := range execs {
 		reduced[i] = exec.Rejected(now, why)
 	}
-	return m.commit(ctx, []*item{{hint: it.hint, job: it.job, execs: reduced, last: it.last}}, now, false, &entity.Slots{})
+	return m.commit(ctx, []*item{{due: it.due, job: it.job, execs: reduced, last: it.last}}, now, false, &entity.Slots{})
 }
 
 // recordBroken records that a due job cannot be planned, because its schedule no

@@ -13,12 +13,12 @@ import (
 )
 
 // record is the completion transaction: lock the coordinated jobs by id, write
-// the ends and the retries, give places on, and add what must follow.
+// the ends and the retries, give slots on, and add what must follow.
 func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 	if err := c.lockJobs(ctx, tx); err != nil {
 		return err
 	}
-	var finals, again []decided
+	var finals, again []decision
 	for _, f := range c.items {
 		if f.outcome.Status == entity.StatusWaiting {
 			d, err := c.putBack(f)
@@ -29,7 +29,7 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 			continue
 		}
 		if f.outcome.Detached() {
-			again = append(again, decided{item: f, outcome: f.outcome, exec: f.run.Execution})
+			again = append(again, decision{item: f, outcome: f.outcome, exec: f.run.Execution})
 			continue
 		}
 		d, err := c.decide(f)
@@ -49,14 +49,14 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 	if err != nil {
 		return err
 	}
-	if err := c.givePlacesOn(ctx, tx, finals); err != nil {
+	if err := c.releaseSlots(ctx, tx, finals); err != nil {
 		return err
 	}
 	if err := c.addRecords(ctx, tx, finals); err != nil {
 		return err
 	}
 	c.done = append(c.done, finals...)
-	if err := c.addFromOutside(ctx, tx); err != nil {
+	if err := c.addExternal(ctx, tx); err != nil {
 		return err
 	}
 	return c.addLogs(ctx, tx)
@@ -65,7 +65,7 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 func (c *completion) lockJobs(ctx context.Context, tx repository.Tx) error {
 	var ids []string
 	for _, f := range c.items {
-		if f.apart {
+		if f.endOnly {
 			continue
 		}
 		if f.run.Job.Coordinated() {
@@ -93,7 +93,7 @@ func (c *completion) lockJobs(ctx context.Context, tx repository.Tx) error {
 // lock locks the jobs, and the groups. Unless it is patient, ends of jobs that
 // somebody else has locked are left out.
 func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
-	if c.patient {
+	if c.waitForLocks {
 		return c.manager.Admitter.Lock(ctx, tx, ids, c.groups...)
 	}
 	jobs, locked, err := c.manager.Admitter.TryLock(ctx, tx, ids, c.groups...)
@@ -114,9 +114,9 @@ func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (
 
 // decide makes the execution's next state of an end, under the job as it is now. A
 // deleted job's failures are not retried.
-func (c *completion) decide(f *attemptResult) (decided, error) {
+func (c *completion) decide(f *attemptResult) (decision, error) {
 	exec := *f.run.Execution
-	d := decided{item: f, outcome: f.outcome, exec: &exec}
+	d := decision{item: f, outcome: f.outcome, exec: &exec}
 	in := retry.Input{Outcome: f.outcome, RetryCount: exec.RetryCount, NodeLosses: exec.NodeLosses, Random: c.manager.Random()}
 	job := c.jobs[exec.JobID]
 	if job != nil {
@@ -142,15 +142,15 @@ func (c *completion) decide(f *attemptResult) (decided, error) {
 
 // putBack makes the execution's next state of an attempt that did not begin: it is
 // routed anew when its moment comes, and keeps a slot of its group.
-func (c *completion) putBack(f *attemptResult) (decided, error) {
+func (c *completion) putBack(f *attemptResult) (decision, error) {
 	exec := *f.run.Execution
 	err := exec.PutBack(c.now.Add(f.outcome.RetryAfter), f.outcome.Message, f.run.Job.Broadcast, c.now)
-	return decided{item: f, outcome: f.outcome, exec: &exec}, err
+	return decision{item: f, outcome: f.outcome, exec: &exec}, err
 }
 
 // writeRetries keeps the attempt that ended, if it had begun, and parks the execution
 // until its next. Of an attempt that goes on elsewhere it detaches the execution.
-func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again []decided) error {
+func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again []decision) error {
 	if len(again) == 0 {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 			d.retried = false
 			d.outcome = entity.Outcome{Status: entity.StatusCancelled, Reason: exec.Reason}
 		}
-		if !d.item.tellsCheckpoint() {
+		if !d.item.setsCheckpoint() {
 			d.exec.Checkpoint = exec.Checkpoint
 		}
 		begun := d.item.outcome.Status != entity.StatusWaiting
@@ -208,8 +208,8 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		if over || d.exec.Status.Final() {
 			c.done = append(c.done, d)
 		}
-		if until, ok := d.exec.Claim.ParkedUntil(); ok && (c.effect.ParkedUntil.IsZero() || until.Before(c.effect.ParkedUntil)) {
-			c.effect.ParkedUntil = until
+		if until, ok := d.exec.Claim.ScheduledUntil(); ok && (c.effect.NextScheduled.IsZero() || until.Before(c.effect.NextScheduled)) {
+			c.effect.NextScheduled = until
 		}
 	}
 	if len(attempts) == 0 {
@@ -227,7 +227,7 @@ func holds(exec, mine *entity.Execution) bool {
 		exec.Epoch == mine.Epoch && exec.Token == mine.Token
 }
 
-func attemptOf(d decided) entity.Attempt {
+func attemptOf(d decision) entity.Attempt {
 	f := d.item
 	return entity.Attempt{
 		ExecutionID: d.exec.ID, Attempt: f.run.Execution.Attempt, Status: f.outcome.Status, Reason: f.outcome.Reason,
@@ -237,11 +237,11 @@ func attemptOf(d decided) entity.Attempt {
 }
 
 // writeFinals writes the final states and returns those that were taken.
-func (c *completion) writeFinals(ctx context.Context, tx repository.Tx, finals []decided) ([]decided, error) {
+func (c *completion) writeFinals(ctx context.Context, tx repository.Tx, finals []decision) ([]decision, error) {
 	if len(finals) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(finals, func(a, b decided) int { return compare(a.exec.ID, b.exec.ID) })
+	slices.SortFunc(finals, func(a, b decision) int { return compare(a.exec.ID, b.exec.ID) })
 	writes := make([]repository.Finish, len(finals))
 	for i, d := range finals {
 		mine := d.item.run.Execution
@@ -252,7 +252,7 @@ func (c *completion) writeFinals(ctx context.Context, tx repository.Tx, finals [
 			ExitCode: d.item.outcome.ExitCode,
 		}
 	}
-	if err := keepCheckpoints(ctx, tx, finals); err != nil {
+	if err := storeCheckpoints(ctx, tx, finals); err != nil {
 		return nil, err
 	}
 	refused, err := tx.Executions.Finish(ctx, writes)
@@ -283,7 +283,7 @@ func compare(a, b string) int {
 	return 0
 }
 
-func (c *completion) givePlacesOn(ctx context.Context, tx repository.Tx, finals []decided) error {
+func (c *completion) releaseSlots(ctx context.Context, tx repository.Tx, finals []decision) error {
 	var ended []*entity.Execution
 	for _, d := range finals {
 		if d.item.coordinated() {
@@ -297,7 +297,7 @@ func (c *completion) givePlacesOn(ctx context.Context, tx repository.Tx, finals 
 	}
 	effect, err := c.manager.Admitter.Ended(ctx, tx, c.now, c.jobs, ended)
 	if err != nil {
-		return fmt.Errorf("give places on: %w", err)
+		return fmt.Errorf("give slots on: %w", err)
 	}
 	c.effect.Add(effect)
 	if !slices.ContainsFunc(ended, func(exec *entity.Execution) bool { return c.jobs[exec.JobID] == nil }) {
@@ -307,7 +307,7 @@ func (c *completion) givePlacesOn(ctx context.Context, tx repository.Tx, finals 
 }
 
 // addRecords writes the dead letters, and what the observers of ends add.
-func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []decided) error {
+func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []decision) error {
 	var letters []entity.DeadLetter
 	ended := make([]*entity.Execution, 0, len(finals))
 	for _, d := range append(slices.Clip(finals), c.done...) {
@@ -337,8 +337,8 @@ func (c *completion) addLogs(ctx context.Context, tx repository.Tx) error {
 		if f.log == nil {
 			continue
 		}
-		if chunks := f.log.offer(); len(chunks) > 0 {
-			c.logs = append(c.logs, offeredLogs{f.log, chunks})
+		if chunks := f.log.pending(); len(chunks) > 0 {
+			c.logs = append(c.logs, pendingLogs{f.log, chunks})
 			all = append(all, chunks...)
 		}
 	}
@@ -351,20 +351,20 @@ func (c *completion) addLogs(ctx context.Context, tx repository.Tx) error {
 	return nil
 }
 
-// keepCheckpoints writes what ended attempts kept last. Few keep any, so that the
+// storeCheckpoints writes what ended attempts kept last. Few keep any, so that the
 // end of a run writes none.
-func keepCheckpoints(ctx context.Context, tx repository.Tx, finals []decided) error {
-	var notes []repository.Note
+func storeCheckpoints(ctx context.Context, tx repository.Tx, finals []decision) error {
+	var notes []repository.ProgressUpdate
 	for _, d := range finals {
 		state, mine := d.outcome.Checkpoint, d.item.run.Execution
 		if state == mine.Checkpoint || d.item.reduced || state == "" && d.item.log == nil {
 			continue // a reduced end, and one without a run, know of none
 		}
-		notes = append(notes, repository.Note{
+		notes = append(notes, repository.ProgressUpdate{
 			ID: mine.ID, NodeID: mine.NodeID, Epoch: mine.Epoch, Token: mine.Token, Progress: d.exec.Progress, Checkpoint: state,
 		})
 	}
-	if err := tx.Executions.Note(ctx, notes); err != nil {
+	if err := tx.Executions.UpdateProgress(ctx, notes); err != nil {
 		return fmt.Errorf("keep the checkpoints of %d runs: %w", len(notes), err)
 	}
 	return nil

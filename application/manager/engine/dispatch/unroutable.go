@@ -19,8 +19,8 @@ const (
 	maxNamed   = 3
 )
 
-// Unplaced is runs of one class that no node can take.
-type Unplaced struct {
+// Unroutable is runs of one class that no node can take.
+type Unroutable struct {
 	// Class is what they ask for; the zero class where their job is gone.
 	Class entity.NodeClass
 	// Missing is what the nodes lack.
@@ -31,7 +31,7 @@ type Unplaced struct {
 }
 
 // String says it for people.
-func (u Unplaced) String() string {
+func (u Unroutable) String() string {
 	n := fmt.Sprintf("%d runs wait", u.Count)
 	switch {
 	case u.AtLeast:
@@ -60,10 +60,10 @@ func (u Unplaced) String() string {
 	return n + " and carries the labels " + strings.Join(pairs, ", ")
 }
 
-// Unplaced says which runs no node could take at the last look; empty when there
+// Unroutable says which runs no node could take at the last look; empty when there
 // were none. It is a part of what is degraded (docs/operations.md).
-func (m *Manager) Unplaced() (reason string, blocks bool) {
-	seen := m.unplaced.Load()
+func (m *Manager) Unroutable() (reason string, blocks bool) {
+	seen := m.unroutable.Load()
 	if seen == nil || len(*seen) == 0 {
 		return "", false
 	}
@@ -77,11 +77,11 @@ func (m *Manager) Unplaced() (reason string, blocks bool) {
 	return strings.Join(parts, "; "), false
 }
 
-// Look counts what no node can take. Where there is nothing it asks the store
+// FindUnroutable counts what no node can take. Where there is nothing it asks the store
 // one question.
-func (m *Manager) Look(ctx context.Context) error {
-	var seen []Unplaced
-	span := entity.UnplacedSpan()
+func (m *Manager) FindUnroutable(ctx context.Context) error {
+	var seen []Unroutable
+	span := entity.UnroutableSpan()
 	for lo := span.Lo; len(seen) < maxClasses; {
 		first, err := m.Claims.First(ctx, lo, span.Hi)
 		if err != nil {
@@ -90,19 +90,19 @@ func (m *Manager) Look(ctx context.Context) error {
 		if first == "" {
 			break
 		}
-		u, hi, err := m.unplacedLike(ctx, first)
+		u, hi, err := m.unroutableLike(ctx, first)
 		if err != nil {
 			return err
 		}
 		seen, lo = append(seen, u), hi
 	}
-	m.unplaced.Store(&seen)
+	m.unroutable.Store(&seen)
 	return nil
 }
 
-// unplacedLike is the runs of the queue that the key is the first of, and where
+// unroutableLike is the runs of the queue that the key is the first of, and where
 // the next queue may begin.
-func (m *Manager) unplacedLike(ctx context.Context, first entity.ClaimKey) (u Unplaced, next entity.ClaimKey, err error) {
+func (m *Manager) unroutableLike(ctx context.Context, first entity.ClaimKey) (u Unroutable, next entity.ClaimKey, err error) {
 	lo, hi := first.Queue().Range()
 	u.Missing = first.WaitsFor()
 	if u.Count, err = m.Claims.CountRange(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: maxCounted}); err != nil {

@@ -29,7 +29,7 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 	var runs []entity.Run
 	for _, it := range items {
 		it.done = true
-		m.dueSet.finishFiring(it.hint, nil, now) // the next scan reads the cursor anew
+		m.dueSet.finishFiring(it.due, nil, now) // the next scan reads the cursor anew
 		for _, exec := range it.direct {
 			s := stored[exec.ID]
 			if s != nil && s.Status == entity.StatusRunning && s.NodeID == exec.NodeID &&
@@ -52,7 +52,7 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 // resolveDuplicates handles fires whose id is in the store although the cursor
 // has not passed them. It should never happen; the executions are compared, counted
 // and left as they are, and the cursor moves on (engine rule 1).
-func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time.Time, patient bool, reserved *entity.Slots) error {
+func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time.Time, waitForLocks bool, reserved *entity.Slots) error {
 	stored, err := m.byID(ctx, items)
 	if err != nil {
 		return fmt.Errorf("re-read fires that were recorded before: %w", err)
@@ -74,7 +74,7 @@ func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time
 		}
 		it.fires = kept
 	}
-	return m.commit(ctx, items, now, patient, reserved)
+	return m.commit(ctx, items, now, waitForLocks, reserved)
 }
 
 func (m *JobManager) withoutStored(it *item, execs []*entity.Execution,
