@@ -43,6 +43,7 @@ func Check(root fs.FS) ([]Violation, error) {
 		found = append(found, f.leftovers()...)
 		found = append(found, f.undocumented()...)
 		found = append(found, f.claimLetters()...)
+		found = append(found, f.silentEnds()...)
 	}
 	scripts, err := claimScripts(root)
 	if err != nil {

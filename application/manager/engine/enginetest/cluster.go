@@ -97,7 +97,7 @@ func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 	n.Clock.Advance(time.Microsecond) // ids of one moment have no order
 	fire := entity.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
 	n.Admitter.PrepareIDs(t.Context(), jobID)
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+	require.NoError(t, n.guard.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 		a = admission.Admission{}
 		jobs, err := n.Admitter.Lock(ctx, tx, []string{jobID})
 		if err != nil {
@@ -111,7 +111,7 @@ func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 			return err
 		}
 		return n.Admitter.Record(ctx, tx, n.Time.Now(), jobs[jobID], &a)
-	})
+	}))
 	n.Commits.AfterCommit(a.PostCommit)
 	return a.Executions
 }

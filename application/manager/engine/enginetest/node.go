@@ -95,6 +95,7 @@ type Node struct {
 	// Lease is the node's right to work, which a test takes away and gives back.
 	Lease *Lease
 	owned *ownership
+	guard *endGuard
 
 	self entity.Node
 	view atomic.Pointer[[]entity.Node]
@@ -127,8 +128,9 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	if o.Slots == 0 {
 		o.Slots = 64
 	}
+	guard := newEndGuard(store, t.Error)
 	n := &Node{
-		Store: store, Faults: NewFaults(store), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, Vault: &Vault{}, owned: &ownership{}, Lease: &Lease{}, Commits: admission.NewCommits(),
+		Store: store, guard: guard, Faults: NewFaults(guard), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, Vault: &Vault{}, owned: &ownership{}, Lease: &Lease{}, Commits: admission.NewCommits(),
 		Jobs: cache.NewJobCache(store.Jobs, 1000), Schedules: schedule.NewCompiler(),
 	}
 	n.Time = storeclock.New(o.Clock, o.StoreTime)
@@ -136,7 +138,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	fair := fairness.New(0)
 	n.Admitter = admission.NewAdmitter(n.Schedules, fair, n.Jobs, dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Self: n.self,
-	}), event.NewEnds(append([]event.EndObserver{event.Outbox{}}, o.Ends...)...))
+	}), event.NewEnds(append([]event.EndObserver{event.Outbox{}, guard}, o.Ends...)...))
 	logger := slog.New(slog.DiscardHandler)
 	runner := redact.New(n.Script, n.Vault)
 	keys := Keys(t, o.Key)

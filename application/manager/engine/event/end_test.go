@@ -2,7 +2,6 @@ package event_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +37,43 @@ func told(t *testing.T, n *enginetest.Node) map[string]string {
 		}
 	}
 	return all
+}
+
+// limited is a job whose runs a target may accept.
+func limited(j *entity.Job) { j.TimeoutSec = 60 }
+
+// accepted triggers a run that its target accepts, and returns it with the token
+// of its attempt.
+func accepted(t *testing.T, n *enginetest.Node, job *entity.Job) (exec *entity.Execution, token string) {
+	t.Helper()
+	tokens := make(chan string, 10)
+	n.Script.Reply(func(ctx context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
+		token, err := run.Tokens.Issue(ctx, run)
+		if err != nil {
+			return entity.Failed(entity.ReasonError, err.Error())
+		}
+		tokens <- token
+		return entity.Accepted()
+	})
+	n.Start(t)
+	id := n.Trigger(t, job.ID)[0].ID
+	require.Eventually(t, func() bool { return n.Execution(t, id).Detached() }, 20*time.Second, time.Millisecond)
+	return n.Execution(t, id), <-tokens
+}
+
+// lost makes a waiting run one that a former life of a node held.
+func lost(t *testing.T, n *enginetest.Node, id, node string, epoch int64) {
+	t.Helper()
+	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		execs, err := tx.Executions.Lock(ctx, []string{id})
+		if err != nil {
+			return err
+		}
+		exec := execs[0]
+		exec.Status, exec.NodeID, exec.Epoch, exec.Claim = entity.StatusRunning, node, epoch, entity.RunningKey(node)
+		exec.Attempt, exec.Token, exec.StartTime = 1, 1, enginetest.Noon
+		return tx.Executions.Update(ctx, exec, entity.StatusWaiting, 0)
+	})
 }
 
 // Whatever ends an execution, the observers hear of it in the same transaction:
@@ -108,6 +144,41 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 				return err
 			})
 		}, []string{"CANCELLED"}},
+		"a target reports the end of a detached run": {limited, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
+			exec, token := accepted(t, n, job)
+			report := entity.RunReport{Progress: -1, Status: entity.StatusFailed}
+			require.NoError(t, n.Detached.Report(t.Context(), exec.ID, token, report))
+		}, []string{"FAILED"}},
+		"nobody reports in time about a detached run": {limited, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
+			accepted(t, n, job)
+			n.Clock.Advance(time.Hour)
+			_, err := n.Detached.SweepDeadlines(t.Context())
+			require.NoError(t, err)
+		}, []string{"TIMEOUT"}},
+		"a detached run is cancelled": {limited, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
+			exec, _ := accepted(t, n, job)
+			done, err := n.Detached.Cancel(t.Context(), exec)
+			require.NoError(t, err)
+			require.True(t, done)
+		}, []string{"CANCELLED"}},
+		"a detached run is replaced": {func(j *entity.Job) {
+			limited(j)
+			j.Overlap = entity.OverlapReplace
+		}, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
+			accepted(t, n, job)
+			n.Trigger(t, job.ID)
+		}, []string{"CANCELLED", "RUNNING"}},
+		"a node dies with its run": {func(j *entity.Job) { j.OnNodeLoss = entity.NodeLossFail }, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
+			lost(t, n, n.Trigger(t, job.ID)[0].ID, "node-2", 3)
+			n.Start(t)
+			_, err := n.Runner.Reap(t.Context(), "node-2", 3)
+			require.NoError(t, err)
+		}, []string{"FAILED"}},
+		"a node comes back without its run": {func(j *entity.Job) { j.OnNodeLoss = entity.NodeLossFail }, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
+			lost(t, n, n.Trigger(t, job.ID)[0].ID, n.ID(), 0)
+			n.Start(t)
+			require.NoError(t, n.Runner.Reconcile(t.Context()))
+		}, []string{"FAILED"}},
 		"a schedule cannot be read": {enginetest.Every(time.Second), func(t *testing.T, n *enginetest.Node, job *entity.Job) {
 			n.Change(t, job.ID, func(j *entity.Job) { j.Schedule.TimeZone = "Nowhere/At_All" })
 			n.FireAt(t, enginetest.Noon.Add(time.Second))
@@ -125,7 +196,7 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 				}
 				slices.Sort(seen)
 				return slices.Equal(c.want, slices.Compact(seen))
-			}, 20*time.Second, time.Millisecond, "the states are %v", fmt.Sprint(c.want))
+			}, 20*time.Second, time.Millisecond, "the states are %v, not %v", &seen, c.want)
 			ends := told(t, n)
 			for _, exec := range n.Executions(t, job.ID) {
 				want := ""
