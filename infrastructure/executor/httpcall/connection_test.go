@@ -80,11 +80,12 @@ func TestARequestWithoutABodyHasNone(t *testing.T) {
 }
 
 // resetting is an HTTP/2 target that resets every request after the first
-// with a code after which some clients send it again; it counts requests.
-func resetting(t *testing.T, code http2.ErrCode) (s *httptest.Server, requests *atomic.Int64) {
+// with a code after which some clients send it again; it counts requests. Those
+// by HTTP/1.1 it answers, and counts apart.
+func resetting(t *testing.T, code http2.ErrCode) (s *httptest.Server, requests, plain *atomic.Int64) {
 	t.Helper()
-	requests = &atomic.Int64{}
-	s = httptest.NewUnstartedServer(nil)
+	requests, plain = &atomic.Int64{}, &atomic.Int64{}
+	s = httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { plain.Add(1) }))
 	var conns sync.WaitGroup
 	s.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){
 		"h2": func(_ *http.Server, conn *tls.Conn, _ http.Handler) {
@@ -93,13 +94,13 @@ func resetting(t *testing.T, code http2.ErrCode) (s *httptest.Server, requests *
 			talk(conn, code, requests)
 		},
 	}
-	s.TLS = &tls.Config{NextProtos: []string{"h2"}}
+	s.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}}
 	s.StartTLS()
 	t.Cleanup(func() {
 		s.Close()
 		conns.Wait()
 	})
-	return s, requests
+	return s, requests, plain
 }
 
 func talk(conn net.Conn, code http2.ErrCode, requests *atomic.Int64) {
@@ -147,7 +148,7 @@ func (s *sink) Write(p []byte) (int, error) {
 func TestAResetOfHTTP2IsNotAnsweredByASecondRequest(t *testing.T) {
 	for name, d := range map[string]data{"GET": {}, "GET with key": {"headers": data{"Idempotency-Key": "k"}}, "POST": {"method": "POST", "body": "x"}} {
 		t.Run(name, func(t *testing.T) {
-			s, requests := resetting(t, http2.ErrCodeProtocol)
+			s, requests, _ := resetting(t, http2.ErrCodeProtocol)
 			x := httpcall.New(clock.NewSystem(), settings(s))
 			defer x.Close()
 			d["url"] = s.URL
@@ -207,5 +208,23 @@ func TestARequestIsNotSentWithoutTheRightToAct(t *testing.T) {
 		o := x.Run(ctx, newRun(t, data{"url": s.URL, "method": "GET"}), &executortest.Recorder{})
 		require.Equal(t, []any{entity.StatusFailed, entity.ReasonNodeLost}, []any{o.Status, o.Reason}, o.Message)
 		require.Equal(t, hops, asked.Load())
+	}
+}
+
+// HTTP/2 would send a request without a body again: such a request goes out by
+// HTTP/1.1, whatever the target offers (engine rule 30).
+func TestARequestWithoutABodyAvoidsHTTP2(t *testing.T) {
+	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+		t.Run(method, func(t *testing.T) {
+			s, requests, plain := resetting(t, http2.ErrCodeProtocol)
+			x := httpcall.New(clock.NewSystem(), settings(s))
+			defer x.Close()
+			for range 2 {
+				outcome := runs(t, x, data{"url": s.URL, "method": method})
+				require.Equal(t, entity.StatusSuccess, outcome.Status, outcome.Message)
+				require.Zero(t, requests.Load(), "by HTTP/2")
+			}
+			require.EqualValues(t, 2, plain.Load())
+		})
 	}
 }
