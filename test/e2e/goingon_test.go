@@ -48,6 +48,18 @@ func (b *binary) shown(id string, wanted func(x shownRun) bool) (x shownRun) {
 	return x
 }
 
+// hangUp listens in the place of a server until somebody has called, and does not answer.
+func hangUp(t *testing.T, addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", addr)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, l.Close()) }()
+	require.NoError(t, l.(*net.TCPListener).SetDeadline(time.Now().Add(time.Minute)))
+	call, err := l.Accept()
+	require.NoError(t, err, "nobody reports")
+	require.NoError(t, call.Close())
+}
+
 // The target of the walkthrough works on while the server is killed, and reports
 // to the next one.
 func TestTheTargetOfTheWalkthroughSurvivesARestart(t *testing.T) {
@@ -76,7 +88,7 @@ func TestTheTargetOfTheWalkthroughSurvivesARestart(t *testing.T) {
 	b.shown(id, func(x shownRun) bool { return x.Detached && x.Progress == 50 })
 	require.Contains(t, newShell(t, b).must("execution", "get", id), "Node:        none: its target works\n")
 	b.kill()
-	time.Sleep(3500 * time.Millisecond) // the target reports to nobody meanwhile
+	hangUp(t, b.addr) // the target reports to nobody meanwhile
 	b.start()
 	x := b.shown(id, func(x shownRun) bool { return x.Status != "RUNNING" })
 	require.Equal(t, []any{"SUCCESS", 1, map[string]any{"orders": 500.0}, ""}, []any{x.Status, x.Attempt, x.Output, x.NodeID})

@@ -80,6 +80,18 @@ func (m *Manual) Timers() int {
 	return len(m.timers)
 }
 
+// HasTimer reports whether a timer fires when exactly d has passed.
+func (m *Manual) HasTimer(d time.Duration) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for t := range m.timers {
+		if t.at == m.mono+d {
+			return true
+		}
+	}
+	return false
+}
+
 // NewTimer implements clock.Clock.
 func (m *Manual) NewTimer(d time.Duration) clock.Timer {
 	t := &manualTimer{owner: m, c: make(chan time.Time, 1)}

@@ -267,6 +267,13 @@ type slowStore struct {
 	fail   error
 }
 
+// began is how many transactions have begun.
+func (s *slowStore) began() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.issued
+}
+
 func (s *slowStore) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
 	s.mu.Lock()
 	s.issued++
@@ -308,6 +315,9 @@ func TestTokensAreIssuedTogether(t *testing.T) {
 				t.Error(err)
 			}
 		})
+		if i == 0 { // it is stored alone, and the others wait meanwhile
+			require.Eventually(t, func() bool { return store.began() == 1 }, 20*time.Second, time.Millisecond)
+		}
 	}
 	wg.Go(func() {
 		_, err := issuer.Issue(t.Context(), entity.Run{Job: job, Execution: &stranger})
@@ -315,10 +325,10 @@ func TestTokensAreIssuedTogether(t *testing.T) {
 			t.Error("an attempt that is not its node's gets no token:", err)
 		}
 	})
-	time.Sleep(50 * time.Millisecond) // all but the first wait for their turn by now; if not, the batches are only smaller
+	require.Eventually(t, func() bool { return issuer.Waiting() == len(runs) }, 20*time.Second, time.Millisecond, "all but the first, and the stranger")
 	close(store.hold)
 	wg.Wait()
-	require.Less(t, store.issued, 42)
+	require.Equal(t, 2, store.began())
 	for i, run := range runs {
 		require.NoError(t, n.Detached.Authorize(t.Context(), run.Execution.ID, tokens[i]))
 	}
@@ -344,9 +354,7 @@ func TestATokenWaitsForTheStore(t *testing.T) {
 	tried := func(times int) func() bool {
 		return func() bool {
 			n.Clock.Advance(2 * time.Second)
-			store.mu.Lock()
-			defer store.mu.Unlock()
-			return store.issued >= times
+			return store.began() >= times
 		}
 	}
 	require.Eventually(t, tried(3), 20*time.Second, time.Millisecond)

@@ -3,6 +3,7 @@ package firing_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"log/slog"
 	"slices"
 	"testing"
@@ -43,6 +44,20 @@ func (s *stranger) lock(query string, args ...any) {
 
 func (s *stranger) lockJob(id string) {
 	s.lock("SELECT id FROM scheduler_job_definition WHERE id = ?", id)
+}
+
+// awaitWaiter returns when somebody waits for what is locked: a locking read that
+// passes over nothing is at work.
+func (s *stranger) awaitWaiter() error {
+	const waiters = `SELECT COUNT(*) FROM information_schema.PROCESSLIST
+		WHERE DB = DATABASE() AND ID <> CONNECTION_ID() AND INFO LIKE '%FOR UPDATE%' AND INFO NOT LIKE '%SKIP LOCKED%'`
+	for until := time.Now().Add(within); time.Now().Before(until); {
+		var n int
+		if err := s.db.QueryRowContext(s.t.Context(), waiters).Scan(&n); err != nil || n > 0 {
+			return err
+		}
+	}
+	return errors.New("nobody waits")
 }
 
 func (s *stranger) release() { require.NoError(s.t, s.tx.Rollback()) }
@@ -138,18 +153,13 @@ func TestAJobThatIsLockedOftenWaitsForItsTurn(t *testing.T) {
 					require.Equal(t, 1, fireLocked(t, n, time.Second))
 				}
 				require.Empty(t, n.Executions(t, job.ID))
-				waits := make(chan struct{})
-				n.Faults.Before(func(name string) {
-					if name == "fire" {
-						close(waits)
-					}
-				})
+				released := make(chan error, 1)
 				go func() {
-					<-waits
-					time.Sleep(100 * time.Millisecond) // it may just as well come before the wait
-					_ = s.tx.Rollback()
+					err := s.awaitWaiter()
+					released <- errors.Join(err, s.tx.Rollback())
 				}()
 				require.Equal(t, 1, fireLocked(t, n, time.Second))
+				require.NoError(t, <-released)
 				require.NotEmpty(t, n.Executions(t, job.ID))
 			})
 		})

@@ -182,11 +182,15 @@ func TestADrainWaitsForAClaimThatHasBegun(t *testing.T) {
 			n.Runner.Drain(t.Context(), time.Hour)
 			stop()
 		}()
-		awaitDraining(t, n)
-		select {
-		case <-stopped: // it has not waited
-		case <-time.After(200 * time.Millisecond):
-		}
+		// The timer of its grace says that it waits; one that does not has stopped.
+		require.Eventually(t, func() bool {
+			select {
+			case <-stopped:
+				return true
+			default:
+				return n.Clock.HasTimer(time.Hour)
+			}
+		}, 20*time.Second, time.Millisecond)
 	})
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = n.Runner.Run(ctx) }()
