@@ -71,7 +71,7 @@ func TestEachRuleFindsItsViolationsAndNothingElse(t *testing.T) {
 		{"the store may use its rooms", "infrastructure/persistence/a.go", source("~/infrastructure/persistence/engine", "~/infrastructure/persistence/sqldb"), ""},
 		{"tables may use connections", "infrastructure/persistence/engine/a.go", source("~/domain/entity", "~/infrastructure/persistence/sqldb"), ""},
 		{"the engine's tables are put together", "infrastructure/persistence/engine/a.go", source("~/infrastructure/persistence/engine/job"), ""},
-		{"jobs may use executions", "infrastructure/persistence/engine/job/a.go", source("~/infrastructure/persistence/engine/execution"), ""},
+		{"jobs may use groups", "infrastructure/persistence/engine/job/a.go", source("~/infrastructure/persistence/engine/group"), ""},
 		{"executions may not use jobs", "infrastructure/persistence/engine/execution/a.go", source("~/infrastructure/persistence/engine/job"), "point inward"},
 		{"tables may not use the store", "infrastructure/persistence/engine/a.go", source("~/infrastructure/persistence"), "point inward"},
 		{"tables of access may not use those of the engine", "infrastructure/persistence/access/a.go", source("~/infrastructure/persistence/engine"), "point inward"},

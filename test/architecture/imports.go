@@ -53,7 +53,14 @@ var layers = []layer{
 	{dir: persistence + "/storecopy", sees: []string{"domain", persistence + "/migrate", persistence + "/sqldb"}},
 	{dir: persistence + "/access", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/execution", sees: []string{"domain", "infrastructure/failpoint", persistence + "/sqldb"}},
-	{dir: persistence + "/engine/job", sees: []string{"domain", "infrastructure/failpoint", persistence + "/sqldb", persistence + "/engine/execution"}},
+	{dir: persistence + "/engine/inflight", sees: []string{"domain", persistence + "/sqldb", persistence + "/engine/execution"}},
+	{dir: persistence + "/engine/group", sees: []string{
+		"domain", persistence + "/sqldb", persistence + "/engine/execution", persistence + "/engine/inflight",
+	}},
+	{dir: persistence + "/engine/job", sees: []string{
+		"domain", "infrastructure/failpoint", persistence + "/sqldb", persistence + "/engine/group",
+	}},
+	{dir: persistence + "/engine/backfill", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/record", sees: []string{"domain", persistence + "/sqldb", persistence + "/engine/execution"}},
 	{dir: persistence + "/engine/registry", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/retention", sees: []string{"domain", persistence + "/sqldb"}},

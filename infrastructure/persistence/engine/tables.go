@@ -3,7 +3,10 @@
 package engine
 
 import (
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/backfill"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/group"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/inflight"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/job"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/record"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
@@ -19,13 +22,14 @@ type Tables struct {
 	Locks      *registry.Locks
 	*job.Plans
 	*execution.Claims
-	*job.Counts
+	*Counts
+	*inflight.Fires
 	*record.Records
 	*record.RunTokens
 	*record.Outbox
 	*registry.Nodes
-	*job.Groups
-	*job.Backfills
+	*group.Groups
+	*backfill.Backfills
 	*retention.Retention
 }
 
@@ -33,8 +37,19 @@ type Tables struct {
 // ask over those of aside.
 func NewTables(s, aside *sqldb.Core) *Tables {
 	return &Tables{
-		Jobs: job.NewJobs(s.Pool), Executions: execution.NewExecutions(s.Pool), Locks: registry.NewLocks(aside), Plans: job.NewPlans(s.Pool), Claims: execution.NewClaims(s.Pool),
-		Counts: job.NewCounts(s.Pool), Records: record.NewRecords(s.Pool), RunTokens: record.NewRunTokens(s.Pool), Outbox: record.NewOutbox(s), Nodes: registry.NewNodes(aside),
-		Groups: job.NewGroups(s), Backfills: job.NewBackfills(s.Pool), Retention: retention.New(s),
+		Jobs:       job.NewJobs(s.Pool),
+		Executions: execution.NewExecutions(s.Pool),
+		Locks:      registry.NewLocks(aside),
+		Plans:      job.NewPlans(s.Pool),
+		Claims:     execution.NewClaims(s.Pool),
+		Counts:     NewCounts(s.Pool),
+		Fires:      inflight.NewFires(s.Pool),
+		Records:    record.NewRecords(s.Pool),
+		RunTokens:  record.NewRunTokens(s.Pool),
+		Outbox:     record.NewOutbox(s),
+		Nodes:      registry.NewNodes(aside),
+		Groups:     group.NewGroups(s),
+		Backfills:  backfill.NewBackfills(s.Pool),
+		Retention:  retention.New(s),
 	}
 }

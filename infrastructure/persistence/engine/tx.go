@@ -3,7 +3,10 @@ package engine
 import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/backfill"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/group"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/inflight"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/job"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/record"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
@@ -15,11 +18,11 @@ func NewTx(c *sqldb.Conn) repository.Tx {
 	return repository.Tx{
 		Jobs:          job.NewWriter(c),
 		Executions:    execution.NewWriter(c),
-		InFlightFires: execution.NewInFlightFireWriter(c),
+		InFlightFires: inflight.NewWriter(c),
 		Records:       record.NewWriter(c),
 		RunTokens:     record.NewRunTokenWriter(c),
-		Groups:        job.NewGroupWriter(c),
-		Backfills:     job.NewBackfillWriter(c),
+		Groups:        group.NewWriter(c),
+		Backfills:     backfill.NewWriter(c),
 		Nodes:         registry.NewNodeReader(c),
 	}
 }

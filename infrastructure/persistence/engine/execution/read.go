@@ -1,5 +1,4 @@
-// Package execution keeps executions and the live fires that they belong to:
-// inserts, claims, ends and lists.
+// Package execution keeps executions: inserts, claims, ends and lists.
 package execution
 
 import (

@@ -1,5 +1,4 @@
-// Package job keeps jobs: their definitions, versions and cursors, the groups in
-// which they run, and their backfills.
+// Package job keeps the definitions of jobs, their versions and their cursors.
 package job
 
 import (

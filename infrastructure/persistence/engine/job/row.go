@@ -8,6 +8,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/group"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
@@ -30,7 +31,7 @@ func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
 	}
 	r := &jobRow{
 		Job: *j, jobType: storedType(j.Type), retryPolicy: string(retry), routing: string(routing), labels: labels,
-		pauseNote: noteText(j.PausedAt, j.Pause), deleted: deleted, nameSearch: strings.ToLower(j.Name),
+		pauseNote: group.NoteText(j.PausedAt, j.Pause), deleted: deleted, nameSearch: strings.ToLower(j.Name),
 	}
 	if !deleted {
 		r.nameKey = nameKey(j.Group, j.Name)
@@ -59,7 +60,7 @@ func (r *jobRow) check() (err error) {
 func (r *jobRow) entity(unread []entity.Unread, texts *jobTexts) *entity.Job {
 	j := r.Job
 	j.Type = typeOf(r.jobType)
-	j.Pause = pauseOf(j.PausedAt, r.pauseNote, j.Pause.Until)
+	j.Pause = group.PauseOf(j.PausedAt, r.pauseNote, j.Pause.Until)
 	j.Retry = texts.retry.read("retry_policy", r.retryPolicy, &unread)
 	j.Routing = texts.routing.read("routing", r.routing, &unread)
 	if j.Routing.Strategy == "" {

@@ -1,6 +1,8 @@
 package job
 
-import "github.com/platform-scheduler/platform-scheduler/domain/entity"
+import (
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
 
 // storedCommand is how the store names the type of commands: by the name in the
 // design document, which nodes of former releases read and write.

@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/group"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
@@ -148,7 +149,7 @@ func (w *jobWriter) Insert(ctx context.Context, jobs ...*entity.Job) error {
 			return nameTaken(err)
 		}
 	}
-	if err := ensureGroups(ctx, w.c, jobs...); err != nil {
+	if err := group.Ensure(ctx, w.c, jobs...); err != nil {
 		return err
 	}
 	return w.keepVersions(ctx, jobs)
@@ -224,7 +225,7 @@ func (w *jobWriter) Update(ctx context.Context, job *entity.Job, deleted bool) e
 	if found == 0 {
 		return apperror.NotFound("job", job.ID)
 	}
-	if err := ensureGroups(ctx, w.c, job); err != nil {
+	if err := group.Ensure(ctx, w.c, job); err != nil {
 		return err
 	}
 	if len(job.Unread) > 0 {

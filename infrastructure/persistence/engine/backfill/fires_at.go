@@ -1,4 +1,4 @@
-package execution
+package backfill
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 // enough that it looks each of them up in the index.
 const firesPerStatement = 100
 
-// FiresAt reads what begins with some moments from the index over job and id,
+// firesAt reads what begins with some moments from the index over job and id,
 // however many runs the job has in between.
-func FiresAt(ctx context.Context, c *sqldb.Conn, jobID string, times []time.Time) ([]*entity.Execution, error) {
+func firesAt(ctx context.Context, c *sqldb.Conn, jobID string, times []time.Time) ([]*entity.Execution, error) {
 	if !sqlvalue.IsASCIIID(jobID) || len(times) == 0 {
 		return nil, nil
 	}

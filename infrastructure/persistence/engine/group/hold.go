@@ -1,4 +1,4 @@
-package job
+package group
 
 import (
 	"context"
@@ -12,23 +12,23 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
-// groupWriter implements repository.GroupWriter.
-type groupWriter struct{ c *sqldb.Conn }
+// writer implements repository.GroupWriter.
+type writer struct{ c *sqldb.Conn }
 
-// NewGroupWriter gives the repository inside of the transaction of c.
-func NewGroupWriter(c *sqldb.Conn) repository.GroupWriter { return &groupWriter{c} }
+// NewWriter gives the repository inside of the transaction of c.
+func NewWriter(c *sqldb.Conn) repository.GroupWriter { return &writer{c} }
 
 // Terms implements repository.GroupWriter. The rows are locked for reading, so
 // that a pause or a limit of the group comes before the change or after it, and
 // in the second case finds the changed job.
-func (w *groupWriter) Terms(ctx context.Context, group string) (repository.GroupTerms, error) {
+func (w *writer) Terms(ctx context.Context, group string) (repository.GroupTerms, error) {
 	for range 2 {
 		groups, err := sqldb.Collect(ctx, w.c, "group.terms", selectGroups+" WHERE name IN ('', ?) ORDER BY name"+w.c.Dialect.ForShare, []any{group}, scanGroup)
 		own := slices.IndexFunc(groups, func(g entity.Group) bool { return g.Name == group })
 		if err != nil || own >= 0 {
 			return repository.GroupTerms{Limited: own >= 0 && groups[own].MaxConcurrency > 0, Groups: groups}, err
 		}
-		if err := ensureGroup(ctx, w.c, group, w.c.Clock.Now()); err != nil {
+		if err := ensure(ctx, w.c, group, w.c.Clock.Now()); err != nil {
 			return repository.GroupTerms{}, err
 		}
 	}
@@ -59,7 +59,7 @@ func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p ent
 		}
 		_, err = c.Exec(ctx, "group.hold", `UPDATE scheduler_job_group SET paused = ?, settled = ?, held_at = ?, pause_note = ?, paused_until = ?,
 			hold_version = version + 1, version = version + 1, update_time = ? WHERE name = ?`,
-			sqlvalue.Flag(paused), settled, sqlvalue.TimeArg(at), noteText(g.PausedAt, p), sqlvalue.TimeArg(p.Until), sqlvalue.TimeArg(at), name)
+			sqlvalue.Flag(paused), settled, sqlvalue.TimeArg(at), NoteText(g.PausedAt, p), sqlvalue.TimeArg(p.Until), sqlvalue.TimeArg(at), name)
 		if err != nil {
 			return err
 		}

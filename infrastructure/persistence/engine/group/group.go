@@ -1,4 +1,5 @@
-package job
+// Package group keeps groups of jobs, and the slots under their limits.
+package group
 
 import (
 	"context"
@@ -52,9 +53,9 @@ func scanGroup(rows *sql.Rows) (entity.Group, error) {
 			g.PausedAt = g.UpdateTime
 		}
 	case g.Paused:
-		g.PausedAt, g.Pause = readPause(note, until.Time())
+		g.PausedAt, g.Pause = readNote(note, until.Time())
 	default:
-		g.PausedAt, g.Pause = readPause(note, time.Time{})
+		g.PausedAt, g.Pause = readNote(note, time.Time{})
 		g.ResumedAt = held.Time()
 	}
 	return g, err
@@ -151,8 +152,8 @@ func (r *Groups) DropGroup(ctx context.Context, name string) error {
 	})
 }
 
-// ensureGroups makes the rows of groups that jobs name.
-func ensureGroups(ctx context.Context, c *sqldb.Conn, jobs ...*entity.Job) error {
+// Ensure makes the rows of groups that jobs name.
+func Ensure(ctx context.Context, c *sqldb.Conn, jobs ...*entity.Job) error {
 	at := map[string]time.Time{}
 	for _, j := range jobs {
 		at[j.Group] = j.UpdateTime
@@ -165,14 +166,14 @@ func ensureGroups(ctx context.Context, c *sqldb.Conn, jobs ...*entity.Job) error
 		if len(found) > 0 {
 			continue
 		}
-		if err := ensureGroup(ctx, c, name, t); err != nil {
+		if err := ensure(ctx, c, name, t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func ensureGroup(ctx context.Context, c *sqldb.Conn, name string, at time.Time) error {
+func ensure(ctx context.Context, c *sqldb.Conn, name string, at time.Time) error {
 	row := groupRow{Name: name, Settled: true, Version: 1, CreateTime: sqlvalue.DBTime(at)}
 	return c.GORM(ctx, "group.ensure").Clauses(clause.OnConflict{DoNothing: true}).Create(&row).Error
 }

@@ -1,4 +1,5 @@
-package job
+// Package backfill keeps backfills, and finds what their jobs have run already.
+package backfill
 
 import (
 	"context"
@@ -15,7 +16,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
@@ -138,17 +138,17 @@ func (r *Backfills) ActiveBackfills(ctx context.Context, limit int) ([]entity.Ba
 
 // FiresAt implements repository.Backfills.
 func (r *Backfills) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
-	return execution.FiresAt(ctx, r.c, jobID, times)
+	return firesAt(ctx, r.c, jobID, times)
 }
 
-// backfillWriter implements repository.BackfillWriter.
-type backfillWriter struct{ c *sqldb.Conn }
+// writer implements repository.BackfillWriter.
+type writer struct{ c *sqldb.Conn }
 
-// NewBackfillWriter gives the repository inside of the transaction of c.
-func NewBackfillWriter(c *sqldb.Conn) repository.BackfillWriter { return &backfillWriter{c} }
+// NewWriter gives the repository inside of the transaction of c.
+func NewWriter(c *sqldb.Conn) repository.BackfillWriter { return &writer{c} }
 
 // Add implements repository.BackfillWriter.
-func (w *backfillWriter) Add(ctx context.Context, b entity.Backfill) error {
+func (w *writer) Add(ctx context.Context, b entity.Backfill) error {
 	spec, err := json.Marshal(b.Schedule)
 	if err != nil {
 		return fmt.Errorf("encode the schedule of a backfill: %w", err)
@@ -161,12 +161,12 @@ func (w *backfillWriter) Add(ctx context.Context, b entity.Backfill) error {
 }
 
 // Get implements repository.BackfillWriter.
-func (w *backfillWriter) Get(ctx context.Context, id string) (entity.Backfill, error) {
+func (w *writer) Get(ctx context.Context, id string) (entity.Backfill, error) {
 	return findBackfill(ctx, w.c, id)
 }
 
 // Save implements repository.BackfillWriter.
-func (w *backfillWriter) Save(ctx context.Context, b entity.Backfill) error {
+func (w *writer) Save(ctx context.Context, b entity.Backfill) error {
 	n, err := w.c.Exec(ctx, "backfill.save", `UPDATE scheduler_backfill SET cursor_time = ?, status = ?, already_run = ?, started = ?, open_times = ?,
 		update_time = ?, version = version + 1 WHERE id = ? AND version = ? AND status = 'ACTIVE'`,
 		sqlvalue.TimeArg(b.Cursor), string(b.Status), b.AlreadyRun, b.Started, openTimes(b.Open), sqlvalue.TimeArg(b.UpdateTime), b.ID, b.Version)
@@ -177,8 +177,8 @@ func (w *backfillWriter) Save(ctx context.Context, b entity.Backfill) error {
 }
 
 // FiresAt implements repository.BackfillWriter.
-func (w *backfillWriter) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
-	return execution.FiresAt(ctx, w.c, jobID, times)
+func (w *writer) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
+	return firesAt(ctx, w.c, jobID, times)
 }
 
 var _ repository.Backfills = (*Backfills)(nil)

@@ -1,4 +1,5 @@
-package execution
+// Package inflight keeps the fires that wait or run.
+package inflight
 
 import (
 	"context"
@@ -14,20 +15,20 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
-// liveFireWriter implements repository.InFlightFireWriter. It takes no locks of its
+// writer implements repository.InFlightFireWriter. It takes no locks of its
 // own: the caller holds the job's.
-type liveFireWriter struct{ c *sqldb.Conn }
+type writer struct{ c *sqldb.Conn }
 
-// NewInFlightFireWriter gives the repository inside of the transaction of c.
-func NewInFlightFireWriter(c *sqldb.Conn) repository.InFlightFireWriter { return &liveFireWriter{c} }
+// NewWriter gives the repository inside of the transaction of c.
+func NewWriter(c *sqldb.Conn) repository.InFlightFireWriter { return &writer{c} }
 
 const (
-	selectInFlightFires = "SELECT job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time FROM scheduler_live_fire"
-	// selectSomeFires is the beginning of selectInFlightFires for the table under the name t.
+	selectFires = "SELECT job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time FROM scheduler_live_fire"
+	// selectSomeFires is the beginning of selectFires for the table under the name t.
 	selectSomeFires = "SELECT t.job_id, t.fire_key, t.active, t.remaining, t.seq, t.scheduled, t.job_version, t.create_time"
 )
 
-func scanInFlightFire(rows *sql.Rows) (f entity.InFlightFire, err error) {
+func scan(rows *sql.Rows) (f entity.InFlightFire, err error) {
 	var created sqlvalue.DBTime
 	_, err = sqlvalue.ScanRow(rows, &f.JobID, &f.FireKey, &f.Active, &f.Remaining, &f.Seq, &f.Scheduled, &f.JobVersion, &created)
 	f.CreateTime = created.Time()
@@ -35,14 +36,14 @@ func scanInFlightFire(rows *sql.Rows) (f entity.InFlightFire, err error) {
 }
 
 // Some implements repository.InFlightFireWriter.
-func (w *liveFireWriter) Some(ctx context.Context, fires []entity.InFlightFire) ([]entity.InFlightFire, error) {
+func (w *writer) Some(ctx context.Context, fires []entity.InFlightFire) ([]entity.InFlightFire, error) {
 	var out []entity.InFlightFire
 	for part := range slices.Chunk(byKey(fires), w.c.Dialect.MaxRows) {
-		query, args := selectInFlightFires+" WHERE (job_id, fire_key) IN (VALUES "+bulk.Tuples(2, len(part))+")", keysOf(part)
+		query, args := selectFires+" WHERE (job_id, fire_key) IN (VALUES "+bulk.Tuples(2, len(part))+")", keysOf(part)
 		if !w.c.Dialect.IsSQLite() {
 			query, args = atKeys(w.c.Dialect, selectSomeFires, "scheduler_live_fire", part)
 		}
-		found, err := sqldb.Collect(ctx, w.c, "live-fire.some", query, args, scanInFlightFire)
+		found, err := sqldb.Collect(ctx, w.c, "live-fire.some", query, args, scan)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +87,7 @@ func byKey(fires []entity.InFlightFire) []entity.InFlightFire {
 }
 
 // Insert implements repository.InFlightFireWriter.
-func (w *liveFireWriter) Insert(ctx context.Context, fires []entity.InFlightFire) error {
+func (w *writer) Insert(ctx context.Context, fires []entity.InFlightFire) error {
 	for part := range slices.Chunk(byKey(fires), w.c.Dialect.MaxRows) {
 		args := make([]any, 0, len(part)*8)
 		for _, f := range part {
@@ -103,7 +104,7 @@ func (w *liveFireWriter) Insert(ctx context.Context, fires []entity.InFlightFire
 
 // Update implements repository.InFlightFireWriter. The upsert never inserts: the
 // rows exist, because the caller read them under the job's lock.
-func (w *liveFireWriter) Update(ctx context.Context, fires []entity.InFlightFire) error {
+func (w *writer) Update(ctx context.Context, fires []entity.InFlightFire) error {
 	if !w.c.Dialect.IsSQLite() && len(fires) > 1 {
 		return w.upsert(ctx, byKey(fires))
 	}
@@ -117,7 +118,7 @@ func (w *liveFireWriter) Update(ctx context.Context, fires []entity.InFlightFire
 	return nil
 }
 
-func (w *liveFireWriter) upsert(ctx context.Context, fires []entity.InFlightFire) error {
+func (w *writer) upsert(ctx context.Context, fires []entity.InFlightFire) error {
 	for part := range slices.Chunk(fires, w.c.Dialect.MaxRows) {
 		args := make([]any, 0, len(part)*8)
 		for _, f := range part {
@@ -134,12 +135,12 @@ func (w *liveFireWriter) upsert(ctx context.Context, fires []entity.InFlightFire
 }
 
 // Delete implements repository.InFlightFireWriter.
-func (w *liveFireWriter) Delete(ctx context.Context, fires []entity.InFlightFire) error {
-	return DeleteFires(ctx, w.c, "live-fire.delete", "scheduler_live_fire", fires)
+func (w *writer) Delete(ctx context.Context, fires []entity.InFlightFire) error {
+	return Delete(ctx, w.c, "live-fire.delete", "scheduler_live_fire", fires)
 }
 
-// DeleteFires deletes what a table holds of the fires.
-func DeleteFires(ctx context.Context, c *sqldb.Conn, name, table string, fires []entity.InFlightFire) error {
+// Delete deletes what a table holds of the fires.
+func Delete(ctx context.Context, c *sqldb.Conn, name, table string, fires []entity.InFlightFire) error {
 	if c.Dialect.IsSQLite() {
 		for _, f := range fires {
 			if _, err := c.Exec(ctx, name, "DELETE FROM "+table+" WHERE job_id = ? AND fire_key = ?", f.JobID, f.FireKey); err != nil {

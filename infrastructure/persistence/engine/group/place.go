@@ -1,4 +1,4 @@
-package job
+package group
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/inflight"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
@@ -25,7 +26,7 @@ type placeRow struct {
 func (placeRow) TableName() string { return "scheduler_group_place" }
 
 // Lock implements repository.GroupWriter.
-func (w *groupWriter) Lock(ctx context.Context, names []string) (map[string]int, error) {
+func (w *writer) Lock(ctx context.Context, names []string) (map[string]int, error) {
 	limits := make(map[string]int, len(names))
 	for part := range slices.Chunk(sqlvalue.LockOrder(names), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.InAny("name", part)
@@ -44,7 +45,7 @@ func (w *groupWriter) Lock(ctx context.Context, names []string) (map[string]int,
 }
 
 // CountSlots implements repository.GroupWriter.
-func (w *groupWriter) CountSlots(ctx context.Context, group string) (int, error) {
+func (w *writer) CountSlots(ctx context.Context, group string) (int, error) {
 	n, err := sqldb.Collect(ctx, w.c, "group-place.count", "SELECT COUNT(*) FROM scheduler_group_place WHERE group_name = ?", []any{group}, sqlvalue.ScanInt)
 	if err != nil || len(n) == 0 {
 		return 0, err
@@ -53,7 +54,7 @@ func (w *groupWriter) CountSlots(ctx context.Context, group string) (int, error)
 }
 
 // Take implements repository.GroupWriter.
-func (w *groupWriter) Take(ctx context.Context, places []entity.GroupSlot) error {
+func (w *writer) Take(ctx context.Context, places []entity.GroupSlot) error {
 	rows := make([]placeRow, len(places))
 	for i, p := range places {
 		rows[i] = placeRow{JobID: p.JobID, FireKey: p.FireKey, GroupName: p.Group}
@@ -70,33 +71,33 @@ func (w *groupWriter) Take(ctx context.Context, places []entity.GroupSlot) error
 }
 
 // Release implements repository.GroupWriter.
-func (w *groupWriter) Release(ctx context.Context, fires []entity.InFlightFire) error {
-	return execution.DeleteFires(ctx, w.c, "group-place.release", "scheduler_group_place", fires)
+func (w *writer) Release(ctx context.Context, fires []entity.InFlightFire) error {
+	return inflight.Delete(ctx, w.c, "group-place.release", "scheduler_group_place", fires)
 }
 
 // ReleaseJob implements repository.GroupWriter.
-func (w *groupWriter) ReleaseJob(ctx context.Context, jobID string) error {
+func (w *writer) ReleaseJob(ctx context.Context, jobID string) error {
 	_, err := w.c.Exec(ctx, "group-place.release-job", "DELETE FROM scheduler_group_place WHERE job_id = ?", jobID)
 	return err
 }
 
 // Next implements repository.GroupWriter.
-func (w *groupWriter) Next(ctx context.Context, group string, limit int) ([]*entity.Execution, error) {
+func (w *writer) Next(ctx context.Context, group string, limit int) ([]*entity.Execution, error) {
 	lo, hi := entity.GroupQueue(group).Range()
 	return sqldb.Collect(ctx, w.c, "execution.next", execution.SelectExecutions+w.c.Dialect.ByClaim+
 		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key, id LIMIT ?"+w.c.Dialect.SkipLocked, []any{string(lo), string(hi), limit}, execution.ScanExecution)
 }
 
 // GroupsWithFreeSlots implements repository.JobPlanReader.
-func (r *Plans) GroupsWithFreeSlots(ctx context.Context) ([]string, error) {
-	return sqldb.Collect(ctx, r.c, "group.roomy", `SELECT g.name FROM scheduler_job_group g WHERE g.max_concurrency >
+func (r *Groups) GroupsWithFreeSlots(ctx context.Context) ([]string, error) {
+	return sqldb.Collect(ctx, r.s.Pool, "group.roomy", `SELECT g.name FROM scheduler_job_group g WHERE g.max_concurrency >
 		(SELECT COUNT(*) FROM scheduler_group_place p WHERE p.group_name = g.name) ORDER BY g.name`, nil, sqlvalue.ScanText)
 }
 
-// LeftoverSlots implements repository.JobPlanReader. Admitter are as few as runs
+// LeftoverSlots implements repository.JobPlanReader. Slots are as few as runs
 // may be at once, so that all of them can be looked at.
-func (r *Plans) LeftoverSlots(ctx context.Context, after entity.GroupSlot, limit int) ([]entity.GroupSlot, error) {
-	return sqldb.Collect(ctx, r.c, "group-place.empty", `SELECT p.group_name, p.job_id, p.fire_key, COALESCE(p.execution_id, '') FROM scheduler_group_place p
+func (r *Groups) LeftoverSlots(ctx context.Context, after entity.GroupSlot, limit int) ([]entity.GroupSlot, error) {
+	return sqldb.Collect(ctx, r.s.Pool, "group-place.empty", `SELECT p.group_name, p.job_id, p.fire_key, COALESCE(p.execution_id, '') FROM scheduler_group_place p
 		LEFT JOIN scheduler_live_fire f ON f.job_id = p.job_id AND f.fire_key = p.fire_key
 		LEFT JOIN scheduler_job_execution e ON e.id = p.execution_id
 		WHERE (p.job_id > ? OR p.job_id = ? AND p.fire_key > ?) AND (f.job_id IS NULL OR p.execution_id IS NOT NULL AND e.claim_key IS NULL)

@@ -1,4 +1,4 @@
-package execution
+package inflight
 
 import (
 	"context"
@@ -10,17 +10,18 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Count implements repository.InFlightFireWriter.
-func (w *liveFireWriter) Count(ctx context.Context, jobIDs []string) (map[string]repository.FireCount, error) {
-	return CountFires(ctx, w.c, jobIDs)
+func (w *writer) Count(ctx context.Context, jobIDs []string) (map[string]repository.FireCount, error) {
+	return countFires(ctx, w.c, jobIDs)
 }
 
-// CountFires takes one look into an index for each job and question.
-func CountFires(ctx context.Context, c *sqldb.Conn, jobIDs []string) (map[string]repository.FireCount, error) {
+// countFires takes one look into an index for each job and question.
+func countFires(ctx context.Context, c *sqldb.Conn, jobIDs []string) (map[string]repository.FireCount, error) {
 	counts := make(map[string]repository.FireCount, len(jobIDs))
 	for part := range slices.Chunk(sqlvalue.LockOrder(jobIDs), c.Dialect.MaxRows) {
 		in, args := c.Dialect.In("j.id", part)
@@ -41,7 +42,7 @@ func CountFires(ctx context.Context, c *sqldb.Conn, jobIDs []string) (map[string
 }
 
 // CountQueued implements repository.InFlightFireWriter.
-func (w *liveFireWriter) CountQueued(ctx context.Context, jobID string, limit int) (int, error) {
+func (w *writer) CountQueued(ctx context.Context, jobID string, limit int) (int, error) {
 	n, err := sqldb.Collect(ctx, w.c, "live-fire.count-queued", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_live_fire"+w.c.Dialect.BySeq+
 		" WHERE job_id = ? AND active = 0 LIMIT ?) counted", []any{jobID, limit}, sqlvalue.ScanInt)
 	if err != nil || len(n) == 0 {
@@ -54,8 +55,8 @@ func (w *liveFireWriter) CountQueued(ctx context.Context, jobID string, limit in
 const oldestTogether = 50
 
 // Oldest implements repository.InFlightFireWriter.
-func (w *liveFireWriter) Oldest(ctx context.Context, asked []repository.Oldest) ([]entity.InFlightFire, error) {
-	one := selectInFlightFires + w.c.Dialect.BySeq + " WHERE job_id = ? AND active = ? ORDER BY seq LIMIT ?"
+func (w *writer) Oldest(ctx context.Context, asked []repository.Oldest) ([]entity.InFlightFire, error) {
+	one := selectFires + w.c.Dialect.BySeq + " WHERE job_id = ? AND active = ? ORDER BY seq LIMIT ?"
 	together := oldestTogether
 	if w.c.Dialect.IsSQLite() {
 		together = 1 // it bounds no part of a union, and a question costs no trip
@@ -70,7 +71,7 @@ func (w *liveFireWriter) Oldest(ctx context.Context, asked []repository.Oldest) 
 		if len(part) > 1 {
 			query = "(" + one + ")" + strings.Repeat(" UNION ALL ("+one+")", len(part)-1)
 		}
-		fires, err := sqldb.Collect(ctx, w.c, "live-fire.oldest", query, args, scanInFlightFire)
+		fires, err := sqldb.Collect(ctx, w.c, "live-fire.oldest", query, args, scan)
 		if err != nil {
 			return nil, err
 		}
@@ -87,18 +88,18 @@ const (
 )
 
 // ExecutionsOf implements repository.InFlightFireWriter.
-func (w *liveFireWriter) ExecutionsOf(ctx context.Context, f entity.InFlightFire) ([]*entity.Execution, error) {
-	return OfFire(ctx, w.c, f, w.c.Dialect.ForUpdate)
+func (w *writer) ExecutionsOf(ctx context.Context, f entity.InFlightFire) ([]*entity.Execution, error) {
+	return ofFire(ctx, w.c, f, w.c.Dialect.ForUpdate)
 }
 
-// OfFire finds the live rows of a fire. A job may have millions of runs and no
+// ofFire finds the live rows of a fire. A job may have millions of runs and no
 // index tells the live ones apart. Those of a fire that waits stand under one
 // claim key, and the ids of the others begin with the moment that the fire's key
 // tells, whatever the clocks of nodes say.
-func OfFire(ctx context.Context, c *sqldb.Conn, f entity.InFlightFire, lock string) ([]*entity.Execution, error) {
+func ofFire(ctx context.Context, c *sqldb.Conn, f entity.InFlightFire, lock string) ([]*entity.Execution, error) {
 	find := func(index, where string, args ...any) ([]*entity.Execution, error) {
-		return sqldb.Collect(ctx, c, "live-fire.rows", SelectExecutions+index+where+
-			" AND claim_key IS NOT NULL AND status IN ('WAITING', 'RUNNING') ORDER BY id"+lock, args, ScanExecution)
+		return sqldb.Collect(ctx, c, "live-fire.rows", execution.SelectExecutions+index+where+
+			" AND claim_key IS NOT NULL AND status IN ('WAITING', 'RUNNING') ORDER BY id"+lock, args, execution.ScanExecution)
 	}
 	if !f.Active {
 		return find(c.Dialect.ByClaim, " WHERE claim_key = ? AND job_id = ? AND fire_key = ?", string(entity.QueuedKey(f.JobID, f.Seq)), f.JobID, f.FireKey)
@@ -116,11 +117,4 @@ func OfFire(ctx context.Context, c *sqldb.Conn, f entity.InFlightFire, lock stri
 		return rows, nil // its ids are computed
 	}
 	return find(c.Dialect.ByJob, between, f.JobID, identity.FloorID(at.Add(-olderBefore)), identity.FloorID(at.Add(olderAfter)), f.FireKey)
-}
-
-// InFlightFiresAfter reads the live fires behind one, in the order of jobs and keys, that
-// were recorded before a moment.
-func InFlightFiresAfter(ctx context.Context, c *sqldb.Conn, after entity.InFlightFire, before time.Time, limit int) ([]entity.InFlightFire, error) {
-	return sqldb.Collect(ctx, c, "live-fire.page", selectInFlightFires+c.Dialect.ByPrimary+" WHERE (job_id > ? OR job_id = ? AND fire_key > ?) AND create_time < ? ORDER BY job_id, fire_key LIMIT ?",
-		[]any{after.JobID, after.JobID, after.FireKey, sqlvalue.TimeArg(before), limit}, scanInFlightFire)
 }
