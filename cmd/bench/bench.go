@@ -12,10 +12,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
-	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/rig"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/calls"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/disruption"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/idle"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/tail"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/throughput"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/timing"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
 // Options say what to measure and how long.
@@ -56,62 +61,6 @@ type Options struct {
 	// Progress takes notes for people while it runs.
 	Progress io.Writer
 }
-
-// Lateness is handler entry minus due time, or another time in ms.
-type Lateness struct {
-	P50 float64 `json:"p50"`
-	P99 float64 `json:"p99"`
-	Max float64 `json:"max"`
-}
-
-// String tells it to people; "–" where nothing was measured.
-func (l *Lateness) String() string {
-	if l == nil {
-		return "–"
-	}
-	return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms, max %.1f ms", l.P50, l.P99, l.Max)
-}
-
-// Result is what a bench found; absent figures do not apply to it.
-type Result struct {
-	Name                string             `json:"name"`
-	Store               string             `json:"store"`
-	Durability          []string           `json:"durability"`
-	Nodes               int                `json:"nodes"`
-	Slots               int                `json:"slots"`
-	BatchSize           int                `json:"batchSize"`
-	Jobs                int                `json:"jobs"`
-	ExecutionsPerSecond float64            `json:"executionsPerSecond,omitempty"`
-	CeilingPerSecond    float64            `json:"ceilingPerSecond,omitempty"`
-	ShareOfCeiling      float64            `json:"shareOfCeiling,omitempty"`
-	OwnTablePerSecond   float64            `json:"ownTablePerSecond,omitempty"`
-	ShareOfOwnTable     float64            `json:"shareOfOwnTable,omitempty"`
-	CoordinatedPerSec   float64            `json:"coordinatedPerSecond,omitempty"`
-	LatenessMs          *Lateness          `json:"latenessMs,omitempty"`
-	Talk                *Talk              `json:"talk,omitempty"`
-	API                 *API               `json:"api,omitempty"`
-	Probe               *Probe             `json:"probe,omitempty"`
-	Failover            *Failover          `json:"failover,omitempty"`
-	Rolling             *Rolling           `json:"rolling,omitempty"`
-	Outage              *Outage            `json:"outage,omitempty"`
-	Rows                *Rows              `json:"rows,omitempty"`
-	Tail                *Tail              `json:"tail,omitempty"`
-	Planned             int                `json:"planned"`
-	Lost                int                `json:"lost"`
-	Doubled             int                `json:"doubled"`
-	LastStartMs         float64            `json:"lastStartMs,omitempty"`
-	ReadyMs             float64            `json:"readyMs,omitempty"`
-	History             int                `json:"history,omitempty"`
-	Inversions          *Inversions        `json:"inversions,omitempty"`
-	CPUPercent          float64            `json:"cpuPercent"`
-	RSSMb               float64            `json:"rssMb"`
-	ObserverPercent     float64            `json:"observerPercent,omitempty"`
-	PerNode             []NodeFigures      `json:"perNode,omitempty"`
-	QueriesPerSecond    map[string]float64 `json:"queriesPerSecond,omitempty"`
-}
-
-// count takes the outcome over.
-func (r *Result) count(t tally) { r.Planned, r.Lost, r.Doubled = t.planned, t.lost, t.doubled }
 
 // Names lists the benches.
 func Names() []string {
@@ -156,55 +105,47 @@ func (o *Options) check() error {
 	return nil
 }
 
+// Clustered reports whether a bench runs nodes as processes of their own, for
+// which the configuration must be of the cluster profile.
+func Clustered(name string, nodes int) bool {
+	return nodes > 1 || slices.Contains([]string{"failover", "rolling", "restart-store"}, name)
+}
+
 // Run measures. The scratch database is gone afterwards, also when ctx ends.
-func Run(ctx context.Context, cfg config.Config, o Options) (r Result, err error) {
+func Run(ctx context.Context, cfg config.Config, o Options) (r report.Result, err error) {
 	o.defaults()
 	if err := o.check(); err != nil {
 		return r, err
 	}
-	s, err := openScratch(ctx, cfg)
+	b, err := rig.New(ctx, cfg, rig.Settings{
+		Name: o.Name, Nodes: o.Nodes, Processes: Clustered(o.Name, o.Nodes), Duration: o.Duration, Profile: o.Profile, Progress: o.Progress,
+	})
 	if err != nil {
 		return r, err
 	}
 	defer func() {
-		err = errors.Join(err, s.drop(context.WithoutCancel(ctx)))
+		err = errors.Join(err, b.Drop(context.WithoutCancel(ctx)))
 	}()
-	b := &bench{Options: o, scratch: s, clock: clock.NewSystem()}
-	measure := map[string]func(context.Context) (Result, error){
-		"throughput": b.throughput, "lateness": b.lateness, "stampede": b.stampede, "idle": b.idle, "talk": b.talk, "api": b.api,
-		"tail": b.tail, "failover": b.failover, "rolling": b.rolling, "restart-store": b.restartStore,
-	}
-	return measure[o.Name](ctx)
+	return o.workload(b).Run(ctx)
 }
 
-// bench is one measurement.
-type bench struct {
-	Options
-	scratch *scratch
-	clock   clock.Clock
+// workload is what a bench does with its nodes.
+type workload interface {
+	Run(ctx context.Context) (report.Result, error)
 }
 
-func (b *bench) note(format string, args ...any) {
-	_, _ = fmt.Fprintf(b.Progress, format+"\n", args...)
+// workload is the one of the name; check has seen to it that there is one.
+func (o *Options) workload(b *rig.Bench) workload {
+	return map[string]workload{
+		"throughput":    throughput.FlatOut{Bench: b, Ceiling: o.Ceiling, Coordinated: o.Coordinated, History: o.History},
+		"talk":          throughput.Talk{Bench: b},
+		"lateness":      timing.Lateness{Bench: b, Rate: o.Rate, Jobs: o.Jobs, History: o.History},
+		"stampede":      timing.Stampede{Bench: b, Jobs: o.Jobs},
+		"idle":          idle.Servers{Bench: b, Jobs: o.Jobs},
+		"api":           calls.Calls{Bench: b, Rate: o.Rate, Fires: o.Fires},
+		"tail":          tail.Logs{Bench: b, Tails: o.Tails, Rate: o.Rate},
+		"failover":      disruption.Failover{Bench: b, Rate: o.Rate, Rounds: o.Rounds, Freeze: o.Freeze},
+		"rolling":       disruption.Rolling{Bench: b, Rate: o.Rate, Rounds: o.Rounds},
+		"restart-store": disruption.RestartStore{Bench: b, Rate: o.Rate, Rounds: o.Rounds, Command: o.RestartCommand},
+	}[o.Name]
 }
-
-func (b *bench) result(info sqldb.Info, cfg config.Config, jobs int) Result {
-	return Result{
-		Name: b.Name, Store: info.Driver + " " + info.Version, Durability: info.Durability, Nodes: 1,
-		Slots: cfg.Executor.Slots, BatchSize: cfg.Engine.BatchSize, Jobs: jobs,
-	}
-}
-
-// stop ends an engine; the runs of a bench take no time.
-func stop(ctx context.Context, e *app.Engine) error {
-	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBound)
-	defer cancel()
-	return e.Stop(stopCtx)
-}
-
-// sleep waits by the bench's clock.
-func (b *bench) sleep(ctx context.Context, d time.Duration) error {
-	return clock.Sleep(ctx, b.clock, d)
-}
-
-var _ app.Executor = (*observer)(nil)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
@@ -31,7 +32,7 @@ func shared(t *testing.T) config.Config {
 }
 
 // several runs a bench of several nodes, after which nothing may be left.
-func several(t *testing.T, o Options) (r Result) {
+func several(t *testing.T, o Options) (r report.Result) {
 	t.Helper()
 	cfg := shared(t)
 	o.Progress = t.Output()

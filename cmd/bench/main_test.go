@@ -4,13 +4,13 @@ import (
 	"os"
 	"testing"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/bench"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/node"
 	"github.com/platform-scheduler/platform-scheduler/cmd/cli"
 )
 
 // TestMain lets the benches start this program as their nodes and servers.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == bench.NodeCommand || os.Args[1] == "server") {
+	if len(os.Args) > 1 && (os.Args[1] == node.Command || os.Args[1] == "server") {
 		os.Exit(cli.Execute(os.Args[1:], os.Stdout, os.Stderr, os.Environ()))
 	}
 	os.Exit(m.Run())

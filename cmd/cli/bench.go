@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/node"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
 	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -106,7 +108,7 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 	return c
 }
 
-func (s *session) printBench(r bench.Result) error {
+func (s *session) printBench(r report.Result) error {
 	var err error
 	if s.ForPeople() {
 		err = r.WriteTable(s.Out)
@@ -144,12 +146,12 @@ func (b benchSettings) into(flags map[string]string, o bench.Options) {
 // benchNodeCommand is what the benches start; it is of no use to people.
 func (s *session) benchNodeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: bench.NodeCommand, Short: "Run a node for a bench", Hidden: true, Args: usage.Args(cobra.NoArgs),
+		Use: node.Command, Short: "Run a node for a bench", Hidden: true, Args: usage.Args(cobra.NoArgs),
 		Example: "  platform-scheduler bench-node < settings.json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			return bench.RunNode(ctx, os.Stdin, os.Stdout, os.Stderr)
+			return node.Run(ctx, os.Stdin, os.Stdout, os.Stderr)
 		},
 	}
 }

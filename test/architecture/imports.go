@@ -23,11 +23,23 @@ const everything = "*"
 const (
 	persistence = "infrastructure/persistence"
 	services    = "application/service"
+	bench       = "cmd/bench"
 )
+
+// benchSees is what the parts of the bench may see of the product.
+var benchSees = []string{"domain", "infrastructure", "internal", "cmd/app", "cmd/client"}
 
 // layers is the house of the design: api → application → domain ← infrastructure.
 // A directory stands before the one it lies in.
 var layers = []layer{
+	{dir: bench + "/measure", sees: []string{"domain"}},
+	{dir: bench + "/report", sees: []string{bench + "/measure"}},
+	{dir: bench + "/node", sees: []string{"domain", "infrastructure", "cmd/app", bench + "/measure"}},
+	{dir: bench + "/rig", sees: append([]string{bench + "/measure", bench + "/report", bench + "/node"}, benchSees...)},
+	{
+		dir: bench + "/workload", sees: append([]string{bench + "/measure", bench + "/report", bench + "/node", bench + "/rig"}, benchSees...),
+		apart: true,
+	},
 	{dir: "cmd", sees: []string{everything}},
 	{dir: "test", sees: []string{everything}},
 	{dir: "sdk/embedded", sees: []string{everything}},

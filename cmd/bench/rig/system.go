@@ -1,0 +1,146 @@
+package rig
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/node"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
+	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// System is what a bench measures on a fresh scratch store: an engine of this
+// process, or the nodes of a cluster, each a process of its own.
+type System interface {
+	// Writer takes the load, before the start.
+	Writer
+	// Now is the time by which fires are due.
+	Now() time.Time
+	// Describe begins a result.
+	Describe(jobs int) report.Result
+	// Start returns when every node takes part.
+	Start(ctx context.Context) error
+	// Ended counts ends that the store has taken.
+	Ended() int64
+	// Clients are signed in, one at each node that serves.
+	Clients(ctx context.Context) ([]*client.Client, error)
+	// Processes are those beside this one.
+	Processes() []Process
+	// Stop lets runs finish.
+	Stop(ctx context.Context) error
+	// Close ends what still runs.
+	Close(ctx context.Context)
+}
+
+// Process is a node beside this process; the pid is 0 while there is none.
+type Process struct {
+	Name string
+	PID  int
+}
+
+// Shape says what a system is made for.
+type Shape struct {
+	// Served: the nodes have a REST edge. Eager: an entry is reported before its
+	// handler goes on, so that a node that is killed has kept nothing back.
+	Served, Eager bool
+}
+
+// NewSystem makes what the options ask for, and sends what is seen to the ledger.
+func (b *Bench) NewSystem(ctx context.Context, l *measure.Ledger, s Shape) (System, error) {
+	if b.Processes {
+		return NewCluster(ctx, b, l, s)
+	}
+	observer := b.Observe(l.See, nil)
+	a := &inProcess{b: b, observer: observer}
+	var err error
+	if s.Served {
+		if a.server, a.cfg, err = b.OpenServer(ctx, observer); err != nil {
+			return nil, err
+		}
+		a.engine = a.server.Engine
+		return a, nil
+	}
+	if a.engine, a.cfg, err = b.OpenEngine(ctx, observer); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// inProcess is an engine of this process, with or without its REST edge.
+type inProcess struct {
+	b                *Bench
+	engine           *app.Engine
+	server           *app.Server
+	cfg              config.Config
+	observer         *node.Observer
+	started, stopped bool
+}
+
+// Write implements Writer.
+func (a *inProcess) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+	return a.engine.Store.Write(ctx, lane, name, fn)
+}
+
+func (a *inProcess) Now() time.Time { return a.engine.Clock.Now() }
+
+func (a *inProcess) Describe(jobs int) report.Result {
+	return a.b.NewResult(a.engine.Store.Info(), a.cfg, jobs)
+}
+
+func (a *inProcess) Start(context.Context) error {
+	a.started = true
+	if a.server != nil {
+		return a.server.Start()
+	}
+	a.engine.Start()
+	return nil
+}
+
+func (a *inProcess) Ended() int64 { return a.observer.Completed.Load() }
+
+func (a *inProcess) Clients(ctx context.Context) ([]*client.Client, error) {
+	c, err := SignIn(ctx, a.server.URL(), 1)
+	return []*client.Client{c}, err
+}
+
+func (a *inProcess) Processes() []Process { return nil }
+
+func (a *inProcess) Stop(ctx context.Context) error {
+	a.stopped = true
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), node.StopBound)
+	defer cancel()
+	if a.server != nil {
+		return a.server.Stop(bounded)
+	}
+	return a.engine.Stop(bounded)
+}
+
+func (a *inProcess) Close(ctx context.Context) {
+	switch {
+	case a.stopped:
+	case a.started:
+		_ = a.Stop(ctx) // the bench has failed already
+	default:
+		_ = a.engine.Close()
+	}
+}
+
+// OpenStore opens a scratch store without an engine.
+func (b *Bench) OpenStore(ctx context.Context, cfg config.Config) (*persistence.Store, error) {
+	if err := mkdir(cfg.DataDir); err != nil {
+		return nil, err
+	}
+	return persistence.Open(ctx, persistence.Config{
+		Config: sqldb.Config{
+			Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: cfg.DataDir + "/" + app.DatabaseFile,
+			Synchronous: cfg.Store.Synchronous, Clock: b.Clock,
+		},
+		AutoMigrate: true,
+	})
+}

@@ -1,0 +1,246 @@
+package throughput
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+)
+
+// bare holds what bare programs reach on the same machine, in executions a
+// second: shape F is the fixed yardstick, ownTable the same life through our
+// own tables.
+type bare struct {
+	shapeF   float64
+	ownTable float64
+}
+
+const (
+	ceilingBatch = 500
+	ceilingJobs  = 20_000
+	ceilingSpan  = 4 * time.Second
+)
+
+func (b FlatOut) measureCeilings(ctx context.Context) (c bare, err error) {
+	if c.shapeF, err = b.shapeF(ctx); err != nil {
+		return c, fmt.Errorf("measure the ceiling: %w", err)
+	}
+	if c.ownTable, err = b.ownTable(ctx); err != nil {
+		return c, fmt.Errorf("measure our own table: %w", err)
+	}
+	b.Note("ceiling: bare batched SQL %.0f/s; our own table %.0f/s", c.shapeF, c.ownTable)
+	return c, nil
+}
+
+// shapeF is a fixed program of bare SQL: for batches of 500, insert the
+// execution and advance the job in one transaction, complete it in another,
+// each row with values of its own, in the form that is fastest on that store.
+// Two connections, one for SQLite; two indexes, on the job and on a claim
+// column that is NULL.
+func (b FlatOut) shapeF(ctx context.Context) (float64, error) {
+	cfg, err := b.Scratch.Next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	db, workers, err := openBare(cfg)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = db.Close() }()
+	if err := prepareShapeF(ctx, db, cfg.Store.Driver); err != nil {
+		return 0, err
+	}
+	write := life(lifeSQLite)
+	if cfg.Store.Driver == config.DriverMySQL {
+		write = lifeMySQL
+	}
+	var done, turn atomic.Int64
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	at := b.Clock.Monotonic()
+	for w := range workers {
+		wg.Go(func() {
+			for b.Clock.Monotonic()-at < ceilingSpan && errs[w] == nil {
+				if errs[w] = write(ctx, db, bareBatch(int(turn.Add(1)), w, workers)); errs[w] == nil {
+					done.Add(ceilingBatch)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return 0, err
+		}
+	}
+	return float64(done.Load()) / (b.Clock.Monotonic() - at).Seconds(), nil
+}
+
+// openBare opens a store as the product does: the same durability, and on
+// SQLite one connection.
+func openBare(cfg config.Config) (db *sql.DB, workers int, err error) {
+	if cfg.Store.Driver == config.DriverMySQL {
+		separator := "?"
+		if strings.Contains(cfg.Store.DSN, "?") {
+			separator = "&"
+		}
+		db, err = sql.Open("mysql", cfg.Store.DSN+separator+"interpolateParams=true")
+		return db, 2, err
+	}
+	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+		return nil, 0, err
+	}
+	db, err = sql.Open("sqlite", cfg.DataDir+"/bare.db?_pragma=journal_mode(WAL)&_pragma=synchronous("+cfg.Store.Synchronous+")&_txlock=immediate")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, 1, err
+}
+
+func prepareShapeF(ctx context.Context, db *sql.DB, driver string) error {
+	key, end := "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin", " ENGINE=InnoDB"
+	if driver != config.DriverMySQL {
+		key, end = "TEXT", ""
+	}
+	for _, statement := range []string{
+		"CREATE TABLE bare_job (id " + key + " PRIMARY KEY, name VARCHAR(100) NOT NULL, next_fire_time DATETIME)" + end,
+		"CREATE TABLE bare_execution (id " + key + " PRIMARY KEY, job_id " + key + " NOT NULL, node_id VARCHAR(50) NOT NULL, status VARCHAR(20) NOT NULL, " +
+			"claim_at DATETIME, start_time DATETIME, end_time DATETIME, duration BIGINT, retry_count INT DEFAULT 0, token BIGINT, " +
+			"error_message TEXT, result TEXT, create_time DATETIME NOT NULL, update_time DATETIME NOT NULL)" + end,
+		"CREATE INDEX idx_bare_job ON bare_execution (job_id)",
+		"CREATE INDEX idx_bare_claim ON bare_execution (claim_at, id)",
+	} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	for from := 0; from < ceilingJobs; from += ceilingBatch {
+		args := make([]any, 0, 2*ceilingBatch)
+		for i := from; i < from+ceilingBatch; i++ {
+			args = append(args, bareJobID(i), fmt.Sprintf("bare %d", i))
+		}
+		if _, err := db.ExecContext(ctx, "INSERT INTO bare_job (id, name) VALUES "+rows("(?,?)", ceilingBatch), args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bareJobID(i int) string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", i) }
+
+func rows(row string, n int) string { return strings.TrimSuffix(strings.Repeat(row+",", n), ",") }
+
+// life writes the whole life of a batch.
+type life func(ctx context.Context, db *sql.DB, batch []bareRow) error
+
+// bareRow is one execution of the yardstick.
+type bareRow struct {
+	id, job          string
+	fired, next, end string
+	duration         int
+	result           string
+}
+
+func bareBatch(turn, worker, workers int) []bareRow {
+	per := ceilingJobs / workers
+	at := time.Date(2026, 1, 1, 0, 0, turn, 0, time.UTC)
+	batch := make([]bareRow, ceilingBatch)
+	for i := range batch {
+		batch[i] = bareRow{
+			id: fmt.Sprintf("%012x-7000-8000-%012x", turn, i), job: bareJobID(worker*per + (turn*ceilingBatch+i)%per),
+			fired: at.Format(time.DateTime), next: at.Add(time.Duration(i+60) * time.Second).Format(time.DateTime),
+			end: at.Add(time.Duration(i) * time.Second).Format(time.DateTime), duration: i, result: fmt.Sprintf("result %d", i),
+		}
+	}
+	return batch
+}
+
+const bareInsert = "INSERT INTO bare_execution (id, job_id, node_id, status, create_time, update_time) VALUES "
+
+func bareInsertArgs(batch []bareRow) []any {
+	args := make([]any, 0, 6*len(batch))
+	for _, r := range batch {
+		args = append(args, r.id, r.job, "node-1", "RUNNING", r.fired, r.fired)
+	}
+	return args
+}
+
+// lifeMySQL updates by guarded upserts.
+func lifeMySQL(ctx context.Context, db *sql.DB, batch []bareRow) error {
+	jobs, ends := make([]any, 0, 3*len(batch)), make([]any, 0, 9*len(batch))
+	for _, r := range batch {
+		jobs = append(jobs, r.job, "", r.next)
+		ends = append(ends, r.id, r.job, "node-1", "SUCCESS", r.end, r.duration, r.result, r.fired, r.end)
+	}
+	err := inTransaction(ctx, db, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, bareInsert+rows("(?,?,?,?,?,?)", len(batch)), bareInsertArgs(batch)...); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO bare_job (id, name, next_fire_time) VALUES "+rows("(?,?,?)", len(batch))+
+			" ON DUPLICATE KEY UPDATE next_fire_time = VALUES(next_fire_time)", jobs...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return inTransaction(ctx, db, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO bare_execution (id, job_id, node_id, status, end_time, duration, result, create_time, update_time) VALUES "+
+			rows("(?,?,?,?,?,?,?,?,?)", len(batch))+" ON DUPLICATE KEY UPDATE end_time = IF(status = 'RUNNING', VALUES(end_time), end_time), "+
+			"duration = VALUES(duration), result = VALUES(result), update_time = VALUES(update_time), status = VALUES(status)", ends...)
+		return err
+	})
+}
+
+// lifeSQLite updates row by row with prepared statements.
+func lifeSQLite(ctx context.Context, db *sql.DB, batch []bareRow) error {
+	err := inTransaction(ctx, db, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, bareInsert+rows("(?,?,?,?,?,?)", len(batch)), bareInsertArgs(batch)...); err != nil {
+			return err
+		}
+		stmt, err := tx.PrepareContext(ctx, "UPDATE bare_job SET next_fire_time = ? WHERE id = ?")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = stmt.Close() }()
+		for _, r := range batch {
+			if _, err := stmt.ExecContext(ctx, r.next, r.job); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return inTransaction(ctx, db, func(tx *sql.Tx) error {
+		stmt, err := tx.PrepareContext(ctx, "UPDATE bare_execution SET status = 'SUCCESS', end_time = ?, duration = ?, result = ?, update_time = ? WHERE id = ? AND status = 'RUNNING'")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = stmt.Close() }()
+		for _, r := range batch {
+			if _, err := stmt.ExecContext(ctx, r.end, r.duration, r.result, r.end, r.id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func inTransaction(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := fn(tx); err != nil {
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,157 @@
+// Package throughput measures executions a second, flat out: beside bare programs,
+// beside coordinated jobs, and beside runs that log.
+package throughput
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/rig"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+const (
+	// minJobs is the fewest distinct jobs of a throughput.
+	minJobs = 20_000
+	// expectedShare of the ceiling sizes the load; an engine that is faster
+	// ends the measured span early.
+	expectedShare = 0.75
+	// assumedRate sizes the load when no ceiling was measured.
+	assumedRate = 30_000
+)
+
+// FlatOut measures executions a second, beside bare programs and coordinated jobs
+// where those are asked for.
+type FlatOut struct {
+	*rig.Bench
+	// Ceiling measures the bare programs, Coordinated SERIAL jobs too.
+	Ceiling, Coordinated bool
+	// History is the number of ended runs that the engine finds.
+	History int
+}
+
+// Run lets the engine run flat out: enough distinct jobs, one fire
+// each, all due already, through scan, wheel, batch and executor, and every
+// write of the run's life. Counted are ends that the store has taken.
+func (b FlatOut) Run(ctx context.Context) (report.Result, error) {
+	var ceilings []bare
+	if b.Ceiling {
+		before, err := b.measureCeilings(ctx)
+		if err != nil {
+			return report.Result{}, err
+		}
+		ceilings = append(ceilings, before)
+	}
+	rate := assumedRate
+	if len(ceilings) > 0 {
+		rate = int(ceilings[0].shapeF)
+	}
+	r, err := b.measure(ctx, rate, "plain", func(*entity.Job) {})
+	if err != nil {
+		return r, err
+	}
+	if b.Coordinated {
+		serial, err := b.measure(ctx, rate, "coordinated (SERIAL)", func(j *entity.Job) { j.Overlap = entity.OverlapSerial })
+		if err != nil {
+			return r, err
+		}
+		r.CoordinatedPerSec = serial.ExecutionsPerSecond
+		r.Planned += serial.Planned
+		r.Lost += serial.Lost
+		r.Doubled += serial.Doubled
+	}
+	if b.Ceiling {
+		after, err := b.measureCeilings(ctx)
+		if err != nil {
+			return r, err
+		}
+		ceilings = append(ceilings, after)
+		for _, c := range ceilings {
+			r.CeilingPerSecond += c.shapeF / float64(len(ceilings))
+			r.OwnTablePerSecond += c.ownTable / float64(len(ceilings))
+		}
+		r.ShareOfCeiling = r.ExecutionsPerSecond / r.CeilingPerSecond
+		r.ShareOfOwnTable = r.ExecutionsPerSecond / r.OwnTablePerSecond
+	}
+	return r, nil
+}
+
+// measure measures one kind of job.
+func (b FlatOut) measure(ctx context.Context, rate int, kind string, change func(j *entity.Job)) (report.Result, error) {
+	jobs := max(minJobs, int(expectedShare*float64(rate)*(b.Duration+rig.WarmUp).Seconds()))
+	l := measure.NewLedger(jobs)
+	s, err := b.NewSystem(ctx, l, rig.Shape{})
+	if err != nil {
+		return report.Result{}, err
+	}
+	defer s.Close(ctx)
+	b.Note("loading %d %s jobs, one fire each", jobs, kind)
+	now := s.Now().Truncate(time.Millisecond)
+	var some []string
+	err = b.LoadJobs(ctx, s, 0, jobs, func(i int, j *entity.Job) {
+		j.NextFireTime = now.Add(time.Duration(i) * time.Second / time.Duration(jobs)).Truncate(time.Millisecond)
+		l.Plan(i, j.NextFireTime, 0)
+		if i < minJobs {
+			some = append(some, j.ID)
+		}
+		change(j)
+	})
+	if err != nil {
+		return report.Result{}, err
+	}
+	if err := b.LoadPast(ctx, s, b.History, some); err != nil {
+		return report.Result{}, err
+	}
+	r := s.Describe(jobs)
+	b.Note("running flat out for %s after %s of warm-up", b.Duration, rig.WarmUp)
+	if err := s.Start(ctx); err != nil {
+		return r, err
+	}
+	if err := b.Sleep(ctx, rig.WarmUp); err != nil {
+		return r, err
+	}
+	m, err := b.StartMeter(s)
+	if err != nil {
+		return r, err
+	}
+	from, at := s.Ended(), b.Clock.Monotonic()
+	for b.Clock.Monotonic()-at < b.Duration && int(s.Ended()) < jobs {
+		if err := b.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return r, err
+		}
+	}
+	took := b.Clock.Monotonic() - at
+	r.ExecutionsPerSecond = float64(s.Ended()-from) / took.Seconds()
+	m.Read(&r)
+	b.Note("%s: %.0f executions/s over %s; letting the rest finish", kind, r.ExecutionsPerSecond, took.Round(time.Millisecond))
+	b.awaitAll(ctx, s, jobs)
+	if err := s.Stop(ctx); err != nil {
+		return r, err
+	}
+	r.History = b.History
+	r.Count(l.Account(now.Add(time.Hour)))
+	return r, ctx.Err()
+}
+
+// drainBound is how long the rest of a load may take.
+const drainBound = 10 * time.Minute
+
+// awaitAll waits until every end is stored, or until nothing has ended for a
+// while: what is missing then is lost.
+func (b FlatOut) awaitAll(ctx context.Context, s rig.System, jobs int) {
+	last, since := int64(-1), b.Clock.Monotonic()
+	until := since + drainBound
+	for b.Clock.Monotonic() < until {
+		n := s.Ended()
+		if int(n) >= jobs || b.Sleep(ctx, 50*time.Millisecond) != nil {
+			return
+		}
+		if n != last {
+			last, since = n, b.Clock.Monotonic()
+		} else if b.Clock.Monotonic()-since > rig.StallBound {
+			return
+		}
+	}
+}
