@@ -10,14 +10,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// The bounds of what a panic leaves behind, in bytes.
+// The bounds of the texts of a panic, in bytes.
 const (
 	maxPanic = 1 << 10
 	maxStack = 8 << 10
 )
 
-// stopped is what an attempt that gave up came to, by the cause for which its
-// context was cancelled. What the handler said about retries stays.
+// stopped returns the outcome of an attempt that gave up, by the cause of the cancellation. It
+// keeps what the handler said about retries.
 func stopped(o entity.Outcome, cause error) entity.Outcome {
 	switch {
 	case errors.Is(cause, entity.ErrStopTimeout), errors.Is(cause, context.DeadlineExceeded):
@@ -28,8 +28,8 @@ func stopped(o entity.Outcome, cause error) entity.Outcome {
 	case errors.Is(cause, entity.ErrStopLost):
 		o.Status, o.Reason = entity.StatusFailed, entity.ReasonNodeLost
 	default:
-		// Shutdown, and whatever else ended the process's contexts: nobody asked
-		// for the end of this run, so the job's answer to a lost node applies.
+		// The process ended its contexts, by a shutdown or otherwise. Nobody asked to stop this
+		// run, so the job's policy for a lost node applies.
 		o.Status, o.Reason = entity.StatusFailed, entity.ReasonShutdown
 		cause = entity.ErrStopShutdown
 	}
@@ -42,14 +42,14 @@ func stopped(o entity.Outcome, cause error) entity.Outcome {
 	return o
 }
 
-// panicked writes the stack into the run's log and names the panic.
+// panicked writes the stack into the run's log and returns an outcome that names the panic.
 func panicked(value any, stack []byte, rep entity.Reporter) entity.Outcome {
 	message := validation.Text(fmt.Sprint("panic: ", describe(value)), maxPanic)
 	rep.Log(entity.LogStderr, message+"\n"+validation.Text(string(stack), maxStack))
 	return entity.Failed(entity.ReasonPanic, message)
 }
 
-// describe keeps fmt from a value that it would print at great length.
+// describe keeps fmt from values whose text would be very long.
 func describe(value any) any {
 	switch v := value.(type) {
 	case error, fmt.Stringer, bool, int, int64, uint64, float64:

@@ -1,5 +1,5 @@
-// Package executor runs claimed attempts: it hands each to the executor of its
-// job's type and turns whatever happens there into one outcome.
+// Package executor runs claimed attempts. It hands each attempt to the executor of its job's
+// type and makes one outcome of the result.
 package executor
 
 import (
@@ -15,43 +15,42 @@ import (
 
 // Executor runs the jobs of one type. It is safe for concurrent use.
 type Executor interface {
-	// Run runs one attempt and returns when it has ended. It gives up when ctx
-	// is cancelled and then reports a failure with ReasonError; what that means
-	// is decided by the cause of the cancellation. An attempt that cannot begin is
-	// entity.NotBegun. Neither of its arguments may be changed.
+	// Run runs one attempt and returns when it has ended. When ctx is cancelled, Run gives up
+	// and returns a failure with ReasonError; the cause of the cancellation decides what that
+	// means. An attempt that cannot begin returns entity.NotBegun. Run changes neither of its
+	// arguments.
 	Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome
 	Checker
 }
 
 // Checker checks definitions of one type.
 type Checker interface {
-	// Check lists what is wrong with the executor's part of a definition, whose
-	// data is a JSON object, in the field names of the API.
+	// Check lists what is wrong with the executor's part of a definition, in the field names of
+	// the API. The data of the definition is a JSON object.
 	Check(job *entity.Job) []apperror.Field
 }
 
-// DistributedExecutor runs attempts of every type that this node can run. It
-// is safe for concurrent use.
+// DistributedExecutor runs attempts of every type that this node can run. Safe for concurrent
+// use.
 type DistributedExecutor struct {
 	executors map[entity.JobType]Executor
 	elsewhere map[entity.JobType]Checker
 }
 
-// New returns a DistributedExecutor of these executors. Definitions of other
-// types, whose runs wait for a node that can, are checked by those of elsewhere;
-// a type in neither is refused, at the edge and at run time.
+// New returns a DistributedExecutor of these executors. The checkers of elsewhere check
+// definitions of other types, whose runs wait for a node that can run them. A type in neither
+// is refused, when it is saved and when it runs.
 func New(executors map[entity.JobType]Executor, elsewhere map[entity.JobType]Checker) *DistributedExecutor {
 	return &DistributedExecutor{executors: maps.Clone(executors), elsewhere: maps.Clone(elsewhere)}
 }
 
-// Run runs one attempt on the caller's goroutine and says what it came to. It
-// returns only when the attempt has really ended, because the caller's slot is
-// in use until then: an executor that ignores the cancellation of ctx holds it
-// for as long as it likes. A panic of the executor ends in a failure with
-// ReasonPanic. When ctx was cancelled, a failure without a more precise reason
-// becomes what the cause of the cancellation says, one of the entity.ErrStop…
-// errors; a success and a precise failure stand, and so does a run that was
-// accepted elsewhere.
+// Run runs one attempt on the caller's goroutine and returns its outcome. The caller's slot is
+// in use until the attempt has ended, so Run returns only then. An executor that ignores the
+// cancellation of ctx keeps the slot.
+//
+// A panic of the executor becomes a failure with ReasonPanic. When ctx was cancelled, a failure
+// without a more precise reason becomes what the cause says, one of the entity.ErrStop… errors.
+// A success, a precise failure and a run that its target accepted stay as they are.
 func (d *DistributedExecutor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) (outcome entity.Outcome) {
 	executor := d.executors[run.Job.Type]
 	if executor == nil {
@@ -80,7 +79,7 @@ func (d *DistributedExecutor) Run(ctx context.Context, run entity.Run, rep entit
 	return outcome
 }
 
-// ends reports whether an attempt may come to that state.
+// ends reports whether an attempt may end in a status.
 func ends(s entity.Status) bool {
 	switch s {
 	case entity.StatusSuccess, entity.StatusFailed, entity.StatusTimeout, entity.StatusCancelled:
@@ -89,9 +88,9 @@ func ends(s entity.Status) bool {
 	return false
 }
 
-// Check lists what is wrong with the executor's part of a definition. It adds
-// to validation.Job and leaves to it what is reported there: unknown types, a
-// missing class, and data that is not a JSON object.
+// Check lists what is wrong with the executor's part of a definition. It leaves to
+// validation.Job what that reports: unknown types, a missing class, and data that is not a JSON
+// object.
 func (d *DistributedExecutor) Check(job *entity.Job) []apperror.Field {
 	checker := d.elsewhere[job.Type]
 	if executor := d.executors[job.Type]; executor != nil {

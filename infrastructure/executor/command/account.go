@@ -9,14 +9,13 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 )
 
-// Owner is the account as the owner of working folders.
+// Owner returns the account as the owner of working folders.
 func (a Account) Owner() workfolder.Owner {
 	return workfolder.Owner{Name: a.Name, Change: a.Change, UID: int(a.UID), GID: int(a.GID)}
 }
 
-// FindAccount is the user that commands run as: the one named, or the server's
-// own when none is. A server that runs as root must name one; naming root is
-// telling it to.
+// FindAccount returns the user that commands run as: the named user, or the server's own user
+// for an empty name. A server that runs as root must name a user; it may name root.
 func FindAccount(name string) (Account, error) {
 	if name == "" {
 		if os.Geteuid() == 0 {

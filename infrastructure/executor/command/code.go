@@ -10,10 +10,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
-// checkCode refuses values in arguments where they would be code: whoever may
-// start the job, or finish a step before it, would choose what is executed.
-// Secrets are refused in every argument, since every user of the machine can
-// read those.
+// checkCode refuses values in arguments that a program reads as code. Otherwise the caller who
+// starts the job, or who finishes a step before it, would choose what runs. It refuses secrets
+// in all arguments, because every user of the machine can read arguments.
 func checkCode(r *jobdata.Reader, argv []string) {
 	if !slices.ContainsFunc(argv, placeholder.Holds) {
 		return
@@ -36,14 +35,14 @@ func checkCode(r *jobdata.Reader, argv []string) {
 	}
 }
 
-// checkPath refuses values in the list of folders in which programs are found.
+// checkPath refuses values in the list of folders that hold programs.
 func checkPath(r *jobdata.Reader, path string) {
 	if open := placeholder.Open(path); open != "" {
 		r.Reject("env.PATH", "not_allowed", "must not hold %s: whoever gives the value would choose the programs", open)
 	}
 }
 
-// secretIn is the first secret that a text names, as it is written there.
+// secretIn returns the placeholder of the first secret that a string names.
 func secretIn(text string) string {
 	for _, name := range placeholder.SecretNames(text) {
 		return "${secret." + name + "}"
@@ -51,13 +50,13 @@ func secretIn(text string) string {
 	return ""
 }
 
-// scriptPlaceholders begin what means a value elsewhere in a definition, and
-// is no name of a variable to any shell.
+// scriptPlaceholders begin placeholders that mean a value elsewhere in a definition. For no
+// shell do they name a variable.
 var scriptPlaceholders = []string{"${params.", "${secret.", "${steps.", "${event.", "${item."}
 
-// checkScript refuses placeholders in scripts of shells. They are never
-// replaced there, as their values would be code, and a shell only says "bad
-// substitution". Other languages may mean something of their own by them.
+// checkScript refuses placeholders in scripts of shells. The server never replaces them there,
+// because their values would be code. The shell would only say "bad substitution". Other
+// languages may use the same characters for their own purpose.
 func checkScript(r *jobdata.Reader, script, interpreter string) {
 	if !placeholder.Holds(script) {
 		return

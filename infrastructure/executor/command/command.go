@@ -21,28 +21,27 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 )
 
-// Settings are what a node allows and where it works.
+// Settings say what a node allows and where commands work.
 type Settings struct {
-	// Interpreters are the names that a script may ask for.
+	// Interpreters are the names that a definition may give for a script.
 	Interpreters []string
 	Account      Account
 	// Folders holds the working folders of runs.
 	Folders *workfolder.Area
-	// FolderMb bounds what is in one working folder, in MiB; zero: no bound.
+	// FolderMb bounds the content of one working folder, in MiB; 0 is no bound.
 	FolderMb int
-	// Grace is the time between TERM and KILL. Default 10 s.
+	// Grace is the time between TERM and KILL; the default is 10 s.
 	Grace time.Duration
 }
 
-// Executor runs commands, as many at once as it is given. Safe for concurrent
-// use.
+// Executor runs commands. It does not bound their number. Safe for concurrent use.
 type Executor struct {
 	clock    clock.Clock
 	starter  Starter
 	settings Settings
 }
 
-// New returns an executor whose processes are started by starter.
+// New returns an executor that starts processes through starter.
 func New(c clock.Clock, starter Starter, s Settings) *Executor {
 	if s.Grace <= 0 {
 		s.Grace = 10 * time.Second
@@ -56,7 +55,7 @@ func (e *Executor) Check(job *entity.Job) []apperror.Field {
 	return faults
 }
 
-// Run implements executor.Executor. It returns when nothing of the run is left.
+// Run implements executor.Executor. It returns when no process of the run is left.
 func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	d, faults := parse(run.Job.Data, e.settings.Interpreters, placeholder.Of(run))
 	if len(faults) > 0 {
@@ -82,9 +81,9 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	return e.start(bounded, order, d, newReportFile(folder.ReportFile(), rep))
 }
 
-// order makes the start of a process out of a definition. It looks at nothing
-// that the user of the run may not see: whether there is a workingDir, and a
-// program named by its path, is found out as that user, at the start.
+// order makes an Order of a definition. It checks nothing that the user of the run might not
+// see. The start finds out, as that user, whether there is a workingDir, and a program that the
+// definition names by its path.
 func (e *Executor) order(run entity.Run, d definition, folder *workfolder.Folder) (Order, error) {
 	x := run.Execution
 	o := Order{
@@ -109,7 +108,7 @@ func (e *Executor) order(run entity.Run, d definition, folder *workfolder.Folder
 	return o, nil
 }
 
-// find looks a program up in the base path, not in the server's own.
+// find looks for a program in basePath, not in the server's own PATH.
 func find(name string) (string, error) {
 	candidates := []string{name}
 	if !strings.Contains(name, "/") {
@@ -130,7 +129,7 @@ func missing(program string) error {
 	return fmt.Errorf("the program %s is not installed on this node, or is not executable", program)
 }
 
-// Installed are those of the names that can be started on this machine.
+// Installed returns those of the names that can be started on this machine.
 func Installed(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		_, err := find(name)
@@ -138,7 +137,7 @@ func Installed(names []string) []string {
 	})
 }
 
-// start runs an order to its end, and reads what it reports meanwhile.
+// start runs an order to its end, and meanwhile reads what the run reports.
 func (e *Executor) start(ctx context.Context, order Order, d definition, report *reportFile) entity.Outcome {
 	if !entity.MayAct(ctx) {
 		return entity.Failed(entity.ReasonNodeLost, entity.ErrStopLost.Error())
@@ -160,8 +159,8 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, report 
 	readers.Go(func() { report.follow(e.clock, over) })
 	exit, signalled, err := e.await(ctx, process)
 	close(over)
-	// Nothing of the run is left, so nobody holds the pipes: what is in them is
-	// read to the end. A foreign process that was given one must not hold this up.
+	// No process of the run is left, so nobody else holds the pipes, and the rest in them is
+	// read. The deadline keeps a foreign process that got a pipe from delaying this.
 	deadline := e.clock.Now().Add(drain)
 	_ = out.pipe.SetReadDeadline(deadline)
 	_ = errs.pipe.SetReadDeadline(deadline)
@@ -178,7 +177,7 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, report 
 	return o
 }
 
-// notStarted says why there is no process.
+// notStarted returns the outcome of an order without a process.
 func notStarted(o Order, err error) entity.Outcome {
 	switch {
 	case errors.Is(err, ErrFolder):
@@ -189,7 +188,7 @@ func notStarted(o Order, err error) entity.Outcome {
 	return entity.Failed(entity.ReasonError, "start "+o.Argv[0]+": "+err.Error())
 }
 
-// drain bounds the reading of what is left in the pipes.
+// drain bounds how long the rest of the pipes is read.
 const drain = 5 * time.Second
 
 func (e *Executor) pipes(order *Order, rep entity.Reporter) (out, errs *stream, err error) {
@@ -207,14 +206,14 @@ func (e *Executor) pipes(order *Order, rep entity.Reporter) (out, errs *stream, 
 	return &stream{pipe: outReader, kind: entity.LogStdout, rep: rep}, &stream{pipe: errReader, kind: entity.LogStderr, rep: rep}, nil
 }
 
-// ended is the end of a wait.
+// ended is the result of a wait.
 type ended struct {
 	exit Exit
 	err  error
 }
 
-// await waits for the end, and when ctx ends first brings it about: TERM, and
-// KILL after the grace. signalled is true when it sent one.
+// await waits for the end of the process. When ctx ends first, it sends TERM, and after the
+// grace KILL. signalled is true when it sent a signal.
 func (e *Executor) await(ctx context.Context, p Process) (exit Exit, signalled bool, err error) {
 	done := make(chan ended, 1)
 	go func() {
@@ -228,7 +227,7 @@ func (e *Executor) await(ctx context.Context, p Process) (exit Exit, signalled b
 	}
 	first, grace := syscall.SIGTERM, e.settings.Grace
 	if errors.Is(context.Cause(ctx), entity.ErrStopLost) {
-		// Another node may begin the run anew in a moment.
+		// Another node may start the run again in a moment.
 		first, grace = syscall.SIGKILL, 0
 	}
 	stopped := p.Stop(first)

@@ -1,7 +1,6 @@
-// Package command runs commands: it reads their definitions, gives each run a
-// folder and an environment of its own, and turns how its process ended into
-// an outcome. Processes are started by a helper outside this process, behind
-// the Starter interface.
+// Package command runs commands. It reads their definitions and gives each run a folder and an
+// environment of its own. It makes an outcome of the end of the process. A helper outside this
+// process starts the processes, behind the Starter interface.
 package command
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
-// The bounds of a definition, in bytes where not said otherwise.
+// The bounds of a definition, in bytes unless the name says otherwise.
 const (
 	maxArgs     = 256
 	maxArg      = 32 << 10
@@ -28,7 +27,7 @@ const (
 	maxCodes    = 64
 )
 
-// definition is checked job data. Either argv or script is set.
+// definition is checked job data. It has either argv or a script.
 type definition struct {
 	argv        []string
 	script      string
@@ -39,7 +38,7 @@ type definition struct {
 	limits      Limits
 }
 
-// parse reads and checks job data; the definition is usable when nothing is wrong.
+// parse reads and checks job data. The definition is usable when there are no errors.
 func parse(data string, interpreters []string, run *placeholder.Values) (definition, []apperror.Field) {
 	r := jobdata.Read(data, run)
 	d := definition{
@@ -67,9 +66,8 @@ func parse(data string, interpreters []string, run *placeholder.Values) (definit
 	return d, r.End()
 }
 
-// expand puts values into arguments and variables. A value never becomes more
-// than one argument. Scripts are left alone: they read variables, and a value
-// inside would be code.
+// expand puts values into arguments and variables. A value stays one argument. It leaves
+// scripts alone: they read variables, and a value inside a script would be code.
 func (d *definition) expand(r *jobdata.Reader) {
 	for i, arg := range d.argv {
 		d.argv[i] = r.Expand(fmt.Sprintf("command[%d]", i), arg, placeholder.Raw)
@@ -111,7 +109,7 @@ func (d *definition) checkProgram(r *jobdata.Reader, interpreters []string) {
 	}
 }
 
-// exitCodes reads the codes of success; none means 0.
+// exitCodes reads the exit codes of success; without codes only 0 is success.
 func exitCodes(r *jobdata.Reader) []int {
 	codes := r.Integers("successExitCodes", maxCodes, 0, 255)
 	if len(codes) == 0 {
@@ -124,8 +122,8 @@ func exitCodes(r *jobdata.Reader) []int {
 	return out
 }
 
-// checkDir refuses folders that are not surely meant: a relative one depends
-// on where the server was started, and the root is never a working folder.
+// checkDir refuses folders that are probably a mistake. A relative folder depends on where the
+// server was started. The root is never a working folder.
 func checkDir(r *jobdata.Reader, dir string) {
 	switch {
 	case dir == "":

@@ -6,17 +6,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// discarder drops what is in a pipe without a copy of it.
+// discarder drops the content of a pipe without a copy of it.
 type discarder struct {
 	pipe int
 	null *os.File
 }
 
-// pipeSize is how much a pipe may hold whose content is dropped, in bytes.
+// pipeSize is the size of a pipe whose content is dropped, in bytes.
 const pipeSize = 1 << 20
 
 func newDiscarder(pipe int) *discarder {
-	// Where the user has too many large pipes, a small one has to do.
+	// A user with too many large pipes keeps the small one.
 	_, _ = unix.FcntlInt(uintptr(pipe), unix.F_SETPIPE_SZ, pipeSize)
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
@@ -25,9 +25,9 @@ func newDiscarder(pipe int) *discarder {
 	return &discarder{pipe: pipe, null: null}
 }
 
-// discard drops all but the last bytes of what the pipe holds.
+// discard drops the content of the pipe, except the last bytes.
 func (d *discarder) discard(but int) {
-	// Of a pipe this is what waits to be read, which other systems call FIONREAD.
+	// For a pipe, this is the number of bytes that can be read; other systems call it FIONREAD.
 	held, err := unix.IoctlGetInt(d.pipe, unix.TIOCINQ)
 	if err != nil || d.null == nil {
 		return

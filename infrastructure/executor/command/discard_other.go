@@ -2,7 +2,7 @@
 
 package command
 
-// discarder is for Linux, where commands run.
+// discarder works on Linux, where commands run.
 type discarder struct{}
 
 func newDiscarder(int) *discarder { return &discarder{} }

@@ -11,8 +11,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// outcome says what an end means. What a process says after it was told to
-// stop is no verdict of its own: the cause of the stop decides then.
+// outcome returns the outcome of an end. What a process says after a signal to stop does not
+// count: the cause of the stop decides.
 func outcome(exit Exit, signalled bool, err error, d definition, out, errs *stream) entity.Outcome {
 	tail, _ := out.end()
 	_, said := errs.end()
@@ -46,7 +46,7 @@ func outcome(exit Exit, signalled bool, err error, d definition, out, errs *stre
 	return o
 }
 
-// how is the end of a process in words.
+// how describes the end of a process in words.
 func how(exit Exit) string {
 	if exit.Signal != 0 {
 		return "ended by signal " + exit.Signal.String()
@@ -54,8 +54,8 @@ func how(exit Exit) string {
 	return fmt.Sprintf("ended with exit code %d", exit.Code)
 }
 
-// reached says which limit ended a process, and how much it had used; empty
-// when none did, as far as can be told.
+// reached names the limit that ended a process and how much it had used. It is empty when no
+// limit did, or when that cannot be known.
 func (l Limits) reached(exit Exit, said string) string {
 	switch {
 	case exit.OutOfMemory:
@@ -70,8 +70,8 @@ func (l Limits) reached(exit Exit, said string) string {
 	return ""
 }
 
-// by reports whether a signal has ended the process, or one that it waited for,
-// which shells tell by a code of 128 and the signal.
+// by reports whether a signal ended the process, or a process that it waited for. Shells report
+// the latter by the code 128 plus the signal.
 func (e Exit) by(s syscall.Signal) bool {
 	return e.Signal == s || e.Signal == 0 && e.Code == 128+int(s)
 }
@@ -83,11 +83,11 @@ func (e Exit) inUse() string {
 	return fmt.Sprintf("; at most %d MiB were in use", e.Memory>>20)
 }
 
-// noMemory is what programs and languages say when they are refused memory.
+// noMemory are the messages of programs and languages that could not get memory.
 var noMemory = []string{"cannot allocate memory", "can't allocate memory", "memoryerror", "out of memory", "outofmemory", "bad_alloc", "memory exhausted", "enomem"}
 
-// lacksMemory reports whether a process was refused memory: where its address
-// space is limited, nobody but the process itself knows.
+// lacksMemory reports whether a process could not get memory. Where its address space is
+// limited, only the process itself knows.
 func lacksMemory(said string) bool {
 	text := strings.ToLower(said)
 	return slices.ContainsFunc(noMemory, func(phrase string) bool { return strings.Contains(text, phrase) })

@@ -13,19 +13,19 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 )
 
-// basePath is where programs are looked up, and the PATH of every run. The
-// server's own is not used: a job must not depend on who started the server.
+// basePath is where programs are looked up, and the PATH of every run. It is not the server's
+// own PATH: a job must not depend on who started the server.
 const basePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// runPrefix begins the names that tell a process which run it is.
+// runPrefix begins the variables that tell a process which run it is.
 const runPrefix = "SCHEDULER_"
 
-// loaders are names that make a program load or run code that its definition
-// does not show: of the dynamic linker, of shells, of interpreters, and of
-// programs that start others. The list is of what is known: a list of what may
-// be set would refuse most of what commands are configured by.
+// loaders are variables that make a program load or run code that its definition does not show.
+// The dynamic linker, shells, interpreters, and programs that start others read them. The list
+// names what is known. A list of allowed names would refuse most variables that configure
+// commands.
 var loaders = []string{
-	// The linker and the library of C.
+	// The dynamic linker and the C library.
 	"GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES", "RES_OPTIONS", "LOCALDOMAIN",
 	// Shells.
 	"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "IFS", "CDPATH", "ZDOTDIR", "FPATH", "BASH_LOADABLES_PATH",
@@ -45,7 +45,7 @@ var loaders = []string{
 	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
 	"SSH_ASKPASS", "SUDO_ASKPASS", "SVN_SSH", "CVS_RSH", "RSYNC_RSH", "HGRCPATH", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "LESSCLOSE", "MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES",
 	"TAR_OPTIONS", "WGETRC", "CURL_HOME", "VIMINIT", "EXINIT",
-	// What the server sets itself.
+	// Variables that the server sets itself.
 	"TMPDIR", "HOME", "USER", "LOGNAME", "SHELL",
 }
 
@@ -106,9 +106,9 @@ var identityVariables = map[string]runidentity.Name{
 	"PARAMS": runidentity.Params, "CHECKPOINT": runidentity.Checkpoint, "TRACEPARENT": runidentity.TraceParent,
 }
 
-// environment is all that a process finds: a plain base, what the definition
-// adds, and the identity of the run. Nothing of the server's own environment
-// is passed on, since that may hold its secrets.
+// environment returns all variables of a process: a plain base, the variables of the
+// definition, and the identity of the run. It passes on nothing of the server's own
+// environment, which may hold secrets.
 func environment(run entity.Run, d definition, folder *workfolder.Folder, account Account) []string {
 	id := runidentity.Of(run)
 	env := map[string]string{

@@ -18,22 +18,21 @@ import (
 )
 
 const (
-	// maxLine is the longest line that is passed on, in bytes; the rest of a
-	// longer one is skipped, so that a stream without line breaks needs no memory.
+	// maxLine is the longest line that is passed on, in bytes. The rest of a longer line is
+	// skipped, so that a stream without line breaks needs no memory.
 	maxLine = 8 << 10
-	// maxSkip is how much more than that a line may have: behind it there is no
-	// text, but the output of a program that writes a file.
+	// maxSkip is how much longer a line may be. A longer one is no text, but the output of a
+	// program that writes a file.
 	maxSkip = 16 << 20
-	// maxTail is how much of the end of a stream is kept for the result.
+	// maxTail is how much of the end of a stream becomes the result, in bytes.
 	maxTail = 4 << 10
-	// readSize is what a pipe holds, and so what one read takes at most.
+	// readSize is what a pipe holds, and so the most that one read takes.
 	readSize = 64 << 10
-	// pace is the least time between two reads of a stream. A command that talks
-	// without end is slowed down, to some 30 MiB a second while its lines are kept
-	// and 500 behind that, instead of keeping a core of the server busy.
+	// pace is the least time between two reads of a stream. It slows down a command that writes
+	// without end: to about 30 MiB a second while its lines are kept, and 500 after that.
+	// Otherwise it would keep a core of the server busy.
 	pace = 2 * time.Millisecond
-	// slowest is the time between two looks at a stream that was talkative and
-	// has become quiet.
+	// slowest is the time between two looks at a stream that wrote much and became quiet.
 	slowest = 50 * time.Millisecond
 )
 
@@ -46,12 +45,12 @@ type stream struct {
 	mu   sync.Mutex
 	tail []byte
 	last string
-	// drained: lines are not told apart any more.
+	// drained means that lines are not told apart any more.
 	drained bool
 }
 
-// paced reads a pipe no oftener than pace allows while its process runs, and
-// then at once.
+// paced reads a pipe at most as often as pace allows while its process runs. After that it
+// reads without a pause.
 type paced struct {
 	pipe  io.Reader
 	timer clock.Timer
@@ -73,9 +72,9 @@ func (p *paced) Read(buf []byte) (int, error) {
 	return n, err
 }
 
-// read passes lines on until the pipe is closed at its other end or the read
-// deadline is over. Behind the limit of the log only the tail is kept. over is
-// closed when the process has ended.
+// read passes lines on until the other end closes the pipe, or the read deadline is over. After
+// the limit of the log it keeps only the tail. The caller closes over when the process has
+// ended.
 func (s *stream) read(c clock.Clock, over <-chan struct{}) {
 	defer s.pipe.Close()
 	timer := c.NewTimer(pace)
@@ -98,9 +97,9 @@ func (s *stream) read(c clock.Clock, over <-chan struct{}) {
 	s.drain(r, timer, over)
 }
 
-// drain reads what nobody will see but for its end, first what is left in the
-// buffer. The poller of the runtime is woken by each write to a pipe that it
-// watches, so that this pipe is taken from it, and looked at by the clock.
+// drain reads output of which only the end will be seen, first the rest in the buffer. Each
+// write to a pipe wakes the poller of the runtime. So drain takes this pipe from the poller and
+// reads it by the clock.
 func (s *stream) drain(r *bufio.Reader, timer clock.Timer, over <-chan struct{}) {
 	s.mu.Lock()
 	s.drained = true
@@ -138,7 +137,7 @@ func (s *stream) drain(r *bufio.Reader, timer clock.Timer, over <-chan struct{})
 	}
 }
 
-// dup is another descriptor of a file, which does not wait when it is read.
+// dup returns another descriptor of a file, whose reads do not wait.
 func dup(f *os.File) (fd int, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -150,11 +149,11 @@ func dup(f *os.File) (fd int, err error) {
 	return fd, errors.Join(controlled, err)
 }
 
-// errNoText ends the reading of lines from what has none.
+// errNoText ends the reading of lines from output that has none.
 var errNoText = errors.New("a line without an end")
 
-// readLine reads a line without its end, at most maxLine bytes of it. The error
-// is errNoText when maxSkip more do not bring its end.
+// readLine reads a line without its end, at most maxLine bytes of it. It fails with errNoText
+// when the end does not come within maxSkip more bytes.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for skipped := 0; ; {
@@ -195,7 +194,7 @@ func (s *stream) keep(text []byte) {
 	s.tail = append(s.tail, text...)
 }
 
-// end is the last of what was written, and its last line that says something.
+// end returns the tail of the output, and its last line that is not empty.
 func (s *stream) end() (tail, last string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,49 +16,48 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// reportInterval is how often the report file of a command is read.
+// reportInterval is the time between two reads of the report file of a command.
 const reportInterval = 500 * time.Millisecond
 
 // The bounds of a report file, in bytes.
 const (
-	// maxReported is the longest checkpoint and the longest result. A result
-	// fills the store's column to the last byte.
+	// maxReported is the longest checkpoint and the longest result. A result may fill the
+	// store's column to the last byte.
 	maxReported = 64<<10 - 1
-	// maxReportLine leaves room for the word.
+	// maxReportLine leaves room for the word before the value.
 	maxReportLine = maxReported + 32
-	// maxReportRead is how much is read in all, maxReportStep how much at a time
-	// while the command runs.
+	// maxReportRead bounds what is read in all, and maxReportStep what is read at a time while
+	// the command runs.
 	maxReportRead = 16 << 20
 	maxReportStep = 1 << 20
-	// maxReportHead is how much of the beginning tells whether the file was
-	// written anew.
+	// maxReportHead is how much of the beginning shows whether the file was written anew.
 	maxReportHead = 256
 )
 
-// reportFile reads what a command says of itself: lines that it appends to a
-// file of this process's making. It belongs to one goroutine.
+// reportFile reads what a command reports: lines that it appends to a file that this process
+// made. It belongs to one goroutine.
 type reportFile struct {
 	file *os.File
 	rep  entity.Reporter
 
-	// offset is up to where the file was read, changed when it was written last
-	// by then, and read how much was read of it, also more than once.
+	// offset is where the next read begins. changed is when the file was last written by then.
+	// read counts the bytes that were read, also those read twice.
 	offset  int64
 	changed time.Time
 	read    int64
-	// head is how the file began then.
+	// head is the beginning of the file at the last read.
 	head []byte
-	// line is the beginning of a line whose end is not there yet; skipping: it
-	// is too long.
+	// line is the beginning of a line without its end yet. skipping means that the line is too
+	// long.
 	line     []byte
 	skipping bool
 
-	// progress and checkpoint are news since the last report.
+	// progress and checkpoint are not reported yet.
 	progress   int
 	checkpoint *string
 	result     *string
-	// noted: the log names one line that means nothing; full: it was said that
-	// no more is read.
+	// noted means that the log already names a line that means nothing. full means that it says
+	// that the rest is not read.
 	noted, full bool
 }
 
@@ -81,7 +80,7 @@ func (r *reportFile) follow(c clock.Clock, over <-chan struct{}) {
 	}
 }
 
-// end reads what is left, and a last line without an end. Nothing writes any more.
+// end reads the rest, and a last line without an end. Nothing writes to the file any more.
 func (r *reportFile) end() (result string, given bool) {
 	r.step(maxReportRead)
 	if len(r.line) > 0 {
@@ -95,7 +94,7 @@ func (r *reportFile) end() (result string, given bool) {
 	return *r.result, true
 }
 
-// step reads what is new, at most so many bytes of it, and passes it on.
+// step reads at most so many new bytes and reports their lines.
 func (r *reportFile) step(most int64) {
 	info, err := r.file.Stat()
 	if err != nil || r.full {
@@ -106,7 +105,7 @@ func (r *reportFile) step(most int64) {
 		return
 	}
 	if size <= r.offset || !r.begins(r.head) {
-		// It was written anew instead of appended to. To read a line twice does no harm.
+		// The file was written anew instead of appended to. It does no harm to read a line twice.
 		r.offset, r.line, r.skipping = 0, nil, false
 	}
 	r.changed = info.ModTime()
@@ -130,14 +129,14 @@ func (r *reportFile) step(most int64) {
 	r.tell()
 }
 
-// begins reports whether the file still begins like that.
+// begins reports whether the file still begins with head.
 func (r *reportFile) begins(head []byte) bool {
 	now := make([]byte, len(head))
 	_, err := r.file.ReadAt(now, 0)
 	return (err == nil || errors.Is(err, io.EOF)) && bytes.Equal(now, head)
 }
 
-// split cuts what was read into lines.
+// split cuts the bytes into lines.
 func (r *reportFile) split(data []byte) {
 	for len(data) > 0 {
 		part, rest, ended := bytes.Cut(data, []byte("\n"))
@@ -189,7 +188,7 @@ func (r *reportFile) take(line []byte) {
 	}
 }
 
-// wrong names the first line that means nothing.
+// wrong logs the first line that means nothing.
 func (r *reportFile) wrong(line []byte) {
 	if r.noted {
 		return
@@ -199,7 +198,7 @@ func (r *reportFile) wrong(line []byte) {
 		maxReported, bytes.ToValidUTF8(line[:min(len(line), 80)], []byte("?"))))
 }
 
-// tell passes on what is new; of each kind the last counts.
+// tell reports new values; of each kind the last one counts.
 func (r *reportFile) tell() {
 	if r.progress >= 0 {
 		r.rep.Progress(r.progress)

@@ -9,23 +9,22 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 )
 
-// lookEvery is the time between two looks at the size of a working folder.
+// lookEvery is the time between two measurements of a working folder.
 const lookEvery = 2 * time.Second
 
-// maxFiles bounds the files of a working folder: what holds more is too large,
-// whatever their size, and a look at it would cost too much.
+// maxFiles bounds the files of a working folder. A folder with more files is too large,
+// whatever their size, and its measurement would cost too much.
 const maxFiles = 200_000
 
-// tooLarge is the cause with which a run is stopped whose folder outgrew its
-// bound.
+// tooLarge is the cause that stops a run whose folder is over its limit.
 type tooLarge struct{ text string }
 
 // Error implements error.
 func (e *tooLarge) Error() string { return e.text }
 
-// guardSize stops ctx with *tooLarge when the folder outgrows so many bytes.
-// The returned function ends the looks and the folder's last one is its own:
-// what fills a disk within two seconds is bounded by the limit on one file.
+// guardSize stops ctx with *tooLarge when the folder holds more bytes than limit. end stops the
+// measurements and waits for the last one. Within the two seconds between two measurements, the
+// limit on one file bounds what fills the disk.
 func guardSize(ctx context.Context, c clock.Clock, folder *workfolder.Folder, limit int64) (bounded context.Context, end func()) {
 	bounded, cancel := context.WithCancelCause(ctx)
 	if limit <= 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/sdk"
 )
 
-// The bounds of the built-in handlers' data. Texts are bounded in bytes.
+// The bounds of the data of built-in handlers. Strings are bounded in bytes.
 const (
 	maxSleepMs  = 7 * 24 * 3600 * 1000
 	maxText     = 64 << 10
@@ -19,12 +19,12 @@ const (
 	maxFails    = 1000
 	maxLines    = 1_000_000
 	maxListings = 10_000
-	// stride is how many lines are written between two looks at the context.
+	// stride counts the lines between two checks of the context.
 	stride = 256
 )
 
-// builtIns makes the handlers that every server has: stand-ins for real work
-// with which schedules, retries, limits and alerts can be tried out.
+// builtIns returns the handlers that every server has. They stand for real work, so that users
+// can try schedules, retries, limits and alerts.
 func builtIns(c clock.Clock) map[string]entry {
 	return map[string]entry{
 		"noop":  {check: func(*jobdata.Reader) {}},
@@ -44,7 +44,7 @@ func builtIns(c clock.Clock) map[string]entry {
 	}
 }
 
-// read fills v from the job's data, which was checked before.
+// read fills v from the job's data, which Check has accepted.
 func read(run *sdk.Run, v any) error {
 	if len(run.JobData()) == 0 {
 		return nil
@@ -52,7 +52,7 @@ func read(run *sdk.Run, v any) error {
 	return sdk.Fatal(json.Unmarshal(run.JobData(), v))
 }
 
-// sleeper waits for so many milliseconds.
+// sleeper waits for the given milliseconds.
 type sleeper struct{ clock clock.Clock }
 
 func (s sleeper) Handle(ctx context.Context, run *sdk.Run) error {
@@ -70,7 +70,7 @@ func (s sleeper) Handle(ctx context.Context, run *sdk.Run) error {
 	}
 }
 
-// echo returns its text and logs it.
+// echo returns its text as the result and logs it.
 func echo(_ context.Context, run *sdk.Run) error {
 	var in struct{ Text string }
 	if err := read(run, &in); err != nil {
@@ -81,7 +81,7 @@ func echo(_ context.Context, run *sdk.Run) error {
 	return nil
 }
 
-// fail fails the first so many attempts; without a number, all of them.
+// fail fails the given number of attempts; without a number, all attempts.
 func fail(_ context.Context, run *sdk.Run) error {
 	var in struct {
 		Message string
@@ -99,7 +99,7 @@ func fail(_ context.Context, run *sdk.Run) error {
 	return errors.New(in.Message)
 }
 
-// writeLines writes a number of numbered lines, or the given ones.
+// writeLines writes a number of numbered lines, or the given lines.
 func writeLines(ctx context.Context, run *sdk.Run) error {
 	var in struct{ Lines json.RawMessage }
 	if err := read(run, &in); err != nil {

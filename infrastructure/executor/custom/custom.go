@@ -1,5 +1,5 @@
-// Package custom runs CUSTOM jobs: Go handlers registered under the name that
-// a job gives as its class.
+// Package custom runs CUSTOM jobs. Their work is Go handlers, which are registered under the
+// class that the job names.
 package custom
 
 import (
@@ -24,32 +24,31 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/sdk"
 )
 
-// maxListed bounds how many classes a message lists.
+// maxListed bounds the classes that a message lists.
 const maxListed = 20
 
-// ErrDuplicate says that the class has a handler already.
+// ErrDuplicate means that the class already has a handler.
 var ErrDuplicate = errors.New("the class has a handler already")
 
-// Registry holds the handlers of this node and runs their jobs. It is safe for
-// concurrent use; handlers may be added while jobs run.
+// Registry holds the handlers of this node and runs their jobs. It is safe for concurrent use;
+// the program may add handlers while jobs run.
 type Registry struct {
 	mu      sync.RWMutex
 	entries map[string]entry
 }
 
-// entry is a registered handler. A nil handler does nothing at once; a nil
-// check takes any job data.
+// entry is a registered handler. A nil handler does nothing. A nil check accepts any job data.
 type entry struct {
 	handler sdk.Handler
 	check   func(r *jobdata.Reader)
 }
 
-// New returns a registry of the built-in handlers noop, sleep, echo, fail and
-// log; sleep takes its time from the clock.
+// New returns a registry of the built-in handlers noop, sleep, echo, fail and log. The handler
+// sleep uses the clock.
 func New(c clock.Clock) *Registry { return &Registry{entries: builtIns(c)} }
 
-// Register adds a handler under a class: 1–255 characters, without control
-// characters and outer spaces. The names of built-in handlers are taken.
+// Register adds a handler under a class of 1 to 255 characters, without control characters and
+// outer spaces. It refuses the names of built-in handlers.
 func (g *Registry) Register(class string, handler sdk.Handler) error {
 	switch {
 	case handler == nil:
@@ -77,7 +76,7 @@ func (g *Registry) Classes() []string {
 	return slices.Sorted(maps.Keys(g.entries))
 }
 
-// Own lists the classes in order that are not built in.
+// Own lists, in order, the classes that are not built in.
 func (g *Registry) Own() []string {
 	return slices.DeleteFunc(g.Classes(), entity.BuiltIn)
 }
@@ -89,9 +88,9 @@ func (g *Registry) find(class string) (entry, bool) {
 	return e, ok
 }
 
-// Check lists what is wrong with the placeholders of the job data and, for
-// built-in handlers, with the data. A missing class is reported by the validation
-// of the domain. One without a handler here is right: another node may have it.
+// Check lists what is wrong with the placeholders of the job data. For built-in handlers it
+// also checks the data. The validation of the domain reports a missing class. A class without a
+// handler here is no error: another node may have the handler.
 func (g *Registry) Check(job *entity.Job) []apperror.Field {
 	if strings.TrimSpace(job.Class) == "" {
 		return nil
@@ -101,7 +100,7 @@ func (g *Registry) Check(job *entity.Job) []apperror.Field {
 	return faults
 }
 
-// read replaces the placeholders of job data and checks it.
+// read replaces the placeholders of job data and checks the data.
 func (e entry) read(data string, run *placeholder.Values) (string, []apperror.Field) {
 	data, faults := jobdata.Expand(data, run)
 	if e.check == nil || len(faults) > 0 {
@@ -112,7 +111,7 @@ func (e entry) read(data string, run *placeholder.Values) (string, []apperror.Fi
 	return data, r.End()
 }
 
-// unknown names what the class might have been meant to be.
+// unknown returns the message for an unknown class; it lists the known classes.
 func (g *Registry) unknown(class string) string {
 	known := g.Classes()
 	more := ""
@@ -123,7 +122,7 @@ func (g *Registry) unknown(class string) string {
 	return fmt.Sprintf("no handler is registered as %.64q on this server; there are %s%s", class, strings.Join(known, ", "), more)
 }
 
-// Run runs one attempt on the caller's goroutine. Panics pass through.
+// Run runs one attempt on the caller's goroutine. It does not recover panics.
 func (g *Registry) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	e, ok := g.find(run.Job.Class)
 	if !ok {
@@ -167,7 +166,7 @@ func raw(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// sink lets a handler speak into the run's log.
+// sink writes what a handler says into the run's log.
 type sink struct{ rep entity.Reporter }
 
 func (s sink) Log(line string)         { s.rep.Log(entity.LogStdout, line) }

@@ -1,4 +1,4 @@
-// Package executortest holds what tests of executors share.
+// Package executortest holds helpers that tests of executors share.
 package executortest
 
 import (
@@ -15,8 +15,7 @@ type Line struct {
 	Text string
 }
 
-// Recorder is a Reporter that remembers what it was told. It is safe for
-// concurrent use.
+// Recorder is a Reporter that keeps what the attempt reports. Safe for concurrent use.
 type Recorder struct {
 	mu         sync.Mutex
 	lines      []Line
@@ -54,29 +53,28 @@ func (r *Recorder) Waits() (begins func()) {
 	return func() {}
 }
 
-// Waited is how often the attempt said that it waits.
+// Waited returns how often the attempt said that it waits.
 func (r *Recorder) Waited() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.waits
 }
 
-// Lines is what was logged so far.
+// Lines returns the lines so far.
 func (r *Recorder) Lines() []Line {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.lines)
 }
 
-// Last is the latest progress and checkpoint.
+// Last returns the latest progress and checkpoint.
 func (r *Recorder) Last() (progress int, checkpoint string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.progress, r.checkpoint
 }
 
-// NewRun is the first attempt of a planned run of a job of that type and class
-// with that data.
+// NewRun returns the first attempt of a planned run of a job of that type, class and data.
 func NewRun(t entity.JobType, class, data string) entity.Run {
 	at := time.Date(2026, 3, 1, 2, 0, 0, 0, time.UTC)
 	return entity.Run{

@@ -13,30 +13,29 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// The bounds of what is taken from an answer, in bytes.
+// The bounds of what is read of an answer, in bytes.
 const (
-	// maxResult is how much becomes the result of the run.
+	// maxResult bounds the result of the run.
 	maxResult = 64 << 10
-	// maxRead is how much is read at all, and searched for the expected text.
+	// maxRead bounds what is read, and searched for the expected text.
 	maxRead = 1 << 20
 	chunk   = 16 << 10
 )
 
-// cutMark ends a result that was cut.
+// cutMark ends a shortened result.
 const cutMark = "\n… (cut here)"
 
-// answer is what was read of a response. Its memory is bounded by maxResult.
+// answer is what was read of a response. maxResult bounds its memory.
 type answer struct {
 	kept []byte
-	// seen counts the bytes that were read; longer: there were more.
+	// seen counts the bytes that were read; longer means that there were more.
 	seen    int
 	longer  bool
 	matched bool
 }
 
-// read takes the body up to maxRead and looks for a text in it; what is beyond
-// stays unread, and closing the connection ends it. An error says that the
-// body broke off.
+// read reads the body up to maxRead and looks for a text in it. It leaves the rest unread; to
+// close the connection ends the answer. An error means that the body broke off.
 func (a *answer) read(response *http.Response, want string) error {
 	a.matched = want == ""
 	if response.StatusCode == http.StatusSwitchingProtocols {
@@ -67,8 +66,8 @@ func (a *answer) read(response *http.Response, want string) error {
 	}
 }
 
-// text is the answer as the result of the run: valid text of at most maxResult
-// bytes, with a mark when it was cut.
+// text returns the answer as the result of the run: valid text of at most maxResult bytes, with
+// a mark when it was cut.
 func (a *answer) text() string {
 	if len(a.kept) <= maxResult && !a.longer {
 		return validation.Text(string(a.kept), maxResult)
@@ -76,7 +75,7 @@ func (a *answer) text() string {
 	return validation.Text(string(a.kept[:min(len(a.kept), maxResult-len(cutMark))]), maxResult-len(cutMark)) + cutMark
 }
 
-// scope says that only the beginning was searched, if so.
+// scope says that only the beginning was searched, when there was more.
 func (a *answer) scope() string {
 	if a.longer {
 		return fmt.Sprintf(" in its first %d bytes; the rest was not read", maxRead)
@@ -84,16 +83,16 @@ func (a *answer) scope() string {
 	return ""
 }
 
-// The bounds of the headers that are kept, in bytes.
+// The bounds of the headers in the log, in bytes.
 const (
 	maxKeptHeader  = 256
 	maxKeptHeaders = 2 << 10
 )
 
-// hidden are headers that hand out secrets.
+// hidden are headers that may hold secrets.
 var hidden = map[string]bool{"Set-Cookie": true, "Set-Cookie2": true, "Authorization": true, "Proxy-Authenticate": true, "Www-Authenticate": true}
 
-// headersText is the headers of an answer as one line, without secrets.
+// headersText returns the headers of an answer as one line, without secrets.
 func headersText(h http.Header) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(h)) {

@@ -9,11 +9,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
-// reportPath is where below the server's address the target of an asynchronous
-// call reports.
+// reportPath is the path, below the server's address, where the target of an asynchronous call
+// reports.
 func reportPath(executionID string) string { return "/api/v1/executions/" + executionID + "/report" }
 
-// checkAsync adds what an asynchronous call needs beyond any call.
+// checkAsync checks what an asynchronous call needs in addition.
 func (x *Executor) checkAsync(job *entity.Job) []apperror.Field {
 	switch {
 	case !x.settings.Reports:
@@ -30,9 +30,9 @@ func (x *Executor) checkAsync(job *entity.Job) []apperror.Field {
 	return nil
 }
 
-// open gets the token with which the target reports. That happens before the
-// request is sent, because the target may report before it has answered. While the
-// store is away, the attempt waits and has not begun (engine rule 22).
+// open gets the token with which the target reports. That happens before the request, because
+// the target may report before it answers. While the store is away, the attempt waits and has
+// not begun (engine rule 22).
 func (x *Executor) open(ctx context.Context, a *attempt, run entity.Run, rep entity.Reporter) error {
 	if !a.call.async {
 		return nil

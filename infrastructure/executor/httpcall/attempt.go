@@ -14,26 +14,26 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall/hosts"
 )
 
-// userAgent names the product unless the job names another.
+// userAgent names the product, unless the job sets the header.
 const userAgent = "platform-scheduler"
 
-// attempt is one call under way. It belongs to one goroutine.
+// attempt is one call in progress. It belongs to one goroutine.
 type attempt struct {
 	call  call
 	limit time.Duration
-	// token lets the target of an asynchronous call report, to reportURL.
+	// With the token, the target of an asynchronous call reports to reportURL.
 	token     string
 	reportURL string
 	stage     stage
 	redirects int
-	// status is 0 until the final answer began.
+	// status is 0 until the final answer begins.
 	status  int
 	answer  answer
 	headers string
 	trouble string
 }
 
-// do sends the request, reads the answer and judges it.
+// do sends the request, reads the answer and returns the outcome.
 func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entity.Run) entity.Outcome {
 	request, err := a.request(ctx, run)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 	return entity.Succeeded(a.answer.text())
 }
 
-// judged is a failure by what the target answered.
+// judged is a failure because of the answer.
 func (a *attempt) judged(reason entity.Reason, message string) entity.Outcome {
 	a.trouble = message
 	o := entity.Failed(reason, message)
@@ -77,7 +77,7 @@ func (a *attempt) judged(reason entity.Reason, message string) entity.Outcome {
 	return o
 }
 
-// failed is a call that came to no full answer.
+// failed is the outcome of a call without a complete answer.
 func (a *attempt) failed(ctx context.Context, err error) entity.Outcome {
 	cause := context.Cause(ctx)
 	if cause == nil {
@@ -136,7 +136,7 @@ func contentType(body string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// tell writes into the run's log what became of the call.
+// tell writes the result of the call into the run's log.
 func (a *attempt) tell(rep entity.Reporter, took time.Duration) {
 	rep.Log(entity.LogSystem, a.line(took))
 	if a.headers != "" {
@@ -144,8 +144,8 @@ func (a *attempt) tell(rep entity.Reporter, took time.Duration) {
 	}
 }
 
-// line is what the run's log says of the call: never a query or a header,
-// which may hold secrets.
+// line describes the call for the run's log. It never holds a query or a header, which may hold
+// secrets.
 func (a *attempt) line(took time.Duration) string {
 	var b strings.Builder
 	u := a.call.url

@@ -12,16 +12,16 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
-// credentials is what one call needs of TLS beyond what all have: the certificate
-// that it shows, and the authority that it trusts instead of the system's.
+// credentials is what one call needs of TLS beyond other calls: the certificate that it shows,
+// and the authority that it trusts instead of the system's.
 type credentials struct {
 	certificate *tls.Certificate
 	roots       *x509.CertPool
-	// authority is the text that roots were read from.
+	// authority is the text of roots.
 	authority string
 }
 
-// name tells identities apart, and tells nothing of what they hold.
+// name tells credentials apart, and does not reveal what they hold.
 func (id *credentials) name() string {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%d %s", len(id.authority), id.authority)
@@ -33,7 +33,7 @@ func (id *credentials) name() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// checkCredentials reads the certificates of a definition; nil when it has none.
+// checkCredentials reads the certificates of a definition; it returns nil when there are none.
 func checkCredentials(r *jobdata.Reader, d definition) *credentials {
 	if d.certificate == "" && d.key == "" && d.authority == "" {
 		return nil
@@ -48,7 +48,7 @@ func checkCredentials(r *jobdata.Reader, d definition) *credentials {
 	case d.certificate != "":
 		pair, err := tls.X509KeyPair([]byte(d.certificate), []byte(d.key))
 		if err != nil {
-			// The error of the library may hold parts of the texts.
+			// The error of the library may hold parts of the certificate or the key.
 			r.Reject("clientCertificate", "invalid", "must be a certificate in PEM, with its key in clientKey")
 			break
 		}

@@ -9,24 +9,24 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
-// The bounds of headers, in bytes where not said otherwise.
+// The bounds of headers, in bytes unless the name says otherwise.
 const (
 	maxHeaders     = 100
 	maxHeaderName  = 256
 	maxHeaderValue = 8 << 10
 )
 
-// The names of the run's identity begin with this.
+// runPrefix begins the headers that tell the identity of the run.
 const runPrefix = "X-Scheduler-"
 
-// reserved are the headers that frame the message or steer the connection.
+// reserved are headers that frame the message or control the connection.
 var reserved = map[string]bool{
 	"Host": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true,
 	"Keep-Alive": true, "Proxy-Connection": true, "Te": true, "Trailer": true, "Upgrade": true, "Expect": true,
 }
 
-// portable are the headers of a definition that may follow a redirect to
-// another origin; all others may hold a secret meant for the first one.
+// portable are the headers of a definition that may follow a redirect to another origin. All
+// others may hold a secret for the first origin.
 var portable = map[string]bool{
 	"Accept": true, "Accept-Language": true, "Content-Type": true, "User-Agent": true,
 }
@@ -57,7 +57,7 @@ func checkHeaders(r *jobdata.Reader, headers map[string]string) http.Header {
 	return h
 }
 
-// isToken reports whether a text may be the name of a header.
+// isToken reports whether a string may be the name of a header.
 func isToken(s string) bool {
 	if s == "" || len(s) > maxHeaderName {
 		return false

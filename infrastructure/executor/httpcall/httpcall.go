@@ -1,5 +1,5 @@
-// Package httpcall runs HTTP jobs: each attempt is one call of a service,
-// bounded in time, redirects and size.
+// Package httpcall runs HTTP jobs. Each attempt is one call of a service, with bounds on time,
+// redirects and size.
 package httpcall
 
 import (
@@ -24,21 +24,20 @@ const DefaultTimeout = 60 * time.Second
 
 // Settings are what a node allows its calls.
 type Settings struct {
-	// Guard judges every address before it is dialled. Without one nothing but
-	// the public internet may be called.
+	// Guard checks each address before it is dialled. Without a guard only the public internet
+	// may be called.
 	Guard *outbound.Guard
-	// Roots sign the certificates that are trusted; nil stands for those of the
-	// system.
+	// Roots sign the certificates that are trusted; nil stands for the system's roots.
 	Roots *x509.CertPool
 	// Hosts bounds the calls of each host.
 	Hosts hosts.Settings
-	// Reports: the targets of asynchronous calls can report to the server, below
+	// Reports means that the targets of asynchronous calls can report to the server, below
 	// BaseURL where that is known.
 	Reports bool
 	BaseURL string
 }
 
-// Executor calls services. It is safe for concurrent use.
+// Executor calls services. Safe for concurrent use.
 type Executor struct {
 	clock    clock.Clock
 	settings Settings
@@ -58,7 +57,7 @@ func New(c clock.Clock, s Settings) *Executor {
 	}}
 }
 
-// Close closes the connections that are kept. Nothing may run any more.
+// Close closes the kept connections. No call may run any more.
 func (x *Executor) Close() { x.shared.transport.Close() }
 
 // Check lists what is wrong with the job data of an HTTP job.
@@ -67,7 +66,7 @@ func (x *Executor) Check(job *entity.Job) []apperror.Field {
 	return faults
 }
 
-// read makes a call out of a definition and the values of a run.
+// read makes a call of a definition and the values of a run.
 func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []apperror.Field) {
 	c, faults := parse(job.Data, run)
 	if c.url != nil {
@@ -81,13 +80,13 @@ func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []apper
 	return c, faults
 }
 
-// Run calls the service once and returns when the call has ended. An
-// asynchronous call that its target accepted goes on then, without this node.
-// The time limit of the job, or DefaultTimeout, spans the whole attempt:
-// resolving, connecting, redirects and reading the answer. Waiting for the store
-// to take a token, and for one of the bounded calls of the host, comes before it;
-// when the latter takes long, the attempt does not begin here, see
-// entity.NotBegun.
+// Run calls the service once and returns when the call has ended. An asynchronous call that its
+// target accepted then goes on without this node.
+//
+// The time limit of the job, or DefaultTimeout, spans the whole attempt: to resolve, connect,
+// follow redirects and read the answer. Two waits come before it: for the store to take a
+// token, and for a permit of the host. When the wait for a permit is long, the attempt does not
+// begin here, see entity.NotBegun.
 func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	limit := run.Job.Timeout()
 	if limit <= 0 {
@@ -127,8 +126,8 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	return outcome
 }
 
-// through is the caller for a call. One with credentials of its own gets a
-// caller of its own: connections are not shared between credentials.
+// through returns the caller of a call. A call with credentials of its own gets a caller of its
+// own: calls with different credentials share no connections.
 func (x *Executor) through(c call) (through *caller, done func()) {
 	if c.credentials == nil {
 		return x.shared, func() {}
@@ -141,7 +140,7 @@ func (x *Executor) through(c call) (through *caller, done func()) {
 	return own, own.transport.Close
 }
 
-// within bounds ctx by the clock's monotonic time.
+// within bounds ctx by monotonic time.
 func (x *Executor) within(ctx context.Context, limit time.Duration) (context.Context, func()) {
 	limited, cancel := context.WithCancelCause(ctx)
 	timer := x.clock.NewTimer(limit)

@@ -9,11 +9,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/runidentity"
 )
 
-// maxShown bounds what is told of parameters and checkpoints in a header, in
-// bytes: many servers take no more than 8 KiB of headers in all.
+// maxShown bounds parameters and checkpoints in a header, in bytes. Many servers accept at most
+// 8 KiB of headers in all.
 const maxShown = 4 << 10
 
-// The headers that are not told to another origin than that of the job.
+// The headers that only the origin of the job gets.
 const (
 	tokenHeader      = runPrefix + "Run-Token"
 	reportPathHeader = runPrefix + "Report-Path"
@@ -24,7 +24,7 @@ const (
 
 var confidential = []string{tokenHeader, reportPathHeader, reportURLHeader, paramsHeader, checkpointHeader}
 
-// traceHeader is the one of W3C Trace Context, in Go's spelling.
+// traceHeader is the header of W3C Trace Context, in Go's spelling.
 const traceHeader = "Traceparent"
 
 // identityHeaders are the headers of the values that fit into any header.
@@ -43,7 +43,7 @@ var identityHeaders = []struct {
 	{runPrefix + "Deadline", runidentity.Deadline},
 }
 
-// identify tells the target which run calls it, and what the run was given.
+// identify tells the target which run calls it, and the parameters and checkpoint of the run.
 func identify(h http.Header, run entity.Run) {
 	id := runidentity.Of(run)
 	for _, told := range identityHeaders {

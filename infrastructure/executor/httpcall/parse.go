@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
-// The bounds of a definition, in bytes where not said otherwise.
+// The bounds of a definition, in bytes unless the name says otherwise.
 const (
 	maxURL          = 8 << 10
 	maxBody         = 1 << 20
@@ -30,8 +30,7 @@ var methods = []string{
 	http.MethodPatch, http.MethodDelete, http.MethodOptions,
 }
 
-// definition is the job data with the placeholders replaced: what is checked
-// is what is sent.
+// definition is the job data with its placeholders replaced: the call sends what was checked.
 type definition struct {
 	method, url, body            string
 	expectedStatus, expectedBody string
@@ -49,13 +48,13 @@ type call struct {
 	body     string
 	expected statuses
 	contains string
-	// async: the answer only begins the run, the target reports its end later.
+	// async means that the answer only begins the run, and the target reports its end later.
 	async bool
-	// credentials is what the call needs of TLS beyond any other; it may be nil.
+	// credentials is what the call needs of TLS beyond other calls, or nil.
 	credentials *credentials
 }
 
-// parse reads and checks job data; the call is usable when nothing is wrong.
+// parse reads and checks job data. The call is usable when there are no errors.
 func parse(data string, run *placeholder.Values) (call, []apperror.Field) {
 	r := jobdata.Read(data, run)
 	d := read(r)

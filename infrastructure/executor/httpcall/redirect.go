@@ -14,9 +14,9 @@ type refusal string
 
 func (r refusal) Error() string { return "refused a redirect " + string(r) }
 
-// redirect decides whether the next hop is made. An expected status of 3xx is
-// the answer itself. Headers of the job that may hold secrets do not follow to
-// another origin, also not on the way back from one.
+// redirect decides whether the client makes the next hop. An expected status of 3xx is the
+// answer itself. Headers of the job that may hold secrets do not follow to another origin, also
+// not on the way back.
 func (a *attempt) redirect(next *http.Request, made []*http.Request) error {
 	last := made[len(made)-1]
 	switch {
@@ -37,7 +37,7 @@ func (a *attempt) redirect(next *http.Request, made []*http.Request) error {
 	}
 	a.redirects++
 	next.URL.RawQuery = escapeQuery(next.URL.RawQuery)
-	// The address of the hop before may hold secrets in its query.
+	// The address of the former hop may hold secrets in its query.
 	next.Header.Del("Referer")
 	if left(made, next) {
 		for _, name := range confidential {
@@ -52,8 +52,8 @@ func (a *attempt) redirect(next *http.Request, made []*http.Request) error {
 	return nil
 }
 
-// left reports whether any hop is of another origin than the first. The
-// change of a host from http to https, each on its own port, is not leaving.
+// left reports whether any hop has another origin than the first. A change of a host from http
+// to https does not count when each uses its own port.
 func left(made []*http.Request, next *http.Request) bool {
 	home := made[0].URL
 	for _, hop := range append(made[1:len(made):len(made)], next) {

@@ -10,9 +10,9 @@ import (
 // maxRetryAfter bounds what a target may ask for: a day.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter is how long the target asks to be left alone, zero when it does
-// not: RFC 9110, 10.2.3, with answers that mean "later". The form with a date
-// counts from the target's own clock, which its Date header tells.
+// retryAfter returns how long the target asks not to be called, or 0 when it does not ask (RFC
+// 9110, 10.2.3). Only answers that mean "later" count. A date counts from the target's own
+// clock, which its Date header tells.
 func retryAfter(r *http.Response) time.Duration {
 	switch r.StatusCode {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusRequestEntityTooLarge:

@@ -24,18 +24,18 @@ const (
 	reading
 )
 
-// maxReason bounds the foreign part of an error message, in bytes.
+// maxReason bounds the part of an error message that is not ours, in bytes.
 const maxReason = 512
 
-// stage says in which phase and with which host a call is. The hooks of the
-// transport move it from goroutines of their own.
+// stage is the phase of a call and the host that it talks to. The hooks of the transport change
+// it from their own goroutines.
 type stage struct {
 	mu    sync.Mutex
 	phase phase
 	peer  string
 }
 
-// enter moves on to a phase, never back: a hook may come late.
+// enter moves on to a phase, and never back: a hook may come late.
 func (s *stage) enter(p phase) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *stage) host() string {
 	return s.peer
 }
 
-// String is the phase as the beginning of an error message.
+// String returns the phase as the beginning of an error message.
 func (s *stage) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *stage) String() string {
 	return fmt.Sprintf(what, s.peer)
 }
 
-// trace follows the transport; host is where the call begins.
+// trace returns the hooks that follow the transport. The call begins at host.
 func (s *stage) trace(host string) *httptrace.ClientTrace {
 	s.peer = host
 	return &httptrace.ClientTrace{
@@ -90,10 +90,10 @@ func (s *stage) trace(host string) *httptrace.ClientTrace {
 	}
 }
 
-// secrets are the parts of a URL that may hold one: a query and a user name.
+// secrets are the parts of a URL that may hold a secret: a query and a user name.
 var secrets = regexp.MustCompile(`\?[^\s"']+|//[^/\s"'@]*@`)
 
-// reasonOf is the text of an error without the URL around it.
+// reasonOf returns the text of an error without the URL around it.
 func reasonOf(err error) string {
 	var outer *url.Error
 	if errors.As(err, &outer) {

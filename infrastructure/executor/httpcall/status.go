@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxRanges bounds how many statuses and ranges a job may expect.
+// maxRanges bounds the statuses and ranges that a job may expect.
 const maxRanges = 32
 
-// statuses are the expected ones: inclusive ranges, as they were written.
+// statuses are the expected statuses: inclusive ranges, as the job wrote them.
 type statuses struct {
 	text   string
 	ranges [][2]int

@@ -12,8 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
-// checkURL reads an absolute http or https URL and names what is wrong with
-// it; messages never repeat it, since it may hold secrets.
+// checkURL reads an absolute http or https URL and reports its errors. Messages never repeat
+// the URL, which may hold secrets.
 func checkURL(r *jobdata.Reader, text string) *url.URL {
 	wrong := func(code, message string) *url.URL {
 		r.Reject("url", code, "%s", message)
@@ -50,13 +50,13 @@ func checkURL(r *jobdata.Reader, text string) *url.URL {
 	return u
 }
 
-// maxDecodings is how often a path is decoded before it is judged: proxies and
-// services behind each other may each do it once.
+// maxDecodings is how often a path is decoded before it is checked. Each proxy and service on
+// the way may decode it once.
 const maxDecodings = 4
 
-// climbs reports whether a path has a part that is . or .., in any of the ways
-// in which some service would read it as that: percent-encoded, with \ for /,
-// with a parameter behind a semicolon, or cut at a control character.
+// climbs reports whether a part of a path is "." or "..". It knows the forms that some services
+// read as that: percent-encoded, with \ for /, with a parameter behind a semicolon, or cut at a
+// control character.
 func climbs(path string) bool {
 	for range maxDecodings {
 		parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
@@ -80,12 +80,11 @@ func climbs(path string) bool {
 	return false
 }
 
-// encoded finds what a lenient service decodes.
+// encoded matches what a lenient service decodes.
 var encoded = regexp.MustCompile("%[0-9a-fA-F]{2}")
 
-// knownAddress is a URL whose host is not known before the run, with a host in
-// its place, so that the rest can be checked when the job is saved. Of a run's
-// own URL nothing is changed.
+// knownAddress puts a host into a URL whose host is known only when it runs. So the rest can be
+// checked when the job is saved. It never changes the URL of a run.
 func knownAddress(text string) string {
 	if rest, begins := strings.CutPrefix(text, placeholder.Sample); begins {
 		return "https://example.com" + strings.TrimPrefix(rest, "://")
@@ -115,8 +114,8 @@ func goodPort(u *url.URL) bool {
 	return err == nil && n >= 1 && n <= 65535
 }
 
-// escapeQuery escapes what may not stand in a request line; the standard
-// library sends a query as it is written.
+// escapeQuery escapes characters that may not stand in a request line. The standard library
+// sends a query as it is.
 func escapeQuery(query string) string {
 	var b strings.Builder
 	for i := range len(query) {
@@ -131,7 +130,7 @@ func escapeQuery(query string) string {
 
 func isControl(r rune) bool { return r < ' ' || (r >= 0x7f && r < 0xa0) }
 
-// origin is what a browser would compare: scheme, host and port.
+// origin returns what a browser would compare: scheme, host and port.
 func origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allow lets this user into a folder of its own. The descriptor that stands for
-// the folder needs no right to it, and is no link.
+// allow lets this user into a folder that it owns. The descriptor of the folder needs no right
+// to the folder, and is no link.
 func allow(in *os.File, name string) error {
 	fd, err := unix.Openat(int(in.Fd()), name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package workfolder makes the folders in which commands work, and removes
-// them. It reaches everything below an area by descriptor: no name that the
-// user of a run can change is ever opened, changed or removed by a path.
+// Package workfolder makes the folders in which commands work, and removes them. It reaches
+// everything below an area by descriptor. It never opens, changes or removes by a path a name
+// that the user of a run can change.
 package workfolder
 
 import (
@@ -19,14 +19,14 @@ import (
 // Owner is the user whose processes work in the folders.
 type Owner struct {
 	Name string
-	// Change says that it is another user than this process's own.
+	// Change is true when this is another user than this process's own.
 	Change   bool
 	UID, GID int
 }
 
-// Area is the folder that holds those of the runs of one life of a node. The
-// users of runs may pass through it where they are other users, and can neither
-// list nor change it. Safe for concurrent use.
+// Area is the folder that holds the folders of the runs of one life of a node. Users of runs
+// who are not this process's user may pass through it. They can neither list nor change it.
+// Safe for concurrent use.
 type Area struct {
 	base   string
 	prefix string
@@ -41,9 +41,9 @@ type Area struct {
 	closed bool
 }
 
-// Open makes an area: a fresh folder in base, which must exist, whose name
-// begins with prefix and cannot be guessed. Where the runs have another user, a
-// base in which that user or a third one could replace the area is refused.
+// Open makes an area: a new folder in base, whose name begins with prefix and cannot be
+// guessed. The base must exist. Where the runs have another user, Open refuses a base in which
+// that user or a third one could replace the area.
 func Open(base, prefix string, o Owner) (*Area, error) {
 	whole, err := filepath.Abs(base)
 	if err == nil {
@@ -73,8 +73,8 @@ func (a *Area) renew() error {
 	if err != nil {
 		return fmt.Errorf("make the folder of working folders in %s: %w", a.base, err)
 	}
-	// Cleaners of temporary files leave alone what is locked. No other process
-	// has it yet, so that the lock is free; without one nothing is lost.
+	// Cleaners of temporary files leave locked files alone. No other process has this folder
+	// yet, so the lock is free. Without a lock nothing is lost.
 	_ = unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if a.owner.Change {
 		if err := folder.Chmod(0o711); err != nil {
@@ -82,21 +82,21 @@ func (a *Area) renew() error {
 			return fmt.Errorf("let %s pass through %s: %w", a.owner.Name, filepath.Join(a.base, name), err)
 		}
 	}
-	// A former one is closed with the last run that refers to it.
+	// A former folder is closed with the last run that refers to it.
 	a.name, a.folder = name, folder
 	return nil
 }
 
-// Path is where the area is.
+// Path returns the path of the area.
 func (a *Area) Path() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return filepath.Join(a.base, a.name)
 }
 
-// Clear removes the areas that former lives of the node left in the base. It is
-// called when none of them lives. What is not this user's own, is a link, or is
-// locked by a process that lives stays.
+// Clear removes the areas that former lives of the node left in the base. Call it when none of
+// them lives. It leaves alone what is not this user's own, is a link, or is locked by a living
+// process.
 func (a *Area) Clear() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -139,7 +139,7 @@ func (a *Area) clear(base *os.File, name string) error {
 	return removeFolder(base, name, folder, !a.owner.Change)
 }
 
-// Close removes the area with everything in it. Nothing may run any more.
+// Close removes the area with all its content. No run may use it any more.
 func (a *Area) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -156,8 +156,8 @@ func (a *Area) Close() error {
 	return removeFolder(base, a.name, a.folder, !a.owner.Change)
 }
 
-// safe reports whether nobody but root and this user can replace what stands in
-// a folder, and others may pass through it.
+// safe returns an error unless only root and this user can replace the entries of a folder, and
+// others may pass through it.
 func safe(dir string) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		info, err := os.Lstat(at)

@@ -18,23 +18,22 @@ const (
 	reportName = "report"
 )
 
-// Folder is what one run is given: a home that is its user's, and beside it a
-// script that the user can read, and a report that the user can write; neither
-// can be replaced. All stand in a folder that stays this process's own.
+// Folder belongs to one run. It holds a home, which belongs to the run's user. It also holds a
+// script that this user can read, and a report that this user can write. The user can replace
+// neither, because all are in a folder of this process's own.
 type Folder struct {
 	area *Area
 	path string
 	name string
-	// parent is the folder of the area, as it was when this one was made.
+	// parent is the folder of the area at the time when this folder was made.
 	parent *os.File
 	outer  *os.File
 	home   *os.File
 	report *os.File
 }
 
-// Make makes the folder of one run, with its script when that is not empty.
-// label begins its name, for people. The user of the run is let in last, when
-// everything is in place.
+// Make makes the folder of one run, with a script unless that is empty. label begins the name
+// of the folder, for people. Make lets the user in last, when everything is in place.
 func (a *Area) Make(label, script string) (*Folder, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,8 +43,8 @@ func (a *Area) Make(label, script string) (*Folder, error) {
 	f := &Folder{area: a, name: label + "." + strings.ToLower(rand.Text())}
 	var err error
 	if f.outer, err = makeFolder(a.folder, f.name); errors.Is(err, unix.ENOENT) {
-		// Somebody cleared the folder for temporary files. Its descriptor leads
-		// nowhere now, and whatever stands under its name is not ours.
+		// Somebody removed the area's folder as a temporary one. Its descriptor leads nowhere
+		// now, and a folder with its name is not ours.
 		if err = a.renew(); err == nil {
 			f.outer, err = makeFolder(a.folder, f.name)
 		}
@@ -61,7 +60,7 @@ func (a *Area) Make(label, script string) (*Folder, error) {
 	return f, nil
 }
 
-// fill makes what is in the folder, and then lets its user in.
+// fill makes the content of the folder, and then lets its user in.
 func (f *Folder) fill(script string) (err error) {
 	if script != "" {
 		if err := f.write(script); err != nil {
@@ -91,8 +90,7 @@ func (f *Folder) fill(script string) (err error) {
 	return nil
 }
 
-// write makes the script. Its mode is set by descriptor, so that no mask
-// matters.
+// write makes the script. It sets the mode by descriptor, so that no mask matters.
 func (f *Folder) write(script string) error {
 	fd, err := unix.Openat(int(f.outer.Fd()), scriptName, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -110,8 +108,8 @@ func (f *Folder) write(script string) error {
 	return errors.Join(err, file.Close())
 }
 
-// makeReport makes the file in which the run reports. It is read through this
-// descriptor alone, whatever becomes of its name.
+// makeReport makes the file in which the run reports. The file is read through this descriptor
+// alone, whatever happens to its name.
 func (f *Folder) makeReport() (*os.File, error) {
 	fd, err := unix.Openat(int(f.outer.Fd()), reportName, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -128,21 +126,21 @@ func (f *Folder) makeReport() (*os.File, error) {
 	return file, nil
 }
 
-// Home is the folder in which the run works and may write. No part of its path
-// can be changed by the user of the run.
+// Home returns the folder in which the run works and may write. The user of the run can change
+// no part of its path.
 func (f *Folder) Home() string { return filepath.Join(f.path, homeName) }
 
-// Script is the file of the script.
+// Script returns the path of the script.
 func (f *Folder) Script() string { return filepath.Join(f.path, scriptName) }
 
-// Report is the file in which the run reports, for its user.
+// Report returns the path of the file in which the run reports.
 func (f *Folder) Report() string { return filepath.Join(f.path, reportName) }
 
-// ReportFile is the same file, to be read. It is closed with Remove.
+// ReportFile returns the same file, open for reading. Remove closes it.
 func (f *Folder) ReportFile() *os.File { return f.report }
 
-// Remove removes the folder with everything in it, also what its user made
-// unreadable. Nothing of the run may be left.
+// Remove removes the folder with all its content, also files that its user made unreadable. No
+// process of the run may be left.
 func (f *Folder) Remove() error {
 	defer f.outer.Close()
 	defer f.home.Close()

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folderFlags open a folder, and nothing else, not through a link.
+// folderFlags open a folder and nothing else, and follow no link.
 const folderFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 // openFolder opens a folder by its path.
@@ -29,7 +29,7 @@ func openIn(in *os.File, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// makeFolder makes a folder in another one, for this user alone, and opens it.
+// makeFolder makes a folder in another one, with access for this user alone, and opens it.
 func makeFolder(in *os.File, name string) (*os.File, error) {
 	if err := unix.Mkdirat(int(in.Fd()), name, 0o700); err != nil {
 		return nil, err

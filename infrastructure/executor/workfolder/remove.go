@@ -10,18 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxEntries bounds the work while somebody who holds a folder open goes on
-// writing into it.
+// maxEntries bounds the work when another process keeps writing into the folder.
 const maxEntries = 5_000_000
 
-// batch is how many names are read at once.
+// batch is the number of names that are read at once.
 const batch = 1024
 
-// removeFolder removes the folder of that name in parent, which is open as
-// folder, with everything in it. Links are removed and never followed. What is
-// nested is moved up first, so that neither depth nor breadth costs
-// descriptors. own says that files may belong to this user, who must then be
-// given the modes that root does not need.
+// removeFolder removes the folder of that name in parent, with all its content; folder is its
+// open descriptor. It removes links and never follows them. It first moves nested folders up,
+// so that neither depth nor breadth costs descriptors. own means that files may belong to this
+// user. Then removal needs modes that root does not need.
 func removeFolder(parent *os.File, name string, folder *os.File, own bool) error {
 	r := remover{top: folder, own: own}
 	if err := r.empty(); err != nil {
@@ -38,11 +36,11 @@ type remover struct {
 	top   *os.File
 	own   bool
 	moved int
-	// seen counts the entries that were met.
+	// seen counts the entries so far.
 	seen int
 }
 
-// errBusy ends a removal that does not come to an end.
+// errBusy ends a removal that would never finish.
 var errBusy = errors.New("it is written into while it is emptied")
 
 func (r *remover) empty() error {
@@ -74,8 +72,8 @@ func (r *remover) read(folder *os.File) ([]string, error) {
 	return names, err
 }
 
-// remove removes an entry of the top. The content of a folder is removed or
-// moved up.
+// remove removes an entry of the top folder. It removes the content of a folder, or moves it
+// up.
 func (r *remover) remove(name string) error {
 	err := unlink(r.top, name)
 	if !isFolder(err) {
@@ -134,7 +132,7 @@ func (r *remover) enter(in *os.File, name string) (*os.File, error) {
 	return folder, nil
 }
 
-// moveUp puts a nested folder into the top, under a name that is free.
+// moveUp moves a nested folder into the top folder, under a free name.
 func (r *remover) moveUp(from *os.File, name string) error {
 	for {
 		r.moved++
@@ -146,7 +144,7 @@ func (r *remover) moveUp(from *os.File, name string) error {
 		case errors.Is(err, unix.ENOTEMPTY), errors.Is(err, unix.EEXIST), errors.Is(err, unix.ENOTDIR):
 			continue // the run used that name itself
 		case r.own && errors.Is(err, unix.EACCES):
-			// A folder that is moved must be writable: its parent is an entry of it.
+			// A folder that moves must be writable, because its parent is an entry of it.
 			if err := allow(from, name); err != nil {
 				return err
 			}
@@ -164,6 +162,6 @@ func unlink(in *os.File, name string) error {
 	return err
 }
 
-// isFolder reports that an entry was not removed because it is a folder: EISDIR
-// on Linux, EPERM as POSIX says.
+// isFolder reports that an entry was not removed because it is a folder: EISDIR on Linux, EPERM
+// by POSIX.
 func isFolder(err error) bool { return errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EPERM) }

@@ -6,24 +6,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MaxDepth is how deep folders may be nested in a home.
+// MaxDepth bounds how deep folders may be nested in a home.
 const MaxDepth = 64
 
-// Use is what a home holds, as far as it was looked at.
+// Use is the measured content of a home.
 type Use struct {
-	// Bytes is what its files take on the disk: one with holes takes less than
-	// its length.
+	// Bytes is the space of the files on the disk. A file with holes takes less than its length.
 	Bytes int64
-	// Files are files and folders.
+	// Files counts files and folders.
 	Files int
-	// TooDeep: folders are nested deeper than MaxDepth.
+	// TooDeep means that folders are nested deeper than MaxDepth.
 	TooDeep bool
 }
 
-// Use adds up what the report and the home hold, until that is more than one of
-// the limits. What vanishes meanwhile, or cannot be read, counts nothing; links
-// are not followed. One home of an area is looked at at a time, with a
-// descriptor for each level.
+// Use measures the report and the home, until they are over one of the limits. Files that
+// vanish meanwhile or cannot be read count nothing. Use does not follow links. It measures one
+// home of an area at a time, with a descriptor for each level.
 func (f *Folder) Use(maxBytes int64, maxFiles int) Use {
 	f.area.looks.Lock()
 	defer f.area.looks.Unlock()
@@ -48,7 +46,7 @@ func (w *walk) enough() bool {
 	return w.use.Bytes > w.maxBytes || w.use.Files > w.maxFiles || w.use.TooDeep
 }
 
-// look counts what is in a folder, and closes it.
+// look counts the content of a folder, and closes the folder.
 func (w *walk) look(folder *os.File, depth int) {
 	defer folder.Close()
 	for {
