@@ -15,28 +15,28 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
 
-// Cost of one hash: 19 MiB, two passes, one lane (about 25 ms).
+// The cost of one hash: 19 MiB, two passes, one lane (about 25 ms).
 const (
 	memoryKiB  = 19 * 1024
 	passes     = 2
 	lanes      = 1
 	saltLength = 16
 	keyLength  = 32
-	// maxMemoryKiB and maxPasses bound what a stored hash may ask for.
+	// maxMemoryKiB and maxPasses bound what a stored hash may demand.
 	maxMemoryKiB = 256 * 1024
 	maxPasses    = 16
 	maxEncoded   = 512
 )
 
-// ErrFormat is returned for a stored hash that is not an argon2id string.
+// ErrFormat means that a stored hash is not an argon2id string.
 var ErrFormat = errors.New("the stored password hash is not an argon2id string")
 
-// queueLength is how many calls may wait for one of the places.
+// queueLength bounds the calls that wait for a permit.
 const queueLength = 32
 
-// Argon2 hashes passwords with argon2id. Each hash holds 19 MiB, so the number
-// computed at one time is bounded; of further calls 32 wait, and the rest is
-// refused with apperror.KindTooMany. It is safe for concurrent use.
+// Argon2 hashes passwords with argon2id. Each hash needs 19 MiB, so their number at one time is
+// bounded. 32 further calls wait, and the rest fails with apperror.KindTooMany. Safe for
+// concurrent use.
 type Argon2 struct {
 	places  chan struct{}
 	waiting chan struct{}
@@ -48,8 +48,8 @@ func NewArgon2(parallel int) *Argon2 {
 	return &Argon2{places: make(chan struct{}, max(parallel, 1)), waiting: make(chan struct{}, queueLength), salt: make([]byte, saltLength)}
 }
 
-// Hash returns a salted argon2id string of the password. It fails only when
-// the queue is full, or the context ends while waiting for a place.
+// Hash returns a salted argon2id string of the password. It fails only when the queue is full,
+// or when the context ends during the wait.
 func (a *Argon2) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltLength)
 	// crypto/rand never fails: it ends the process instead.
@@ -62,8 +62,8 @@ func (a *Argon2) Hash(ctx context.Context, password string) (string, error) {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum)), nil
 }
 
-// Verify reports whether the password has the hash, in constant time. A hash
-// that is not an argon2id string is ErrFormat.
+// Verify reports, in constant time, whether the hash is that of the password. It fails with
+// ErrFormat when the hash is not an argon2id string.
 func (a *Argon2) Verify(ctx context.Context, password, encoded string) (bool, error) {
 	h, err := parse(encoded)
 	if err != nil {
@@ -90,7 +90,7 @@ func (a *Argon2) derive(ctx context.Context, password string, salt []byte, t, m 
 	return argon2.IDKey([]byte(password), salt, t, m, p, n), nil
 }
 
-// enter takes a place, at once or after a wait in the queue.
+// enter takes a permit, at once or after a wait in the queue.
 func (a *Argon2) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("hash a password: %w", err) // nobody waits for it

@@ -1,5 +1,5 @@
-// Package boottime measures time that passes, the time in which the machine
-// sleeps among it: leases run out meanwhile.
+// Package boottime measures time that passes, including the time in which the machine sleeps:
+// leases end meanwhile.
 package boottime
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// Of returns a clock of the time since some moment, which never falls and goes on
-// while the machine sleeps; where the system does not tell that, it is c's
-// monotonic time.
+// Of returns a function that measures the time since some moment. The time never falls, and
+// goes on while the machine sleeps. Where the system does not tell it, Of returns c's monotonic
+// time.
 func Of(c clock.Clock) func() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {

@@ -9,5 +9,5 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// Of is c's monotonic time: this system does not tell how long it slept.
+// Of returns c's monotonic time, because this system does not tell how long it slept.
 func Of(c clock.Clock) func() time.Duration { return c.Monotonic }

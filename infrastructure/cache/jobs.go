@@ -1,4 +1,4 @@
-// Package cache keeps what is read again and again. It is never the truth.
+// Package cache keeps definitions that are read often. The store stays the truth.
 package cache
 
 import (
@@ -10,11 +10,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// JobCache keeps what is needed to plan and run jobs (no descriptions, labels or
-// owners) by id and version, the least recently used
-// going first. A reader that must be current asks the store for the version,
-// which is a short read by primary key, and for the definition only when the
-// version is new. Safe for concurrent use; cached jobs are read only.
+// JobCache keeps definitions by id and version, and drops the least recently used first. They
+// hold what is needed to plan and run jobs: no descriptions, labels or owners. A reader that
+// must be current asks the store for the version, which is a short read by primary key. It
+// reads the definition only when the version is new. Safe for concurrent use; callers must not
+// change cached jobs.
 type JobCache struct {
 	jobs  repository.JobReader
 	limit int
@@ -29,7 +29,7 @@ func NewJobCache(jobs repository.JobReader, limit int) *JobCache {
 	return &JobCache{jobs: jobs, limit: limit, byID: map[string]*list.Element{}, order: list.New()}
 }
 
-// Cached returns the definition of that version, or nil.
+// Cached returns the definition of a version, or nil.
 func (c *JobCache) Cached(id string, version int) *entity.Job {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,8 +41,7 @@ func (c *JobCache) Cached(id string, version int) *entity.Job {
 	return el.Value.(*entity.Job)
 }
 
-// Latest returns the definition of a job that was seen last, or nil. It may be an
-// old one.
+// Latest returns the latest cached definition of a job, or nil. It may be out of date.
 func (c *JobCache) Latest(id string) *entity.Job {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +51,7 @@ func (c *JobCache) Latest(id string) *entity.Job {
 	return nil
 }
 
-// Keep stores a definition unless a newer version is there.
+// Keep stores a definition, unless the cache has a newer version.
 func (c *JobCache) Keep(job *entity.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +103,7 @@ func (c *JobCache) Load(ctx context.Context, ids []string) (map[string]*entity.J
 	return found, nil
 }
 
-// Len is the number of cached definitions.
+// Len returns the number of cached definitions.
 func (c *JobCache) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

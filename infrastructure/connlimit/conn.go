@@ -7,24 +7,23 @@ import (
 	"time"
 )
 
-// Conn is one connection. Its fields but for the embedded one are guarded by
-// owner.mu.
+// Conn is one connection. owner.mu guards its fields, except the embedded one.
 type Conn struct {
 	net.Conn
 	owner *Listener
-	// lane is that of the address; nil where it has no bound of its own.
+	// lane is the lane of its address; nil where the address has no bound of its own.
 	lane *lane
 	peer bool
-	// known: somebody has signed in on it.
+	// known means that a caller has signed in on the connection.
 	known bool
-	// elements are where it stands in the lanes while it waits for a request.
+	// elements are its positions in the lanes while it waits for a request.
 	elements [2]*list.Element
-	// next: the next deadline is for the wait for another request.
+	// next means that the next deadline bounds the wait for another request.
 	next bool
 	gone bool
 }
 
-// wait notes that the connection waits for a request.
+// wait records that the connection waits for a request.
 func (c *Conn) wait() {
 	if c.gone || c.peer || c.known || c.elements[0] != nil {
 		return
@@ -35,7 +34,7 @@ func (c *Conn) wait() {
 	}
 }
 
-// work notes that the connection has a request, or that it is known.
+// work records that the connection has a request, or that it is known.
 func (c *Conn) work() {
 	if c.elements[0] != nil {
 		c.owner.all.idle.Remove(c.elements[0])
@@ -46,7 +45,7 @@ func (c *Conn) work() {
 	c.elements = [2]*list.Element{}
 }
 
-// leave removes the connection from the count, once.
+// leave removes the connection from the counts, once.
 func (c *Conn) leave() {
 	if c.gone {
 		return
@@ -72,9 +71,8 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// SetReadDeadline implements net.Conn. The first one after a request, which is
-// for the wait for another one, is not set further ahead than StrangerIdle while
-// nobody has signed in.
+// SetReadDeadline implements net.Conn. The first deadline after a request bounds the wait for
+// another request. Before a sign-in that wait is at most StrangerIdle.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.owner.mu.Lock()
 	bounded := c.next && !c.known && !c.peer
@@ -86,8 +84,8 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// SignedIn notes that somebody has signed in on the connection: it may lie idle
-// as long as the server lets it, and makes room for nobody.
+// SignedIn records that a caller has signed in on the connection. The connection may then be
+// idle as long as the server allows, and makes room for no other.
 func (c *Conn) SignedIn() {
 	c.owner.mu.Lock()
 	defer c.owner.mu.Unlock()
@@ -95,7 +93,7 @@ func (c *Conn) SignedIn() {
 	c.work()
 }
 
-// unwrap finds the connection below TLS; nil where it is none of ours.
+// unwrap returns the connection below TLS, or nil for a connection of another listener.
 func unwrap(raw net.Conn) *Conn {
 	for {
 		switch c := raw.(type) {
@@ -111,7 +109,7 @@ func unwrap(raw net.Conn) *Conn {
 
 type connKey struct{}
 
-// Context is for http.Server.ConnContext: Of finds the connection of a request.
+// Context serves http.Server.ConnContext: with it, Of finds the connection of a request.
 func Context(ctx context.Context, raw net.Conn) context.Context {
 	if c := unwrap(raw); c != nil {
 		return context.WithValue(ctx, connKey{}, c)
@@ -119,7 +117,8 @@ func Context(ctx context.Context, raw net.Conn) context.Context {
 	return ctx
 }
 
-// Of is the connection of a request by its context; nil where it is none of ours.
+// Of returns the connection of a request by its context, or nil for a connection of another
+// listener.
 func Of(ctx context.Context) *Conn {
 	c, _ := ctx.Value(connKey{}).(*Conn)
 	return c

@@ -15,23 +15,22 @@ import (
 
 // Limits are the bounds of a Listener.
 type Limits struct {
-	// Total bounds all connections, but for those of peers, and PerAddress those
-	// from one IPv4 address or one IPv6 /64.
+	// Total bounds all connections except those of peers. PerAddress bounds the connections of
+	// one IPv4 address or one IPv6 /64.
 	Total, PerAddress int
-	// Peers bounds the connections of peers that are counted apart.
+	// Peers bounds the connections of peers, which are counted apart.
 	Peers int
-	// StrangerIdle is how long a connection may lie idle that nobody has signed
-	// in on.
+	// StrangerIdle is how long a connection without a sign-in may be idle.
 	StrangerIdle time.Duration
-	// Peer reports whether an address is that of another node, whose connections
-	// get through when all others are taken; nil is none. Shared reports whether
-	// many people come from an address, which is a proxy's; nil is none.
+	// Peer reports whether an address belongs to another node, whose connections are accepted
+	// when all others are taken. Shared reports whether many people use an address, such as that
+	// of a proxy. Nil means none.
 	Peer, Shared func(netip.Addr) bool
 }
 
-// Listener accepts connections within limits. Where one is reached, the
-// connection of a stranger that has lain idle longest makes room for the new
-// one; where there is none, the new one is closed. It is safe for concurrent use.
+// Listener accepts connections within limits. At a limit, the connection without a sign-in that
+// was idle longest makes room for the new one. Without such a connection, the new one is
+// closed. Safe for concurrent use.
 type Listener struct {
 	net.Listener
 	limits Limits
@@ -43,11 +42,11 @@ type Listener struct {
 	from  map[netip.Prefix]*lane
 }
 
-// lane is connections that share a bound.
+// lane holds connections that share a bound.
 type lane struct {
 	network netip.Prefix
 	count   int
-	// idle are those of strangers that wait for a request, longest first.
+	// idle holds the connections without a sign-in that wait for a request, longest first.
 	idle list.List
 }
 
@@ -56,7 +55,7 @@ func New(l net.Listener, limits Limits, c clock.Clock) *Listener {
 	return &Listener{Listener: l, limits: limits, clock: c, from: map[netip.Prefix]*lane{}}
 }
 
-// Attach makes a server tell the listener what becomes of its connections.
+// Attach makes a server report the states of its connections to the listener.
 func (l *Listener) Attach(s *http.Server) { s.ConnState = l.state }
 
 // Accept implements net.Listener.
@@ -73,7 +72,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a connection; nil is one that there is no room for.
+// admit counts a connection; it returns nil when there is no room.
 func (l *Listener) admit(raw net.Conn) *Conn {
 	address := addressOf(raw)
 	c := &Conn{Conn: raw, owner: l}
@@ -120,7 +119,7 @@ func (l *Listener) forget(one *lane) {
 	}
 }
 
-// makeRoom closes the connection of a stranger that has waited longest.
+// makeRoom closes the connection without a sign-in that was idle longest.
 func (l *lane) makeRoom() bool {
 	front := l.idle.Front()
 	if front == nil {
@@ -132,7 +131,7 @@ func (l *lane) makeRoom() bool {
 	return true
 }
 
-// state follows a connection; net/http calls it.
+// state records the state of a connection; net/http calls it.
 func (l *Listener) state(raw net.Conn, s http.ConnState) {
 	c := unwrap(raw)
 	if c == nil {
@@ -149,8 +148,7 @@ func (l *Listener) state(raw net.Conn, s http.ConnState) {
 	}
 }
 
-// addressOf is where a connection comes from; the zero Addr where that is not
-// an IP address.
+// addressOf returns where a connection comes from, or the zero Addr when that is no IP address.
 func addressOf(c net.Conn) netip.Addr {
 	port, err := netip.ParseAddrPort(c.RemoteAddr().String())
 	if err != nil {
@@ -159,7 +157,7 @@ func addressOf(c net.Conn) netip.Addr {
 	return port.Addr().Unmap().WithZone("")
 }
 
-// networkOf is what connections of one caller have in common.
+// networkOf returns the network that the connections of one caller share.
 func networkOf(address netip.Addr) netip.Prefix {
 	bits := 64
 	if address.Is4() {

@@ -2,6 +2,6 @@
 
 package connlimit
 
-// OpenFiles is how many files this process may have open; ok is false where the
-// system does not say.
+// OpenFiles returns how many files this process may open; ok is false where the system does not
+// tell.
 func OpenFiles() (n uint64, ok bool) { return 0, false }

@@ -4,8 +4,8 @@ package connlimit
 
 import "syscall"
 
-// OpenFiles is how many files this process may have open; ok is false where the
-// system does not say.
+// OpenFiles returns how many files this process may open; ok is false where the system does not
+// tell.
 func OpenFiles() (n uint64, ok bool) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -12,13 +12,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// lookEvery is how soon a step of the wall clock is seen.
+// lookEvery is the time between two reads of the file.
 const lookEvery = 20 * time.Millisecond
 
-// Clock gives a clock whose wall time can be stepped while the process runs, as
-// an operator or a time service steps that of a machine. PS_FAILPOINT_CLOCK names
-// the file that holds by how many milliseconds it is off; none is 0. Time that
-// passes is not touched.
+// Clock returns a clock whose wall time a test can step while the process runs, as an operator
+// or a time service steps that of a machine. PS_FAILPOINT_CLOCK names a file that holds the
+// step in milliseconds; no file means 0. Monotonic time does not change.
 func Clock(machine clock.Clock) clock.Clock {
 	file := os.Getenv("PS_FAILPOINT_CLOCK")
 	if file == "" {

@@ -14,9 +14,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/sdk"
 )
 
-// Handlers are those that PS_FAILPOINT_HANDLERS names, so that nodes of one
-// binary can have different ones. Each calls the "url" of its job's data and tells
-// it which attempt it is, as an HTTP job does.
+// Handlers returns the handlers that PS_FAILPOINT_HANDLERS names, so that nodes of one binary
+// can have different ones. Each calls the "url" of its job's data and tells it the attempt, as
+// an HTTP job does.
 func Handlers() map[string]sdk.Handler {
 	handlers := map[string]sdk.Handler{}
 	for name := range strings.SplitSeq(os.Getenv("PS_FAILPOINT_HANDLERS"), ",") {

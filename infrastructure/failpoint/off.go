@@ -10,8 +10,8 @@ import (
 // Hit marks the point "tx.step". In this build it does nothing.
 func Hit(_, _ string) error { return nil }
 
-// Clock gives back the clock of the machine.
+// Clock returns the clock of the machine.
 func Clock(machine clock.Clock) clock.Clock { return machine }
 
-// Handlers are none in this build.
+// Handlers returns none in this build.
 func Handlers() map[string]sdk.Handler { return nil }

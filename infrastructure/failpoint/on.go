@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// armed is what PS_FAILPOINT asked for, read once at the first hit.
+// armed is the point of PS_FAILPOINT, read once at the first hit.
 var armed = sync.OnceValue(func() *point { return parse(os.Getenv("PS_FAILPOINT")) })
 
 type point struct {
@@ -35,7 +35,7 @@ func parse(s string) *point {
 	return &point{name: name, action: action, left: n}
 }
 
-// hit counts and reports whether this is the armed hit.
+// hit counts, and reports whether this is the armed hit.
 func (p *point) hit(name string) bool {
 	if p == nil || p.name != name {
 		return false

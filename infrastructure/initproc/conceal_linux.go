@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// privateMask takes all rights to new files from others.
+// privateMask removes all rights of others to new files.
 const privateMask = 0o077
 
-// Conceal keeps what this process knows and makes to itself. Other processes of
-// the same user, its commands among them, can then neither read its environment,
-// which may hold secrets, nor its memory, nor trace it; files it makes are for
-// its user alone. No core is dumped. It is called once, at the start of a server.
+// Conceal protects this process from other processes of its user, such as its commands. They
+// can neither read its environment, which may hold secrets, nor its memory, nor trace it. Files
+// that it makes are for its user alone. It dumps no core. Call it once, at the start of a
+// server.
 func Conceal() error {
 	unix.Umask(privateMask)
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {

@@ -2,5 +2,5 @@
 
 package initproc
 
-// Conceal is for Linux, where commands run.
+// Conceal does nothing on this system: commands run on Linux.
 func Conceal() error { return nil }

@@ -1,5 +1,5 @@
-// Package initproc makes the server a good citizen of whatever started it: the
-// first process of a container, or a service of systemd.
+// Package initproc serves what started the server: a container, whose first process reaps
+// orphans, or systemd, which wants to know the state of a service.
 package initproc
 
 import (
@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// childMark tells the server that its parent is this package.
+// childMark tells the server that this package started it.
 const childMark = "PS_INIT_CHILD"
 
-// Needed reports whether this process is the first of its machine or container
-// and nobody else reaps orphans: it has number 1 and is not the child that Run
-// started.
+// Needed reports whether this process must reap orphans. That is so when it has number 1 and is
+// not the child that Run started.
 func Needed(pid int, environ []string) bool {
 	for _, v := range environ {
 		if strings.HasPrefix(v, childMark+"=") {
@@ -22,7 +21,7 @@ func Needed(pid int, environ []string) bool {
 	return pid == 1
 }
 
-// Environ is the environment without the mark that Run leaves for its child.
+// Environ returns the environment without the mark that Run sets for its child.
 func Environ(environ []string) []string {
 	out := make([]string, 0, len(environ))
 	for _, v := range environ {
@@ -33,8 +32,8 @@ func Environ(environ []string) []string {
 	return out
 }
 
-// exitSignal is added to a signal's number for the exit code of what it ended.
+// exitSignal plus the number of a signal is the exit code of a process that the signal ended.
 const exitSignal = 128
 
-// self is the program to start again.
+// self returns the path of this program.
 func self() (string, error) { return os.Executable() }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// The states that a service tells its manager (sd_notify, protocol of systemd).
+// The states that a service reports to its manager (sd_notify, protocol of systemd).
 const (
 	Ready    = "READY=1"
 	Stopping = "STOPPING=1"
 )
 
-// Notify tells the service manager at the socket that NOTIFY_SOCKET names of a
-// state. Without one there is nobody to tell.
+// Notify reports a state to the service manager at the socket that NOTIFY_SOCKET names. Without
+// a socket it does nothing.
 func Notify(ctx context.Context, socket, state string) error {
 	if socket == "" {
 		return nil

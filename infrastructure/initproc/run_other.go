@@ -4,7 +4,7 @@ package initproc
 
 import "errors"
 
-// Run is for systems whose first process reaps orphans.
+// Run fails: the first process of this system reaps orphans.
 func Run([]string, []string) (code int, err error) {
 	return 0, errors.New("this system has no first process of a container")
 }

@@ -10,18 +10,17 @@ import (
 	"syscall"
 )
 
-// passedOn are the signals that mean the server.
+// passedOn are the signals for the server.
 var passedOn = []os.Signal{
 	syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT,
 }
 
-// Run starts this program again as its only child, passes signals on to it,
-// reaps every orphan that becomes its own, and returns the child's exit code,
-// or 128 and the number of the signal that ended it. The kernel ends what is
-// left when the first process of a container ends.
+// Run starts this program again as its only child, passes signals on to it, and reaps every
+// orphan. It returns the child's exit code, or 128 plus the signal that ended the child. When
+// the first process of a container ends, the kernel ends the rest.
 //
-// The server cannot be the first process itself: whoever waits for every child
-// takes the ends of those that os/exec waits for.
+// The server cannot be the first process itself: a process that waits for every child also
+// takes the ends that os/exec waits for.
 func Run(args, environ []string) (code int, err error) {
 	program, err := self()
 	if err != nil {
@@ -30,7 +29,7 @@ func Run(args, environ []string) (code int, err error) {
 	if err := Conceal(); err != nil { // its environment is that of the server
 		return 0, err
 	}
-	// Before the child runs: a signal that comes at once must not be lost.
+	// This comes before the start of the child, so that no signal is lost.
 	signals := make(chan os.Signal, 32)
 	signal.Notify(signals, passedOn...)
 	defer signal.Stop(signals)
@@ -57,7 +56,7 @@ func Run(args, environ []string) (code int, err error) {
 	}
 }
 
-// reapUntil waits for every child until that one has ended.
+// reapUntil waits for every child, until that one has ended.
 func reapUntil(pid int) syscall.WaitStatus {
 	for {
 		var status syscall.WaitStatus

@@ -1,6 +1,6 @@
-// Package logging sets up structured logs: text for people on a terminal, JSON
-// for machines, without secrets and without control characters that could
-// forge a line or drive a terminal.
+// Package logging sets up structured logs: text for people on a terminal, JSON for machines.
+// They hold no secrets, and no control characters that could forge a line or control a
+// terminal.
 package logging
 
 import (
@@ -20,10 +20,9 @@ const (
 	FormatJSON = "json"
 )
 
-// New returns a logger that writes to w, and the variable that changes its
-// level while it runs. Format is text, json or empty: text if w is a terminal,
-// else json. Level is debug, info, warn or error. The logger is safe for
-// concurrent use if w is.
+// New returns a logger that writes to w, and the variable of its level. Format is text, json or
+// empty: text if w is a terminal, otherwise json. Level is debug, info, warn or error. The
+// logger is safe for concurrent use if w is.
 func New(w io.Writer, format, level string) (*slog.Logger, *slog.LevelVar, error) {
 	var l slog.LevelVar
 	if err := l.UnmarshalText([]byte(strings.ToUpper(level))); err != nil {
@@ -42,10 +41,10 @@ func New(w io.Writer, format, level string) (*slog.Logger, *slog.LevelVar, error
 	return slog.New(NewRedactor(inner)), &l, nil
 }
 
-// IsJSON reports whether a logger that writes to w in a format writes JSON.
+// IsJSON reports whether a logger with this writer and format writes JSON.
 func IsJSON(w io.Writer, format string) bool { return chosen(w, format) == FormatJSON }
 
-// chosen is the format; where none is named, that which suits the writer.
+// chosen returns the format; an empty one becomes what suits the writer.
 func chosen(w io.Writer, format string) string {
 	switch {
 	case format != "":

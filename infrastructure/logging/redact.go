@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// redacted stands for what must not be logged.
+// redacted replaces what must not be logged.
 const redacted = "[REDACTED]"
 
-// Redactor is a slog.Handler that hides secrets and control characters before
-// another handler writes the record. It is safe for concurrent use if that is.
+// Redactor is a slog.Handler that hides secrets and control characters before another handler
+// writes the record. It is safe for concurrent use if the other handler is.
 type Redactor struct{ inner slog.Handler }
 
 // NewRedactor wraps a handler.
@@ -81,14 +81,13 @@ func cleanAttr(a slog.Attr) slog.Attr {
 	case error:
 		return slog.String(a.Key, cleanText(x.Error()))
 	default:
-		// Whatever it is, its text is what the log gets: a struct's fields
-		// would slip past the check of keys, so types that hold secrets must
-		// implement slog.LogValuer.
+		// The log gets the text of any other value. The fields of a struct would escape the check
+		// of keys, so types that hold secrets must implement slog.LogValuer.
 		return slog.String(a.Key, cleanText(fmt.Sprint(x)))
 	}
 }
 
-// secretKey reports whether a name says that its value is a secret.
+// secretKey reports whether the name of a key says that its value is a secret.
 func secretKey(name string) bool {
 	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 	for _, word := range []string{
@@ -107,8 +106,8 @@ var (
 	dsnPassword = regexp.MustCompile(`([^\s:/@"]+:)\S*@((?:tcp|unix)\()`)
 )
 
-// cleanText hides credentials that stand inside a text, such as the address
-// in a driver's error, and escapes control characters.
+// cleanText hides credentials inside a text, such as the address in a driver's error, and
+// escapes control characters.
 func cleanText(s string) string {
 	if strings.ContainsRune(s, '@') {
 		s = urlPassword.ReplaceAllString(s, "${1}"+redacted+"@")
@@ -120,8 +119,8 @@ func cleanText(s string) string {
 	return escape(s)
 }
 
-// escape writes control characters, line and paragraph separators and marks
-// that reorder text as visible escapes.
+// escape writes visible escapes for control characters, for line and paragraph separators, and
+// for marks that reorder text.
 func escape(s string) string {
 	harmless := utf8.ValidString(s)
 	for _, c := range s {

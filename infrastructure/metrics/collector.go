@@ -1,4 +1,4 @@
-// Package metrics counts what the node does and serves it to Prometheus.
+// Package metrics counts the work of the node and serves the counts to Prometheus.
 package metrics
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// MetricsCollector holds the node's instruments. Labels are bounded: states,
-// reasons and names of queries, never ids. Safe for concurrent use.
+// MetricsCollector holds the node's instruments. Their labels are bounded: states, reasons and
+// names of queries, never ids. Safe for concurrent use.
 type MetricsCollector struct {
 	members
 	registry   *prometheus.Registry
@@ -37,7 +37,7 @@ type MetricsCollector struct {
 	byQuery    sync.Map // name → *queryInstruments
 }
 
-// latenessBuckets are in seconds, fine where the promise is made.
+// latenessBuckets are in seconds. They are fine around the promised lateness.
 func latenessBuckets() []float64 {
 	return []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.06, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600}
 }
@@ -79,7 +79,7 @@ func (m *MetricsCollector) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// Registry is where gauges that are read at scrape time are added.
+// Registry returns the registry, for gauges that are read at scrape time.
 func (m *MetricsCollector) Registry() *prometheus.Registry { return m.registry }
 
 // Fired implements firing.Metrics.
@@ -135,7 +135,7 @@ func (m *MetricsCollector) RefusedReport() { m.refused.Inc() }
 // Recovered implements running.Metrics.
 func (m *MetricsCollector) Recovered(n int) { m.recovered.Add(float64(n)) }
 
-// queryInstruments are the instruments of one statement name, looked up once:
+// queryInstruments are the instruments of one statement name. They are looked up once, because
 // statements run tens of thousands of times a second.
 type queryInstruments struct {
 	good, failed prometheus.Counter

@@ -11,47 +11,45 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Queue counts rows of the claim index.
+// Queue counts executions by their claim keys.
 type Queue interface {
 	CountRange(ctx context.Context, r repository.ClaimRange) (int, error)
 }
 
-// Runs tells how many slots of a kind are in use, and how many ends of runs the
-// store has not taken for more than a minute.
+// Runs returns how many slots of a kind are in use. It also returns how many ends of runs the
+// store has not accepted for more than a minute.
 type Runs interface {
 	Load(kind entity.SlotKind) (running, slots int)
 	HeldEnds() int
 }
 
-// Plans tells how many jobs are held because they are due soon, and how many due
-// ones wait because somebody else has locked their rows.
+// Plans returns how many jobs are held because they are due soon, and how many due jobs wait
+// for rows that others have locked.
 type Plans interface {
 	Held() int
 	Locked() int
 }
 
-// Loops tells the ages of the last good ticks of the duties that are this
-// node's, and whether those of the cluster are.
+// Loops returns the ages of the last good turns of this node's tasks, and whether this node
+// does the tasks of the leader.
 type Loops interface {
 	Ages() map[string]time.Duration
 	Leads() bool
 }
 
-// Clock tells how far the store's clock is ahead.
+// Clock returns how far the store's clock is ahead.
 type Clock interface {
 	Offset() time.Duration
 }
 
-// countLimit bounds the counting of a queue at a scrape; a longer queue reads
-// as this many.
+// countLimit bounds the count of a queue at a scrape; a longer queue shows this number.
 const countLimit = 100_000
 
 // scrapeTimeout bounds the store's part of a scrape.
 const scrapeTimeout = 2 * time.Second
 
-// Watch adds the gauges that are read when Prometheus asks.
-//
-// degraded names the parts that do not work as they should.
+// Watch adds the gauges that are read at scrape time. degraded names the parts that do not work
+// as they should.
 func (m *MetricsCollector) Watch(q Queue, runs Runs, plans Plans, loops Loops, clock Clock, degraded func() []string) {
 	m.registry.MustRegister(&gauges{
 		queue: q, runs: runs, plans: plans, loops: loops, clock: clock, degraded: degraded,
@@ -90,8 +88,8 @@ func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// missing splits what no node can take by what is missing; where nothing is
-// unplaced the store is not asked.
+// missing splits the executions that no node can take by what the nodes lack. Without such
+// executions it does not ask the store.
 func (g *gauges) missing(ctx context.Context, unplaced int) map[entity.Wait]int {
 	out := map[entity.Wait]int{entity.WaitNode: unplaced, entity.WaitCommand: 0, entity.WaitHandler: 0}
 	if unplaced == 0 {

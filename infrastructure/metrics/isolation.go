@@ -2,14 +2,13 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Isolation is what holds for the commands of a node: the user that runs them,
-// what ends the processes of a run, and what bounds their memory and number.
+// Isolation says how a node isolates its commands: the user that runs them, what ends the
+// processes of a run, and what bounds their memory and number.
 type Isolation struct {
 	User, Ending, Memory, Processes string
 }
 
-// Commands shows that the node runs commands, and what holds for them. It is
-// called at most once.
+// Commands shows that the node runs commands, and how it isolates them. Call it at most once.
 func (m *MetricsCollector) Commands(i Isolation) {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "ps_command_isolation_info", Help: "1 where commands are run: their user, what ends a run, what bounds its memory and its processes.",

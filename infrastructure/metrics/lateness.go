@@ -6,8 +6,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// Lateness is how late runs have started since this process did, as exact as
-// the buckets of ps_start_lateness_seconds are; known is false when none has.
+// Lateness returns how late runs have started since this process did, as exact as the buckets
+// of ps_start_lateness_seconds. known is false before the first start.
 func (m *MetricsCollector) Lateness() (p50, p99 time.Duration, known bool) {
 	var now dto.Metric
 	if err := m.lateness.Write(&now); err != nil || now.GetHistogram().GetSampleCount() == 0 {
@@ -16,8 +16,8 @@ func (m *MetricsCollector) Lateness() (p50, p99 time.Duration, known bool) {
 	return quantile(now.GetHistogram(), 0.5), quantile(now.GetHistogram(), 0.99), true
 }
 
-// quantile takes the samples of a bucket for evenly spread, and those beyond
-// the last one for its end.
+// quantile assumes that the samples of a bucket are evenly spread. Samples beyond the last
+// bucket count as its end.
 func quantile(h *dto.Histogram, q float64) time.Duration {
 	rank, below, from := q*float64(h.GetSampleCount()), 0.0, 0.0
 	for _, b := range h.GetBucket() {

@@ -14,9 +14,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// Load measures what the machine carries, with everything that runs on it. Where a
-// control group (v2) bounds the process, as in a container, that is the machine:
-// its use against its bound. Safe for concurrent use.
+// Load measures the load of the machine, with everything that runs on it. Where a control group
+// (v2) bounds the process, as in a container, it measures the group against its bound. Safe for
+// concurrent use.
 type Load struct {
 	clock clock.Clock
 	root  string
@@ -28,11 +28,11 @@ type Load struct {
 	memory int64
 }
 
-// processors are readings of what has been used so far.
+// processors holds a reading of the processor time used so far.
 type processors struct {
-	// group bounds the process; empty is the whole machine.
+	// group bounds the process; empty means the whole machine.
 	group string
-	// used grows, by up to full or, in a group, by up to cores in a second.
+	// used grows by up to full or, in a group, by up to cores in a second.
 	used, full, cores float64
 	known             bool
 }
@@ -44,12 +44,12 @@ func NewLoad(c clock.Clock, root string) *Load {
 	return l
 }
 
-// minLoadSpan is how far apart two readings are at least.
+// minLoadSpan is the least time between two readings.
 const minLoadSpan = time.Second
 
-// Load is the share of the processors in use since the last reading, 0–1, and the
-// memory in use that cannot be had back at once, in bytes. What the system does not
-// tell, as outside of Linux, is 0. A reading is up to a second old.
+// Load returns the share of the processors in use since the last reading, 0–1. It also returns
+// the memory in use that cannot be freed at once, in bytes. What the system does not tell is 0,
+// as outside of Linux. A reading is up to a second old.
 func (l *Load) Load() (cpu float64, memory int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +117,7 @@ func (l *Load) memoryUsed() int64 {
 	return int64(max(total-free, 0)) << 10
 }
 
-// groups are the control groups that bound the process, its own first.
+// groups returns the control groups that bound the process, its own first.
 func (l *Load) groups() (folders []string) {
 	const mount = "sys/fs/cgroup"
 	own := ""
@@ -136,7 +136,7 @@ func (l *Load) groups() (folders []string) {
 	return folders
 }
 
-// read is the text of a file of the system; empty where it does not exist.
+// read returns the text of a file of the system, or "" when it does not exist.
 func (l *Load) read(folder, name string) string {
 	text, err := os.ReadFile(filepath.Join(l.root, folder, name))
 	if err != nil {
@@ -145,7 +145,7 @@ func (l *Load) read(folder, name string) string {
 	return string(text)
 }
 
-// field is the number behind a name in a file of such lines.
+// field returns the number behind a name in a file of such lines.
 func (l *Load) field(folder, file, name string) (float64, bool) {
 	for line := range strings.Lines(l.read(folder, file)) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] == name {

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// members are the instruments of the node's place among the others.
+// members are the instruments of the node's membership.
 type members struct {
 	beats    *prometheus.HistogramVec
 	asked    *prometheus.CounterVec

@@ -6,12 +6,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Retention tells how far the deletion of old rows is behind, by kind of rows.
+// Retention returns how far the deletion of old rows is behind, by kind of rows.
 type Retention interface {
 	Lag() map[string]time.Duration
 }
 
-// WatchRetention adds the gauge of old rows that are still there.
+// WatchRetention adds the gauge of old rows that are not deleted yet.
 func (m *MetricsCollector) WatchRetention(r Retention) {
 	m.registry.MustRegister(&retention{r, prometheus.NewDesc("ps_retention_lag_seconds",
 		"How much older than asked the oldest rows are, by kind, on the node that deletes them; none while it keeps up.", []string{"rows"}, nil)})

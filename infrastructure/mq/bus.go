@@ -1,5 +1,5 @@
-// Package mq carries events to their subscribers. The standalone profile has
-// this in-process bus.
+// Package mq carries events to their subscribers. The standalone profile uses this in-process
+// bus.
 package mq
 
 import (
@@ -10,11 +10,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Subscriber takes events, at least once and in order. An error makes the
-// outbox keep the events and send them again.
+// Subscriber takes events in order, each at least once. When it fails, the outbox keeps the
+// events and sends them again.
 type Subscriber func(ctx context.Context, events []entity.Event) error
 
-// Bus hands events to subscribers in the process. Safe for concurrent use.
+// Bus passes events to subscribers in the process. Safe for concurrent use.
 type Bus struct {
 	mu   sync.RWMutex
 	subs []Subscriber
@@ -23,15 +23,15 @@ type Bus struct {
 // NewBus returns a bus without subscribers.
 func NewBus() *Bus { return &Bus{} }
 
-// Subscribe adds a subscriber; it sees what is published from now on.
+// Subscribe adds a subscriber of all later events.
 func (b *Bus) Subscribe(s Subscriber) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.subs = append(b.subs, s)
 }
 
-// Publish hands the events to every subscriber. When one of them fails, the
-// others have still seen the events, and see them again.
+// Publish passes the events to every subscriber. When one fails, the others still get the
+// events, and get them again later.
 func (b *Bus) Publish(ctx context.Context, events []entity.Event) error {
 	b.mu.RLock()
 	subs := b.subs

@@ -1,7 +1,6 @@
-// Package outbound decides which addresses this server may call on behalf of
-// its users. The decision is made when a connection is dialled, on the address
-// that a name came to, so that names that change their minds, redirects and
-// odd spellings of an address are all judged by where they lead.
+// Package outbound decides which addresses this server may call for its users. It decides when
+// a connection is dialled, on the resolved address. So changing names, redirects and odd
+// spellings of an address do not matter.
 package outbound
 
 import (
@@ -14,18 +13,16 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Policy says what may be called beside the public internet.
+// Policy says what may be called in addition to the public internet.
 type Policy struct {
-	// AllowPrivate permits loopback and private networks. Addresses at which
-	// clouds hand out credentials stay refused, and ports at which servers are
-	// administered.
+	// AllowPrivate permits loopback and private networks. Addresses at which clouds give out
+	// credentials stay refused, and so do ports for the administration of servers.
 	AllowPrivate bool
-	// AllowCIDRs are networks that are permitted whatever else is said, on every
-	// port.
+	// AllowCIDRs are networks that are always permitted, on every port.
 	AllowCIDRs []netip.Prefix
 }
 
-// Guard holds a policy. It is safe for concurrent use.
+// Guard holds a policy. Safe for concurrent use.
 type Guard struct {
 	listed   []netip.Prefix
 	guardian *ssrf.Guardian
@@ -39,13 +36,13 @@ var private = []netip.Prefix{
 	netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("fc00::/7"),
 }
 
-// metadata are addresses inside private networks at which clouds hand out
-// credentials; those that are link-local are refused with their network.
+// metadata are addresses inside private networks at which clouds give out credentials.
+// Link-local addresses are refused with their network.
 var metadata = []netip.Addr{netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254")}
 
-// ports at which no HTTP service listens, and where a request does harm when
-// its text is taken for commands: of mail, shells, chat and databases. After
-// the list of the Fetch standard, with databases added.
+// ports are ports at which no HTTP service listens, and where the text of a request could act
+// as commands: of mail, shells, chat and databases. The list follows the Fetch standard and
+// adds databases.
 var ports = []uint16{
 	1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119,
 	123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990,
@@ -53,17 +50,16 @@ var ports = []uint16{
 	10080, 11211, 26379, 27017,
 }
 
-// control are ports at which the programs that run a private network listen,
-// and obey whoever reaches them: Docker, etcd, ZooKeeper, Nomad, CouchDB, Spark,
-// Kubernetes, Vault, Consul, Elasticsearch and the kubelet. They are refused in
-// private networks.
+// control are ports of programs that run a private network and obey every caller: Docker, etcd,
+// ZooKeeper, Nomad, CouchDB, Spark, Kubernetes, Vault, Consul, Elasticsearch and the kubelet.
+// They are refused in private networks.
 var control = []uint16{
 	2181, 2375, 2376, 2377, 2379, 2380, 4001, 4243, 4646, 4647, 4648, 5984, 6066, 6443, 7077, 8200, 8201, 8300, 8301, 8302, 8500, 8501, 8502,
 	9200, 9300, 10248, 10249, 10250, 10255, 10256, 10257, 10259,
 }
 
-// Refusal is a connection that is not made. Its text names the address, the
-// rule and the remedy.
+// Refusal is the error of a refused connection. Its text names the address, the rule and the
+// remedy.
 type Refusal struct{ text string }
 
 // Error implements error.
@@ -85,8 +81,8 @@ func New(p Policy) *Guard {
 	}
 }
 
-// Control refuses connections to what may not be called, as a *Refusal. It is
-// made for net.Dialer.Control, which calls it for every address a name has.
+// Control refuses forbidden connections with a *Refusal. It serves net.Dialer.Control, which
+// calls it for every address of a name.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil || network != "tcp4" && network != "tcp6" {
@@ -116,8 +112,7 @@ func (g *Guard) check(target netip.AddrPort) *Refusal {
 	return nil
 }
 
-// ParseNetworks reads networks and single addresses, as the configuration
-// holds them.
+// ParseNetworks reads networks and single addresses from the configuration.
 func ParseNetworks(texts []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, text := range texts {

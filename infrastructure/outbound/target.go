@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Check judges an http or https URL as far as it can be judged before its name
-// is resolved: an address, localhost, and the port. The error is a *Refusal.
-// What it lets pass is judged again when it is dialled.
+// Check checks what is known of an http or https URL before its name is resolved: an address,
+// localhost, and the port. The error is a *Refusal. What passes is checked again when it is
+// dialled.
 func (g *Guard) Check(u *url.URL) error {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	addr, err := netip.ParseAddr(host)
@@ -38,9 +38,9 @@ func port(u *url.URL) uint16 {
 	return 80
 }
 
-// numeric reports whether some resolvers would read a host as an address: its
-// last part is a number, decimal, octal or hexadecimal (WHATWG URL, "ends in a
-// number"). 0x7f000001, 2130706433, 0177.0.0.1 and 0 all mean this machine.
+// numeric reports whether some resolvers would read a host as an address: its last part is a
+// number, decimal, octal or hexadecimal (WHATWG URL, "ends in a number"). 0x7f000001,
+// 2130706433, 0177.0.0.1 and 0 all mean this machine.
 func numeric(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if hex, ok := strings.CutPrefix(last, "0x"); ok {

@@ -18,7 +18,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Client asks other nodes. It is safe for concurrent use.
+// Client asks other nodes. Safe for concurrent use.
 type Client struct {
 	key    []byte
 	now    func() time.Time
@@ -26,8 +26,8 @@ type Client struct {
 	http   *http.Client
 }
 
-// NewClient returns a client that signs with the key; now is the store's time.
-// secure: the nodes speak TLS. One connection to each node is kept.
+// NewClient returns a client that signs with the key; now is the store's time. secure means
+// that the nodes use TLS. The client keeps one connection to each node.
 func NewClient(key []byte, now func() time.Time, secure bool) *Client {
 	c := &Client{key: key, now: now, scheme: "http"}
 	if secure {
@@ -37,8 +37,8 @@ func NewClient(key []byte, now func() time.Time, secure bool) *Client {
 		Transport: &http.Transport{
 			DialContext:         (&net.Dialer{Timeout: time.Second}).DialContext,
 			MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: time.Second, DisableCompression: true,
-			// Nodes are reached by their addresses, which certificates do not name. The
-			// answer is proven by its signature, and holds no secret.
+			// Nodes are reached by their addresses, which certificates do not name. The signature
+			// proves the answer, and the answer holds no secret.
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // see above
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -46,7 +46,7 @@ func NewClient(key []byte, now func() time.Time, secure bool) *Client {
 	return c
 }
 
-// Close ends the connections that are kept.
+// Close closes the kept connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Ask implements membership.Peers.
@@ -60,7 +60,7 @@ func (c *Client) Ask(ctx context.Context, n entity.Node, q entity.PeerQuestion) 
 	}
 	answer, err := c.send(ctx, n, Prefix+string(q.Matter), body)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, entity.ErrNobodyListens) {
-		// A kept connection may have been closed by the other side: a fresh one tells.
+		// The other side may have closed a kept connection: a new one shows whether it answers.
 		answer, err = c.send(ctx, n, Prefix+string(q.Matter), body)
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Client) Ask(ctx context.Context, n entity.Node, q entity.PeerQuestion) 
 	return a, nil
 }
 
-// send asks once, with a nonce of its own.
+// send asks once, with a new nonce.
 func (c *Client) send(ctx context.Context, n entity.Node, path string, body []byte) ([]byte, error) {
 	mark := stamp{at: c.now(), nonce: rand.Text()}
 	mark.code = code(c.key, "question", path, mark.String(), string(body))

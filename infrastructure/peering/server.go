@@ -11,12 +11,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// Prefix is where questions are taken; the matter follows.
+// Prefix begins the paths of questions; the matter follows.
 const Prefix = "/internal/v1/"
 
 const (
 	maxBody = 4 << 10
-	// answering bounds the questions that are answered at once.
+	// answering bounds the questions that are answered at one time.
 	answering = 128
 )
 
@@ -25,7 +25,7 @@ type Answerer interface {
 	Answer(ctx context.Context, q entity.PeerQuestion) entity.PeerAnswer
 }
 
-// Server takes the questions of other nodes. It is safe for concurrent use.
+// Server answers questions of other nodes. Safe for concurrent use.
 type Server struct {
 	key      []byte
 	now      func() time.Time
@@ -34,8 +34,8 @@ type Server struct {
 	permits  chan struct{}
 }
 
-// NewServer returns a server that trusts who has the key; now is the store's time.
-// Without a key it refuses everything.
+// NewServer returns a server that trusts callers with the key; now is the store's time. Without
+// a key it refuses everything.
 func NewServer(key []byte, now func() time.Time, a Answerer) *Server {
 	return &Server{key: key, now: now, answerer: a, nonces: nonces{seen: map[string]time.Time{}}, permits: make(chan struct{}, answering)}
 }
@@ -81,7 +81,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer)
 }
 
-// trusted reports whether a question is signed, of now, and new.
+// trusted reports whether a question is signed, recent and new.
 func (s *Server) trusted(header, path, body string) (stamp, bool) {
 	mark, ok := parseStamp(header)
 	if !ok || len(s.key) == 0 {

@@ -17,17 +17,17 @@ import (
 const (
 	// signature is the header that carries time, nonce and code of a message.
 	signature = "X-Scheduler-Signature"
-	// fresh is how far the time of a question may be from the answerer's: both
-	// go by the store's clock.
+	// fresh is the largest difference between the time of a question and the answerer's time.
+	// Both use the store's clock.
 	fresh = 30 * time.Second
-	// maxNonces bounds the questions that are remembered in that time.
+	// maxNonces bounds the nonces that are remembered in that time.
 	maxNonces = 20_000
 )
 
 // errSignature is all that a stranger learns.
 var errSignature = errors.New("the message is not signed with the key of this cluster")
 
-// stamp is what stands in the header.
+// stamp is the content of the header.
 type stamp struct {
 	at    time.Time
 	nonce string
@@ -57,11 +57,11 @@ func parseStamp(text string) (s stamp, ok bool) {
 	return s, len(s.nonce) == nonceLength && len(s.code) == 2*sha256.Size
 }
 
-// nonceLength is that of rand.Text.
+// nonceLength is the length of rand.Text.
 const nonceLength = 26
 
-// code signs the parts of a message; each is preceded by its length, so that none
-// can be taken for a part of another.
+// code signs the parts of a message. The length of each part precedes it, so that no part can
+// stand for another.
 func code(key []byte, parts ...string) string {
 	mac := hmac.New(sha256.New, key)
 	for _, part := range parts {
@@ -72,14 +72,14 @@ func code(key []byte, parts ...string) string {
 
 func same(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 
-// nonces are the questions that were answered a moment ago. Only what is signed
-// comes in, so that strangers cannot fill it. Safe for concurrent use.
+// nonces holds the nonces of recent questions. Only signed questions come in, so strangers
+// cannot fill it. Safe for concurrent use.
 type nonces struct {
 	mu   sync.Mutex
 	seen map[string]time.Time
 }
 
-// first reports that a nonce was not seen before, and remembers it.
+// first reports that a nonce is new, and remembers it.
 func (n *nonces) first(nonce string, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

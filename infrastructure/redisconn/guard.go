@@ -16,44 +16,44 @@ import (
 )
 
 const (
-	// callBound is how long one call may last, with whatever connecting it takes.
+	// callBound bounds one call, including the connection that it needs.
 	callBound = time.Second
-	// rest is how long Redis is left alone after it did not answer: an outage
-	// must not cost each call a time-out.
+	// rest is how long no call is made after Redis did not answer: an outage must not cost each
+	// call a time-out.
 	rest = 2 * time.Second
-	// fair is the least time in which a Redis that serves has answered. A caller
-	// whose own time ends sooner has spent it elsewhere.
+	// fair is the time in which a working Redis has answered. When a caller's own time ends
+	// sooner, it was spent elsewhere.
 	fair = 200 * time.Millisecond
 )
 
-// ErrResting is the end of calls that are not made, because Redis did not answer
-// a moment ago.
+// ErrResting is the error of calls that are not made, because Redis did not answer a moment
+// ago.
 var ErrResting = errors.New("no call was made, as Redis did not answer a moment ago")
 
-// Guard bounds the calls of a client and knows from them how Redis is: nothing
-// is asked for that alone. Safe for concurrent use.
+// Guard bounds the calls of a client, and learns from them whether Redis serves. It makes no
+// calls of its own. Safe for concurrent use.
 type Guard struct {
 	cfg    config.Redis
 	clock  clock.Clock
 	logger *slog.Logger
 
 	mu sync.Mutex
-	// reason is why Redis does not serve, since when; empty while it does.
+	// reason is why Redis has not served since then; it is empty while Redis serves.
 	reason string
 	since  time.Time
-	// restUntil is when it may be asked again, by the monotonic clock.
+	// restUntil is when the next call may be made, in monotonic time.
 	restUntil time.Duration
 }
 
-// Watch puts a guard before a client, which must not be in use yet.
+// Watch puts a guard before a client that is not in use yet.
 func Watch(client redis.UniversalClient, cfg config.Redis, c clock.Clock, log *slog.Logger) *Guard {
 	g := &Guard{cfg: cfg, clock: c, logger: log}
 	client.AddHook(g)
 	return g
 }
 
-// Away says why Redis does not serve and since when; an empty reason means that
-// it does, as far as is known. It holds no secrets.
+// Away returns why Redis does not serve and since when. An empty reason means that Redis
+// serves, as far as is known. It holds no secrets.
 func (g *Guard) Away() (reason string, since time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,8 +95,8 @@ func (g *Guard) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-// greeting reports commands with which connections are begun and looked at:
-// they belong to a call that is bounded, or to a start.
+// greeting reports the commands that begin or check a connection. They belong to a bounded
+// call, or to a start.
 func greeting(cmd redis.Cmder) bool {
 	switch cmd.Name() {
 	case "hello", "auth", "select", "client", "readonly", "ping", "info", "cluster":
@@ -126,7 +126,7 @@ func (g *Guard) resting() bool {
 	return g.reason != "" && g.clock.Monotonic() < g.restUntil
 }
 
-// Note takes the end of a call into account.
+// Note records the result of a call.
 func (g *Guard) Note(err error) {
 	var answer redis.Error
 	answered := errors.As(err, &answer)
@@ -155,7 +155,7 @@ func (g *Guard) Note(err error) {
 	}
 }
 
-// refusal reports answers of a Redis that does not serve this client.
+// refusal reports errors of a Redis that does not serve this client.
 func refusal(err error) bool {
 	var own *Error
 	if errors.As(err, &own) { // of Ping

@@ -31,15 +31,13 @@ var (
 	errClusterDB = errors.New("redis.db must be 0 with several redis.addrs and no redis.masterName: a cluster has one database")
 )
 
-// Open makes the client; nothing is dialled yet, see Ping. One address is one
-// server, redis.masterName means that the addresses are sentinels, several
-// addresses without it are nodes of a cluster. Close must be called on what is
-// returned.
+// Open makes the client; it does not connect yet, see Ping. One address means one server. With
+// redis.masterName the addresses are sentinels; several addresses without it are nodes of a
+// cluster. The caller closes the client.
 //
-// A call is sent once: one whose answer was lost fails, and is not repeated
-// behind the caller's back. Only a cluster's client repeats calls while it
-// looks for the node. The library's own log, which is global, is switched off:
-// what matters comes back as an error.
+// The client sends a call once: a call without an answer fails and is not repeated. Only the
+// client of a cluster repeats calls while it looks for the node. Open switches off the
+// library's own log, which is global. What matters comes back as an error.
 func Open(cfg config.Redis) (redis.UniversalClient, error) {
 	switch {
 	case len(cfg.Addrs) == 0:
@@ -56,9 +54,9 @@ func options(cfg config.Redis) *redis.UniversalOptions {
 		Addrs: cfg.Addrs, Username: cfg.Username, Password: cfg.Password, MasterName: cfg.MasterName, DB: cfg.DB,
 		ClientName:  "platform-scheduler",
 		DialTimeout: dialTimeout, ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, PoolTimeout: poolTimeout,
-		// Without these an outage makes each call last for seconds.
+		// Without these settings an outage makes each call last for seconds.
 		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
-		// What servers before 7.2 answer with an error.
+		// Servers before 7.2 answer these commands with an error.
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
@@ -68,9 +66,8 @@ func options(cfg config.Redis) *redis.UniversalOptions {
 	return o
 }
 
-// Ping asks Redis for an answer, and whether it is of the kind that the
-// settings describe. The error names the setting to mend, and no password; see
-// Mistaken.
+// Ping checks that Redis answers, and that it is of the kind that the settings describe. The
+// error names the setting to correct, and no password; see Mistaken.
 func Ping(ctx context.Context, client redis.UniversalClient, cfg config.Redis) error {
 	err := client.Ping(ctx).Err()
 	if err == nil {
@@ -82,9 +79,9 @@ func Ping(ctx context.Context, client redis.UniversalClient, cfg config.Redis) e
 	return &Error{Remedy: remedy(cfg, err), Err: err}
 }
 
-// Error is why Redis cannot be used.
+// Error says why Redis cannot be used.
 type Error struct {
-	// Remedy is one line that names the settings to look at, and holds no secret.
+	// Remedy is one line that names the settings to check. It holds no secret.
 	Remedy string
 	Err    error
 }
@@ -114,15 +111,14 @@ func Mistaken(err error) bool {
 	return true
 }
 
-// What one server may turn out to be.
+// The kinds of servers that do not fit the settings.
 var (
 	errIsCluster  = errors.New("the server is a node of a cluster")
 	errIsSentinel = errors.New("the server is a sentinel")
 	errIsReplica  = errors.New("the server is a replica and takes no writes")
 )
 
-// kindOf asks a single server what it is. One that does not let us ask is
-// believed.
+// kindOf asks a single server for its kind. A server that refuses the question counts as right.
 func kindOf(ctx context.Context, client redis.UniversalClient, cfg config.Redis) error {
 	if _, single := client.(*redis.Client); !single || cfg.MasterName != "" {
 		return nil
@@ -144,7 +140,7 @@ func kindOf(ctx context.Context, client redis.UniversalClient, cfg config.Redis)
 	return nil
 }
 
-// remedy says which setting is likely wrong, and the variable that sets it.
+// remedy names the setting that is probably wrong, and the variable that sets it.
 func remedy(cfg config.Redis, err error) string {
 	where := fmt.Sprintf("redis.addrs (PS_REDIS_ADDRS: %s)", strings.Join(cfg.Addrs, ", "))
 	starts := func(prefixes ...string) bool {

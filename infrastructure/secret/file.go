@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// LoadFile reads the keys of a file, one a line, the current one first; lines
-// that begin with # are comments. Where there is no file yet, one with a fresh
-// key is made, readable for its owner alone.
+// LoadFile reads the keys of a file, one in each line, the current one first. Lines that begin
+// with # are comments. Without a file it makes one with a new key, which only its owner can
+// read.
 func LoadFile(path string) (*Keyring, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,8 +47,8 @@ func LoadFile(path string) (*Keyring, error) {
 	return ring, nil
 }
 
-// create writes a fresh key. It is on the disk before its name is, so that a
-// crash leaves either a whole file or none.
+// create writes a new key. The content is on the disk before the name, so that a crash leaves a
+// complete file or none.
 func create(path string) error {
 	raw := make([]byte, KeyBytes)
 	if _, err := rand.Read(raw); err != nil {

@@ -1,6 +1,6 @@
-// Package secret seals values with keys that are kept outside the database:
-// XChaCha20-Poly1305, a random nonce for each value, bound to the name under
-// which the value is stored, so that a row cannot be put in another's place.
+// Package secret seals values with keys that are kept outside the database. It uses
+// XChaCha20-Poly1305, with a random nonce for each value. Each value is bound to the name under
+// which it is stored, so that no row can replace another.
 package secret
 
 import (
@@ -19,20 +19,18 @@ import (
 // KeyBytes is the length of a key.
 const KeyBytes = chacha20poly1305.KeySize
 
-// ErrNoKey says that this node has no key at all, or not the one that sealed a
-// value.
+// ErrNoKey means that this node has no key, or not the key that sealed a value.
 var ErrNoKey = errors.New("this node does not have the key")
 
-// Keyring holds the key that seals and those that sealed before. The nil and
-// the empty one have no key. It is safe for concurrent use.
+// Keyring holds the key that seals, and the keys that sealed before. A nil or empty Keyring has
+// no key. Safe for concurrent use.
 type Keyring struct {
 	current string
 	keys    map[string]cipher.AEAD
 }
 
-// NewKeyring reads keys, each 32 bytes in base64; the first seals, the others
-// only open what they sealed. No key at all is a ring that neither seals nor
-// opens.
+// NewKeyring reads keys, each 32 bytes in base64. The first seals; the others only open what
+// they sealed. Without keys, the ring neither seals nor opens.
 func NewKeyring(keys ...string) (*Keyring, error) {
 	r := &Keyring{keys: map[string]cipher.AEAD{}}
 	for i, text := range keys {
@@ -53,13 +51,13 @@ func NewKeyring(keys ...string) (*Keyring, error) {
 	return r, nil
 }
 
-// keyID names a key without telling anything of it.
+// keyID names a key without revealing it.
 func keyID(raw []byte) string {
 	sum := sha256.Sum256(append([]byte("platform-scheduler key "), raw...))
 	return hex.EncodeToString(sum[:4])
 }
 
-// Current is the id of the key that seals; empty without one.
+// Current returns the id of the key that seals, or "" without a key.
 func (r *Keyring) Current() string {
 	if r == nil {
 		return ""
@@ -67,7 +65,7 @@ func (r *Keyring) Current() string {
 	return r.current
 }
 
-// Has reports whether the ring opens what a key sealed.
+// Has reports whether the ring holds a key.
 func (r *Keyring) Has(keyID string) bool { return r != nil && r.keys[keyID] != nil }
 
 // Seal encrypts a value for a name with the current key.
@@ -83,8 +81,8 @@ func (r *Keyring) Seal(name, value string) (keyID string, sealed []byte, err err
 	return r.current, aead.Seal(nonce, nonce, []byte(value), bound(name, r.current)), nil
 }
 
-// Open decrypts what Seal made for the same name. It fails with ErrNoKey when
-// the key is not in the ring.
+// Open decrypts what Seal made for the same name. It fails with ErrNoKey when the ring does not
+// hold the key.
 func (r *Keyring) Open(name, keyID string, sealed []byte) (string, error) {
 	if r == nil || r.keys[keyID] == nil {
 		return "", fmt.Errorf("%w %s that sealed it", ErrNoKey, keyID)
@@ -100,5 +98,5 @@ func (r *Keyring) Open(name, keyID string, sealed []byte) (string, error) {
 	return string(value), nil
 }
 
-// bound is what a value is tied to beside its key.
+// bound is the additional data that binds a value to its name and key.
 func bound(name, keyID string) []byte { return []byte(keyID + "/" + name) }

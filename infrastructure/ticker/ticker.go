@@ -18,7 +18,7 @@ type Ticker struct {
 	cancel    context.CancelFunc
 }
 
-// stopTimeout bounds how long Stop waits for duties in progress.
+// stopTimeout bounds how long Stop waits for tasks in progress.
 const stopTimeout = 10 * time.Second
 
 // New returns a ticker that has not started.
@@ -31,14 +31,12 @@ func New() (*Ticker, error) {
 	return &Ticker{scheduler: s, ctx: ctx, cancel: cancel}, nil
 }
 
-// Every adds a duty. It runs one call at a time: a tick that comes while the
-// former call is still at work is left out. The first call follows Start at
-// once. A tick for which may returns an error is left out as well; may must not
-// wait, and nil lets every tick pass.
+// Every adds a task, whose first call follows Start at once. It makes one call at a time, and
+// drops a tick that comes during a call. It also drops a tick for which may returns an error.
+// may must not wait; a nil may accepts every tick.
 //
-// A gocron.Elector's IsLeader is such a may. It is not given to gocron as its
-// elector: the scheduler of a node that does not lead would remember every tick
-// that was left out, for ever (v2.21.2).
+// A gocron.Elector's IsLeader can serve as may. It is not given to gocron as its elector: the
+// scheduler of a node that does not lead would remember every dropped tick for ever (v2.21.2).
 func (t *Ticker) Every(name string, interval time.Duration, may func(ctx context.Context) error, run func(ctx context.Context)) error {
 	options := []gocron.JobOption{
 		gocron.WithName(name),
@@ -51,16 +49,15 @@ func (t *Ticker) Every(name string, interval time.Duration, may func(ctx context
 	}
 	_, err := t.scheduler.NewJob(gocron.DurationJob(interval), gocron.NewTask(func() { run(t.ctx) }), options...)
 	if err != nil {
-		return fmt.Errorf("add the duty %s: %w", name, err)
+		return fmt.Errorf("add the task %s: %w", name, err)
 	}
 	return nil
 }
 
-// Start begins to tick.
+// Start starts the ticks.
 func (t *Ticker) Start() { t.scheduler.Start() }
 
-// Stop ends the ticking: duties in progress see their context end and are
-// waited for.
+// Stop ends the ticks. It cancels the contexts of tasks in progress and waits for them.
 func (t *Ticker) Stop() error {
 	t.cancel()
 	return t.scheduler.Shutdown()

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// conceal keeps other processes of the same user from the memory and the
-// environment of this one, and what it inherited from the processes it starts:
-// nobody says what the starter of the server had open.
+// conceal keeps the memory and the environment of this process from other processes of its
+// user. It also keeps inherited descriptors from the processes that it starts: the starter of
+// the server may have had anything open.
 func conceal() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("keep the memory of the helper from others: %w", err)
@@ -22,14 +22,13 @@ func conceal() error {
 	return nil
 }
 
-// closeOnExec marks the descriptors from first on, so that no program that is
-// executed has them.
+// closeOnExec marks the descriptors from first on, so that no executed program has them.
 func closeOnExec(first int) error {
 	err := unix.CloseRange(uint(first), ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
 	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
 		return err
 	}
-	// A kernel before 5.11.
+	// This kernel is older than 5.11.
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return err
@@ -42,14 +41,13 @@ func closeOnExec(first int) error {
 	return nil
 }
 
-// restrict takes from the calling thread, and from all that it starts, every
-// way to more rights: setuid programs and file capabilities have no effect.
-// What this thread may do itself stays as it is.
+// restrict keeps the calling thread, and all that it starts, from more rights: setuid programs
+// and file capabilities have no effect. The thread's own rights stay as they are.
 func restrict() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("keep commands from gaining rights: %w", err)
 	}
-	// What an administrator gave the server alone is not for its commands.
+	// An administrator gave these capabilities to the server, not to its commands.
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("keep commands from the server's capabilities: %w", err)
 	}

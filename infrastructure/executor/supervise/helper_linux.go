@@ -21,39 +21,38 @@ import (
 // linkFd is the descriptor of the helper's end of the socket pair.
 const linkFd = 3
 
-// leftoverGrace is how long what a finished command left behind may take to
-// obey TERM.
+// leftoverGrace is the time between TERM and KILL for processes that a finished command left
+// behind.
 const leftoverGrace = 2 * time.Second
 
-// helper is the process that starts commands. All of it runs on one goroutine
-// bound to one thread: the death signal of a child is tied to the thread that
-// made it.
+// helper is the process that starts commands. It runs on one goroutine bound to one thread,
+// because the death signal of a child belongs to the thread that made the child.
 type helper struct {
 	clock clock.Clock
 	link  *link
 	lease time.Duration
 	runs  map[int]*run // by the number that the node gave
 	heard time.Duration
-	// restricted: nothing that this thread starts can gain rights any more.
+	// restricted means that no process of this thread can gain rights any more.
 	restricted bool
 }
 
-// run is one command and what is left of it.
+// run is one command and the processes that are left of it.
 type run struct {
 	number int
 	pid    int
 	mark   string
-	// group is the folder of its control group; empty without one.
+	// group is the folder of its control group, or empty.
 	group string
 	exit  *message
-	// ended is when the command itself was reaped; what it left is told to go.
+	// ended is when the command itself was reaped. The processes that it left are then asked to
+	// end.
 	ended  time.Duration
 	warned bool
 }
 
-// Main is the helper. It returns when the node has closed its end, or was not
-// heard for the lease, and nothing of the commands is left. args holds the
-// lease in milliseconds.
+// Main is the helper. It returns when the node has closed its end, or was not heard for the
+// lease, and no process of the commands is left. args holds the lease in milliseconds.
 func Main(args []string) error {
 	runtime.LockOSThread()
 	debug.SetGCPercent(50)
@@ -70,11 +69,11 @@ func Main(args []string) error {
 	if err := conceal(); err != nil {
 		return err
 	}
-	// A terminal's interrupt and a polite kill are for the node to pass on. They
-	// are caught and not ignored: what is ignored, every command would ignore too.
+	// The node passes on a terminal's interrupt and a polite kill. The helper catches them and
+	// does not ignore them: every command would inherit an ignored signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	syscall.Umask(0o077)
-	// No command leaves its memory on the disk: children inherit this.
+	// No command writes its memory to the disk: children inherit this limit.
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("switch core files off: %w", err)
 	}
@@ -90,13 +89,13 @@ func Main(args []string) error {
 	return h.serve()
 }
 
-// packet is what the reading goroutine hands over.
+// packet is what the reading goroutine passes on.
 type packet struct {
 	message
 	files []*os.File
 }
 
-// tick is how often leftovers and the lease are looked at.
+// tick is the time between two checks of the leftovers and of the lease.
 const tick = 50 * time.Millisecond
 
 func (h *helper) serve() error {
@@ -152,8 +151,8 @@ func (h *helper) obey(p packet) {
 	}
 }
 
-// tell sends news to the node. When it cannot, the node is gone, which the
-// reading side finds out.
+// tell sends a message to the node. When that fails, the node is gone, and the reading side
+// finds out.
 func (h *helper) tell(m message) { _ = h.link.send(m) }
 
 func (h *helper) start(p packet) {
@@ -221,9 +220,9 @@ func rootly(a command.Account) bool {
 	return os.Geteuid() == 0
 }
 
-// refused says what stands against a start: the folder or the program. The
-// kernel gives one answer for both, so that a shell is started in the folder,
-// by the same user. It ends at once, and is reaped like all that is left over.
+// refused tells which is wrong, the folder or the program: the kernel has one error for both.
+// So it starts a shell in the folder, as the same user. The shell ends at once, and is reaped
+// like all leftovers.
 func refused(path string, attr *syscall.ProcAttr, err error) error {
 	errno, ok := err.(syscall.Errno) //nolint:errorlint // ForkExec returns it as it is
 	if !ok || !slices.Contains([]syscall.Errno{syscall.ENOENT, syscall.EACCES, syscall.ENOTDIR, syscall.ELOOP, syscall.ENOEXEC}, errno) {
@@ -239,7 +238,7 @@ func refused(path string, attr *syscall.ProcAttr, err error) error {
 	return &startError{path + ": " + err.Error(), command.ErrProgram}
 }
 
-// members are the processes in the run's control group.
+// members returns the processes in the run's control group.
 func (r *run) members() []int {
 	if r.group == "" {
 		return nil
@@ -247,7 +246,7 @@ func (r *run) members() []int {
 	return cgroup.Members(r.group)
 }
 
-// reap takes the ends of children, and looks after what ended commands left.
+// reap takes the ends of children, and checks what ended commands left.
 func (h *helper) reap() {
 	for {
 		var status syscall.WaitStatus
@@ -300,7 +299,7 @@ func (h *helper) ended(pid int, status syscall.WaitStatus, usage syscall.Rusage)
 	}
 }
 
-// clear ends what a command left behind: TERM first, KILL after the grace.
+// clear ends what a command left behind: with TERM first, and with KILL after the grace.
 func (h *helper) clear(r *run, left []int) {
 	all := left
 	for _, pid := range left {
@@ -318,8 +317,8 @@ func (h *helper) clear(r *run, left []int) {
 	}
 }
 
-// orphans are children of the helper that are no command themselves: what
-// commands left when they, or a process between, ended.
+// orphans returns the children of the helper that are no commands. Commands left them when
+// they, or a process between, ended.
 func (h *helper) orphans() []int {
 	return slices.DeleteFunc(childrenOf(os.Getpid()), func(pid int) bool {
 		for _, r := range h.runs {
@@ -341,9 +340,9 @@ func (h *helper) orphansOf(r *run) []int {
 	return out
 }
 
-// belongs reports whether an orphan is of a run: by its mark, or by its group
-// when it has hidden the mark. One that has hidden both belongs to every run
-// that has ended: nobody may leave something behind that is not known.
+// belongs reports whether an orphan belongs to a run: by its mark, or by its group when it hid
+// the mark. An orphan that hid both belongs to every ended run, because no run may leave an
+// unknown process behind.
 func (h *helper) belongs(pid int, r *run) bool {
 	if mark := markOf(pid, runMark); mark != "" {
 		return mark == r.mark
@@ -360,7 +359,7 @@ func (h *helper) belongs(pid int, r *run) bool {
 	return r.exit != nil
 }
 
-// killAll ends everything that was started, however often it forks.
+// killAll ends all started processes, however often they fork.
 func (h *helper) killAll() {
 	timer := h.clock.NewTimer(time.Millisecond)
 	defer timer.Stop()

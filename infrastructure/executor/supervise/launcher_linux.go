@@ -23,31 +23,30 @@ import (
 
 // Config says how helpers are started.
 type Config struct {
-	// Argv starts a process that calls Main with what is appended: the lease.
+	// Argv starts a process that calls Main. The launcher appends the arguments of Main.
 	Argv []string
-	// Env is added to the helper's environment, which is empty otherwise.
+	// Env is added to the helper's environment, which is otherwise empty.
 	Env []string
-	// NodeID and Epoch mark what this life of the node starts.
+	// NodeID and Epoch mark the processes of this life of the node.
 	NodeID string
 	Epoch  int64
-	// Lease is how long node and helper believe in each other without a beat.
-	// Default 10 s.
+	// Lease is how long node and helper go on without a beat of the other. The default is 10 s.
 	Lease time.Duration
-	// Alone: this program starts no process but through this launcher. Any other
-	// child of it was then left by a lost helper and is ended, also when it hid
-	// its mark and its origin.
+	// Alone means that this program starts processes only through this launcher. Then a lost
+	// helper left any other child of it, and the launcher ends that child, even when it hid its
+	// mark and its origin.
 	Alone bool
-	// Groups: control groups are used where this process may make them.
+	// Groups means that control groups are used where this process may make them.
 	Groups bool
 }
 
-// Launcher starts commands through a helper, which it replaces when it dies or
-// freezes. It implements command.Starter and is safe for concurrent use.
+// Launcher starts commands through a helper, and replaces a helper that dies or freezes. It
+// implements command.Starter. Safe for concurrent use.
 type Launcher struct {
 	clock  clock.Clock
 	logger *slog.Logger
 	cfg    Config
-	// groups is nil where there are none.
+	// groups is nil where this process may not make groups.
 	groups *cgroup.Groups
 
 	mu     sync.Mutex
@@ -56,9 +55,8 @@ type Launcher struct {
 	life   *life
 }
 
-// New returns a launcher. Its first helper is started with the first command.
-// Processes that its helpers lose become children of this process, so that it
-// finds and ends them.
+// New returns a launcher. The first command starts its first helper. Processes that its helpers
+// lose become children of this process, so that it finds and ends them.
 func New(c clock.Clock, logger *slog.Logger, cfg Config) (*Launcher, error) {
 	if cfg.Lease <= 0 {
 		cfg.Lease = 10 * time.Second
@@ -76,9 +74,8 @@ func New(c clock.Clock, logger *slog.Logger, cfg Config) (*Launcher, error) {
 	return l, nil
 }
 
-// Holds says what holds on this node: what ends the processes of a run, and
-// what bounds their memory and their number. Each is "cgroup", for a run as a
-// whole, or "process tree" and "rlimit".
+// Holds names what ends the processes of a run, and what bounds their memory and their number.
+// Each is "cgroup", for a run as a whole, or "process tree" and "rlimit".
 func (l *Launcher) Holds() (ending, memory, processes string) {
 	ending, memory, processes = "process tree", "rlimit", "rlimit"
 	if l.groups == nil {
@@ -93,9 +90,9 @@ func (l *Launcher) Holds() (ending, memory, processes string) {
 	return "cgroup", memory, processes
 }
 
-// Sweep kills what other lives of this node left running, and returns how many
-// processes that were. It is called before the first command, and before the
-// runs of a former epoch are retried.
+// Sweep kills what other lives of this node left running, and returns the number of those
+// processes. Call it before the first command, and before the runs of a former epoch are
+// retried.
 func (l *Launcher) Sweep() int {
 	own := fmt.Sprintf("%s/%d/", l.cfg.NodeID, l.cfg.Epoch)
 	var former []string
@@ -107,8 +104,8 @@ func (l *Launcher) Sweep() int {
 	})
 }
 
-// clear kills those of a family that still live, those in control groups, which
-// it removes, and processes by their mark, until none is left.
+// clear kills processes until none is left: those of a family that still live, those in control
+// groups, and those with an accepted mark. It then removes the groups.
 func (l *Launcher) clear(known family, inside []string, accept func(mark string) bool) (killed int) {
 	strangers := func() []int { return nil }
 	if l.cfg.Alone && known != nil {
@@ -141,7 +138,7 @@ func (l *Launcher) clear(known family, inside []string, accept func(mark string)
 	}
 }
 
-// strangers are children of this process that are no helper and still live.
+// strangers returns the living children of this process that are no helper.
 func (l *Launcher) strangers() []int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -177,7 +174,7 @@ func (l *Launcher) Start(ctx context.Context, o command.Order) (command.Process,
 	return process, err
 }
 
-// current is the helper that lives, or a new one.
+// current returns the living helper, or a new one.
 func (l *Launcher) current() (*life, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -209,8 +206,8 @@ func (l *Launcher) born(mark string) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The mark stands among the arguments too: another life of this node that is
-	// not root may read those, and not the environment of a concealed process.
+	// The mark stands among the arguments too. Another life of this node that is not root may
+	// read those, but not the environment of a concealed process.
 	argv := append(slices.Clone(l.cfg.Argv), strconv.FormatInt(l.cfg.Lease.Milliseconds(), 10), helperMark+"="+mark)
 	cmd := &exec.Cmd{
 		Path: argv[0], Args: argv, Env: append([]string{"GOMAXPROCS=2", helperMark + "=" + mark}, l.cfg.Env...),
@@ -226,7 +223,7 @@ func (l *Launcher) born(mark string) (*life, error) {
 	return h, nil
 }
 
-// Close ends the helper and everything that it runs.
+// Close ends the helper and all that it runs.
 func (l *Launcher) Close() error {
 	l.mu.Lock()
 	l.closed = true

@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 )
 
-// life is one helper, seen from the node.
+// life is one helper, from the view of the node.
 type life struct {
 	launcher *Launcher
 	mark     string
@@ -20,7 +20,7 @@ type life struct {
 	number int
 	link   *link
 	cmd    *exec.Cmd
-	// gone is closed when the helper has ended and nothing of it is left.
+	// gone is closed when the helper has ended and no process of it is left.
 	gone chan struct{}
 
 	mu        sync.Mutex
@@ -29,8 +29,8 @@ type life struct {
 	processes map[int]*process
 	heard     time.Duration
 	lost      bool
-	// seen is what ran below the helper at the last beat. It finds what has
-	// hidden its mark and lost its parent; what did both since then is missed.
+	// seen are the processes below the helper at the last beat. They find a process that hid its
+	// mark and lost its parent, unless it did both since then.
 	seen family
 }
 
@@ -42,7 +42,7 @@ type process struct {
 	exit   chan message
 }
 
-// over reports that nothing more can be started here.
+// over reports that this helper cannot start anything any more.
 func (h *life) over() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -73,7 +73,7 @@ func (h *life) start(ctx context.Context, stdout, stderr, packed *os.File) (comm
 	case <-h.gone:
 		return nil, command.ErrHelperLost
 	case <-ctx.Done():
-		// It may begin at any moment: what was asked for is ended, not abandoned.
+		// The command may begin at any moment; then it is ended, not abandoned.
 		go func() {
 			if err := <-p.begun; err == nil {
 				_ = p.Stop(syscall.SIGKILL)
@@ -84,7 +84,7 @@ func (h *life) start(ctx context.Context, stdout, stderr, packed *os.File) (comm
 	}
 }
 
-// group makes the control group of the next run; empty where there are none.
+// group makes the control group of the next run; the name is empty where there are no groups.
 func (h *life) group(l command.Limits) (string, error) {
 	if h.launcher.groups == nil {
 		return "", nil
@@ -104,7 +104,7 @@ func (h *life) forget(number int) *process {
 	return p
 }
 
-// listen takes the helper's news until it is lost, and then clears up.
+// listen takes the helper's messages until the helper is lost, and then clears up.
 func (h *life) listen() {
 	for {
 		m, _, err := h.link.receive()
@@ -130,8 +130,8 @@ func (h *life) listen() {
 	h.bury()
 }
 
-// bury ends what is left of a helper, and then the waits for its commands:
-// nobody may retry a run while something of it still works.
+// bury ends what is left of a helper, and then the waits for its commands: no run may be
+// retried while a process of it still works.
 func (h *life) bury() {
 	l := h.launcher
 	h.mu.Lock()
@@ -183,7 +183,7 @@ func (h *life) bury() {
 	}
 }
 
-// look notes what runs below the helper, unless it is dead and cannot tell.
+// look records what runs below the helper, unless the helper is dead.
 func (h *life) look() {
 	seen := familyOf(h.cmd.Process.Pid)
 	h.mu.Lock()
@@ -199,7 +199,7 @@ func (l *Launcher) isClosed() bool {
 	return l.closed
 }
 
-// beat tells the helper that the node lives, and finds out whether it does.
+// beat tells the helper that the node lives, and checks that the helper lives.
 func (h *life) beat() {
 	l := h.launcher
 	timer := l.clock.NewTimer(0)
@@ -221,7 +221,8 @@ func (h *life) beat() {
 		}
 		h.look()
 		_ = h.link.send(message{Verb: beat}) // the listener sees why it failed
-		// Not later than the lease ends, or a frozen helper would have a beat more.
+		// The next beat comes before the lease ends; otherwise a frozen helper would get one beat
+		// more.
 		timer.Reset(min(l.cfg.Lease/5, max(l.cfg.Lease-silent, time.Millisecond)))
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// shell sets the limits of a command on itself and becomes it. The helper
-// cannot: setting limits on a process of another user takes a capability that
-// containers do not give, and setting its own would starve the helper.
+// shell sets the limits of a command on itself and then becomes the command. The helper cannot
+// set them: for a process of another user that takes a capability that containers do not give.
+// Limits on the helper itself would starve it.
 const shell = "/bin/sh"
 
-// limited is what to execute so that the limits of an order hold from its first
+// limited returns what to execute so that the limits of an order hold from its first
 // instruction on. Without limits that is the command itself.
 func limited(o order) (path string, argv []string) {
 	var set []string
@@ -18,15 +18,16 @@ func limited(o order) (path string, argv []string) {
 		value  int64
 		format string
 	}{
-		// The first limit ends it by a signal of its own, which tells it from other
-		// ends; one that is deaf to that signal is killed a second later.
+		// The first limit ends the process by a signal of its own, which tells this end from
+		// others. A process that ignores the signal is killed a second later.
 		{o.Limits.CPUSec, "ulimit -S -t %[1]d && ulimit -H -t $((%[1]d + 1))"},
 		{o.Limits.OpenFiles, "ulimit -n %d"},
-		// POSIX: in blocks of 512 bytes, also where a shell has another unit of its own.
+		// By POSIX the unit is a block of 512 bytes, also where a shell has another unit of its
+		// own.
 		{o.Limits.FileMb << 11, "ulimit -f %d"},
-		// The number of processes has no letter that all shells agree on.
+		// Shells do not agree on the letter for the number of processes.
 		{o.Limits.Processes, "{ ulimit -u %[1]d 2>/dev/null || ulimit -p %[1]d; }"},
-		// Last: what bounds the memory bounds the shell too.
+		// This comes last, because what bounds the memory also bounds the shell.
 		{o.Limits.MemoryMb << 10, "ulimit -v %d"},
 	} {
 		if l.value > 0 {

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forgetStart gives back what the start of the program used and the helper
-// does not need again. The helper is the whole binary; its packages' start
-// touches some 17 MB of it. Pages that come from a file and were never written
-// are dropped and read again, from the page cache, should they be needed.
+// forgetStart gives back memory that the start of the program used and the helper does not need
+// again. The helper is the whole binary; the start of its packages touches about 17 MB of it.
+// forgetStart drops pages that come from a file and were never written. When they are needed,
+// they are read again from the page cache.
 func forgetStart() {
 	debug.FreeOSMemory()
 	maps, err := os.ReadFile("/proc/self/smaps")
@@ -27,9 +27,9 @@ func forgetStart() {
 // mapping is a range of addresses.
 type mapping struct{ start, size uintptr }
 
-// droppable finds, in the text of /proc/self/smaps, the private mappings of
-// files that cannot be written and hold nothing that was: a loader writes into
-// some before it closes them (RELRO), and those would lose their content.
+// droppable finds, in the text of /proc/self/smaps, the private mappings of files that cannot
+// be written and never were. A loader writes into some mappings before it closes them (RELRO),
+// and those would lose their content.
 func droppable(smaps string) []mapping {
 	var out []mapping
 	var current mapping
@@ -43,7 +43,7 @@ func droppable(smaps string) []mapping {
 			current, candidate = mapping{first, end - first}, len(fields) >= 6 && unwritable(fields[1]) && strings.HasPrefix(fields[5], "/")
 			continue
 		}
-		// "Anonymous" counts the pages that are copies of their own.
+		// "Anonymous" counts the pages that are no longer those of the file.
 		if candidate && fields[0] == "Anonymous:" {
 			if len(fields) > 1 && fields[1] == "0" {
 				out = append(out, current)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-// Package supervise starts commands in a process of its own; that needs Linux.
+// Package supervise starts commands in a process of its own. It needs Linux.
 package supervise
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 )
 
-// errSystem says why there are no commands here.
+// errSystem is the error of commands on this system.
 var errSystem = errors.New("commands need Linux; set executor.command.enabled to false on this system")
 
 // Config says how helpers are started.
@@ -29,13 +29,13 @@ type Config struct {
 // Launcher starts nothing on this system.
 type Launcher struct{}
 
-// New tells that commands need Linux.
+// New returns an error, because commands need Linux.
 func New(clock.Clock, *slog.Logger, Config) (*Launcher, error) { return nil, errSystem }
 
-// Sweep finds nothing.
+// Sweep does nothing.
 func (l *Launcher) Sweep() int { return 0 }
 
-// Holds says that nothing does.
+// Holds returns nothing.
 func (l *Launcher) Holds() (ending, memory, processes string) { return "", "", "" }
 
 // Start implements command.Starter.
@@ -43,8 +43,8 @@ func (l *Launcher) Start(context.Context, command.Order) (command.Process, error
 	return nil, errSystem
 }
 
-// Close has nothing to end.
+// Close does nothing.
 func (l *Launcher) Close() error { return nil }
 
-// Main tells that commands need Linux.
+// Main returns an error, because commands need Linux.
 func Main([]string) error { return errSystem }

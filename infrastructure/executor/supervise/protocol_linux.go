@@ -1,7 +1,6 @@
-// Package supervise starts commands in a process of its own, the helper, which
-// outlives neither them nor the node: whatever happens to one of the three, the
-// others end or are ended. Launcher is the node's side, Main the helper's; they
-// speak over one socket pair. Linux only.
+// Package supervise starts commands in a process of its own, the helper. When the node, the
+// helper or a command ends, the others end or are ended. Launcher is the node's side and Main
+// is the helper's side; they talk over one socket pair. It needs Linux.
 package supervise
 
 import (
@@ -17,23 +16,23 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 )
 
-// What the two sides say to each other.
+// verb says what a message means.
 type verb string
 
 const (
-	// From the node.
+	// The node sends these.
 	doStart  verb = "start"
 	doSignal verb = "signal"
-	// From the helper.
+	// The helper sends these.
 	didStart verb = "started"
 	didFail  verb = "failed"
 	didExit  verb = "exit"
-	// From both: the node beats, the helper answers.
+	// Both send this: the node beats, the helper answers.
 	beat verb = "beat"
 )
 
-// message is one packet. The descriptors of doStart travel beside it: stdout,
-// stderr and the order itself, which may be longer than a packet.
+// message is one packet. The descriptors of doStart travel beside it: stdout, stderr, and the
+// order, which may be longer than a packet.
 type message struct {
 	Verb   verb   `json:"verb"`
 	Run    int    `json:"run,omitempty"`
@@ -43,11 +42,11 @@ type message struct {
 	Memory int64  `json:"memory,omitempty"`
 	OOM    bool   `json:"oom,omitempty"`
 	Error  string `json:"error,omitempty"`
-	// Cause tells errors apart that mean something to the node.
+	// Cause tells apart errors that the node treats differently.
 	Cause cause `json:"cause,omitempty"`
 }
 
-// cause is what an error of a start is about.
+// cause is the kind of a start's error.
 type cause string
 
 const (
@@ -65,7 +64,7 @@ func causeOf(err error) cause {
 	return ""
 }
 
-// failure is the error of a start, as the node tells it.
+// failure returns the error of a start for the node's callers.
 func (m message) failure() error {
 	switch m.Cause {
 	case causeFolder:
@@ -76,7 +75,7 @@ func (m message) failure() error {
 	return errors.New(m.Error)
 }
 
-// startError says in full what kind of error a start has met.
+// startError is the error of a start, with its kind.
 type startError struct {
 	text string
 	kind error
@@ -85,10 +84,10 @@ type startError struct {
 // Error implements error.
 func (e *startError) Error() string { return e.text }
 
-// Unwrap is the kind.
+// Unwrap returns the kind.
 func (e *startError) Unwrap() error { return e.kind }
 
-// order is what the helper needs of a command.Order.
+// order is the part of a command.Order that the helper needs.
 type order struct {
 	Mark    string
 	Path    string
@@ -97,15 +96,15 @@ type order struct {
 	Dir     string
 	Account command.Account
 	Limits  command.Limits
-	// Group is the folder of the run's control group; empty without one.
+	// Group is the folder of the run's control group, or empty.
 	Group string
 }
 
 // maxPacket bounds a message without its descriptors.
 const maxPacket = 16 << 10
 
-// link is one end of the socket pair; packets keep their borders. Sending is
-// safe for concurrent use, receiving is for one goroutine.
+// link is one end of the socket pair; packets keep their borders. Sends are safe for concurrent
+// use; only one goroutine may receive.
 type link struct{ conn *net.UnixConn }
 
 func newLink(file *os.File) (*link, error) {
@@ -138,7 +137,7 @@ func (l *link) send(m message, files ...*os.File) error {
 	return err
 }
 
-// receive waits for the next packet and takes its descriptors.
+// receive waits for the next packet and returns it with its descriptors.
 func (l *link) receive() (m message, files []*os.File, err error) {
 	data, oob := make([]byte, maxPacket), make([]byte, syscall.CmsgSpace(3*4))
 	n, oobn, _, _, err := l.conn.ReadMsgUnix(data, oob)
@@ -175,7 +174,7 @@ func takeFiles(oob []byte) ([]*os.File, error) {
 	return files, nil
 }
 
-// packOrder puts an order into memory that can be handed over.
+// packOrder puts an order into memory whose descriptor can be sent.
 func packOrder(o order) (*os.File, error) {
 	data, err := json.Marshal(o)
 	if err != nil {

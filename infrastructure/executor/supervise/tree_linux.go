@@ -18,8 +18,8 @@ const (
 	runMark = "SCHEDULER_RUN"
 )
 
-// childrenOf are the processes whose parent is pid: those it started, and
-// orphans that were handed to it as the nearest subreaper.
+// childrenOf returns the processes whose parent is pid: those that it started, and orphans that
+// it adopted as the nearest subreaper.
 func childrenOf(pid int) []int {
 	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
 	var out []int
@@ -37,7 +37,7 @@ func childrenOf(pid int) []int {
 	return out
 }
 
-// descendantsOf are all processes below pid, nearest first.
+// descendantsOf returns all processes below pid, nearest first.
 func descendantsOf(pid int) []int {
 	var out []int
 	for queue := childrenOf(pid); len(queue) > 0; queue = queue[1:] {
@@ -50,14 +50,14 @@ func descendantsOf(pid int) []int {
 	return out
 }
 
-// identity tells a process from a later one with its number: the moment of its
-// start, in ticks since the machine's; "" when it is gone.
+// identity tells a process from a later one with the same number. It is the moment of its
+// start, in ticks since the start of the machine, or "" when the process is gone.
 func identity(pid int) string {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return ""
 	}
-	// The name in parentheses may hold anything; what follows has fixed places.
+	// The name in parentheses may hold anything; the fields behind it have fixed places.
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 	const state, start = 0, 19
 	if len(fields) <= start || fields[state] == "Z" {
@@ -66,7 +66,7 @@ func identity(pid int) string {
 	return fields[start]
 }
 
-// family is what was seen below a process: numbers and identities.
+// family holds the processes that were below a process: their numbers and identities.
 type family map[int]string
 
 func familyOf(pid int) family {
@@ -79,7 +79,7 @@ func familyOf(pid int) family {
 	return f
 }
 
-// alive are those that still are who they were.
+// alive returns the members that still live and are the same processes.
 func (f family) alive() []int {
 	var out []int
 	for pid, id := range f {
@@ -90,8 +90,8 @@ func (f family) alive() []int {
 	return out
 }
 
-// markOf reads a mark of a process, from its environment, or where that may not
-// be read, as of a helper, from its arguments; "" when it has none.
+// markOf reads a mark of a process from its environment. Where that cannot be read, as for a
+// helper, it reads the arguments. It returns "" for a process without the mark.
 func markOf(pid int, name string) string {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -109,7 +109,7 @@ func markOf(pid int, name string) string {
 	return ""
 }
 
-// marked are the processes whose helper's mark is accepted.
+// marked returns the processes whose helper's mark is accepted.
 func marked(accept func(mark string) bool) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -128,15 +128,15 @@ func marked(accept func(mark string) bool) []int {
 	return out
 }
 
-// signalAll sends a signal to each; processes that are gone are no error.
+// signalAll sends a signal to each process. A process that is gone is no error.
 func signalAll(pids []int, signal syscall.Signal) {
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, signal)
 	}
 }
 
-// killTree kills everything below pid. What is born meanwhile is found by the
-// next call; callers repeat it until nothing is left.
+// killTree kills all processes below pid. The next call finds processes that are born
+// meanwhile; callers repeat it until nothing is left.
 func killTree(pid int) (found int) {
 	pids := descendantsOf(pid)
 	signalAll(pids, syscall.SIGKILL)
