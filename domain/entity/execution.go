@@ -154,3 +154,37 @@ func (e *Execution) Lateness() time.Duration {
 	}
 	return e.StartTime.Sub(e.DueTime)
 }
+
+// HeldAs reports whether the execution runs as mine says: under its node, epoch and
+// token. Whoever read it so may still write it (engine rule 19).
+func (e *Execution) HeldAs(mine *Execution) bool {
+	return e.Status == StatusRunning && e.NodeID == mine.NodeID && e.Epoch == mine.Epoch && e.Token == mine.Token
+}
+
+// IDsOf returns the ids of executions, in their order.
+func IDsOf(execs []*Execution) []string {
+	ids := make([]string, len(execs))
+	for i, e := range execs {
+		ids[i] = e.ID
+	}
+	return ids
+}
+
+// JobIDsOf returns the ids of the jobs of executions, in the order of these; an id
+// comes as often as its job has executions.
+func JobIDsOf(execs []*Execution) []string {
+	ids := make([]string, len(execs))
+	for i, e := range execs {
+		ids[i] = e.JobID
+	}
+	return ids
+}
+
+// ByID returns executions by their ids.
+func ByID(execs []*Execution) map[string]*Execution {
+	byID := make(map[string]*Execution, len(execs))
+	for _, e := range execs {
+		byID[e.ID] = e
+	}
+	return byID
+}

@@ -57,3 +57,20 @@ func TestOutcomes(t *testing.T) {
 	require.Equal(t, entity.Outcome{Status: entity.StatusSuccess, Result: "r", Progress: 100}, entity.Succeeded("r"))
 	require.Equal(t, entity.Outcome{Status: entity.StatusFailed, Reason: entity.ReasonExitCode, Message: "m"}, entity.Failed(entity.ReasonExitCode, "m"))
 }
+
+// A write counts only under the node, epoch and token that the writer has read.
+func TestAnExecutionIsHeldByOneAttempt(t *testing.T) {
+	t.Parallel()
+	mine := entity.Execution{Status: entity.StatusRunning, NodeID: "a", Epoch: 2, Token: 3}
+	for _, change := range []func(e *entity.Execution){
+		func(e *entity.Execution) { e.Status = entity.StatusWaiting },
+		func(e *entity.Execution) { e.NodeID = "b" },
+		func(e *entity.Execution) { e.Epoch++ },
+		func(e *entity.Execution) { e.Token++ },
+	} {
+		stored := mine
+		require.True(t, stored.HeldAs(&mine))
+		change(&stored)
+		require.False(t, stored.HeldAs(&mine))
+	}
+}

@@ -87,10 +87,7 @@ func (m *Manager) conclude(ctx context.Context, execs []*entity.Execution, outco
 	if len(execs) == 0 {
 		return 0, nil
 	}
-	ids := make([]string, len(execs))
-	for i, exec := range execs {
-		ids[i] = exec.JobID
-	}
+	ids := entity.JobIDsOf(execs)
 	jobs, err := m.Jobs.Load(ctx, ids)
 	if err != nil {
 		return 0, fmt.Errorf("load the jobs of detached runs: %w", err)

@@ -32,10 +32,7 @@ func (s *sweep) reroute(ctx context.Context, q entity.Queue, limit, more int) er
 // route sends on those of the executions that belong elsewhere. Executions that are right
 // where they are are not locked: the nodes claim them meanwhile.
 func (s *sweep) route(ctx context.Context, q entity.Queue, execs []*entity.Execution) (moved int, err error) {
-	jobIDs := make([]string, len(execs))
-	for i, exec := range execs {
-		jobIDs[i] = exec.JobID
-	}
+	jobIDs := entity.JobIDsOf(execs)
 	jobs, err := s.Jobs.Load(ctx, jobIDs)
 	if err != nil {
 		return 0, fmt.Errorf("load the jobs of the queue %s: %w", q, err)

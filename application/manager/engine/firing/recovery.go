@@ -32,8 +32,7 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 		m.dueSet.finishFiring(it.due, nil, now) // the next scan reads the cursor anew
 		for _, exec := range it.direct {
 			s := stored[exec.ID]
-			if s != nil && s.Status == entity.StatusRunning && s.NodeID == exec.NodeID &&
-				s.Epoch == exec.Epoch && s.Token == exec.Token {
+			if s != nil && s.HeldAs(exec) {
 				job := it.job
 				runs = append(runs, entity.Run{Job: &job, Execution: exec})
 				reserved[job.SlotKind()]--
@@ -107,22 +106,14 @@ func (m *JobManager) reportDuplicate(mine, stored *entity.Execution) {
 func (m *JobManager) byID(ctx context.Context, items []*item) (map[string]*entity.Execution, error) {
 	var ids []string
 	for _, it := range items {
-		for _, exec := range it.execs {
-			ids = append(ids, exec.ID)
-		}
+		ids = append(ids, entity.IDsOf(it.execs)...)
 		for _, f := range it.fires {
-			for _, exec := range entity.NewExecutions(&it.job, f, m.StoreClock.Now()) {
-				ids = append(ids, exec.ID)
-			}
+			ids = append(ids, entity.IDsOf(entity.NewExecutions(&it.job, f, m.StoreClock.Now()))...)
 		}
 	}
 	execs, err := m.Executions.ByIDs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	stored := make(map[string]*entity.Execution, len(execs))
-	for _, exec := range execs {
-		stored[exec.ID] = exec
-	}
-	return stored, nil
+	return entity.ByID(execs), nil
 }

@@ -15,10 +15,7 @@ import (
 // makeWait lets scheduled runs whose moment has come wait for a slot in their
 // group, but for those that somebody else has locked, or their jobs.
 func (r *Repairer) makeWait(ctx context.Context, execs []*entity.Execution, now time.Time) error {
-	ids, jobIDs := make([]string, len(execs)), make([]string, len(execs))
-	for i, exec := range execs {
-		ids[i], jobIDs[i] = exec.ID, exec.JobID
-	}
+	ids, jobIDs := entity.IDsOf(execs), entity.JobIDsOf(execs)
 	slices.Sort(ids)
 	var effect admission.PostCommit
 	err := r.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {

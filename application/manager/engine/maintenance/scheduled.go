@@ -72,10 +72,7 @@ func (r *Repairer) promote(ctx context.Context, execs []*entity.Execution, now t
 // makeReady sends scheduled runs to where they are claimed, but for those that
 // somebody else has locked.
 func (r *Repairer) makeReady(ctx context.Context, execs []*entity.Execution, now time.Time) error {
-	ids, jobIDs := make([]string, len(execs)), make([]string, len(execs))
-	for i, exec := range execs {
-		ids[i], jobIDs[i] = exec.ID, exec.JobID
-	}
+	ids, jobIDs := entity.IDsOf(execs), entity.JobIDsOf(execs)
 	slices.Sort(ids)
 	jobs, err := r.Jobs.Load(ctx, jobIDs)
 	if err != nil {

@@ -240,10 +240,7 @@ func (r *Repairer) closeQueue(ctx context.Context, id string) (helped bool, err 
 
 // closeDeleted ends waiting runs of one deleted job.
 func (r *Repairer) closeDeleted(ctx context.Context, jobID string, execs []*entity.Execution) (closed int, err error) {
-	ids := make([]string, len(execs))
-	for i, exec := range execs {
-		ids[i] = exec.ID
-	}
+	ids := entity.IDsOf(execs)
 	_, err = r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
 		closed, *effect, err = r.Admitter.CloseDeleted(ctx, tx, r.StoreClock.Now(), jobID, "", ids)
 		return err

@@ -155,7 +155,7 @@ func (t *TaskManager) claimBatch(ctx, working context.Context, limit int, queues
 	}
 	var mine []*entity.Execution
 	err = storeretry.Read(working, t.Clock, func() (err error) {
-		mine, err = t.reread(ctx, execs, epoch)
+		mine, err = t.reread(ctx, execs)
 		return err
 	})
 	t.Forget(slices.DeleteFunc(execs, func(exec *entity.Execution) bool {
@@ -165,27 +165,13 @@ func (t *TaskManager) claimBatch(ctx, working context.Context, limit int, queues
 }
 
 // reread returns those of the executions that the store holds as this node's.
-func (t *TaskManager) reread(ctx context.Context, execs []*entity.Execution, epoch int64) ([]*entity.Execution, error) {
-	ids := make([]string, len(execs))
-	for i, exec := range execs {
-		ids[i] = exec.ID
-	}
-	stored, err := t.Executions.ByIDs(ctx, ids)
+func (t *TaskManager) reread(ctx context.Context, execs []*entity.Execution) ([]*entity.Execution, error) {
+	stored, err := t.Executions.ByIDs(ctx, entity.IDsOf(execs))
 	if err != nil {
 		return nil, err
 	}
-	tokens := map[string]int64{}
-	for _, exec := range execs {
-		tokens[exec.ID] = exec.Token
-	}
-	mine := stored[:0]
-	for _, exec := range stored {
-		if exec.Status == entity.StatusRunning && exec.NodeID == t.cfg.NodeID &&
-			exec.Epoch == epoch && exec.Token == tokens[exec.ID] {
-			mine = append(mine, exec)
-		}
-	}
-	return mine, nil
+	claimed := entity.ByID(execs)
+	return slices.DeleteFunc(stored, func(exec *entity.Execution) bool { return !exec.HeldAs(claimed[exec.ID]) }), nil
 }
 
 // startClaimed runs claimed executions by their jobs' current definitions. A run
@@ -197,10 +183,7 @@ func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.Slo
 	if len(execs) == 0 {
 		return 0, nil
 	}
-	ids := make([]string, len(execs))
-	for i, exec := range execs {
-		ids[i] = exec.JobID
-	}
+	ids := entity.JobIDsOf(execs)
 	var jobs map[string]*entity.Job
 	err = storeretry.Read(working, t.Clock, func() (err error) {
 		jobs, err = t.Jobs.Load(ctx, ids)

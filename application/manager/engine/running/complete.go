@@ -190,10 +190,7 @@ func (t *TaskManager) handleStaleResults(ctx context.Context, refused []*attempt
 	if err != nil {
 		return err
 	}
-	stored := make(map[string]*entity.Execution, len(execs))
-	for _, exec := range execs {
-		stored[exec.ID] = exec
-	}
+	stored := entity.ByID(execs)
 	var reports []entity.LogChunk
 	for _, f := range refused {
 		exec := stored[f.run.Execution.ID]

@@ -163,14 +163,11 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 	if err != nil {
 		return fmt.Errorf("lock %d runs to be retried: %w", len(ids), err)
 	}
-	byID := make(map[string]*entity.Execution, len(held))
-	for _, exec := range held {
-		byID[exec.ID] = exec
-	}
+	byID := entity.ByID(held)
 	var attempts []entity.Attempt
 	for _, d := range again {
 		mine, exec := d.item.run.Execution, byID[d.exec.ID]
-		if exec == nil || !holds(exec, mine) {
+		if exec == nil || !exec.HeldAs(mine) {
 			c.refused = append(c.refused, d.item)
 			continue
 		}
@@ -219,12 +216,6 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		return fmt.Errorf("keep %d former attempts: %w", len(attempts), err)
 	}
 	return nil
-}
-
-// holds reports whether the execution is still in the hands that mine describes.
-func holds(exec, mine *entity.Execution) bool {
-	return exec.Status == entity.StatusRunning && exec.NodeID == mine.NodeID &&
-		exec.Epoch == mine.Epoch && exec.Token == mine.Token
 }
 
 func attemptOf(d decision) entity.Attempt {

@@ -79,24 +79,18 @@ func (t *TaskManager) recover(ctx context.Context, lost []*entity.Execution) err
 	if len(lost) == 0 {
 		return nil
 	}
-	ids, tokens := make([]string, len(lost)), make(map[string]int64, len(lost))
-	for i, exec := range lost {
-		ids[i], tokens[exec.ID] = exec.ID, exec.Token
-	}
-	execs, err := t.Executions.ByIDs(ctx, ids)
+	execs, err := t.Executions.ByIDs(ctx, entity.IDsOf(lost))
 	if err != nil {
 		return fmt.Errorf("read lost runs: %w", err)
 	}
-	jobIDs := make([]string, len(execs))
-	for i, exec := range execs {
-		jobIDs[i] = exec.JobID
-	}
+	jobIDs := entity.JobIDsOf(execs)
 	jobs, err := t.Jobs.Load(ctx, jobIDs)
 	if err != nil {
 		return fmt.Errorf("load the jobs of lost runs: %w", err)
 	}
+	known := entity.ByID(lost)
 	for _, exec := range execs {
-		if exec.Status != entity.StatusRunning || exec.Token != tokens[exec.ID] || t.runsHere(exec) || !t.beginRecovery(exec) {
+		if exec.Status != entity.StatusRunning || exec.Token != known[exec.ID].Token || t.runsHere(exec) || !t.beginRecovery(exec) {
 			continue
 		}
 		job := jobs[exec.JobID]
