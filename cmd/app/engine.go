@@ -17,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/storeclock"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/backfill"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/detached"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dispatch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
@@ -58,7 +59,7 @@ type Options struct {
 	// Processes are helper processes of the executors; may be nil.
 	Processes Processes
 	// Observer receives ended runs; may be nil.
-	Observer running.Observer
+	Observer completion.Observer
 	// Startup receives what the start waits for; may be nil.
 	Startup *StartupStatus
 	Logger  *slog.Logger
@@ -264,7 +265,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		Completers: parallel, Linger: lingerForEnds, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
 	})
 	e.Detached = detached.New(detached.Deps{
-		Store: e.Store, Tokens: e.Store, Executions: e.Store.Executions, Claims: e.Store, Jobs: jobs, Runner: e.Runner, Sealer: e.keys,
+		Store: e.Store, Tokens: e.Store, Executions: e.Store.Executions, Claims: e.Store, Jobs: jobs, Runner: e.Runner.Ends, Sealer: e.keys,
 		Clock: e.Clock, LogLimit: entity.LogLimit, Logger: o.Logger,
 	})
 	closer := &maintenance.Closer{Store: e.Store, Admitter: admitter, Jobs: jobs, Clock: e.Clock}

@@ -19,7 +19,7 @@ func (e *Engine) parts() []monitor.Part {
 		{Name: "drain", Check: func() (string, bool) { return e.Member.Draining() }},
 		{Name: monitor.PartClock, Check: e.skew},
 		{Name: "retention", Check: func() (string, bool) { return e.retention.Behind() }},
-		{Name: "ends", Check: func() (string, bool) { return e.Runner.Holding() }},
+		{Name: "ends", Check: func() (string, bool) { return e.Runner.Ends.Holding() }},
 		{Name: monitor.PartNode, Check: func() (string, bool) { return e.Member.Missing() }},
 		{Name: "leader", Check: e.leaderless},
 		{Name: "peers", Check: e.peersTrouble},

@@ -43,7 +43,7 @@ func (c *console) Close() {
 	c.done.Wait()
 }
 
-// Observe implements running.Observer.
+// Observe implements completion.Observer.
 func (c *console) Observe(job *entity.Job, row *entity.Execution) {
 	line := runLine(job, row)
 	if c.json {

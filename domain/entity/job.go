@@ -139,5 +139,13 @@ func (j *Job) WithDefinition(definition *Job) *Job {
 	return &next
 }
 
+// DeadlineFrom is when an attempt that started then runs out of time; zero is never.
+func (j *Job) DeadlineFrom(start time.Time) time.Time {
+	if j.Timeout() <= 0 {
+		return time.Time{}
+	}
+	return start.Add(j.Timeout())
+}
+
 // Timeout is the bound on one attempt; 0 is none.
 func (j *Job) Timeout() time.Duration { return time.Duration(j.TimeoutSec) * time.Second }

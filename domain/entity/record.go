@@ -150,3 +150,20 @@ type IdempotentCall struct {
 	Body       string
 	CreateTime time.Time
 }
+
+// LinesPerAttempt spaces the line numbers of attempts: attempt k starts at
+// (k−1)·LinesPerAttempt+1. So the numbers grow over attempts on any node without a
+// look at the store.
+const LinesPerAttempt = 1_000_000
+
+// LineNumber is that of the n-th line of an attempt, both counted from 1.
+func LineNumber(attempt int, n int64) int64 { return int64(max(attempt-1, 0))*LinesPerAttempt + n }
+
+const (
+	// MaxLogLine is the longest line of a log that is kept, in bytes.
+	MaxLogLine = 8 << 10
+	// LogChunkBytes is the size from which lines begin a new LogChunk.
+	LogChunkBytes = 32 << 10
+	// MaxCheckpoint bounds a checkpoint, in bytes.
+	MaxCheckpoint = 64 << 10
+)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
@@ -19,8 +18,6 @@ const (
 	// reportCost counts towards the limit of the log with each report that has
 	// lines: a row costs more than its text.
 	reportCost = 64
-	// chunkBytes is the size from which lines begin a new row.
-	chunkBytes = 32 << 10
 )
 
 // storeDetails stores what a report says beside an end. The caller holds the execution, or
@@ -55,7 +52,7 @@ func (m *Manager) storeDetails(ctx context.Context, tx repository.Tx, t entity.R
 		note.Progress = report.Progress
 	}
 	if report.Checkpoint != nil {
-		note.Checkpoint = validation.Text(*report.Checkpoint, running.MaxCheckpoint)
+		note.Checkpoint = validation.Text(*report.Checkpoint, entity.MaxCheckpoint)
 	}
 	if err := tx.Executions.UpdateProgress(ctx, []repository.ProgressUpdate{note}); err != nil {
 		return fmt.Errorf("keep the progress of a report: %w", err)
@@ -68,10 +65,10 @@ func (m *Manager) storeDetails(ctx context.Context, tx repository.Tx, t entity.R
 func (m *Manager) chunks(t *entity.RunToken, exec *entity.Execution, lines []string) []entity.LogChunk {
 	var out []entity.LogChunk
 	add := func(kind entity.LogType, line string) {
-		number := running.LineNumber(t.Attempt, int64(firstLine+t.Lines))
+		number := entity.LineNumber(t.Attempt, int64(firstLine+t.Lines))
 		t.Lines++
 		t.Bytes += len(line) + 1
-		if n := len(out); n > 0 && out[n-1].Type == kind && len(out[n-1].Content)+len(line) < chunkBytes {
+		if n := len(out); n > 0 && out[n-1].Type == kind && len(out[n-1].Content)+len(line) < entity.LogChunkBytes {
 			out[n-1].Content += "\n" + line
 			out[n-1].SeqTo = number
 			return
@@ -87,7 +84,7 @@ func (m *Manager) chunks(t *entity.RunToken, exec *entity.Execution, lines []str
 	t.Bytes += reportCost
 	for _, line := range lines {
 		for part := range strings.SplitSeq(line, "\n") {
-			part = validation.Text(part, running.MaxLine)
+			part = validation.Text(part, entity.MaxLogLine)
 			if t.Bytes+len(part) > m.LogLimit {
 				add(entity.LogSystem, "… the log was cut here: it reached its limit …")
 				out[len(out)-1].Truncated = true
@@ -110,10 +107,10 @@ func (m *Manager) storeLateReport(ctx context.Context, t entity.RunToken, exec *
 	if report.Message != "" {
 		text += "; its message was: " + report.Message
 	}
-	number := running.LineNumber(t.Attempt+1, 0)
+	number := entity.LineNumber(t.Attempt+1, 0)
 	chunk := entity.LogChunk{
 		ID: identity.ExecutionID(t.CreateTime, exec.JobID, "late-report:"+exec.ID, t.Attempt), JobID: exec.JobID, ExecutionID: exec.ID, Attempt: t.Attempt,
-		Type: entity.LogEvidence, SeqFrom: number, SeqTo: number, Content: validation.Text(text, running.MaxLine), CreateTime: m.Clock.Now(),
+		Type: entity.LogEvidence, SeqFrom: number, SeqTo: number, Content: validation.Text(text, entity.MaxLogLine), CreateTime: m.Clock.Now(),
 	}
 	err := m.Store.Write(ctx, repository.LaneAPI, "evidence", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddLogs(ctx, []entity.LogChunk{chunk})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -21,7 +21,7 @@ type Runner interface {
 	// Conclude stores ends of attempts that no process of this node is at work
 	// on, and says of each whether the store took it. An end that was not taken
 	// came too late, or the run has changed since it was read.
-	Conclude(ctx context.Context, ends []running.End) (taken []bool, err error)
+	Conclude(ctx context.Context, ends []completion.End) (taken []bool, err error)
 }
 
 // Deps are the parts of a Manager.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -107,7 +107,7 @@ func (m *Manager) end(ctx context.Context, t entity.RunToken, report entity.RunR
 		if err != nil {
 			return err
 		}
-		taken, err := m.Runner.Conclude(ctx, []running.End{{
+		taken, err := m.Runner.Conclude(ctx, []completion.End{{
 			Run: entity.Run{Job: job, Execution: exec}, Outcome: outcome(report, exec),
 			Also: func(ctx context.Context, tx repository.Tx) error { return m.storeDetails(ctx, tx, t, exec, report) },
 		}})

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
@@ -190,7 +189,7 @@ func TestARetryGetsTheCheckpointAndTheFormerAttemptIsNotHeard(t *testing.T) {
 	for _, c := range r.lines(exec.ID) {
 		numbers = append(numbers, c.SeqFrom)
 		if c.Content == "second" {
-			require.Equal(t, running.LineNumber(2, 1000), c.SeqFrom)
+			require.Equal(t, entity.LineNumber(2, 1000), c.SeqFrom)
 		}
 	}
 	require.True(t, slices.IsSorted(numbers))
@@ -219,7 +218,7 @@ func TestReportedLinesAreBounded(t *testing.T) {
 			cut++
 		}
 		for _, l := range strings.Split(c.Content, "\n") {
-			require.LessOrEqual(t, len(l), running.MaxLine)
+			require.LessOrEqual(t, len(l), entity.MaxLogLine)
 		}
 	}
 	require.Equal(t, 1, cut)

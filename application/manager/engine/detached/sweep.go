@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -92,13 +92,13 @@ func (m *Manager) conclude(ctx context.Context, execs []*entity.Execution, outco
 	if err != nil {
 		return 0, fmt.Errorf("load the jobs of detached runs: %w", err)
 	}
-	ends := make([]running.End, len(execs))
+	ends := make([]completion.End, len(execs))
 	for i, exec := range execs {
 		job := jobs[exec.JobID]
 		if job == nil {
 			job = &entity.Job{ID: exec.JobID}
 		}
-		ends[i] = running.End{Run: entity.Run{Job: job, Execution: exec}, Outcome: outcome(exec)}
+		ends[i] = completion.End{Run: entity.Run{Job: job, Execution: exec}, Outcome: outcome(exec)}
 	}
 	taken, err := m.Runner.Conclude(ctx, ends)
 	for _, ok := range taken {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/detached"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -43,7 +43,7 @@ func (s *shelf) Load(context.Context, []string) (map[string]*entity.Job, error) 
 	return map[string]*entity.Job{}, nil
 }
 
-func (s *shelf) Conclude(_ context.Context, ends []running.End) (taken []bool, err error) {
+func (s *shelf) Conclude(_ context.Context, ends []completion.End) (taken []bool, err error) {
 	for _, end := range ends {
 		exec := end.Run.Execution
 		s.tried[exec.ID]++

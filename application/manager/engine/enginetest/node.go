@@ -162,7 +162,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		BatchSize: o.BatchSize, PlanLimit: o.PlanLimit, MaxHeld: o.MaxHeld, SlotWait: -1,
 	})
 	n.Detached = detached.New(detached.Deps{
-		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner, Sealer: keys,
+		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner.Ends, Sealer: keys,
 		Clock: n.Time, LogLimit: max(o.LogLimit, entity.LogLimit), Logger: logger,
 	})
 	n.Closer = &maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time}

@@ -51,14 +51,7 @@ func (at *attemptTime) hold() {
 func (at *attemptTime) until(job *entity.Job) time.Time {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	return deadlineOf(job, at.start)
-}
-
-func deadlineOf(job *entity.Job, start time.Time) time.Time {
-	if job.Timeout() <= 0 {
-		return time.Time{}
-	}
-	return start.Add(job.Timeout())
+	return job.DeadlineFrom(at.start)
 }
 
 // end is the start and the duration.

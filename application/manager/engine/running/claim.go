@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/storeretry"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -248,7 +249,7 @@ func (t *TaskManager) endWithoutRun(run entity.Run, o entity.Outcome, held entit
 		return // the node has ended: its next life, or another node, ends the execution
 	}
 	defer t.inFlight.leave()
-	t.results <- &attemptResult{
-		run: run, outcome: o, start: start, end: now, took: max(now.Sub(start), 0), slots: held,
-	}
+	t.Ends.Add(&completion.Result{
+		Run: run, Outcome: o, Start: start, End: now, Took: max(now.Sub(start), 0), Slots: held,
+	})
 }

@@ -138,8 +138,8 @@ func TestAPoisonedEndIsStoredWithoutItsTexts(t *testing.T) {
 // A transaction takes at most the configured number of ends.
 func TestEndsBeyondOneBatchAreStoredByTheNext(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{BatchSize: 2})
-	sizes := &batchSizes{Metrics: n.Runner.Metrics}
-	n.Runner.Metrics = sizes
+	sizes := &batchSizes{Metrics: n.Runner.Ends.Metrics}
+	n.Runner.Ends.Metrics = sizes
 	n.Start(t)
 	var jobs []*entity.Job
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {

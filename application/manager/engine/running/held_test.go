@@ -121,7 +121,7 @@ func only(id string) func(string) error {
 func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	store := &choosy{Store: n.Faults}
-	n.Runner.Store = store
+	n.Runner.Ends.Store = store
 	n.Start(t)
 	var jobs []*entity.Job
 	for _, name := range []string{"first", "second", "bad", "fourth"} {
@@ -139,7 +139,7 @@ func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 		n.Clock.Advance(10 * time.Second)
 	}
 	require.Equal(t, 1, n.Runner.HeldEnds())
-	reason, blocks := n.Runner.Holding()
+	reason, blocks := n.Runner.Ends.Holding()
 	require.Contains(t, reason, execs[2].ID)
 	require.Contains(t, reason, "no such column")
 	require.False(t, blocks)
@@ -157,7 +157,7 @@ func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 func TestAnEndIsStoredApartFromWhatFollowsFromIt(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	store := &choosy{Store: n.Faults}
-	n.Runner.Store = store
+	n.Runner.Ends.Store = store
 	n.Start(t)
 	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
 	store.set(nil, only(job.ID))
@@ -173,7 +173,7 @@ func TestAnEndIsStoredApartFromWhatFollowsFromIt(t *testing.T) {
 func TestAStopGivesUpAnEndThatCannotBeStored(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	store := &choosy{Store: n.Faults}
-	n.Runner.Store = store
+	n.Runner.Ends.Store = store
 	stop := n.Start(t)
 	job := n.Add(t, enginetest.Job("bad", nil))
 	store.set(func(string) error { return errBroken }, nil)
@@ -188,7 +188,7 @@ func TestAStopGivesUpAnEndThatCannotBeStored(t *testing.T) {
 func TestEndsThatAreStoredAreNotSentAgain(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	reads := &failingReads{ExecutionReader: n.Store.Executions}
-	n.Runner.Executions = reads
+	n.Runner.Ends.Executions = reads
 	n.Start(t)
 	var jobs []*entity.Job
 	for _, name := range []string{"first", "good", "late", "fourth"} {

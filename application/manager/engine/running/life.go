@@ -85,3 +85,7 @@ func (t *TaskManager) StopAsked(ctx context.Context, executionIDs []string) erro
 	}
 	return nil
 }
+
+// HeldEnds counts the ends that the store has not taken for long, see
+// completion.Completer.
+func (t *TaskManager) HeldEnds() int { return t.Ends.HeldEnds() }

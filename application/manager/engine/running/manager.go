@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -44,14 +45,9 @@ type Scheduled interface {
 
 // Metrics observes runs. Implementations are safe for concurrent use.
 type Metrics interface {
+	completion.Metrics
 	// Started observes a run's entry: start minus due.
 	Started(lateness time.Duration)
-	// Ended counts an end of an attempt; retried says that another follows.
-	Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool)
-	// CompleteBatch observes one completion transaction.
-	CompleteBatch(runs int, took time.Duration)
-	// RefusedReport counts results that came too late to count.
-	RefusedReport()
 	// Recovered counts runs whose node was lost.
 	Recovered(n int)
 }
@@ -60,10 +56,6 @@ type Metrics interface {
 type Lease interface {
 	Holds() bool
 }
-
-// Observer is told of final states after they were committed, at best effort.
-// It must not block.
-type Observer func(job *entity.Job, exec *entity.Execution)
 
 // Config tunes a TaskManager; zero values take the defaults.
 type Config struct {
@@ -81,11 +73,9 @@ type Config struct {
 	// Idle: the node is no executor. It starts nothing, but still ends what
 	// others lost.
 	Idle bool
-	// Completers is how many completion transactions run at once. Default 1.
+	// Completers and Linger are those of completion.Config; Completers is 1 by default.
 	Completers int
-	// Linger is how long a completer waits for more ends to store together, while
-	// nothing presses. Zero: it does not.
-	Linger time.Duration
+	Linger     time.Duration
 	// BatchSize is the most completions or claims of one transaction. Default 500.
 	BatchSize int
 	// LogLimit is the most bytes kept of one attempt's log. Default 1 MiB.
@@ -122,7 +112,7 @@ type Deps struct {
 	Clock      clock.Clock
 	StoreClock clock.StoreClock
 	Metrics    Metrics
-	Observer   Observer
+	Observer   completion.Observer
 	// Commits are told of what a transaction did, and tell of those of others.
 	Commits   *admission.Commits
 	Scheduled Scheduled
@@ -154,12 +144,9 @@ type TaskManager struct {
 	// whether this node may take from them.
 	fitQueues map[entity.Queue]bool
 
-	results  chan *attemptResult
-	held     *held
-	batching sync.Mutex
-	// storing is how many completers send a batch for the first time; one that
-	// failed says nothing about when its slots will be free.
-	storing   atomic.Int32
+	// Ends stores the ends of runs.
+	Ends *completion.Completer
+
 	wake      chan struct{}
 	scheduled chan time.Time
 
@@ -187,14 +174,21 @@ func New(deps Deps, cfg Config) *TaskManager {
 			Handlers: cfg.Handlers, HandlersHash: entity.HandlersHash(cfg.Handlers),
 		},
 		runs: map[string]*active{}, orphans: map[string]orphanCandidate{}, expected: map[string]int64{}, recovering: map[string]int64{},
-		fitQueues: map[entity.Queue]bool{}, inFlight: newInFlight(), held: newHeld(),
-		results:   make(chan *attemptResult, cfg.Slots+cfg.CommandSlots+cfg.BatchSize),
+		fitQueues: map[entity.Queue]bool{}, inFlight: newInFlight(),
 		wake:      make(chan struct{}, 1),
 		quiet:     make(chan struct{}, 1),
 		scheduled: make(chan time.Time, 16),
 		base:      base, stopRuns: stop,
 	}
 	t.epoch.Store(cfg.Epoch)
+	t.Ends = completion.New(completion.Deps{
+		Store: deps.Store, Executions: deps.Executions, Jobs: deps.Jobs, Admitter: deps.Admitter, Clock: deps.Clock,
+		StoreClock: deps.StoreClock, Metrics: deps.Metrics, Observer: deps.Observer, Commits: deps.Commits, Lease: deps.Lease,
+		Node: endings{t}, Random: deps.Random, Logger: deps.Logger,
+	}, completion.Config{
+		Completers: cfg.Completers, Linger: cfg.Linger, BatchSize: cfg.BatchSize,
+		Capacity: cfg.Slots + cfg.CommandSlots + cfg.BatchSize,
+	})
 	if cfg.Idle {
 		t.slots.drain()
 	}
@@ -211,12 +205,8 @@ func (always) Holds() bool { return true }
 // Run claims, completes and sweeps until ctx ends, and then until every result
 // that is held has been stored or refused. Call Drain before ending ctx.
 func (t *TaskManager) Run(ctx context.Context) error {
-	var loops, completers, holding sync.WaitGroup
-	completed := make(chan struct{})
-	holding.Go(func() { t.heldLoop(completed) })
-	for range t.cfg.Completers {
-		completers.Go(func() { t.completeLoop() })
-	}
+	var loops, ends sync.WaitGroup
+	ends.Go(t.Ends.Run)
 	if !t.cfg.Idle {
 		loops.Go(func() { t.claimLoop(ctx) })
 	}
@@ -224,10 +214,8 @@ func (t *TaskManager) Run(ctx context.Context) error {
 	loops.Go(func() { t.flushLoop(ctx) })
 	loops.Wait()
 	t.inFlight.close()
-	close(t.results)
-	completers.Wait()
-	close(completed)
-	holding.Wait()
+	t.Ends.Close()
+	ends.Wait()
 	return nil
 }
 
@@ -269,11 +257,8 @@ func (t *TaskManager) Suspend(draining bool) {
 
 // WaitForSlots implements firing.Slots.
 func (t *TaskManager) WaitForSlots(ctx context.Context, slotWait time.Duration) int {
-	return t.slots.waitFree(ctx, t.Clock, slotWait, t.ending)
+	return t.slots.waitFree(ctx, t.Clock, slotWait, t.Ends.Pending)
 }
-
-// ending reports whether ends of runs are on their way to the store.
-func (t *TaskManager) ending() bool { return len(t.results) > 0 || t.storing.Load() > 0 }
 
 // Reserve implements firing.Slots.
 func (t *TaskManager) Reserve(wanted entity.Slots) entity.Slots { return t.slots.reserve(wanted) }

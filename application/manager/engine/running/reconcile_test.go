@@ -208,11 +208,11 @@ func TestACancelRequestInTheRowIsPassedOn(t *testing.T) {
 func TestAReconciliationThatCannotReadEndsNothing(t *testing.T) {
 	n := startedNode(t, enginetest.Options{Epoch: 2})
 	exec := lostRun(t, n, n.Add(t, enginetest.Job("lost", nil)).ID, nil)
-	n.Runner.Executions = &unreadableRows{ExecutionReader: n.Store.Executions}
-	n.Runner.Executions.(*unreadableRows).away.Store(true)
+	n.Runner.Executions = &unreadableExecutions{ExecutionReader: n.Store.Executions}
+	n.Runner.Executions.(*unreadableExecutions).away.Store(true)
 	require.Error(t, n.Runner.Reconcile(t.Context()))
 	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
-	n.Runner.Executions.(*unreadableRows).away.Store(false)
+	n.Runner.Executions.(*unreadableExecutions).away.Store(false)
 	reconcile(t, n, 1)
 	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 }

@@ -84,12 +84,12 @@ func TestAReportThatWasHeldTooLongIsEvidence(t *testing.T) {
 // transaction do not wait for it, and it is judged once (engine rule 19).
 func TestALateReportThatCannotBeJudgedHoldsNobodyUp(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
-	reads := &unreadableRows{ExecutionReader: n.Store.Executions}
-	n.Runner.Executions = reads
+	reads := &unreadableExecutions{ExecutionReader: n.Store.Executions}
+	n.Runner.Ends.Executions = reads
 	jobs := []*entity.Job{n.Add(t, enginetest.Job("first", nil)), n.Add(t, enginetest.Job("late", nil)), n.Add(t, enginetest.Job("good", nil))}
 	reads.away.Store(true)
 	judged := make(chan struct{})
-	n.Runner.Observer = func(job *entity.Job, _ *entity.Execution) {
+	n.Runner.Ends.Observer = func(job *entity.Job, _ *entity.Execution) {
 		if job.ID == jobs[2].ID {
 			close(judged)
 		}
@@ -289,7 +289,7 @@ func TestTheObserverHearsOfStoredEnds(t *testing.T) {
 		why          string
 	}
 	heard := make(chan news, 10)
-	n.Runner.Observer = func(_ *entity.Job, exec *entity.Execution) {
+	n.Runner.Ends.Observer = func(_ *entity.Job, exec *entity.Execution) {
 		heard <- news{exec.Status, n.Execution(t, exec.ID).Status, string(exec.Reason) + " " + exec.ErrorMessage}
 	}
 	inTurn(n, failed(), entity.Succeeded("done"))

@@ -51,7 +51,7 @@ func cancelRun(t *testing.T, n *enginetest.Node, id string) {
 func TestReasonAndMessageBelongToTheirAttempt(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	counted := &ends{Metrics: n.Runner.Metrics}
-	n.Runner.Metrics, n.Repairs.Metrics = counted, counted
+	n.Runner.Ends.Metrics, n.Repairs.Metrics = counted, counted
 	n.Start(t)
 	job := n.Add(t, enginetest.Job("fails", retrying(3)))
 	inTurn(n, entity.Outcome{Status: entity.StatusFailed, Reason: entity.ReasonExitCode, Message: "exit code 3", Result: "half", Checkpoint: "row 7"})
@@ -98,7 +98,7 @@ func TestWhyARunWasPutBackIsNoMessageOfItsAttempt(t *testing.T) {
 func TestACancelThatMeetsAFailureIsCountedAsCancelled(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	counted := &ends{Metrics: n.Runner.Metrics}
-	n.Runner.Metrics, n.Repairs.Metrics = counted, counted
+	n.Runner.Ends.Metrics, n.Repairs.Metrics = counted, counted
 	n.Start(t)
 	job := n.Add(t, enginetest.Job("fails", retrying(3)))
 	end := make(chan struct{})
@@ -150,7 +150,7 @@ func TestEachRetryHasTheWholeSpanToStartIn(t *testing.T) {
 func TestARetryWhoseDeadlinePassesHasFailed(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	counted := &ends{Metrics: n.Runner.Metrics}
-	n.Runner.Metrics, n.Repairs.Metrics = counted, counted
+	n.Runner.Ends.Metrics, n.Repairs.Metrics = counted, counted
 	n.Script.Reply(enginetest.Always(failed()))
 	stop := n.Start(t)
 	job := n.Add(t, enginetest.Job("deadline", func(j *entity.Job) {

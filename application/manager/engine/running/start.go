@@ -4,13 +4,14 @@ import (
 	"context"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/logbuffer"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // active is one run on this node. It is the entity.Reporter of its attempt.
 type active struct {
-	*logBuffer
+	*logbuffer.Buffer
 	manager *TaskManager
 	run     entity.Run
 	ctx     context.Context
@@ -23,38 +24,6 @@ type active struct {
 	// missing counts reconciliations that did not find the execution; likewise.
 	missing int
 }
-
-// finished is an attempt that has ended and whose end must be stored.
-type attemptResult struct {
-	run     entity.Run
-	outcome entity.Outcome
-	start   time.Time
-	end     time.Time
-	took    time.Duration
-	log     *logBuffer
-	// slots are those that the run holds on this node.
-	slots entity.Slots
-	// unanswered: a transaction with this end got no answer, and may have
-	// stored it. stored: no more transactions are needed.
-	unanswered bool
-	stored     bool
-	// cause is why the store did not take this end, for a reason of its own;
-	// next is when it is tried again, in monotonic time, and tries how often it was.
-	cause error
-	next  time.Duration
-	tries int
-	// reduced: without texts from outside. apart: without what follows from it.
-	reduced bool
-	endOnly bool
-	// external: somebody else was at work on the attempt, and waits for the answer
-	// whether its end was refused. also runs in the transaction that takes the end.
-	external bool
-	refused  bool
-	also     func(ctx context.Context, tx repository.Tx) error
-}
-
-// coordinated: its end has to do with other fires of its job.
-func (f *attemptResult) coordinated() bool { return f.run.Job.Coordinated() && !f.endOnly }
 
 // Start implements firing.Runner: it runs attempts that are committed to this
 // node, each on a goroutine of its own, bounded by the slots. One that is not
@@ -70,7 +39,7 @@ func (t *TaskManager) Start(runs []entity.Run) {
 	started := make([]*active, len(runs))
 	fenced, epoch := t.slots.isFenced() || !t.Lease.Holds(), t.epoch.Load()
 	for i, run := range runs {
-		a := &active{manager: t, run: run, logBuffer: newLogBuffer(run.Execution, t.cfg.LogLimit, t.StoreClock)}
+		a := &active{manager: t, run: run, Buffer: logbuffer.New(run.Execution, t.cfg.LogLimit, t.StoreClock)}
 		a.ctx, a.cancel = context.WithCancelCause(t.base)
 		if former := t.runs[run.Execution.ID]; former != nil {
 			former.cancel(entity.ErrStopLost) // somebody ended that attempt elsewhere
@@ -114,16 +83,16 @@ func (t *TaskManager) execute(a *active) {
 		a.cancel(nil)
 		t.ended()
 		start, took := a.time.end(t)
-		a.logBuffer.end(&outcome)
-		t.results <- &attemptResult{
-			run: a.run, outcome: outcome, start: start, end: start.Add(took), took: took, log: a.logBuffer, slots: slotOf(t.kindOf(a.run.Job)),
-		}
+		a.Buffer.End(&outcome)
+		t.Ends.Add(&completion.Result{
+			Run: a.run, Outcome: outcome, Start: start, End: start.Add(took), Took: took, Log: a.Buffer, Slots: slotOf(t.kindOf(a.run.Job)),
+		})
 	}()
 	a.run.Tokens = t.Tokens
-	a.run.Deadline = deadlineOf(a.run.Job, a.time.start)
+	a.run.Deadline = a.run.Job.DeadlineFrom(a.time.start)
 	outcome = t.Executor.Run(a.time.context(a), a.run, a)
 	if outcome.Detached() {
-		a.Log(entity.LogSystem, acceptedLine(t.cfg.NodeID, a.time.until(a.run.Job)))
+		a.Log(entity.LogSystem, completion.AcceptedLine(t.cfg.NodeID, a.time.until(a.run.Job)))
 	}
 	if outcome.Status == entity.StatusCancelled {
 		t.mu.Lock()
@@ -154,18 +123,27 @@ func (t *TaskManager) stop(id string, cause error, reason entity.Reason) {
 	}
 }
 
-// done forgets attempts whose end was stored or refused, and frees their slots.
+// endings is what a TaskManager is for the Completer of its runs.
+type endings struct{ *TaskManager }
+
+// Draining implements completion.Node.
+func (t endings) Draining() bool { return t.slots.isDraining() }
+
+// HasSpare implements completion.Node.
+func (t endings) HasSpare(job *entity.Job) bool { return t.slots.hasSpare(t.kindOf(job)) }
+
+// Done implements completion.Node: it forgets attempts and frees their slots.
 // A later attempt of the same run may be at work here already: a fenced node
 // comes back and claims what it had lost before its own late report is refused.
-func (t *TaskManager) done(items []*attemptResult) {
+func (t endings) Done(items []*completion.Result) {
 	var freed entity.Slots
 	t.mu.Lock()
 	for _, f := range items {
-		e := f.run.Execution
-		for kind, n := range f.slots {
+		e := f.Run.Execution
+		for kind, n := range f.Slots {
 			freed[kind] += n
 		}
-		if f.slots != (entity.Slots{}) {
+		if f.Slots != (entity.Slots{}) {
 			if a := t.runs[e.ID]; a != nil && a.run.Execution.Token == e.Token {
 				delete(t.runs, e.ID)
 			}

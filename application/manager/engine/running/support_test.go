@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -242,7 +243,7 @@ func (u *unreadableOnce) Load(ctx context.Context, ids []string) (map[string]*en
 
 // batchSizes notes how many ends each completion transaction took.
 type batchSizes struct {
-	running.Metrics
+	completion.Metrics
 	mu    sync.Mutex
 	sizes []int
 }
@@ -260,13 +261,13 @@ func (b *batchSizes) all() []int {
 	return slices.Clone(b.sizes)
 }
 
-// unreadableRows fails to read executions by id for a while.
-type unreadableRows struct {
+// unreadableExecutions fails to read executions by id for a while.
+type unreadableExecutions struct {
 	repository.ExecutionReader
 	away atomic.Bool
 }
 
-func (u *unreadableRows) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+func (u *unreadableExecutions) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
 	if u.away.Load() {
 		return nil, apperror.Unavailable(errors.New("rows cannot be read"))
 	}

@@ -72,7 +72,7 @@ func onBarring(t *testing.T) (*enginetest.Node, *barring) {
 	t.Helper()
 	n := enginetest.New(t, enginetest.Options{})
 	b := &barring{Store: n.Faults}
-	n.Runner.Store, n.Repairs.Store = b, b
+	n.Runner.Store, n.Runner.Ends.Store, n.Repairs.Store = b, b, b
 	return n, b
 }
 

@@ -1,4 +1,4 @@
-package running
+package logbuffer
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-func journalOf(attempt, limit int) *logBuffer {
+func bufferOf(attempt, limit int) *Buffer {
 	clock := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
-	return newLogBuffer(&entity.Execution{ID: "e", JobID: "j", Attempt: attempt, Checkpoint: "former"}, limit, clock)
+	return New(&entity.Execution{ID: "e", JobID: "j", Attempt: attempt, Checkpoint: "former"}, limit, clock)
 }
 
 // lines are the stored lines with their numbers, kinds apart.
@@ -28,8 +28,8 @@ func lines(chunks []entity.LogChunk) []string {
 	return out
 }
 
-func TestAJournalKeepsTheOrderOfWhatWasSaid(t *testing.T) {
-	j := journalOf(1, 1<<20)
+func TestABufferKeepsTheOrderOfWhatWasSaid(t *testing.T) {
+	j := bufferOf(1, 1<<20)
 	j.Log(entity.LogStdout, "one")
 	j.Log(entity.LogStdout, "two\nthree")
 	j.Log(entity.LogStderr, "four")
@@ -55,14 +55,14 @@ func TestAJournalKeepsTheOrderOfWhatWasSaid(t *testing.T) {
 // The numbers of a later attempt are above those of all former ones.
 func TestLineNumbersGrowOverAttempts(t *testing.T) {
 	for attempt, want := range map[int]int64{0: 1, 1: 1, 2: 1_000_001, 3: 2_000_001} {
-		j := journalOf(attempt, 1<<20)
+		j := bufferOf(attempt, 1<<20)
 		j.Log(entity.LogSystem, "x")
 		require.Equal(t, want, j.pending()[0].SeqFrom, "attempt %d", attempt)
 	}
 }
 
 func TestAFullJournalSaysThatItWasCut(t *testing.T) {
-	j := journalOf(1, 20)
+	j := bufferOf(1, 20)
 	j.Log(entity.LogStdout, "0123456789")
 	j.Log(entity.LogStdout, "0123456789")
 	j.Log(entity.LogStdout, "short")
@@ -76,23 +76,23 @@ func TestAFullJournalSaysThatItWasCut(t *testing.T) {
 }
 
 func TestLongOutputIsCutIntoChunksAndLongLinesShort(t *testing.T) {
-	j := journalOf(1, 1<<20)
+	j := bufferOf(1, 1<<20)
 	for range 10 {
 		j.Log(entity.LogStdout, strings.Repeat("x", 20<<10))
 	}
 	chunks := j.pending()
 	require.Greater(t, len(chunks), 2)
 	for _, c := range chunks {
-		require.LessOrEqual(t, len(c.Content), chunkBytes)
+		require.LessOrEqual(t, len(c.Content), entity.LogChunkBytes)
 		for line := range strings.SplitSeq(c.Content, "\n") {
-			require.LessOrEqual(t, len(line), MaxLine)
+			require.LessOrEqual(t, len(line), entity.MaxLogLine)
 		}
 	}
 	require.Len(t, lines(chunks), 10)
 }
 
 func TestWhatIsSaidCannotHarmATerminal(t *testing.T) {
-	j := journalOf(1, 1<<20)
+	j := bufferOf(1, 1<<20)
 	j.Log(entity.LogStdout, "a\x1b[2Jb\x00c\xffd")
 	content := j.pending()[0].Content
 	require.NotContains(t, content, "\x1b")
@@ -103,27 +103,27 @@ func TestWhatIsSaidCannotHarmATerminal(t *testing.T) {
 // The outcome carries what was reported, unless it says something itself.
 func TestAnEndCarriesProgressAndCheckpoint(t *testing.T) {
 	for name, c := range map[string]struct {
-		report     func(j *logBuffer)
+		report     func(j *Buffer)
 		outcome    entity.Outcome
 		progress   int
 		checkpoint string
 	}{
-		"nothing was reported":         {func(*logBuffer) {}, failure(), 0, "former"},
-		"a failure keeps its progress": {func(j *logBuffer) { j.Progress(40) }, failure(), 40, "former"},
-		"a success is complete":        {func(j *logBuffer) { j.Progress(40) }, entity.Succeeded(""), 100, "former"},
-		"more than all":                {func(j *logBuffer) { j.Progress(400) }, failure(), 100, "former"},
-		"less than nothing":            {func(j *logBuffer) { j.Progress(-4) }, failure(), 0, "former"},
-		"the latest checkpoint": {func(j *logBuffer) {
+		"nothing was reported":         {func(*Buffer) {}, failure(), 0, "former"},
+		"a failure keeps its progress": {func(j *Buffer) { j.Progress(40) }, failure(), 40, "former"},
+		"a success is complete":        {func(j *Buffer) { j.Progress(40) }, entity.Succeeded(""), 100, "former"},
+		"more than all":                {func(j *Buffer) { j.Progress(400) }, failure(), 100, "former"},
+		"less than nothing":            {func(j *Buffer) { j.Progress(-4) }, failure(), 0, "former"},
+		"the latest checkpoint": {func(j *Buffer) {
 			j.Checkpoint("a")
 			j.Checkpoint("b")
 		}, failure(), 0, "b"},
-		"the outcome's own": {func(j *logBuffer) { j.Checkpoint("a") }, entity.Outcome{Status: entity.StatusFailed, Checkpoint: "own"}, 0, "own"},
+		"the outcome's own": {func(j *Buffer) { j.Checkpoint("a") }, entity.Outcome{Status: entity.StatusFailed, Checkpoint: "own"}, 0, "own"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := journalOf(2, 100)
+			j := bufferOf(2, 100)
 			c.report(j)
 			o := c.outcome
-			j.end(&o)
+			j.End(&o)
 			require.Equal(t, c.progress, o.Progress)
 			require.Equal(t, c.checkpoint, o.Checkpoint)
 			require.True(t, j.ended())
@@ -131,9 +131,9 @@ func TestAnEndCarriesProgressAndCheckpoint(t *testing.T) {
 			require.Empty(t, j.pending())
 		})
 	}
-	j := journalOf(1, 100)
-	j.Checkpoint(strings.Repeat("x", MaxCheckpoint+10))
-	require.LessOrEqual(t, len(j.checkpoint), MaxCheckpoint)
+	j := bufferOf(1, 100)
+	j.Checkpoint(strings.Repeat("x", entity.MaxCheckpoint+10))
+	require.LessOrEqual(t, len(j.checkpoint), entity.MaxCheckpoint)
 }
 
 func failure() entity.Outcome { return entity.Failed(entity.ReasonError, "it broke") }

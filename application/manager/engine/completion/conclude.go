@@ -1,4 +1,4 @@
-package running
+package completion
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// acceptedLine ends what the node says of an attempt that goes on without it.
-func acceptedLine(nodeID string, deadline time.Time) string {
+// AcceptedLine ends what the node says of an attempt that goes on without it.
+func AcceptedLine(nodeID string, deadline time.Time) string {
 	until := ""
 	if !deadline.IsZero() {
 		until = ", until " + clock.Text(deadline)
@@ -24,8 +24,8 @@ func acceptedLine(nodeID string, deadline time.Time) string {
 // continues reports whether a run that could not be detached goes on as if it had
 // been: its target has reported the end already, or it was detached in a
 // transaction without an answer.
-func continues(f *attemptResult, exec *entity.Execution) bool {
-	e := f.run.Execution
+func continues(f *Result, exec *entity.Execution) bool {
+	e := f.Run.Execution
 	switch {
 	case exec == nil || exec.NodeLosses > e.NodeLosses:
 		return false
@@ -48,22 +48,22 @@ type End struct {
 // Conclude stores ends and says of each whether the store took it. One that it
 // did not take came too late, or the run has changed hands since it was read.
 // What cannot be stored holds up no other; its error is returned.
-func (t *TaskManager) Conclude(ctx context.Context, ends []End) (taken []bool, err error) {
-	now := t.StoreClock.Now()
-	items := make([]*attemptResult, len(ends))
+func (m *Completer) Conclude(ctx context.Context, ends []End) (taken []bool, err error) {
+	now := m.StoreClock.Now()
+	items := make([]*Result, len(ends))
 	for i, e := range ends {
 		start := e.Run.Execution.StartTime
 		if start.IsZero() {
 			start = now
 		}
-		items[i] = &attemptResult{
-			run: e.Run, outcome: e.Outcome, start: start, end: now, took: max(now.Sub(start), 0), external: true, also: e.Also,
+		items[i] = &Result{
+			Run: e.Run, Outcome: e.Outcome, Start: start, End: now, Took: max(now.Sub(start), 0), external: true, also: e.Also,
 		}
 		items[i].clean()
 	}
 	if len(items) > 0 {
-		err = batch.Bisect(items, func(items []*attemptResult) error { return t.storeIn(ctx, items) }, func(f *attemptResult, cause error) error {
-			return fmt.Errorf("store the end of run %s: %w", f.run.Execution.ID, cause)
+		err = batch.Bisect(items, func(items []*Result) error { return m.storeIn(ctx, items) }, func(f *Result, cause error) error {
+			return fmt.Errorf("store the end of run %s: %w", f.Run.Execution.ID, cause)
 		})
 	}
 	taken = make([]bool, len(items))
@@ -74,11 +74,11 @@ func (t *TaskManager) Conclude(ctx context.Context, ends []End) (taken []bool, e
 }
 
 // clean makes the texts fit for the store.
-func (f *attemptResult) clean() {
-	f.outcome.Result = validation.Text(f.outcome.Result, maxResult)
-	f.outcome.Message = validation.Text(f.outcome.Message, maxMessage)
+func (f *Result) clean() {
+	f.Outcome.Result = validation.Text(f.Outcome.Result, maxResult)
+	f.Outcome.Message = validation.Text(f.Outcome.Message, maxMessage)
 	if f.external {
-		f.outcome.Checkpoint = validation.Text(f.outcome.Checkpoint, MaxCheckpoint)
+		f.Outcome.Checkpoint = validation.Text(f.Outcome.Checkpoint, entity.MaxCheckpoint)
 	}
 }
 
@@ -99,6 +99,6 @@ func (c *completion) addExternal(ctx context.Context, tx repository.Tx) error {
 // setsCheckpoint reports whether the end has a checkpoint of its own. Without one
 // the execution's stands: what is known of that here may be old, because a target
 // reports to any node, also before it has answered the call.
-func (f *attemptResult) setsCheckpoint() bool {
-	return !f.reduced && (f.outcome.Checkpoint != f.run.Execution.Checkpoint || f.log != nil && f.log.checkpointSet())
+func (f *Result) setsCheckpoint() bool {
+	return !f.reduced && (f.Outcome.Checkpoint != f.Run.Execution.Checkpoint || f.Log != nil && f.Log.CheckpointSet())
 }

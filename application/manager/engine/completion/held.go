@@ -1,4 +1,4 @@
-package running
+package completion
 
 import (
 	"context"
@@ -32,19 +32,19 @@ const (
 type held struct {
 	mu sync.Mutex
 	// since is when the first try failed, in monotonic time.
-	since map[*attemptResult]time.Duration
+	since map[*Result]time.Duration
 	// stuck are those that fail for a reason of their own.
-	stuck []*attemptResult
+	stuck []*Result
 	cause error
 	wake  chan struct{}
 }
 
 func newHeld() *held {
-	return &held{since: map[*attemptResult]time.Duration{}, wake: make(chan struct{}, 1)}
+	return &held{since: map[*Result]time.Duration{}, wake: make(chan struct{}, 1)}
 }
 
 // add notes a failed try.
-func (h *held) add(items []*attemptResult, cause error, now time.Duration) {
+func (h *held) add(items []*Result, cause error, now time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cause = cause
@@ -57,20 +57,20 @@ func (h *held) add(items []*attemptResult, cause error, now time.Duration) {
 
 // locked reports whether any of the ends needs what an end that is stuck waits
 // for, because somebody else has locked it.
-func (h *held) locked(items []*attemptResult) bool {
+func (h *held) locked(items []*Result) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	jobs := map[string]bool{}
 	for _, f := range append(slices.Clip(h.stuck), items...) {
 		if errors.Is(f.cause, repository.ErrLocked) {
-			jobs[f.run.Job.ID] = true
+			jobs[f.Run.Job.ID] = true
 		}
 	}
-	return len(jobs) > 0 && slices.ContainsFunc(items, func(f *attemptResult) bool { return jobs[f.run.Job.ID] })
+	return len(jobs) > 0 && slices.ContainsFunc(items, func(f *Result) bool { return jobs[f.Run.Job.ID] })
 }
 
 // drop forgets ends that are stored.
-func (h *held) drop(items []*attemptResult) {
+func (h *held) drop(items []*Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.since) == 0 {
@@ -82,7 +82,7 @@ func (h *held) drop(items []*attemptResult) {
 }
 
 // keepStuck takes those over that are stuck, and returns the others.
-func (h *held) keepStuck(items []*attemptResult) (others []*attemptResult) {
+func (h *held) keepStuck(items []*Result) (others []*Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, f := range items {
@@ -100,7 +100,7 @@ func (h *held) keepStuck(items []*attemptResult) (others []*attemptResult) {
 }
 
 // takeStuck empties the list of stuck ends.
-func (h *held) takeStuck() []*attemptResult {
+func (h *held) takeStuck() []*Result {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	stuck := h.stuck
@@ -110,7 +110,7 @@ func (h *held) takeStuck() []*attemptResult {
 
 // long are the ends that have been held for too long: how many, the one that
 // waits longest, and the latest error.
-func (h *held) long(now time.Duration) (n int, oldest *attemptResult, cause error) {
+func (h *held) long(now time.Duration) (n int, oldest *Result, cause error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for f, since := range h.since {
@@ -127,91 +127,91 @@ func (h *held) long(now time.Duration) (n int, oldest *attemptResult, cause erro
 
 // HeldEnds counts the ends of runs that the store has not taken for more than a
 // minute. Safe for concurrent use.
-func (t *TaskManager) HeldEnds() int {
-	n, _, _ := t.held.long(t.Clock.Monotonic())
+func (m *Completer) HeldEnds() int {
+	n, _, _ := m.held.long(m.Clock.Monotonic())
 	return n
 }
 
 // Holding says that ends of runs have waited for the store for more than a
 // minute; it blocks nothing. Safe for concurrent use.
-func (t *TaskManager) Holding() (reason string, blocks bool) {
-	n, oldest, cause := t.held.long(t.Clock.Monotonic())
+func (m *Completer) Holding() (reason string, blocks bool) {
+	n, oldest, cause := m.held.long(m.Clock.Monotonic())
 	if n == 0 {
 		return "", false
 	}
 	return fmt.Sprintf("%d ends of runs could not be stored for more than a minute, that of execution %s for longest; the latest error: %v",
-		n, oldest.run.Execution.ID, cause), false
+		n, oldest.Run.Execution.ID, cause), false
 }
 
 // heldLoop tries to store the ends that are stuck, each alone and less and less
 // often, until done is closed. What is left then is tried a last time and given
 // up: the next life of the node, or another node, ends those runs as lost.
-func (t *TaskManager) heldLoop(done <-chan struct{}) {
-	timer := t.Clock.NewTimer(maxHeldWait)
+func (m *Completer) heldLoop(done <-chan struct{}) {
+	timer := m.Clock.NewTimer(maxHeldWait)
 	defer timer.Stop()
 	for {
 		select {
 		case <-done:
-			for _, f := range t.held.takeStuck() {
+			for _, f := range m.held.takeStuck() {
 				f.cause = nil // it may wait for a lock
-				if err := t.retryStuck(f); !f.stored {
-					t.Logger.Error("the end of a run is given up, because the store did not take it until the stop",
-						"execution", f.run.Execution.ID, "error", err)
+				if err := m.retryStuck(f); !f.stored {
+					m.Logger.Error("the end of a run is given up, because the store did not take it until the stop",
+						"execution", f.Run.Execution.ID, "error", err)
 				}
 			}
 			return
-		case <-t.held.wake:
+		case <-m.held.wake:
 		case <-timer.C():
 		}
-		timer.Reset(t.retryDue())
+		timer.Reset(m.retryDue())
 	}
 }
 
 // retryDue tries the stuck ends that are due, and returns when the next one is.
-func (t *TaskManager) retryDue() time.Duration {
+func (m *Completer) retryDue() time.Duration {
 	next := maxHeldWait
-	for _, f := range t.held.takeStuck() {
-		if t.Clock.Monotonic() >= f.next {
-			err := t.retryStuck(f)
+	for _, f := range m.held.takeStuck() {
+		if m.Clock.Monotonic() >= f.next {
+			err := m.retryStuck(f)
 			if f.stored {
 				continue
 			}
-			t.held.add([]*attemptResult{f}, err, t.Clock.Monotonic())
+			m.held.add([]*Result{f}, err, m.Clock.Monotonic())
 		}
-		next = min(next, max(f.next-t.Clock.Monotonic(), 0))
-		t.held.keepStuck([]*attemptResult{f})
+		next = min(next, max(f.next-m.Clock.Monotonic(), 0))
+		m.held.keepStuck([]*Result{f})
 	}
 	select { // what was put back is no news
-	case <-t.held.wake:
+	case <-m.held.wake:
 	default:
 	}
 	return next
 }
 
 // retryStuck tries to store one stuck end.
-func (t *TaskManager) retryStuck(f *attemptResult) error {
-	err := t.storeHeld([]*attemptResult{f})
+func (m *Completer) retryStuck(f *Result) error {
+	err := m.storeHeld([]*Result{f})
 	if !f.stored {
-		t.postpone(f, err)
+		m.postpone(f, err)
 	}
 	return err
 }
 
 // postpone says when a stuck end is tried again: less and less often, but soon
 // after somebody has let go what the end needs.
-func (t *TaskManager) postpone(f *attemptResult, cause error) {
+func (m *Completer) postpone(f *Result, cause error) {
 	f.cause = cause
 	if errors.Is(cause, repository.ErrLocked) {
-		f.next = t.Clock.Monotonic() + lockedWait
+		f.next = m.Clock.Monotonic() + lockedWait
 		return
 	}
-	f.next = t.Clock.Monotonic() + min(time.Second<<min(f.tries, 5), maxHeldWait)
+	f.next = m.Clock.Monotonic() + min(time.Second<<min(f.tries, 5), maxHeldWait)
 	f.tries++
 }
 
-func (t *TaskManager) postponeAll(items []*attemptResult, cause error) {
+func (m *Completer) postponeAll(items []*Result, cause error) {
 	for _, f := range items {
-		t.postpone(f, cause)
+		m.postpone(f, cause)
 	}
 }
 
@@ -223,75 +223,75 @@ var errJobLocked = apperror.Unavailable(fmt.Errorf("the job of the run: %w", rep
 // storeAround stores the ends that need nothing that somebody else has locked,
 // and puts the others off. Which jobs are locked it sees; a run or a group costs
 // a wait, and halves the ends until it is alone, or the waits are spent.
-func (t *TaskManager) storeAround(ctx context.Context, items []*attemptResult, waits *int) error {
-	err := t.storeTogether(ctx, items, false)
+func (m *Completer) storeAround(ctx context.Context, items []*Result, waits *int) error {
+	err := m.storeTogether(ctx, items, false)
 	if !errors.Is(err, repository.ErrLocked) || errors.Is(err, errJobLocked) {
 		return err
 	}
 	if *waits--; len(items) < 2 || *waits <= 0 {
-		t.postponeAll(items, err)
+		m.postponeAll(items, err)
 		return err
 	}
 	half := len(items) / 2
-	return errors.Join(t.storeAround(ctx, items[:half], waits), t.storeAround(ctx, items[half:], waits))
+	return errors.Join(m.storeAround(ctx, items[:half], waits), m.storeAround(ctx, items[half:], waits))
 }
 
 // storeAlone stores an end that the store refuses as it is (engine rule 10):
 // without the texts that came from outside, where these may be to blame, and
 // then apart from all that follows from it, which the sweeps make up for.
-func (t *TaskManager) storeAlone(f *attemptResult, cause error) error {
+func (m *Completer) storeAlone(f *Result, cause error) error {
 	for {
 		var poison *repository.PoisonError
 		switch {
 		case errors.As(cause, &poison) && !f.reduced:
-			t.Logger.Error("the store refuses the end of a run; it is stored without its texts",
-				"execution", f.run.Execution.ID, "error", cause)
+			m.Logger.Error("the store refuses the end of a run; it is stored without its texts",
+				"execution", f.Run.Execution.ID, "error", cause)
 			f.reduce()
 		case !f.endOnly:
-			t.Logger.Error("what follows from the end of a run cannot be stored; the end is stored alone",
-				"execution", f.run.Execution.ID, "error", cause)
+			m.Logger.Error("what follows from the end of a run cannot be stored; the end is stored alone",
+				"execution", f.Run.Execution.ID, "error", cause)
 			f.endOnly = true
 		default:
-			t.postpone(f, cause)
-			return fmt.Errorf("store the end of run %s: %w", f.run.Execution.ID, cause)
+			m.postpone(f, cause)
+			return fmt.Errorf("store the end of run %s: %w", f.Run.Execution.ID, cause)
 		}
-		if cause = batch.Guard(func() error { return t.store([]*attemptResult{f}) }); cause == nil || batch.Passes(cause) {
+		if cause = batch.Guard(func() error { return m.store([]*Result{f}) }); cause == nil || batch.Passes(cause) {
 			return cause
 		}
 	}
 }
 
 // reduce leaves nothing of the end that a column may refuse.
-func (f *attemptResult) reduce() {
+func (f *Result) reduce() {
 	f.reduced = true
-	f.outcome.Result, f.outcome.Checkpoint = "", ""
-	f.outcome.Message = "the result could not be stored as it was"
-	f.outcome.Progress = min(max(f.outcome.Progress, 0), 100)
-	if r := string(f.outcome.Reason); len(r) > maxReason || strings.ContainsFunc(r, func(c rune) bool { return c >= utf8.RuneSelf }) {
-		f.outcome.Reason = entity.ReasonError
+	f.Outcome.Result, f.Outcome.Checkpoint = "", ""
+	f.Outcome.Message = "the result could not be stored as it was"
+	f.Outcome.Progress = min(max(f.Outcome.Progress, 0), 100)
+	if r := string(f.Outcome.Reason); len(r) > maxReason || strings.ContainsFunc(r, func(c rune) bool { return c >= utf8.RuneSelf }) {
+		f.Outcome.Reason = entity.ReasonError
 	}
-	if f.log != nil {
-		f.log.discard()
+	if f.Log != nil {
+		f.Log.Discard()
 	}
 }
 
 // definitions are the current ones of the jobs whose runs did not succeed:
 // retries follow the job as it is now (engine rule 17). An end that is stored
 // apart goes by the definition that its run began with.
-func (t *TaskManager) definitions(ctx context.Context, items []*attemptResult) (map[string]*entity.Job, error) {
+func (m *Completer) definitions(ctx context.Context, items []*Result) (map[string]*entity.Job, error) {
 	var ids []string
 	for _, f := range items {
-		if job := f.run.Job; f.endOnly && job.Version > 0 {
+		if job := f.Run.Job; f.endOnly && job.Version > 0 {
 			return map[string]*entity.Job{job.ID: job}, nil // such an end is alone
 		}
-		if !f.endOnly && f.outcome.Status != entity.StatusSuccess {
-			ids = append(ids, f.run.Execution.JobID)
+		if !f.endOnly && f.Outcome.Status != entity.StatusSuccess {
+			ids = append(ids, f.Run.Execution.JobID)
 		}
 	}
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	jobs, err := t.Jobs.Load(ctx, ids)
+	jobs, err := m.Jobs.Load(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("load the jobs of runs that failed: %w", err)
 	}

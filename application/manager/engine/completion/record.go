@@ -1,10 +1,11 @@
-package running
+package completion
 
 import (
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -20,7 +21,7 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 	}
 	var finals, again []decision
 	for _, f := range c.items {
-		if f.outcome.Status == entity.StatusWaiting {
+		if f.Outcome.Status == entity.StatusWaiting {
 			d, err := c.putBack(f)
 			if err != nil {
 				return err
@@ -28,8 +29,8 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 			again = append(again, d)
 			continue
 		}
-		if f.outcome.Detached() {
-			again = append(again, decision{item: f, outcome: f.outcome, exec: f.run.Execution})
+		if f.Outcome.Detached() {
+			again = append(again, decision{item: f, outcome: f.Outcome, exec: f.Run.Execution})
 			continue
 		}
 		d, err := c.decide(f)
@@ -68,11 +69,11 @@ func (c *completion) lockJobs(ctx context.Context, tx repository.Tx) error {
 		if f.endOnly {
 			continue
 		}
-		if f.run.Job.Coordinated() {
-			ids = append(ids, f.run.Job.ID)
+		if f.Run.Job.Coordinated() {
+			ids = append(ids, f.Run.Job.ID)
 		}
-		if f.run.Job.Limited { // should the job be gone, its group is still to be opened
-			c.groups = append(c.groups, f.run.Job.Group)
+		if f.Run.Job.Limited { // should the job be gone, its group is still to be opened
+			c.groups = append(c.groups, f.Run.Job.Group)
 		}
 	}
 	mine, err := c.lock(ctx, tx, ids)
@@ -94,15 +95,15 @@ func (c *completion) lockJobs(ctx context.Context, tx repository.Tx) error {
 // somebody else has locked are left out.
 func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (map[string]*entity.Job, error) {
 	if c.waitForLocks {
-		return c.manager.Admitter.Lock(ctx, tx, ids, c.groups...)
+		return c.completer.Admitter.Lock(ctx, tx, ids, c.groups...)
 	}
-	jobs, locked, err := c.manager.Admitter.TryLock(ctx, tx, ids, c.groups...)
+	jobs, locked, err := c.completer.Admitter.TryLock(ctx, tx, ids, c.groups...)
 	if err != nil || len(locked) == 0 {
 		return jobs, err
 	}
-	var free []*attemptResult
+	var free []*Result
 	for _, f := range c.items {
-		if f.coordinated() && slices.Contains(locked, f.run.Job.ID) {
+		if f.coordinated() && slices.Contains(locked, f.Run.Job.ID) {
 			c.locked = append(c.locked, f)
 		} else {
 			free = append(free, f)
@@ -114,38 +115,38 @@ func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (
 
 // decide makes the execution's next state of an end, under the job as it is now. A
 // deleted job's failures are not retried.
-func (c *completion) decide(f *attemptResult) (decision, error) {
-	exec := *f.run.Execution
-	d := decision{item: f, outcome: f.outcome, exec: &exec}
-	in := retry.Input{Outcome: f.outcome, RetryCount: exec.RetryCount, NodeLosses: exec.NodeLosses, Random: c.manager.Random()}
+func (c *completion) decide(f *Result) (decision, error) {
+	exec := *f.Run.Execution
+	d := decision{item: f, outcome: f.Outcome, exec: &exec}
+	in := retry.Input{Outcome: f.Outcome, RetryCount: exec.RetryCount, NodeLosses: exec.NodeLosses, Random: c.completer.Random()}
 	job := c.jobs[exec.JobID]
 	if job != nil {
 		in.Policy, in.OnNodeLoss = job.Retry, job.OnNodeLoss
 	} else {
 		in.OnNodeLoss = entity.NodeLossFail
 	}
-	if f.run.Job.Broadcast {
+	if f.Run.Job.Broadcast {
 		in.OnNodeLoss = entity.NodeLossFail // the run is of that node alone (engine rule 18)
 	}
 	decision := retry.Decide(in)
 	if !decision.Retry {
 		d.outcome.Status = decision.Status
-		return d, exec.Finish(decision.Status, &f.outcome, entity.AttemptTime{Start: f.start, End: f.end, Took: f.took}, c.now)
+		return d, exec.Finish(decision.Status, &f.Outcome, entity.AttemptTime{Start: f.Start, End: f.End, Took: f.Took}, c.now)
 	}
 	d.retried = true
-	next := entity.NextAttempt{Wait: decision.Wait, NodeLost: decision.NodeLoss, KeepNode: f.run.Job.Broadcast}
+	next := entity.NextAttempt{Wait: decision.Wait, NodeLost: decision.NodeLoss, KeepNode: f.Run.Job.Broadcast}
 	if job != nil {
 		next.StartWithin = time.Duration(job.StartDeadlineSec) * time.Second
 	}
-	return d, exec.Retry(next, &f.outcome, c.now)
+	return d, exec.Retry(next, &f.Outcome, c.now)
 }
 
 // putBack makes the execution's next state of an attempt that did not begin: it is
 // routed anew when its moment comes, and keeps a slot of its group.
-func (c *completion) putBack(f *attemptResult) (decision, error) {
-	exec := *f.run.Execution
-	err := exec.PutBack(c.now.Add(f.outcome.RetryAfter), f.outcome.Message, f.run.Job.Broadcast, c.now)
-	return decision{item: f, outcome: f.outcome, exec: &exec}, err
+func (c *completion) putBack(f *Result) (decision, error) {
+	exec := *f.Run.Execution
+	err := exec.PutBack(c.now.Add(f.Outcome.RetryAfter), f.Outcome.Message, f.Run.Job.Broadcast, c.now)
+	return decision{item: f, outcome: f.Outcome, exec: &exec}, err
 }
 
 // writeRetries keeps the attempt that ended, if it had begun, and parks the execution
@@ -166,16 +167,16 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 	byID := entity.ByID(held)
 	var attempts []entity.Attempt
 	for _, d := range again {
-		mine, exec := d.item.run.Execution, byID[d.exec.ID]
+		mine, exec := d.item.Run.Execution, byID[d.exec.ID]
 		if exec == nil || !exec.HeldAs(mine) {
 			c.refused = append(c.refused, d.item)
 			continue
 		}
-		detached := d.item.outcome.Detached()
+		detached := d.item.Outcome.Detached()
 		if detached {
 			// A broadcast's keeps its node, where its retries belong.
-			next, job := *exec, d.item.run.Job
-			if err := next.Detach(d.item.start, deadlineOf(job, d.item.start), job.Broadcast, c.now); err != nil {
+			next, job := *exec, d.item.Run.Job
+			if err := next.Detach(d.item.Start, job.DeadlineFrom(d.item.Start), job.Broadcast, c.now); err != nil {
 				return err
 			}
 			d.exec = &next
@@ -191,7 +192,7 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		if !d.item.setsCheckpoint() {
 			d.exec.Checkpoint = exec.Checkpoint
 		}
-		begun := d.item.outcome.Status != entity.StatusWaiting
+		begun := d.item.Outcome.Status != entity.StatusWaiting
 		if !begun && d.exec.Status.Final() {
 			d.outcome = entity.Outcome{Status: d.exec.Status, Reason: d.exec.Reason}
 		}
@@ -221,9 +222,9 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 func attemptOf(d decision) entity.Attempt {
 	f := d.item
 	return entity.Attempt{
-		ExecutionID: d.exec.ID, Attempt: f.run.Execution.Attempt, Status: f.outcome.Status, Reason: f.outcome.Reason,
-		NodeID: f.run.Execution.NodeID, StartTime: f.start, EndTime: f.end,
-		ErrorMessage: f.outcome.Message, Result: f.outcome.Result, Progress: f.outcome.Progress, ExitCode: f.outcome.ExitCode,
+		ExecutionID: d.exec.ID, Attempt: f.Run.Execution.Attempt, Status: f.Outcome.Status, Reason: f.Outcome.Reason,
+		NodeID: f.Run.Execution.NodeID, StartTime: f.Start, EndTime: f.End,
+		ErrorMessage: f.Outcome.Message, Result: f.Outcome.Result, Progress: f.Outcome.Progress, ExitCode: f.Outcome.ExitCode,
 	}
 }
 
@@ -232,15 +233,15 @@ func (c *completion) writeFinals(ctx context.Context, tx repository.Tx, finals [
 	if len(finals) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(finals, func(a, b decision) int { return compare(a.exec.ID, b.exec.ID) })
+	slices.SortFunc(finals, func(a, b decision) int { return strings.Compare(a.exec.ID, b.exec.ID) })
 	writes := make([]repository.Finish, len(finals))
 	for i, d := range finals {
-		mine := d.item.run.Execution
+		mine := d.item.Run.Execution
 		writes[i] = repository.Finish{
 			ID: mine.ID, NodeID: mine.NodeID, Epoch: mine.Epoch, Token: mine.Token,
 			Status: d.exec.Status, Reason: d.exec.Reason, StartTime: d.exec.StartTime, EndTime: d.exec.EndTime,
 			Duration: d.exec.Duration, Progress: d.exec.Progress, ErrorMessage: d.exec.ErrorMessage, Result: d.exec.Result,
-			ExitCode: d.item.outcome.ExitCode,
+			ExitCode: d.item.Outcome.ExitCode,
 		}
 	}
 	if err := storeCheckpoints(ctx, tx, finals); err != nil {
@@ -264,16 +265,6 @@ func (c *completion) writeFinals(ctx context.Context, tx repository.Tx, finals [
 	return taken, nil
 }
 
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 func (c *completion) releaseSlots(ctx context.Context, tx repository.Tx, finals []decision) error {
 	var ended []*entity.Execution
 	for _, d := range finals {
@@ -286,7 +277,7 @@ func (c *completion) releaseSlots(ctx context.Context, tx repository.Tx, finals 
 			ended = append(ended, d.exec)
 		}
 	}
-	effect, err := c.manager.Admitter.Ended(ctx, tx, c.now, c.jobs, ended)
+	effect, err := c.completer.Admitter.Ended(ctx, tx, c.now, c.jobs, ended)
 	if err != nil {
 		return fmt.Errorf("give slots on: %w", err)
 	}
@@ -294,7 +285,7 @@ func (c *completion) releaseSlots(ctx context.Context, tx repository.Tx, finals 
 	if !slices.ContainsFunc(ended, func(exec *entity.Execution) bool { return c.jobs[exec.JobID] == nil }) {
 		return nil
 	}
-	return c.manager.Admitter.FillGroupSlots(ctx, tx, c.now, &c.effect, c.groups...)
+	return c.completer.Admitter.FillGroupSlots(ctx, tx, c.now, &c.effect, c.groups...)
 }
 
 // addRecords writes the dead letters, and what the observers of ends add.
@@ -318,26 +309,21 @@ func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []
 			return fmt.Errorf("add %d dead letters: %w", len(letters), err)
 		}
 	}
-	return c.manager.Admitter.RecordEnds(ctx, tx, c.now, ended)
+	return c.completer.Admitter.RecordEnds(ctx, tx, c.now, ended)
 }
 
 // addLogs stores the last lines of the runs together with their ends.
 func (c *completion) addLogs(ctx context.Context, tx repository.Tx) error {
-	var all []entity.LogChunk
 	for _, f := range c.items {
-		if f.log == nil {
-			continue
-		}
-		if chunks := f.log.pending(); len(chunks) > 0 {
-			c.logs = append(c.logs, pendingLogs{f.log, chunks})
-			all = append(all, chunks...)
+		if f.Log != nil {
+			c.logs.Add(f.Log)
 		}
 	}
-	if len(all) == 0 {
+	if len(c.logs.Chunks) == 0 {
 		return nil
 	}
-	if err := tx.Records.AddLogs(ctx, all); err != nil {
-		return fmt.Errorf("add %d log chunks: %w", len(all), err)
+	if err := tx.Records.AddLogs(ctx, c.logs.Chunks); err != nil {
+		return fmt.Errorf("add %d log chunks: %w", len(c.logs.Chunks), err)
 	}
 	return nil
 }
@@ -347,8 +333,8 @@ func (c *completion) addLogs(ctx context.Context, tx repository.Tx) error {
 func storeCheckpoints(ctx context.Context, tx repository.Tx, finals []decision) error {
 	var notes []repository.ProgressUpdate
 	for _, d := range finals {
-		state, mine := d.outcome.Checkpoint, d.item.run.Execution
-		if state == mine.Checkpoint || d.item.reduced || state == "" && d.item.log == nil {
+		state, mine := d.outcome.Checkpoint, d.item.Run.Execution
+		if state == mine.Checkpoint || d.item.reduced || state == "" && d.item.Log == nil {
 			continue // a reduced end, and one without a run, know of none
 		}
 		notes = append(notes, repository.ProgressUpdate{

@@ -1,4 +1,4 @@
-package running
+package completion
 
 import (
 	"testing"
@@ -10,37 +10,40 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// gatherer is a completer's intake alone, with four slots of which some are taken.
-func gatherer(linger time.Duration, taken int) (*TaskManager, *clocktest.Manual) {
+// node is one with four slots, of which some are taken.
+type node struct{ taken int }
+
+func (n node) Draining() bool            { return false }
+func (n node) HasSpare(*entity.Job) bool { return 4-n.taken >= 2 }
+func (n node) Done([]*Result)            {}
+
+// intake is a completer that only takes ends.
+func intake(linger time.Duration, taken int) (*Completer, *clocktest.Manual) {
 	clock := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
-	t := &TaskManager{
-		Deps: Deps{Clock: clock}, cfg: Config{Linger: linger, BatchSize: 5}, slots: newSlots(entity.Slots{4}), results: make(chan *attemptResult, 10),
-	}
-	t.slots.reserve(entity.Slots{taken})
-	return t, clock
+	return New(Deps{Clock: clock, Node: node{taken}}, Config{Linger: linger, BatchSize: 5, Capacity: 10}), clock
 }
 
-func endOf(o entity.OverlapPolicy) *attemptResult {
-	return &attemptResult{run: entity.Run{Job: &entity.Job{Overlap: o}, Execution: &entity.Execution{}}}
+func endOf(o entity.OverlapPolicy) *Result {
+	return &Result{Run: entity.Run{Job: &entity.Job{Overlap: o}, Execution: &entity.Execution{}}}
 }
 
-func (t *TaskManager) gathered() <-chan []*attemptResult {
-	got := make(chan []*attemptResult, 1)
-	go func() { got <- t.nextBatch() }()
+func (m *Completer) collected() <-chan []*Result {
+	got := make(chan []*Result, 1)
+	go func() { got <- m.nextBatch() }()
 	return got
 }
 
-func (t *TaskManager) put(test *testing.T, f *attemptResult) {
+func (m *Completer) put(test *testing.T, f *Result) {
 	test.Helper()
-	t.results <- f
-	require.Eventually(test, func() bool { return len(t.results) == 0 }, 20*time.Second, time.Millisecond, "the end is taken")
+	m.results <- f
+	require.Eventually(test, func() bool { return len(m.results) == 0 }, 20*time.Second, time.Millisecond, "the end is taken")
 }
 
-// While nothing presses, ends that come within a moment share a transaction.
-func TestEndsWaitForOthersWhileNothingPresses(t *testing.T) {
-	m, clock := gatherer(10*time.Millisecond, 2)
+// While nothing is urgent, ends that come within a moment share a transaction.
+func TestEndsWaitForOthersWhileNothingIsUrgent(t *testing.T) {
+	m, clock := intake(10*time.Millisecond, 2)
 	m.results <- endOf(entity.OverlapParallel)
-	got := m.gathered()
+	got := m.collected()
 	m.put(t, endOf(entity.OverlapParallel))
 	clock.Advance(9 * time.Millisecond)
 	m.put(t, endOf(entity.OverlapParallel))
@@ -60,7 +63,7 @@ func TestEndsThatAreAwaitedAreStoredAtOnce(t *testing.T) {
 		"as configured":                    {0, 0, entity.OverlapParallel},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, _ := gatherer(c.linger, c.taken)
+			m, _ := intake(c.linger, c.taken)
 			for _, o := range []entity.OverlapPolicy{entity.OverlapParallel, entity.OverlapParallel, c.last} {
 				m.results <- endOf(o)
 			}
@@ -70,7 +73,7 @@ func TestEndsThatAreAwaitedAreStoredAtOnce(t *testing.T) {
 }
 
 func TestAFullBatchAndTheLastOneDoNotWait(t *testing.T) {
-	m, _ := gatherer(time.Minute, 0)
+	m, _ := intake(time.Minute, 0)
 	for range 7 {
 		m.results <- endOf(entity.OverlapParallel)
 	}

@@ -1,10 +1,10 @@
-package running
+package completion
 
 // completeLoop stores ends in batches: whatever has ended while the former
 // batch was being stored. It ends when the results are closed and stored.
-func (t *TaskManager) completeLoop() {
-	for items := t.nextBatch(); len(items) > 0; items = t.nextBatch() {
-		t.persistResults(items)
+func (m *Completer) completeLoop() {
+	for items := m.nextBatch(); len(items) > 0; items = m.nextBatch() {
+		m.persistResults(items)
 	}
 }
 
@@ -12,26 +12,26 @@ func (t *TaskManager) completeLoop() {
 // results are closed. A commit costs the same for one end as for many, and takes
 // the store from the fires that are due: while nothing presses, a batch waits a
 // little for more. Completers gather one at a time, or they would share the few.
-func (t *TaskManager) nextBatch() []*attemptResult {
-	t.batching.Lock()
-	defer t.batching.Unlock()
-	first, ok := <-t.results
+func (m *Completer) nextBatch() []*Result {
+	m.batching.Lock()
+	defer m.batching.Unlock()
+	first, ok := <-m.results
 	if !ok {
 		return nil
 	}
-	items := append(make([]*attemptResult, 0, t.cfg.BatchSize), first)
-	linger := t.Clock.NewTimer(t.cfg.Linger)
+	items := append(make([]*Result, 0, m.cfg.BatchSize), first)
+	linger := m.Clock.NewTimer(m.cfg.Linger)
 	defer linger.Stop()
-	for pressing := t.urgent(first); len(items) < t.cfg.BatchSize; {
-		if pressing && len(t.results) == 0 {
+	for pressing := m.urgent(first); len(items) < m.cfg.BatchSize; {
+		if pressing && len(m.results) == 0 {
 			break
 		}
 		select {
-		case f, ok := <-t.results:
+		case f, ok := <-m.results:
 			if !ok {
 				return items
 			}
-			items, pressing = append(items, f), pressing || t.urgent(f)
+			items, pressing = append(items, f), pressing || m.urgent(f)
 		case <-linger.C():
 			pressing = true
 		}
@@ -41,6 +41,6 @@ func (t *TaskManager) nextBatch() []*attemptResult {
 
 // urgent: somebody waits for the slot on the node or for the slot of the fire, or the node
 // is on its way down.
-func (t *TaskManager) urgent(f *attemptResult) bool {
-	return t.cfg.Linger <= 0 || f.run.Job.Coordinated() || !t.slots.hasSpare(t.kindOf(f.run.Job))
+func (m *Completer) urgent(f *Result) bool {
+	return m.cfg.Linger <= 0 || f.Run.Job.Coordinated() || !m.Node.HasSpare(f.Run.Job)
 }

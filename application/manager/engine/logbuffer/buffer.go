@@ -1,0 +1,191 @@
+// Package logbuffer keeps what attempts say until the store has it: lines, progress
+// and checkpoint (engine rules 19 and 31, see docs/rules.md).
+package logbuffer
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// Buffer collects what one attempt says, until it is stored in chunks. It
+// implements entity.Reporter and is safe for concurrent use.
+type Buffer struct {
+	exec  *entity.Execution
+	clock clock.StoreClock
+	limit int
+
+	mu     sync.Mutex
+	seq    int64
+	bytes  int
+	chunks []entity.LogChunk
+	// text is the content of the last chunk while lines may be appended to it:
+	// it is made a text when it is handed out, not with each line.
+	text       []byte
+	full       bool
+	closed     bool
+	progress   int
+	checkpoint string
+	// dirty: progress or checkpoint changed since they were stored.
+	dirty bool
+	// hasCheckpoint: the attempt has set a checkpoint.
+	hasCheckpoint bool
+}
+
+// New returns the buffer of an attempt. It keeps at most limit bytes of its log.
+func New(e *entity.Execution, limit int, c clock.StoreClock) *Buffer {
+	return &Buffer{exec: e, clock: c, limit: limit, checkpoint: e.Checkpoint}
+}
+
+// Log implements entity.Reporter.
+func (b *Buffer) Log(t entity.LogType, line string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || b.full {
+		return
+	}
+	for part := range strings.SplitSeq(line, "\n") {
+		b.add(t, validation.Text(part, entity.MaxLogLine))
+		if b.full {
+			return
+		}
+	}
+}
+
+// add appends one clean line; the caller holds the lock.
+func (b *Buffer) add(t entity.LogType, line string) {
+	now := b.clock.Now()
+	if b.bytes+len(line) > b.limit || b.seq+1 >= entity.LinesPerAttempt {
+		b.full = true
+		b.append(entity.LogSystem, "… the log was cut here: it reached its limit …", now)
+		b.chunks[len(b.chunks)-1].Truncated = true
+		return
+	}
+	b.append(t, line, now)
+}
+
+func (b *Buffer) append(t entity.LogType, line string, now time.Time) {
+	b.seq++
+	b.bytes += len(line) + 1
+	number := entity.LineNumber(b.exec.Attempt, b.seq)
+	if b.takes(t, line) {
+		b.text = append(append(b.text, '\n'), line...)
+		b.chunks[len(b.chunks)-1].SeqTo = number
+		return
+	}
+	b.fillLast()
+	b.text = append(b.text[:0], line...)
+	b.chunks = append(b.chunks, entity.LogChunk{
+		JobID: b.exec.JobID, ExecutionID: b.exec.ID, Attempt: b.exec.Attempt,
+		Type: t, SeqFrom: number, SeqTo: number, CreateTime: now,
+	})
+}
+
+// takes reports whether a line may be appended to the last chunk. One that was
+// given to the store before, without an answer, may be there already under its
+// id, and the store would not take more lines under that.
+func (b *Buffer) takes(t entity.LogType, line string) bool {
+	n := len(b.chunks)
+	return n > 0 && b.chunks[n-1].ID == "" && b.chunks[n-1].Type == t && len(b.text)+len(line) < entity.LogChunkBytes
+}
+
+// fillLast gives the last chunk its content.
+func (b *Buffer) fillLast() {
+	if n := len(b.chunks); n > 0 && b.chunks[n-1].ID == "" {
+		b.chunks[n-1].Content = string(b.text)
+	}
+}
+
+// Progress implements entity.Reporter.
+func (b *Buffer) Progress(percent int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.progress, b.dirty = min(max(percent, 0), 100), true
+}
+
+// Checkpoint implements entity.Reporter.
+func (b *Buffer) Checkpoint(state string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.checkpoint, b.dirty, b.hasCheckpoint = validation.Text(state, entity.MaxCheckpoint), true, true
+}
+
+// End closes the buffer and lets the outcome carry what was reported.
+func (b *Buffer) End(o *entity.Outcome) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	if o.Status != entity.StatusSuccess {
+		o.Progress = max(o.Progress, b.progress)
+	}
+	if o.Checkpoint == "" {
+		o.Checkpoint = b.checkpoint
+	}
+}
+
+// CheckpointSet reports whether the attempt has set a checkpoint.
+func (b *Buffer) CheckpointSet() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.hasCheckpoint
+}
+
+// progressUpdate hands out progress and checkpoint where they changed since the last
+// call. A caller that fails to store them says so with markDirty.
+func (b *Buffer) progressUpdate() (n repository.ProgressUpdate, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ok, b.dirty = b.dirty, false
+	return repository.ProgressUpdate{
+		ID: b.exec.ID, NodeID: b.exec.NodeID, Epoch: b.exec.Epoch, Token: b.exec.Token, Progress: b.progress, Checkpoint: b.checkpoint,
+	}, ok
+}
+
+func (b *Buffer) markDirty() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dirty = true
+}
+
+// pending hands out the chunks that are not known to be stored. They stay until
+// stored is called: a run may end while a flush of its lines is still under way,
+// and its end takes them along as well, under the same ids.
+func (b *Buffer) pending() []entity.LogChunk {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fillLast()
+	for i := range b.chunks {
+		if b.chunks[i].ID == "" {
+			b.chunks[i].ID = identity.RandomID(b.chunks[i].CreateTime)
+		}
+	}
+	return slices.Clone(b.chunks)
+}
+
+// stored drops chunks that pending returned and that the store has taken.
+func (b *Buffer) stored(taken []entity.LogChunk) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last := taken[len(taken)-1].SeqTo
+	b.chunks = slices.DeleteFunc(b.chunks, func(c entity.LogChunk) bool { return c.SeqTo <= last })
+}
+
+// Discard drops what is not stored, when the store refuses it for good.
+func (b *Buffer) Discard() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.chunks = nil
+}
+
+func (b *Buffer) ended() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.closed
+}
