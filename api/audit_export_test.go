@@ -16,8 +16,11 @@ import (
 // withAudit is the API with five entries, one of which is a formula.
 func withAudit(t *testing.T) *edge {
 	e := newEdge(t)
+	e.failingLog() // for its pages of two
 	for i, name := range []string{"ann", "bob", "=HYPERLINK(1)", "a, \"b\"", "日本"} {
-		e.people.audit = append(e.people.audit, entity.AuditEntry{ID: string(rune('a' + i)), Time: now, UserName: name, Action: "PUT /x", Status: 200, Changes: `{"a":[1,2]}`})
+		require.NoError(t, e.Store.AddAudit(t.Context(), entity.AuditEntry{
+			ID: string(rune('e' - i)), Time: now, UserName: name, Action: "PUT /x", Status: 200, Changes: `{"a":[1,2]}`,
+		}))
 	}
 	return e
 }
@@ -30,7 +33,7 @@ func TestTheAuditLogIsExportedWhole(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(a.body)).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, rows, 6)
-	require.Equal(t, []string{"a", "2026-11-20T12:00:00.000Z", "", "ann", "", "", "", "PUT /x", "", "200", "", `{"a":[1,2]}`, "", "1"}, rows[1])
+	require.Equal(t, []string{"e", "2026-11-20T12:00:00.000Z", "", "ann", "", "", "", "PUT /x", "", "200", "", `{"a":[1,2]}`, "", "1"}, rows[1])
 	require.Equal(t, "'=HYPERLINK(1)", rows[3][3], "no spreadsheet runs it")
 	require.Equal(t, "a, \"b\"", rows[4][3])
 
@@ -49,6 +52,6 @@ func TestTheAuditLogIsExportedWhole(t *testing.T) {
 
 func TestAnExportThatCannotBeFinishedBreaksOff(t *testing.T) {
 	e := withAudit(t)
-	e.people.auditErr = errors.New("gone")
+	e.failingLog().pageErr = errors.New("gone")
 	require.PanicsWithValue(t, http.ErrAbortHandler, func() { e.call("GET", "/api/v1/audit-logs/export", "") })
 }

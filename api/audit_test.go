@@ -1,22 +1,28 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service/audit"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // last is the latest entry of the audit log.
 func (e *edge) last() entity.AuditEntry {
 	e.t.Helper()
-	require.NotEmpty(e.t, e.people.audit)
-	return e.people.audit[len(e.people.audit)-1]
+	entries, _, err := e.Store.ListAudit(e.t.Context(), repository.AuditFilter{}, repository.Page{Limit: 1})
+	require.NoError(e.t, err)
+	require.NotEmpty(e.t, entries)
+	return entries[0]
 }
 
 // about checks what the latest entry is about.
@@ -44,11 +50,11 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+id+`"],"reason":"the bank moves"}`).want(200)
 	e.about("1 objects", "", `{"done":[null,{"`+id+`":[]}],"refused":[null,{}],"reason":[null,"the bank moves"]}`)
 	e.call("POST", "/api/v1/bulk/jobs/trigger", `{"ids":["`+id+`"]}`).want(200)
-	e.about("1 objects", "", `{"done":[null,{"`+id+`":["run-1"]}],"refused":[null,{}]}`)
+	e.about("1 objects", "", `{"done":[null,{"`+id+`":["`+e.runs(id)[0].ID+`"]}],"refused":[null,{}]}`)
 	e.call("POST", "/api/v1/jobs/pause", `{"reason":"the bank moves"}`).want(200)
 	e.about("all jobs", "", `{"reason":[null,"the bank moves"]}`)
-	e.call("POST", "/api/v1/jobs/"+id+"/trigger", `{"params":{"day":"2026-11-20","db":{"password":"hunter2"},"apiToken":"x"},"delaySec":5}`).want(202)
-	e.about(id, "", `{"executionIds":[null,["run-2"]],"params":[null,{"day":"2026-11-20","db":{"password":"***"},"apiToken":"***"}],"delaySec":[null,5]}`)
+	run := e.call("POST", "/api/v1/jobs/"+id+"/trigger", `{"params":{"day":"2026-11-20","db":{"password":"hunter2"},"apiToken":"x"},"delaySec":5}`).want(202).json()["executionIds"].([]any)[0].(string)
+	e.about(id, "", `{"executionIds":[null,["`+run+`"]],"params":[null,{"day":"2026-11-20","db":{"password":"***"},"apiToken":"***"}],"delaySec":[null,5]}`)
 	copied := e.call("POST", "/api/v1/jobs/"+id+"/copy", `{"name":"again","group":"other"}`).want(201)
 	e.about(fmt.Sprint(copied.json()["id"]), "again", `{"copyOf":[null,"`+id+`"],"group":[null,"other"]}`)
 	e.call("DELETE", "/api/v1/jobs/"+id, "").want(204)
@@ -78,27 +84,27 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	e.call("DELETE", tokens+"/"+tokenID, "").want(204)
 	e.about(tokenID, "CI", `{"revoked":[false,true],"userId":["id-of-admin",null]}`)
 
-	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"right","newPassword":"another horse"}`).want(204)
-	e.about("id-of-admin", "admin", `{"password":["***","***"],"keepTokens":[null,false]}`)
-	e.call("POST", "/api/v1/auth/logout", "").want(204)
+	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"right","newPassword":"another horse"}`, as(operatorToken)...).want(204)
+	e.about("id-of-operator", "operator", `{"password":["***","***"],"keepTokens":[null,false]}`)
+	e.call("POST", "/api/v1/auth/logout", "", as(viewerToken)...).want(204)
 	e.about("session", "", "")
 	e.call("POST", "/api/v1/auth/logout", "", "Authorization", "Bearer "+apiToken).want(204)
-	e.about("t-1", "", `{"revoked":[false,true]}`)
-	require.Equal(t, "t-1", e.last().TokenID)
+	e.about("t-reads-jobs", "", `{"revoked":[false,true]}`)
+	require.Equal(t, "t-reads-jobs", e.last().TokenID)
 
 	e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"right"}`, "Authorization", "").want(200)
-	require.Equal(t, []any{"u1", "user ann", audit.SignInAction}, []any{e.last().UserID, e.last().Object, e.last().Action}, "a sign-in is found by who signed in")
+	require.Equal(t, []any{"id-of-ann", "user ann", audit.SignInAction}, []any{e.last().UserID, e.last().Object, e.last().Action}, "a sign-in is found by who signed in")
 
-	before := len(e.people.audit)
+	before := len(e.kept())
 	e.call("GET", "/api/v1/secrets", "").want(200)
 	e.call("GET", "/api/v1/auth/me", "").want(200)
-	require.Len(t, e.people.audit, before, "what reads a page is not kept")
+	require.Len(t, e.kept(), before, "what reads a page is not kept")
 	e.call("GET", "/api/v1/export", "").want(200)
 	require.Equal(t, "GET /api/v1/export", e.last().Action)
 	e.call("GET", "/api/v1/audit-logs/export", "").want(200)
 	require.Equal(t, "GET /api/v1/audit-logs/export", e.last().Action)
-	require.NotContains(t, fmt.Sprint(e.people.audit), "hunter")
-	require.NotContains(t, fmt.Sprint(e.people.audit), "horse")
+	require.NotContains(t, fmt.Sprint(e.kept()), "hunter")
+	require.NotContains(t, fmt.Sprint(e.kept()), "horse")
 }
 
 // An answer that was given before is no second deed.
@@ -107,37 +113,48 @@ func TestAReplayIsMarkedInTheAuditLog(t *testing.T) {
 	for range 2 {
 		e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`, "Idempotency-Key", "k").want(201)
 	}
-	require.Len(t, e.people.audit, 2)
-	require.Equal(t, []string{"", "replayed"}, []string{e.people.audit[0].Code, e.people.audit[1].Code})
+	require.Len(t, e.kept(), 2)
+	require.Equal(t, []string{"", "replayed"}, []string{e.kept()[0].Code, e.kept()[1].Code})
 }
 
 // What a call did before it panicked is done.
 func TestACallThatPanicsIsInTheAuditLog(t *testing.T) {
 	e := newEdge(t)
-	e.jobs.panics = "canary"
+	jobs := e.failingJobs()
+	jobs.panics = "canary"
 	e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`).want(500)
 	require.Equal(t, []any{"admin", 500, "broken_off", "settle"}, []any{e.last().UserName, e.last().Status, e.last().Code, e.last().ObjectName})
-	e.jobs.panics = http.ErrAbortHandler
+	jobs.panics = http.ErrAbortHandler
 	require.Panics(t, func() { e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`) })
-	require.Len(t, e.people.audit, 2)
+	require.Len(t, e.kept(), 2)
 }
 
 // A call for as many objects as there may be is kept whole.
 func TestABulkCallIsInTheAuditLogAsAWhole(t *testing.T) {
 	e := newEdge(t)
 	var ids []string
-	for i := range 500 {
-		ids = append(ids, fmt.Sprintf("01990000-0000-7000-8000-%012d", i))
-	}
-	e.jobs.runPrefix = "01990000-0000-7000-8000-0000-" // as long as they are
+	e.Write(t, func(ctx context.Context, tx repository.Tx) error {
+		ids = nil
+		var jobs []*entity.Job
+		for i := range 500 {
+			j := enginetest.Job(fmt.Sprint("job ", i), nil)
+			j.ID, j.Version, j.Status, j.CreateTime, j.UpdateTime = uuid.Must(uuid.NewV7()).String(), 1, entity.JobEnabled, now, now
+			jobs, ids = append(jobs, j), append(ids, j.ID)
+		}
+		return tx.Jobs.Insert(ctx, jobs...)
+	})
 	body := `{"ids":["` + strings.Join(ids, `","`) + `"]}`
 	e.call("POST", "/api/v1/bulk/jobs/trigger", body).want(200)
 	require.Less(t, len(e.last().Changes), 64<<10, "what the log takes")
-	for i, id := range ids {
-		require.Contains(t, e.last().Changes, `"`+id+`"`)
-		require.Contains(t, e.last().Changes, fmt.Sprintf(`-run-%d"`, i+1))
+	changes := e.last().Changes
+	for _, id := range ids {
+		require.Contains(t, changes, `"`+id+`":["`+e.runs(id)[0].ID+`"]`)
 	}
-	e.call("POST", "/api/v1/bulk/jobs/delete", body).want(200) // none of them exists
+	unknown := make([]string, 500)
+	for i := range unknown {
+		unknown[i] = fmt.Sprintf("01990000-0000-7000-8000-%012d", i)
+	}
+	e.call("POST", "/api/v1/bulk/jobs/delete", `{"ids":["`+strings.Join(unknown, `","`)+`"]}`).want(200)
 	require.Less(t, len(e.last().Changes), 64<<10)
 	require.Equal(t, 500, strings.Count(e.last().Changes, "not_found"))
 }

@@ -2,86 +2,71 @@ package api_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
-// fakeBackfills notes what it is asked for.
-type fakeBackfills struct {
-	made []entity.Backfill
-	page repository.Page
-}
-
-func (f *fakeBackfills) Plan(_ context.Context, _ string, r execution.Backfill) (execution.BackfillPlan, error) {
-	plan := execution.BackfillPlan{Total: 1500, AlreadyRun: 100}
-	for at := r.From; len(plan.Times) < 1400; at = at.Add(time.Second) {
-		plan.Times = append(plan.Times, at)
+// ran stores that a job ran at its planned times: so many from the first one on.
+func (e *edge) ran(jobID string, first time.Time, interval time.Duration, n int) {
+	e.t.Helper()
+	var rows []*entity.Execution
+	for i := range n {
+		at := first.Add(time.Duration(i) * interval)
+		x := dead(identity.ExecutionID(at, jobID, identity.FireKey(at), 0), jobID)
+		x.FireKey, x.Trigger, x.Status, x.Reason = identity.FireKey(at), entity.TriggerSchedule, entity.StatusSuccess, ""
+		x.ScheduledTime, x.DueTime = at, at
+		rows = append(rows, &x)
 	}
-	return plan, nil
-}
-
-func (f *fakeBackfills) Start(_ context.Context, jobID string, r execution.Backfill) (entity.Backfill, error) {
-	b := entity.Backfill{
-		ID: fmt.Sprint("b-", len(f.made)+1), JobID: jobID, From: r.From, To: r.To, Cursor: r.From.Add(time.Minute), MaxParallel: r.MaxParallel,
-		Status: entity.BackfillActive, Total: 24, AlreadyRun: 2, Started: 1, User: r.User, Version: 2, CreateTime: now, UpdateTime: now,
-	}
-	f.made = append(f.made, b)
-	return b, nil
-}
-
-func (f *fakeBackfills) List(_ context.Context, _ string, p repository.Page) ([]entity.Backfill, string, error) {
-	f.page = p
-	return f.made, "b-1", nil
-}
-
-func (f *fakeBackfills) Cancel(_ context.Context, _, id string) (entity.Backfill, error) {
-	for _, b := range f.made {
-		if b.ID == id {
-			b.Status = entity.BackfillCancelled
-			return b, nil
-		}
-	}
-	return entity.Backfill{}, apperror.NotFound("backfill", id)
+	e.Write(e.t, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Insert(ctx, rows) })
 }
 
 const pastDay = `"from":"2026-11-19T08:00:00+08:00","to":"2026-11-20T00:00:00Z"`
 
 func TestABackfillIsAskedForShownAndCancelled(t *testing.T) {
 	e := newEdge(t)
-	const path = "/api/v1/jobs/j-1/backfill"
+	job := e.create(encode(t, minimal().with(fields{"schedule": fields{"cronExpression": "0 0 * * * ?"}})))["id"].(string)
+	path := "/api/v1/jobs/" + job + "/backfill"
+	e.ran(job, now.Add(-36*time.Hour), time.Hour, 2)
 	want := map[string]any{
-		"id": "b-1", "jobId": "j-1", "from": "2026-11-19T00:00:00.000Z", "to": "2026-11-20T00:00:00.000Z", "position": "2026-11-19T00:01:00.000Z",
+		"jobId": job, "from": "2026-11-19T00:00:00.000Z", "to": "2026-11-20T00:00:00.000Z", "position": "2026-11-19T02:00:00.001Z",
 		"total": 24.0, "alreadyRun": 2.0, "started": 1.0, "maxParallel": 1.0, "status": "ACTIVE", "user": "admin",
 		"createTime": "2026-11-20T12:00:00.000Z", "updateTime": "2026-11-20T12:00:00.000Z",
 	}
-	require.Equal(t, want, e.call("POST", path, `{`+pastDay+`}`, "Idempotency-Key", "k").want(202).json())
-	require.Equal(t, "POST /api/v1/jobs/:id/backfill", e.people.audit[len(e.people.audit)-1].Action)
+	got := e.call("POST", path, `{`+pastDay+`}`, "Idempotency-Key", "k").want(202).json()
+	first := got["id"].(string)
+	want["id"] = first
+	require.Equal(t, want, got)
+	require.Equal(t, "POST /api/v1/jobs/:id/backfill", e.last().Action)
 	require.Equal(t, "true", e.call("POST", path, `{`+pastDay+`}`, "Idempotency-Key", "k").want(202).header.Get("Idempotent-Replayed"))
-	require.Len(t, e.backfills.made, 1, "a repeated call does nothing")
+	require.Len(t, e.call("GET", path+"s", "").want(200).json()["items"], 1, "a repeated call does nothing")
+	require.Len(t, e.runs(job), 3, "the two of before, and one more: no two at once")
+	e.Clock.Advance(time.Millisecond) // ids are ordered by it
 	require.EqualValues(t, 100, e.call("POST", path, `{`+pastDay+`,"dryRun":false,"maxParallel":100}`).want(202).json()["maxParallel"])
 
-	page := e.call("GET", path+"s?limit=7&cursor=c", "").want(200).json()
-	require.Equal(t, want, page["items"].([]any)[0])
-	require.Equal(t, "b-1", page["nextCursor"])
-	require.Equal(t, repository.Page{Limit: 7, Cursor: "c"}, e.backfills.page)
-	require.Equal(t, "CANCELLED", e.call("POST", path+"s/b-1/cancel", "").want(200).json()["status"])
+	page := e.call("GET", path+"s?limit=1", "").want(200).json()
+	require.EqualValues(t, 100, page["items"].([]any)[0].(map[string]any)["maxParallel"], "the newest first")
+	page = e.call("GET", path+"s?limit=1&cursor="+page["nextCursor"].(string), "").want(200).json()
+	require.Equal(t, []any{want}, page["items"])
+	require.Nil(t, page["nextCursor"])
+	require.Equal(t, "CANCELLED", e.call("POST", path+"s/"+first+"/cancel", "").want(200).json()["status"])
 	e.call("POST", path+"s/b-9/cancel", "").wantCode(404, "not_found")
 }
 
 func TestADryRunShowsTheFirstTimes(t *testing.T) {
 	e := newEdge(t)
-	plan := e.call("POST", "/api/v1/jobs/j-1/backfill", `{`+pastDay+`,"dryRun":true}`).want(200).json()
+	const every = 57600 * time.Millisecond // 1,500 times a day
+	job := e.create(encode(t, minimal().with(fields{"schedule": fields{"kind": "FIXED_RATE", "intervalMs": every.Milliseconds()}})))["id"].(string)
+	e.ran(job, now.Add(-36*time.Hour), every, 100)
+	plan := e.call("POST", "/api/v1/jobs/"+job+"/backfill", `{`+pastDay+`,"dryRun":true}`).want(200).json()
 	times := plan["fireTimes"].([]any)
 	require.Len(t, times, 1000)
-	require.Equal(t, "2026-11-19T00:00:00.000Z", times[0])
+	require.Equal(t, "2026-11-19T01:36:00.000Z", times[0], "the first that did not run")
 	require.Equal(t, []any{1500.0, 100.0, true}, []any{plan["total"], plan["alreadyRun"], plan["dryRun"]})
-	require.Empty(t, e.backfills.made)
+	require.Empty(t, e.call("GET", "/api/v1/jobs/"+job+"/backfills", "").want(200).json()["items"])
 }

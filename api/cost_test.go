@@ -4,7 +4,6 @@ package api_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -17,11 +16,6 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 )
 
 // The bodies under test: shape fills so many bytes with one JSON value.
@@ -93,9 +87,6 @@ func inner(path string) (head, tail string) {
 	return "", ""
 }
 
-// closed refuses as a store does that is away.
-var errClosed = apperror.Unavailable(io.ErrClosedPipe)
-
 // cpu is what the process has used, in user and system mode.
 func cpu(t *testing.T) time.Duration {
 	t.Helper()
@@ -137,17 +128,11 @@ func holdsTheBound(t *testing.T, bound int, call func(n int)) {
 	t.Errorf("%d bytes cost %s of CPU more than 1 KiB, and may cost %s", bound, least, allowed)
 }
 
-// costlyEdge is the edge over a store that is away, with the real executors.
+// costlyEdge is the edge over a store that takes no definition.
 func costlyEdge(t *testing.T) *edge {
 	t.Helper()
-	e := newEdge(t)
-	e.jobs.err, e.calls.err = errClosed, nil
-	e.named.err = errClosed
-	d := e.deps()
-	d.Checker = executor.New(map[entity.JobType]executor.Executor{
-		entity.JobCustom: custom.New(e.clock), entity.JobHTTP: httpcall.New(e.clock, httpcall.Settings{}),
-	}, nil)
-	e.rebuild(d)
+	e := reporting(t)
+	e.Faults.Away(true)
 	return e
 }
 

@@ -1,19 +1,23 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/resttest"
 	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
 // words are texts that a name, a label or a datum may be, odd ones too.
@@ -28,7 +32,7 @@ func words() *rapid.Generator[string] {
 func anyJob() *rapid.Generator[*entity.Job] {
 	return rapid.Custom(func(t *rapid.T) *entity.Job {
 		j := validation.NewJob("UTC")
-		j.Name, j.Type, j.Class = words().Draw(t, "name"), entity.JobCustom, "noop"
+		j.Name, j.Type, j.Class = words().Draw(t, "name"), entity.JobCustom, resttest.Handler
 		j.Group = rapid.SampledFrom([]string{"default", "pay", "支付"}).Draw(t, "group")
 		j.Description = rapid.SampledFrom([]string{"", "one\n two\n", "\ttab \n", "line\nline", " x\r\n"}).Draw(t, "description")
 		j.Labels = rapid.MapOfN(words(), words(), 0, 3).Draw(t, "labels")
@@ -62,18 +66,28 @@ func anyJob() *rapid.Generator[*entity.Job] {
 	})
 }
 
+// only makes these the only jobs of the store.
+func (e *edge) only(jobs ...*entity.Job) {
+	e.t.Helper()
+	require.NoError(e.t, dbtest.Write(e.t.Context(), e.Store, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
+		if _, err := tx.Exec(ctx, "DELETE FROM scheduler_job_definition"); err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			j.ID, j.CreateTime, j.UpdateTime = uuid.Must(uuid.NewV7()).String(), now, now
+		}
+		return tx.Jobs.Insert(ctx, jobs...)
+	}))
+}
+
 // Whatever jobs there are: applying their export changes none of them, and
 // finds nothing to delete.
 func TestAnExportChangesNothing(t *testing.T) {
 	e := newEdge(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		clear(e.jobs.jobs)
 		jobs := rapid.SliceOfNDistinct(anyJob(), 0, 5, func(j *entity.Job) string { return j.Group + "/" + j.Name }).Draw(rt, "jobs")
-		for i, j := range jobs {
-			j.ID = fmt.Sprint("id-", i)
-			e.jobs.jobs[j.ID] = j
-		}
-		e.named.pageSize = rapid.IntRange(1, 5).Draw(rt, "page")
+		e.only(jobs...)
+		e.smallPages(rapid.IntRange(1, 5).Draw(rt, "page"))
 		format := rapid.SampledFrom([]string{"yaml", "json"}).Draw(rt, "format")
 		exported := e.call("GET", "/api/v1/export?format="+format, "").want(200).body
 		a := e.send("?prune=true&dryRun=true", exported, "Content-Type", "application/"+format)
@@ -86,9 +100,7 @@ func TestAnExportChangesNothing(t *testing.T) {
 // A job is unchanged exactly when no field differs.
 func TestWhatIsUnchangedHasNoChanges(t *testing.T) {
 	e := newEdge(t)
-	d := e.deps()
 	rapid.Check(t, func(rt *rapid.T) {
-		clear(e.jobs.jobs)
 		old, next := anyJob().Draw(rt, "old"), anyJob().Draw(rt, "next")
 		if rapid.Bool().Draw(rt, "alike") {
 			*next = *old
@@ -97,10 +109,10 @@ func TestWhatIsUnchangedHasNoChanges(t *testing.T) {
 				func() { next.Misfire.WindowSec++ }, func() { next.Data = `{"other":1}` }, func() { next.Routing.Strategy = entity.RouteLRU }, func() { next.Schedule.JitterMs++ },
 			}).Draw(rt, "edit")()
 		}
-		next.Name, next.Group, old.ID = old.Name, old.Group, "id"
-		e.jobs.jobs["id"] = old
+		next.Name, next.Group = old.Name, old.Group
+		e.only(old)
 		enabled := rapid.SampledFrom([]*bool{nil, new(bool), vo.FromEntry(old).Enabled}).Draw(rt, "enabled")
-		p, err := d.Definitions.Plan(t.Context(), definition.Document{Jobs: []definition.Definition{{Job: next, Enabled: enabled}}}, false)
+		p, err := e.Definitions.Plan(t.Context(), definition.Document{Jobs: []definition.Definition{{Job: next, Enabled: enabled}}}, false)
 		require.NoError(rt, err)
 		changes := vo.EntryChanges(p.Jobs[0].Before, p.Jobs[0].After)
 		require.Equal(rt, p.Jobs[0].Action == definition.ActionUnchanged, len(changes) == 0, "%v", changes)

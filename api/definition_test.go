@@ -12,8 +12,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // document is a body of POST /import as YAML.
@@ -58,7 +62,7 @@ func TestBadDocumentsAreRefusedWhole(t *testing.T) {
 	}
 	_, fields = e.send("", document(strings.Repeat("- {x: 1}\n", 1000))).want(422).problem()
 	require.Len(t, fields, 100, "an answer is bounded")
-	require.Empty(t, e.jobs.jobs, "nothing was changed")
+	require.Empty(t, e.all(), "nothing was changed")
 }
 
 func TestTextsThatAreNoDocument(t *testing.T) {
@@ -88,7 +92,7 @@ func TestTextsThatAreNoDocument(t *testing.T) {
 	}
 	e.send("?dryrun=true", document(noop)).wantField(422, "dryrun", "unknown_parameter")
 	e.send("?dryRun=1", document(noop)).wantField(422, "dryRun", "unknown_value")
-	require.Empty(t, e.jobs.jobs)
+	require.Empty(t, e.all())
 }
 
 func TestOnlyDocumentsMayBeLong(t *testing.T) {
@@ -105,16 +109,16 @@ func TestADocumentIsApplied(t *testing.T) {
 		"- {name: b, group: pay, jobType: CUSTOM, jobClass: noop, labels: {team: x}, enabled: false}\n"
 	dry := e.send("?dryRun=true", body).want(200).json()
 	require.Equal(t, []any{true, 2.0, 0.0}, []any{dry["dryRun"], dry["created"], dry["failed"]})
-	require.Empty(t, e.jobs.jobs, "a dry run changes nothing")
+	require.Empty(t, e.all(), "a dry run changes nothing")
 
 	m := e.send("", body).want(200).json()
 	items := m["items"].([]any)
 	require.Len(t, items, 2)
 	b := items[1].(map[string]any)
 	require.Equal(t, []any{"pay", "b", "CREATE", nil}, []any{b["group"], b["name"], b["action"], b["error"]})
-	require.Equal(t, entity.JobCreated, e.jobs.jobs[b["id"].(string)].Status)
-	require.Equal(t, 3, e.groups.rows["pay"].MaxConcurrency)
-	audit := e.people.audit[len(e.people.audit)-1]
+	require.Equal(t, entity.JobCreated, e.Node.Job(t, b["id"].(string)).Status)
+	require.EqualValues(t, 3, e.call("GET", "/api/v1/groups/pay", "").want(200).json()["maxConcurrency"])
+	audit := e.last()
 	require.Equal(t, "2 definitions", audit.Object)
 	require.Contains(t, audit.Changes, "CREATE pay b")
 
@@ -130,9 +134,12 @@ func TestADocumentIsApplied(t *testing.T) {
 	m = e.send("?prune=true", document(noop)+"groups: [{name: pay, maxConcurrency: 4}]\n").want(200).json()
 	require.Equal(t, []any{1.0, 1.0}, []any{m["unchanged"], m["deleted"]})
 	require.Equal(t, map[string]any{"maxConcurrency": []any{3.0, 4.0}}, m["groups"].([]any)[0].(map[string]any)["changes"])
-	require.Len(t, e.jobs.jobs, 1)
+	require.Len(t, e.all(), 1)
 
-	e.jobs.err = errors.New("canary")
+	jobs := failing{JobService: e.Jobs, err: errors.New("canary")}
+	e.rebuild(func(d *api.Deps) {
+		d.Definitions = definition.NewDefinitionService(e.Store.Jobs, failingEditor{e.Jobs, &jobs}, e.Groups, e.Secrets)
+	})
 	a := e.send("", document("- {name: new, jobType: CUSTOM, jobClass: noop}\n")).want(200)
 	require.Equal(t, "internal", a.json()["items"].([]any)[0].(map[string]any)["error"].(map[string]any)["code"])
 	require.EqualValues(t, 1, a.json()["failed"])
@@ -142,17 +149,13 @@ func TestADocumentIsApplied(t *testing.T) {
 func TestAnExportIsADocument(t *testing.T) {
 	e := newEdge(t)
 	e.create(fullJob)
-	e.create(encode(t, minimal().with(fields{"name": "z"})))
+	z := e.create(encode(t, minimal().with(fields{"name": "z"})))["id"].(string)
 	e.create(encode(t, minimal().with(fields{"name": "a ${secret.pw}"})))
-	for _, j := range e.jobs.jobs {
-		if j.Name == "z" {
-			j.Status = entity.JobPaused
-		}
-	}
-	e.named.pageSize = 1
+	e.call("POST", "/api/v1/jobs/"+z+"/pause", "").want(200)
+	e.smallPages(1)
 	a := e.call("GET", "/api/v1/export", "").want(200)
 	require.Equal(t, "application/yaml", a.header.Get("Content-Type"))
-	require.Contains(t, a.body, "version: 1\ngroups: []\njobs:\n- name: \"a ${secret.pw}\"\n")
+	require.Contains(t, a.body, "version: 1\ngroups:\n- name: default\n  maxConcurrency: 0\n- name: pay\n  maxConcurrency: 0\njobs:\n- name: \"a ${secret.pw}\"\n")
 	require.NotContains(t, a.body, "nextFireTime")
 	require.Equal(t, 1, strings.Count(a.body, "enabled: false"))
 	j := e.call("GET", "/api/v1/export?format=json", "").want(200)
@@ -168,7 +171,6 @@ func TestAnExportIsADocument(t *testing.T) {
 	}
 	e.call("GET", "/api/v1/export?group=none", "").wantCode(404, "not_found")
 	e.call("GET", "/api/v1/export?format=xml", "").wantField(422, "format", "unknown_value")
-	e.groups.rows["pay"] = entity.Group{Name: "pay"}
 	require.NotContains(t, e.call("GET", "/api/v1/export?group=pay", "").want(200).body, "default")
 }
 
@@ -177,10 +179,9 @@ func TestAnExportThatBreaksOffIsNotTakenForTheWhole(t *testing.T) {
 	for i := range 3 {
 		e.create(encode(t, minimal().with(fields{"name": fmt.Sprint("job ", i)})))
 	}
-	e.named.pageSize, e.named.err = 1, errors.New("the store is away")
-	d := e.deps()
-	d.Clock = clocktest.NewManual(now.AddDate(50, 0, 0)) // writes are in time
-	e.rebuild(d)
+	pages := e.smallPages(1)
+	pages.err = errors.New("the store is away")
+	e.rebuild(func(d *api.Deps) { d.Clock = clocktest.NewManual(now.AddDate(50, 0, 0)) }) // writes are in time
 	server := httptest.NewServer(e.router)
 	defer server.Close()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/v1/export", nil)
@@ -194,7 +195,7 @@ func TestAnExportThatBreaksOffIsNotTakenForTheWhole(t *testing.T) {
 	require.Error(t, err, "the connection breaks")
 	require.Contains(t, e.log.String(), `"level":"ERROR","msg":"request"`)
 
-	e.named.err = nil
+	pages.err = nil
 	res, err = server.Client().Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
@@ -203,42 +204,66 @@ func TestAnExportThatBreaksOffIsNotTakenForTheWhole(t *testing.T) {
 	require.Contains(t, string(body), "job 2")
 }
 
-// boundAuth is an operator who writes one group and reads another.
-type boundAuth struct {
-	*fakeAuth
-	groups map[string]entity.Role
+// smallPages reads jobs by name in small pages; err comes after the first one.
+type smallPages struct {
+	repository.Definitions
+	size int
+	err  error
 }
 
-func (b boundAuth) Authenticate(context.Context, string) (entity.Principal, error) {
-	return entity.Principal{User: entity.User{ID: "u-b", Name: "bound", Role: entity.RoleOperator, Rights: entity.Rights{Groups: b.groups}}}, nil
+func (p *smallPages) JobsByName(ctx context.Context, group string, page repository.Page) ([]*entity.Job, string, error) {
+	if page.Cursor != "" && p.err != nil {
+		return nil, "", p.err
+	}
+	page.Limit = p.size
+	return p.Definitions.JobsByName(ctx, group, page)
+}
+
+// smallPages makes exports read jobs in pages of that size.
+func (e *edge) smallPages(size int) *smallPages {
+	e.t.Helper()
+	p := &smallPages{Definitions: e.Store.Jobs, size: size}
+	e.rebuild(func(d *api.Deps) { d.Definitions = definition.NewDefinitionService(p, e.Jobs, e.Groups, e.Secrets) })
+	return p
+}
+
+// failingEditor creates no job, with an error that the real service is built not to give.
+type failingEditor struct {
+	*job.JobService
+	create *failing
+}
+
+func (f failingEditor) Create(ctx context.Context, job *entity.Job, enabled bool) (*entity.Job, error) {
+	return f.create.Create(ctx, job, enabled)
+}
+
+// bindOperator makes the operator one of these groups alone, in a new session.
+func (e *edge) bindOperator(groups map[string]entity.Role) (headers []string) {
+	e.t.Helper()
+	require.NoError(e.t, e.Store.SetRole(e.t.Context(), "id-of-operator", entity.RoleOperator, entity.Rights{Groups: groups}, now))
+	return as(e.signIn("operator"))
 }
 
 func TestWhoIsBoundToNoGroupSeesNothing(t *testing.T) {
 	e := newEdge(t)
 	e.create(encode(t, minimal()))
-	d := e.deps()
-	d.Auth = boundAuth{e.auth, map[string]entity.Role{}}
-	e.rebuild(d)
-	require.NotContains(t, e.call("GET", "/api/v1/export", "").want(200).body, "settle orders")
-	e.call("GET", "/api/v1/jobs", "").want(200)
-	require.Equal(t, []string{}, e.jobs.filter.Groups, "nil would be all")
+	bound := e.bindOperator(map[string]entity.Role{})
+	require.NotContains(t, e.call("GET", "/api/v1/export", "", bound...).want(200).body, "settle orders")
+	require.Empty(t, e.call("GET", "/api/v1/jobs", "", bound...).want(200).json()["items"], "no group is not every group")
 }
 
 func TestADocumentKeepsToTheGroupsOfItsSender(t *testing.T) {
 	e := newEdge(t)
 	for _, group := range []string{"mine", "seen", "hidden"} {
 		e.create(encode(t, minimal().with(fields{"group": group})))
-		e.groups.rows[group] = entity.Group{Name: group}
 	}
-	d := e.deps()
-	d.Auth = boundAuth{e.auth, map[string]entity.Role{"mine": entity.RoleOperator, "seen": entity.RoleViewer}}
-	e.rebuild(d)
-	a := e.call("GET", "/api/v1/export", "").want(200)
+	bound := e.bindOperator(map[string]entity.Role{"mine": entity.RoleOperator, "seen": entity.RoleViewer})
+	a := e.call("GET", "/api/v1/export", "", bound...).want(200)
 	require.Contains(t, a.body, "group: mine")
 	require.Contains(t, a.body, "group: seen")
 	require.NotContains(t, a.body, "hidden")
-	require.Contains(t, e.call("GET", "/api/v1/export?group=seen", "").want(200).body, "group: seen")
-	e.call("GET", "/api/v1/export?group=hidden", "").wantCode(404, "not_found")
+	require.Contains(t, e.call("GET", "/api/v1/export?group=seen", "", bound...).want(200).body, "group: seen")
+	e.call("GET", "/api/v1/export?group=hidden", "", bound...).wantCode(404, "not_found")
 
 	ok := "- {name: x, group: mine, jobType: CUSTOM, jobClass: noop}\n"
 	for name, c := range map[string]struct{ body, code string }{
@@ -249,12 +274,12 @@ func TestADocumentKeepsToTheGroupsOfItsSender(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, query := range []string{"", "?dryRun=true", "?prune=true"} {
-				e.on(t).send(query, c.body).wantCode(403, c.code)
+				e.on(t).send(query, c.body, bound...).wantCode(403, c.code)
 			}
 		})
 	}
-	require.Len(t, e.jobs.jobs, 3, "nothing was done")
-	m := e.send("?prune=true", document(ok)).want(200).json()
+	require.Len(t, e.all(), 3, "nothing was done")
+	m := e.send("?prune=true", document(ok), bound...).want(200).json()
 	require.Equal(t, []any{1.0, 1.0}, []any{m["created"], m["deleted"]})
-	require.Len(t, e.jobs.jobs, 3)
+	require.Len(t, e.all(), 3)
 }

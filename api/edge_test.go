@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,27 +13,22 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-func (e *edge) rebuild(d api.Deps) {
-	e.t.Helper()
-	var err error
-	e.router, err = api.NewRouter(d)
-	require.NoError(e.t, err)
-}
-
 func TestPanicsStayInside(t *testing.T) {
 	e := newEdge(t)
-	e.jobs.panics = "canary"
+	jobs := e.failingJobs()
+	jobs.panics = "canary"
 	a := e.call("POST", "/api/v1/jobs", encode(t, minimal()))
 	a.wantCode(500, "internal")
 	require.NotContains(t, a.body, "canary")
 	require.NotContains(t, a.body, "goroutine")
 	require.Contains(t, e.log.String(), "canary")
-	require.Contains(t, e.log.String(), "fakes_test.go", "the stack is in the log")
+	require.Contains(t, e.log.String(), "harness_test.go", "the stack is in the log")
 
-	e.jobs.panics = http.ErrAbortHandler
+	jobs.panics = http.ErrAbortHandler
 	require.PanicsWithValue(t, http.ErrAbortHandler, func() { e.call("POST", "/api/v1/jobs", encode(t, minimal())) })
 }
 
@@ -81,10 +77,10 @@ func TestSignIn(t *testing.T) {
 	e := newEdge(t)
 	a := e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"right"}`, "Authorization", "").want(200)
 	m := a.json()
-	require.Equal(t, adminToken, m["token"])
-	require.Equal(t, "2026-11-20T13:00:00.000Z", m["expiresAt"])
+	require.Regexp(t, "^pss_[0-9a-f]{64}$", m["token"])
+	require.Equal(t, "2026-11-21T00:00:00.000Z", m["expiresAt"])
 	user := m["user"].(map[string]any)
-	require.Equal(t, []any{"u1", "ann@192.0.2.1", "admin"}, []any{user["id"], user["username"], user["role"]})
+	require.Equal(t, []any{"id-of-ann", "ann", "operator"}, []any{user["id"], user["username"], user["role"]})
 	require.NotContains(t, a.body, "assword")
 
 	e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"wrong"}`, "Authorization", "").wantCode(401, "wrong_credentials")
@@ -92,27 +88,29 @@ func TestSignIn(t *testing.T) {
 	e.call("POST", "/api/v1/auth/login", `{"username":"a","password":"b","role":"admin"}`, "Authorization", "").wantField(422, "role", "unknown_field")
 
 	require.Equal(t, "admin", e.call("GET", "/api/v1/auth/me", "").want(200).json()["username"])
-	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"x","newPassword":"y"}`).wantField(422, "oldPassword", "wrong_password")
+	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"x","newPassword":"a better one"}`).wantField(422, "oldPassword", "wrong_password")
 	e.call("POST", "/api/v1/auth/password", `{}`).wantField(422, "newPassword", "required")
 	require.Empty(t, e.call("POST", "/api/v1/auth/password", `{"oldPassword":"right","newPassword":"a better one"}`).want(204).body)
-	e.call("POST", "/api/v1/auth/logout", "").want(204)
+	e.call("GET", "/api/v1/auth/me", "").wantCode(401, "unknown_token")
+	e.call("POST", "/api/v1/auth/logout", "", as(m["token"].(string))...).want(204)
+	e.call("GET", "/api/v1/auth/me", "", as(m["token"].(string))...).wantCode(401, "unknown_token")
 }
 
 func TestForwardedAddressesAreBelievedFromProxiesOnly(t *testing.T) {
 	e := newEdge(t)
 	login := func(headers ...string) any {
-		m := e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"right"}`, headers...).want(200).json()
-		return m["user"].(map[string]any)["username"]
+		e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"right"}`, headers...).want(200)
+		return e.last().Address
 	}
-	require.Equal(t, "ann@192.0.2.1", login("X-Forwarded-For", "203.0.113.7"))
-	d := e.deps()
-	d.TrustedProxies = []string{"192.0.2.0/24"}
-	e.rebuild(d)
-	require.Equal(t, "ann@203.0.113.7", login("X-Forwarded-For", "203.0.113.7"))
-	require.Equal(t, "ann@203.0.113.7", login("X-Forwarded-For", "198.51.100.1, 203.0.113.7"), "the last address that is no proxy's")
+	require.Equal(t, "192.0.2.1", login("X-Forwarded-For", "203.0.113.7"))
+	e.rebuild(func(d *api.Deps) {
+		d.TrustedProxies = []string{"192.0.2.0/24"}
+	})
+	require.Equal(t, "203.0.113.7", login("X-Forwarded-For", "203.0.113.7"))
+	require.Equal(t, "203.0.113.7", login("X-Forwarded-For", "198.51.100.1, 203.0.113.7"), "the last address that is no proxy's")
 	for _, header := range []string{"X-Real-IP", "Forwarded", "True-Client-IP", "CF-Connecting-IP", "X-Appengine-Remote-Addr"} {
-		require.Equal(t, "ann@192.0.2.1", login(header, "203.0.113.7"), "a proxy lets %s of its client through", header)
-		require.Equal(t, "ann@192.0.2.1", login("X-Forwarded-For", "unknown", header, "203.0.113.7"), "nor where the other is no address")
+		require.Equal(t, "192.0.2.1", login(header, "203.0.113.7"), "a proxy lets %s of its client through", header)
+		require.Equal(t, "192.0.2.1", login("X-Forwarded-For", "unknown", header, "203.0.113.7"), "nor where the other is no address")
 	}
 }
 
@@ -129,27 +127,34 @@ func TestOddTokens(t *testing.T) { // 114, 115
 	e.call("GET", "/api/v1/jobs", "", "Authorization", "bearer "+adminToken).want(200)
 }
 
-const triggerPath = "/api/v1/jobs/x/trigger"
+// trigger makes a job and gives the address to trigger it, and its executions.
+func (e *edge) trigger(name string) (path string, made func() []*entity.Execution) {
+	e.t.Helper()
+	id := e.create(encode(e.t, minimal().with(fields{"name": name})))["id"].(string)
+	return "/api/v1/jobs/" + id + "/trigger", func() []*entity.Execution { return e.runs(id) }
+}
 
 func TestTheSameKeyGetsTheSameAnswer(t *testing.T) {
 	e := newEdge(t)
+	triggerPath, triggers := e.trigger("x")
+	other, others := e.trigger("y")
 	first := e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k1").want(202)
 	require.Empty(t, first.header.Get("Idempotent-Replayed"))
 	again := e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k1").want(202)
 	require.Equal(t, first.body, again.body)
 	require.Equal(t, "application/json", again.header.Get("Content-Type"))
 	require.Equal(t, "true", again.header.Get("Idempotent-Replayed"))
-	require.Equal(t, 1, e.jobs.triggers)
+	require.Len(t, triggers(), 1)
 
 	e.call("POST", triggerPath, `{"delaySec":2}`, "Idempotency-Key", "k1").wantField(422, "Idempotency-Key", "key_reused") // 121
 	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k2").want(202)
-	e.call("POST", "/api/v1/jobs/y/trigger", `{"delaySec":1}`, "Idempotency-Key", "k1").want(202)
+	e.call("POST", other, `{"delaySec":1}`, "Idempotency-Key", "k1").want(202)
 	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k1", "Authorization", "Bearer "+operatorToken).want(202)
-	require.Equal(t, 4, e.jobs.triggers, "another key, route or user is another call")
+	require.Len(t, append(triggers(), others()...), 4, "another key, route or user is another call")
 
-	e.clock.Advance(24 * time.Hour)
+	e.Clock.Advance(24*time.Hour + time.Millisecond)
 	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k1").want(202)
-	require.Equal(t, 5, e.jobs.triggers, "a key lives 24 hours")
+	require.Len(t, triggers(), 4, "a key lives 24 hours")
 }
 
 func TestARepeatedCreationKeepsItsHeaders(t *testing.T) {
@@ -162,7 +167,7 @@ func TestARepeatedCreationKeepsItsHeaders(t *testing.T) {
 	for _, name := range []string{"Location", "ETag"} {
 		require.Equal(t, first.header.Get(name), again.header.Get(name))
 	}
-	require.Len(t, e.jobs.jobs, 1)
+	require.Len(t, e.all(), 1)
 }
 
 func TestEveryCreatingRouteHeedsTheKey(t *testing.T) {
@@ -178,49 +183,61 @@ func TestEveryCreatingRouteHeedsTheKey(t *testing.T) {
 		"POST /api/v1/bulk/jobs/trigger", "POST /api/v1/bulk/executions/retry", "POST /api/v1/bulk/dead-letters/replay",
 		"POST /api/v1/executions/:id/retry", "POST /api/v1/dead-letters/:id/replay",
 	}, paths)
+	job := e.deadRuns("e", "f")
 	for range 2 {
 		e.call("POST", "/api/v1/executions/e/retry", "", "Idempotency-Key", "k").want(202)
-		e.call("POST", "/api/v1/dead-letters/e/replay", "", "Idempotency-Key", "k").want(202)
+		e.call("POST", "/api/v1/dead-letters/f/replay", "", "Idempotency-Key", "k").want(202)
 	}
-	require.Equal(t, 2, e.executions.retries)
+	require.Len(t, e.runs(job), 4, "the two that died, and one more of each")
 }
 
 func TestRefusedCallsMayBeRepeatedUnderTheirKey(t *testing.T) {
 	e := newEdge(t)
+	triggerPath, _ := e.trigger("x")
 	e.call("POST", triggerPath, `{"delaySec":-1}`, "Idempotency-Key", "k").want(422)
-	e.jobs.err = apperror.Unavailable(errors.New("down"))
+	e.Faults.Away(true)
 	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k").want(503)
-	e.jobs.err = nil
+	e.Faults.Away(false)
 	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k").want(202)
 	require.Empty(t, e.call("POST", triggerPath, "x", "Content-Type", "text/plain", "Idempotency-Key", "k2").want(415).header.Get("Idempotent-Replayed"))
 }
 
 func TestACallThatEndedInTheUnknownIsNotDoubled(t *testing.T) {
-	for name, break1 := range map[string]func(*edge){
-		"commit unknown": func(e *edge) { e.jobs.err = fmt.Errorf("write: %w", repository.ErrCommitUnknown) },
-		"internal":       func(e *edge) { e.jobs.err = errors.New("odd") },
-		"panic":          func(e *edge) { e.jobs.panics = "odd" },
+	for name, break1 := range map[string]func(*failing){
+		"commit unknown": func(jobs *failing) { jobs.err = fmt.Errorf("write: %w", repository.ErrCommitUnknown) },
+		"internal":       func(jobs *failing) { jobs.err = errors.New("odd") },
+		"panic":          func(jobs *failing) { jobs.panics = "odd" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEdge(t)
-			break1(e)
+			triggerPath, triggers := e.trigger("x")
+			jobs := e.failingJobs()
+			break1(jobs)
 			require.GreaterOrEqual(t, e.call("POST", triggerPath, `{}`, "Idempotency-Key", "k").status, 500)
-			e.jobs.err, e.jobs.panics = nil, nil
+			jobs.err, jobs.panics = nil, nil
 			e.call("POST", triggerPath, `{}`, "Idempotency-Key", "k").wantCode(409, "in_progress")
-			e.clock.Advance(2 * time.Minute)
+			e.Clock.Advance(2 * time.Minute)
 			e.call("POST", triggerPath, `{}`, "Idempotency-Key", "k").wantCode(409, "outcome_unknown")
-			require.Zero(t, e.jobs.triggers)
+			require.Empty(t, triggers())
 		})
 	}
 }
 
 func TestBadIdempotencyKeys(t *testing.T) {
 	e := newEdge(t)
+	triggerPath, triggers := e.trigger("x")
 	for _, key := range []string{" ", "a b", "a\x7f", "ключ", strings.Repeat("x", 256)} {
 		e.call("POST", triggerPath, "", "Idempotency-Key", key).wantCode(400, "invalid_idempotency_key")
 	}
 	e.call("POST", triggerPath, "", "Idempotency-Key", strings.Repeat("x", 255)).want(202)
-	e.calls.err = apperror.Unavailable(errors.New("down"))
+	e.rebuild(func(d *api.Deps) { d.Calls = silentCalls{d.Calls} })
 	e.call("POST", triggerPath, "", "Idempotency-Key", "k").want(503)
-	require.Equal(t, 1, e.jobs.triggers)
+	require.Len(t, triggers(), 1)
+}
+
+// silentCalls do not answer; the writes of calls with a key pass by Faults.
+type silentCalls struct{ repository.IdempotentCalls }
+
+func (silentCalls) Begin(context.Context, entity.IdempotentCall, time.Duration) (entity.IdempotentCall, bool, error) {
+	return entity.IdempotentCall{}, false, apperror.Unavailable(errors.New("down"))
 }

@@ -1,41 +1,42 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
 var exitOne = 1
 
-func finishedRun() *entity.Execution {
-	return &entity.Execution{
-		ID: "e1", JobID: "j1", FireKey: "2026-11-20T12:00:00.000Z", ScheduledTime: now, DueTime: now, Trigger: entity.TriggerSchedule, ShardTotal: 1,
+func finishedRun(jobID string) entity.Execution {
+	return entity.Execution{
+		ID: "e1", JobID: jobID, FireKey: "2026-11-20T12:00:00.000Z", ScheduledTime: now, DueTime: now, Trigger: entity.TriggerSchedule, ShardTotal: 1,
 		JobVersion: 3, Priority: 5, Status: entity.StatusFailed, Reason: entity.ReasonExitCode, NodeID: "n1", Attempt: 2, RetryCount: 1,
 		StartTime: now.Add(7 * time.Millisecond), EndTime: now.Add(time.Second), Duration: 993 * time.Millisecond, Progress: 40,
-		ErrorMessage: "exit 1", Result: "r", RootID: "e1", Epoch: 7, Token: 2, Checkpoint: "row 7", ExitCode: &exitOne, CreateTime: now, UpdateTime: now.Add(time.Second),
+		ErrorMessage: "exit 1", Result: "r", RootID: "e1", Epoch: 7, Token: 2, Checkpoint: "row 7", ExitCode: &exitOne, CreateTime: now.Add(-time.Second), UpdateTime: now,
 	}
 }
 
 func TestExecutionHasTheContractsNames(t *testing.T) {
 	e := newEdge(t)
-	e.executions.rows = []*entity.Execution{finishedRun()}
-	require.JSONEq(t, `{"id":"e1","jobId":"j1","jobName":"name of j1","fireKey":"2026-11-20T12:00:00.000Z","scheduledTime":"2026-11-20T12:00:00.000Z",
+	job := e.create(encode(t, minimal()))["id"].(string)
+	e.put(finishedRun(job))
+	require.JSONEq(t, `{"id":"e1","jobId":"`+job+`","jobName":"settle orders","fireKey":"2026-11-20T12:00:00.000Z","scheduledTime":"2026-11-20T12:00:00.000Z",
 		"trigger":"SCHEDULE","triggeredBy":"schedule","triggeredByToken":null,"detached":false,"deadline":null,"epoch":7,"fencingToken":2,
 		"params":null,"checkpoint":"row 7","output":{"exitCode":1,"text":"r"},"shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","waitsOn":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
 		"startTime":"2026-11-20T12:00:00.007Z","endTime":"2026-11-20T12:00:01.000Z","durationMs":993,"latenessMs":7,"progress":40,"errorMessage":"exit 1",
-		"result":"r","retryOf":null,"jobVersion":3,"skipFrom":null,"skipTo":null,"skipCount":0,"createTime":"2026-11-20T12:00:00.000Z",
-		"updateTime":"2026-11-20T12:00:01.000Z"}`, e.call("GET", "/api/v1/executions/e1", "").want(200).body)
+		"result":"r","retryOf":null,"jobVersion":3,"skipFrom":null,"skipTo":null,"skipCount":0,"createTime":"2026-11-20T11:59:59.000Z",
+		"updateTime":"2026-11-20T12:00:00.000Z"}`, e.call("GET", "/api/v1/executions/e1", "").want(200).body)
 	e.call("GET", "/api/v1/executions/other", "").wantCode(404, "not_found")
 
-	e.executions.rows = []*entity.Execution{{ID: "e2", JobID: "j1", Trigger: entity.TriggerManual, Status: entity.StatusWaiting, ScheduledTime: now, CreateTime: now, UpdateTime: now}}
+	e.put(waiting("e2", job))
 	m := e.call("GET", "/api/v1/executions/e2", "").want(200).json()
 	require.Nil(t, m["startTime"])
 	require.Nil(t, m["durationMs"])
@@ -44,11 +45,14 @@ func TestExecutionHasTheContractsNames(t *testing.T) {
 
 func TestAnExecutionSaysWithWhatAndByWhomItWasTriggered(t *testing.T) {
 	e := newEdge(t)
-	run := &entity.Execution{ID: "e1", JobID: "j1", Trigger: entity.TriggerManual, Status: entity.StatusWaiting, ScheduledTime: now, CreateTime: now, UpdateTime: now}
-	e.executions.rows = []*entity.Execution{run}
+	job := e.create(encode(t, minimal()))["id"].(string)
+	run := waiting("", job)
 	get := func() map[string]any {
 		e.t.Helper()
-		return e.call("GET", "/api/v1/executions/e1", "").want(200).json()
+		run.ID += "e"
+		run.FireKey = run.ID
+		e.put(run)
+		return e.call("GET", "/api/v1/executions/"+run.ID, "").want(200).json()
 	}
 	run.Params, run.TriggeredBy = `{"day":"2026-03-01"}`, entity.Actor{User: "ann", Token: "ci"}
 	m := get()
@@ -72,8 +76,7 @@ func TestAnExecutionSaysWithWhatAndByWhomItWasTriggered(t *testing.T) {
 
 func TestTheOutputOfARunIsJSON(t *testing.T) {
 	e := newEdge(t)
-	run := finishedRun()
-	e.executions.rows = []*entity.Execution{run}
+	run := finishedRun(e.create(encode(t, minimal()))["id"].(string))
 	code := 3
 	for _, c := range []struct {
 		result string
@@ -88,15 +91,27 @@ func TestTheOutputOfARunIsJSON(t *testing.T) {
 		{`{"rows": 2}`, &code, map[string]any{"exitCode": 3.0, "text": `{"rows": 2}`}},
 		{"", &code, map[string]any{"exitCode": 3.0, "text": ""}},
 	} {
+		run.ID += "e"
+		run.FireKey = run.ID
 		run.Result, run.ExitCode = c.result, c.code
-		m := e.call("GET", "/api/v1/executions/e1", "").want(200).json()
+		e.put(run)
+		m := e.call("GET", "/api/v1/executions/"+run.ID, "").want(200).json()
 		require.Equal(t, []any{c.want, c.result}, []any{m["output"], m["result"]})
+	}
+}
+
+// waiting is an execution of a job that was triggered and waits.
+func waiting(id, jobID string) entity.Execution {
+	return entity.Execution{
+		ID: id, JobID: jobID, FireKey: id, Trigger: entity.TriggerManual, Status: entity.StatusWaiting, ShardTotal: 1, JobVersion: 1, Priority: 5,
+		ScheduledTime: now, DueTime: now, CreateTime: now, UpdateTime: now,
 	}
 }
 
 // What waits in the queue of a node says so.
 func TestAWaitingRunSaysForWhatAndWhere(t *testing.T) {
 	e := newEdge(t)
+	run := waiting("", e.create(encode(t, minimal()))["id"].(string))
 	for _, c := range []struct {
 		claim        entity.ClaimKey
 		wait, on, at string
@@ -107,81 +122,158 @@ func TestAWaitingRunSaysForWhatAndWhere(t *testing.T) {
 		{entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, now), "HANDLER", "", ""},
 		{entity.UnroutableQueue(entity.NodeClass{Command: true}, entity.WaitCommand).Key(5, now), "COMMAND", "", ""},
 	} {
-		e.executions.rows = []*entity.Execution{{
-			ID: "e1", JobID: "j1", Trigger: entity.TriggerManual, Status: entity.StatusWaiting, Claim: c.claim, ScheduledTime: now, CreateTime: now, UpdateTime: now,
-		}}
-		m := e.call("GET", "/api/v1/executions/e1", "").want(200).json()
+		run.ID += "e"
+		run.FireKey, run.Claim = run.ID, c.claim
+		e.put(run)
+		m := e.call("GET", "/api/v1/executions/"+run.ID, "").want(200).json()
 		require.Equal(t, []any{c.wait, c.on, c.at}, []any{m["waitsFor"], m["waitsOn"], m["nodeId"]}, c.claim)
 	}
 }
 
 func TestListExecutions(t *testing.T) {
 	e := newEdge(t)
-	e.executions.rows = []*entity.Execution{finishedRun(), finishedRun()}
-	e.executions.next = "c2"
-	m := e.call("GET", "/api/v1/executions?jobId=j1&status=DEAD&nodeId=n1&trigger=MISFIRE&from=2026-11-20T00:00:00%2B08:00&to=2026-11-20T00:00:00Z&limit=200&cursor=c1", "").want(200).json()
-	require.Equal(t, "c2", m["nextCursor"])
-	require.Len(t, m["items"], 2)
-	require.Equal(t, repository.ExecutionFilter{
-		JobID: "j1", NodeID: "n1", Status: entity.StatusDead, Trigger: entity.TriggerMisfire,
-		From: time.Date(2026, 11, 19, 16, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC),
-	}, e.executions.filter)
-	require.Equal(t, repository.Page{Limit: 200, Cursor: "c1"}, e.executions.page)
-	require.Equal(t, []string{"j1"}, e.executions.names, "each name is asked for once")
+	job := e.create(encode(t, minimal()))["id"].(string)
+	other := e.create(encode(t, minimal().with(fields{"name": "other"})))["id"].(string)
+	// The moment of an execution stands in its id.
+	at := idAt
+	list := func(query string) (ids []any, next any) {
+		t.Helper()
+		m := e.call("GET", "/api/v1/executions?"+query, "").want(200).json()
+		for _, item := range m["items"].([]any) {
+			require.Contains(t, []any{"settle orders", "other"}, item.(map[string]any)["jobName"])
+			ids = append(ids, item.(map[string]any)["id"])
+		}
+		return ids, m["nextCursor"]
+	}
+	wanted := func(id string) entity.Execution {
+		x := dead(id, job)
+		x.NodeID, x.Trigger = "n1", entity.TriggerMisfire
+		return x
+	}
+	var ids []any
+	for i := range 3 {
+		id := at(now.Add(-13*time.Hour), i)
+		ids = append([]any{id}, ids...)
+		e.put(wanted(id))
+	}
+	for i, change := range []func(x *entity.Execution){
+		func(x *entity.Execution) { x.JobID = other }, func(x *entity.Execution) { x.Status = entity.StatusFailed },
+		func(x *entity.Execution) { x.NodeID = "n2" }, func(x *entity.Execution) { x.Trigger = entity.TriggerManual },
+	} {
+		x := wanted(at(now.Add(-13*time.Hour), 10+i))
+		change(&x)
+		e.put(x)
+	}
+	e.put(wanted(at(time.Date(2026, 11, 19, 15, 59, 59, 0, time.UTC), 20)))
+	e.put(wanted(at(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), 21)))
+	query := "jobId=" + job + "&status=DEAD&nodeId=n1&trigger=MISFIRE&from=2026-11-20T00:00:00%2B08:00&to=2026-11-20T00:00:00Z"
+	got, next := list(query + "&limit=200")
+	require.Equal(t, ids, got)
+	require.Nil(t, next)
+	got, next = list(query + "&limit=2")
+	require.Equal(t, ids[:2], got)
+	got, next = list(query + "&limit=2&cursor=" + next.(string))
+	require.Equal(t, ids[2:], got)
+	require.Nil(t, next)
+
 	e.call("GET", "/api/v1/executions?from=2026-11-20T00:00:00+08:00", "").want(200) // a plus that was not escaped
-	e.call("GET", "/api/v1/executions?waitsFor=HANDLER", "").want(200)
-	require.Equal(t, repository.ExecutionFilter{WaitsFor: entity.WaitHandler}, e.executions.filter)
+	unroutable := waiting(at(now, 30), job)
+	unroutable.Claim = entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, now)
+	e.put(unroutable)
+	slot := waiting(at(now, 31), job)
+	slot.Claim = entity.CommonQueue.Key(5, now)
+	e.put(slot)
+	got, _ = list("waitsFor=HANDLER")
+	require.Equal(t, []any{unroutable.ID}, got)
 	for _, never := range []string{"CALENDAR", "EVENT", "DEPENDENCY"} { // nothing makes such runs
 		e.call("GET", "/api/v1/executions?trigger="+never, "").wantField(422, "trigger", "unknown_value")
 	}
 }
 
+// idAt is the id of an execution that belongs to a moment.
+func idAt(moment time.Time, n int) string {
+	return identity.FloorID(moment)[:24] + fmt.Sprintf("%012d", n)
+}
+
 func TestCancelRetryReplay(t *testing.T) {
 	e := newEdge(t)
-	e.call("POST", "/api/v1/executions/e1/cancel", "").want(202)
-	require.Equal(t, "retry-1", e.call("POST", "/api/v1/executions/e1/retry", "").want(202).json()["executionId"])
-	require.Equal(t, []any{"replay-2-of-e1"}, e.call("POST", "/api/v1/dead-letters/e1/replay", "").want(202).json()["executionIds"])
-	require.Equal(t, "admin", e.executions.by.User)
-	e.executions.by = entity.Actor{}
-	e.call("POST", "/api/v1/bulk/executions/retry", `{"ids":["e1"]}`, "Authorization", "Bearer "+operatorToken).want(200)
-	require.Equal(t, "operator", e.executions.by.User)
-	e.call("POST", "/api/v1/jobs/j1/trigger", `{}`).want(202)
-	require.Equal(t, "admin", e.jobs.trigger.By.User)
-	e.executions.err = apperror.Conflict("final", "the run is over")
-	for _, path := range []string{"executions/e1/cancel", "executions/e1/retry", "dead-letters/e1/replay"} {
-		e.call("POST", "/api/v1/"+path, "").wantCode(409, "final")
+	job := e.deadRuns("e1", "e2")
+	e.put(waiting("w", job))
+	e.call("POST", "/api/v1/executions/w/cancel", "").want(202)
+	require.Equal(t, entity.StatusCancelled, e.Execution(t, "w").Status)
+	by := func(id string) string { return e.Execution(t, id).TriggeredBy.User }
+	retry := e.call("POST", "/api/v1/executions/e1/retry", "").want(202).json()["executionId"].(string)
+	require.Equal(t, []any{"e1", "admin"}, []any{e.Execution(t, retry).RetryOf, by(retry)})
+	replay := e.call("POST", "/api/v1/dead-letters/e1/replay", "").want(202).json()["executionIds"].([]any)
+	require.Len(t, replay, 1)
+	require.Equal(t, []any{"e1", "admin"}, []any{e.Execution(t, replay[0].(string)).RetryOf, by(replay[0].(string))})
+	again := e.call("POST", "/api/v1/bulk/executions/retry", `{"ids":["e2"]}`, as(operatorToken)...).want(200).json()["items"].([]any)[0].(map[string]any)
+	require.Equal(t, "operator", by(again["executionIds"].([]any)[0].(string)))
+	fired := e.call("POST", "/api/v1/jobs/"+job+"/trigger", `{}`).want(202).json()["executionIds"].([]any)
+	require.Equal(t, "admin", by(fired[0].(string)))
+	for path, code := range map[string]string{"executions/e2/cancel": "already_final", "executions/" + retry + "/retry": "not_final", "dead-letters/e1/replay": "already_replayed"} {
+		e.call("POST", "/api/v1/"+path, "").wantCode(409, code)
 	}
 }
 
 func TestAttemptsAndDeadLetters(t *testing.T) {
 	e := newEdge(t)
-	e.executions.attempts = []entity.Attempt{{Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonError, NodeID: "n", StartTime: now, EndTime: now.Add(time.Second), ErrorMessage: "x", Progress: 30, ExitCode: &exitOne}}
+	job := e.create(encode(t, minimal()))["id"].(string)
+	e.put(waiting("e1", job))
+	e.keep(func(ctx context.Context, r repository.RecordWriter) error {
+		return r.AddAttempts(ctx, []entity.Attempt{{
+			ExecutionID: "e1", Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonError, NodeID: "n", StartTime: now,
+			EndTime: now.Add(time.Second), ErrorMessage: "x", Progress: 30, ExitCode: &exitOne,
+		}})
+	})
 	require.JSONEq(t, `{"items":[{"attempt":1,"status":"FAILED","reason":"ERROR","nodeId":"n","startTime":"2026-11-20T12:00:00.000Z","endTime":"2026-11-20T12:00:01.000Z","errorMessage":"x","result":"","progress":30,"output":{"exitCode":1,"text":""}}],
 		"nextCursor":null}`, e.call("GET", "/api/v1/executions/e1/attempts", "").want(200).body)
 
-	e.executions.letters = []entity.DeadLetter{{ExecutionID: "e1", JobID: "j1", Reason: entity.ReasonError, Message: "m", CreateTime: now}}
-	require.JSONEq(t, `{"items":[{"id":"e1","executionId":"e1","jobId":"j1","jobName":"name of j1","reason":"ERROR","message":"m","replayedAs":null,
-		"createTime":"2026-11-20T12:00:00.000Z"}],"nextCursor":null}`, e.call("GET", "/api/v1/dead-letters?jobId=j1", "").want(200).body)
-	require.Equal(t, "j1", e.executions.letterFilter.JobID)
+	e.deadRuns("other")
+	e.keep(func(ctx context.Context, r repository.RecordWriter) error {
+		return r.AddDeadLetters(ctx, []entity.DeadLetter{{ExecutionID: "e1", JobID: job, Reason: entity.ReasonError, Message: "m", CreateTime: now}})
+	})
+	require.JSONEq(t, `{"items":[{"id":"e1","executionId":"e1","jobId":"`+job+`","jobName":"settle orders","reason":"ERROR","message":"m","replayedAs":null,
+		"createTime":"2026-11-20T12:00:00.000Z"}],"nextCursor":null}`, e.call("GET", "/api/v1/dead-letters?jobId="+job, "").want(200).body)
 }
 
 func TestTheLedger(t *testing.T) {
 	e := newEdge(t)
-	e.executions.fires = []execution.LedgerEntry{
-		{FireKey: "k", ScheduledTime: now, Outcome: "SUCCESS", LatenessMs: 3, ExecutionIDs: []string{"e1"}, Replays: []string{"e2"}},
-		{FireKey: "range:k", ScheduledTime: now, Outcome: "SKIPPED", Reason: entity.ReasonPaused, Message: "paused by anna", RangeEnd: now.Add(time.Minute), Count: 60, CountAtLeast: true},
-		{FireKey: "p", ScheduledTime: now, Outcome: "WAITING", WaitsFor: entity.WaitNode},
+	job := e.create(encode(t, minimal()))["id"].(string)
+	fire := func(id, key string, at time.Time, change func(x *entity.Execution)) {
+		x := dead(id, job)
+		x.FireKey, x.ScheduledTime, x.DueTime, x.Trigger = key, at, at, entity.TriggerSchedule
+		change(&x)
+		e.put(x)
 	}
-	a := e.call("GET", "/api/v1/jobs/j1/fires?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&limit=3", "").want(200)
+	first, second, third := now, now.Add(-time.Hour), now.Add(-2*time.Hour)
+	success, replay, rest, waits := idAt(first, 1), idAt(now.Add(time.Minute), 2), idAt(second, 3), idAt(third, 4)
+	fire(success, identity.FireKey(first), first, func(x *entity.Execution) {
+		x.Status, x.Reason, x.StartTime = entity.StatusSuccess, "", first.Add(3*time.Millisecond)
+	})
+	fire(replay, "replay", first, func(x *entity.Execution) {
+		x.Status, x.Reason, x.Trigger, x.RetryOf, x.RootID = entity.StatusSuccess, "", entity.TriggerRetry, success, success
+	})
+	fire(rest, identity.RangeKey(second), second, func(x *entity.Execution) {
+		x.Status, x.Reason, x.StartTime, x.ErrorMessage = entity.StatusSkipped, entity.ReasonPaused, time.Time{}, "paused by anna"
+		x.SkipFrom, x.SkipTo, x.SkipCount, x.SkipAtLeast = second, second.Add(time.Minute), 60, true
+	})
+	fire(waits, identity.FireKey(third), third, func(x *entity.Execution) {
+		x.Status, x.Reason, x.StartTime, x.EndTime, x.Claim = entity.StatusWaiting, "", time.Time{}, time.Time{}, entity.UnroutableQueue(entity.NodeClass{}, entity.WaitNode).Key(5, third)
+	})
+	a := e.call("GET", "/api/v1/jobs/"+job+"/fires?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&limit=3", "").want(200)
 	require.JSONEq(t, `{"nextCursor":null,"items":[
-		{"fireKey":"k","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SUCCESS","waitsFor":"","reason":"","message":"","latenessMs":3,"executionIds":["e1"],"replays":["e2"],"rangeEnd":null,"count":null,"countAtLeast":false},
-		{"fireKey":"range:k","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SKIPPED","waitsFor":"","reason":"PAUSED","message":"paused by anna","latenessMs":0,"executionIds":[],"replays":[],
-			"rangeEnd":"2026-11-20T12:01:00.000Z","count":60,"countAtLeast":true},
-		{"fireKey":"p","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"WAITING","waitsFor":"NODE","reason":"","message":"","latenessMs":0,"executionIds":[],"replays":[],"rangeEnd":null,"count":null,"countAtLeast":false}
+		{"fireKey":"`+identity.FireKey(first)+`","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SUCCESS","waitsFor":"","reason":"","message":"","latenessMs":3,"executionIds":["`+success+`"],"replays":["`+replay+`"],"rangeEnd":null,"count":null,"countAtLeast":false},
+		{"fireKey":"`+identity.RangeKey(second)+`","scheduledTime":"2026-11-20T11:00:00.000Z","outcome":"SKIPPED","waitsFor":"","reason":"PAUSED","message":"paused by anna","latenessMs":0,"executionIds":["`+rest+`"],"replays":[],
+			"rangeEnd":"2026-11-20T11:01:00.000Z","count":60,"countAtLeast":true},
+		{"fireKey":"`+identity.FireKey(third)+`","scheduledTime":"2026-11-20T10:00:00.000Z","outcome":"WAITING","waitsFor":"NODE","reason":"","message":"","latenessMs":0,"executionIds":["`+waits+`"],"replays":[],"rangeEnd":null,"count":null,"countAtLeast":false}
 		]}`, a.body)
-	require.Equal(t, execution.LedgerQuery{
-		JobID: "j1", From: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Limit: 3,
-	}, e.executions.ledger)
+	path := "/api/v1/jobs/" + job + "/fires?from=2026-11-20T00:00:00Z&to=2026-11-20T12:00:00Z&limit=1"
+	page := e.call("GET", path, "").want(200).json()
+	require.Equal(t, identity.RangeKey(second), page["items"].([]any)[0].(map[string]any)["fireKey"], "what is at the end is not in it")
+	page = e.call("GET", path+"&cursor="+page["nextCursor"].(string), "").want(200).json()
+	require.Equal(t, identity.FireKey(third), page["items"].([]any)[0].(map[string]any)["fireKey"])
+	require.Len(t, page["items"], 1)
 }
 
 func (e *edge) lines(query string) (seqs []int, next any, truncated bool) {
@@ -196,13 +288,25 @@ func (e *edge) lines(query string) (seqs []int, next any, truncated bool) {
 	return seqs, m["nextCursor"], m["truncated"].(bool)
 }
 
+// logs adds to the log of an execution.
+func (e *edge) logs(id, jobID string, chunks ...entity.LogChunk) {
+	e.t.Helper()
+	for i := range chunks {
+		chunks[i].ID, chunks[i].ExecutionID, chunks[i].JobID = fmt.Sprint(id, "-", chunks[i].SeqFrom), id, jobID
+	}
+	e.keep(func(ctx context.Context, r repository.RecordWriter) error { return r.AddLogs(ctx, chunks) })
+}
+
 func TestLogsAreLinesInOrder(t *testing.T) {
 	e := newEdge(t)
-	e.executions.chunks = []entity.LogChunk{
+	job := e.create(encode(t, minimal()))["id"].(string)
+	e.put(waiting("e1", job))
+	chunks := []entity.LogChunk{
 		{SeqFrom: 1, SeqTo: 3, Content: "line 1\nline 2\nline 3", Type: entity.LogStdout, Attempt: 1, CreateTime: now},
 		{SeqFrom: 4, SeqTo: 4, Content: "line 4", Type: entity.LogStderr, Attempt: 1, CreateTime: now},
 		{SeqFrom: 5, SeqTo: 7, Content: "line 5\nline 6\nline 7", Type: entity.LogStdout, Attempt: 2, CreateTime: now, Truncated: true},
 	}
+	e.logs("e1", job, chunks...)
 	seqs, next, truncated := e.lines("")
 	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7}, seqs)
 	require.Nil(t, next)

@@ -8,171 +8,49 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/api/controller"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service/access"
-	"github.com/platform-scheduler/platform-scheduler/application/service/audit"
-	"github.com/platform-scheduler/platform-scheduler/application/service/group"
-	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
-	"github.com/platform-scheduler/platform-scheduler/application/service/node"
-	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
-	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/api/resttest"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 )
 
-// The tokens of the signed-in users of the harness.
+// The tokens of the accounts behind the harness.
 const (
-	adminToken    = "token-of-admin"
-	operatorToken = "token-of-operator"
-	viewerToken   = "token-of-viewer"
-	nobodyToken   = "token-without-role"
+	adminToken    = resttest.AdminToken
+	operatorToken = resttest.OperatorToken
+	viewerToken   = resttest.ViewerToken
 	// boundToken is of an operator who sees two groups, and may only read in one.
-	boundToken = "token-of-bound"
+	boundToken = resttest.BoundToken
 	// keeperToken is of the same with the right to make secrets.
-	keeperToken = "token-of-keeper"
+	keeperToken = resttest.KeeperToken
 	// apiToken is an admin's that may only read jobs.
-	apiToken = "token-that-reads-jobs"
+	apiToken = resttest.ReadToken
 	// userAdminToken is an admin's for users, wholeToken one for everything.
-	userAdminToken = "token-for-users"
-	wholeToken     = "token-for-everything"
+	userAdminToken = resttest.UserToken
+	wholeToken     = resttest.WholeToken
 )
 
-// fakeAuth knows users by fixed tokens.
-type fakeAuth struct {
-	err error
+var now = resttest.Noon
 
-	mu sync.Mutex
-	// gone are tokens that were revoked.
-	gone map[string]bool
-	// roles and groups are what users became meanwhile, by token.
-	roles  map[string]entity.Role
-	groups map[string]map[string]entity.Role
-}
-
-// become changes what stands behind a token.
-func (f *fakeAuth) become(change func(f *fakeAuth)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	change(f)
-}
-
-func (f *fakeAuth) Login(_ context.Context, name, password, addr string) (access.Login, error) {
-	if password != "right" {
-		return access.Login{}, apperror.New(apperror.KindUnauthenticated, "wrong_credentials", "wrong")
-	}
-	return access.Login{Token: adminToken, ExpiresAt: now.Add(time.Hour), User: entity.User{ID: "u1", Name: name + "@" + addr, Role: entity.RoleAdmin}}, nil
-}
-
-func (f *fakeAuth) Logout(context.Context, string) error { return f.err }
-
-func (f *fakeAuth) ChangePassword(_ context.Context, _, old, _ string, _ bool) error {
-	if old != "right" {
-		return apperror.InvalidField("oldPassword", "wrong_password", "wrong")
-	}
-	return nil
-}
-
-func (f *fakeAuth) Authenticate(_ context.Context, token string) (entity.Principal, error) {
-	roles := map[string]entity.Role{
-		adminToken: entity.RoleAdmin, operatorToken: entity.RoleOperator, viewerToken: entity.RoleViewer, nobodyToken: "stranger",
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err != nil {
-		return entity.Principal{}, f.err
-	}
-	if scopes, is := map[string][]string{apiToken: {"job:read"}, userAdminToken: {"user:admin"}, wholeToken: nil}[token]; is {
-		return entity.Principal{User: entity.User{ID: "id-of-admin", Name: "admin", Role: entity.RoleAdmin}, TokenID: "t-1", Scopes: scopes}, nil
-	}
-	if token == boundToken || token == keeperToken {
-		u := entity.User{ID: "id-of-bound", Name: "bound", Role: entity.RoleOperator}
-		u.Secrets = token == keeperToken
-		u.Groups = map[string]entity.Role{"mine": entity.RoleOperator, "shown": entity.RoleViewer}
-		return entity.Principal{User: u}, nil
-	}
-	role, ok := roles[token]
-	if now, changed := f.roles[token]; changed {
-		role = now
-	}
-	if !ok || f.gone[token] {
-		return entity.Principal{}, apperror.New(apperror.KindUnauthenticated, "unknown_token", "unknown")
-	}
-	return entity.Principal{User: entity.User{ID: "id-of-" + string(role), Name: string(role), Role: role, Rights: entity.Rights{Groups: f.groups[token]}}}, nil
-}
-
-// fakeMonitor is ready unless it holds what blocks.
-type fakeMonitor struct{ degraded []monitor.Trouble }
-
-func (f *fakeMonitor) Degraded(context.Context) []monitor.Trouble { return f.degraded }
-
-// fakeCalls keeps answers in memory, as the store does.
-type fakeCalls struct {
-	mu    sync.Mutex
-	calls map[string]entity.IdempotentCall
-	err   error
-}
-
-func (f *fakeCalls) Begin(_ context.Context, c entity.IdempotentCall, ttl time.Duration) (entity.IdempotentCall, bool, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err != nil {
-		return entity.IdempotentCall{}, false, f.err
-	}
-	id := c.Scope + "|" + c.Key
-	if old, ok := f.calls[id]; ok && c.CreateTime.Sub(old.CreateTime) < ttl {
-		return old, false, nil
-	}
-	f.calls[id] = c
-	return entity.IdempotentCall{}, true, nil
-}
-
-func (f *fakeCalls) Complete(_ context.Context, c entity.IdempotentCall) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.calls[c.Scope+"|"+c.Key] = c
-	return nil
-}
-
-func (f *fakeCalls) Abandon(_ context.Context, c entity.IdempotentCall) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.calls, c.Scope+"|"+c.Key)
-	return nil
-}
-
-var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
-// edge is the API over fakes, and what they saw.
+// edge is the API over the real services.
 type edge struct {
-	t          *testing.T
-	mu         *sync.Mutex
-	named      *namedJobs
-	router     *api.Router
-	auth       *fakeAuth
-	jobs       *fakeJobs
-	executions *fakeExecutions
-	nodes      *fakeRegistry
-	// executionService stands in for executions where it is set.
-	executionService api.ExecutionService
-	monitor          *fakeMonitor
-	ahead            *fakeAhead
-	calls            *fakeCalls
-	reports          *fakeReports
-	secrets          *secret.SecretService
-	vault            *memorySecrets
-	people           *memoryPeople
-	groups           *memoryGroups
-	backfills        *fakeBackfills
-	clock            *clocktest.Manual
+	t *testing.T
+	*resttest.Backend
+	router *api.Router
+	// parts are those of the router.
+	parts api.Deps
 	// probesOnly: it is not the documented API that is served.
 	probesOnly bool
 	log        *logtest.Book
@@ -180,17 +58,30 @@ type edge struct {
 
 func newEdge(t *testing.T) *edge {
 	t.Helper()
-	e := &edge{
-		t: t, auth: &fakeAuth{}, jobs: newFakeJobs(), executions: &fakeExecutions{}, nodes: newRegistry(), monitor: &fakeMonitor{}, backfills: &fakeBackfills{}, ahead: &fakeAhead{}, mu: &sync.Mutex{}, named: &namedJobs{},
-		calls: &fakeCalls{calls: map[string]entity.IdempotentCall{}}, clock: clocktest.NewManual(now), log: &logtest.Book{},
-	}
-	var err error
-	e.reports = &fakeReports{}
-	e.secrets, e.vault = newSecrets(t, e.clock)
-	e.people, e.groups = newPeople(), newGroups()
-	e.router, err = api.NewRouter(e.deps())
-	require.NoError(t, err)
+	return edgeOf(t, enginetest.Options{})
+}
+
+func edgeOf(t *testing.T, o enginetest.Options) *edge {
+	t.Helper()
+	e := &edge{t: t, Backend: resttest.New(t, o), log: &logtest.Book{}}
+	d := e.Deps(slog.New(slog.NewJSONHandler(e.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	d.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		_, _ = io.WriteString(w, "up 1\n")
+	})
+	d.Version = vo.Version{Version: "1.2.3"}
+	e.parts = d
+	e.rebuild(func(*api.Deps) {})
 	return e
+}
+
+// rebuild makes the router anew, with other parts.
+func (e *edge) rebuild(change func(d *api.Deps)) {
+	e.t.Helper()
+	change(&e.parts)
+	var err error
+	e.router, err = api.NewRouter(e.parts)
+	require.NoError(e.t, err)
 }
 
 // on is the same edge for a subtest.
@@ -200,26 +91,156 @@ func (e *edge) on(t *testing.T) *edge {
 	return &sub
 }
 
-func (e *edge) deps() api.Deps {
-	var executions api.ExecutionService = e.executions
-	if e.executionService != nil {
-		executions = e.executionService
+// failing is a JobService that fails in ways that the real one is built not to.
+type failing struct {
+	api.JobService
+	err    error
+	panics any
+}
+
+func (f *failing) fail() error {
+	if f.panics != nil {
+		panic(f.panics)
 	}
-	groups := group.NewGroupService(e.groups, followers{}, followers{}, e.clock, slog.New(slog.DiscardHandler))
-	return api.Deps{
-		Jobs: e.jobs, Executions: executions, Auth: e.auth, Monitor: e.monitor, Calls: e.calls, Reports: e.reports, Nodes: node.NewNodeService(e.nodes), Secrets: e.secrets,
-		Users: access.NewUserService(e.people, e.people, plainHasher{}, e.clock), Tokens: access.NewTokenService(e.people, e.clock),
-		Backfills: e.backfills, Overview: e.ahead, Loads: e.ahead,
-		Groups: groups, Definitions: e.definitions(groups),
-		Audit: audit.NewAuditService(e.people, e.clock), Clock: e.clock,
-		Logger: slog.New(slog.NewJSONHandler(e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-			_, _ = io.WriteString(w, "up 1\n")
-		}),
-		Version: vo.Version{Version: "1.2.3"}, TimeZone: "UTC",
+	return f.err
+}
+
+func (f *failing) Create(ctx context.Context, job *entity.Job, enabled bool) (*entity.Job, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
+	}
+	return f.JobService.Create(ctx, job, enabled)
+}
+
+func (f *failing) Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
+	}
+	return f.JobService.Replace(ctx, id, job, version, ifMatch)
+}
+
+func (f *failing) Trigger(ctx context.Context, id string, t job.Trigger) ([]string, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
+	}
+	return f.JobService.Trigger(ctx, id, t)
+}
+
+// failingJobs puts a failing service of jobs before the real one.
+func (e *edge) failingJobs() *failing {
+	e.t.Helper()
+	f := &failing{JobService: e.Jobs}
+	e.rebuild(func(d *api.Deps) { d.Jobs = f })
+	return f
+}
+
+// failingAuth is an AuthService that cannot ask its store.
+type failingAuth struct {
+	controller.AuthService
+	err error
+}
+
+func (f failingAuth) Authenticate(context.Context, string) (entity.Principal, error) {
+	return entity.Principal{}, f.err
+}
+
+// all are the stored jobs, in the order of their creation.
+func (e *edge) all() []*entity.Job {
+	e.t.Helper()
+	jobs, next, err := e.Store.Jobs.List(e.t.Context(), repository.JobFilter{}, repository.Page{Limit: 1000})
+	require.NoError(e.t, err)
+	require.Empty(e.t, next)
+	slices.Reverse(jobs)
+	return jobs
+}
+
+// audit is the audit log, oldest first.
+func (e *edge) kept() []entity.AuditEntry {
+	e.t.Helper()
+	entries, next, err := e.Store.ListAudit(e.t.Context(), repository.AuditFilter{}, repository.Page{Limit: 1000})
+	require.NoError(e.t, err)
+	require.Empty(e.t, next)
+	slices.Reverse(entries)
+	return entries
+}
+
+// put stores an execution in any state.
+func (e *edge) put(x entity.Execution) {
+	e.t.Helper()
+	e.Write(e.t, func(ctx context.Context, tx repository.Tx) error {
+		row := x
+		if row.ExitCode == nil {
+			return tx.Executions.Insert(ctx, []*entity.Execution{&row})
+		}
+		// The exit code is known when an attempt ends, and not before.
+		row.Status, row.Reason, row.EndTime = entity.StatusRunning, "", time.Time{}
+		if err := tx.Executions.Insert(ctx, []*entity.Execution{&row}); err != nil {
+			return err
+		}
+		refused, err := tx.Executions.Finish(ctx, []repository.Finish{{
+			ID: x.ID, NodeID: x.NodeID, Epoch: x.Epoch, Token: x.Token, Status: x.Status, Reason: x.Reason, StartTime: x.StartTime, EndTime: x.EndTime,
+			Duration: x.Duration, Progress: x.Progress, ErrorMessage: x.ErrorMessage, Result: x.Result, ExitCode: x.ExitCode,
+		}})
+		require.Empty(e.t, refused)
+		return err
+	})
+}
+
+// dead is an execution of a job that used up its retries.
+func dead(id, jobID string) entity.Execution {
+	return entity.Execution{
+		ID: id, JobID: jobID, FireKey: id, Trigger: entity.TriggerManual, ShardTotal: 1, JobVersion: 1, Priority: 5, Status: entity.StatusDead,
+		Reason: entity.ReasonExitCode, RootID: id, ScheduledTime: now, DueTime: now, StartTime: now, EndTime: now, CreateTime: now, UpdateTime: now,
 	}
 }
+
+// letter is the dead letter of an execution.
+func letter(id, jobID string) entity.DeadLetter {
+	return entity.DeadLetter{ExecutionID: id, JobID: jobID, Reason: entity.ReasonExitCode, Message: "exit 3", CreateTime: now}
+}
+
+// deadRuns makes a job with executions that died, and their dead letters.
+func (e *edge) deadRuns(ids ...string) (jobID string) {
+	e.t.Helper()
+	jobID = e.create(encode(e.t, minimal().with(fields{"name": "dies"})))["id"].(string)
+	e.die(jobID, ids...)
+	return jobID
+}
+
+// die adds executions of a job that died, and their dead letters.
+func (e *edge) die(jobID string, ids ...string) {
+	e.t.Helper()
+	var rows []*entity.Execution
+	var letters []entity.DeadLetter
+	for _, id := range ids {
+		row := dead(id, jobID)
+		rows, letters = append(rows, &row), append(letters, letter(id, jobID))
+	}
+	e.Write(e.t, func(ctx context.Context, tx repository.Tx) error {
+		if err := tx.Executions.Insert(ctx, rows); err != nil {
+			return err
+		}
+		return tx.Records.AddDeadLetters(ctx, letters)
+	})
+}
+
+// keep stores what belongs to executions.
+func (e *edge) keep(write func(ctx context.Context, r repository.RecordWriter) error) {
+	e.t.Helper()
+	e.Write(e.t, func(ctx context.Context, tx repository.Tx) error { return write(ctx, tx.Records) })
+}
+
+// runs are the executions of a job.
+func (e *edge) runs(jobID string) []*entity.Execution { return e.Node.Executions(e.t, jobID) }
+
+// signIn opens a session of an account.
+func (e *edge) signIn(name string) (token string) {
+	e.t.Helper()
+	return e.Session(e.t, "id-of-"+name)
+}
+
+// as are the headers of a call with a token.
+func as(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
 // answer is a response, read.
 type answer struct {

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 func TestVersionsOfAJobAreShownAndRestored(t *testing.T) {
@@ -17,15 +15,15 @@ func TestVersionsOfAJobAreShownAndRestored(t *testing.T) {
 	items := e.call("GET", path+"/versions", "").want(200).json()["items"].([]any)
 	newest := items[0].(map[string]any)
 	require.EqualValues(t, 2, newest["version"])
-	require.Equal(t, map[string]any{"priority": []any{4.0, 3.0}}, newest["changes"])
+	require.Equal(t, map[string]any{"priority": []any{5.0, 3.0}}, newest["changes"])
 	require.Nil(t, items[1].(map[string]any)["changes"])
 	require.Equal(t, "j", newest["definition"].(map[string]any)["name"])
 
 	e.call("POST", path+"/versions/1/restore", `{}`).wantField(422, "version", "required")
 	e.call("POST", path+"/versions/1/restore", `{"version":1}`).wantCode(409, "stale_version")
 	e.call("POST", path+"/versions/1/restore", "", "If-Match", `"1"`).wantCode(412, "version_mismatch")
-	require.EqualValues(t, 1, e.call("POST", path+"/versions/1/restore", `{"version":2}`).want(200).json()["priority"])
-	require.JSONEq(t, `{"priority":[3,1]}`, e.people.audit[len(e.people.audit)-1].Changes)
+	require.EqualValues(t, 5, e.call("POST", path+"/versions/1/restore", `{"version":2}`).want(200).json()["priority"])
+	require.JSONEq(t, `{"priority":[3,5]}`, e.last().Changes)
 	e.call("POST", path+"/versions/9/restore", `{"version":3}`).wantCode(404, "not_found")
 	e.call("POST", path+"/versions/x/restore", `{"version":3}`).wantCode(404, "not_found")
 	e.call("GET", "/api/v1/jobs/none/versions", "").wantCode(404, "not_found")
@@ -43,7 +41,7 @@ func TestAJobIsCopied(t *testing.T) {
 
 func TestADeadLetterIsDiscardedOnce(t *testing.T) {
 	e := newEdge(t)
-	e.executions.letters = []entity.DeadLetter{{ExecutionID: "x"}}
+	e.deadRuns("x")
 	e.call("POST", "/api/v1/dead-letters/x/discard", "").want(204)
 	e.call("POST", "/api/v1/dead-letters/x/discard", "").wantCode(404, "not_found")
 }

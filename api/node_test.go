@@ -8,50 +8,49 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// fakeRegistry holds two schedulers and a node that only runs.
-type fakeRegistry struct {
-	nodes []entity.Node
-	err   error
-}
-
-func newRegistry() *fakeRegistry {
+// registry is the API of two schedulers, of which one is down, and a node that only runs.
+func registry(t *testing.T) *edge {
+	t.Helper()
+	e := newEdge(t)
 	both := []string{entity.RoleScheduler, entity.RoleExecutor}
-	return &fakeRegistry{nodes: []entity.Node{
-		{
-			ID: "node-1", IP: "10.0.0.1", Port: 8080, Status: entity.NodeUp, Epoch: 3, Roles: both, Labels: map[string]string{"zone": "a"},
-			Weight: 2, Slots: 8, Running: 1, CPU: 0.5, Memory: 1 << 20, Version: "1.0", ClockOffset: -7 * time.Millisecond, LastHeartbeat: now,
-			CommandSlots: 4, CommandRunning: 2, Handlers: []string{"settle"}, HandlersHash: "1",
-		},
-		{ID: "node-2", Status: entity.NodeDown, Roles: both},
-		{ID: "node-3", Status: entity.NodeUp, Roles: []string{entity.RoleExecutor}, ClockOffset: -1001 * time.Millisecond},
-	}}
+	own := []string{"settle"}
+	e.join(entity.Node{ID: "node-1", Roles: both}) // its second life
+	e.join(entity.Node{
+		ID: "node-1", IP: "10.0.0.1", Port: 8080, Roles: both, Labels: map[string]string{"zone": "a"},
+		Weight: 2, Slots: 8, Running: 1, CPU: 0.5, Memory: 1 << 20, Version: "1.0", ClockOffset: -7 * time.Millisecond,
+		CommandSlots: 4, CommandRunning: 2, Handlers: own, HandlersHash: entity.HandlersHash(own),
+	})
+	gone := []string{"gone"}
+	epoch := e.join(entity.Node{ID: "node-2", Roles: both, Handlers: gone, HandlersHash: entity.HandlersHash(gone)})
+	require.NoError(t, e.Store.Leave(t.Context(), "node-2", epoch))
+	e.join(entity.Node{ID: "node-3", Roles: []string{entity.RoleExecutor}, ClockOffset: -1001 * time.Millisecond})
+	return e
 }
 
-func (f *fakeRegistry) All(context.Context) ([]entity.Node, error) { return f.nodes, f.err }
-
-func (f *fakeRegistry) Drain(_ context.Context, id string, draining bool) error {
-	for i := range f.nodes {
-		switch n := &f.nodes[i]; {
-		case n.ID != id:
-		case n.Status == entity.NodeDown:
-			return apperror.Conflict("node_down", "the node is down")
-		case draining:
-			n.Status = entity.NodeDraining
-			return nil
-		default:
-			n.Status = entity.NodeUp
-			return nil
-		}
-	}
-	return apperror.NotFound("node", id)
+// join enters a node into the registry, where it beats once.
+func (e *edge) join(n entity.Node) (epoch int64) {
+	e.t.Helper()
+	var err error
+	n.Epoch, err = e.Store.Register(e.t.Context(), n)
+	require.NoError(e.t, err)
+	ok, err := e.Store.Heartbeat(e.t.Context(), n)
+	require.NoError(e.t, err)
+	require.True(e.t, ok)
+	return n.Epoch
 }
+
+// silentRegistry does not answer, while the rest of the store does.
+type silentRegistry struct{ node.Registry }
+
+func (silentRegistry) All(context.Context) ([]entity.Node, error) { return nil, errors.New("away") }
 
 func TestNodesAreShown(t *testing.T) {
-	e := newEdge(t)
+	e := registry(t)
 	items := e.call("GET", "/api/v1/nodes", "").want(200).json()["items"].([]any)
 	first := items[0].(map[string]any)
 	require.Len(t, first["partitions"], entity.Partitions, "it is the only scheduler that is alive")
@@ -75,7 +74,7 @@ func TestNodesAreShown(t *testing.T) {
 }
 
 func TestANodeIsDrainedAndResumed(t *testing.T) {
-	e := newEdge(t)
+	e := registry(t)
 	require.Equal(t, "DRAINING", e.call("POST", "/api/v1/nodes/node-1/drain", "").want(200).json()["status"])
 	require.Equal(t, "UP", e.call("POST", "/api/v1/nodes/node-1/resume", "").want(200).json()["status"])
 	e.call("POST", "/api/v1/nodes/none/drain", "").wantCode(404, "not_found")
@@ -83,8 +82,7 @@ func TestANodeIsDrainedAndResumed(t *testing.T) {
 }
 
 func TestHandlersAreListed(t *testing.T) {
-	e := newEdge(t)
-	e.nodes.nodes[1].Handlers, e.nodes.nodes[1].HandlersHash = []string{"gone"}, "2"
+	e := registry(t)
 	items := e.call("GET", "/api/v1/handlers", "").want(200).json()["items"].([]any)
 	require.Len(t, items, 6)
 	require.Equal(t, map[string]any{"name": "echo", "builtIn": true, "nodes": []any{"node-1", "node-3"}}, items[0])
@@ -103,7 +101,7 @@ func TestWhoSavesAJobThatNoNodeCanRunIsWarned(t *testing.T) {
 		"nothing special": {`"jobType":"CUSTOM","jobClass":"noop"`, "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEdge(t)
+			e := registry(t)
 			body := `{"name":"j",` + c.definition + `}`
 			made := e.create(body)
 			version := `{"name":"j","version":1,` + c.definition + `}`
@@ -132,6 +130,6 @@ func TestWhoSavesAJobThatNoNodeCanRunIsWarned(t *testing.T) {
 // Without an answer of the registry there is none about nodes, and the job is saved.
 func TestWithoutTheRegistryNobodyIsWarned(t *testing.T) {
 	e := newEdge(t)
-	e.nodes.err = errors.New("away")
+	e.rebuild(func(d *api.Deps) { d.Nodes = node.NewNodeService(silentRegistry{e.Store}) })
 	require.NotContains(t, e.create(`{"name":"j","jobType":"CUSTOM","jobClass":"setle"}`), "warnings")
 }

@@ -43,11 +43,7 @@ func TestReportsReachTheNodeThatHoldsTheAttempt(t *testing.T) {
 	defer other.Close()
 	e := newEdge(t)
 	n := &neighbour{address: other.URL}
-	d := e.deps()
-	d.Peers = n
-	var err error
-	e.router, err = api.NewRouter(d)
-	require.NoError(t, err)
+	e.rebuild(func(d *api.Deps) { d.Peers = n })
 	report := func(id, token string, headers ...string) answer {
 		return e.call("POST", "/api/v1/executions/"+id+"/report", `{"status":"SUCCESS"}`, append([]string{"Authorization", "Bearer canary", "X-Scheduler-Run-Token", token}, headers...)...)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/api/resttest"
 	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -20,6 +21,9 @@ func address(r api.Route) string {
 
 func TestEveryRouteIsClosedUnlessItSaysOtherwise(t *testing.T) {
 	e := newEdge(t)
+	// A role of another release holds nothing here.
+	require.NoError(t, e.Store.AddUser(t.Context(), entity.User{ID: "id-of-stranger", Name: "stranger", Role: "stranger", CreateTime: now, UpdateTime: now}))
+	nobodyToken := e.signIn("stranger")
 	var public []string
 	require.NotEmpty(t, e.router.Routes())
 	for _, r := range e.router.Routes() {
@@ -41,13 +45,12 @@ func TestEveryRouteIsClosedUnlessItSaysOtherwise(t *testing.T) {
 
 func TestRolesReachWhatTheyHold(t *testing.T) {
 	e := newEdge(t)
-	tokens := map[entity.Role]string{entity.RoleAdmin: adminToken, entity.RoleOperator: operatorToken, entity.RoleViewer: viewerToken}
 	for _, r := range e.router.Routes() {
 		if r.Permission == permission.Public {
 			continue
 		}
-		for role, token := range tokens {
-			status := e.call(r.Method, address(r), "", "Authorization", "Bearer "+token).status
+		for _, role := range []entity.Role{entity.RoleAdmin, entity.RoleOperator, entity.RoleViewer} {
+			status := e.call(r.Method, address(r), "", as(e.signIn(string(role)))...).status
 			if permission.Allows(entity.Principal{User: entity.User{Role: role}}, r.Permission) {
 				require.NotContains(t, []int{401, 403}, status, "%s %s as %s", r.Method, r.Path, role)
 			} else {
@@ -59,7 +62,7 @@ func TestRolesReachWhatTheyHold(t *testing.T) {
 
 func TestNobodyPassesWhenNobodyCanBeAsked(t *testing.T) {
 	e := newEdge(t)
-	e.auth.err = apperror.Unavailable(errors.New("down"))
+	e.rebuild(func(d *api.Deps) { d.Auth = failingAuth{d.Auth, apperror.Unavailable(errors.New("down"))} })
 	for _, r := range e.router.Routes() {
 		if r.Permission != permission.Public {
 			a := e.call(r.Method, address(r), "")
@@ -97,22 +100,33 @@ func TestProbes(t *testing.T) {
 	require.Equal(t, "up 1\n", e.call("GET", "/metrics", "").want(200).body)
 	require.Equal(t, "1.2.3", e.call("GET", "/version", "").want(200).json()["version"])
 
-	e.monitor.degraded = []monitor.Trouble{{Part: "redis", Reason: "Redis is away", Since: now}}
+	troubles := map[string]bool{"Redis is away": false}
+	part := func(name, reason string) monitor.Part {
+		return monitor.Part{Name: name, Check: func() (string, bool) {
+			if blocks, is := troubles[reason]; is {
+				return reason, blocks
+			}
+			return "", false
+		}}
+	}
+	e.rebuild(func(d *api.Deps) {
+		d.Monitor = monitor.NewMonitorService(e.Store, resttest.NoTasks{}, e.Clock, part("redis", "Redis is away"), part("folder", "the data folder is full"))
+	})
 	require.JSONEq(t, `{"status":"ready","degraded":[{"part":"redis","reason":"Redis is away","since":"2026-11-20T12:00:00.000Z"}]}`,
 		e.call("GET", "/readyz", "").want(200).body)
-	e.monitor.degraded = append(e.monitor.degraded, monitor.Trouble{Part: "store", Reason: "the store is away", Since: now, Blocks: true})
+	troubles["the data folder is full"] = true
 	a := e.call("GET", "/readyz", "")
 	a.wantCode(503, "not_ready")
-	require.Equal(t, []any{"not ready: the store is away", "1"}, []any{a.json()["detail"], a.header.Get("Retry-After")})
+	require.Equal(t, []any{"not ready: the data folder is full", "1"}, []any{a.json()["detail"], a.header.Get("Retry-After")})
 	require.Len(t, a.json()["degraded"], 2)
 	e.call("GET", "/healthz", "").want(200)
 }
 
 func TestMetricsAskForTheirToken(t *testing.T) {
 	e := newEdge(t)
-	d := e.deps()
-	d.MetricsToken = "figures-of-this-node"
-	e.rebuild(d)
+	e.rebuild(func(d *api.Deps) {
+		d.MetricsToken = "figures-of-this-node"
+	})
 	for _, header := range []string{"", "Bearer figures-of-this-nod", "Bearer figures-of-this-node2", "figures-of-this-node", "Basic figures-of-this-node", "Bearer " + adminToken} {
 		a := e.call("GET", "/metrics", "", "Authorization", header)
 		a.wantCode(401, "metrics_token")
@@ -126,11 +140,8 @@ func TestMetricsAskForTheirToken(t *testing.T) {
 
 func TestANodeWithoutTheRoleServesProbesOnly(t *testing.T) {
 	e := newEdge(t)
-	d := e.deps()
-	d.ProbesOnly, e.probesOnly = true, true
-	var err error
-	e.router, err = api.NewRouter(d)
-	require.NoError(t, err)
+	e.probesOnly = true
+	e.rebuild(func(d *api.Deps) { d.ProbesOnly = true })
 	e.call("GET", "/readyz", "").want(200)
 	e.call("GET", "/metrics", "").want(200)
 	e.call("POST", "/api/v1/executions/x/report", "{}").wantCode(401, "run_token")

@@ -1,30 +1,29 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// estate is the API with a job, a run and a group in each of three groups.
+// estate is the API with a job, a run that died and a group in each of three groups.
 func estate(t *testing.T) (e *edge, jobs map[string]string) {
 	e = newEdge(t)
 	jobs = map[string]string{}
 	for _, group := range []string{"mine", "shown", "theirs"} {
+		e.call("POST", "/api/v1/groups", fmt.Sprintf(`{"name":%q}`, group)).want(201)
 		job := e.call("POST", "/api/v1/jobs", fmt.Sprintf(`{"name":"a","group":%q,"jobType":"CUSTOM","jobClass":"noop"}`, group)).want(201).json()
 		jobs[group] = job["id"].(string)
-		e.executions.rows = append(e.executions.rows, &entity.Execution{
-			ID: "run-" + group, JobID: jobs[group], NodeID: group, Status: entity.StatusDead,
-			Trigger: entity.TriggerManual, ScheduledTime: now, CreateTime: now, UpdateTime: now,
-		})
-		e.executions.letters = append(e.executions.letters, entity.DeadLetter{ExecutionID: "run-" + group, JobID: jobs[group], Reason: entity.ReasonExitCode, CreateTime: now})
-		e.call("POST", "/api/v1/groups", fmt.Sprintf(`{"name":%q}`, group)).want(201)
+		e.die(jobs[group], "run-"+group)
 	}
 	return e, jobs
 }
@@ -54,27 +53,26 @@ func TestWhatOneMayNotSeeDoesNotExist(t *testing.T) {
 }
 
 func TestListsShowWhatOneMaySee(t *testing.T) {
-	e, _ := estate(t)
-	as := []string{"Authorization", "Bearer " + boundToken}
-	visible := []string{"mine", "shown"}
-	e.call("GET", "/api/v1/jobs", "", as...).want(200)
-	require.Equal(t, visible, e.jobs.filter.Groups)
-	e.call("GET", "/api/v1/executions", "", as...).want(200)
-	require.Equal(t, visible, e.executions.filter.Groups)
-	for _, path := range []string{"/api/v1/dead-letters", "/api/v1/dead-letters/causes"} {
-		e.executions.letterFilter.Groups = nil
-		e.call("GET", path, "", as...).want(200)
-		require.Equal(t, visible, e.executions.letterFilter.Groups, path)
+	e, jobs := estate(t)
+	as := as(boundToken)
+	visible, all := []any{jobs["mine"], jobs["shown"]}, []any{jobs["mine"], jobs["shown"], jobs["theirs"]}
+	for path, field := range map[string]string{"jobs": "id", "executions": "jobId", "dead-letters": "jobId", "dead-letters/causes": "jobId"} {
+		seen := func(headers ...string) (ids []any) {
+			for _, item := range e.call("GET", "/api/v1/"+path, "", headers...).want(200).json()["items"].([]any) {
+				ids = append(ids, item.(map[string]any)[field])
+			}
+			return ids
+		}
+		require.ElementsMatch(t, visible, seen(as...), path)
+		require.ElementsMatch(t, all, seen(), "who is bound to nothing sees all: %s", path)
 	}
 	require.Len(t, e.call("GET", "/api/v1/groups", "", as...).want(200).json()["items"], 2)
 	require.Len(t, e.call("GET", "/api/v1/groups", "").want(200).json()["items"], 3)
-	e.call("GET", "/api/v1/jobs", "").want(200)
-	require.Nil(t, e.jobs.filter.Groups, "who is bound to nothing sees all")
 }
 
 func TestDefinitionsStayInOnesOwnGroups(t *testing.T) {
 	e, jobs := estate(t)
-	as := []string{"Authorization", "Bearer " + boundToken}
+	as := as(boundToken)
 	body := func(group string) string {
 		return fmt.Sprintf(`{"name":"b","group":%q,"jobType":"CUSTOM","jobClass":"noop","version":1}`, group)
 	}
@@ -100,7 +98,7 @@ func TestCommandsNeedARightOfTheirOwn(t *testing.T) {
 			e.call("PUT", "/api/v1/jobs/"+jobs["mine"], command, "Authorization", "Bearer "+token).wantCode(403, "commands_forbidden")
 		}
 	}
-	made := e.jobs.order[len(e.jobs.order)-1]
+	made := e.call("GET", "/api/v1/jobs?jobType=COMMAND", "").want(200).json()["items"].([]any)[0].(map[string]any)["id"].(string)
 	e.call("POST", "/api/v1/jobs/"+made+"/copy", `{"name":"y"}`, "Authorization", "Bearer "+operatorToken).wantCode(403, "commands_forbidden")
 	e.call("POST", "/api/v1/jobs/"+made+"/trigger", "", "Authorization", "Bearer "+operatorToken).want(202)
 }
@@ -123,27 +121,40 @@ func TestABulkActionHasAResultForEach(t *testing.T) {
 	require.EqualValues(t, []any{1.0, 3.0, false}, []any{a.json()["succeeded"], a.json()["failed"], a.json()["more"]})
 	require.Equal(t, map[string]string{jobs["theirs"]: "", jobs["mine"]: "", jobs["shown"]: "", "none": "not_found"}, codes(e.call("POST", "/api/v1/bulk/jobs/resume", ids)))
 	a = e.call("POST", "/api/v1/bulk/jobs/trigger", ids)
-	require.Equal(t, 4, e.jobs.triggers, "the fake triggers what does not exist, too")
+	require.Equal(t, map[string]string{jobs["theirs"]: "", jobs["mine"]: "", jobs["shown"]: "", "none": "not_found"}, codes(a))
 	require.Len(t, a.json()["items"].([]any)[0].(map[string]any)["executionIds"], 1)
+	for _, id := range jobs {
+		require.Len(t, e.runs(id), 2, "the one that died, and another: an id that is given twice counts once")
+	}
 	codes(e.call("POST", "/api/v1/bulk/jobs/delete", ids))
-	require.Empty(t, e.jobs.jobs)
+	require.Empty(t, e.all())
 }
 
 func TestDeadLettersAreTreatedByCause(t *testing.T) {
-	e, _ := estate(t)
-	cause := e.call("GET", "/api/v1/dead-letters/causes?reason=EXIT_CODE", "").want(200).json()["items"].([]any)[0].(map[string]any)
-	require.Equal(t, []any{"job-1", "name of job-1", "EXIT_CODE", 2.0, "run-1", "exit 3"},
+	e, jobs := estate(t)
+	e.keep(func(ctx context.Context, r repository.RecordWriter) error {
+		other := letter("run-other", jobs["mine"])
+		other.Reason = entity.ReasonTimeout
+		return r.AddDeadLetters(ctx, []entity.DeadLetter{letter("run-a", jobs["mine"]), letter("run-b", jobs["mine"]), other})
+	})
+	causes := e.call("GET", "/api/v1/dead-letters/causes?reason=EXIT_CODE", "").want(200).json()["items"].([]any)
+	require.Len(t, causes, 3, "one of each job, without those of another reason")
+	cause := causes[0].(map[string]any)
+	require.Equal(t, []any{jobs["mine"], "a", "EXIT_CODE", 3.0, "run-mine", "exit 3"},
 		[]any{cause["jobId"], cause["jobName"], cause["reason"], cause["count"], cause["latestExecutionId"], cause["message"]})
-	require.Equal(t, entity.ReasonExitCode, e.executions.letterFilter.Reason)
-	e.executions.endless = 700
-	a := e.call("POST", "/api/v1/bulk/dead-letters/replay", `{"jobId":"job-1","reason":"EXIT_CODE"}`).want(200).json()
+	many := make([]string, 510)
+	for i := range many {
+		many[i] = fmt.Sprintf("many-%03d", i)
+	}
+	job := e.deadRuns(many...)
+	e.rebuild(func(d *api.Deps) { d.Executions = shortPages{e.Executions} })
+	body := `{"jobId":"` + job + `","reason":"EXIT_CODE"}`
+	a := e.call("POST", "/api/v1/bulk/dead-letters/replay", body).want(200).json()
 	require.Equal(t, []any{500.0, true}, []any{a["succeeded"], a["more"]}, "short pages are added up")
-	e.executions.endless = 0
-	a = e.call("POST", "/api/v1/bulk/dead-letters/replay", `{"jobId":"job-1","reason":"EXIT_CODE"}`).want(200).json()
-	require.Equal(t, []any{3.0, false}, []any{a["succeeded"], a["more"]})
-	require.True(t, e.executions.letterFilter.Waiting)
+	a = e.call("POST", "/api/v1/bulk/dead-letters/replay", body).want(200).json()
+	require.Equal(t, []any{10.0, false}, []any{a["succeeded"], a["more"]}, "those that were replayed wait no more")
 	e.call("POST", "/api/v1/bulk/dead-letters/discard", `{"ids":["run-mine"]}`).want(200)
-	require.Len(t, e.executions.letters, 2)
+	require.Len(t, e.call("GET", "/api/v1/dead-letters?jobId="+jobs["mine"], "").want(200).json()["items"], 3)
 	for body, code := range map[string]string{
 		`{}`: "required", `{"ids":[]}`: "required", `{"ids":["a"],"jobId":"b"}`: "conflict", `{"ids":"a"}`: "wrong_type",
 		`{"ids":[` + strings.Repeat(`"a",`, 3) + `1]}`: "wrong_type",
@@ -154,11 +165,16 @@ func TestDeadLettersAreTreatedByCause(t *testing.T) {
 		require.Equal(t, code, fields[firstField(fields)], body)
 	}
 	e.call("POST", "/api/v1/bulk/jobs/pause", `{"jobId":"b"}`).want(422)
-	many := make([]string, 501)
-	for i := range many {
-		many[i] = fmt.Sprintf("%q", fmt.Sprint("job-", i))
-	}
-	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":[`+strings.Join(many, ",")+`]}`).wantField(422, "ids", "too_many")
+	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+strings.Join(many[:501], `","`)+`"]}`).wantField(422, "ids", "too_many")
+}
+
+// shortPages gives dead letters in pages that are shorter than asked for, as a store
+// does that passes over the letters of other groups.
+type shortPages struct{ api.ExecutionService }
+
+func (s shortPages) DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) ([]entity.DeadLetter, string, error) {
+	p.Limit = min(p.Limit, 7)
+	return s.ExecutionService.DeadLetters(ctx, f, p)
 }
 
 func firstField(fields map[string]string) string {

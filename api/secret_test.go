@@ -1,108 +1,13 @@
 package api_test
 
 import (
-	"context"
-	"encoding/base64"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
-	"github.com/platform-scheduler/platform-scheduler/domain/clock"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	keyring "github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
 )
-
-// memorySecrets keeps sealed secrets as the store does.
-type memorySecrets struct {
-	mu      sync.Mutex
-	secrets map[string]entity.Secret
-	// users are the groups of the jobs that name each of them.
-	users []string
-}
-
-func newSecrets(t *testing.T, c clock.Clock) (*secret.SecretService, *memorySecrets) {
-	t.Helper()
-	ring, err := keyring.NewKeyring(base64.StdEncoding.EncodeToString(make([]byte, keyring.KeyBytes)))
-	require.NoError(t, err)
-	store := &memorySecrets{secrets: map[string]entity.Secret{}}
-	return secret.NewSecretService(store, store, ring, c), store
-}
-
-func (m *memorySecrets) AddSecret(_ context.Context, s entity.Secret) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, taken := m.secrets[s.Name]; taken {
-		return apperror.Conflict("name_taken", "taken")
-	}
-	m.secrets[s.Name] = s
-	return nil
-}
-
-func (m *memorySecrets) ReplaceSecret(_ context.Context, s entity.Secret) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.secrets[s.Name].Version != s.Version-1 {
-		return apperror.Conflict("stale_version", "the secret is at version %d", m.secrets[s.Name].Version)
-	}
-	if s.Sealed == nil {
-		s.KeyID, s.Sealed = m.secrets[s.Name].KeyID, m.secrets[s.Name].Sealed
-	}
-	m.secrets[s.Name] = s
-	return nil
-}
-
-func (m *memorySecrets) JobsNaming(_ context.Context, _ string, within, except []string, limit int) ([]*entity.Job, error) {
-	var out []*entity.Job
-	for i, group := range m.users {
-		if (within == nil || slices.Contains(within, group)) && !slices.Contains(except, group) && len(out) < limit {
-			out = append(out, &entity.Job{ID: fmt.Sprint("j-", i), Name: "settle", Group: group})
-		}
-	}
-	return out, nil
-}
-
-func (m *memorySecrets) Seals(context.Context) ([]repository.Seal, error) { return nil, nil }
-
-func (m *memorySecrets) ResealSecret(context.Context, entity.Secret) (bool, error) { return true, nil }
-
-func (m *memorySecrets) DropSecret(_ context.Context, name string, _ int) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, known := m.secrets[name]; !known {
-		return apperror.NotFound("secret", name)
-	}
-	delete(m.secrets, name)
-	return nil
-}
-
-func (m *memorySecrets) ListSecrets(context.Context, []string, repository.Page) ([]entity.Secret, string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var out []entity.Secret
-	for _, s := range m.secrets {
-		out = append(out, s)
-	}
-	return out, "", nil
-}
-
-func (m *memorySecrets) SecretsByName(_ context.Context, names []string) ([]entity.Secret, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var out []entity.Secret
-	for _, name := range names {
-		if s, known := m.secrets[name]; known {
-			out = append(out, s)
-		}
-	}
-	return out, nil
-}
 
 const secrets = "/api/v1/secrets"
 
@@ -145,7 +50,6 @@ func TestSecretsOfTheWrongShapeAreRefused(t *testing.T) {
 // Who sees, uses and writes a secret goes by its groups.
 func TestSecretsBelongToGroups(t *testing.T) {
 	e := newEdge(t)
-	as := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
 	keeper := as(keeperToken) // an operator of mine, who may read in shown, with the right to secrets
 	e.call("POST", secrets, `{"name":"ALL","value":"hunter2"}`).want(201)
 	e.call("POST", secrets, `{"name":"THEIRS","value":"hunter2","groups":["theirs"]}`).want(201)
@@ -193,18 +97,24 @@ func TestSecretsBelongToGroups(t *testing.T) {
 // An edit does not silently take a secret from jobs that name it.
 func TestAnEditNamesTheJobsThatWouldLoseTheSecret(t *testing.T) {
 	e := newEdge(t)
-	for range 60 {
-		e.vault.users = append(e.vault.users, "risk")
-	}
-	e.vault.users = append(e.vault.users, "pay")
 	e.call("POST", secrets, `{"name":"DB","value":"hunter2"}`).want(201)
+	naming := fields{"jobType": "HTTP", "jobClass": "", "jobData": fields{"url": "http://h", "headers": fields{"Authorization": "${secret.DB}"}}}
+	var first string
+	for i := range 60 {
+		id := e.create(encode(t, minimal().with(naming).with(fields{"name": fmt.Sprint("settle ", i), "group": "risk"})))["id"].(string)
+		if i == 0 {
+			first = id
+		}
+		e.Clock.Advance(time.Millisecond) // ids are ordered by it
+	}
+	e.create(encode(t, minimal().with(naming).with(fields{"group": "pay"})))
 	a := e.call("PUT", secrets+"/DB", `{"groups":["pay"],"version":1}`)
 	a.want(409)
 	body := a.json()
 	require.Equal(t, "secret_in_use", body["code"])
 	require.Contains(t, body["detail"], "more than 50")
 	require.Len(t, body["errors"], 50)
-	require.Contains(t, a.body, "risk/settle (j-0)")
+	require.Contains(t, a.body, "risk/settle 0 ("+first+")")
 	e.call("PUT", secrets+"/DB", `{"groups":["pay","risk"],"version":1}`).want(200)
 	e.call("PUT", secrets+"/DB", `{"groups":["pay"],"version":2,"force":true}`).want(200)
 	e.call("PUT", secrets+"/DB", `{"groups":["pay","ops"],"version":3}`).want(200)

@@ -9,30 +9,86 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/api/controller"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// growing is a log that grows while it is read.
-type growing struct {
-	*fakeExecutions
+// watched notes when a run was read last, and lets the test act before it is read.
+type watched struct {
+	api.ExecutionService
+	clock  *clocktest.Manual
+	before func(reads int)
+
 	mu    sync.Mutex
-	clock *clocktest.Manual
 	look  time.Duration
+	reads int
+}
+
+// Get implements controller.ExecutionService.
+func (w *watched) Get(ctx context.Context, id string) (*entity.Execution, error) {
+	w.mu.Lock()
+	w.look = w.clock.Monotonic()
+	w.reads++
+	reads := w.reads
+	w.mu.Unlock()
+	if w.before != nil {
+		w.before(reads)
+	}
+	return w.ExecutionService.Get(ctx, id)
 }
 
 // lastLook is when the run was read last.
-func (g *growing) lastLook() time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.look
+func (w *watched) lastLook() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.look
+}
+
+// watch puts watched before the service of executions.
+func (e *edge) watch(before func(reads int)) *watched {
+	e.t.Helper()
+	w := &watched{ExecutionService: e.Executions, clock: e.Clock, before: before}
+	e.rebuild(func(d *api.Deps) { d.Executions = w })
+	return w
+}
+
+// running is the API with a run, whose log has these lines, at the time of the machine:
+// deadlines of connections are the machine's.
+func running(t *testing.T, lines ...string) *edge {
+	t.Helper()
+	e := edgeOf(t, enginetest.Options{Clock: clocktest.NewManual(time.Now())})
+	job := e.create(encode(t, minimal()))["id"].(string)
+	e.put(live(job))
+	e.logs("x", job, chunk(1, lines...))
+	return e
+}
+
+// live is a run that goes on.
+func live(jobID string) entity.Execution {
+	x := waiting("x", jobID)
+	x.Status, x.NodeID, x.Epoch, x.Token, x.Attempt, x.Claim = entity.StatusRunning, "node-1", 1, 1, 1, entity.RunningKey("node-1")
+	return x
+}
+
+// end ends the run.
+func (e *edge) end(status entity.Status) {
+	e.t.Helper()
+	e.Write(e.t, func(ctx context.Context, tx repository.Tx) error {
+		refused, err := tx.Executions.Finish(ctx, []repository.Finish{{ID: "x", NodeID: "node-1", Epoch: 1, Token: 1, Status: status, EndTime: now}})
+		require.Empty(e.t, refused)
+		return err
+	})
 }
 
 // stream reads the events of a log until it ends.
@@ -91,13 +147,7 @@ func data(seq, line string) string {
 }
 
 func TestALogIsFollowedToItsEnd(t *testing.T) {
-	e := newEdge(t)
-	e.clock = clocktest.NewManual(time.Now()) // deadlines of connections are the machine's
-	g := &growing{fakeExecutions: e.executions, clock: e.clock}
-	g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusRunning}}
-	g.chunks = []entity.LogChunk{chunk(1, "one", "two")}
-	e.executionService = g
-	e.rebuild(e.deps())
+	e := running(t, "one", "two")
 	server := httptest.NewServer(e.router)
 	t.Cleanup(server.Close)
 	path := "/api/v1/executions/x/logs/stream"
@@ -105,14 +155,12 @@ func TestALogIsFollowedToItsEnd(t *testing.T) {
 	s := e.follow(server, path)
 	require.Equal(t, data("1", "one"), s.event())
 	require.Equal(t, data("2", "two"), s.event())
-	g.mu.Lock()
-	g.chunks = append(g.chunks, chunk(3, "three"))
-	g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusSuccess}}
-	g.mu.Unlock()
+	e.logs("x", e.Execution(t, "x").JobID, chunk(3, "three"))
+	e.end(entity.StatusSuccess)
 	rest := make(chan []string, 1)
 	go func() { rest <- []string{s.event(), s.event(), s.event()} }()
 	require.Eventually(t, func() bool { // the stream waits by the clock
-		e.clock.Advance(100 * time.Millisecond)
+		e.Clock.Advance(100 * time.Millisecond)
 		return len(rest) > 0
 	}, 20*time.Second, time.Millisecond)
 	require.Equal(t, []string{data("3", "three"), `event: end|data: {"status":"SUCCESS"}`, ""}, <-rest, "then the stream is over")
@@ -125,7 +173,7 @@ func TestALogIsFollowedToItsEnd(t *testing.T) {
 
 func TestAStreamIsRefusedLikeAnyCall(t *testing.T) {
 	e := newEdge(t)
-	e.executions.rows = []*entity.Execution{{ID: "x", Status: entity.StatusSuccess}}
+	e.deadRuns("x")
 	path := "/api/v1/executions/x/logs/stream"
 	e.call("GET", path, "", "Authorization", "").want(401)
 	e.call("GET", path+"?token=secret", "", "Authorization", "").want(401)
@@ -136,13 +184,7 @@ func TestAStreamIsRefusedLikeAnyCall(t *testing.T) {
 }
 
 func TestOneUserTakesNotAllStreams(t *testing.T) {
-	e := newEdge(t)
-	e.clock = clocktest.NewManual(time.Now()) // deadlines of connections are the machine's
-	g := &growing{fakeExecutions: e.executions, clock: e.clock}
-	g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusRunning}}
-	g.chunks = []entity.LogChunk{chunk(1, "one")}
-	e.executionService = g
-	e.rebuild(e.deps())
+	e := running(t, "one")
 	server := httptest.NewServer(e.router)
 	t.Cleanup(server.Close)
 	path := "/api/v1/executions/x/logs/stream"
@@ -181,35 +223,43 @@ func TestOneUserTakesNotAllStreams(t *testing.T) {
 
 func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 	path := "/api/v1/executions/x/logs/stream"
-	for name, take := range map[string]func(f *fakeAuth){
-		"the session is over": func(f *fakeAuth) { f.gone = map[string]bool{viewerToken: true} },
-		"the role is gone":    func(f *fakeAuth) { f.roles = map[string]entity.Role{viewerToken: entity.RoleDisabled} },
-		"the group is gone": func(f *fakeAuth) {
-			f.groups = map[string]map[string]entity.Role{viewerToken: {"other": entity.RoleViewer}}
+	viewer := func(e *edge, role entity.Role, groups map[string]entity.Role) {
+		require.NoError(e.t, e.Store.SetRole(e.t.Context(), "id-of-viewer", role, entity.Rights{Groups: groups}, e.Clock.Now()))
+	}
+	for name, take := range map[string]func(e *edge, auth *awayAuth){
+		"the session is over": func(e *edge, _ *awayAuth) {
+			e.call("POST", "/api/v1/auth/logout", "", as(viewerToken)...).want(204)
 		},
-		"nobody can be asked":    func(f *fakeAuth) { f.err = apperror.Unavailable(errors.New("down")) },
+		"the role is gone": func(e *edge, _ *awayAuth) { viewer(e, entity.RoleDisabled, nil) },
+		"the group is gone": func(e *edge, _ *awayAuth) {
+			viewer(e, entity.RoleViewer, map[string]entity.Role{"other": entity.RoleViewer})
+		},
+		"nobody can be asked":    func(_ *edge, auth *awayAuth) { auth.away.Store(true) },
 		"nothing, so it goes on": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEdge(t)
-			e.clock = clocktest.NewManual(time.Now())
-			g := &growing{fakeExecutions: e.executions, clock: e.clock}
-			g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusRunning, NodeID: "mine"}}
-			g.chunks = []entity.LogChunk{chunk(1, "one")}
-			e.executionService = g
-			e.rebuild(e.deps())
+			e := running(t, "one")
+			auth := &awayAuth{}
+			e.rebuild(func(d *api.Deps) { auth.AuthService, d.Auth = d.Auth, auth })
+			g := e.watch(nil)
 			server := httptest.NewServer(e.router)
 			t.Cleanup(server.Close)
-			s := e.follow(server, path, "Authorization", "", "Cookie", "ps_session="+viewerToken)
-			require.Equal(t, data("1", "one"), s.event(), "EventSource can send no header")
-			if take != nil {
-				e.auth.become(take)
+			with := []string{"Authorization", "", "Cookie", "ps_session=" + viewerToken} // EventSource can send no header
+			if strings.HasSuffix(name, "is gone") {
+				// A change of the rights ends the sessions, and no API token.
+				expires := e.Clock.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+				with = as(e.call("POST", tokens, `{"name":"CI","expiresAt":"`+expires+`"}`, as(viewerToken)...).want(201).json()["token"].(string))
 			}
-			taken := e.clock.Monotonic()
+			s := e.follow(server, path, with...)
+			require.Equal(t, data("1", "one"), s.event())
+			if take != nil {
+				take(e, auth)
+			}
+			taken := e.Clock.Monotonic()
 			ended := make(chan string, 1)
 			go func() { ended <- s.event() }()
 			require.Eventually(t, func() bool {
-				e.clock.Advance(100 * time.Millisecond)
+				e.Clock.Advance(100 * time.Millisecond)
 				return len(ended) > 0 || take == nil && g.lastLook()-taken > 20*time.Second
 			}, 20*time.Second, time.Millisecond)
 			if take == nil {
@@ -221,46 +271,29 @@ func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 	}
 }
 
-func (g *growing) Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.fakeExecutions.Logs(ctx, p)
+// awayAuth is an AuthService whose store goes away.
+type awayAuth struct {
+	controller.AuthService
+	away atomic.Bool
 }
 
-// GroupsOf implements middleware.GroupFinder.
-func (g *growing) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.fakeExecutions.GroupsOf(ctx, ids)
-}
-
-func (g *growing) Get(ctx context.Context, id string) (*entity.Execution, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.look = g.clock.Monotonic()
-	return g.fakeExecutions.Get(ctx, id)
-}
-
-// ending is a run that ends between two looks at its log.
-type ending struct {
-	*fakeExecutions
-	gets int
-}
-
-func (g *ending) Get(ctx context.Context, id string) (*entity.Execution, error) {
-	if g.gets++; g.gets == 2 { // the first one is whether there is such a run
-		g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusFailed}}
-		g.chunks = []entity.LogChunk{chunk(1, "last words")}
+func (a *awayAuth) Authenticate(ctx context.Context, token string) (entity.Principal, error) {
+	if a.away.Load() {
+		return entity.Principal{}, apperror.Unavailable(errors.New("down"))
 	}
-	return g.fakeExecutions.Get(ctx, id)
+	return a.AuthService.Authenticate(ctx, token)
 }
 
 func TestWhatARunSaysLastComesBeforeItsEnd(t *testing.T) {
 	e := newEdge(t)
-	g := &ending{fakeExecutions: e.executions}
-	g.rows = []*entity.Execution{{ID: "x", Status: entity.StatusRunning}}
-	e.executionService = g
-	e.rebuild(e.deps())
+	job := e.create(encode(t, minimal()))["id"].(string)
+	e.put(live(job))
+	e.watch(func(reads int) {
+		if reads == 2 { // the first one is whether there is such a run
+			e.logs("x", job, chunk(1, "last words"))
+			e.end(entity.StatusFailed)
+		}
+	})
 	body := e.call("GET", "/api/v1/executions/x/logs/stream", "").want(200).body
 	require.Less(t, strings.Index(body, "last words"), strings.Index(body, "event: end"))
 	require.Contains(t, body, "last words")

@@ -90,13 +90,19 @@ func EachStore(t *testing.T, test func(d *Desk)) {
 	})
 }
 
-// On puts the services in front of a node.
+// On puts the services in front of a node, whose executors know every class but one.
 func On(t *testing.T, n *enginetest.Node) *Desk {
 	t.Helper()
-	d := &Desk{Node: n, T: t, News: &News{node: n}, Secrets: Vault(t, n.Store, KeyOf(1))}
+	return With(t, n, picky{})
+}
+
+// With puts the services in front of a node whose executors check definitions.
+func With(t *testing.T, n *enginetest.Node, checker job.DefinitionChecker) *Desk {
+	t.Helper()
+	d := &Desk{Node: n, T: t, News: &News{node: n}, Secrets: vaultBy(t, n.Store, n.Clock, KeyOf(1))}
 	d.Jobs = job.NewJobService(job.JobDeps{
-		Store: n.Faults, Jobs: n.Store.Jobs, Plans: n.Store, Claims: n.Store, Admitter: n.Admitter, Schedules: n.Schedules, Checker: picky{},
-		Engine: d.News, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler), Secrets: d.Secrets,
+		Store: n.Faults, Jobs: n.Store.Jobs, Plans: n.Store, Claims: n.Store, Admitter: n.Admitter, Schedules: n.Schedules, Checker: checker,
+		Engine: d.News, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler), Secrets: d.Secrets, Latest: n.Jobs.Latest,
 	})
 	d.Groups = group.NewGroupService(n.Store, d.Jobs, n.Planner, n.Time, slog.New(slog.DiscardHandler))
 	d.Executions = execution.NewExecutionService(execution.ExecutionDeps{

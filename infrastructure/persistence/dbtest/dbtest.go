@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -65,6 +66,11 @@ func HasMySQL(t testing.TB) bool {
 
 // template is an empty, migrated SQLite file that tests copy.
 var template = sync.OnceValues(func() ([]byte, error) {
+	return Template(func(context.Context, *persistence.Store) error { return nil })
+})
+
+// Template returns a migrated SQLite file with what fill puts into it, for SQLiteFrom.
+func Template(fill func(ctx context.Context, s *persistence.Store) error) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "dbtest")
 	if err != nil {
 		return nil, err
@@ -75,17 +81,23 @@ var template = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Close(); err != nil {
+	if err := errors.Join(fill(context.Background(), s), s.Close()); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)
-})
+}
 
 // SQLite is the configuration of a fresh file.
 func SQLite(t testing.TB) persistence.Config {
 	t.Helper()
 	data, err := template()
 	require.NoError(t, err)
+	return SQLiteFrom(t, data)
+}
+
+// SQLiteFrom is the configuration of a copy of a Template.
+func SQLiteFrom(t testing.TB, data []byte) persistence.Config {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "scheduler.db")
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	return persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: path, Synchronous: "NORMAL"}, AutoMigrate: true}
