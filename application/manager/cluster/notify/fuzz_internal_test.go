@@ -1,0 +1,39 @@
+package notify
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// bounded is a listener that requires bounded lists of ids.
+type bounded struct{ t *testing.T }
+
+func (b bounded) ids(ids []string) error {
+	require.NotEmpty(b.t, ids)
+	require.LessOrEqual(b.t, len(ids), maxIDs)
+	return nil
+}
+
+func (b bounded) RunsReady(entity.SlotKind)                         {}
+func (b bounded) JobsChanged(_ context.Context, ids []string) error { return b.ids(ids) }
+func (b bounded) StopAsked(_ context.Context, ids []string) error   { return b.ids(ids) }
+func (b bounded) MembersChanged(context.Context) error              { return nil }
+func (b bounded) NotificationsMissed(context.Context) error         { return nil }
+
+// FuzzMessage: what comes from the network is dropped, or acted on within bounds.
+func FuzzMessage(f *testing.F) {
+	f.Add([]byte(`{"from":"b","jobs":["a"],"stop":["x"],"ready":true,"nodes":["a"],"commands":["a"],"members":true}`))
+	f.Add([]byte(`{"from":"a","jobs":["a"]}`))
+	f.Add([]byte(`{"from":1,"jobs":{}}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		n := New("a", nil, bounded{t}, clock.NewSystem(), slog.New(slog.DiscardHandler))
+		n.take(t.Context(), body)
+	})
+}
