@@ -6,6 +6,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
 func TestSQLiteKeepsTheContract(t *testing.T) {
@@ -17,7 +18,7 @@ func TestMySQLKeepsTheContract(t *testing.T) {
 	persistencetest.Run(t, opener(func(t *testing.T) persistence.Config { return dbtest.MySQL(t) }))
 }
 
-func opener(config func(t *testing.T) persistence.Config) persistencetest.Opener {
+func opener(config func(t *testing.T) persistence.Config) storetest.Opener {
 	return func(t *testing.T, adjust func(*persistence.Config)) *persistence.Store {
 		cfg := config(t)
 		if adjust != nil {

@@ -1,49 +1,56 @@
 // Package persistencetest is the contract of the store: what both SQLite and
-// MySQL/MariaDB must do. The engine is built on nothing else.
+// MySQL/MariaDB must do. The engine is built on nothing else. Each group of tables
+// has its suite in a package below this one.
 package persistencetest
 
 import (
 	"testing"
 
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/accesstest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/backfilltest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/executiontest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/grouptest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/inflighttest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/jobtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/recordtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/registrytest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/retentiontest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/transactiontest"
 )
 
-// Opener gives a test a fresh, empty store that closes at the test's end.
-// adjust changes its configuration before it opens; it may be nil.
-type Opener func(t *testing.T, adjust func(*persistence.Config)) *persistence.Store
-
 // Run runs the whole contract.
-func Run(t *testing.T, open Opener) {
+func Run(t *testing.T, open storetest.Opener) {
 	for _, c := range []struct {
 		name string
-		test func(t *testing.T, open Opener)
+		test func(t *testing.T, open storetest.Opener)
 	}{
-		{"jobs", testJobs},
-		{"planning", testPlanning},
-		{"executions", testExecutions},
-		{"claims", testClaims},
-		{"queues", testQueues},
-		{"finishing", testFinishing},
-		{"lists", testLists},
-		{"counts", testCounts},
-		{"live fires", testInFlightFires},
-		{"records", testRecords},
-		{"run tokens", testRunTokens},
-		{"nodes", testNodes},
-		{"abilities of nodes", testAbilities},
-		{"forgotten nodes", testForgetting},
-		{"marks of nodes", testMarks},
-		{"users", testUsers},
-		{"groups", testGroups},
-		{"places of groups", testPlaces},
-		{"pauses", testPauses},
-		{"backfills", testBackfills},
-		{"secrets", testSecrets},
-		{"access", testAccess},
-		{"idempotency", testIdempotency},
-		{"retention", testRetention},
-		{"retention of jobs", testJobRetention},
-		{"transactions", testTransactions},
+		{"jobs", jobtest.Jobs},
+		{"planning", jobtest.Planning},
+		{"executions", executiontest.Executions},
+		{"claims", executiontest.Claims},
+		{"queues", executiontest.Queues},
+		{"finishing", executiontest.Finishing},
+		{"lists", executiontest.Lists},
+		{"counts", executiontest.Counts},
+		{"live fires", inflighttest.InFlightFires},
+		{"records", recordtest.Records},
+		{"run tokens", recordtest.RunTokens},
+		{"nodes", registrytest.Nodes},
+		{"abilities of nodes", registrytest.Abilities},
+		{"forgotten nodes", registrytest.Forgetting},
+		{"marks of nodes", registrytest.Marks},
+		{"users", accesstest.Users},
+		{"groups", grouptest.Groups},
+		{"places of groups", grouptest.Places},
+		{"pauses", grouptest.Pauses},
+		{"backfills", backfilltest.Backfills},
+		{"secrets", accesstest.Secrets},
+		{"access", accesstest.Access},
+		{"idempotency", accesstest.Idempotency},
+		{"retention", retentiontest.Retention},
+		{"retention of jobs", retentiontest.JobRetention},
+		{"transactions", transactiontest.Transactions},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open) })
 	}

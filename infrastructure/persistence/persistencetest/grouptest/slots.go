@@ -1,4 +1,4 @@
-package persistencetest
+package grouptest
 
 import (
 	"context"
@@ -10,9 +10,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testPlaces(t *testing.T, open Opener) {
+// Places runs the suite over stores that open gives.
+func Places(t *testing.T, open storetest.Opener) {
 	t.Run("take, count, release", func(t *testing.T) { placeLife(t, open(t, nil)) })
 	t.Run("places whose fire is over", func(t *testing.T) { emptyPlaces(t, open(t, nil)) })
 	t.Run("what waits for a group", func(t *testing.T) { waitingForGroup(t, open(t, nil)) })
@@ -21,41 +23,43 @@ func testPlaces(t *testing.T, open Opener) {
 }
 
 func placeOf(group string, job int, fire string) entity.GroupSlot {
-	return entity.GroupSlot{Group: group, JobID: jobID(job), FireKey: fire}
+	return entity.GroupSlot{Group: group, JobID: storetest.JobID(job), FireKey: fire}
 }
 
 func fireOf(job int, fire string) entity.InFlightFire {
-	return entity.InFlightFire{JobID: jobID(job), FireKey: fire, Active: true, Remaining: 1, CreateTime: noon}
+	return entity.InFlightFire{JobID: storetest.JobID(job), FireKey: fire, Active: true, Remaining: 1, CreateTime: storetest.Noon}
 }
 
 func take(t *testing.T, s *persistence.Store, places ...entity.GroupSlot) {
 	t.Helper()
-	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.Take(ctx, places) })
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.Take(ctx, places) })
 }
 
 func placeLife(t *testing.T, s *persistence.Store) {
 	count := func(group string) (n int) {
-		write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
 			n, err = tx.Groups.CountSlots(ctx, group)
 			return err
 		})
 		return n
 	}
-	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "a", MaxConcurrency: 3, CreateTime: noon}))
-	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "日本", MaxConcurrency: 1, CreateTime: noon}))
+	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "a", MaxConcurrency: 3, CreateTime: storetest.Noon}))
+	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "日本", MaxConcurrency: 1, CreateTime: storetest.Noon}))
 	take(t, s, placeOf("a", 1, "x"), placeOf("a", 1, "y"), placeOf("日本", 2, "x"))
 	take(t, s, placeOf("a", 1, "x"))
 	require.Equal(t, []int{2, 1, 0}, []int{count("a"), count("日本"), count("b")}, "one place a fire")
 	roomy, err := s.GroupsWithFreeSlots(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"a"}, roomy)
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		return tx.Groups.Release(ctx, []entity.InFlightFire{fireOf(1, "x"), fireOf(1, "unknown"), fireOf(2, "x")})
 	})
 	require.Equal(t, []int{1, 0}, []int{count("a"), count("日本")})
-	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Groups.ReleaseJob(ctx, jobID(1)) })
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Groups.ReleaseJob(ctx, storetest.JobID(1))
+	})
 	require.Zero(t, count("a"))
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		limits, err := tx.Groups.Lock(ctx, []string{"日本", "a", "unknown", "a"})
 		require.Equal(t, map[string]int{"a": 3, "日本": 1}, limits)
 		return err
@@ -63,10 +67,10 @@ func placeLife(t *testing.T, s *persistence.Store) {
 }
 
 func emptyPlaces(t *testing.T, s *persistence.Store) {
-	over, runs := runOf(jobID(1), noon), runOf(jobID(1), noon.Add(time.Minute))
-	over.Status, over.Claim, over.EndTime = entity.StatusSuccess, "", noon
-	add(t, s, nil, over, runs)
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	over, runs := storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Minute))
+	over.Status, over.Claim, over.EndTime = entity.StatusSuccess, "", storetest.Noon
+	storetest.Add(t, s, nil, over, runs)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{fireOf(1, over.FireKey), fireOf(1, runs.FireKey), fireOf(2, "known")})
 	})
 	adopted, going := placeOf("a", 1, over.FireKey), placeOf("a", 1, runs.FireKey)
@@ -83,12 +87,12 @@ func emptyPlaces(t *testing.T, s *persistence.Store) {
 
 func waitingForGroup(t *testing.T, s *persistence.Store) {
 	queue := entity.GroupQueue("a")
-	rows := []*entity.Execution{runOf(jobID(1), noon), runOf(jobID(1), noon.Add(time.Second)), runOf(jobID(2), noon), runOf(jobID(3), noon)}
-	rows[0].Claim, rows[1].Claim, rows[2].Claim = queue.Key(5, noon), queue.Key(9, noon.Add(time.Hour)), queue.Key(5, noon.Add(-time.Second))
-	rows[3].Claim = entity.GroupQueue("b").Key(10, noon)
-	add(t, s, nil, rows...)
+	rows := []*entity.Execution{storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Second)), storetest.RunOf(storetest.JobID(2), storetest.Noon), storetest.RunOf(storetest.JobID(3), storetest.Noon)}
+	rows[0].Claim, rows[1].Claim, rows[2].Claim = queue.Key(5, storetest.Noon), queue.Key(9, storetest.Noon.Add(time.Hour)), queue.Key(5, storetest.Noon.Add(-time.Second))
+	rows[3].Claim = entity.GroupQueue("b").Key(10, storetest.Noon)
+	storetest.Add(t, s, nil, rows...)
 	next := func(limit int) (ids []string) {
-		write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 			found, err := tx.Groups.Next(ctx, "a", limit)
 			for _, row := range found {
 				ids = append(ids, row.ID)
@@ -99,19 +103,19 @@ func waitingForGroup(t *testing.T, s *persistence.Store) {
 	}
 	require.Equal(t, []string{rows[1].ID, rows[2].ID, rows[0].ID}, next(10), "by priority, then fair time")
 	require.Equal(t, []string{rows[1].ID, rows[2].ID}, next(2))
-	require.Empty(t, claim(t, s, "n1", 10, noon), "nobody takes them")
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	require.Empty(t, storetest.Claim(t, s, "n1", 10, storetest.Noon), "nobody takes them")
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		grouped := func(row *entity.Execution) bool { return row.Claim.Grouped() }
-		live, more, err := tx.Executions.LiveOf(ctx, jobID(1), 2, grouped)
+		live, more, err := tx.Executions.LiveOf(ctx, storetest.JobID(1), 2, grouped)
 		require.Len(t, live, 2)
 		require.False(t, more)
-		none, more, _ := tx.Executions.LiveOf(ctx, jobID(1), 1, grouped)
+		none, more, _ := tx.Executions.LiveOf(ctx, storetest.JobID(1), 1, grouped)
 		require.Empty(t, none, "they are too many")
 		require.True(t, more)
-		one, _, _ := tx.Executions.LiveOf(ctx, jobID(1), 10, func(row *entity.Execution) bool { return row.FireKey == live[0].FireKey })
+		one, _, _ := tx.Executions.LiveOf(ctx, storetest.JobID(1), 10, func(row *entity.Execution) bool { return row.FireKey == live[0].FireKey })
 		require.Len(t, one, 1)
 		for _, row := range live {
-			row.Claim, row.UpdateTime = row.Claim.In(entity.CommonQueue), noon.Add(time.Hour)
+			row.Claim, row.UpdateTime = row.Claim.In(entity.CommonQueue), storetest.Noon.Add(time.Hour)
 		}
 		if err != nil {
 			return err
@@ -119,20 +123,20 @@ func waitingForGroup(t *testing.T, s *persistence.Store) {
 		return tx.Executions.Requeue(ctx, live)
 	})
 	require.Equal(t, []string{rows[2].ID}, next(10))
-	require.Len(t, claim(t, s, "n1", 10, noon), 2)
+	require.Len(t, storetest.Claim(t, s, "n1", 10, storetest.Noon), 2)
 }
 
 // Who holds the lock of a group keeps edits of its limit and changes of its jobs
 // waiting.
 func groupLock(t *testing.T, s *persistence.Store) {
-	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "a", MaxConcurrency: 1, CreateTime: noon}))
+	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "a", MaxConcurrency: 1, CreateTime: storetest.Noon}))
 	edited := make(chan error, 1)
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		if _, err := tx.Groups.Lock(ctx, []string{"a"}); err != nil {
 			return err
 		}
 		go func() {
-			_, err := s.LimitGroup(context.WithoutCancel(ctx), "a", 2, 0, noon)
+			_, err := s.LimitGroup(context.WithoutCancel(ctx), "a", 2, 0, storetest.Noon)
 			edited <- err
 		}()
 		select {
@@ -148,8 +152,8 @@ func groupLock(t *testing.T, s *persistence.Store) {
 func limitOutOfSync(t *testing.T, s *persistence.Store) {
 	knows := grouped(2, "a")
 	knows.Limited = true
-	add(t, s, []*entity.Job{grouped(1, "a"), knows, grouped(3, "b")})
-	g, err := s.LimitGroup(t.Context(), "a", 4, 0, noon)
+	storetest.Add(t, s, []*entity.Job{grouped(1, "a"), knows, grouped(3, "b")})
+	g, err := s.LimitGroup(t.Context(), "a", 4, 0, storetest.Noon)
 	require.NoError(t, err)
 	require.False(t, g.Converged, "a first limit")
 	strays := func(g entity.Group) []string {
@@ -157,22 +161,22 @@ func limitOutOfSync(t *testing.T, s *persistence.Store) {
 		require.NoError(t, err)
 		return ids
 	}
-	require.Equal(t, []string{jobID(1)}, strays(g))
+	require.Equal(t, []string{storetest.JobID(1)}, strays(g))
 	require.NoError(t, s.MarkConverged(t.Context(), "a", g.Version))
-	g, err = s.LimitGroup(t.Context(), "a", 5, 0, noon)
+	g, err = s.LimitGroup(t.Context(), "a", 5, 0, storetest.Noon)
 	require.NoError(t, err)
 	require.True(t, g.Converged, "another limit")
-	g, err = s.LimitGroup(t.Context(), "a", 0, 0, noon)
+	g, err = s.LimitGroup(t.Context(), "a", 0, 0, storetest.Noon)
 	require.NoError(t, err)
 	require.False(t, g.Converged, "none any more")
-	require.Equal(t, []string{jobID(2)}, strays(g))
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	require.Equal(t, []string{storetest.JobID(2)}, strays(g))
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		for _, group := range []string{"a", "new"} {
 			terms, err := tx.Groups.Terms(ctx, group)
 			require.NoError(t, err)
 			require.Equal(t, []bool{false, false}, []bool{terms.Limited, terms.Paused()})
 		}
-		read, err := tx.Jobs.Read(ctx, []string{jobID(2), jobID(9)})
+		read, err := tx.Jobs.Read(ctx, []string{storetest.JobID(2), storetest.JobID(9)})
 		require.Len(t, read, 1)
 		require.True(t, read[0].Limited)
 		return err

@@ -1,4 +1,5 @@
-package persistencetest
+// Package executiontest is the contract of executions: claims, ends, lists and counts.
+package executiontest
 
 import (
 	"context"
@@ -14,9 +15,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testExecutions(t *testing.T, open Opener) {
+// Executions runs the suite over stores that open gives.
+func Executions(t *testing.T, open storetest.Opener) {
 	t.Run("every field comes back", func(t *testing.T) { everyExecutionField(t, open(t, nil)) })
 	t.Run("a plain row and a full row share a batch", func(t *testing.T) { mixedBatch(t, open(t, nil)) })
 	t.Run("an id is taken once", func(t *testing.T) { duplicateID(t, open(t, nil)) })
@@ -31,22 +34,22 @@ func testExecutions(t *testing.T, open Opener) {
 
 // fullRun uses every column.
 func fullRun(at time.Time) *entity.Execution {
-	e := startedOn(runOf(jobID(1), at), "node-1", 7)
+	e := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), at), "node-1", 7)
 	e.ShardIndex, e.ShardTotal, e.JobVersion, e.Priority = 3, 9, 4, 10
 	e.DueTime = at.Add(30 * time.Millisecond)
 	e.Params, e.Reason, e.Token, e.JobFence, e.Attempt = `{"a":"😀%_\\"}`, entity.ReasonNodeLost, 1<<40, 1<<41, 5
 	e.RetryCount, e.NodeLosses, e.StartDeadline, e.CancelRequested = 2, 1, at.Add(time.Hour), true
 	e.EndTime, e.Duration, e.Progress, e.Checkpoint = at.Add(2*time.Second), 1234*time.Millisecond, 55, "page 9 ✓"
-	e.ErrorMessage, e.Result, e.RetryOf, e.RootID = "bad 'quote' \\ 😀", "result\nline", jobID(80), jobID(81)
+	e.ErrorMessage, e.Result, e.RetryOf, e.RootID = "bad 'quote' \\ 😀", "result\nline", storetest.JobID(80), storetest.JobID(81)
 	e.SkipFrom, e.SkipTo, e.SkipCount, e.SkipAtLeast = at.Add(-time.Hour), at, 3600, true
 	return e
 }
 
 func everyExecutionField(t *testing.T, s *persistence.Store) {
-	e := fullRun(noon)
+	e := fullRun(storetest.Noon)
 	e.TriggeredBy = entity.Actor{User: "ann 😀", Token: "ci / nightly"}
-	add(t, s, nil, e)
-	require.Equal(t, e, get(t, s, e.ID))
+	storetest.Add(t, s, nil, e)
+	require.Equal(t, e, storetest.Get(t, s, e.ID))
 	list, _, err := s.Executions.List(t.Context(), repository.ExecutionFilter{}, repository.Page{})
 	require.NoError(t, err)
 	require.Equal(t, []*entity.Execution{e}, list)
@@ -57,16 +60,16 @@ func everyExecutionField(t *testing.T, s *persistence.Store) {
 }
 
 func mixedBatch(t *testing.T, s *persistence.Store) {
-	plain, full := runOf(jobID(2), noon), fullRun(noon.Add(time.Second))
+	plain, full := storetest.RunOf(storetest.JobID(2), storetest.Noon), fullRun(storetest.Noon.Add(time.Second))
 	full.TriggeredBy.User = "ann"
-	add(t, s, nil, full, plain)
-	require.Equal(t, full, get(t, s, full.ID))
-	require.Equal(t, plain, get(t, s, plain.ID))
+	storetest.Add(t, s, nil, full, plain)
+	require.Equal(t, full, storetest.Get(t, s, full.ID))
+	require.Equal(t, plain, storetest.Get(t, s, plain.ID))
 }
 
 func duplicateID(t *testing.T, s *persistence.Store) {
-	e, other := runOf(jobID(1), noon), runOf(jobID(2), noon)
-	add(t, s, nil, e)
+	e, other := storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(2), storetest.Noon)
+	storetest.Add(t, s, nil, e)
 	err := s.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Executions.Insert(ctx, []*entity.Execution{other, e})
 	})
@@ -91,7 +94,7 @@ func poisonRows(t *testing.T, s *persistence.Store) {
 		"year 999":         func(e *entity.Execution) { e.StartTime = time.Date(999, 1, 1, 0, 0, 0, 0, time.UTC) },
 		"no creation time": func(e *entity.Execution) { e.CreateTime = time.Time{} },
 	} {
-		good, bad := runOf(jobID(1), noon), runOf(jobID(2), noon)
+		good, bad := storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(2), storetest.Noon)
 		spoil(bad)
 		err := s.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
 			return tx.Executions.Insert(ctx, []*entity.Execution{good, bad})
@@ -106,16 +109,16 @@ func poisonRows(t *testing.T, s *persistence.Store) {
 func manyRows(t *testing.T, s *persistence.Store) {
 	var rows []*entity.Execution
 	for i := range 2503 {
-		rows = append(rows, startedOn(runOf(jobID(i%7), noon.Add(time.Duration(i)*time.Millisecond)), "n", 1))
+		rows = append(rows, storetest.StartedOn(storetest.RunOf(storetest.JobID(i%7), storetest.Noon.Add(time.Duration(i)*time.Millisecond)), "n", 1))
 	}
-	add(t, s, nil, rows...)
-	got, err := s.Executions.ByIDs(t.Context(), ids(rows))
+	storetest.Add(t, s, nil, rows...)
+	got, err := s.Executions.ByIDs(t.Context(), storetest.IDs(rows))
 	require.NoError(t, err)
 	require.Len(t, got, len(rows))
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		var finish []repository.Finish
 		for _, e := range rows {
-			finish = append(finish, finishOf(e))
+			finish = append(finish, storetest.FinishOf(e))
 		}
 		refused, err := tx.Executions.Finish(ctx, finish)
 		require.Empty(t, refused)
@@ -127,9 +130,9 @@ func manyRows(t *testing.T, s *persistence.Store) {
 }
 
 func conditionalUpdate(t *testing.T, s *persistence.Store) {
-	e := runOf(jobID(1), noon)
-	add(t, s, nil, e)
-	after := fullRun(noon)
+	e := storetest.RunOf(storetest.JobID(1), storetest.Noon)
+	storetest.Add(t, s, nil, e)
+	after := fullRun(storetest.Noon)
 	after.ID, after.FireKey, after.ScheduledTime, after.CreateTime = e.ID, e.FireKey, e.ScheduledTime, e.CreateTime
 	// What identifies a run never changes.
 	after.Trigger, after.ShardIndex, after.ShardTotal, after.Params, after.RetryOf, after.RootID = e.Trigger, 0, 1, "", "", ""
@@ -145,17 +148,17 @@ func conditionalUpdate(t *testing.T, s *persistence.Store) {
 		require.Equal(t, apperror.KindConflict, f.Kind, name)
 		require.Equal(t, "stale_token", f.Code, name)
 	}
-	require.Equal(t, e, get(t, s, e.ID))
+	require.Equal(t, e, storetest.Get(t, s, e.ID))
 	require.NoError(t, update(entity.StatusWaiting, 0))
-	require.Equal(t, after, get(t, s, e.ID))
+	require.Equal(t, after, storetest.Get(t, s, e.ID))
 	// Writing the same again finds the row and changes nothing: no conflict.
 	require.NoError(t, update(after.Status, after.Token))
 }
 
 func lockExecutions(t *testing.T, s *persistence.Store) {
-	a, b := runOf(jobID(1), noon), runOf(jobID(2), noon.Add(time.Second))
-	add(t, s, nil, a, b)
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	a, b := storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(2), storetest.Noon.Add(time.Second))
+	storetest.Add(t, s, nil, a, b)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		rows, err := tx.Executions.Lock(ctx, []string{b.ID, "missing", a.ID, b.ID, "nöt ascii"})
 		require.Equal(t, []*entity.Execution{a, b}, rows)
 		return err
@@ -177,15 +180,15 @@ func unknownExecutions(t *testing.T, s *persistence.Store) {
 func closeExecutions(t *testing.T, s *persistence.Store) {
 	var waiting, running []*entity.Execution
 	for n := range 1200 { // more than one statement takes
-		e := runOf(jobID(1), noon.Add(time.Duration(n)*time.Millisecond))
-		e.Claim, e.Result, e.ErrorMessage = entity.QueuedKey(jobID(1), int64(n+1)), "of a former attempt", "likewise"
+		e := storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Duration(n)*time.Millisecond))
+		e.Claim, e.Result, e.ErrorMessage = entity.QueuedKey(storetest.JobID(1), int64(n+1)), "of a former attempt", "likewise"
 		waiting = append(waiting, e)
 	}
 	for n := range 3 {
-		running = append(running, startedOn(runOf(jobID(2), noon.Add(time.Duration(n)*time.Second)), "n1", 1))
+		running = append(running, storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon.Add(time.Duration(n)*time.Second)), "n1", 1))
 	}
-	add(t, s, nil, append(slices.Clone(waiting), running...)...)
-	at := noon.Add(time.Hour)
+	storetest.Add(t, s, nil, append(slices.Clone(waiting), running...)...)
+	at := storetest.Noon.Add(time.Hour)
 	for n, e := range waiting {
 		e.Status, e.Reason, e.ErrorMessage, e.Result, e.Claim = entity.StatusCancelled, entity.ReasonDeleted, "", "", ""
 		if n%3 == 0 {
@@ -196,14 +199,14 @@ func closeExecutions(t *testing.T, s *persistence.Store) {
 	for _, e := range running[:2] {
 		e.CancelRequested, e.Reason, e.UpdateTime = true, entity.ReasonReplaced, at
 	}
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		if err := tx.Executions.Close(ctx, waiting); err != nil {
 			return err
 		}
 		return tx.Executions.AskToStop(ctx, running[:2])
 	})
 	for _, e := range append(slices.Clone(running), waiting[0], waiting[1], waiting[1199]) {
-		require.Equal(t, e, get(t, s, e.ID))
+		require.Equal(t, e, storetest.Get(t, s, e.ID))
 	}
 	for name, do := range map[string]func(ctx context.Context, tx repository.Tx) error{
 		"closed before": func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Close(ctx, waiting[:2]) },
@@ -212,22 +215,22 @@ func closeExecutions(t *testing.T, s *persistence.Store) {
 		err := s.Write(t.Context(), repository.LaneAPI, "test", do)
 		require.True(t, apperror.Is(err, apperror.KindConflict), name)
 	}
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		require.NoError(t, tx.Executions.Close(ctx, nil))
 		return tx.Executions.AskToStop(ctx, nil)
 	})
 }
 
 func waitingRuns(t *testing.T, s *persistence.Store) {
-	mine := []*entity.Execution{runOf(jobID(1), noon), runOf(jobID(1), noon.Add(time.Second)), runOf(jobID(1), noon.Add(2*time.Second)), runOf(jobID(1), noon.Add(3*time.Second))}
-	mine[1].Claim, mine[2].Claim = entity.ScheduledKey(noon.Add(time.Hour)), entity.QueuedKey(jobID(1), 4)
-	running := startedOn(runOf(jobID(1), noon.Add(time.Minute)), "n1", 1)
-	over := final(runOf(jobID(1), noon.Add(2*time.Minute)), noon)
-	add(t, s, nil, append(mine, running, over, runOf(jobID(2), noon))...)
-	got, err := s.WaitingOf(t.Context(), jobID(1), 10)
+	mine := []*entity.Execution{storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Second)), storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(2*time.Second)), storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(3*time.Second))}
+	mine[1].Claim, mine[2].Claim = entity.ScheduledKey(storetest.Noon.Add(time.Hour)), entity.QueuedKey(storetest.JobID(1), 4)
+	running := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Minute)), "n1", 1)
+	over := storetest.Ended(storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(2*time.Minute)), storetest.Noon)
+	storetest.Add(t, s, nil, append(mine, running, over, storetest.RunOf(storetest.JobID(2), storetest.Noon))...)
+	got, err := s.WaitingOf(t.Context(), storetest.JobID(1), 10)
 	require.NoError(t, err)
-	require.ElementsMatch(t, ids(mine), got)
-	got, err = s.WaitingOf(t.Context(), jobID(1), 2)
+	require.ElementsMatch(t, storetest.IDs(mine), got)
+	got, err = s.WaitingOf(t.Context(), storetest.JobID(1), 2)
 	require.NoError(t, err)
 	require.Len(t, got, 2)
 }

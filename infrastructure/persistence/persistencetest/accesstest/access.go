@@ -1,4 +1,6 @@
-package persistencetest
+// Package accesstest is the contract of users, tokens, sessions, secrets, audit and
+// idempotent calls.
+package accesstest
 
 import (
 	"context"
@@ -17,9 +19,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testAccess(t *testing.T, open Opener) {
+// Access runs the suite over stores that open gives.
+func Access(t *testing.T, open storetest.Opener) {
 	t.Run("the last admin stays", func(t *testing.T) { lastAdmin(t, open(t, nil)) })
 	t.Run("tokens", func(t *testing.T) { tokens(t, open(t, nil)) })
 	t.Run("audit", func(t *testing.T) { audit(t, open(t, nil)) })
@@ -28,7 +32,7 @@ func testAccess(t *testing.T, open Opener) {
 
 func person(t *testing.T, s *persistence.Store, id string, role entity.Role) entity.User {
 	t.Helper()
-	u := entity.User{ID: id, Name: "name of " + id, PasswordHash: "h", Role: role, CreateTime: noon, UpdateTime: noon}
+	u := entity.User{ID: id, Name: "name of " + id, PasswordHash: "h", Role: role, CreateTime: storetest.Noon, UpdateTime: storetest.Noon}
 	require.NoError(t, s.AddUser(t.Context(), u))
 	return u
 }
@@ -36,7 +40,7 @@ func person(t *testing.T, s *persistence.Store, id string, role entity.Role) ent
 func lastAdmin(t *testing.T, s *persistence.Store) {
 	ann, bob := person(t, s, "u-1", entity.RoleAdmin), person(t, s, "u-2", entity.RoleAdmin)
 	person(t, s, "u-3", entity.RoleViewer)
-	require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: "s", UserID: bob.ID, ExpiresAt: noon.Add(time.Hour), CreateTime: noon}, 100))
+	require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: "s", UserID: bob.ID, ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}, 100))
 	var page []string
 	p := repository.Page{Limit: 2}
 	for {
@@ -56,7 +60,7 @@ func lastAdmin(t *testing.T, s *persistence.Store) {
 	errs := make([]error, 2)
 	for i, u := range []entity.User{ann, bob} {
 		wg.Go(func() {
-			errs[i] = s.SetRole(t.Context(), u.ID, entity.RoleViewer, entity.Rights{}, noon.Add(time.Minute))
+			errs[i] = s.SetRole(t.Context(), u.ID, entity.RoleViewer, entity.Rights{}, storetest.Noon.Add(time.Minute))
 		})
 	}
 	wg.Wait()
@@ -66,41 +70,41 @@ func lastAdmin(t *testing.T, s *persistence.Store) {
 		last, less = bob, ann
 	}
 	require.True(t, apperror.Is(s.DropUser(t.Context(), last.ID), apperror.KindConflict))
-	require.NoError(t, s.SetRole(t.Context(), last.ID, entity.RoleAdmin, entity.Rights{}, noon))
+	require.NoError(t, s.SetRole(t.Context(), last.ID, entity.RoleAdmin, entity.Rights{}, storetest.Noon))
 	got, err := s.UserByID(t.Context(), less.ID)
 	require.NoError(t, err)
 	require.Equal(t, entity.RoleViewer, got.Role)
-	require.NoError(t, s.SetRole(t.Context(), bob.ID, entity.RoleAdmin, entity.Rights{}, noon))
-	_, err = s.SessionByHash(t.Context(), "s", noon)
+	require.NoError(t, s.SetRole(t.Context(), bob.ID, entity.RoleAdmin, entity.Rights{}, storetest.Noon))
+	_, err = s.SessionByHash(t.Context(), "s", storetest.Noon)
 	require.True(t, apperror.Is(err, apperror.KindNotFound), "a change of the role ends the sessions")
 
-	require.NoError(t, s.AddToken(t.Context(), entity.Token{ID: "t", UserID: "u-3", Hash: "th", ExpiresAt: noon.Add(time.Hour), CreateTime: noon}, 100))
+	require.NoError(t, s.AddToken(t.Context(), entity.Token{ID: "t", UserID: "u-3", Hash: "th", ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}, 100))
 	require.NoError(t, s.DropUser(t.Context(), "u-3"))
-	_, err = s.TokenByHash(t.Context(), "th", noon)
+	_, err = s.TokenByHash(t.Context(), "th", storetest.Noon)
 	require.True(t, apperror.Is(err, apperror.KindNotFound), "its tokens go with a user")
 	for _, id := range []string{"u-3", "", "caf\u00e9"} {
 		require.True(t, apperror.Is(s.DropUser(t.Context(), id), apperror.KindNotFound))
-		require.True(t, apperror.Is(s.SetRole(t.Context(), id, entity.RoleAdmin, entity.Rights{}, noon), apperror.KindNotFound))
+		require.True(t, apperror.Is(s.SetRole(t.Context(), id, entity.RoleAdmin, entity.Rights{}, storetest.Noon), apperror.KindNotFound))
 	}
 }
 
 func tokens(t *testing.T, s *persistence.Store) {
-	wide := entity.Token{ID: "t-1", UserID: "u-1", Name: "CI – ä", Hash: "h1", ExpiresAt: noon.Add(time.Hour), CreateTime: noon}
-	narrow := entity.Token{ID: "t-2", UserID: "u-2", Name: "read", Hash: "h2", Scopes: []string{"job:read"}, ExpiresAt: noon.Add(time.Hour), CreateTime: noon}
-	none := entity.Token{ID: "t-3", UserID: "u-2", Name: "none", Hash: "h3", Scopes: []string{}, ExpiresAt: noon, CreateTime: noon}
+	wide := entity.Token{ID: "t-1", UserID: "u-1", Name: "CI – ä", Hash: "h1", ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}
+	narrow := entity.Token{ID: "t-2", UserID: "u-2", Name: "read", Hash: "h2", Scopes: []string{"job:read"}, ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}
+	none := entity.Token{ID: "t-3", UserID: "u-2", Name: "none", Hash: "h3", Scopes: []string{}, ExpiresAt: storetest.Noon, CreateTime: storetest.Noon}
 	for _, v := range []entity.Token{wide, narrow, none} {
 		require.NoError(t, s.AddToken(t.Context(), v, 100))
 	}
-	got, err := s.TokenByHash(t.Context(), "h1", noon)
+	got, err := s.TokenByHash(t.Context(), "h1", storetest.Noon)
 	require.NoError(t, err)
 	require.Equal(t, wide, got)
-	require.NoError(t, s.UseToken(t.Context(), "t-2", noon.Add(time.Minute)))
-	narrow.LastUsedAt = noon.Add(time.Minute)
-	got, err = s.TokenByHash(t.Context(), "h2", noon)
+	require.NoError(t, s.UseToken(t.Context(), "t-2", storetest.Noon.Add(time.Minute)))
+	narrow.LastUsedAt = storetest.Noon.Add(time.Minute)
+	got, err = s.TokenByHash(t.Context(), "h2", storetest.Noon)
 	require.NoError(t, err)
 	require.Equal(t, narrow, got)
 	for _, hash := range []string{"h3", "none", "H1", "caf\u00e9"} {
-		_, err = s.TokenByHash(t.Context(), hash, noon)
+		_, err = s.TokenByHash(t.Context(), hash, storetest.Noon)
 		require.True(t, apperror.Is(err, apperror.KindNotFound), "unknown or expired: %s", hash)
 	}
 	of, next, err := s.ListTokens(t.Context(), "u-2", repository.Page{})
@@ -131,10 +135,10 @@ func tokens(t *testing.T, s *persistence.Store) {
 func tokensBeyond(t *testing.T, s *persistence.Store) {
 	eve := person(t, s, "u-9", entity.RoleViewer)
 	token := func(i int) entity.Token {
-		return entity.Token{ID: fmt.Sprint("t-9-", i), UserID: eve.ID, Name: "x", Hash: fmt.Sprint("h-9-", i), ExpiresAt: noon.Add(time.Hour), CreateTime: noon}
+		return entity.Token{ID: fmt.Sprint("t-9-", i), UserID: eve.ID, Name: "x", Hash: fmt.Sprint("h-9-", i), ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}
 	}
 	old := token(100)
-	old.ExpiresAt = noon
+	old.ExpiresAt = storetest.Noon
 	require.NoError(t, s.AddToken(t.Context(), old, 3))
 	var made atomic.Int32
 	var wg sync.WaitGroup
@@ -150,11 +154,11 @@ func tokensBeyond(t *testing.T, s *persistence.Store) {
 	}
 	wg.Wait()
 	require.EqualValues(t, 3, made.Load())
-	require.NoError(t, s.SetPassword(t.Context(), eve.ID, "h", true, noon))
+	require.NoError(t, s.SetPassword(t.Context(), eve.ID, "h", true, storetest.Noon))
 	left, _, err := s.ListTokens(t.Context(), eve.ID, repository.Page{})
 	require.NoError(t, err)
 	require.Len(t, left, 4)
-	require.NoError(t, s.SetPassword(t.Context(), eve.ID, "h", false, noon))
+	require.NoError(t, s.SetPassword(t.Context(), eve.ID, "h", false, storetest.Noon))
 	left, _, err = s.ListTokens(t.Context(), eve.ID, repository.Page{})
 	require.NoError(t, err)
 	require.Empty(t, left, "another password ends the tokens")
@@ -166,13 +170,13 @@ func audit(t *testing.T, s *persistence.Store) {
 		id, err := uuid.NewV7()
 		require.NoError(t, err)
 		e := entity.AuditEntry{
-			ID: id.String(), Time: noon.Add(time.Duration(i) * time.Second), UserID: fmt.Sprint("u-", i%2), UserName: "ann – ä", TokenID: "t", Address: "::1", RequestID: "r",
+			ID: id.String(), Time: storetest.Noon.Add(time.Duration(i) * time.Second), UserID: fmt.Sprint("u-", i%2), UserName: "ann – ä", TokenID: "t", Address: "::1", RequestID: "r",
 			Action: "PUT /api/v1/jobs/:id", Object: fmt.Sprint("job-", i%3), ObjectName: fmt.Sprint("name – ", i%2), Status: 200, Code: "", Changes: `{"a":[1,2]}`, Calls: i + 1,
 		}
 		require.NoError(t, s.AddAudit(t.Context(), e))
 		all = append([]entity.AuditEntry{e}, all...)
 	}
-	bare := entity.AuditEntry{ID: "ffffffff-0000-7000-8000-000000000000", Time: noon, Action: "POST /api/v1/auth/login", Status: 401, Code: "wrong_credentials", Calls: 1}
+	bare := entity.AuditEntry{ID: "ffffffff-0000-7000-8000-000000000000", Time: storetest.Noon, Action: "POST /api/v1/auth/login", Status: 401, Code: "wrong_credentials", Calls: 1}
 	require.NoError(t, s.AddAudit(t.Context(), bare))
 	got, next, err := s.ListAudit(t.Context(), repository.AuditFilter{}, repository.Page{Limit: 4})
 	require.NoError(t, err)
@@ -210,7 +214,7 @@ func audit(t *testing.T, s *persistence.Store) {
 
 // auditTogether: entries share commits, and one that is refused, or whose call
 // gave up, takes no other along.
-func auditTogether(t *testing.T, open Opener) {
+func auditTogether(t *testing.T, open storetest.Opener) {
 	var commits, called atomic.Int64
 	var slow atomic.Bool
 	s := open(t, func(c *persistence.Config) {
@@ -226,7 +230,7 @@ func auditTogether(t *testing.T, open Opener) {
 	})
 	const calls = 200
 	entry := func(n int) entity.AuditEntry {
-		return entity.AuditEntry{ID: fmt.Sprintf("%036d", n), Time: noon, Action: "PUT", Status: 200}
+		return entity.AuditEntry{ID: fmt.Sprintf("%036d", n), Time: storetest.Noon, Action: "PUT", Status: 200}
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,4 +1,4 @@
-package persistencetest
+package accesstest
 
 import (
 	"fmt"
@@ -11,12 +11,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testSecrets(t *testing.T, open Opener) {
+// Secrets runs the suite over stores that open gives.
+func Secrets(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	first := entity.Secret{
-		Name: "db.key", Description: "für Ann", KeyID: "k1", Sealed: []byte{0, 0xff, '\'', 7}, Version: 1, CreateTime: noon, UpdateTime: noon,
+		Name: "db.key", Description: "für Ann", KeyID: "k1", Sealed: []byte{0, 0xff, '\'', 7}, Version: 1, CreateTime: storetest.Noon, UpdateTime: storetest.Noon,
 	}
 	require.NoError(t, s.AddSecret(t.Context(), first))
 	require.True(t, apperror.Is(s.AddSecret(t.Context(), first), apperror.KindConflict))
@@ -28,7 +30,7 @@ func testSecrets(t *testing.T, open Opener) {
 	require.Empty(t, got)
 
 	second := first
-	second.Description, second.KeyID, second.Sealed, second.Version, second.UpdateTime = "", "k2", []byte("x"), 2, noon.Add(time.Hour)
+	second.Description, second.KeyID, second.Sealed, second.Version, second.UpdateTime = "", "k2", []byte("x"), 2, storetest.Noon.Add(time.Hour)
 	require.NoError(t, s.ReplaceSecret(t.Context(), second))
 	require.True(t, apperror.Is(s.ReplaceSecret(t.Context(), second), apperror.KindConflict), "one wins")
 	unknown := second
@@ -50,7 +52,7 @@ func testSecrets(t *testing.T, open Opener) {
 	require.Equal(t, []entity.Secret{again}, got)
 
 	for i := range 4 {
-		require.NoError(t, s.AddSecret(t.Context(), entity.Secret{Name: fmt.Sprint("s", i), KeyID: "k", Sealed: []byte{1}, Version: 1, CreateTime: noon, UpdateTime: noon}))
+		require.NoError(t, s.AddSecret(t.Context(), entity.Secret{Name: fmt.Sprint("s", i), KeyID: "k", Sealed: []byte{1}, Version: 1, CreateTime: storetest.Noon, UpdateTime: storetest.Noon}))
 	}
 	var names []string
 	page := repository.Page{Limit: 2}
@@ -78,7 +80,7 @@ func testSecrets(t *testing.T, open Opener) {
 }
 
 func secretGroups(t *testing.T, s *persistence.Store) {
-	own := entity.Secret{Name: "own", Groups: []string{"pay", "ä.b"}, KeyID: "k", Sealed: []byte("x"), Version: 1, CreateTime: noon, UpdateTime: noon}
+	own := entity.Secret{Name: "own", Groups: []string{"pay", "ä.b"}, KeyID: "k", Sealed: []byte("x"), Version: 1, CreateTime: storetest.Noon, UpdateTime: storetest.Noon}
 	require.NoError(t, s.AddSecret(t.Context(), own))
 	read := func() entity.Secret {
 		got, err := s.SecretsByName(t.Context(), []string{"own"})
@@ -119,9 +121,9 @@ func secretGroups(t *testing.T, s *persistence.Store) {
 
 func secretUses(t *testing.T, s *persistence.Store) {
 	job := func(i int, group, data string) {
-		j := plannedJob(i, noon)
+		j := storetest.PlannedJob(i, storetest.Noon)
 		j.Group, j.Data = group, data
-		add(t, s, []*entity.Job{j})
+		storetest.Add(t, s, []*entity.Job{j})
 	}
 	job(801, "pay", `{"url":"http://h/${secret.own}"}`)
 	job(802, "risk", `{"a":["${secret.own}${secret.other}"]}`)

@@ -1,4 +1,4 @@
-package persistencetest
+package jobtest
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
 func jobsByName(t *testing.T, s *persistence.Store) {
@@ -28,11 +29,11 @@ func jobsByName(t *testing.T, s *persistence.Store) {
 		jobs[at] = fullJob(at)
 		jobs[at].Group, jobs[at].Name = n.Group, n.Name
 	}
-	add(t, s, jobs)
+	storetest.Add(t, s, jobs)
 	gone := fullJob(100)
 	gone.Group, gone.Name = "a", "gone"
-	add(t, s, []*entity.Job{gone})
-	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Jobs.Update(ctx, gone, true) })
+	storetest.Add(t, s, []*entity.Job{gone})
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Jobs.Update(ctx, gone, true) })
 
 	walk := func(group string, limit int) (got []repository.JobName) {
 		page := repository.Page{Limit: limit}

@@ -1,4 +1,4 @@
-package persistencetest
+package retentiontest
 
 import (
 	"context"
@@ -12,9 +12,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testJobRetention(t *testing.T, open Opener) {
+// JobRetention runs the suite over stores that open gives.
+func JobRetention(t *testing.T, open storetest.Opener) {
 	t.Run("former versions", func(t *testing.T) { purgeVersions(t, open(t, nil)) })
 	t.Run("former versions of a busy job", func(t *testing.T) { purgeVersionsOfBusy(t, open(t, nil)) })
 	t.Run("many jobs", func(t *testing.T) { purgeBehindManyJobs(t, open(t, nil)) })
@@ -24,7 +26,7 @@ func testJobRetention(t *testing.T, open Opener) {
 // editTo gives a job new versions, one each minute, up to the last.
 func editTo(t *testing.T, s *persistence.Store, job *entity.Job, last int) {
 	t.Helper()
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		for job.Version < last {
 			job.Version++
 			job.UpdateTime = job.UpdateTime.Add(time.Minute)
@@ -68,46 +70,46 @@ func walk(t *testing.T, limit int, step func() (repository.Purged, error)) (dele
 }
 
 func purgeVersions(t *testing.T, s *persistence.Store) {
-	edited, named, few := plannedJob(1, noon), plannedJob(2, noon), plannedJob(3, noon)
-	add(t, s, []*entity.Job{edited, named, few})
+	edited, named, few := storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon), storetest.PlannedJob(3, storetest.Noon)
+	storetest.Add(t, s, []*entity.Job{edited, named, few})
 	editTo(t, s, edited, 50)
 	editTo(t, s, named, 30)
 	editTo(t, s, few, 5)
 	var runs []*entity.Execution
 	for n, version := range []int{3, 3, 17, 29} {
-		run := runOf(named.ID, noon.Add(time.Duration(n)*time.Second))
+		run := storetest.RunOf(named.ID, storetest.Noon.Add(time.Duration(n)*time.Second))
 		run.JobVersion = version
 		runs = append(runs, run)
 	}
-	add(t, s, nil, runs...)
+	storetest.Add(t, s, nil, runs...)
 	step := func(before time.Time) func() (repository.Purged, error) {
 		return func() (repository.Purged, error) { return s.PurgeVersions(t.Context(), before, 5, 7) }
 	}
-	require.Equal(t, 45+25-2, walk(t, 7, step(noon)))
+	require.Equal(t, 45+25-2, walk(t, 7, step(storetest.Noon)))
 	require.Equal(t, []int{46, 47, 48, 49, 50}, versionsOf(t, s, edited.ID))
 	require.Equal(t, []int{3, 17, 26, 27, 28, 29, 30}, versionsOf(t, s, named.ID))
 	require.Equal(t, []int{1, 2, 3, 4, 5}, versionsOf(t, s, few.ID))
 
 	editTo(t, s, edited, 51)
-	require.Zero(t, walk(t, 7, step(noon.Add(time.Minute))), "it rests for an hour")
-	require.Equal(t, 1, walk(t, 7, step(noon.Add(time.Hour))))
+	require.Zero(t, walk(t, 7, step(storetest.Noon.Add(time.Minute))), "it rests for an hour")
+	require.Equal(t, 1, walk(t, 7, step(storetest.Noon.Add(time.Hour))))
 }
 
 // Of a job with very many runs not all are read: what was replaced lately stays.
 func purgeVersionsOfBusy(t *testing.T, s *persistence.Store) {
-	job := plannedJob(1, noon)
-	add(t, s, []*entity.Job{job})
+	job := storetest.PlannedJob(1, storetest.Noon)
+	storetest.Add(t, s, []*entity.Job{job})
 	editTo(t, s, job, 40)
-	old := runOf(job.ID, noon.AddDate(0, 0, -50))
+	old := storetest.RunOf(job.ID, storetest.Noon.AddDate(0, 0, -50))
 	old.JobVersion = 4
-	add(t, s, nil, old)
+	storetest.Add(t, s, nil, old)
 	for n := range 20 {
 		runs := make([]*entity.Execution, 1000)
 		for i := range runs {
-			runs[i] = runOf(job.ID, noon.Add(time.Duration(1000*n+i)*time.Second))
+			runs[i] = storetest.RunOf(job.ID, storetest.Noon.Add(time.Duration(1000*n+i)*time.Second))
 			runs[i].JobVersion = 40
 		}
-		add(t, s, nil, runs...)
+		storetest.Add(t, s, nil, runs...)
 	}
 	before := job.UpdateTime.Add(-29 * time.Minute) // when version 11 came
 	require.Equal(t, 8, walk(t, 200, func() (repository.Purged, error) { return s.PurgeVersions(t.Context(), before, 5, 200) }))
@@ -120,35 +122,35 @@ func purgeVersionsOfBusy(t *testing.T, s *persistence.Store) {
 func purgeBehindManyJobs(t *testing.T, s *persistence.Store) {
 	jobs := make([]*entity.Job, 2100) // more than a step looks at
 	for i := range jobs {
-		jobs[i] = plannedJob(i+1, noon)
-		jobs[i].UpdateTime = noon.AddDate(0, 0, -40)
+		jobs[i] = storetest.PlannedJob(i+1, storetest.Noon)
+		jobs[i].UpdateTime = storetest.Noon.AddDate(0, 0, -40)
 	}
-	add(t, s, jobs)
+	storetest.Add(t, s, jobs)
 	edited, removed := jobs[len(jobs)-2], jobs[len(jobs)-1]
 	editTo(t, s, edited, 7)
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		removed.Version++
 		removed.NextFireTime, removed.DueTime = time.Time{}, time.Time{}
 		return tx.Jobs.Update(ctx, removed, true)
 	})
-	require.Equal(t, 2, walk(t, 7, func() (repository.Purged, error) { return s.PurgeVersions(t.Context(), noon, 5, 7) }))
+	require.Equal(t, 2, walk(t, 7, func() (repository.Purged, error) { return s.PurgeVersions(t.Context(), storetest.Noon, 5, 7) }))
 	require.Equal(t, []int{3, 4, 5, 6, 7}, versionsOf(t, s, edited.ID))
-	require.Equal(t, 3, walk(t, 7, func() (repository.Purged, error) { return s.PurgeJobs(t.Context(), noon, 7) }))
+	require.Equal(t, 3, walk(t, 7, func() (repository.Purged, error) { return s.PurgeJobs(t.Context(), storetest.Noon, 7) }))
 }
 
 func purgeJobs(t *testing.T, s *persistence.Store) {
-	old := noon.AddDate(0, 0, -40)
+	old := storetest.Noon.AddDate(0, 0, -40)
 	jobs := make([]*entity.Job, 6)
 	for i := range jobs {
-		jobs[i] = plannedJob(i+1, noon)
+		jobs[i] = storetest.PlannedJob(i+1, storetest.Noon)
 		jobs[i].UpdateTime = old
 	}
 	gone, young, alive, withRun, withBackfill, many := jobs[0], jobs[1], jobs[2], jobs[3], jobs[4], jobs[5]
-	add(t, s, jobs, final(runOf(withRun.ID, old), old))
-	addBackfills(t, s, func() entity.Backfill { b := backfillOf(1, 1); b.JobID = withBackfill.ID; return b }())
+	storetest.Add(t, s, jobs, storetest.Ended(storetest.RunOf(withRun.ID, old), old))
+	storetest.AddBackfills(t, s, func() entity.Backfill { b := storetest.BackfillOf(1, 1); b.JobID = withBackfill.ID; return b }())
 	editTo(t, s, many, 30)
 	remove := func(job *entity.Job, at time.Time) {
-		write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 			job.Version, job.UpdateTime = job.Version+1, at
 			job.NextFireTime, job.DueTime = time.Time{}, time.Time{}
 			return tx.Jobs.Update(ctx, job, true)
@@ -158,7 +160,7 @@ func purgeJobs(t *testing.T, s *persistence.Store) {
 		switch job {
 		case alive:
 		case young:
-			remove(job, noon)
+			remove(job, storetest.Noon)
 		default:
 			remove(job, old)
 		}
@@ -166,7 +168,7 @@ func purgeJobs(t *testing.T, s *persistence.Store) {
 	purge := func(before time.Time) int {
 		return walk(t, 12, func() (repository.Purged, error) { return s.PurgeJobs(t.Context(), before, 10) })
 	}
-	before := noon.AddDate(0, 0, -30)
+	before := storetest.Noon.AddDate(0, 0, -30)
 	require.Equal(t, 1+2+1+31, purge(before), "two jobs with their versions")
 	for _, job := range []*entity.Job{gone, many} {
 		require.Empty(t, versionsOf(t, s, job.ID))

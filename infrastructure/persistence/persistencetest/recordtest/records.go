@@ -1,4 +1,6 @@
-package persistencetest
+// Package recordtest is the contract of attempts, dead letters, logs, events and run
+// tokens.
+package recordtest
 
 import (
 	"context"
@@ -14,9 +16,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testRecords(t *testing.T, open Opener) {
+// Records runs the suite over stores that open gives.
+func Records(t *testing.T, open storetest.Opener) {
 	t.Run("attempts", func(t *testing.T) { attempts(t, open(t, nil)) })
 	t.Run("dead letters", func(t *testing.T) { deadLetters(t, open(t, nil)) })
 	t.Run("outbox", func(t *testing.T) { outbox(t, open(t, nil)) })
@@ -25,16 +29,16 @@ func testRecords(t *testing.T, open Opener) {
 }
 
 func attempts(t *testing.T, s *persistence.Store) {
-	run := runOf(jobID(1), noon).ID
+	run := storetest.RunOf(storetest.JobID(1), storetest.Noon).ID
 	attempt := func(n int) entity.Attempt {
 		return entity.Attempt{
 			ExecutionID: run, Attempt: n, Status: entity.StatusFailed, Reason: entity.ReasonTimeout, NodeID: "n1",
-			StartTime: noon, EndTime: noon.Add(time.Second), ErrorMessage: "no 😀", Result: "half", Progress: 40, ExitCode: new(int),
+			StartTime: storetest.Noon, EndTime: storetest.Noon.Add(time.Second), ErrorMessage: "no 😀", Result: "half", Progress: 40, ExitCode: new(int),
 		}
 	}
 	all := []entity.Attempt{attempt(2), attempt(1), {ExecutionID: run, Attempt: 3, Status: entity.StatusFailed}}
 	for range 2 { // a transaction whose reply was lost is sent again
-		write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddAttempts(ctx, all) })
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddAttempts(ctx, all) })
 	}
 	got, err := s.Executions.Attempts(t.Context(), run)
 	require.NoError(t, err)
@@ -44,8 +48,8 @@ func attempts(t *testing.T, s *persistence.Store) {
 func deadLetters(t *testing.T, s *persistence.Store) {
 	letter := func(n int) entity.DeadLetter {
 		return entity.DeadLetter{
-			ExecutionID: runOf(jobID(n), noon.Add(time.Duration(n)*time.Second)).ID, JobID: jobID(n % 2), Reason: entity.ReasonError,
-			Message: "gone 😀", CreateTime: noon,
+			ExecutionID: storetest.RunOf(storetest.JobID(n), storetest.Noon.Add(time.Duration(n)*time.Second)).ID, JobID: storetest.JobID(n % 2), Reason: entity.ReasonError,
+			Message: "gone 😀", CreateTime: storetest.Noon,
 		}
 	}
 	var all []entity.DeadLetter
@@ -53,7 +57,7 @@ func deadLetters(t *testing.T, s *persistence.Store) {
 		all = append(all, letter(n))
 	}
 	for range 2 {
-		write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddDeadLetters(ctx, all) })
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddDeadLetters(ctx, all) })
 	}
 	got, next, err := s.DeadLetters(t.Context(), repository.DeadLetterFilter{}, repository.Page{Limit: 3})
 	require.NoError(t, err)
@@ -62,7 +66,7 @@ func deadLetters(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Empty(t, next)
 	require.Equal(t, []entity.DeadLetter{all[1], all[0]}, got)
-	got, _, err = s.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: jobID(1)}, repository.Page{})
+	got, _, err = s.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: storetest.JobID(1)}, repository.Page{})
 	require.NoError(t, err)
 	require.Equal(t, []entity.DeadLetter{all[3], all[1]}, got)
 
@@ -71,38 +75,38 @@ func deadLetters(t *testing.T, s *persistence.Store) {
 			return tx.Records.MarkReplayed(ctx, id, replay)
 		})
 	}
-	require.NoError(t, mark(all[0].ExecutionID, jobID(70)))
-	require.True(t, apperror.Is(mark(all[0].ExecutionID, jobID(71)), apperror.KindConflict))
-	require.True(t, apperror.Is(mark(jobID(99), jobID(71)), apperror.KindNotFound))
+	require.NoError(t, mark(all[0].ExecutionID, storetest.JobID(70)))
+	require.True(t, apperror.Is(mark(all[0].ExecutionID, storetest.JobID(71)), apperror.KindConflict))
+	require.True(t, apperror.Is(mark(storetest.JobID(99), storetest.JobID(71)), apperror.KindNotFound))
 	one, err := s.DeadLetter(t.Context(), all[0].ExecutionID)
 	require.NoError(t, err)
-	all[0].ReplayedAs = jobID(70)
+	all[0].ReplayedAs = storetest.JobID(70)
 	require.Equal(t, all[0], one)
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{letter(0)})
 	})
 	one, err = s.DeadLetter(t.Context(), all[0].ExecutionID)
 	require.NoError(t, err)
-	require.Equal(t, jobID(70), one.ReplayedAs, "adding it again does not wake it")
-	_, err = s.DeadLetter(t.Context(), jobID(99))
+	require.Equal(t, storetest.JobID(70), one.ReplayedAs, "adding it again does not wake it")
+	_, err = s.DeadLetter(t.Context(), storetest.JobID(99))
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
 func outbox(t *testing.T, s *persistence.Store) {
 	event := func(n int) entity.Event {
 		return entity.Event{
-			ID: fmt.Sprintf("event-%03d", 100-n), Topic: entity.TopicExecutions, Key: jobID(1), Type: "execution.failed",
-			Payload: `{"text":"😀"}`, CreateTime: noon.Add(-time.Duration(n) * time.Second),
+			ID: fmt.Sprintf("event-%03d", 100-n), Topic: entity.TopicExecutions, Key: storetest.JobID(1), Type: "execution.failed",
+			Payload: `{"text":"😀"}`, CreateTime: storetest.Noon.Add(-time.Duration(n) * time.Second),
 		}
 	}
 	var all []entity.Event
 	for n := range 6 {
 		all = append(all, event(n))
-		write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 			return tx.Records.AddEvents(ctx, []entity.Event{event(n)})
 		})
 	}
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddEvents(ctx, []entity.Event{event(0), event(3)})
 	})
 	got, err := s.PendingEvents(t.Context(), 10)
@@ -119,19 +123,19 @@ func outbox(t *testing.T, s *persistence.Store) {
 }
 
 func logs(t *testing.T, s *persistence.Store) {
-	run := runOf(jobID(1), noon).ID
+	run := storetest.RunOf(storetest.JobID(1), storetest.Noon).ID
 	chunk := func(from, to int64) entity.LogChunk {
 		return entity.LogChunk{
-			ID: uuid.Must(uuid.NewV7()).String(), JobID: jobID(1), ExecutionID: run, Attempt: 2, Type: entity.LogStdout, SeqFrom: from, SeqTo: to,
-			Content: "line 😀\nline \\ '", CreateTime: noon,
+			ID: uuid.Must(uuid.NewV7()).String(), JobID: storetest.JobID(1), ExecutionID: run, Attempt: 2, Type: entity.LogStdout, SeqFrom: from, SeqTo: to,
+			Content: "line 😀\nline \\ '", CreateTime: storetest.Noon,
 		}
 	}
 	a, b, c := chunk(1, 10), chunk(11, 11), chunk(12, 30)
 	c.Truncated = true
 	foreign := chunk(1, 5)
-	foreign.ExecutionID = runOf(jobID(2), noon).ID
+	foreign.ExecutionID = storetest.RunOf(storetest.JobID(2), storetest.Noon).ID
 	for range 2 {
-		write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 			return tx.Records.AddLogs(ctx, []entity.LogChunk{c, a, foreign, b})
 		})
 	}
@@ -147,22 +151,22 @@ func logs(t *testing.T, s *persistence.Store) {
 	require.Empty(t, page(30, 0))
 	nameless := chunk(31, 31)
 	nameless.ID = ""
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddLogs(ctx, []entity.LogChunk{nameless})
 	})
 	require.NotEmpty(t, page(30, 0)[0].ID)
 }
 
 func largeLogs(t *testing.T, s *persistence.Store) {
-	run := runOf(jobID(1), noon).ID
+	run := storetest.RunOf(storetest.JobID(1), storetest.Noon).ID
 	var rows []entity.LogChunk
 	for n := range int64(20) {
 		rows = append(rows, entity.LogChunk{
-			JobID: jobID(1), ExecutionID: run, Attempt: 1, Type: entity.LogStdout, SeqFrom: n + 1, SeqTo: n + 1,
-			Content: strings.Repeat("x", 1<<20), CreateTime: noon,
+			JobID: storetest.JobID(1), ExecutionID: run, Attempt: 1, Type: entity.LogStdout, SeqFrom: n + 1, SeqTo: n + 1,
+			Content: strings.Repeat("x", 1<<20), CreateTime: storetest.Noon,
 		})
 	}
-	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddLogs(ctx, rows) })
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddLogs(ctx, rows) })
 	got, err := s.Logs(t.Context(), repository.LogPage{ExecutionID: run})
 	require.NoError(t, err)
 	require.Len(t, got, 20)

@@ -1,4 +1,5 @@
-package persistencetest
+// Package retentiontest is the contract of the deletion of what is old.
+package retentiontest
 
 import (
 	"context"
@@ -12,42 +13,38 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testRetention(t *testing.T, open Opener) {
+// Retention runs the suite over stores that open gives.
+func Retention(t *testing.T, open storetest.Opener) {
 	t.Run("runs that are needed stay", func(t *testing.T) { purgeNeeded(t, open(t, nil)) })
 	t.Run("small steps reach everything", func(t *testing.T) { purgeInSteps(t, open(t, nil)) })
 	t.Run("logs and others", func(t *testing.T) { purgeRest(t, open(t, nil)) })
 }
 
-// final makes a run one that ended at a moment.
-func final(e *entity.Execution, at time.Time) *entity.Execution {
-	e.Status, e.Claim, e.EndTime, e.UpdateTime = entity.StatusSuccess, "", at, at
-	return e
-}
-
 func purgeNeeded(t *testing.T, s *persistence.Store) {
-	old, limit := noon.AddDate(0, 0, -40), noon.AddDate(0, 0, -30)
+	old, limit := storetest.Noon.AddDate(0, 0, -40), storetest.Noon.AddDate(0, 0, -30)
 	n := 0
 	next := func() *entity.Execution {
 		n++
-		return runOf(jobID(n), old.Add(time.Duration(n)*time.Second))
+		return storetest.RunOf(storetest.JobID(n), old.Add(time.Duration(n)*time.Second))
 	}
-	plain, waiting, running, letter, replayed := final(next(), old), next(), startedOn(next(), "n1", 1), final(next(), old), final(next(), old)
-	root, middle := final(next(), old), final(next(), old)
+	plain, waiting, running, letter, replayed := storetest.Ended(next(), old), next(), storetest.StartedOn(next(), "n1", 1), storetest.Ended(next(), old), storetest.Ended(next(), old)
+	root, middle := storetest.Ended(next(), old), storetest.Ended(next(), old)
 	middle.RetryOf, middle.RootID = root.ID, root.ID
-	live := runOf(jobID(50), noon)
+	live := storetest.RunOf(storetest.JobID(50), storetest.Noon)
 	live.RetryOf, live.RootID = middle.ID, root.ID
-	doneRoot, doneReplay := final(next(), old), final(runOf(jobID(51), noon), noon)
+	doneRoot, doneReplay := storetest.Ended(next(), old), storetest.Ended(storetest.RunOf(storetest.JobID(51), storetest.Noon), storetest.Noon)
 	doneReplay.RetryOf, doneReplay.RootID = doneRoot.ID, doneRoot.ID
-	lateEnd := final(next(), noon) // an old fire that ended lately
-	young := final(runOf(jobID(52), noon), noon)
-	add(t, s, nil, plain, waiting, running, letter, replayed, root, middle, live, doneRoot, doneReplay, lateEnd, young)
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	lateEnd := storetest.Ended(next(), storetest.Noon) // an old fire that ended lately
+	young := storetest.Ended(storetest.RunOf(storetest.JobID(52), storetest.Noon), storetest.Noon)
+	storetest.Add(t, s, nil, plain, waiting, running, letter, replayed, root, middle, live, doneRoot, doneReplay, lateEnd, young)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		require.NoError(t, tx.Records.AddAttempts(ctx, []entity.Attempt{{ExecutionID: plain.ID, Attempt: 1, Status: entity.StatusFailed}}))
 		return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{
 			{ExecutionID: letter.ID, JobID: letter.JobID, CreateTime: old},
-			{ExecutionID: replayed.ID, JobID: replayed.JobID, CreateTime: old, ReplayedAs: jobID(90)},
+			{ExecutionID: replayed.ID, JobID: replayed.JobID, CreateTime: old, ReplayedAs: storetest.JobID(90)},
 		})
 	})
 	purged, err := s.PurgeExecutions(t.Context(), limit, 100)
@@ -59,7 +56,7 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 		require.True(t, apperror.Is(err, apperror.KindNotFound), name)
 	}
 	for _, e := range []*entity.Execution{waiting, running, letter, root, middle, live, doneReplay, lateEnd, young} {
-		require.Equal(t, e, get(t, s, e.ID))
+		require.Equal(t, e, storetest.Get(t, s, e.ID))
 	}
 	left, err := s.Executions.Attempts(t.Context(), plain.ID)
 	require.NoError(t, err)
@@ -71,20 +68,20 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 }
 
 func purgeInSteps(t *testing.T, s *persistence.Store) {
-	old := noon.AddDate(0, 0, -40)
+	old := storetest.Noon.AddDate(0, 0, -40)
 	var rows []*entity.Execution
 	for n := range 1300 { // the first thousand must stay and must not hide the rest
-		e := runOf(jobID(n), old.Add(time.Duration(n)*time.Second))
+		e := storetest.RunOf(storetest.JobID(n), old.Add(time.Duration(n)*time.Second))
 		if n >= 1000 {
-			final(e, old)
+			storetest.Ended(e, old)
 		}
 		rows = append(rows, e)
 	}
-	add(t, s, nil, rows...)
+	storetest.Add(t, s, nil, rows...)
 	round := func() (total int) {
 		for steps := 0; ; steps++ {
 			require.LessOrEqual(t, steps, 14)
-			p, err := s.PurgeExecutions(t.Context(), noon, 100)
+			p, err := s.PurgeExecutions(t.Context(), storetest.Noon, 100)
 			require.NoError(t, err)
 			require.LessOrEqual(t, p.Deleted, 100)
 			if total += p.Deleted; !p.More {
@@ -95,8 +92,8 @@ func purgeInSteps(t *testing.T, s *persistence.Store) {
 	}
 	require.Equal(t, 300, round())
 	require.Zero(t, round())
-	write(t, s, func(ctx context.Context, tx repository.Tx) error { // what becomes final is found on the next round
-		e := final(rows[3], old)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { // what becomes final is found on the next round
+		e := storetest.Ended(rows[3], old)
 		return tx.Executions.Update(ctx, e, entity.StatusWaiting, 0)
 	})
 	require.Equal(t, 1, round())
@@ -104,7 +101,7 @@ func purgeInSteps(t *testing.T, s *persistence.Store) {
 
 func purgeRest(t *testing.T, s *persistence.Store) {
 	before := time.Now().Add(-time.Hour)
-	run := runOf(jobID(1), noon).ID
+	run := storetest.RunOf(storetest.JobID(1), storetest.Noon).ID
 	var chunks []entity.LogChunk
 	for n := range int64(7) {
 		id := uuid.Must(uuid.NewV7())
@@ -115,9 +112,9 @@ func purgeRest(t *testing.T, s *persistence.Store) {
 				id[i] = byte(created.UnixMilli() >> (8 * (5 - i)))
 			}
 		}
-		chunks = append(chunks, entity.LogChunk{ID: id.String(), JobID: jobID(1), ExecutionID: run, Attempt: 1, Type: entity.LogStdout, SeqFrom: n + 1, SeqTo: n + 1, Content: "x", CreateTime: created})
+		chunks = append(chunks, entity.LogChunk{ID: id.String(), JobID: storetest.JobID(1), ExecutionID: run, Attempt: 1, Type: entity.LogStdout, SeqFrom: n + 1, SeqTo: n + 1, Content: "x", CreateTime: created})
 	}
-	write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddLogs(ctx, chunks) })
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddLogs(ctx, chunks) })
 	for _, want := range []int{3, 2, 0} {
 		p, err := s.PurgeLogs(t.Context(), before, 3)
 		require.NoError(t, err)
@@ -128,16 +125,16 @@ func purgeRest(t *testing.T, s *persistence.Store) {
 	require.Equal(t, chunks[5:], left)
 
 	for i, hash := range []string{"a", "b", "c"} {
-		require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: hash, UserID: jobID(1), ExpiresAt: noon.Add(time.Duration(i) * time.Hour), CreateTime: noon}, 100))
-		_, ok, err := s.Begin(t.Context(), entity.IdempotentCall{Scope: "s", Key: hash, CreateTime: noon.Add(time.Duration(i) * time.Hour)}, time.Hour)
+		require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: hash, UserID: storetest.JobID(1), ExpiresAt: storetest.Noon.Add(time.Duration(i) * time.Hour), CreateTime: storetest.Noon}, 100))
+		_, ok, err := s.Begin(t.Context(), entity.IdempotentCall{Scope: "s", Key: hash, CreateTime: storetest.Noon.Add(time.Duration(i) * time.Hour)}, time.Hour)
 		require.NoError(t, err)
 		require.True(t, ok)
 	}
 	for _, want := range []int{3, 1, 0} {
-		p, err := s.PurgeOthers(t.Context(), noon.Add(90*time.Minute), 3)
+		p, err := s.PurgeOthers(t.Context(), storetest.Noon.Add(90*time.Minute), 3)
 		require.NoError(t, err)
 		require.Equal(t, []any{want, want == 3}, []any{p.Deleted, p.More})
 	}
-	_, err = s.SessionByHash(t.Context(), "c", noon)
+	_, err = s.SessionByHash(t.Context(), "c", storetest.Noon)
 	require.NoError(t, err)
 }

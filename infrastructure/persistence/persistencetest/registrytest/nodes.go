@@ -1,7 +1,7 @@
-package persistencetest
+// Package registrytest is the contract of nodes.
+package registrytest
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,13 +12,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testNodes(t *testing.T, open Opener) {
+// Nodes runs the suite over stores that open gives.
+func Nodes(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	n := entity.Node{
 		ID: "host-1:8080", IP: "::1", Port: 8080, Roles: []string{"api", "executor"}, Labels: map[string]string{"zone": "ä"},
-		Version: "1.2.3", Slots: 8, Weight: 2, LastHeartbeat: noon, CreateTime: noon, UpdateTime: noon,
+		Version: "1.2.3", Slots: 8, Weight: 2, LastHeartbeat: storetest.Noon, CreateTime: storetest.Noon, UpdateTime: storetest.Noon,
 		Life: entity.NodeLife{Lease: 3 * time.Second, Boot: "boot-1", Server: "uuid@1", LockSession: 7, Sessions: []int64{7, 9}},
 	}
 	var wg sync.WaitGroup
@@ -113,7 +115,8 @@ func nodeOf(t *testing.T, s *persistence.Store, id string) entity.Node {
 	return entity.Node{}
 }
 
-func testMarks(t *testing.T, open Opener) {
+// Marks runs the suite over stores that open gives.
+func Marks(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	n := entity.Node{ID: "n1", Roles: []string{"scheduler"}}
 	var err error
@@ -158,127 +161,9 @@ func testMarks(t *testing.T, open Opener) {
 	require.True(t, apperror.Is(s.Drain(t.Context(), "n1", true), apperror.KindConflict))
 }
 
-func testUsers(t *testing.T, open Opener) {
-	s := open(t, nil)
-	u := entity.User{ID: jobID(1), Name: "admin", PasswordHash: "$argon2id$v=19$x", Role: entity.RoleAdmin, CreateTime: noon, UpdateTime: noon}
-	require.NoError(t, s.AddUser(t.Context(), u))
-	again := u
-	again.ID = jobID(2)
-	require.True(t, apperror.Is(s.AddUser(t.Context(), again), apperror.KindConflict))
-	again.Name = "ADMIN"
-	require.True(t, apperror.Is(s.AddUser(t.Context(), again), apperror.KindConflict), "two users do not differ by case alone")
-	got, err := s.UserByName(t.Context(), "admin")
-	require.NoError(t, err)
-	require.Equal(t, u, got)
-	got, err = s.UserByID(t.Context(), u.ID)
-	require.NoError(t, err)
-	require.Equal(t, u, got)
-	for _, name := range []string{"", "Admin", "admin ", "ädmin", "' OR 1=1 -- "} {
-		_, err = s.UserByName(t.Context(), name)
-		require.True(t, apperror.Is(err, apperror.KindNotFound), name)
-	}
-	_, err = s.UserByID(t.Context(), "ü")
-	require.True(t, apperror.Is(err, apperror.KindNotFound))
-	n, err := s.CountUsers(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
-	sessions(t, s, u)
-}
-
-func sessions(t *testing.T, s *persistence.Store, u entity.User) {
-	open := func(hash string) entity.Session {
-		v := entity.Session{TokenHash: hash, UserID: u.ID, ExpiresAt: noon.Add(time.Hour), CreateTime: noon}
-		require.NoError(t, s.AddSession(t.Context(), v, 100))
-		return v
-	}
-	a := open("hash-a")
-	open("hash-b")
-	got, err := s.SessionByHash(t.Context(), "hash-a", noon)
-	require.NoError(t, err)
-	require.Equal(t, a, got)
-	_, err = s.SessionByHash(t.Context(), "hash-a", noon.Add(time.Hour))
-	require.True(t, apperror.Is(err, apperror.KindNotFound), "it has expired")
-	require.NoError(t, s.DropSession(t.Context(), "hash-a"))
-	require.NoError(t, s.DropSession(t.Context(), "hash-a"))
-	_, err = s.SessionByHash(t.Context(), "hash-a", noon)
-	require.True(t, apperror.Is(err, apperror.KindNotFound))
-	require.NoError(t, s.SetPassword(t.Context(), u.ID, "new hash", false, noon.Add(time.Minute)))
-	_, err = s.SessionByHash(t.Context(), "hash-b", noon)
-	require.True(t, apperror.Is(err, apperror.KindNotFound), "a new password ends all sessions")
-	changed, err := s.UserByID(t.Context(), u.ID)
-	require.NoError(t, err)
-	require.Equal(t, []any{"new hash", noon.Add(time.Minute)}, []any{changed.PasswordHash, changed.UpdateTime})
-	require.True(t, apperror.Is(s.SetPassword(t.Context(), jobID(9), "x", false, noon), apperror.KindNotFound))
-	sessionsBeyond(t, s, u)
-}
-
-// sessionsBeyond: only the latest sessions of a user go on.
-func sessionsBeyond(t *testing.T, s *persistence.Store, u entity.User) {
-	for i := range 5 {
-		v := entity.Session{TokenHash: fmt.Sprint("of u ", i), UserID: u.ID, ExpiresAt: noon.Add(time.Hour), CreateTime: noon.Add(time.Duration(i) * time.Second)}
-		require.NoError(t, s.AddSession(t.Context(), v, 3))
-	}
-	require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: "of another", UserID: "another", ExpiresAt: noon.Add(time.Hour), CreateTime: noon}, 3))
-	for hash, there := range map[string]bool{"of u 0": false, "of u 1": false, "of u 2": true, "of u 3": true, "of u 4": true, "of another": true} {
-		_, err := s.SessionByHash(t.Context(), hash, noon)
-		require.Equal(t, there, err == nil, hash)
-	}
-}
-
-func testIdempotency(t *testing.T, open Opener) {
-	s := open(t, nil)
-	c := entity.IdempotentCall{Scope: "user POST /jobs", Key: "k", BodyHash: "h", CreateTime: noon}
-	const callers = 8
-	var wg sync.WaitGroup
-	var first, second, failed atomic.Int64
-	for range callers {
-		wg.Go(func() {
-			existing, ok, err := s.Begin(t.Context(), c, time.Hour)
-			switch {
-			case err != nil:
-				failed.Add(1)
-			case ok:
-				first.Add(1)
-			case existing == c:
-				second.Add(1)
-			}
-		})
-	}
-	wg.Wait()
-	require.EqualValues(t, []int64{1, callers - 1, 0}, []int64{first.Load(), second.Load(), failed.Load()})
-
-	answered := c
-	answered.Status, answered.Body = 201, `{"id":"😀"}`
-	require.NoError(t, s.Complete(t.Context(), answered))
-	require.NoError(t, s.Abandon(t.Context(), c), "an answer is not forgotten")
-	existing, ok, err := s.Begin(t.Context(), c, time.Hour)
-	require.NoError(t, err)
-	require.False(t, ok)
-	require.Equal(t, answered, existing)
-	for _, other := range []entity.IdempotentCall{{Scope: c.Scope, Key: "K", CreateTime: noon}, {Scope: "other", Key: "k", CreateTime: noon}} {
-		_, ok, err = s.Begin(t.Context(), other, time.Hour)
-		require.NoError(t, err)
-		require.True(t, ok, "another scope or key is another call")
-	}
-	later := c
-	later.CreateTime = noon.Add(time.Hour + time.Millisecond)
-	_, ok, err = s.Begin(t.Context(), later, time.Hour)
-	require.NoError(t, err)
-	require.True(t, ok, "the old answer is forgotten")
-	require.NoError(t, s.Abandon(t.Context(), c))
-	require.NoError(t, s.Complete(t.Context(), answered))
-	existing, ok, err = s.Begin(t.Context(), later, time.Hour)
-	require.NoError(t, err)
-	require.False(t, ok, "what is told late of a former call under the key does not touch this one")
-	require.Equal(t, later, existing)
-	require.NoError(t, s.Abandon(t.Context(), later))
-	_, ok, err = s.Begin(t.Context(), later, time.Hour)
-	require.NoError(t, err)
-	require.True(t, ok, "an abandoned call may be made again")
-}
-
 // What a node can is in its row as long as the life that published it.
-func testAbilities(t *testing.T, open Opener) {
+// Abilities runs the suite over stores that open gives.
+func Abilities(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	handlers := []string{"bill", "settle", "überweisen"}
 	n := entity.Node{

@@ -1,4 +1,6 @@
-package persistencetest
+// Package transactiontest is the contract of transactions: what they show, and what
+// they leave.
+package transactiontest
 
 import (
 	"context"
@@ -15,9 +17,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testTransactions(t *testing.T, open Opener) {
+// Transactions runs the suite over stores that open gives.
+func Transactions(t *testing.T, open storetest.Opener) {
 	t.Run("an error undoes everything and comes back as it is", func(t *testing.T) { rollback(t, open(t, nil)) })
 	t.Run("a panic undoes everything", func(t *testing.T) { panicking(t, open(t, nil)) })
 	t.Run("readers see committed rows only", func(t *testing.T) { isolation(t, open(t, nil)) })
@@ -28,31 +32,31 @@ func testTransactions(t *testing.T, open Opener) {
 
 func rollback(t *testing.T, s *persistence.Store) {
 	wanted := errors.New("no")
-	e := runOf(jobID(1), noon)
+	e := storetest.RunOf(storetest.JobID(1), storetest.Noon)
 	err := s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 		require.NoError(t, tx.Executions.Insert(ctx, []*entity.Execution{e}))
-		require.NoError(t, tx.Jobs.Insert(ctx, plannedJob(1, noon)))
+		require.NoError(t, tx.Jobs.Insert(ctx, storetest.PlannedJob(1, storetest.Noon)))
 		return wanted
 	})
 	require.Equal(t, wanted, err)
 	_, err = s.Executions.Get(t.Context(), e.ID)
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
-	add(t, s, []*entity.Job{plannedJob(1, noon)}, e)
+	storetest.Add(t, s, []*entity.Job{storetest.PlannedJob(1, storetest.Noon)}, e)
 }
 
 func panicking(t *testing.T, s *persistence.Store) {
 	require.Panics(t, func() {
 		_ = s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
-			_ = tx.Executions.Insert(ctx, []*entity.Execution{runOf(jobID(1), noon)})
+			_ = tx.Executions.Insert(ctx, []*entity.Execution{storetest.RunOf(storetest.JobID(1), storetest.Noon)})
 			panic("boom")
 		})
 	})
-	add(t, s, nil, runOf(jobID(1), noon)) // the store works on, and the row was undone
+	storetest.Add(t, s, nil, storetest.RunOf(storetest.JobID(1), storetest.Noon)) // the store works on, and the row was undone
 }
 
 func isolation(t *testing.T, s *persistence.Store) {
-	e := runOf(jobID(1), noon)
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	e := storetest.RunOf(storetest.JobID(1), storetest.Noon)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		if err := tx.Executions.Insert(ctx, []*entity.Execution{e}); err != nil {
 			return err
 		}
@@ -62,12 +66,12 @@ func isolation(t *testing.T, s *persistence.Store) {
 		require.Len(t, rows, 1, "the transaction sees its own")
 		return err
 	})
-	get(t, s, e.ID)
+	storetest.Get(t, s, e.ID)
 }
 
 func endedContext(t *testing.T, s *persistence.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
-	e := runOf(jobID(1), noon)
+	e := storetest.RunOf(storetest.JobID(1), storetest.Noon)
 	err := s.Write(ctx, repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 		if err := tx.Executions.Insert(ctx, []*entity.Execution{e}); err != nil {
 			return err
@@ -90,10 +94,10 @@ func overlappingFires(t *testing.T, s *persistence.Store) {
 	var all []*entity.Job
 	var idsOf []string
 	for n := range jobs {
-		all = append(all, plannedJob(n, noon))
-		idsOf = append(idsOf, jobID(n))
+		all = append(all, storetest.PlannedJob(n, storetest.Noon))
+		idsOf = append(idsOf, storetest.JobID(n))
 	}
-	add(t, s, all)
+	storetest.Add(t, s, all)
 	errs := make([]error, nodes)
 	var wg sync.WaitGroup
 	for i := range nodes {
@@ -103,7 +107,7 @@ func overlappingFires(t *testing.T, s *persistence.Store) {
 				slices.Reverse(mine)
 			}
 			for round := range rounds {
-				at := noon.Add(time.Duration(round) * time.Second)
+				at := storetest.Noon.Add(time.Duration(round) * time.Second)
 				for _, part := range [][]string{mine[i : i+40], mine[10:50], mine} {
 					if errs[i] = fire(t.Context(), s, part, at, fmt.Sprintf("n%d", i)); errs[i] != nil {
 						return
@@ -137,7 +141,7 @@ func fire(ctx context.Context, s *persistence.Store, jobs []string, at time.Time
 				continue // somebody else fired it
 			}
 			next := at.Add(time.Second)
-			rows = append(rows, startedOn(runOf(h.ID, at), node, 1))
+			rows = append(rows, storetest.StartedOn(storetest.RunOf(h.ID, at), node, 1))
 			moves = append(moves, repository.JobAdvance{ID: h.ID, NextFireTime: next, DueTime: next, LastFireTime: at, Status: h.Status})
 		}
 		if err := tx.Executions.Insert(ctx, rows); err != nil {
@@ -147,7 +151,7 @@ func fire(ctx context.Context, s *persistence.Store, jobs []string, at time.Time
 	})
 }
 
-func observed(t *testing.T, open Opener) {
+func observed(t *testing.T, open storetest.Opener) {
 	var mu sync.Mutex
 	seen := make(map[string]int)
 	s := open(t, func(cfg *persistence.Config) {
@@ -159,9 +163,9 @@ func observed(t *testing.T, open Opener) {
 			}
 		}
 	})
-	add(t, s, []*entity.Job{plannedJob(1, noon)})
-	require.NoError(t, fire(t.Context(), s, []string{jobID(1)}, noon, "n1"))
-	_, err := s.Jobs.Get(t.Context(), jobID(1))
+	storetest.Add(t, s, []*entity.Job{storetest.PlannedJob(1, storetest.Noon)})
+	require.NoError(t, fire(t.Context(), s, []string{storetest.JobID(1)}, storetest.Noon, "n1"))
+	_, err := s.Jobs.Get(t.Context(), storetest.JobID(1))
 	require.NoError(t, err)
 	mu.Lock()
 	defer mu.Unlock()

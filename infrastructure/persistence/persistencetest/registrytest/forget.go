@@ -1,4 +1,4 @@
-package persistencetest
+package registrytest
 
 import (
 	"context"
@@ -9,10 +9,12 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
 // A node is forgotten that has been down for long and that nobody needs.
-func testForgetting(t *testing.T, open Opener) {
+// Forgetting runs the suite over stores that open gives.
+func Forgetting(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	for _, id := range []string{"n1", "n2", "n3", "n", "N1"} {
 		_, err := s.Register(t.Context(), entity.Node{ID: id})
@@ -21,10 +23,10 @@ func testForgetting(t *testing.T, open Opener) {
 			require.NoError(t, s.Leave(t.Context(), id, 1))
 		}
 	}
-	running := startedOn(runOf(jobID(1), noon), "n1", 1)
-	waiting := runOf(jobID(2), noon)
-	waiting.Claim = entity.NodeQueue("n2", entity.SlotCommand).Key(5, noon)
-	add(t, s, []*entity.Job{plannedJob(1, noon), plannedJob(2, noon)}, running, waiting)
+	running := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), "n1", 1)
+	waiting := storetest.RunOf(storetest.JobID(2), storetest.Noon)
+	waiting.Claim = entity.NodeQueue("n2", entity.SlotCommand).Key(5, storetest.Noon)
+	storetest.Add(t, s, []*entity.Job{storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon)}, running, waiting)
 	forget := func(before time.Time, want int, left ...string) {
 		t.Helper()
 		gone, err := s.ForgetNodes(t.Context(), before)
@@ -40,8 +42,8 @@ func testForgetting(t *testing.T, open Opener) {
 	}
 	forget(time.Now().Add(-time.Hour), 0, "n1", "n2", "n3", "n", "N1")
 	forget(time.Now().Add(time.Hour), 2, "n1", "n2", "n3") // one runs something, one has a queue, one is up
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		if _, err := tx.Executions.Finish(ctx, []repository.Finish{finishOf(running)}); err != nil {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		if _, err := tx.Executions.Finish(ctx, []repository.Finish{storetest.FinishOf(running)}); err != nil {
 			return err
 		}
 		held, err := tx.Executions.Lock(ctx, []string{waiting.ID})

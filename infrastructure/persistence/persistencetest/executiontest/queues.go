@@ -1,4 +1,4 @@
-package persistencetest
+package executiontest
 
 import (
 	"context"
@@ -12,9 +12,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testQueues(t *testing.T, open Opener) {
+// Queues runs the suite over stores that open gives.
+func Queues(t *testing.T, open storetest.Opener) {
 	t.Run("several are one order", func(t *testing.T) { claimMerged(t, open(t, nil)) })
 	t.Run("what is not in them is left alone", func(t *testing.T) { claimOwnOnly(t, open(t, nil)) })
 	t.Run("claimers at once never share a run", func(t *testing.T) { claimMergedAtOnce(t, open(t, nil)) })
@@ -27,7 +29,7 @@ var zoneA = map[string]string{"zone": "a"}
 
 // in is a run that waits in a queue.
 func in(q entity.Queue, n, priority int, fair time.Time) *entity.Execution {
-	e := runOf(jobID(n), noon)
+	e := storetest.RunOf(storetest.JobID(n), storetest.Noon)
 	e.Priority, e.Claim = priority, q.Key(priority, fair)
 	return e
 }
@@ -36,8 +38,8 @@ func in(q entity.Queue, n, priority int, fair time.Time) *entity.Execution {
 func claimFrom(t testing.TB, s *persistence.Store, node string, limit int, queues ...entity.Queue) []*entity.Execution {
 	t.Helper()
 	var out []*entity.Execution
-	write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
-		out, err = tx.Executions.Claim(ctx, repository.ClaimRequest{NodeID: node, Epoch: 1, Limit: limit, Now: noon, Queues: queues})
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+		out, err = tx.Executions.Claim(ctx, repository.ClaimRequest{NodeID: node, Epoch: 1, Limit: limit, Now: storetest.Noon, Queues: queues})
 		return err
 	})
 	return out
@@ -49,11 +51,11 @@ func claimMerged(t *testing.T, s *persistence.Store) {
 	queues := []entity.Queue{entity.CommonQueue, entity.NodeQueue("n1", entity.SlotGeneral), entity.LabelQueue(zoneA)}
 	var rows []*entity.Execution
 	for n := range 60 {
-		rows = append(rows, in(queues[n%7%3], n, 1+n%10, noon.Add(time.Duration(n*n%11)*time.Second)))
+		rows = append(rows, in(queues[n%7%3], n, 1+n%10, storetest.Noon.Add(time.Duration(n*n%11)*time.Second)))
 	}
-	late := in(queues[1], 100, 10, noon)
-	late.StartDeadline = noon
-	add(t, s, nil, append(slices.Clone(rows), late)...)
+	late := in(queues[1], 100, 10, storetest.Noon)
+	late.StartDeadline = storetest.Noon
+	storetest.Add(t, s, nil, append(slices.Clone(rows), late)...)
 	slices.SortFunc(rows, func(a, b *entity.Execution) int {
 		if a.Priority != b.Priority {
 			return b.Priority - a.Priority
@@ -72,28 +74,28 @@ func claimMerged(t *testing.T, s *persistence.Store) {
 		require.LessOrEqual(t, len(part), 7)
 		for _, e := range part {
 			require.Equal(t, []any{entity.StatusRunning, "n1", entity.RunningKey("n1"), int64(1)}, []any{e.Status, e.NodeID, e.Claim, e.Token})
-			require.Equal(t, e, get(t, s, e.ID), "what is returned is what is stored")
+			require.Equal(t, e, storetest.Get(t, s, e.ID), "what is returned is what is stored")
 		}
-		got = append(got, ids(part)...)
+		got = append(got, storetest.IDs(part)...)
 	}
-	require.Equal(t, ids(rows), got)
+	require.Equal(t, storetest.IDs(rows), got)
 }
 
 func claimOwnOnly(t *testing.T, s *persistence.Store) {
-	own, common := in(entity.NodeQueue("n1", entity.SlotGeneral), 1, 5, noon), in(entity.CommonQueue, 2, 5, noon)
+	own, common := in(entity.NodeQueue("n1", entity.SlotGeneral), 1, 5, storetest.Noon), in(entity.CommonQueue, 2, 5, storetest.Noon)
 	others := []*entity.Execution{
-		in(entity.NodeQueue("n10", entity.SlotGeneral), 3, 10, noon), in(entity.NodeQueue("n", entity.SlotGeneral), 4, 10, noon), in(entity.NodeQueue("n1-a", entity.SlotGeneral), 5, 10, noon),
-		in(entity.NodeQueue("n1", entity.SlotCommand), 8, 10, noon), in(entity.ClassQueue(entity.NodeClass{Command: true}), 9, 10, noon),
-		in(entity.LabelQueue(zoneA), 6, 10, noon), in(entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 7, 10, noon),
+		in(entity.NodeQueue("n10", entity.SlotGeneral), 3, 10, storetest.Noon), in(entity.NodeQueue("n", entity.SlotGeneral), 4, 10, storetest.Noon), in(entity.NodeQueue("n1-a", entity.SlotGeneral), 5, 10, storetest.Noon),
+		in(entity.NodeQueue("n1", entity.SlotCommand), 8, 10, storetest.Noon), in(entity.ClassQueue(entity.NodeClass{Command: true}), 9, 10, storetest.Noon),
+		in(entity.LabelQueue(zoneA), 6, 10, storetest.Noon), in(entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 7, 10, storetest.Noon),
 	}
-	add(t, s, nil, append(others, own, common)...)
-	require.Equal(t, []string{common.ID}, ids(claim(t, s, "n1", 10, noon)), "without queues it is the common one")
-	require.Equal(t, []string{own.ID}, ids(claimFrom(t, s, "n1", 10, entity.CommonQueue, entity.NodeQueue("n1", entity.SlotGeneral))))
+	storetest.Add(t, s, nil, append(others, own, common)...)
+	require.Equal(t, []string{common.ID}, storetest.IDs(storetest.Claim(t, s, "n1", 10, storetest.Noon)), "without queues it is the common one")
+	require.Equal(t, []string{own.ID}, storetest.IDs(claimFrom(t, s, "n1", 10, entity.CommonQueue, entity.NodeQueue("n1", entity.SlotGeneral))))
 	for _, e := range others {
-		require.Equal(t, entity.StatusWaiting, get(t, s, e.ID).Status)
+		require.Equal(t, entity.StatusWaiting, storetest.Get(t, s, e.ID).Status)
 	}
-	require.Equal(t, []string{others[0].ID}, ids(claimFrom(t, s, "n10", 10, entity.NodeQueue("n10", entity.SlotGeneral))), "one queue alone")
-	require.ElementsMatch(t, []string{others[3].ID, others[4].ID}, ids(claimFrom(t, s, "n1", 10, entity.NodeQueue("n1", entity.SlotCommand), entity.ClassQueue(entity.NodeClass{Command: true}))))
+	require.Equal(t, []string{others[0].ID}, storetest.IDs(claimFrom(t, s, "n10", 10, entity.NodeQueue("n10", entity.SlotGeneral))), "one queue alone")
+	require.ElementsMatch(t, []string{others[3].ID, others[4].ID}, storetest.IDs(claimFrom(t, s, "n1", 10, entity.NodeQueue("n1", entity.SlotCommand), entity.ClassQueue(entity.NodeClass{Command: true}))))
 }
 
 func claimMergedAtOnce(t *testing.T, s *persistence.Store) {
@@ -104,12 +106,12 @@ func claimMergedAtOnce(t *testing.T, s *persistence.Store) {
 		if n%2 == 0 {
 			q = entity.LabelQueue(zoneA)
 		}
-		rows = append(rows, in(q, n, 1+n%10, noon))
+		rows = append(rows, in(q, n, 1+n%10, storetest.Noon))
 	}
-	add(t, s, nil, rows...)
+	storetest.Add(t, s, nil, rows...)
 	owners := claimAll(t, s, runs, claimers, func(node string) repository.ClaimRequest {
 		return repository.ClaimRequest{
-			NodeID: node, Epoch: 1, Limit: 7, Now: noon,
+			NodeID: node, Epoch: 1, Limit: 7, Now: storetest.Noon,
 			Queues: []entity.Queue{entity.CommonQueue, entity.NodeQueue(node, entity.SlotGeneral), entity.LabelQueue(zoneA)},
 		}
 	})
@@ -123,11 +125,11 @@ func lastKey(t *testing.T, s *persistence.Store) {
 		return key
 	}
 	require.Empty(t, last(entity.QueueSpan().Hi))
-	common := in(entity.CommonQueue, 1, 1, noon)
-	add(t, s, nil, startedOn(runOf(jobID(9), noon), "n1", 1), in(entity.CommonQueue, 2, 10, noon), common)
+	common := in(entity.CommonQueue, 1, 1, storetest.Noon)
+	storetest.Add(t, s, nil, storetest.StartedOn(storetest.RunOf(storetest.JobID(9), storetest.Noon), "n1", 1), in(entity.CommonQueue, 2, 10, storetest.Noon), common)
 	require.Equal(t, common.Claim, last(entity.QueueSpan().Hi))
-	unplaced := in(entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 3, 5, noon)
-	add(t, s, nil, unplaced)
+	unplaced := in(entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 3, 5, storetest.Noon)
+	storetest.Add(t, s, nil, unplaced)
 	require.Equal(t, common.Claim, last(entity.ReadySpan().Hi))
 	require.Equal(t, unplaced.Claim, last(entity.QueueSpan().Hi))
 }
@@ -135,19 +137,19 @@ func lastKey(t *testing.T, s *persistence.Store) {
 func recent(t *testing.T, s *persistence.Store) {
 	var rows []*entity.Execution
 	for n := range 5 {
-		rows = append(rows, runOf(jobID(1), noon.Add(time.Duration(n)*time.Second)))
+		rows = append(rows, storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Duration(n)*time.Second)))
 	}
-	rows[3] = startedOn(rows[3], "n1", 1)
-	add(t, s, nil, append(rows, runOf(jobID(2), noon))...)
-	got, err := s.Executions.Recent(t.Context(), jobID(1), 3)
+	rows[3] = storetest.StartedOn(rows[3], "n1", 1)
+	storetest.Add(t, s, nil, append(rows, storetest.RunOf(storetest.JobID(2), storetest.Noon))...)
+	got, err := s.Executions.Recent(t.Context(), storetest.JobID(1), 3)
 	require.NoError(t, err)
-	require.Equal(t, []string{rows[4].ID, rows[3].ID, rows[2].ID}, ids(got))
+	require.Equal(t, []string{rows[4].ID, rows[3].ID, rows[2].ID}, storetest.IDs(got))
 	for i, e := range got {
 		full := rows[4-i]
 		require.Equal(t, []any{full.Status, full.NodeID, full.Claim, full.StartTime, full.UpdateTime},
 			[]any{e.Status, e.NodeID, e.Claim, e.StartTime, e.UpdateTime})
 	}
-	got, err = s.Executions.Recent(t.Context(), jobID(7), 3)
+	got, err = s.Executions.Recent(t.Context(), storetest.JobID(7), 3)
 	require.NoError(t, err)
 	require.Empty(t, got)
 }
@@ -157,7 +159,7 @@ func nodesInside(t *testing.T, s *persistence.Store) {
 		_, err := s.Register(t.Context(), entity.Node{ID: fmt.Sprintf("n%d", 2-i), Labels: zoneA, Slots: 3})
 		require.NoError(t, err)
 	}
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		inside, err := tx.Nodes.All(ctx)
 		if err != nil {
 			return err

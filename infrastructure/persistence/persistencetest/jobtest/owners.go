@@ -1,4 +1,4 @@
-package persistencetest
+package jobtest
 
 import (
 	"testing"
@@ -7,19 +7,20 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
 // ownersWhereNamed: who runs a job learns its owner only where the definition
 // names it.
 func ownersWhereNamed(t *testing.T, s *persistence.Store) {
-	plain, named, nobodys := plannedJob(1, noon), plannedJob(2, noon), plannedJob(3, noon)
+	plain, named, nobodys := storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon), storetest.PlannedJob(3, storetest.Noon)
 	for _, j := range []*entity.Job{plain, named} {
 		j.Owner = "ann 😀"
 	}
 	for _, j := range []*entity.Job{named, nobodys} {
 		j.Data = `{"text":"for ${owner}"}`
 	}
-	add(t, s, []*entity.Job{plain, named, nobodys})
+	storetest.Add(t, s, []*entity.Job{plain, named, nobodys})
 	ids := []string{plain.ID, named.ID, nobodys.ID}
 	planned, err := s.ForPlanning(t.Context(), ids)
 	require.NoError(t, err)

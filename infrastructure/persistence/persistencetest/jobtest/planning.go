@@ -1,4 +1,4 @@
-package persistencetest
+package jobtest
 
 import (
 	"context"
@@ -13,9 +13,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testPlanning(t *testing.T, open Opener) {
+// Planning runs the suite over stores that open gives.
+func Planning(t *testing.T, open storetest.Opener) {
 	t.Run("due jobs in order, page by page", func(t *testing.T) { dueInOrder(t, open(t, nil)) })
 	t.Run("due jobs of owned partitions", func(t *testing.T) { dueByPartition(t, open(t, nil)) })
 	t.Run("due jobs without those that a group holds", func(t *testing.T) { dueWithoutHeld(t, open(t, nil)) })
@@ -27,13 +29,13 @@ func testPlanning(t *testing.T, open Opener) {
 func dueInOrder(t *testing.T, s *persistence.Store) {
 	var jobs []*entity.Job
 	for n := range 20 {
-		jobs = append(jobs, plannedJob(n, noon.Add(time.Duration(n%4)*time.Millisecond)))
+		jobs = append(jobs, storetest.PlannedJob(n, storetest.Noon.Add(time.Duration(n%4)*time.Millisecond)))
 	}
 	jobs[4].Status = entity.JobPaused
 	jobs[5].DueTime = time.Time{}
-	jobs[6].DueTime = noon.AddDate(-1, 0, 0) // far in the past is due too
-	add(t, s, jobs)
-	q := repository.DueQuery{Until: noon.Add(2 * time.Millisecond), Limit: 4}
+	jobs[6].DueTime = storetest.Noon.AddDate(-1, 0, 0) // far in the past is due too
+	storetest.Add(t, s, jobs)
+	q := repository.DueQuery{Until: storetest.Noon.Add(2 * time.Millisecond), Limit: 4}
 	var got []string
 	for {
 		page, err := s.DueKeys(t.Context(), q)
@@ -48,7 +50,7 @@ func dueInOrder(t *testing.T, s *persistence.Store) {
 	}
 	var want []string
 	for _, n := range []int{6, 0, 8, 12, 16, 1, 9, 13, 17, 2, 10, 14, 18} {
-		want = append(want, jobID(n))
+		want = append(want, storetest.JobID(n))
 	}
 	require.Equal(t, want, got)
 }
@@ -56,13 +58,13 @@ func dueInOrder(t *testing.T, s *persistence.Store) {
 func dueByPartition(t *testing.T, s *persistence.Store) {
 	var jobs []*entity.Job
 	for n := range 30 {
-		j := plannedJob(n, noon)
+		j := storetest.PlannedJob(n, storetest.Noon)
 		j.Partition = n % 3
 		jobs = append(jobs, j)
 	}
-	add(t, s, jobs)
+	storetest.Add(t, s, jobs)
 	count := func(partitions []int) int {
-		got, err := s.DueKeys(t.Context(), repository.DueQuery{Until: noon, Partitions: partitions, Limit: 100})
+		got, err := s.DueKeys(t.Context(), repository.DueQuery{Until: storetest.Noon, Partitions: partitions, Limit: 100})
 		require.NoError(t, err)
 		return len(got)
 	}
@@ -75,20 +77,20 @@ func dueByPartition(t *testing.T, s *persistence.Store) {
 func dueWithoutHeld(t *testing.T, s *persistence.Store) {
 	var jobs []*entity.Job
 	for n := range 6 {
-		j := plannedJob(n, noon.Add(time.Duration(n)*time.Second))
+		j := storetest.PlannedJob(n, storetest.Noon.Add(time.Duration(n)*time.Second))
 		j.Group = []string{"a", "日本", "c"}[n%3]
 		jobs = append(jobs, j)
 	}
-	add(t, s, jobs)
+	storetest.Add(t, s, jobs)
 	due := func(groups ...entity.Group) (got []int) {
-		keys, err := s.DueKeys(t.Context(), repository.DueQuery{Until: noon.Add(time.Minute), Without: groups, AfterDue: noon.Add(-time.Hour), Limit: 100})
+		keys, err := s.DueKeys(t.Context(), repository.DueQuery{Until: storetest.Noon.Add(time.Minute), Without: groups, AfterDue: storetest.Noon.Add(-time.Hour), Limit: 100})
 		require.NoError(t, err)
 		for _, k := range keys {
 			got = append(got, slices.IndexFunc(jobs, func(j *entity.Job) bool { return j.ID == k.ID }))
 		}
 		return got
 	}
-	resumed := noon.Add(2 * time.Second)
+	resumed := storetest.Noon.Add(2 * time.Second)
 	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, due())
 	require.Equal(t, []int{0, 2, 3, 5}, due(entity.Group{Name: "日本", Paused: true}))
 	require.Equal(t, []int{3, 4}, due(entity.Group{Name: "a", ResumedAt: resumed}, entity.Group{Name: "日本", ResumedAt: resumed}, entity.Group{Name: "c", Paused: true}))
@@ -100,44 +102,44 @@ func dueWithoutHeld(t *testing.T, s *persistence.Store) {
 func unarmed(t *testing.T, s *persistence.Store) {
 	var jobs []*entity.Job
 	for n := range 6 {
-		j := plannedJob(n, time.Time{})
+		j := storetest.PlannedJob(n, time.Time{})
 		j.Schedule = schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 1000}
 		jobs = append(jobs, j)
 	}
 	jobs[1].Status = entity.JobPaused
-	jobs[2].NextFireTime = noon
+	jobs[2].NextFireTime = storetest.Noon
 	jobs[3].Schedule.Kind = schedule.FixedRate
-	add(t, s, jobs)
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{{JobID: jobID(4), FireKey: "f", Active: true, Remaining: 1, CreateTime: noon}})
+	storetest.Add(t, s, jobs)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{{JobID: storetest.JobID(4), FireKey: "f", Active: true, Remaining: 1, CreateTime: storetest.Noon}})
 	})
 	got, err := s.Unarmed(t.Context(), "", 10)
 	require.NoError(t, err)
-	require.Equal(t, []string{jobID(0), jobID(5)}, got)
+	require.Equal(t, []string{storetest.JobID(0), storetest.JobID(5)}, got)
 	got, err = s.Unarmed(t.Context(), "", 1)
 	require.NoError(t, err)
-	require.Equal(t, []string{jobID(0)}, got)
-	got, err = s.Unarmed(t.Context(), jobID(0), 1)
+	require.Equal(t, []string{storetest.JobID(0)}, got)
+	got, err = s.Unarmed(t.Context(), storetest.JobID(0), 1)
 	require.NoError(t, err)
-	require.Equal(t, []string{jobID(5)}, got)
+	require.Equal(t, []string{storetest.JobID(5)}, got)
 }
 
 func enabledSchedules(t *testing.T, s *persistence.Store) {
 	var jobs []*entity.Job
 	for n := range 9 {
-		j := plannedJob(n, noon)
+		j := storetest.PlannedJob(n, storetest.Noon)
 		j.Group = []string{"a", "b", "c"}[n%3]
 		jobs = append(jobs, j)
 	}
 	jobs[0].Schedule = schedule.Spec{
-		Kind: schedule.Cron, CronExpression: "0 0 12 * * ?", Dialect: cronexpr.Quartz, TimeZone: "Asia/Shanghai", StartTime: noon, EndTime: noon.AddDate(1, 0, 0),
+		Kind: schedule.Cron, CronExpression: "0 0 12 * * ?", Dialect: cronexpr.Quartz, TimeZone: "Asia/Shanghai", StartTime: storetest.Noon, EndTime: storetest.Noon.AddDate(1, 0, 0),
 		JitterMs: 500, DstGap: cronexpr.Skip, DstOverlap: cronexpr.Both,
 	}
-	jobs[1].Schedule, jobs[1].NextFireTime, jobs[1].DueTime = schedule.Spec{Kind: schedule.Once, At: noon}, time.Time{}, time.Time{}
+	jobs[1].Schedule, jobs[1].NextFireTime, jobs[1].DueTime = schedule.Spec{Kind: schedule.Once, At: storetest.Noon}, time.Time{}, time.Time{}
 	jobs[4].Status = entity.JobPaused
 	jobs[5].Status = entity.JobCreated
-	add(t, s, jobs)
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Add(t, s, jobs)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		gone := *jobs[8]
 		return tx.Jobs.Update(ctx, &gone, true)
 	})

@@ -1,4 +1,4 @@
-package persistencetest
+package executiontest
 
 import (
 	"context"
@@ -12,9 +12,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testClaims(t *testing.T, open Opener) {
+// Claims runs the suite over stores that open gives.
+func Claims(t *testing.T, open storetest.Opener) {
 	t.Run("strictly by priority, then by fair time", func(t *testing.T) { claimOrder(t, open(t, nil)) })
 	t.Run("a claim makes a run the node's", func(t *testing.T) { claimEffect(t, open(t, nil)) })
 	t.Run("what may not start is passed over", func(t *testing.T) { claimPassesOver(t, open(t, nil)) })
@@ -24,64 +26,64 @@ func testClaims(t *testing.T, open Opener) {
 
 // ready is a waiting run of some priority and fair time.
 func ready(n, priority int, fair time.Time) *entity.Execution {
-	e := runOf(jobID(n), noon)
+	e := storetest.RunOf(storetest.JobID(n), storetest.Noon)
 	e.Priority, e.Claim = priority, entity.CommonQueue.Key(priority, fair)
 	return e
 }
 
 func claimOrder(t *testing.T, s *persistence.Store) {
-	a := ready(1, 1, noon.Add(-time.Hour))
-	b := ready(2, 10, noon.Add(time.Hour))
-	c := ready(3, 10, noon)
-	d := ready(4, 5, noon.Add(-time.Minute))
-	e := ready(5, 5, noon)
-	f := ready(6, 5, noon) // the same fair time: by id
-	add(t, s, nil, a, b, c, d, e, f)
+	a := ready(1, 1, storetest.Noon.Add(-time.Hour))
+	b := ready(2, 10, storetest.Noon.Add(time.Hour))
+	c := ready(3, 10, storetest.Noon)
+	d := ready(4, 5, storetest.Noon.Add(-time.Minute))
+	e := ready(5, 5, storetest.Noon)
+	f := ready(6, 5, storetest.Noon) // the same fair time: by id
+	storetest.Add(t, s, nil, a, b, c, d, e, f)
 	want := []string{c.ID, b.ID, d.ID, min(e.ID, f.ID), max(e.ID, f.ID), a.ID}
-	got := append(ids(claim(t, s, "n1", 4, noon)), ids(claim(t, s, "n1", 4, noon))...)
+	got := append(storetest.IDs(storetest.Claim(t, s, "n1", 4, storetest.Noon)), storetest.IDs(storetest.Claim(t, s, "n1", 4, storetest.Noon))...)
 	require.Equal(t, want, got)
-	require.Empty(t, claim(t, s, "n1", 4, noon))
-	require.Empty(t, claim(t, s, "n1", 0, noon))
+	require.Empty(t, storetest.Claim(t, s, "n1", 4, storetest.Noon))
+	require.Empty(t, storetest.Claim(t, s, "n1", 0, storetest.Noon))
 }
 
 func claimEffect(t *testing.T, s *persistence.Store) {
-	e := ready(1, 5, noon)
+	e := ready(1, 5, storetest.Noon)
 	e.Attempt, e.Token, e.RetryCount = 2, 7, 1
-	e.StartDeadline = noon.Add(time.Minute)
-	add(t, s, nil, e)
-	now := noon.Add(time.Second)
-	got := claim(t, s, "node-9", 10, now)
+	e.StartDeadline = storetest.Noon.Add(time.Minute)
+	storetest.Add(t, s, nil, e)
+	now := storetest.Noon.Add(time.Second)
+	got := storetest.Claim(t, s, "node-9", 10, now)
 	want := *e
 	want.Status, want.NodeID, want.Epoch, want.Token, want.Attempt = entity.StatusRunning, "node-9", 1, 8, 3
 	want.Claim, want.StartTime, want.UpdateTime = entity.RunningKey("node-9"), now, now
 	require.Equal(t, []*entity.Execution{&want}, got)
-	require.Equal(t, &want, get(t, s, e.ID), "what is returned is what is stored")
+	require.Equal(t, &want, storetest.Get(t, s, e.ID), "what is returned is what is stored")
 }
 
 func claimPassesOver(t *testing.T, s *persistence.Store) {
-	late, parked, queued := ready(1, 5, noon), ready(2, 5, noon), ready(3, 5, noon)
-	late.StartDeadline = noon
-	parked.Claim = entity.ScheduledKey(noon.Add(-time.Hour))
-	queued.Claim = entity.QueuedKey(jobID(3), 1)
-	running := startedOn(runOf(jobID(4), noon), "n1", 1)
-	good := ready(5, 1, noon)
-	add(t, s, nil, late, parked, queued, running, good)
-	require.Equal(t, []string{good.ID}, ids(claim(t, s, "n2", 10, noon)))
+	late, parked, queued := ready(1, 5, storetest.Noon), ready(2, 5, storetest.Noon), ready(3, 5, storetest.Noon)
+	late.StartDeadline = storetest.Noon
+	parked.Claim = entity.ScheduledKey(storetest.Noon.Add(-time.Hour))
+	queued.Claim = entity.QueuedKey(storetest.JobID(3), 1)
+	running := storetest.StartedOn(storetest.RunOf(storetest.JobID(4), storetest.Noon), "n1", 1)
+	good := ready(5, 1, storetest.Noon)
+	storetest.Add(t, s, nil, late, parked, queued, running, good)
+	require.Equal(t, []string{good.ID}, storetest.IDs(storetest.Claim(t, s, "n2", 10, storetest.Noon)))
 }
 
 func claimAtOnce(t *testing.T, s *persistence.Store) {
 	const runs, claimers = 400, 4
 	var rows []*entity.Execution
 	for n := range runs {
-		rows = append(rows, ready(n, 1+n%10, noon))
+		rows = append(rows, ready(n, 1+n%10, storetest.Noon))
 	}
-	add(t, s, nil, rows...)
+	storetest.Add(t, s, nil, rows...)
 	owner := claimAll(t, s, runs, claimers, func(node string) repository.ClaimRequest {
-		return repository.ClaimRequest{NodeID: node, Epoch: 1, Limit: 7, Now: noon}
+		return repository.ClaimRequest{NodeID: node, Epoch: 1, Limit: 7, Now: storetest.Noon}
 	})
 	require.Len(t, owner, runs)
 	for id, node := range owner {
-		require.Equal(t, node, get(t, s, id).NodeID)
+		require.Equal(t, node, storetest.Get(t, s, id).NodeID)
 	}
 }
 
@@ -128,15 +130,15 @@ func claimAll(t *testing.T, s *persistence.Store, runs, claimers int, request fu
 }
 
 func claimQuestions(t *testing.T, s *persistence.Store) {
-	first, second := ready(1, 5, noon), ready(2, 5, noon.Add(time.Second))
-	second.StartDeadline = noon.Add(time.Minute)
-	soon, later := ready(3, 5, noon), ready(4, 5, noon)
-	soon.Claim, later.Claim = entity.ScheduledKey(noon.Add(time.Second)), entity.ScheduledKey(noon.Add(time.Hour))
-	mine, other := startedOn(runOf(jobID(5), noon), "n1", 3), startedOn(runOf(jobID(6), noon), "n10", 1)
+	first, second := ready(1, 5, storetest.Noon), ready(2, 5, storetest.Noon.Add(time.Second))
+	second.StartDeadline = storetest.Noon.Add(time.Minute)
+	soon, later := ready(3, 5, storetest.Noon), ready(4, 5, storetest.Noon)
+	soon.Claim, later.Claim = entity.ScheduledKey(storetest.Noon.Add(time.Second)), entity.ScheduledKey(storetest.Noon.Add(time.Hour))
+	mine, other := storetest.StartedOn(storetest.RunOf(storetest.JobID(5), storetest.Noon), "n1", 3), storetest.StartedOn(storetest.RunOf(storetest.JobID(6), storetest.Noon), "n10", 1)
 	mine.CancelRequested, mine.Reason, mine.Attempt = true, entity.ReasonReplaced, 4
-	done := runOf(jobID(7), noon)
+	done := storetest.RunOf(storetest.JobID(7), storetest.Noon)
 	done.Status, done.Claim = entity.StatusSkipped, ""
-	add(t, s, nil, first, second, soon, later, mine, other, done)
+	storetest.Add(t, s, nil, first, second, soon, later, mine, other, done)
 
 	lo, hi := entity.CommonQueue.Range()
 	all := repository.ClaimRange{Lo: lo, Hi: hi, Limit: 10}
@@ -146,12 +148,12 @@ func claimQuestions(t *testing.T, s *persistence.Store) {
 	all.Limit = 1
 	rows, err = s.Range(t.Context(), all)
 	require.NoError(t, err)
-	require.Equal(t, []string{first.ID}, ids(rows))
+	require.Equal(t, []string{first.ID}, storetest.IDs(rows))
 	behind := all
 	behind.After(first)
 	rows, err = s.Range(t.Context(), behind)
 	require.NoError(t, err)
-	require.Equal(t, []string{second.ID}, ids(rows))
+	require.Equal(t, []string{second.ID}, storetest.IDs(rows))
 	behind.After(second)
 	rows, err = s.Range(t.Context(), behind)
 	require.NoError(t, err)
@@ -159,14 +161,14 @@ func claimQuestions(t *testing.T, s *persistence.Store) {
 	n, err := s.CountRange(t.Context(), all)
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "a count stops at its limit")
-	all.Limit, all.DeadlineBefore = 10, noon.Add(time.Minute)
+	all.Limit, all.DeadlineBefore = 10, storetest.Noon.Add(time.Minute)
 	rows, err = s.Range(t.Context(), all)
 	require.NoError(t, err)
 	require.Empty(t, rows)
-	all.DeadlineBefore = noon.Add(time.Minute + time.Millisecond)
+	all.DeadlineBefore = storetest.Noon.Add(time.Minute + time.Millisecond)
 	rows, err = s.Range(t.Context(), all)
 	require.NoError(t, err)
-	require.Equal(t, []string{second.ID}, ids(rows))
+	require.Equal(t, []string{second.ID}, storetest.IDs(rows))
 	n, err = s.CountRange(t.Context(), all)
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
@@ -175,7 +177,7 @@ func claimQuestions(t *testing.T, s *persistence.Store) {
 	key, err := s.First(t.Context(), parked.Lo, parked.Hi)
 	require.NoError(t, err)
 	require.Equal(t, soon.Claim, key)
-	key, err = s.First(t.Context(), entity.ScheduledKey(noon.Add(2*time.Hour)), parked.Hi)
+	key, err = s.First(t.Context(), entity.ScheduledKey(storetest.Noon.Add(2*time.Hour)), parked.Hi)
 	require.NoError(t, err)
 	require.Empty(t, key)
 

@@ -1,4 +1,4 @@
-package persistencetest
+package executiontest
 
 import (
 	"context"
@@ -10,35 +10,37 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-func testCounts(t *testing.T, open Opener) {
+// Counts runs the suite over stores that open gives.
+func Counts(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	jobs := make([]*entity.Job, 6) // 0, 2, 4 in a, the others in b
 	for n := range jobs {
-		jobs[n] = plannedJob(n, noon)
+		jobs[n] = storetest.PlannedJob(n, storetest.Noon)
 		jobs[n].Group = []string{"a", "b"}[n%2]
 	}
 	jobs[1].Status, jobs[2].Status, jobs[3].Status = entity.JobPaused, entity.JobCreated, entity.JobFinished
 	var runs []*entity.Execution
 	for n := range 8 { // of jobs 0 and 1 in turn, a minute apart; the last four run
-		run := runOf(jobID(n%2), noon.Add(time.Duration(n)*time.Minute))
+		run := storetest.RunOf(storetest.JobID(n%2), storetest.Noon.Add(time.Duration(n)*time.Minute))
 		if n >= 4 {
-			run = startedOn(run, "node-1", 1)
+			run = storetest.StartedOn(run, "node-1", 1)
 		}
 		runs = append(runs, run)
 	}
-	add(t, s, jobs, runs...)
+	storetest.Add(t, s, jobs, runs...)
 	var letters []entity.DeadLetter
 	for _, run := range runs[:3] {
-		letters = append(letters, entity.DeadLetter{ExecutionID: run.ID, JobID: run.JobID, CreateTime: noon})
+		letters = append(letters, entity.DeadLetter{ExecutionID: run.ID, JobID: run.JobID, CreateTime: storetest.Noon})
 	}
-	write(t, s, func(ctx context.Context, tx repository.Tx) error {
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		gone := *jobs[4]
 		if err := tx.Jobs.Update(ctx, &gone, true); err != nil {
 			return err
 		}
-		if _, err := tx.Executions.Finish(ctx, []repository.Finish{finishOf(runs[7]), finishOf(runs[6])}); err != nil {
+		if _, err := tx.Executions.Finish(ctx, []repository.Finish{storetest.FinishOf(runs[7]), storetest.FinishOf(runs[6])}); err != nil {
 			return err
 		}
 		if err := tx.Records.AddDeadLetters(ctx, letters); err != nil {
@@ -83,7 +85,7 @@ func talliedRuns(t *testing.T, s *persistence.Store) {
 		{0, []string{}, 9, map[entity.Status]int{entity.StatusWaiting: 0, entity.StatusRunning: 0, entity.StatusSuccess: 0}, false},
 		{time.Hour, nil, 9, map[entity.Status]int{}, false},
 	} {
-		got, cut, err := s.CountRuns(t.Context(), noon.Add(c.since), c.groups, c.limit)
+		got, cut, err := s.CountRuns(t.Context(), storetest.Noon.Add(c.since), c.groups, c.limit)
 		require.NoError(t, err)
 		require.Equal(t, c.want, got, c)
 		require.Equal(t, c.cut, cut, c)
