@@ -13,8 +13,8 @@
 // A panic fails the attempt with the reason PANIC and harms nothing else.
 //
 // Delivery is at least once: a node may die after the work was done and before
-// that was recorded. A handler whose effects must not happen twice hands
-// Run.IdempotencyKey to its target, which is the same over all attempts and
-// replays of one piece of work, or Run.FencingToken, which lets the target
-// refuse an attempt that was replaced while it still ran.
+// that was recorded. A handler whose effects must not happen twice passes
+// Run.IdempotencyKey to its target. It is the same over all attempts and replays
+// of one piece of work. Or it passes Run.FencingToken, with which the target
+// refuses an attempt that was replaced while it still ran.
 package sdk

@@ -5,11 +5,11 @@ import "context"
 // Handler does the work of one kind of CUSTOM job. It is called from many
 // goroutines at once.
 type Handler interface {
-	// Handle runs one attempt and returns when it has ended. The context is
-	// cancelled when the attempt is to stop: on the job's time limit, a cancel
-	// by a person, a shutdown of the node, or when the node lost the attempt;
-	// WhyStopped tells which. A handler that goes on regardless keeps its slot
-	// until it returns. It must not call runtime.Goexit.
+	// Handle runs one attempt and returns when it has ended. The context is cancelled when the
+	// attempt is to stop: on the job's time limit, a cancel by a person, or a shutdown of the
+	// node. It is also cancelled when the node lost the attempt; WhyStopped returns the cause. A
+	// handler that goes on regardless keeps its slot until it returns. It must not call
+	// runtime.Goexit.
 	Handle(ctx context.Context, run *Run) error
 }
 

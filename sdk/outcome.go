@@ -25,10 +25,10 @@ type fatalError struct{ err error }
 func (e *fatalError) Error() string { return e.err.Error() }
 func (e *fatalError) Unwrap() error { return e.err }
 
-// RetryAfter asks for the next attempt after d instead of the wait that the
-// job's policy gives, as a target that answers "slow down" would want. It adds
-// no retry to those of the policy; a d of 0 or less leaves the policy's wait,
-// and waits over 24 hours are cut to that. RetryAfter of a nil error is nil.
+// RetryAfter asks for the next attempt after d, instead of the wait of the job's policy. A target
+// that answers "slow down" is a reason for it. It adds no retry to those of the policy. A d of 0
+// or less leaves the policy's wait, and a wait over 24 hours is cut to that. RetryAfter of a nil
+// error is nil.
 func RetryAfter(d time.Duration, err error) error {
 	if err == nil {
 		return nil

@@ -23,9 +23,9 @@ type RunInfo struct {
 	// ShardIndex is this run's share of the work, 0 to ShardTotal-1.
 	ShardIndex int
 	ShardTotal int
-	// FencingToken grows with every claim of the run, and for jobs with one
-	// run at a time also from fire to fire: a target that remembers the
-	// greatest number seen can refuse an attempt that was replaced.
+	// FencingToken grows with every claim of the run, and for jobs with one run at a time also
+	// from fire to fire. A target that remembers the greatest number seen can refuse an attempt
+	// that was replaced.
 	FencingToken int64
 	// IdempotencyKey is the same over all attempts and replays of one piece of
 	// work.
@@ -50,7 +50,9 @@ type Sink interface {
 	Log(line string)
 	// Progress records how far the work is, 0–100.
 	Progress(percent int)
-	// Checkpoint keeps a text for the next attempt.
+	// Checkpoint keeps a string that the next attempt, perhaps on another node, reads with
+	// LastCheckpoint. Each call replaces the former string. It is stored within half a second, not
+	// before the call returns. So a node that dies may lose the last one. Over 64 KiB it is cut.
 	Checkpoint(state string)
 }
 
@@ -102,11 +104,11 @@ func (r *Run) ShardIndex() int { return r.info.ShardIndex }
 // ShardTotal is the number of shares of the fire; 1 for plain jobs.
 func (r *Run) ShardTotal() int { return r.info.ShardTotal }
 
-// Range is the half-open range of item numbers that is this run's, when count items
-// are spread over the shares of the fire: item from up to, without, item to. Each
-// item is in exactly one share, neighbours stay together, and the sizes differ by at
-// most one; a share may be empty. All runs of the fire must call it with the same
-// count: list the items in an order that stands, such as by key.
+// Range is the half-open range of item numbers that this run has to do, when count items are
+// spread over the shares of the fire. It begins with item from and ends before item to. Each item
+// is in exactly one share, neighbours stay together, and the sizes differ by at most one; a share
+// may be empty. All runs of the fire must call it with the same count. List the items in a stable
+// order, such as by key.
 func (r *Run) Range(count int) (from, to int) {
 	return sharding.Shard{Index: r.info.ShardIndex, Total: max(r.info.ShardTotal, 1)}.Range(count)
 }
@@ -141,10 +143,10 @@ func (r *Run) Decode(v any) error { return r.decode(v, false) }
 // nearer end.
 func (r *Run) Progress(percent int) { r.sink.Progress(min(max(percent, 0), 100)) }
 
-// Checkpoint keeps a text that the next attempt, perhaps on another node, reads
-// with LastCheckpoint. Each call replaces the former text. It is stored within
-// half a second, not before the call returns, so that a node that dies may lose
-// the last one; over 64 KiB it is cut.
+// Checkpoint keeps a string that the next attempt, perhaps on another node, reads
+// with LastCheckpoint. Each call replaces the former string. It is stored within
+// half a second, not before the call returns. So a node that dies may lose the
+// last one. Over 64 KiB it is cut.
 func (r *Run) Checkpoint(state string) {
 	r.mu.Lock()
 	r.checkpoint = state
@@ -160,9 +162,8 @@ func (r *Run) LastCheckpoint() string {
 	return r.checkpoint
 }
 
-// SetResult keeps what the run returns, for people and programs that ask the API;
-// the last call counts, and it is shown whether the run succeeds or fails. Over
-// 64 KiB it is cut.
+// SetResult keeps what the run returns, for people and programs that ask the API. The last call
+// counts, and the result is shown whether the run succeeds or fails. Over 64 KiB it is cut.
 func (r *Run) SetResult(result string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"fmt"
 )
 
-// Typed makes a handler of a function that takes its input as a value. The
-// input is the job's data with the trigger's params laid over it, as Decode
-// reads them, but stricter: a field that P does not have fails the run for good
-// and is named, since a misspelt field would otherwise be a silent default.
+// Typed makes a handler of a function that takes its input as a value. The input is the job's data
+// with the trigger's params laid over it, as Decode reads them, but stricter. A field that P does
+// not have fails the run for good and is named. A misspelt field would otherwise be a silent
+// default.
 func Typed[P any](handle func(ctx context.Context, run *Run, input P) error) Handler {
 	return HandlerFunc(func(ctx context.Context, run *Run) error {
 		var input P

@@ -1,6 +1,6 @@
-// Package bench measures the product on the user's own machine: the real
-// engine on a scratch database, with an observer outside the engine's tables,
-// beside a ceiling that is measured in the same run.
+// Package bench measures the product on the user's own machine. It runs the real engine on a
+// scratch database. An observer outside the engine's tables sees every start, and bare programs
+// measure a ceiling in the same run.
 package bench
 
 import (
@@ -32,9 +32,9 @@ type Options struct {
 	Duration time.Duration
 	// Jobs is the number of jobs of stampede, idle and lateness; 0 is the default.
 	Jobs int
-	// Rate is the fires a second of lateness (1,000) and of failover, rolling and
-	// restart-store (300), the calls a second of api (200), the lines a second of
-	// each of tail's runs (10); 0 is the default.
+	// Rate is the fires a second of lateness (1,000) and of failover, rolling and restart-store
+	// (300). Of api it is the calls a second (200), of tail the lines a second of each run (10). 0
+	// is the default.
 	Rate int
 	// Nodes are processes on one store; 0 is the default: 3 of failover, rolling
 	// and restart-store, 1 of the others.

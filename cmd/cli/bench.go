@@ -21,8 +21,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
-// benchSlots is the default of --slots: enough that the runs of a batch whose
-// ends are being stored do not keep the next batch from starting directly.
+// benchSlots is the default of --slots. It is enough that a batch whose ends are being stored does
+// not keep the next one from starting directly.
 const benchSlots = 2048
 
 // errBench is a bench that found fires lost or doubled.

@@ -58,7 +58,7 @@ as other programs have such ones; with --strict each warning is an error.`,
 			return s.reportCheck(warnings, err, strict)
 		},
 	}
-	c.Flags().BoolVar(&strict, "strict", false, "take warnings for errors")
+	c.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
 	return c
 }
 

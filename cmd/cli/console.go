@@ -11,8 +11,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// consoleBuffer is the number of lines that may wait for a slow terminal;
-// further ones are left out and counted, because nobody waits for a terminal.
+// consoleBuffer is the number of lines that may wait for a slow terminal. Further ones are left
+// out and counted, because nobody waits for a terminal.
 const consoleBuffer = 1000
 
 // console shows what the server does, a line for each run that ends: for people,

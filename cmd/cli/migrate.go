@@ -18,7 +18,7 @@ import (
 func (s *session) migrateCommand() *cobra.Command {
 	c := usage.Parent(&cobra.Command{
 		Use:     "migrate",
-		Short:   "Bring the schema of the store up to date, show where it is, or copy the store",
+		Short:   "Update the schema of the store, show its version, or copy the store",
 		Example: "  platform-scheduler migrate status\n  PS_STORE_DSN=… platform-scheduler migrate plan",
 	})
 	c.AddCommand(s.migrateUp(), s.migrateDown(), s.migrateStatus(), s.migratePlan(), s.migrateCopy())
@@ -83,7 +83,7 @@ func (s *session) migrating(ctx context.Context, do func(ctx context.Context, m 
 func (s *session) migrateDown() *cobra.Command {
 	var q terminal.Question
 	c := &cobra.Command{
-		Use: "down", Short: "Undo the latest migration, and with it the data in what it made", Args: usage.Args(cobra.NoArgs),
+		Use: "down", Short: "Undo the latest migration, and delete the data in its tables and columns", Args: usage.Args(cobra.NoArgs),
 		Long: `Undo the latest migration: the tables and columns that it made go, with what is
 in them. It asks before; without a terminal it wants --yes. Stop every server
 first, and keep a backup: a server of this version does the migration again when
@@ -179,7 +179,7 @@ type plan struct {
 
 func (s *session) migratePlan() *cobra.Command {
 	return &cobra.Command{
-		Use: "plan", Short: "Say what this version would do to the schema, and whether there is a way back", Args: usage.Args(cobra.NoArgs),
+		Use: "plan", Short: "Show what this version would do to the schema, and whether it can be undone", Args: usage.Args(cobra.NoArgs),
 		Long: `Say which migrations a start of this version, or migrate up, would apply, and
 whether the version before works with the schema afterwards. Nothing is changed,
 and servers may run. Ask it with the new program before an upgrade.`,

@@ -155,8 +155,8 @@ func TestACertificateOfOnesOwnIsTrusted(t *testing.T) {
 	require.Zero(t, code, errOut)
 }
 
-// A run is followed to its end over what a restart of the server does: calls
-// that are refused, answers that say wait, and streams that are cut.
+// A restart of the server refuses calls, answers that a caller should wait, and cuts streams. A
+// run is followed to its end all the same.
 func TestALogIsFollowedOverARestart(t *testing.T) {
 	line := func(seq, attempt int, stream, text string) string {
 		return fmt.Sprintf("id: %d\nevent: line\ndata: {\"seq\":%d,\"time\":\"2026-11-22T00:00:0%d.000Z\",\"stream\":%q,\"line\":%q,\"attempt\":%d}\n\n", seq, seq, seq, stream, text, attempt)

@@ -154,7 +154,7 @@ func startable(ctx context.Context, signals chan os.Signal, open func(ctx contex
 // tellManager tells the service manager that started this process, if one did.
 func (s *session) tellManager(ctx context.Context, state string, logger *slog.Logger) {
 	if err := initproc.Notify(context.WithoutCancel(ctx), s.environment("NOTIFY_SOCKET"), state); err != nil {
-		logger.Warn("the service manager was not told", "state", state, "error", err)
+		logger.Warn("the service manager was not notified", "state", state, "error", err)
 	}
 }
 

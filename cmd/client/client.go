@@ -58,8 +58,8 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Transient reports whether a call that failed so may succeed a moment later:
-// the server starts, is away or is flooded, or the way to it is cut.
+// Transient reports whether a failed call may succeed a moment later. The server is starting,
+// unreachable or overloaded, or the connection was cut.
 func Transient(err error) bool {
 	var p *Problem
 	if errors.As(err, &p) {

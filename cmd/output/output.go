@@ -1,5 +1,5 @@
-// Package output prints what a command has to say: as a table for people, or
-// as the JSON or YAML of the REST API's answer for programs.
+// Package output prints the answers of commands: as a table for people, or as the JSON or YAML of
+// the REST API for programs.
 package output
 
 import (
@@ -170,8 +170,8 @@ const (
 	maxLast = 300
 )
 
-// Cell is a text as it may stand in a table: one line of at most so many runes,
-// without what steers a terminal; None for an empty one.
+// Cell is a string for a table: one line of at most so many runes, without control characters. An
+// empty string is None.
 func Cell(text string, most int) string {
 	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
 	runes := []rune(Printable(line))

@@ -12,8 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/initproc"
 )
 
-// gcPercent trades memory for the collector's time: the engine's live heap is
-// small, and at 20,000 runs a second the collector took a seventh of the CPU.
+// gcPercent trades memory for the collector's time. The engine's live heap is small, and at 20,000
+// runs a second the collector took a seventh of the CPU.
 const gcPercent = 200
 
 func main() {

@@ -35,9 +35,8 @@ type bulkAnswer struct {
 	More      bool              `json:"more"`
 }
 
-// Do makes the calls and prints what became of the objects: the answer, or for
-// people the runs that were made, what failed, and how many there were. It fails
-// where one of them did.
+// Do makes the calls and prints the outcome for each object. Programs get the answer; people get
+// the runs that were made, the failures and the totals. It fails where one of the calls did.
 func (b Bulk) Do(s *Session, c *cobra.Command, api *client.Client) error {
 	raw, total, err := b.call(c, api)
 	if err != nil {

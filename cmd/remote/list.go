@@ -18,8 +18,8 @@ type Pages struct {
 
 // Flags adds them to a command.
 func (p *Pages) Flags(c *cobra.Command, limit int) {
-	c.Flags().IntVar(&p.limit, "limit", limit, "at most so many; 0 for all")
-	c.Flags().StringVar(&p.cursor, "cursor", "", "go on after the list that ended with this nextCursor")
+	c.Flags().IntVar(&p.limit, "limit", limit, "the largest number of items; 0 for all")
+	c.Flags().StringVar(&p.cursor, "cursor", "", "continue after the list that ended with this nextCursor")
 }
 
 // Limit is the most items to read; 0 is all.

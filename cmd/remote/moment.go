@@ -28,9 +28,8 @@ func (s *Session) machineZone() *time.Location {
 	return time.Local
 }
 
-// Zone is the zone in which the planned times of a job are shown: its own, by
-// its IANA name; UTC with --utc, and that of this machine where the name is not
-// known here.
+// Zone is the zone in which the planned times of a job are shown: its own, by its IANA name. With
+// --utc it is UTC. It is that of this machine where the name is not known here.
 func (s *Session) Zone(name string) *time.Location {
 	if s.utc || name == "" {
 		return s.Here()
@@ -92,9 +91,9 @@ var layouts = []struct {
 	{"15:04:05", true},
 }
 
-// Time reads a time: RFC 3339 with a zone, or a date, a date and a time, or a
-// time of today, which are taken in the zone of the name, and said to be; no
-// name is the zone of this machine. It is the zero time for an empty text.
+// Time reads a time: RFC 3339 with a zone, a date, a date and a time, or a time of today. Without
+// a zone the named one holds, and the answer says so; no name is the zone of this machine. An
+// empty string is the zero time.
 func (s *Session) Time(in Input, zoneName string) (time.Time, error) {
 	if in.Text == "" {
 		return time.Time{}, nil
@@ -130,7 +129,7 @@ type Span struct{ from, to string }
 // Flags adds --from and --to to a command; whose tells in which zone times
 // without one are taken.
 func (p *Span) Flags(c *cobra.Command, whose string) {
-	c.Flags().StringVar(&p.from, "from", "", "first moment, as `TIME` such as 2026-11-14T00:00:00Z, 2026-11-14 or 09:30; without a zone it is taken in that of "+whose)
+	c.Flags().StringVar(&p.from, "from", "", "first time, as `TIME` such as 2026-11-14T00:00:00Z, 2026-11-14 or 09:30; without a zone it is taken in that of "+whose)
 	c.Flags().StringVar(&p.to, "to", "", "end, exclusive, as `TIME`")
 }
 

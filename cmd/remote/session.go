@@ -1,5 +1,5 @@
-// Package remote holds what the commands share that speak the REST API: which
-// server and token, how times are read and shown, and how objects are found.
+// Package remote holds what the commands share that call the REST API. It knows the server and the
+// token, how times are read and shown, and how objects are found.
 package remote
 
 import (
@@ -81,7 +81,7 @@ func (s *Session) contextsFile() (string, error) {
 	if folder == "" {
 		home := s.Environment("HOME")
 		if home == "" {
-			return "", errors.New("neither HOME nor XDG_CONFIG_HOME says where contexts are kept")
+			return "", errors.New("the folder of contexts is unknown: set HOME or XDG_CONFIG_HOME")
 		}
 		folder = filepath.Join(home, ".config")
 	}
@@ -133,8 +133,8 @@ type named struct {
 	name string
 }
 
-// known is the context that --context names, the one that the environment
-// stands in for, or the current one; ok is false when there is none of them.
+// known is the context of --context, of the environment, or the current one. ok is false when
+// there is none of them.
 func (s *Session) known() (known named, ok bool, err error) {
 	if token := s.Environment(tokenVariable); token != "" && s.context == "" {
 		return named{Context: client.Context{Server: s.Environment(serverVariable), Token: token}}, true, nil

@@ -37,8 +37,8 @@ func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// Parent makes a command one that only holds others: alone it shows its help,
-// and an unknown word after it is answered with the command that was meant.
+// Parent makes a command that only holds others. Alone it shows its help. An unknown word after it
+// is answered with the command that was probably meant.
 func Parent(c *cobra.Command) *cobra.Command {
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -116,9 +116,9 @@ func (s *Scheduler) URL() string {
 	return s.server.URL()
 }
 
-// EnsureJob creates the job of a definition, the JSON body of POST /jobs,
-// unless its group has a job of that name already; that one stays as it is. It
-// returns the job's id. A wrong definition is refused with all wrong fields at once.
+// EnsureJob creates the job of a definition, the JSON body of POST /jobs. If its group has a job
+// of that name already, that one stays as it is. It returns the job's id. A wrong definition is
+// refused with all wrong fields at once.
 func (s *Scheduler) EnsureJob(ctx context.Context, definition string) (id string, err error) {
 	job, err := s.engine.ReadJob(ctx, []byte(definition))
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package sdktest runs handlers in tests, without a server: it gives them a
-// run, notes what they say, stops them when the test wants, and repeats them as
-// the platform would. It uses nothing but the standard library and package sdk.
+// Package sdktest runs handlers in tests, without a server. It gives them a run, records what they
+// report, stops them when the test wants, and repeats them as the platform would. It uses nothing
+// but the standard library and package sdk.
 package sdktest
 
 import (
@@ -78,9 +78,9 @@ func call(ctx context.Context, handler sdk.Handler, run *sdk.Run) (panicked any,
 	return nil, handler.Handle(ctx, run)
 }
 
-// Retries runs a handler as the platform would: again after a failure, at most
-// maxRetries times, with the checkpoint of the attempt before, and not after a
-// Fatal error. It does not wait between attempts. It returns every attempt.
+// Retries runs a handler as the platform would. After a failure it runs again, at most maxRetries
+// times, with the checkpoint of the attempt before. A Fatal error ends it. It does not wait
+// between attempts. It returns every attempt.
 func Retries(t testing.TB, handler sdk.Handler, a Attempt, maxRetries int) []Result {
 	t.Helper()
 	var all []Result

@@ -1,10 +1,10 @@
 // Command compare measures two builds of platform-scheduler in turns, and says
 // by how much the new one is dearer than the old one.
 //
-// A turn runs the same bench once with each build, in random order, so that a
-// machine that grows slower or faster does so for both. Of each figure it prints
-// the median of the turns' ratios, new to old, and the interval that holds this
-// median with 95 %. It judges nothing: docs/performance.md says what is allowed.
+// A turn runs the same bench once with each build, in random order. So a machine that grows slower
+// or faster does so for both. Of each figure it prints the median of the turns' ratios, new to
+// old. It also prints the interval that holds this median with 95 %. It judges nothing:
+// docs/performance.md says what is allowed.
 package main
 
 import (

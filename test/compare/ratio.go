@@ -62,8 +62,8 @@ func (p pair) text(figures []figure) string {
 	return strings.Join(parts, "; ")
 }
 
-// summary is the median of the ratios, new to old, and its interval of 95 % by
-// the bootstrap: the middle 95 % of the medians of turns drawn with repetition.
+// summary is the median of the ratios, new to old, and its interval of 95 % by the bootstrap. The
+// interval is the middle 95 % of the medians of turns drawn with repetition.
 func summary(f figure, pairs []pair, random *rand.Rand) string {
 	ratios := make([]float64, len(pairs))
 	for i, p := range pairs {

@@ -11,8 +11,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
-// Target is the service that the jobs call, and the ledger outside the
-// product: each call is noted when it comes and when it ends, also in a file.
+// Target is the service that the jobs call, and the ledger outside the product. Each call is
+// recorded when it begins and when it ends, also in a file.
 type Target struct {
 	mu    sync.Mutex
 	file  *os.File
@@ -30,8 +30,8 @@ func NewTarget(file string) (*Target, error) {
 	return &Target{file: f, tokens: map[string]int64{}}, err
 }
 
-// Reports sends what a target that accepted a call has to say of its end, to some
-// node, and returns the status of the answer; 0: nobody answered.
+// Reports sends the end of a call that a target accepted to some node. It returns the status of
+// the answer; 0 is no answer.
 type Reports func(path, token, body string) int
 
 // ReportTo sets where accepted calls report; before it they are refused.

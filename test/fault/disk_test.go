@@ -25,8 +25,8 @@ import (
 // diskSize is that of the disk which the SQLite node has for itself.
 const diskSize = "48m"
 
-// A standalone node whose disk is full loses no fire, keeps running, answers 503 to
-// what it cannot store, and goes on by itself when there is room again.
+// A standalone node whose disk is full loses no fire and keeps running. It answers 503 to what it
+// cannot store, and goes on by itself when there is room again.
 func TestADiskThatIsFull(t *testing.T) {
 	if testing.Short() {
 		t.Log("the short loop does not start servers: see make test")

@@ -1,6 +1,5 @@
-// Package fault runs several nodes of the real binary on one store, disturbs
-// them in every way that a test can, alone and in pairs, and checks from
-// outside that the promises hold all the while.
+// Package fault runs several nodes of the real binary on one store. It injects every fault that a
+// test can, alone and in pairs. It checks from outside that the promises hold all the while.
 package fault
 
 import (
@@ -90,9 +89,8 @@ func (k Kind) harm() history.Harm {
 	return history.HarmNone
 }
 
-// Kinds lists what can be done; long adds what takes long (a twin is refused
-// after five seconds) or needs a store of its own, hints what needs a
-// Redis.
+// Kinds lists what can be done. long adds what takes long, such as a twin that is refused after
+// five seconds, or needs a store of its own. hints adds what needs a Redis.
 func Kinds(long, hints bool) []Kind {
 	all := []Kind{
 		Kill, KillAt, Freeze, Restart, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway,

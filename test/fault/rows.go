@@ -55,8 +55,8 @@ func holdRows(ctx context.Context, db *sql.DB, span time.Duration) error {
 	return nil
 }
 
-// leftBound is how long the sweeps may take to give up what a lost transaction has
-// left: a minute of age, and two of their turns.
+// leftBound is how long the sweeps may take to give up what a lost transaction has left. It is a
+// minute of age, and two of their turns.
 const leftBound = 90 * time.Second
 
 // leftovers waits until no fire holds a place, and returns those that still do.

@@ -37,8 +37,8 @@ type Test struct {
 	Logf func(format string, args ...any)
 }
 
-// Options are those of a rig of so many nodes whose logs tell the checker what it
-// needs; binary and services are for the caller to name.
+// Options are those of a rig of so many nodes, whose logs tell the checker what it needs. The
+// caller names binary and services.
 func Options(dir string, nodes int) rig.Options {
 	key := make([]byte, 32)
 	_, _ = crand.Read(key)

@@ -1,5 +1,5 @@
-// Package rig runs the real binary as processes, and the servers that they need,
-// so that a test can kill, freeze, cut off and slow down each of them.
+// Package rig runs the real binary as processes, and the servers that they need. A test can kill,
+// freeze, cut off and slow down each of them.
 package rig
 
 import (

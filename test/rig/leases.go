@@ -11,9 +11,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ShiftLeases moves the ends of all leases in a Redis, as a jump of its clock by the
-// opposite does: a lease that ends an hour later is one whose clock fell back by an
-// hour. Each is one text, "token end holder", with the end in milliseconds.
+// ShiftLeases moves the ends of all leases in a Redis, as a jump of its clock by the opposite
+// does. A lease that ends an hour later is one whose clock fell back by an hour. Each is one
+// string, "token end holder", with the end in milliseconds.
 func ShiftLeases(ctx context.Context, addr string, by time.Duration) error {
 	client := redis.NewClient(&redis.Options{Addr: addr})
 	defer func() { _ = client.Close() }()

@@ -28,8 +28,8 @@ type Server struct {
 	admin string
 	// away: it was killed by the test, and not yet started again.
 	away atomic.Bool
-	// DSN is the store's, for an account that may do what it likes with that
-	// database and nothing else; Redis the address of the hints, if asked for.
+	// DSN is the store's, for an account that may do what it likes with that database and nothing
+	// else. Redis is the address of the notifications, if asked for.
 	DSN, Redis string
 }
 

@@ -20,15 +20,14 @@ const waitAtMost = 200 * time.Millisecond
 // more than waitAtMost, and had been taken by no node yet. Runs of one batch are
 // taken together, and their order means nothing; a direct start never waits.
 type Inversions struct {
-	// Percent counts a run as waiting since its record was made, which is before
-	// its transaction was committed: it is too high where commits are slow.
+	// Percent counts a run as waiting since its record was made. That is before its transaction
+	// was committed, so the figure is too high where commits are slow.
 	Percent float64 `json:"percent"`
 	// SurePercent counts it since another run of the transaction had started: it
 	// misses what none of a transaction's runs did before.
 	SurePercent float64 `json:"surePercent"`
-	// DuePercent counts it since it was due, also while nobody had recorded it:
-	// fires are recorded in the order in which they are due, whatever their
-	// priority.
+	// DuePercent counts it since it was due, also while nobody had recorded it. Fires are recorded
+	// in the order in which they are due, whatever their priority.
 	DuePercent float64 `json:"duePercent"`
 	Starts     int     `json:"starts"`
 	// Waited are starts of runs that were taken later than waitAtMost after they

@@ -26,10 +26,9 @@ type Rows struct {
 	Unfinished int `json:"unfinished"`
 	// Stale hold the result of an attempt that had been lost and retried.
 	Stale int `json:"stale"`
-	// Retried are fires of which more than one attempt was entered, Superseded
-	// those of which a former attempt was entered after a later one: by a node
-	// that was frozen on the way there and does not know yet. Its result is
-	// refused, and targets refuse it by the fencing token.
+	// Retried are fires of which more than one attempt was entered. Superseded are those of which
+	// a former attempt was entered after a later one. A node that was frozen on the way there does
+	// that. The store refuses its result, and targets refuse it by the fencing token.
 	Retried    int `json:"retried"`
 	Superseded int `json:"superseded"`
 }

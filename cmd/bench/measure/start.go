@@ -6,8 +6,8 @@ type StartEvent struct {
 	// ScheduledTime is the fire's in ms, At the entry in µs since the epoch.
 	ScheduledTime, At int64
 	Job               uint32
-	// Recorded and Taken are when the run's record was made, and when a node
-	// took it, in ms after the scheduled time; a direct start is both at once.
+	// Recorded is when the run's record was made, Taken when a node took it, in ms after the
+	// scheduled time. A direct start is both at once.
 	Recorded, Taken uint32
 	Attempt         uint8
 	// Node is the number of the process, 0 where there is one.

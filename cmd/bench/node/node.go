@@ -1,5 +1,5 @@
-// Package node is one node of a bench: the real engine with an executor that
-// observes every start, and the records by which a process of its own reports.
+// Package node is one node of a bench: the real engine with an executor that observes every start.
+// A node that is a process of its own reports by records.
 package node
 
 import (

@@ -4,9 +4,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
 )
 
-// API is how long calls of the REST API took beside a firing engine, in ms
-// from the moment that was planned for each: a server that stalls is charged
-// for all calls that should have begun meanwhile.
+// API is how long calls of the REST API took beside a firing engine, in ms from the moment that
+// was planned for each. So a server that stalls is charged for all calls that should have begun
+// meanwhile.
 type API struct {
 	CallsPerSecond float64                       `json:"callsPerSecond"`
 	Calls          int                           `json:"calls"`
@@ -55,8 +55,8 @@ type Failover struct {
 	Rounds  int  `json:"rounds"`
 	Freeze  bool `json:"freeze"`
 	LeaseMs int  `json:"leaseMs"`
-	// Partitions are those that the victims owned and that had jobs, Gap is
-	// from the loss to the first fire of each that another node began.
+	// Partitions are those of the lost nodes that had jobs. Gap is from the loss to the first fire
+	// of each that another node began.
 	Partitions int                `json:"partitions"`
 	Gap        *measure.Quantiles `json:"gapMs"`
 	// Lost are runs that were at work on the victims, Retried is from the loss
@@ -71,8 +71,8 @@ type Failover struct {
 type Rolling struct {
 	Rounds   int `json:"rounds"`
 	Restarts int `json:"restarts"`
-	// Stop is from the signal to the end of the process, Join from its start to
-	// the moment at which it had its share of the partitions.
+	// Stop is from the signal to the end of the process. Join is from its start to the moment at
+	// which it had its share of the partitions.
 	Stop *measure.Quantiles `json:"stopMs"`
 	Join *measure.Quantiles `json:"joinMs"`
 }
@@ -80,8 +80,8 @@ type Rolling struct {
 // Outage is how the nodes came back after restarts of the store.
 type Outage struct {
 	Rounds int `json:"rounds"`
-	// Away is how long the store took no connection, First from its return to
-	// the first fire, Backlog to the last start that was more than a second late.
+	// Away is how long the store took no connection. First is from its return to the first fire,
+	// Backlog to the last start that was more than a second late.
 	Away    *measure.Quantiles `json:"awayMs"`
 	First   *measure.Quantiles `json:"firstFireMs"`
 	Backlog *measure.Quantiles `json:"backlogMs"`

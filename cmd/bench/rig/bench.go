@@ -1,5 +1,5 @@
-// Package rig holds what every bench stands on: scratch stores, an engine in this
-// process or a cluster of processes, the load, and a meter of what they use.
+// Package rig holds what every bench needs: scratch stores, one engine or a cluster of processes,
+// the load, and a meter.
 package rig
 
 import (
@@ -87,9 +87,8 @@ func (b *Bench) Sleep(ctx context.Context, d time.Duration) error {
 	return clock.Sleep(ctx, b.Clock, d)
 }
 
-// Lead is the time between the loading of jobs and the moment from which on
-// they fire; nodes have to start meanwhile, and to share the partitions, which
-// takes them a lease.
+// Lead is the time between the loading of jobs and the moment at which they begin to fire.
+// Meanwhile nodes start and share the partitions, which takes a lease.
 func (b *Bench) Lead(alone time.Duration) time.Duration {
 	if !b.Processes {
 		return alone

@@ -34,9 +34,8 @@ type Writer interface {
 	Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error
 }
 
-// LoadJobs inserts jobs with the numbers from–to straight into the store, as if
-// they had been created long ago; shape gives each its due time, and may change
-// it otherwise.
+// LoadJobs inserts jobs with the numbers from–to straight into the store, as if they had been
+// created long ago. shape sets the due time of each, and may change the rest.
 func (b *Bench) LoadJobs(ctx context.Context, s Writer, from, to int, shape func(i int, j *entity.Job)) error {
 	now := b.Clock.Now().Truncate(time.Millisecond)
 	for first := from; first < to; first += loadBatch {

@@ -15,8 +15,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
-// System is what a bench measures on a fresh scratch store: an engine of this
-// process, or the nodes of a cluster, each a process of its own.
+// System is what a bench measures on a fresh scratch store. It is an engine of this process, or a
+// cluster with a process for each node.
 type System interface {
 	// Writer takes the load, before the start.
 	Writer

@@ -42,10 +42,10 @@ type auditFilter struct {
 }
 
 func (f *auditFilter) flags(c *cobra.Command) {
-	c.Flags().StringVar(&f.user, "user", "", "only what this `USER` did, by name or id")
+	c.Flags().StringVar(&f.user, "user", "", "only actions of this `USER`, by name or id")
 	c.Flags().StringVar(&f.action, "action", "", "only this method and route, such as \"POST /api/v1/jobs\"")
-	c.Flags().StringVar(&f.object, "object", "", "only what was about this id")
-	c.Flags().StringVar(&f.name, "name", "", "only what was about an object of this name, also one that is deleted")
+	c.Flags().StringVar(&f.object, "object", "", "only entries about the object with this id")
+	c.Flags().StringVar(&f.name, "name", "", "only entries about an object of this name, also a deleted one")
 	f.span.Flags(c, "this machine")
 }
 

@@ -176,7 +176,7 @@ func logout(s *remote.Session, c *cobra.Command) error {
 
 func whoamiCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Show as whom one is signed in, and with which rights", Example: "  platform-scheduler whoami", Args: usage.Args(cobra.NoArgs),
+		Use: "whoami", Short: "Show which user is signed in, and with which rights", Example: "  platform-scheduler whoami", Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.Get(s, c, "/auth/me", nil, func(u user) error { return u.show(s) })
 		},
@@ -185,7 +185,7 @@ func whoamiCommand(s *remote.Session) *cobra.Command {
 
 func contextCommand(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "context", Short: "List the servers one is signed in to, or choose one", Example: "  platform-scheduler context list\n  platform-scheduler context use production",
+		Use: "context", Short: "List the servers that you are signed in to, or choose one", Example: "  platform-scheduler context list\n  platform-scheduler context use production",
 	})
 	c.AddCommand(
 		&cobra.Command{

@@ -16,8 +16,8 @@ func passwordCommand(s *remote.Session) *cobra.Command {
 	as := &asOneself{Session: s}
 	var newFile string
 	c := &cobra.Command{
-		Use: "password", Short: "Change one's own password", Args: usage.Args(cobra.NoArgs),
-		Long: `Change one's own password at the server of the context. It ends every session.
+		Use: "password", Short: "Change your password", Args: usage.Args(cobra.NoArgs),
+		Long: `Change your password at the server of the context. It ends every session.
 The token of the context is replaced where the change has revoked it.`,
 		Example: "  platform-scheduler password\n  platform-scheduler password --password-file old --new-password-file new",
 	}

@@ -67,7 +67,7 @@ type secretFlags struct {
 func secretSet(s *remote.Session) *cobra.Command {
 	var f secretFlags
 	c := &cobra.Command{
-		Use: "set NAME", Short: "Make a secret, or give it another value or other groups", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "set NAME", Short: "Create a secret, or change its value or its groups", Args: usage.Args(cobra.ExactArgs(1)),
 		Long: `Make a secret, or give the one of that name another value. The value is read
 from a file, from standard input (-), or asked for without being shown. The end
 of its last line is not part of it. What is not given stays.
@@ -81,9 +81,9 @@ alone. Jobs that name it keep it unless --force takes it from them.`,
 	}
 	c.Flags().StringVar(&f.valueFile, "value-file", "", "read the value from `FILE`; - is standard input")
 	c.Flags().StringVar(&f.description, "description", "", "what it is for")
-	c.Flags().StringArrayVar(&f.groups, "group", nil, "whose jobs may use it; again for more, \"all\" for every group")
-	c.Flags().BoolVar(&f.keepValue, "keep-value", false, "leave the value as it is")
-	c.Flags().BoolVar(&f.force, "force", false, "take it also from jobs that name it")
+	c.Flags().StringArrayVar(&f.groups, "group", nil, "whose jobs may use it; may be repeated, \"all\" for every group")
+	c.Flags().BoolVar(&f.keepValue, "keep-value", false, "keep the value")
+	c.Flags().BoolVar(&f.force, "force", false, "delete it even if jobs name it")
 	return c
 }
 

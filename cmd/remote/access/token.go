@@ -50,7 +50,7 @@ type asOneself struct {
 }
 
 func (a *asOneself) flags(c *cobra.Command) {
-	c.PersistentFlags().StringVar(&a.username, "username", "", "whose; by default the user of the context, or admin")
+	c.PersistentFlags().StringVar(&a.username, "username", "", "the owner of the tokens; by default the user of the context, or admin")
 	c.PersistentFlags().StringVar(&a.passwordFile, "password-file", "", "read the password from `FILE` instead of asking")
 }
 
@@ -74,8 +74,8 @@ func (a *asOneself) do(work func(c *cobra.Command, api *client.Client, args []st
 
 func tokenCommand(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "token", Short: "Manage one's API tokens", Example: "  platform-scheduler token create CI --scope job:read --days 30",
-		Long: `Manage one's API tokens. A token cannot make or revoke tokens, so that these
+		Use: "token", Short: "Manage your API tokens", Example: "  platform-scheduler token create CI --scope job:read --days 30",
+		Long: `Manage your API tokens. A token cannot make or revoke tokens, so that these
 commands ask for the password. It is sent to the server of the context alone.`,
 	})
 	as := &asOneself{Session: s}
@@ -83,14 +83,14 @@ commands ask for the password. It is sent to the server of the context alone.`,
 	var scopes []string
 	var days int
 	create := &cobra.Command{
-		Use: "create NAME", Short: "Make a token and print it, this once", Example: "  platform-scheduler token create CI --scope job:read --days 30", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "create NAME", Short: "Create a token and print it once", Example: "  platform-scheduler token create CI --scope job:read --days 30", Args: usage.Args(cobra.ExactArgs(1)),
 		RunE: as.do(func(c *cobra.Command, api *client.Client, args []string) error {
 			body := tokenBody(s, args[0], scopes, time.Duration(days)*24*time.Hour)
 			return remote.SendBy(s, c, api, "POST", "/tokens", nil, body, func(made token) error { return s.Line("%s", made.Token) })
 		}),
 	}
-	create.Flags().StringSliceVar(&scopes, "scope", nil, "narrow it to a permission, such as job:read; may be given again")
-	create.Flags().IntVar(&days, "days", 90, "how long it is good for, at most 366")
+	create.Flags().StringSliceVar(&scopes, "scope", nil, "limit it to a permission, such as job:read; may be repeated")
+	create.Flags().IntVar(&days, "days", 90, "how many days it is valid, at most 366")
 	var pages remote.Pages
 	list := &cobra.Command{
 		Use: "list", Short: "List the tokens", Example: "  platform-scheduler token list -o json", Args: usage.Args(cobra.NoArgs),
@@ -106,7 +106,7 @@ commands ask for the password. It is sent to the server of the context alone.`,
 	}
 	pages.Flags(list, 0)
 	revoke := &cobra.Command{
-		Use: "revoke ID", Short: "End a token", Example: "  platform-scheduler token revoke 0193…", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "revoke ID", Short: "Revoke a token", Example: "  platform-scheduler token revoke 0193…", Args: usage.Args(cobra.ExactArgs(1)),
 		RunE: as.do(func(c *cobra.Command, api *client.Client, args []string) error {
 			return remote.SendBy(s, c, api, "DELETE", "/tokens/"+remote.Segment(args[0]), nil, nil, func(json.RawMessage) error {
 				return s.Line("revoked %s", args[0])

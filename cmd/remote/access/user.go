@@ -72,9 +72,9 @@ type rightsFlags struct {
 
 func (f *rightsFlags) add(c *cobra.Command, role string) {
 	c.Flags().StringVar(&f.role, "role", role, "admin, operator, viewer or disabled")
-	c.Flags().StringArrayVar(&f.groups, "group", nil, "bind the user to `GROUP:ROLE`, such as payments:operator; again for more, \"all\" for every group")
-	c.Flags().BoolVar(&f.commands, "commands", false, "give the right to define jobs that run commands")
-	c.Flags().BoolVar(&f.secrets, "secrets", false, "give the right to make secrets for the groups of the user")
+	c.Flags().StringArrayVar(&f.groups, "group", nil, "bind the user to `GROUP:ROLE`, such as payments:operator; may be repeated, \"all\" for every group")
+	c.Flags().BoolVar(&f.commands, "commands", false, "allow the user to define jobs that run commands")
+	c.Flags().BoolVar(&f.secrets, "secrets", false, "allow the user to create secrets for the groups of the user")
 }
 
 // apply puts what was given on the command line into a user.
@@ -161,8 +161,8 @@ func (a *asAdmin) withUser(c *cobra.Command, name string, do func(api *client.Cl
 
 func userCommand(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "user", Short: "Manage who may sign in (admins)", Example: "  platform-scheduler user list",
-		Long: "Manage who may sign in. No API token may change users, so that the commands that\ndo ask for one's own password.",
+		Use: "user", Short: "Manage users (admins)", Example: "  platform-scheduler user list",
+		Long: "Manage users. No API token may change users, so that the commands that\ndo ask for one's own password.",
 	})
 	var pages remote.Pages
 	list := &cobra.Command{
@@ -234,7 +234,7 @@ func userUpdate(s *remote.Session) *cobra.Command {
 	var f rightsFlags
 	as := &asAdmin{Session: s}
 	c := &cobra.Command{
-		Use: "update NAME", Short: "Change what a user may do, and end the sessions; what is not given stays", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "update NAME", Short: "Change the rights of a user, and end the sessions; omitted flags change nothing", Args: usage.Args(cobra.ExactArgs(1)),
 		Example: "  platform-scheduler user update ann --role operator --group payments:operator --group audit:viewer --commands",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.apply(c, &user{}); err != nil { // before anybody is asked
@@ -258,7 +258,7 @@ func userResetPassword(s *remote.Session) *cobra.Command {
 	var passwordFile string
 	var keepTokens bool
 	c := &cobra.Command{
-		Use: "reset-password NAME", Short: "Give a user another password, end the sessions and revoke the API tokens", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "reset-password NAME", Short: "Set a new password for a user, end the sessions and revoke the API tokens", Args: usage.Args(cobra.ExactArgs(1)),
 		Example: "  platform-scheduler user reset-password ann",
 		RunE: func(c *cobra.Command, args []string) error {
 			password, err := s.Password(passwordFile, "(new) "+args[0])
@@ -273,7 +273,7 @@ func userResetPassword(s *remote.Session) *cobra.Command {
 	}
 	as.flags(c)
 	c.Flags().StringVar(&passwordFile, "password-file", "", "read the new password from `FILE` instead of asking")
-	c.Flags().BoolVar(&keepTokens, "keep-tokens", false, "leave the API tokens of the user as they are")
+	c.Flags().BoolVar(&keepTokens, "keep-tokens", false, "keep the API tokens of the user")
 	return c
 }
 

@@ -29,7 +29,7 @@ func ApplyCommand(s *remote.Session) *cobra.Command {
 	var exitCode bool
 	c := &cobra.Command{
 		Use:   "apply -f FILE|DIR|-",
-		Short: "Bring jobs in line with YAML or JSON files",
+		Short: "Create and update jobs from YAML or JSON files",
 		Long: `Create the jobs of YAML or JSON files, and edit those that differ. A job is
 known by its group and its name. A file holds what job export writes, one job,
 or an array of jobs; a folder is read with all below it; - is standard input.
@@ -55,7 +55,7 @@ you are asked. --dry-run --exit-code ends with 1 where anything differs.`,
 	}
 	c.Flags().StringVarP(&file, "file", "f", "", "`FILE`, folder of *.yaml, *.yml and *.json files, or - for standard input")
 	c.Flags().BoolVar(&a.dryRun, "dry-run", false, "show what would change, and change nothing")
-	c.Flags().BoolVar(&exitCode, "exit-code", false, "with --dry-run, end with 1 where anything would change")
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "with --dry-run, exit with code 1 if anything would change")
 	c.Flags().BoolVar(&a.prune, "prune", false, "delete the other jobs of the groups in the files")
 	a.question.Flag(c)
 	return c

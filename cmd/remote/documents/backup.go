@@ -25,7 +25,7 @@ audit log. For those, back the store up.`
 func Commands(s *remote.Session) []*cobra.Command {
 	backup := &cobra.Command{
 		Use:     "backup FILE",
-		Short:   "Keep all groups and jobs in a file",
+		Short:   "Save all groups and jobs to a file",
 		Long:    "Keep the definitions of all groups and jobs in a YAML file, which restore and job\napply take.\n\n" + notInBackup,
 		Example: "  platform-scheduler backup scheduler.yaml",
 		Args:    usage.Args(cobra.ExactArgs(1)),
@@ -34,7 +34,7 @@ func Commands(s *remote.Session) []*cobra.Command {
 	a := &applying{Session: s}
 	restore := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Bring groups and jobs back from a backup",
+		Short: "Restore groups and jobs from a backup",
 		Long: `Show what differs from a backup and which secrets are missing, ask, and then
 create the jobs that are missing and edit those that differ. With --prune, other
 jobs of the groups in the file are deleted.

@@ -33,7 +33,7 @@ func ExportCommand(s *remote.Session, group *string) *cobra.Command {
 	var folder string
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "Print definitions as job apply takes them",
+		Short: "Print definitions in the form that job apply reads",
 		Long: `Print definitions as YAML, or with --output json as JSON, ordered by group and
 name. With --output-dir each group becomes a file of its own. Applying what was
 exported changes nothing.`,

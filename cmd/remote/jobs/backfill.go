@@ -57,8 +57,8 @@ func (n *naming) backfill() *cobra.Command {
 	begin := "  platform-scheduler job backfill \"settle orders\""
 	c.Example = begin + " --from 2026-11-01 --to 2026-11-08 --dry-run\n" + begin + " --from 2026-11-01T00:00:00Z --to 2026-11-02T00:00:00Z --max-parallel 4"
 	span.Flags(c, "the job")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "say what would run, and run nothing")
-	c.Flags().IntVar(&maxParallel, "max-parallel", 1, "how many of its runs may be live at once")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would run, and run nothing")
+	c.Flags().IntVar(&maxParallel, "max-parallel", 1, "how many of its runs may be active at once")
 	return c
 }
 

@@ -64,7 +64,7 @@ func (f fire) late() string {
 func (n *naming) fires() *cobra.Command {
 	var span remote.Span
 	var pages remote.Pages
-	c := n.one("fires", "Show what became of each fire, newest first", func(c *cobra.Command, api *client.Client, j remote.Job) error {
+	c := n.one("fires", "Show the outcome of each fire, newest first", func(c *cobra.Command, api *client.Client, j remote.Job) error {
 		from, to, err := span.Sent(n.Session, j.Schedule.TimeZone)
 		if err != nil {
 			return err

@@ -130,7 +130,7 @@ func groupCreate(s *remote.Session) *cobra.Command {
 			return s.Line("created the group %s", g.Name)
 		})
 	})
-	c.Flags().IntVar(&most, "max-concurrency", 0, "at most so many fires of its jobs at once; 0 is unlimited")
+	c.Flags().IntVar(&most, "max-concurrency", 0, "the largest number of fires of its jobs at once; 0 is unlimited")
 	return c
 }
 
@@ -154,7 +154,7 @@ func groupUpdate(s *remote.Session) *cobra.Command {
 		})
 	})
 	c.Example = "  platform-scheduler group update reports --max-concurrency 4"
-	c.Flags().IntVar(&most, "max-concurrency", 0, "at most so many fires of its jobs at once; 0 is unlimited")
+	c.Flags().IntVar(&most, "max-concurrency", 0, "the largest number of fires of its jobs at once; 0 is unlimited")
 	return c
 }
 

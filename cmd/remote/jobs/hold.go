@@ -25,7 +25,7 @@ type pausing struct{ reason, until string }
 
 func (p *pausing) flags(c *cobra.Command, whose string) {
 	c.Flags().StringVar(&p.reason, "reason", "", "why, for people; it is shown with what is paused and in the ledger")
-	c.Flags().StringVar(&p.until, "until", "", "end the pause by itself at this `TIME`, such as 2026-11-16T06:00:00Z or \"2026-11-16 06:00\"; without a zone it is taken in that of "+whose)
+	c.Flags().StringVar(&p.until, "until", "", "end the pause at this `TIME`, such as 2026-11-16T06:00:00Z or \"2026-11-16 06:00\"; without a zone it is taken in that of "+whose)
 }
 
 // body is what the API takes of them; it is empty where none is given.
@@ -76,7 +76,7 @@ func (h *holding) command(short string) *cobra.Command {
 	})
 	c.Use += "]"
 	c.Args = usage.Args(cobra.ArbitraryArgs)
-	c.Flags().BoolVar(&h.all, "all", false, "every job there is")
+	c.Flags().BoolVar(&h.all, "all", false, "all jobs")
 	h.question.Flag(c)
 	return c
 }

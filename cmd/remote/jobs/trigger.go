@@ -27,7 +27,7 @@ type triggering struct {
 
 func (n *naming) trigger() *cobra.Command {
 	var t triggering
-	c := n.one("trigger", "Run a job now, or at a moment", func(c *cobra.Command, _ *client.Client, j remote.Job) error {
+	c := n.one("trigger", "Run a job now, or at a given time", func(c *cobra.Command, _ *client.Client, j remote.Job) error {
 		body, err := t.body(n.Session, j)
 		if err != nil {
 			return err
@@ -47,22 +47,22 @@ func (n *naming) trigger() *cobra.Command {
 		}
 		return several{what: "trigger"}, nil
 	})
-	c.Long = `Run a job now, or at a moment, and print the ids of its runs, one a shard. With
+	c.Long = `Run a job now, or at a given time, and print the ids of its runs, one a shard. With
 --wait their logs are followed to their end, also over a restart of the server;
 then -o json prints the runs as they ended.
 
---param day=2026-11-14 may be given again; its value is a text. --params takes a
-JSON object for values of other types; --param stands over it.
+--param day=2026-11-14 may be repeated; its value is a string. --params takes a
+JSON object for values of other types; --param overrides it.
 
 Several jobs are run now, as they are.`
 	begin := "  platform-scheduler job trigger \"settle orders\""
 	c.Example = begin + " --wait\n" + begin + " --param day=2026-11-14 --param region=eu\n" + begin + " --params '{\"limit\": 10}' --at 03:00"
 	f := c.Flags()
 	f.StringVar(&t.params, "params", "", "parameters of the run, a JSON `OBJECT`")
-	f.StringArrayVar(&t.param, "param", nil, "a parameter of the run, as `NAME=VALUE`; again for more")
+	f.StringArrayVar(&t.param, "param", nil, "a parameter of the run, as `NAME=VALUE`; may be repeated")
 	f.StringVar(&t.at, "at", "", "start at this `TIME`, such as 2026-11-14T03:00:00Z or 03:00; without a zone it is taken in the job's")
 	f.DurationVar(&t.delay, "delay", 0, "start after this `TIME`, such as 90s or 2h")
-	f.StringVar(&t.scheduledTime, "scheduled-time", "", "what ${scheduledTime} stands for, as `TIME`; by default the moment of the start")
+	f.StringVar(&t.scheduledTime, "scheduled-time", "", "the value of ${scheduledTime}, as `TIME`; by default the time of the start")
 	t.wait.Flags(c)
 	return c
 }
@@ -86,7 +86,7 @@ func (t *triggering) body(s *remote.Session, j remote.Job) (map[string]any, erro
 	delay := t.delay
 	if t.at != "" {
 		if delay != 0 {
-			return nil, usage.Errorf("--at and --delay say the same: give one of them")
+			return nil, usage.Errorf("--at and --delay exclude each other: use one of them")
 		}
 		at, err := s.Time(remote.Input{Flag: "--at", Text: t.at}, zone)
 		if err != nil {

@@ -63,7 +63,7 @@ one and the one before it, or between OLD and the present one. What files would
 change is shown by job apply --dry-run.`
 	c.Example = "  platform-scheduler job diff \"settle orders\"\n  platform-scheduler job diff \"settle orders\" 3 7 --exit-code"
 	c.Args = usage.Args(cobra.RangeArgs(1, 3))
-	c.Flags().BoolVar(&exitCode, "exit-code", false, "end with 1 where they differ")
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with code 1 if they differ")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return n.named(c, args[0], func(c *cobra.Command, api *client.Client, j remote.Job) error {
 			numbers, err := versionNumbers(args[1:], j)
@@ -183,7 +183,7 @@ func (n *naming) warn(made saved) {
 func (n *naming) rollback() *cobra.Command {
 	var to int
 	var q terminal.Question
-	c := n.one("rollback", "Make a former definition the present one, as a new version", func(c *cobra.Command, api *client.Client, j remote.Job) error {
+	c := n.one("rollback", "Restore a former definition as a new version", func(c *cobra.Command, api *client.Client, j remote.Job) error {
 		numbers := [2]int{j.Version, to}
 		if to == 0 {
 			numbers[1] = j.Version - 1
@@ -210,7 +210,7 @@ func (n *naming) rollback() *cobra.Command {
 		})
 	})
 	c.Example = "  platform-scheduler job rollback \"settle orders\"\n  platform-scheduler job rollback \"settle orders\" --to 3 --yes"
-	c.Flags().IntVar(&to, "to", 0, "the version; by default the one before the present one")
+	c.Flags().IntVar(&to, "to", 0, "the version; by default the one before the current one")
 	q.Flag(c)
 	return c
 }

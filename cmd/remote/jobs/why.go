@@ -57,7 +57,7 @@ type explanation struct {
 }
 
 func (n *naming) why() *cobra.Command {
-	c := n.one("why", "Say why a job did, or did not, fire at a moment", nil)
+	c := n.one("why", "Explain why a job did, or did not, fire at a time", nil)
 	c.Use = "why JOB [TIME]"
 	c.Long = `Say what became of the fire of a job at a moment, and why. Without a zone the
 time is taken in that of the job; without a time it is that of the latest fire.`
@@ -150,8 +150,8 @@ func (a *asking) latest() (found entry, ok bool, err error) {
 	return found, false, err
 }
 
-// find is the line of the ledger for the moment: the fire of that very moment,
-// or a range that holds it, or the first fire of its minute.
+// find is the line of the ledger for the moment. It is the fire of that very moment, a range that
+// holds it, or the first fire of its minute.
 func (a *asking) find() (found entry, ok bool, err error) {
 	lines, err := a.lines(a.at.Add(-back), a.at.Add(minute), 200)
 	for _, l := range lines { // newest first

@@ -99,7 +99,7 @@ func (n node) clock() string {
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "node", Short: "See and drain the nodes of the cluster", Example: "  platform-scheduler node list\n  platform-scheduler node drain node-2 --wait",
+		Use: "node", Short: "List and drain the nodes of the cluster", Example: "  platform-scheduler node list\n  platform-scheduler node drain node-2 --wait",
 	})
 	list := &cobra.Command{
 		Use: "list", Short: "List the nodes", Example: "  platform-scheduler node list -o json", Args: usage.Args(cobra.NoArgs),
@@ -172,7 +172,7 @@ const drainPause = time.Second
 func drainCommand(s *remote.Session) *cobra.Command {
 	var wait bool
 	c := &cobra.Command{
-		Use: "drain ID", Short: "Keep new runs away from a node; what runs there ends", Args: usage.Args(cobra.ExactArgs(1)), ValidArgsFunction: completeNodes(s),
+		Use: "drain ID", Short: "Start no new runs on a node; its runs go on to their end", Args: usage.Args(cobra.ExactArgs(1)), ValidArgsFunction: completeNodes(s),
 		Example: "  platform-scheduler node drain node-2\n  platform-scheduler node drain node-2 --wait && ssh node-2 systemctl restart platform-scheduler",
 		RunE: func(c *cobra.Command, args []string) error {
 			api, err := s.Client()
@@ -233,8 +233,8 @@ func awaitDrained(s *remote.Session, c *cobra.Command, api *client.Client, id st
 	}
 }
 
-// drainLooks in a row must see nothing running: more seconds than a beat of a
-// standalone server lasts, which may not know of the drain before.
+// drainLooks in a row must see nothing running. They last longer than a beat of a standalone
+// server, which may not know of the drain before.
 const drainLooks = 4
 
 func resumeCommand(s *remote.Session) *cobra.Command {

@@ -52,7 +52,7 @@ func (f *letterFilter) jobID(s *remote.Session, c *cobra.Command, api *client.Cl
 
 func deadLetterCommand(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "dead-letter", Short: "See, replay and discard runs that used up their retries",
+		Use: "dead-letter", Short: "List, replay and discard runs that used up their retries",
 		Example: "  platform-scheduler dead-letter causes\n  platform-scheduler dead-letter replay --job \"settle orders\" --reason HTTP_STATUS",
 	})
 	c.AddCommand(letterList(s), letterCauses(s), letterReplay(s), letterDiscard(s))
@@ -131,7 +131,7 @@ func letterDiscard(s *remote.Session) *cobra.Command {
 	var f letterFilter
 	var q terminal.Question
 	c := &cobra.Command{
-		Use: "discard ID… | --job JOB --reason REASON", Short: "Take dead letters off the list; their runs stay DEAD", Args: usage.Args(cobra.ArbitraryArgs),
+		Use: "discard ID… | --job JOB --reason REASON", Short: "Remove dead letters from the list; their runs stay DEAD", Args: usage.Args(cobra.ArbitraryArgs),
 		Example: "  platform-scheduler dead-letter discard 0193…\n  platform-scheduler dead-letter discard --job \"settle orders\" --reason HTTP_STATUS --yes",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || f != (letterFilter{}) {

@@ -117,7 +117,7 @@ func (e execution) outcome() string {
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "execution", Short: "See and steer runs", Example: "  platform-scheduler execution list --status FAILED\n  platform-scheduler execution logs -f 0193…",
+		Use: "execution", Short: "List, cancel and retry runs, and read their logs", Example: "  platform-scheduler execution list --status FAILED\n  platform-scheduler execution logs -f 0193…",
 	})
 	c.AddCommand(listCommand(s), getCommand(s), logsCommand(s), cancelCommand(s), retryCommand(s))
 	return []*cobra.Command{c, deadLetterCommand(s)}
@@ -191,7 +191,7 @@ func columns(s *remote.Session, zone *time.Location) []remote.Column[execution] 
 
 func cancelCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel ID…", Short: "Ask runs to end", Example: "  platform-scheduler execution cancel 0193…", Args: usage.Args(cobra.MinimumNArgs(1)),
+		Use: "cancel ID…", Short: "Cancel runs", Example: "  platform-scheduler execution cancel 0193…", Args: usage.Args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return many(s, c, "cancel", args)
@@ -206,7 +206,7 @@ func cancelCommand(s *remote.Session) *cobra.Command {
 func retryCommand(s *remote.Session) *cobra.Command {
 	var wait Waiting
 	c := &cobra.Command{
-		Use: "retry ID…", Short: "Run them again, as new runs, and print the ids of those", Args: usage.Args(cobra.MinimumNArgs(1)),
+		Use: "retry ID…", Short: "Run them again as new runs, and print the new ids", Args: usage.Args(cobra.MinimumNArgs(1)),
 		Example: "  platform-scheduler execution retry 0193…\n  platform-scheduler execution retry 0193… --wait",
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {

@@ -73,7 +73,7 @@ and the exit code is 1 unless it succeeded.`,
 		},
 	}
 	f := c.Flags()
-	f.BoolVarP(&r.follow, "follow", "f", false, "go on until the run has ended")
+	f.BoolVarP(&r.follow, "follow", "f", false, "follow the log until the run has ended")
 	f.BoolVarP(&r.timestamps, "timestamps", "t", false, "begin each line with its time")
 	f.StringVar(&r.job, "job", "", "the latest run of this `JOB`, by name or id")
 	f.StringVar(&r.group, "group", "", "the group of the job")

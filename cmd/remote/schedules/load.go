@@ -45,7 +45,7 @@ func loadCommand(s *remote.Session) *cobra.Command {
 			return remote.Get(s, c, "/schedules/load", query, func(l load) error { return l.show(s) })
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "begin at this `TIME`; by default with the present minute")
+	c.Flags().StringVar(&from, "from", "", "begin at this `TIME`; by default with the current minute")
 	c.Flags().StringVar(&group, "group", "", "only the jobs of this group")
 	c.Flags().IntVar(&minutes, "minutes", 0, "how many minutes, at most 10080; by default a day")
 	return c

@@ -21,7 +21,7 @@ type fireTimes struct {
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "schedule", Short: "Try schedules out, and see how many fires are planned", Example: "  platform-scheduler schedule preview --cron \"0 0 9 ? * MON-FRI\" --zone Asia/Shanghai",
+		Use: "schedule", Short: "Preview schedules, and show how many fires are planned", Example: "  platform-scheduler schedule preview --cron \"0 0 9 ? * MON-FRI\" --zone Asia/Shanghai",
 	})
 	c.AddCommand(previewCommand(s), loadCommand(s))
 	return []*cobra.Command{c}
@@ -49,7 +49,7 @@ func previewCommand(s *remote.Session) *cobra.Command {
 	f.StringVar(&p.dialect, "dialect", "", "of the expression: QUARTZ (with seconds) or UNIX")
 	f.StringVar(&p.zone, "zone", "", "its time `ZONE`, such as Asia/Shanghai; by default the server's")
 	f.StringVar(&p.every, "every", "", "a fixed rate, as a `TIME` such as 90s")
-	f.StringVar(&p.schedule, "schedule", "", "a schedule as a job has it, a JSON `OBJECT`")
+	f.StringVar(&p.schedule, "schedule", "", "a schedule in the form of a job, a JSON `OBJECT`")
 	f.StringVar(&p.from, "from", "", "count from this `TIME` on; by default from now")
 	f.IntVar(&p.count, "count", 10, "how many times, at most 1000")
 	return c

@@ -37,8 +37,8 @@ type loadedCluster struct {
 	measured time.Time
 }
 
-// underLoad lets a cluster fire, disturbs it, and then accounts for every fire
-// that was due: by the entries, and by the rows of the store.
+// underLoad lets a cluster fire and disturbs it. Then it accounts for every fire that was due, by
+// the entries and by the rows of the store.
 func underLoad(ctx context.Context, b *rig.Bench, rate int, disturb func(ctx context.Context, l *loadedCluster, r *report.Result) error) (report.Result, error) {
 	l := &loadedCluster{b: b, rate: rate, ledger: measure.NewLedger(rate * 60)}
 	var err error

@@ -69,7 +69,7 @@ func (l *loadedCluster) loseNode(ctx context.Context, m *rig.Member, freeze bool
 	} else {
 		m.Kill()
 	}
-	err := l.Await(ctx, rig.StallBound+3*l.Lease(), "the others did not take over", func() (bool, error) {
+	err := l.Await(ctx, rig.StallBound+3*l.Lease(), "the other nodes did not take over", func() (bool, error) {
 		entries := l.ledger.Starts()
 		return len(out.gaps(entries, l.partitions)) >= out.partitions(l.partitions) && len(out.retryDelays(entries)) >= len(out.held(entries)), nil
 	})

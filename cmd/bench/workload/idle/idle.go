@@ -31,8 +31,8 @@ type Servers struct {
 	Jobs int
 }
 
-// Run loads many jobs of which none is due, starts the real server as one or
-// several processes of their own, and measures what it takes to do nothing.
+// Run loads many jobs of which none is due, and starts the real server as one or several
+// processes. It measures what they use.
 func (b Servers) Run(ctx context.Context) (report.Result, error) {
 	next := b.Scratch.Next
 	if b.Processes {

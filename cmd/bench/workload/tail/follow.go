@@ -43,7 +43,7 @@ func (b Logs) follow(ctx context.Context, c *client.Client, runs runReader, news
 	for range n {
 		select {
 		case <-bound.Done():
-			return nil, fmt.Errorf("only %d of %d runs have begun; give the bench more slots", len(t.all), n)
+			return nil, fmt.Errorf("only %d of %d runs have begun; raise --slots", len(t.all), n)
 		case id := <-news.started:
 			run, err := runs.Get(ctx, id)
 			if err != nil {

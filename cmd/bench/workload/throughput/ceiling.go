@@ -13,9 +13,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
-// bare holds what bare programs reach on the same machine, in executions a
-// second: shape F is the fixed yardstick, ownTable the same life through our
-// own tables.
+// bare holds what bare programs reach on the same machine, in executions a second. shapeF is the
+// fixed yardstick, ownTable the same life through our own tables.
 type bare struct {
 	shapeF   float64
 	ownTable float64
@@ -38,11 +37,10 @@ func (b FlatOut) measureCeilings(ctx context.Context) (c bare, err error) {
 	return c, nil
 }
 
-// shapeF is a fixed program of bare SQL: for batches of 500, insert the
-// execution and advance the job in one transaction, complete it in another,
-// each row with values of its own, in the form that is fastest on that store.
-// Two connections, one for SQLite; two indexes, on the job and on a claim
-// column that is NULL.
+// shapeF is a fixed program of bare SQL, in the form that is fastest on that store. For batches of
+// 500 it inserts the executions and advances the jobs in one transaction. It completes them in
+// another, each row with values of its own. It has two connections, one on SQLite, and two
+// indexes: on the job, and on a claim column that is NULL.
 func (b FlatOut) shapeF(ctx context.Context) (float64, error) {
 	cfg, err := b.Scratch.Next(ctx)
 	if err != nil {

@@ -91,7 +91,7 @@ func (b Talk) Run(ctx context.Context) (report.Result, error) {
 		return r, err
 	}
 	if n := g.started.Load(); n != report.Talkers {
-		return r, fmt.Errorf("%d of %d talkers run; give the bench more slots", n, report.Talkers)
+		return r, fmt.Errorf("%d of %d talkers run; raise --slots", n, report.Talkers)
 	}
 	used, err := b.StartMeter(nil)
 	if err != nil {

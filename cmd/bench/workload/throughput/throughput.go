@@ -32,9 +32,9 @@ type FlatOut struct {
 	History int
 }
 
-// Run lets the engine run flat out: enough distinct jobs, one fire
-// each, all due already, through scan, wheel, batch and executor, and every
-// write of the run's life. Counted are ends that the store has taken.
+// Run lets the engine run flat out. There are enough distinct jobs, with one fire each, all due
+// already. Each passes scan, wheel, batch and executor, and every write of a run's life. Ends that
+// the store has taken are counted.
 func (b FlatOut) Run(ctx context.Context) (report.Result, error) {
 	var ceilings []bare
 	if b.Ceiling {

@@ -21,9 +21,8 @@ type Lateness struct {
 	History int
 }
 
-// Run measures handler entry minus due time at a steady rate: so many
-// jobs, each once a second, spread evenly over the second, beside others of
-// which none is due.
+// Run measures handler entry minus due time at a steady rate. Each job fires once a second, spread
+// evenly over the second, beside jobs of which none is due.
 func (b Lateness) Run(ctx context.Context) (report.Result, error) {
 	jobs := b.Rate
 	l := measure.NewLedger(jobs * int((b.Duration + 2*rig.WarmUp).Seconds()))
