@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/access"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/documents"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/groups"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/jobs"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/nodes"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/runs"
@@ -93,7 +94,7 @@ func (s *session) rootCommand() *cobra.Command {
 		root.AddCommand(c)
 	}
 	r := remote.New(s.Out, s.err, s.environ, clock.NewSystem())
-	for _, commands := range [][]*cobra.Command{jobs.Commands(r), schedules.Commands(r), runs.Commands(r), nodes.Commands(r), documents.Commands(r), access.Commands(r)} {
+	for _, commands := range [][]*cobra.Command{jobs.Commands(r), groups.Commands(r), schedules.Commands(r), runs.Commands(r), nodes.Commands(r), documents.Commands(r), access.Commands(r)} {
 		for _, c := range commands {
 			root.AddCommand(r.Flags(c))
 		}

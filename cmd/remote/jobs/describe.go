@@ -47,7 +47,7 @@ type described struct {
 	OnNodeLoss string `json:"onNodeLoss"`
 	// PausedBy is JOB or GROUP where the job is paused.
 	PausedBy string `json:"pausedBy"`
-	paused
+	remote.PauseState
 	// Unreadable says what of the stored job cannot be read.
 	Unreadable string  `json:"unreadable"`
 	Version    int     `json:"version"`
@@ -131,7 +131,7 @@ func pairs(labels map[string]string) string {
 
 // why says what is known of the pause of a job.
 func (j described) why(s *remote.Session) string {
-	text := j.words(s)
+	text := j.Words(s)
 	if j.PausedBy == "GROUP" {
 		text = strings.TrimSpace("with its group " + text)
 	}

@@ -1,4 +1,4 @@
-// Package jobs holds the commands about jobs and groups.
+// Package jobs holds the commands for jobs.
 package jobs
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
-	return []*cobra.Command{jobCommand(s), groupCommand(s)}
+	return []*cobra.Command{jobCommand(s)}
 }
 
 // naming makes commands for one job, which is named by its id or its name.

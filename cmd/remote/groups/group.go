@@ -1,9 +1,9 @@
-package jobs
+// Package groups holds the commands for groups of jobs.
+package groups
 
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,34 +23,7 @@ type group struct {
 	Version        int     `json:"version"`
 	CreateTime     *string `json:"createTime"`
 	UpdateTime     *string `json:"updateTime"`
-	paused
-}
-
-// paused is what is known of a pause.
-type paused struct {
-	PausedAt    *string `json:"pausedAt"`
-	PausedUntil *string `json:"pausedUntil"`
-	PauseReason string  `json:"pauseReason"`
-	PauseUser   string  `json:"pauseUser"`
-}
-
-// words say who paused, until when, and why; "" where nothing is known.
-func (p paused) words(s *remote.Session) string {
-	var parts []string
-	if p.PausedAt != nil {
-		parts = append(parts, "since "+s.Moment(p.PausedAt))
-	}
-	if p.PauseUser != "" {
-		parts = append(parts, "by "+p.PauseUser)
-	}
-	if p.PausedUntil != nil {
-		parts = append(parts, "until "+s.Moment(p.PausedUntil))
-	}
-	text := strings.Join(parts, " ")
-	if p.PauseReason != "" {
-		text = strings.TrimPrefix(text+": "+p.PauseReason, ": ")
-	}
-	return text
+	remote.PauseState
 }
 
 // limit is how many fires of its jobs run at once.
@@ -78,14 +51,17 @@ func (g group) show(s *remote.Session) error {
 		{Name: "Name", Value: g.Name},
 		{Name: "Max concurrency", Value: g.limit()},
 		{Name: "State", Value: g.state()},
-		{Name: "Paused", Value: g.words(s)},
+		{Name: "Paused", Value: g.Words(s)},
 		{Name: "Version", Value: fmt.Sprint(g.Version)},
 		{Name: "Made", Value: s.Moment(g.CreateTime)},
 		{Name: "Changed", Value: s.Moment(g.UpdateTime)},
 	})
 }
 
-func groupCommand(s *remote.Session) *cobra.Command {
+// Commands are the commands for groups.
+func Commands(s *remote.Session) []*cobra.Command { return []*cobra.Command{command(s)} }
+
+func command(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
 		Use: "group", Short: "Manage groups of jobs", Example: "  platform-scheduler group list\n  platform-scheduler group pause reports",
 	})
@@ -101,15 +77,13 @@ func groupCommand(s *remote.Session) *cobra.Command {
 		},
 	}
 	pages.Flags(list, 0)
-	c.AddCommand(list, groupGet(s), groupCreate(s), groupUpdate(s), groupHold(s, "pause", "Stop planning every job of a group"),
-		groupHold(s, "resume", "Plan the jobs of a group again"), groupDelete(s))
+	c.AddCommand(list, get(s), create(s), update(s), pauseOrResume(s, "pause", "Stop planning every job of a group"),
+		pauseOrResume(s, "resume", "Plan the jobs of a group again"), remove(s))
 	return c
 }
 
-func groupPath(name string) string { return "/groups/" + remote.Segment(name) }
-
-// onGroup is a command for one group.
-func onGroup(s *remote.Session, name, short string, do func(c *cobra.Command, name string) error) *cobra.Command {
+// onOne is a command for one group.
+func onOne(s *remote.Session, name, short string, do func(c *cobra.Command, name string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " GROUP", Short: short, Example: "  platform-scheduler group " + name + " reports", Args: usage.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: s.CompleteGroups,
@@ -117,15 +91,15 @@ func onGroup(s *remote.Session, name, short string, do func(c *cobra.Command, na
 	}
 }
 
-func groupGet(s *remote.Session) *cobra.Command {
-	return onGroup(s, "get", "Show a group", func(c *cobra.Command, name string) error {
-		return remote.Get(s, c, groupPath(name), nil, func(g group) error { return g.show(s) })
+func get(s *remote.Session) *cobra.Command {
+	return onOne(s, "get", "Show a group", func(c *cobra.Command, name string) error {
+		return remote.Get(s, c, remote.GroupPath(name), nil, func(g group) error { return g.show(s) })
 	})
 }
 
-func groupCreate(s *remote.Session) *cobra.Command {
+func create(s *remote.Session) *cobra.Command {
 	most := 0
-	c := onGroup(s, "create", "Make a group", func(c *cobra.Command, name string) error {
+	c := onOne(s, "create", "Make a group", func(c *cobra.Command, name string) error {
 		return remote.Send(s, c, "POST", "/groups", nil, map[string]any{"name": name, "maxConcurrency": most}, func(g group) error {
 			return s.Line("created the group %s", g.Name)
 		})
@@ -134,9 +108,9 @@ func groupCreate(s *remote.Session) *cobra.Command {
 	return c
 }
 
-func groupUpdate(s *remote.Session) *cobra.Command {
+func update(s *remote.Session) *cobra.Command {
 	most := 0
-	c := onGroup(s, "update", "Change how many fires of a group's jobs run at once", func(c *cobra.Command, name string) error {
+	c := onOne(s, "update", "Change how many fires of a group's jobs run at once", func(c *cobra.Command, name string) error {
 		if !c.Flags().Changed("max-concurrency") {
 			return usage.Errorf("say what to change: --max-concurrency N, where 0 is unlimited")
 		}
@@ -144,12 +118,12 @@ func groupUpdate(s *remote.Session) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		g, err := readGroup(c, api, name)
+		g, err := read(c, api, name)
 		if err != nil {
 			return err
 		}
 		body := map[string]any{"maxConcurrency": most, "version": g.Version}
-		return remote.SendBy(s, c, api, "PUT", groupPath(name), nil, body, func(g group) error {
+		return remote.SendBy(s, c, api, "PUT", remote.GroupPath(name), nil, body, func(g group) error {
 			return s.Line("the group %s runs at most %s fires at once", g.Name, g.limit())
 		})
 	})
@@ -158,29 +132,29 @@ func groupUpdate(s *remote.Session) *cobra.Command {
 	return c
 }
 
-func readGroup(c *cobra.Command, api *client.Client, name string) (g group, err error) {
-	return g, api.Call(c.Context(), "GET", groupPath(name), nil, nil, &g)
+func read(c *cobra.Command, api *client.Client, name string) (g group, err error) {
+	return g, api.Call(c.Context(), "GET", remote.GroupPath(name), nil, nil, &g)
 }
 
-func groupHold(s *remote.Session, what, short string) *cobra.Command {
-	var p pausing
-	c := onGroup(s, what, short, func(c *cobra.Command, name string) error {
-		return hold(s, c, groupPath(name), what, "the group "+name, p)
+func pauseOrResume(s *remote.Session, what, short string) *cobra.Command {
+	var p remote.PauseFlags
+	c := onOne(s, what, short, func(c *cobra.Command, name string) error {
+		return remote.PauseOrResume(s, c, remote.GroupPath(name), what, "the group "+name, p)
 	})
 	if what == "pause" {
-		p.flags(c, "this machine")
+		p.Add(c, "this machine")
 		c.Example += "\n  platform-scheduler group pause reports --reason \"the store moves\" --until 2026-11-16T06:00:00Z"
 	}
 	return c
 }
 
-func groupDelete(s *remote.Session) *cobra.Command {
+func remove(s *remote.Session) *cobra.Command {
 	var q terminal.Question
-	c := onGroup(s, "delete", "Delete a group that has no jobs", func(c *cobra.Command, name string) error {
+	c := onOne(s, "delete", "Delete a group that has no jobs", func(c *cobra.Command, name string) error {
 		if err := q.Ask(s.Err, "Delete the group %s?", name); err != nil {
 			return err
 		}
-		return remote.Send(s, c, "DELETE", groupPath(name), nil, nil, func(json.RawMessage) error {
+		return remote.Send(s, c, "DELETE", remote.GroupPath(name), nil, nil, func(json.RawMessage) error {
 			return s.Line("deleted the group %s", name)
 		})
 	})
