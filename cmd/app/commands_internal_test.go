@@ -9,24 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
-
-// Two installations on one machine may call their nodes alike; neither may end
-// the commands of the other as leftovers of its own.
-func TestNodesOfOneIDAreToldApartOnTheirMachine(t *testing.T) {
-	name := func(id, data string) string {
-		got, err := nameOnMachine(config.Config{Node: config.Node{ID: id}, DataDir: data})
-		require.NoError(t, err)
-		return got
-	}
-	require.Equal(t, name("a", "/one"), name("a", "/one/"), "a later life is the same node")
-	require.NotEqual(t, name("a", "/one"), name("a", "/two"))
-	require.NotEqual(t, name("a", "/one"), name("b", "/one"))
-	require.NotContains(t, name("a-b", "/one"), name("a", "/one")+"-", "no name begins as the folders of another")
-}
 
 // A node that has no safe place for the folders of runs does everything else,
 // and says what it lacks.
@@ -42,7 +30,7 @@ func TestWithoutAPlaceForFoldersANodeRunsNoCommandsAndSaysSo(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(cfg.DataDir, "work"), nil, 0o600))
 	}
 	var log bytes.Buffer
-	e, err := NewExecutor(cfg, ExecutorOptions{Clock: clock.NewSystem(), Logger: slog.New(slog.NewTextHandler(&log, nil)), Commands: true})
+	e, err := executors.New(cfg, executors.Options{Clock: clock.NewSystem(), Logger: slog.New(slog.NewTextHandler(&log, nil)), Commands: true})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	require.Contains(t, e.Off(), "commands are off on this node")
@@ -65,24 +53,27 @@ func TestAServerThatDoesNotStartLeavesTheFoldersOfAnotherAlone(t *testing.T) {
 	if os.Geteuid() == 0 {
 		cfg.Executor.Command.User = "root"
 	}
-	options := ExecutorOptions{Clock: clock.NewSystem(), Logger: slog.New(slog.DiscardHandler), Commands: true}
-	folder, err := openDataFolder(cfg.DataDir)
+	options := executors.Options{Clock: clock.NewSystem(), Logger: slog.New(slog.DiscardHandler), Commands: true}
+	folder, err := datafolder.Open(cfg.DataDir)
 	require.NoError(t, err)
 	defer folder.Close()
-	first, err := NewExecutor(cfg, options)
+	first, err := executors.New(cfg, options)
 	require.NoError(t, err)
 	first.Prepare()
-	run, err := first.commands.folders.Make("run", "")
+	work := filepath.Join(cfg.DataDir, "work")
+	area, err := os.ReadDir(work)
 	require.NoError(t, err)
-	second, err := NewExecutor(cfg, options)
+	run := filepath.Join(work, area[0].Name(), "run")
+	require.NoError(t, os.Mkdir(run, 0o700))
+	second, err := executors.New(cfg, options)
 	require.NoError(t, err)
 	cfg.Server.Addr = "127.0.0.1:0"
 	_, err = NewServer(t.Context(), cfg, Options{Executor: second, Processes: second, Logger: options.Logger})
 	require.ErrorContains(t, err, "in use")
-	require.DirExists(t, run.Home())
-	entries, err := os.ReadDir(filepath.Join(cfg.DataDir, "work"))
+	require.DirExists(t, run)
+	entries, err := os.ReadDir(work)
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "the second one's is gone")
-	require.NoError(t, run.Remove())
+	require.NoError(t, os.Remove(run))
 	require.NoError(t, first.Close())
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/offline"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -31,11 +31,11 @@ func TestAServerGoesOnWhereTheCopiedStandaloneStopped(t *testing.T) {
 		j.Misfire.Policy = entity.MisfireFireAll
 	}))
 	n.await("three runs", func() bool { return count(n.rows(j.ID), entity.StatusSuccess, "") >= 3 })
-	_, err := app.CopyStore(t.Context(), cfg, target.DSN, noProgress)
+	_, err := offline.CopyStore(t.Context(), cfg, target.DSN, noProgress)
 	require.ErrorContains(t, err, "in use by another server")
 	n.stop()
 
-	r, err := app.CopyStore(t.Context(), cfg, target.DSN, noProgress)
+	r, err := offline.CopyStore(t.Context(), cfg, target.DSN, noProgress)
 	require.NoError(t, err)
 	require.Empty(t, r.Nodes, "it stopped in order")
 	moved := cfg
@@ -68,13 +68,13 @@ func rowsOf(t *testing.T, cfg config.Config, jobID string) []*entity.Execution {
 
 func TestNothingIsCopiedFromNowhere(t *testing.T) {
 	cfg := newConfig(t)
-	_, err := app.CopyStore(t.Context(), cfg, "u:p@tcp(127.0.0.1:1)/d", noProgress)
+	_, err := offline.CopyStore(t.Context(), cfg, "u:p@tcp(127.0.0.1:1)/d", noProgress)
 	require.ErrorContains(t, err, "no store to copy")
 	cfg.DataDir = filepath.Join(cfg.DataDir, "none")
-	_, err = app.CopyStore(t.Context(), cfg, "u:p@tcp(127.0.0.1:1)/d", noProgress)
+	_, err = offline.CopyStore(t.Context(), cfg, "u:p@tcp(127.0.0.1:1)/d", noProgress)
 	require.ErrorContains(t, err, "no store to copy")
 	require.NoDirExists(t, cfg.DataDir)
 	cfg.Store.Driver = config.DriverMySQL
-	_, err = app.CopyStore(t.Context(), cfg, "u:p@tcp(127.0.0.1:1)/d", noProgress)
+	_, err = offline.CopyStore(t.Context(), cfg, "u:p@tcp(127.0.0.1:1)/d", noProgress)
 	require.ErrorContains(t, err, "only the SQLite store")
 }

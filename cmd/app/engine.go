@@ -34,6 +34,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
@@ -128,7 +129,7 @@ type Engine struct {
 	machine   clock.Clock
 	logger    *slog.Logger
 	checker   job.DefinitionChecker
-	folder    *dataFolder
+	folder    *datafolder.Folder
 	keys      *keyring.Keyring
 	cluster   *cluster
 	beats     *registry.Beats
@@ -185,13 +186,13 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 			err = errors.Join(err, e.close())
 		}
 	}()
-	if names := cfg.IdleKeys(); len(names) > 0 {
-		e.logger.Warn(idleNote(names))
+	if note := cfg.IdleNote(); note != "" {
+		e.logger.Warn(note)
 	}
-	if e.folder, err = openDataFolder(cfg.DataDir); err != nil {
+	if e.folder, err = datafolder.Open(cfg.DataDir); err != nil {
 		return e, err
 	}
-	for _, what := range e.folder.mended {
+	for _, what := range e.folder.Mended {
 		o.Logger.Warn(what)
 	}
 	err = e.retryUntilReady(ctx, "the store", func(ctx context.Context) (err error) {

@@ -50,6 +50,16 @@ func (e *Engine) isolation() (i metrics.Isolation, ok bool) {
 	return e.processes.Isolation()
 }
 
+// showIsolation logs what isolates the commands of this node.
+func (e *Engine) showIsolation(p Processes) {
+	i, ok := p.Isolation()
+	if !ok {
+		return
+	}
+	e.Metrics.Commands(i)
+	e.logger.Info("commands are on", "user", i.User, "endedBy", i.Ending, "memoryBoundBy", i.Memory, "processesBoundBy", i.Processes)
+}
+
 // firstLook bounds how long a start waits for the registry.
 const firstLook = 5 * time.Second
 

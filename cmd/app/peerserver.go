@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/peering"
 )
@@ -28,7 +29,7 @@ func (c *cluster) open(ctx context.Context, e *Engine, port int) error {
 	if c == nil {
 		return nil
 	}
-	ring, err := openKeyring(e.cfg, e.folder)
+	ring, err := datafolder.OpenKeyring(e.cfg)
 	if err != nil {
 		return err
 	}

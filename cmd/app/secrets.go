@@ -2,22 +2,16 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
-	keyring "github.com/platform-scheduler/platform-scheduler/infrastructure/secret"
 )
-
-// KeyFile holds the keys of secrets in the data folder of a standalone server
-// that was given none.
-const KeyFile = "secret-key"
 
 // openSecrets makes the service of secrets, and puts what former keys sealed
 // under the current one.
 func (e *Engine) openSecrets(ctx context.Context, cfg config.Config) error {
-	ring, err := openKeyring(cfg, e.folder)
+	ring, err := datafolder.OpenKeyring(cfg)
 	if err != nil {
 		return err
 	}
@@ -39,27 +33,4 @@ func (e *Engine) openSecrets(ctx context.Context, cfg config.Config) error {
 		e.logger.Info("secrets were put under the current key", "count", moved, "key", ring.Current())
 	}
 	return nil
-}
-
-func openKeyring(cfg config.Config, folder *dataFolder) (*keyring.Keyring, error) {
-	if cfg.Secrets.Key == "" {
-		if cfg.Secrets.FormerKeys != "" {
-			return nil, fmt.Errorf("secrets.formerKeys needs secrets.key, the key that seals")
-		}
-		if cfg.Profile == config.ProfileCluster {
-			return keyring.NewKeyring()
-		}
-		return keyring.LoadFile(folder.file(KeyFile))
-	}
-	keys := []string{cfg.Secrets.Key}
-	for key := range strings.SplitSeq(cfg.Secrets.FormerKeys, ",") {
-		if key = strings.TrimSpace(key); key != "" {
-			keys = append(keys, key)
-		}
-	}
-	ring, err := keyring.NewKeyring(keys...)
-	if err != nil {
-		return nil, fmt.Errorf("secrets.key and secrets.formerKeys: %w", err)
-	}
-	return ring, nil
 }

@@ -2,18 +2,13 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,9 +39,6 @@ type Server struct {
 	// password is what was made up for the first admin, with its file.
 	passwordFile string
 }
-
-// passwordFile holds the first admin's password until it is changed.
-const passwordFile = "initial-admin-password"
 
 // maxHashers bounds the passwords hashed at once, 19 MiB each; there are never
 // more than the process has cores.
@@ -127,31 +119,12 @@ func (s *Server) ensureAdmin(ctx context.Context) error {
 	}
 	password := s.cfg.Auth.InitialAdminPassword
 	if password == "" {
-		s.passwordFile = s.folder.file(passwordFile)
-		if password, err = firstPassword(s.passwordFile); err != nil {
+		if password, s.passwordFile, err = s.folder.FirstPassword(); err != nil {
 			return fmt.Errorf("write the first admin's password: %w", err)
 		}
 	}
 	_, err = s.Auth.EnsureFirstAdmin(ctx, password)
 	return err
-}
-
-// firstPassword reads the file of a start that did not get further, or makes
-// a password up and writes it.
-func firstPassword(file string) (string, error) {
-	old, err := readPrivate(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	if password := strings.TrimSpace(string(old)); password != "" {
-		return password, nil
-	}
-	raw := make([]byte, 18)
-	if _, err := rand.Read(raw); err != nil {
-		return "", err
-	}
-	password := base64.RawURLEncoding.EncodeToString(raw)
-	return password, os.WriteFile(file, []byte(password+"\n"), 0o600)
 }
 
 // PasswordFile is where the first admin's password was written at this start;

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
@@ -14,13 +15,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
-// DatabaseFile is the name of the SQLite file in the data folder.
-const DatabaseFile = "platform-scheduler.db"
-
-func storeConfig(cfg config.Config, folder *dataFolder, o Options, m *metrics.MetricsCollector) persistence.Config {
+func storeConfig(cfg config.Config, folder *datafolder.Folder, o Options, m *metrics.MetricsCollector) persistence.Config {
 	return persistence.Config{
 		Config: sqldb.Config{
-			Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.file(DatabaseFile), Synchronous: cfg.Store.Synchronous,
+			Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.File(datafolder.DatabaseFile), Synchronous: cfg.Store.Synchronous,
 			Clock: o.Clock, Logger: o.Logger, Observe: m.Query, Unreadable: m.UnreadableRow, MaxConns: maxConns(cfg),
 		},
 		AutoMigrate: cfg.Store.AutoMigrate,

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/offline"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
@@ -52,7 +54,7 @@ as other programs have such ones; with --strict each warning is an error.`,
 			cfg, warnings, err := config.Load(s.sources())
 			if err == nil {
 				var notes []string
-				notes, err = app.Check(cfg)
+				notes, err = offline.Check(cfg)
 				warnings = append(warnings, notes...)
 			}
 			return s.reportCheck(warnings, err, strict)
@@ -101,7 +103,7 @@ that are not installed are left out. Secrets are masked.`,
 			if err != nil {
 				return err
 			}
-			cfg, notes, err := app.Effective(cfg)
+			cfg, notes, err := executors.Effective(cfg)
 			if err != nil {
 				return err
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/offline"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/storecopy"
@@ -46,7 +46,7 @@ when the command is run again.`,
 			if err != nil {
 				return err
 			}
-			r, err := app.CopyStore(c.Context(), cfg, dsn, s.showCopied())
+			r, err := offline.CopyStore(c.Context(), cfg, dsn, s.showCopied())
 			if err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func (s *session) adviseCopied(cfg config.Config, r storecopy.Result) error {
 	}
 	err := s.Line("%d rows were copied and compared. Start the server with store.driver mysql and this DSN, and not on the old store again.", r.Rows)
 	if r.Secrets > 0 {
-		err = errors.Join(err, s.Line("%d secrets are sealed by a key that is not in the store: %s.", r.Secrets, app.KeyAdvice(cfg)))
+		err = errors.Join(err, s.Line("%d secrets are sealed by a key that is not in the store: %s.", r.Secrets, offline.KeyAdvice(cfg)))
 	}
 	if len(r.Nodes) > 0 {
 		err = errors.Join(err, s.Line("The server was cut off while it ran jobs: start it first as the same node, with node.id %s, so that these runs are recovered.", strings.Join(r.Nodes, ", ")))

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/offline"
 	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
@@ -77,7 +77,7 @@ func (s *session) migrating(ctx context.Context, do func(ctx context.Context, m 
 	if err != nil {
 		return err
 	}
-	return app.Migrate(ctx, cfg, do)
+	return offline.Migrate(ctx, cfg, do)
 }
 
 func (s *session) migrateDown() *cobra.Command {
@@ -97,7 +97,7 @@ it starts.`,
 			if err != nil {
 				return err
 			}
-			schema, err := app.ReadSchema(c.Context(), cfg)
+			schema, err := offline.ReadSchema(c.Context(), cfg)
 			if err != nil {
 				return err
 			}
@@ -113,7 +113,7 @@ it starts.`,
 			if err := q.Insist(s.err, "Undo %05d %s, with the data in what it made?", latest.Version, latest.Name); err != nil {
 				return err
 			}
-			return app.Migrate(c.Context(), cfg, func(ctx context.Context, m *migrate.Migrator) error {
+			return offline.Migrate(c.Context(), cfg, func(ctx context.Context, m *migrate.Migrator) error {
 				one, err := m.Down(ctx)
 				switch {
 				case err != nil:
@@ -162,7 +162,7 @@ func (s *session) schema(ctx context.Context) (schema migrate.Schema, err error)
 	if err != nil {
 		return schema, err
 	}
-	return app.ReadSchema(ctx, cfg)
+	return offline.ReadSchema(ctx, cfg)
 }
 
 // plan is what a start of this program would do to the schema.

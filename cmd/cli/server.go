@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -75,7 +76,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 			"address", cfg.Server.Addr)
 	}
 	machine := failpoint.Clock(clock.NewSystem())
-	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Logger: logger, Handlers: failpoint.Handlers(), Served: true, Commands: true})
+	executor, err := executors.New(cfg, executors.Options{Clock: machine, Logger: logger, Handlers: failpoint.Handlers(), Served: true, Commands: true})
 	if err != nil {
 		return err
 	}

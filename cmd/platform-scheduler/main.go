@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/cmd/cli"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/initproc"
@@ -18,7 +18,7 @@ const gcPercent = 200
 
 func main() {
 	// The helper of commands is this binary too. It needs nothing of the rest.
-	if len(os.Args) > 1 && os.Args[1] == app.HelperCommand {
+	if len(os.Args) > 1 && os.Args[1] == executors.HelperCommand {
 		if err := supervise.Main(os.Args[2:]); err != nil {
 			_, _ = os.Stderr.WriteString(err.Error() + "\n")
 			os.Exit(1)

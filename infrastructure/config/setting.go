@@ -57,6 +57,15 @@ func (c *Config) IdleKeys() (names []string) {
 	return names
 }
 
+// IdleNote says which keys were set and do nothing yet; empty is none.
+func (c *Config) IdleNote() string {
+	names := c.IdleKeys()
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: set, and does nothing yet: events stay in process", strings.Join(names, ", "))
+}
+
 // takes says what values a key has.
 func (k key) takes(unit string) string {
 	switch k.kind {

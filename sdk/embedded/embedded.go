@@ -20,6 +20,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -69,7 +70,7 @@ func New(ctx context.Context, o Options) (*Scheduler, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Logger: o.Logger, Handlers: o.Handlers, Served: o.Serve})
+	executor, err := executors.New(cfg, executors.Options{Clock: machine, Logger: o.Logger, Handlers: o.Handlers, Served: o.Serve})
 	if err != nil {
 		return nil, fmt.Errorf("register the handlers: %w", err)
 	}

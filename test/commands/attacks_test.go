@@ -20,7 +20,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/test/commands"
 	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
@@ -130,7 +131,7 @@ func TestACommandOfTheServersUserReadsNeitherEnvironmentNorMemory(t *testing.T) 
 	}
 	binary := built(t)
 	s := attacked(t, binary, true)
-	helper := fmt.Sprintf("$(pgrep -P %d -f %s)", s.Pid(), app.HelperCommand)
+	helper := fmt.Sprintf("$(pgrep -P %d -f %s)", s.Pid(), executors.HelperCommand)
 	job := s.create("spy", script(fmt.Sprintf(`
 for pid in %d $PPID %s; do
 	test -d /proc/$pid || echo "no process"
@@ -171,7 +172,7 @@ func TestANodeThatIsNotRootEndsWhatItsFormerLifeLeft(t *testing.T) {
 	require.Equal(t, 202, s.call(http.MethodPost, "/jobs/"+job+"/trigger", map[string]any{}, &made))
 	helper := 0
 	require.Eventually(t, func() bool {
-		helper = commands.HelperOf(s.Pid(), app.HelperCommand)
+		helper = commands.HelperOf(s.Pid(), executors.HelperCommand)
 		return helper != 0
 	}, 20*time.Second, 10*time.Millisecond)
 	require.NoError(t, syscall.Kill(helper, syscall.SIGSTOP))
@@ -227,7 +228,7 @@ func TestAParameterIsNeverCode(t *testing.T) {
 	require.Equal(t, 422, s.call(http.MethodPut, "/jobs/"+job, merge(body, "version", 1), nil))
 
 	require.Zero(t, s.Stop(), s.Stderr())
-	store, err := sql.Open("sqlite", filepath.Join(s.data, app.DatabaseFile))
+	store, err := sql.Open("sqlite", filepath.Join(s.data, datafolder.DatabaseFile))
 	require.NoError(t, err)
 	old, err := json.Marshal(injection)
 	require.NoError(t, err)

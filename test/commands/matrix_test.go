@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/test/commands"
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
@@ -144,7 +144,7 @@ func newMatrix(t *testing.T, binary, player string, i int) *commands.Matrix {
 	}
 	m := &commands.Matrix{
 		Node: &rig.Node{Binary: binary, Addr: addr, Env: env}, Client: &crash.Client{Base: "http://" + addr},
-		Helper: app.HelperCommand, Player: player, Ledger: ledger, Log: t.Logf,
+		Helper: executors.HelperCommand, Player: player, Ledger: ledger, Log: t.Logf,
 	}
 	_, err = m.Node.Start(t.Context(), "")
 	require.NoError(t, err)

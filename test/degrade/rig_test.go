@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
@@ -80,7 +81,7 @@ func settings(t *testing.T, dsn, redis string, more map[string]string) config.Co
 func open(ctx context.Context, t *testing.T, cfg config.Config, log io.Writer) (*app.Server, error) {
 	t.Helper()
 	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Served: true})
+	executor, err := executors.New(cfg, executors.Options{Clock: machine, Served: true})
 	require.NoError(t, err)
 	return app.NewServer(ctx, cfg, app.Options{
 		Clock: machine, Executor: executor, Logger: slog.New(slog.NewTextHandler(log, nil)),

@@ -19,6 +19,8 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/apitest"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
@@ -49,7 +51,7 @@ func newRig(t *testing.T, store persistence.Config) *rig {
 		"dataDir": dataDir, "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "1",
 		"auth.initialAdminPassword": apitest.AdminPassword, "store.driver": store.Driver,
 	}
-	driver, dsn := "sqlite", "file:"+dataDir+"/"+app.DatabaseFile+"?mode=ro"
+	driver, dsn := "sqlite", "file:"+dataDir+"/"+datafolder.DatabaseFile+"?mode=ro"
 	if store.Driver == "mysql" {
 		driver, dsn, flags["store.dsn"] = "mysql", store.DSN, store.DSN
 	}
@@ -57,7 +59,7 @@ func newRig(t *testing.T, store persistence.Config) *rig {
 	require.NoError(t, err)
 	r := &rig{sqlite: driver == "sqlite", log: &logtest.Book{}}
 	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Served: true, Handlers: map[string]sdk.Handler{
+	executor, err := executors.New(cfg, executors.Options{Clock: machine, Served: true, Handlers: map[string]sdk.Handler{
 		anything: sdk.HandlerFunc(func(context.Context, *sdk.Run) error { return nil }),
 	}})
 	require.NoError(t, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
@@ -36,7 +37,7 @@ func start(t *testing.T) *server {
 	}})
 	require.NoError(t, err)
 	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Served: true})
+	executor, err := executors.New(cfg, executors.Options{Clock: machine, Served: true})
 	require.NoError(t, err)
 	srv, err := app.NewServer(t.Context(), cfg, app.Options{
 		Clock: machine, Executor: executor, Logger: slog.New(slog.DiscardHandler),

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/cmd/cli"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise"
 )
@@ -14,7 +14,7 @@ const asServer = "PS_E2E_AS_SERVER"
 
 func TestMain(m *testing.M) {
 	switch {
-	case len(os.Args) > 1 && os.Args[1] == app.HelperCommand:
+	case len(os.Args) > 1 && os.Args[1] == executors.HelperCommand:
 		if err := supervise.Main(os.Args[2:]); err != nil {
 			os.Exit(1)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/openapi/openapitest"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -50,7 +51,7 @@ func newWorld(t *testing.T) *world {
 	}})
 	require.NoError(t, err)
 	machine := clock.NewSystem()
-	executor, err := app.NewExecutor(cfg, app.ExecutorOptions{Clock: machine, Served: true})
+	executor, err := executors.New(cfg, executors.Options{Clock: machine, Served: true})
 	require.NoError(t, err)
 	srv, err := app.NewServer(t.Context(), cfg, app.Options{
 		Clock: machine, Executor: executor, Logger: slog.New(slog.DiscardHandler),

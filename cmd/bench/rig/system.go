@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/node"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
@@ -138,7 +139,7 @@ func (b *Bench) OpenStore(ctx context.Context, cfg config.Config) (*persistence.
 	}
 	return persistence.Open(ctx, persistence.Config{
 		Config: sqldb.Config{
-			Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: cfg.DataDir + "/" + app.DatabaseFile,
+			Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: cfg.DataDir + "/" + datafolder.DatabaseFile,
 			Synchronous: cfg.Store.Synchronous, Clock: b.Clock,
 		},
 		AutoMigrate: true,

@@ -1,4 +1,5 @@
-package app
+// Package datafolder takes the data folder of a server, and keeps its files private.
+package datafolder
 
 import (
 	"errors"
@@ -9,20 +10,29 @@ import (
 	"syscall"
 )
 
-// lockFile is held by the process that uses a data folder.
-const lockFile = "platform-scheduler.lock"
+// The files of a data folder.
+const (
+	// DatabaseFile is the SQLite store.
+	DatabaseFile = "platform-scheduler.db"
+	// KeyFile holds the keys of secrets of a standalone server without secrets.key.
+	KeyFile = "secret-key"
+	// lockFile is locked by the process that uses the folder.
+	lockFile = "platform-scheduler.lock"
+	// passwordFile holds the first admin's password until it is changed.
+	passwordFile = "initial-admin-password"
+)
 
-// dataFolder is a folder in use by this process alone.
-type dataFolder struct {
+// Folder is a folder in use by this process alone.
+type Folder struct {
 	path string
 	lock *os.File
-	// mended says which rights of others were taken away.
-	mended []string
+	// Mended says which rights of others were taken away.
+	Mended []string
 }
 
-// openDataFolder makes the folder where needed and takes it for this process.
+// Open makes the folder where needed and takes it for this process.
 // The lock dies with the process, so a restart after a crash needs no help.
-func openDataFolder(path string) (*dataFolder, error) {
+func Open(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("the data folder cannot be made: %w; choose another one with dataDir (PS_DATA_DIR)", err)
 	}
@@ -48,13 +58,13 @@ func openDataFolder(path string) (*dataFolder, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("the server cannot write to the data folder: %w; correct its permissions, or choose another one with dataDir (PS_DATA_DIR)", err)
 	}
-	d := &dataFolder{path: path, lock: f}
-	if d.mended, err = secureFiles(path); err != nil {
+	d := &Folder{path: path, lock: f}
+	if d.Mended, err = secureFiles(path); err != nil {
 		_ = f.Close()
 		return nil, err
 	}
 	if mended != "" {
-		d.mended = append(d.mended, mended)
+		d.Mended = append(d.Mended, mended)
 	}
 	return d, nil
 }
@@ -67,7 +77,8 @@ func writePid(f *os.File) error {
 	return err
 }
 
-func (d *dataFolder) file(name string) string { return filepath.Join(d.path, name) }
+// File is the path of a file of the folder.
+func (d *Folder) File(name string) string { return filepath.Join(d.path, name) }
 
 // Close gives the folder free.
-func (d *dataFolder) Close() error { return d.lock.Close() }
+func (d *Folder) Close() error { return d.lock.Close() }

@@ -1,4 +1,4 @@
-package app
+package executors
 
 import (
 	"crypto/sha256"
@@ -132,14 +132,4 @@ func (c *commands) prepare(logger *slog.Logger) {
 
 func (c *commands) close() error {
 	return errors.Join(c.launcher.Close(), c.folders.Close())
-}
-
-// showIsolation logs what isolates the commands of this node.
-func (e *Engine) showIsolation(p Processes) {
-	i, ok := p.Isolation()
-	if !ok {
-		return
-	}
-	e.Metrics.Commands(i)
-	e.logger.Info("commands are on", "user", i.User, "endedBy", i.Ending, "memoryBoundBy", i.Memory, "processesBoundBy", i.Processes)
 }

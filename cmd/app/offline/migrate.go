@@ -1,10 +1,11 @@
-package app
+package offline
 
 import (
 	"context"
 	"errors"
 	"path/filepath"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
@@ -13,7 +14,7 @@ import (
 // Migrate runs fn on the schema of the configured store, with the data folder
 // taken, so that no server runs on it meanwhile.
 func Migrate(ctx context.Context, cfg config.Config, fn func(ctx context.Context, m *migrate.Migrator) error) error {
-	folder, err := openDataFolder(cfg.DataDir)
+	folder, err := datafolder.Open(cfg.DataDir)
 	if err != nil {
 		return err
 	}
@@ -32,6 +33,6 @@ func ReadSchema(ctx context.Context, cfg config.Config) (migrate.Schema, error) 
 
 func schemaConfig(cfg config.Config) sqldb.Config {
 	return sqldb.Config{
-		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: filepath.Join(cfg.DataDir, DatabaseFile), Synchronous: cfg.Store.Synchronous,
+		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: filepath.Join(cfg.DataDir, datafolder.DatabaseFile), Synchronous: cfg.Store.Synchronous,
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package offline
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/storecopy"
@@ -20,12 +21,12 @@ func CopyStore(ctx context.Context, cfg config.Config, dsn string, progress func
 	if _, err := os.Stat(cfg.DataDir); err != nil { // it must not be made
 		return r, fmt.Errorf("there is no store to copy: %w; name the data folder with dataDir (PS_DATA_DIR)", err)
 	}
-	folder, err := openDataFolder(cfg.DataDir)
+	folder, err := datafolder.Open(cfg.DataDir)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
-	path := folder.file(DatabaseFile)
+	path := folder.File(datafolder.DatabaseFile)
 	if _, err := os.Stat(path); err != nil {
 		return r, fmt.Errorf("there is no store to copy: %w; name the data folder with dataDir (PS_DATA_DIR)", err)
 	}
@@ -40,5 +41,5 @@ func KeyAdvice(cfg config.Config) string {
 	if cfg.Secrets.Key != "" {
 		return "give the new server the same secrets.key (and secrets.formerKeys)"
 	}
-	return fmt.Sprintf("take %s/%s along into the data folder of the new server, or give its first line to every node as secrets.key (PS_SECRETS_KEY_FILE)", cfg.DataDir, KeyFile)
+	return fmt.Sprintf("take %s/%s along into the data folder of the new server, or give its first line to every node as secrets.key (PS_SECRETS_KEY_FILE)", cfg.DataDir, datafolder.KeyFile)
 }

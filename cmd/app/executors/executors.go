@@ -1,4 +1,5 @@
-package app
+// Package executors makes the executors of a node: HTTP calls, commands and handlers.
+package executors
 
 import (
 	"errors"
@@ -33,10 +34,10 @@ type Executors struct {
 	logger *slog.Logger
 }
 
-// Handlers implements Executor.
+// Handlers implements app.Executor.
 func (e *Executors) Handlers() []string { return e.registry.Own() }
 
-// CommandSlots implements Executor.
+// CommandSlots implements app.Executor.
 func (e *Executors) CommandSlots() int {
 	if e.commands == nil {
 		return 0
@@ -79,8 +80,8 @@ func (e *Executors) Close() error {
 	return e.commands.close()
 }
 
-// ExecutorOptions say what a program gives the executors of its node.
-type ExecutorOptions struct {
+// Options say what a program gives the executors of its node.
+type Options struct {
 	Clock  clock.Clock
 	Logger *slog.Logger
 	// Handlers are the program's own, by their class.
@@ -93,9 +94,9 @@ type ExecutorOptions struct {
 	Commands bool
 }
 
-// NewExecutor makes the executors of a node: HTTP calls, commands, the
+// New makes the executors of a node: HTTP calls, commands, the
 // built-in handlers and those given.
-func NewExecutor(cfg config.Config, o ExecutorOptions) (*Executors, error) {
+func New(cfg config.Config, o Options) (*Executors, error) {
 	registry := custom.New(o.Clock)
 	e := &Executors{registry: registry, logger: o.Logger}
 	for class, h := range o.Handlers {
@@ -127,7 +128,7 @@ func NewExecutor(cfg config.Config, o ExecutorOptions) (*Executors, error) {
 	return e, nil
 }
 
-func newCalls(cfg config.Config, o ExecutorOptions) (*httpcall.Executor, error) {
+func newCalls(cfg config.Config, o Options) (*httpcall.Executor, error) {
 	calls := cfg.Executor.HTTP
 	networks, err := outbound.ParseNetworks(calls.AllowCIDRs)
 	if err != nil {

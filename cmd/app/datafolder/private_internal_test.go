@@ -1,4 +1,4 @@
-package app
+package datafolder
 
 import (
 	"os"
@@ -36,11 +36,11 @@ func TestADataFolderThatOthersCanWriteIsMended(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")
 		require.NoError(t, os.Mkdir(dir, 0o700))
 		require.NoError(t, os.Chmod(dir, mode))
-		d, err := openDataFolder(dir)
+		d, err := Open(dir)
 		require.NoError(t, err)
 		require.Equal(t, mode&^0o022, modeOf(t, dir))
-		require.Len(t, d.mended, 1)
-		require.Contains(t, d.mended[0], "others could write in the data folder")
+		require.Len(t, d.Mended, 1)
+		require.Contains(t, d.Mended[0], "others could write in the data folder")
 		require.NoError(t, d.Close())
 	}
 	// A folder of the own group, as a volume of a container is, and one that
@@ -50,10 +50,10 @@ func TestADataFolderThatOthersCanWriteIsMended(t *testing.T) {
 		require.NoError(t, os.Mkdir(dir, 0o700))
 		require.NoError(t, os.Chown(dir, -1, os.Getegid()))
 		require.NoError(t, os.Chmod(dir, mode))
-		d, err := openDataFolder(dir)
+		d, err := Open(dir)
 		require.NoError(t, err)
 		require.Equal(t, mode, modeOf(t, dir))
-		require.Empty(t, d.mended)
+		require.Empty(t, d.Mended)
 		require.NoError(t, d.Close())
 	}
 }
@@ -62,13 +62,13 @@ func TestADataFolderOfOthersIsRefused(t *testing.T) {
 	shared := filepath.Join(t.TempDir(), "shared")
 	require.NoError(t, os.Mkdir(shared, 0o700))
 	require.NoError(t, os.Chmod(shared, 0o777|os.ModeSticky))
-	_, err := openDataFolder(shared)
+	_, err := Open(shared)
 	require.ErrorContains(t, err, "others can write in the data folder")
 	require.ErrorContains(t, err, "dataDir (PS_DATA_DIR)")
 	require.Equal(t, os.FileMode(0o777), modeOf(t, shared), "a folder for all is not changed")
 	dir := t.TempDir()
 	if theirs(t, dir) {
-		_, err = openDataFolder(dir)
+		_, err = Open(dir)
 		require.ErrorContains(t, err, "belongs to the user with id 65534")
 	}
 }
@@ -80,10 +80,10 @@ func TestTheFilesOfTheStoreArePrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	look := func() {
-		d, err := openDataFolder(dir)
+		d, err := Open(dir)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, d.Close()) }()
-		store, err := persistence.Open(t.Context(), persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: d.file(DatabaseFile)}, AutoMigrate: true})
+		store, err := persistence.Open(t.Context(), persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: d.File(DatabaseFile)}, AutoMigrate: true})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, store.Close()) }()
 		entries, err := os.ReadDir(dir)
@@ -99,9 +99,9 @@ func TestTheFilesOfTheStoreArePrivate(t *testing.T) {
 	for _, e := range entries { // as an older version left them
 		require.NoError(t, os.Chmod(filepath.Join(dir, e.Name()), 0o644))
 	}
-	d, err := openDataFolder(dir)
+	d, err := Open(dir)
 	require.NoError(t, err)
-	require.Contains(t, strings.Join(d.mended, "\n"), "others could read "+filepath.Join(dir, DatabaseFile)+":")
+	require.Contains(t, strings.Join(d.Mended, "\n"), "others could read "+filepath.Join(dir, DatabaseFile)+":")
 	require.NoError(t, d.Close())
 	look()
 }
@@ -112,13 +112,13 @@ func TestFilesThatWerePlantedAreNotUsed(t *testing.T) {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		if theirs(t, path) {
-			_, err := openDataFolder(dir)
+			_, err := Open(dir)
 			require.ErrorContains(t, err, path+" belongs to the user with id 65534")
 		}
 	}
 	dir := t.TempDir()
 	require.NoError(t, unix.Mkfifo(filepath.Join(dir, DatabaseFile), 0o600))
-	_, err := openDataFolder(dir)
+	_, err := Open(dir)
 	require.ErrorContains(t, err, "not a plain file")
 }
 

@@ -1,0 +1,57 @@
+// Package offline does what the commands do without a server: it checks a
+// configuration, migrates a store and copies one.
+package offline
+
+import (
+	"crypto/tls"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+)
+
+// Check checks what a start needs: the keys of secrets, the certificate, the user and
+// the interpreters of commands. It creates nothing. The error is of type
+// config.Problems; notes are for people.
+func Check(cfg config.Config) (notes []string, err error) {
+	var problems config.Problems
+	wrong := func(key string, err error) {
+		problems = append(problems, config.Problem{Key: key, Message: strings.TrimPrefix(err.Error(), key+": ")})
+	}
+	if err := checkKeys(cfg); err != nil {
+		wrong("secrets.key", err)
+	}
+	if t := cfg.Server.TLS; t.CertFile != "" {
+		if _, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile); err != nil {
+			wrong("server.tls", err)
+		}
+	}
+	_, off, err := executors.Effective(cfg)
+	if err != nil {
+		wrong("executor.command.user", err)
+	}
+	notes = append(notes, off...)
+	if note := cfg.IdleNote(); note != "" {
+		notes = append(notes, note)
+	}
+	if len(problems) > 0 {
+		return notes, problems
+	}
+	return notes, nil
+}
+
+// checkKeys reads the keys of secrets without making one.
+func checkKeys(cfg config.Config) error {
+	if cfg.Secrets.Key == "" && cfg.Secrets.FormerKeys == "" && cfg.Profile != config.ProfileCluster {
+		if _, err := os.Stat(filepath.Join(cfg.DataDir, datafolder.KeyFile)); errors.Is(err, fs.ErrNotExist) {
+			return nil // the first start makes it
+		}
+	}
+	_, err := datafolder.OpenKeyring(cfg)
+	return err
+}
