@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -21,7 +22,7 @@ import (
 // edge is a node with its REST API.
 type edge struct {
 	*node
-	server *app.Server
+	server *server.Server
 	token  string
 }
 
@@ -31,7 +32,7 @@ func startEdge(t testing.TB, cfg config.Config) *edge {
 	cfg.Auth.InitialAdminPassword = "a-password-for-tests"
 	e := &edge{node: &node{t: t, cfg: cfg, clock: clocktest.NewShifted(), script: &script{}}}
 	var err error
-	e.server, err = app.NewServer(t.Context(), cfg, app.Options{Clock: e.clock, Executor: e.script, Logger: discard()})
+	e.server, err = server.New(t.Context(), cfg, app.Options{Clock: e.clock, Executor: e.script, Logger: discard()})
 	require.NoError(t, err)
 	e.Engine = e.server.Engine
 	require.NoError(t, e.server.Start())

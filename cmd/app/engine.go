@@ -64,9 +64,9 @@ type Options struct {
 	// Startup receives what the start waits for; may be nil.
 	Startup *StartupStatus
 	Logger  *slog.Logger
-	// port is where a Server answers the other nodes; an Engine alone opens its own
-	// peerServer.
-	port int
+	// Port is where a server answers the other nodes; 0 is an engine alone, which
+	// opens its own peerServer.
+	Port int
 }
 
 // Executor runs attempts and checks the executor's part of definitions. What it
@@ -212,7 +212,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if e.beats, err = e.Store.Beats(cfg.Node.ID, e.timing().Lease/3, e.timing().Lease); err != nil {
 		return e, err
 	}
-	if err = e.cluster.open(ctx, e, o.port); err != nil {
+	if err = e.cluster.open(ctx, e, o.Port); err != nil {
 		return e, err
 	}
 	node, err := e.nodeOf(cfg, o.Executor)
@@ -321,8 +321,8 @@ func (e *Engine) wireServices(admitter *admission.Admitter, compiler *schedule.C
 		Closer: closer, Detached: e.Detached, Engine: events, Clock: e.Clock,
 	})
 	e.Nodes = node.NewNodeService(e.Store)
-	e.Calls = idempotency.NewCallKeeper(e.Store, storeTime{e.machine, e.Clock})
-	e.Audit = audit.NewAuditService(e.Store, storeTime{e.machine, e.Clock})
+	e.Calls = idempotency.NewCallKeeper(e.Store, e.StoreTime())
+	e.Audit = audit.NewAuditService(e.Store, e.StoreTime())
 	e.Monitor = monitor.NewMonitorService(e.Store, tasks, e.machine, e.parts()...)
 	e.Overview = monitor.NewOverviewService(monitor.OverviewDeps{
 		Counts: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,

@@ -71,19 +71,15 @@ const storeBound = 10 * time.Second
 // leaves the registry. When ctx ends first, Stop gives up; the next start recovers the
 // rest.
 func (e *Engine) Stop(ctx context.Context) error {
-	e.markStopping()
-	stopped := e.stopLoops(ctx, func() error { return nil })
+	stopped := e.StopLoops(ctx, func() error { return nil })
 	return errors.Join(stopped, e.close())
 }
 
-// markStopping makes the node unready.
-func (e *Engine) markStopping() {
+// StopLoops makes the node unready and ends the loops, for a server that then calls
+// Close. It calls closeEdge when no run is left.
+func (e *Engine) StopLoops(ctx context.Context, closeEdge func() error) error {
 	now := e.machine.Now()
 	e.stopped.Store(&now)
-}
-
-// stopLoops ends the loops; it calls closeEdge when no run is left.
-func (e *Engine) stopLoops(ctx context.Context, closeEdge func() error) error {
 	// The tasks of each node go on while runs end: the node still beats, and still
 	// sees requests to stop runs.
 	e.stepDown(ctx)
@@ -140,7 +136,7 @@ func (e *Engine) awaitResults(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// Close releases what NewEngine opened, for an engine that was never started.
+// Close releases what NewEngine opened, for an engine whose loops do not run.
 func (e *Engine) Close() error { return e.close() }
 
 func (e *Engine) close() error {

@@ -72,6 +72,14 @@ func (c *cluster) answer(e *Engine) {
 	})
 }
 
+// PeerHandler answers the questions of other nodes; nil where there are none.
+func (e *Engine) PeerHandler() http.Handler {
+	if e.cluster == nil {
+		return nil
+	}
+	return e.cluster.peers
+}
+
 func (d *peerServer) serve(t config.TLS) error {
 	if t.CertFile != "" {
 		return d.http.ServeTLS(d.listener, t.CertFile, t.KeyFile)

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 )
 
 // A client that stays connected does not make a stop in order a failed one.
 func TestAStopCutsOffWhoStaysConnected(t *testing.T) {
-	s, err := app.NewServer(t.Context(), newConfig(t), app.Options{Executor: &script{}, Logger: discard()})
+	s, err := server.New(t.Context(), newConfig(t), app.Options{Executor: &script{}, Logger: discard()})
 	require.NoError(t, err)
 	require.NoError(t, s.Start())
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL(), "http://"))

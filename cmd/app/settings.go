@@ -1,12 +1,14 @@
 package app
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"net"
 	"strconv"
 	"strings"
 
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -53,4 +55,14 @@ func (e *Engine) nodeOf(cfg config.Config, x Executor) (entity.Node, error) {
 		Life:         entity.NodeLife{Lease: e.timing().Lease, Boot: rand.Text()},
 		CommandSlots: x.CommandSlots(), Handlers: handlers, HandlersHash: entity.HandlersHash(handlers),
 	}, nil
+}
+
+// DataFolder is the folder that this process has in use.
+func (e *Engine) DataFolder() *datafolder.Folder { return e.folder }
+
+// ReadJob reads one definition, the body of POST /jobs, exactly as the API
+// would: unknown fields and wrong values are refused, all at once.
+func (e *Engine) ReadJob(ctx context.Context, body []byte) (request.JobInput, error) {
+	reader := request.JobReader{TimeZone: e.cfg.Server.TimeZone, Checker: e.checker, Now: e.Clock.Now}
+	return reader.Read(ctx, body)
 }

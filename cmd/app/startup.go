@@ -2,14 +2,10 @@ package app
 
 import (
 	"context"
-	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/peering"
 )
 
 // retryPause is the time between two tries of a start that waits.
@@ -44,28 +40,4 @@ func (e *Engine) retryUntilReady(
 			return err
 		}
 	}
-}
-
-// bootHandler serves the port from the start of the process: first the status of the
-// start, then the API. It answers questions of other nodes before the API is ready.
-type bootHandler struct{ handler, peers atomic.Pointer[http.Handler] }
-
-func newBootHandler(w *StartupStatus) *bootHandler {
-	e := &bootHandler{}
-	e.open(api.Starting(w.Why))
-	return e
-}
-
-func (e *bootHandler) open(h http.Handler) { e.handler.Store(&h) }
-
-// answer serves the questions of other nodes from now on.
-func (e *bootHandler) answer(h http.Handler) { e.peers.Store(&h) }
-
-// ServeHTTP implements http.Handler.
-func (e *bootHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if peers := e.peers.Load(); peers != nil && strings.HasPrefix(r.URL.Path, peering.Prefix) {
-		(*peers).ServeHTTP(w, r)
-		return
-	}
-	(*e.handler.Load()).ServeHTTP(w, r)
 }

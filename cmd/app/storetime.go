@@ -17,3 +17,6 @@ type storeTime struct {
 
 // Now implements clock.Clock.
 func (s storeTime) Now() time.Time { return s.store.Now() }
+
+// StoreTime is the machine's clock with the store's time of day.
+func (e *Engine) StoreTime() clock.Clock { return storeTime{e.machine, e.Clock} }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -87,7 +88,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 		options.Observer = show.Observe
 		defer show.Close()
 	}
-	server, err := startable(ctx, signals, func(ctx context.Context) (*app.Server, error) { return app.NewServer(ctx, cfg, options) })
+	server, err := startable(ctx, signals, func(ctx context.Context) (*server.Server, error) { return server.New(ctx, cfg, options) })
 	if err != nil || server == nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 
 // startable makes a server, which may wait for its services. A signal ends that
 // wait: then there is neither server nor error.
-func startable(ctx context.Context, signals chan os.Signal, open func(ctx context.Context) (*app.Server, error)) (*app.Server, error) {
+func startable(ctx context.Context, signals chan os.Signal, open func(ctx context.Context) (*server.Server, error)) (*server.Server, error) {
 	starting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over, heard := make(chan struct{}), make(chan os.Signal, 1)

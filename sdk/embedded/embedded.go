@@ -21,6 +21,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -50,7 +51,7 @@ type Options struct {
 // use; Start and Stop are called once each, in this order.
 type Scheduler struct {
 	engine *app.Engine
-	server *app.Server
+	server *server.Server
 }
 
 // New opens the database and wires the engine; nothing fires before Start.
@@ -82,7 +83,7 @@ func New(ctx context.Context, o Options) (*Scheduler, error) {
 		}
 		return &Scheduler{engine: engine}, nil
 	}
-	server, err := app.NewServer(ctx, cfg, options)
+	server, err := server.New(ctx, cfg, options)
 	if err != nil {
 		return nil, err
 	}

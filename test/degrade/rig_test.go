@@ -17,6 +17,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
@@ -78,19 +79,19 @@ func settings(t *testing.T, dsn, redis string, more map[string]string) config.Co
 }
 
 // open makes a node that is not started.
-func open(ctx context.Context, t *testing.T, cfg config.Config, log io.Writer) (*app.Server, error) {
+func open(ctx context.Context, t *testing.T, cfg config.Config, log io.Writer) (*server.Server, error) {
 	t.Helper()
 	machine := clock.NewSystem()
 	executor, err := executors.New(cfg, executors.Options{Clock: machine, Served: true})
 	require.NoError(t, err)
-	return app.NewServer(ctx, cfg, app.Options{
+	return server.New(ctx, cfg, app.Options{
 		Clock: machine, Executor: executor, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 }
 
 // node is a running one and an admin who calls it.
 type node struct {
-	*app.Server
+	*server.Server
 	t     *testing.T
 	log   *logtest.Book
 	token string

@@ -13,7 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -136,7 +136,7 @@ func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
 	cfg := settings(t, dsn, redis.Addr(), map[string]string{"server.addr": listen, "server.startWaitSec": "60", "redis.required": "true"})
 	log := &logtest.Book{}
 	type opened struct {
-		s   *app.Server
+		s   *server.Server
 		err error
 	}
 	done := make(chan opened, 1)

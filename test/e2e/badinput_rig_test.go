@@ -21,6 +21,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
+	appserver "github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
@@ -63,7 +64,7 @@ func newRig(t *testing.T, store persistence.Config) *rig {
 		anything: sdk.HandlerFunc(func(context.Context, *sdk.Run) error { return nil }),
 	}})
 	require.NoError(t, err)
-	srv, err := app.NewServer(t.Context(), cfg, app.Options{
+	srv, err := appserver.New(t.Context(), cfg, app.Options{
 		Clock: machine, Executor: executor, Logger: slog.New(slog.NewTextHandler(r.log, nil)),
 	})
 	require.NoError(t, err)

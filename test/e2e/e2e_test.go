@@ -19,6 +19,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
+	appserver "github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
@@ -39,7 +40,7 @@ func start(t *testing.T) *server {
 	machine := clock.NewSystem()
 	executor, err := executors.New(cfg, executors.Options{Clock: machine, Served: true})
 	require.NoError(t, err)
-	srv, err := app.NewServer(t.Context(), cfg, app.Options{
+	srv, err := appserver.New(t.Context(), cfg, app.Options{
 		Clock: machine, Executor: executor, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)

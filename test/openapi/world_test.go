@@ -17,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/openapi/openapitest"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -53,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	machine := clock.NewSystem()
 	executor, err := executors.New(cfg, executors.Options{Clock: machine, Served: true})
 	require.NoError(t, err)
-	srv, err := app.NewServer(t.Context(), cfg, app.Options{
+	srv, err := server.New(t.Context(), cfg, app.Options{
 		Clock: machine, Executor: executor, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)

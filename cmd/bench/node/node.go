@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -80,7 +81,7 @@ type process struct {
 	observer   *Observer
 	out        *recordWriter
 	engine     *app.Engine
-	server     *app.Server
+	server     *server.Server
 	partitions measure.PartitionSet
 	ends       int64
 }
@@ -95,7 +96,7 @@ func (n *process) open(ctx context.Context, settings Settings, log io.Writer) er
 		n.engine, err = app.NewEngine(ctx, settings.Config, o)
 		return err
 	}
-	if n.server, err = app.NewServer(ctx, settings.Config, o); err != nil {
+	if n.server, err = server.New(ctx, settings.Config, o); err != nil {
 		return err
 	}
 	n.engine = n.server.Engine

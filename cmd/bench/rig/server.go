@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/node"
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -31,14 +32,14 @@ func (b *Bench) OpenEngine(ctx context.Context, observer *node.Observer) (*app.E
 
 // OpenServer opens a whole server on a fresh scratch store and a free port of this
 // machine. Nothing is answered before Start.
-func (b *Bench) OpenServer(ctx context.Context, observer *node.Observer) (*app.Server, config.Config, error) {
+func (b *Bench) OpenServer(ctx context.Context, observer *node.Observer) (*server.Server, config.Config, error) {
 	cfg, err := b.Scratch.Next(ctx)
 	if err != nil {
 		return nil, cfg, err
 	}
 	cfg.Server.Addr = FreePort
 	cfg.Auth.InitialAdminPassword = Password
-	s, err := app.NewServer(ctx, cfg, b.options(observer))
+	s, err := server.New(ctx, cfg, b.options(observer))
 	if err != nil {
 		return nil, cfg, err
 	}

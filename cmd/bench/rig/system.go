@@ -6,6 +6,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/node"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
@@ -77,7 +78,7 @@ func (b *Bench) NewSystem(ctx context.Context, l *measure.Ledger, s Shape) (Syst
 type inProcess struct {
 	b                *Bench
 	engine           *app.Engine
-	server           *app.Server
+	server           *server.Server
 	cfg              config.Config
 	observer         *node.Observer
 	started, stopped bool

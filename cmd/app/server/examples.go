@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -76,11 +76,4 @@ func (s *Server) readJobs(ctx context.Context, file string) ([]request.JobInput,
 		}
 		jobs = append(jobs, job)
 	}
-}
-
-// ReadJob reads one definition, the body of POST /jobs, exactly as the API
-// would: unknown fields and wrong values are refused, all at once.
-func (e *Engine) ReadJob(ctx context.Context, body []byte) (request.JobInput, error) {
-	reader := request.JobReader{TimeZone: e.cfg.Server.TimeZone, Checker: e.checker, Now: e.Clock.Now}
-	return reader.Read(ctx, body)
 }

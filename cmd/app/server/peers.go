@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // peers finds the nodes that run executions. It implements controller.Peers.
 type peers struct {
-	e         *Engine
+	e         *app.Engine
 	scheme    string
 	transport http.RoundTripper
 }

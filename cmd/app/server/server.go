@@ -1,4 +1,5 @@
-package app
+// Package server makes a whole node: the engine and its REST edge.
+package server
 
 import (
 	"context"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/application/service/access"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/auth"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -23,17 +25,18 @@ import (
 
 // Server is a whole node: the engine and its REST edge.
 type Server struct {
-	*Engine
+	*app.Engine
 	Auth   *access.AuthService
 	Users  *access.UserService
 	Tokens *access.TokenService
 
+	cfg      config.Config
 	http     *http.Server
 	boot     *bootHandler
 	router   http.Handler
 	listener net.Listener
 	// started is the engine once it is there: connections come before.
-	started atomic.Pointer[Engine]
+	started atomic.Pointer[app.Engine]
 	serving sync.WaitGroup
 	failed  chan error
 	// password is what was made up for the first admin, with its file.
@@ -44,9 +47,9 @@ type Server struct {
 // more than the process has cores.
 const maxHashers = 4
 
-// NewServer takes the port, opens the store and wires the parts. Until Start
+// New takes the port, opens the store and wires the parts. Until Start
 // the port says only that the node starts, and for what it waits.
-func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, err error) {
+func New(ctx context.Context, cfg config.Config, o app.Options) (s *Server, err error) {
 	s = &Server{failed: make(chan error, 1)}
 	defer func() {
 		if err != nil && o.Processes != nil {
@@ -59,13 +62,14 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 		return nil, fmt.Errorf("the address %s cannot be taken: %w; stop what uses it, or choose another one with server.addr (PS_SERVER_ADDR)", cfg.Server.Addr, err)
 	}
 	if o.Startup == nil {
-		o.Startup = &StartupStatus{}
+		o.Startup = &app.StartupStatus{}
 	}
 	cfg.Server.Addr = s.listener.Addr().String() // the port that was asked for may be 0
 	_, port, _ := net.SplitHostPort(cfg.Server.Addr)
-	if o.port, err = strconv.Atoi(port); err != nil {
+	if o.Port, err = strconv.Atoi(port); err != nil {
 		return nil, err
 	}
+	s.cfg = cfg
 	s.boot = newBootHandler(o.Startup)
 	s.http = api.NewServer(cfg.Server.Addr, s.boot, o.Logger)
 	c := o.Clock
@@ -83,21 +87,21 @@ func NewServer(ctx context.Context, cfg config.Config, o Options) (s *Server, er
 	if err = s.serve(cfg.Server, c); err != nil {
 		return nil, err
 	}
-	if s.Engine, err = NewEngine(ctx, cfg, o); err != nil {
+	if s.Engine, err = app.NewEngine(ctx, cfg, o); err != nil {
 		return nil, err
 	}
 	engine := s.Engine
 	s.started.Store(engine)
-	if engine.cluster != nil {
-		s.boot.answer(engine.cluster.peers)
+	if peers := engine.PeerHandler(); peers != nil {
+		s.boot.answer(peers)
 	}
 	defer func() {
 		if err != nil {
-			_ = engine.close()
+			_ = engine.Close()
 		}
 	}()
 	hasher := auth.NewArgon2(min(runtime.GOMAXPROCS(0), maxHashers))
-	storeTime := storeTime{c, engine.Clock}
+	storeTime := engine.StoreTime()
 	s.Auth = access.NewAuthService(s.Store, s.Store, s.Store, s.Audit, hasher, storeTime)
 	s.Users = access.NewUserService(s.Store, s.Store, hasher, storeTime)
 	s.Tokens = access.NewTokenService(s.Store, storeTime)
@@ -119,7 +123,7 @@ func (s *Server) ensureAdmin(ctx context.Context) error {
 	}
 	password := s.cfg.Auth.InitialAdminPassword
 	if password == "" {
-		if password, s.passwordFile, err = s.folder.FirstPassword(); err != nil {
+		if password, s.passwordFile, err = s.DataFolder().FirstPassword(); err != nil {
 			return fmt.Errorf("write the first admin's password: %w", err)
 		}
 	}
@@ -189,8 +193,7 @@ const closeBound = 5 * time.Second
 // Stop ends the node in order (engine rule 28): unready first, then no new
 // fires, then the runs, then the API, then the store.
 func (s *Server) Stop(ctx context.Context) error {
-	s.markStopping()
-	stopped := s.Engine.stopLoops(ctx, func() error {
+	stopped := s.StopLoops(ctx, func() error {
 		closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeBound)
 		defer cancel()
 		err := s.http.Shutdown(closeCtx)
@@ -201,7 +204,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		return err
 	})
 	s.serving.Wait()
-	return errors.Join(stopped, s.flushAudit(ctx), s.Engine.close())
+	return errors.Join(stopped, s.flushAudit(ctx), s.Close())
 }
 
 // flushBound is how long the last entries of the audit log may take.

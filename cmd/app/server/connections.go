@@ -1,4 +1,4 @@
-package app
+package server
 
 import (
 	"context"
@@ -91,7 +91,7 @@ func (s *Server) isNode(a netip.Addr) bool {
 		return false
 	}
 	for _, n := range e.Member.Nodes() {
-		if ip, err := netip.ParseAddr(n.IP); err == nil && ip.Unmap() == a && n.ID != e.cfg.Node.ID {
+		if ip, err := netip.ParseAddr(n.IP); err == nil && ip.Unmap() == a && n.ID != s.cfg.Node.ID {
 			return true
 		}
 	}
