@@ -1,6 +1,6 @@
-// Package apperror holds the kinds of error that a use case can end in. They
-// carry what the caller needs to mend the call; the API maps them to problems
-// in one place, and nothing else in the product knows about HTTP statuses.
+// Package apperror holds the kinds of error that a use case can end in. They carry what
+// the caller needs to mend the call. The API maps them to problems in one place; no other
+// part of the product knows of HTTP statuses.
 package apperror
 
 import (
@@ -38,8 +38,8 @@ const (
 	KindUnsupportedMedia
 )
 
-// Field is one wrong field of a request: its JSON path, a stable code for
-// programs, and a message that says what to do for people.
+// Field is one wrong field of a request. It has its JSON path, a stable code for programs,
+// and a message that tells people what to do.
 type Field struct {
 	Field   string
 	Code    string

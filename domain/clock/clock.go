@@ -1,6 +1,5 @@
-// Package clock is the one source of time. Every part of the product takes a
-// Clock, so that a test can move time by hand and a wall clock that jumps can
-// be told apart from time that passes.
+// Package clock is the one source of time. Every part of the product takes a Clock. So a
+// test can move the time, and a jump of the wall clock differs from time that passes.
 package clock
 
 import (

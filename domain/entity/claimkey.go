@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// ClaimKey is a row's position in the one nullable index that answers the hot
-// questions: what may start now and where, what waits for a moment, what waits
-// for its job, what runs on a node. It is empty for final rows, which thereby
-// leave the hot end of the index (engine rule 15).
+// ClaimKey is the position of an execution in the one nullable index for the hot
+// questions. It tells what may start now and where, what waits and for what, and what runs
+// on a node. It is empty for final rows, which thereby leave the hot end of the index
+// (engine rule 15).
 //
 //	<queue><10-priority><fair ms, hex>   may start now, see Queue
 //	B<ms, hex>                           may start at that moment (back-off, delay)
@@ -27,9 +27,9 @@ type ClaimKey string
 // MaxClaimKey is the width of the column, in bytes.
 const MaxClaimKey = 96
 
-// The letters of the claim index. Those of queues stand side by side, runs that
-// nobody can take last: the greatest key of the range tells at one look whether
-// anything waits but in the common queue.
+// The letters of the claim index. The keys of queues are neighbours, and runs that no node
+// can take come last. So the greatest key of the range tells whether anything waits
+// outside of the common queue.
 const (
 	claimScheduled  = "B"
 	claimGroup      = "G"
@@ -84,8 +84,9 @@ func DetachedSpan() ClaimSpan { return span(claimDetached) }
 // RunningSpans are all that run, in order.
 func RunningSpans() []ClaimSpan { return []ClaimSpan{DetachedSpan(), HeldSpan()} }
 
-// WaitingSpans are all that wait, for whatever, in order: what no running span
-// holds, so that a kind of waiting that a later release adds is among them.
+// WaitingSpans are the spans of everything that waits, in order. They hold all keys
+// outside of the running spans, so that a new kind of waiting of a later release is among
+// them.
 func WaitingSpans() []ClaimSpan {
 	var out []ClaimSpan
 	from := AllClaims()
@@ -178,9 +179,9 @@ func (k ClaimKey) Grouped() bool { return GroupedSpan().Of(k) }
 // Wait is what a run waits for.
 type Wait string
 
-// What runs wait for: a slot of their group or their job, a moment, a free slot
-// where they were sent; or a node, because none is up that carries the labels
-// (NODE), none of those runs commands (COMMAND), or none has the handler.
+// What runs wait for: a slot of their group or job, a moment, or a free slot of their
+// queue. NODE, COMMAND and HANDLER mean that no node has the labels, runs commands or has
+// the handler.
 const (
 	WaitNone    Wait = ""
 	WaitGroup   Wait = "GROUP"

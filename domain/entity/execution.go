@@ -136,10 +136,9 @@ func (e *Execution) IdempotencyKey() string {
 	return e.ID
 }
 
-// FencingToken is what the handler is given: it grows with every claim, and
-// for jobs with one run at a time it also grows from fire to fire, so that a
-// target which remembers the greatest number seen refuses every zombie.
-// The low 16 bits hold the row's own token.
+// FencingToken is the number for the handler. It grows with every claim. For jobs with one
+// run at a time it also grows from fire to fire. A target that remembers the greatest
+// number refuses every zombie. The low 16 bits hold the row's own token.
 func (e *Execution) FencingToken() int64 {
 	if e.JobFence == 0 {
 		return e.Token

@@ -136,8 +136,8 @@ func NewInvalid(job *Job, f Fire, now time.Time, message string) *Execution {
 // rejectedPriority is that of an execution whose job's own could not be stored.
 const rejectedPriority = 5
 
-// Rejected is what is recorded of a new execution that the store does not take as
-// it is: it holds nothing of the job but its id. A range is recorded as it is.
+// Rejected is the row for a new execution that the store refuses as it is. It holds
+// nothing of the job but its id. A range is recorded as it is.
 func (e *Execution) Rejected(now time.Time, message string) *Execution {
 	if e.IsRange() {
 		return e

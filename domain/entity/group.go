@@ -30,9 +30,9 @@ type Group struct {
 	Unreadable string
 }
 
-// Holds reports whether the group keeps a job from being planned, although the
-// job may not know of it yet: it is paused, or was resumed and what the pause
-// skipped of the job is to be recorded first.
+// Holds reports whether the group keeps a job from being planned, even if the job does not
+// know of it yet. The group is paused, or the range of its last pause is not recorded for
+// the job.
 func (g Group) Holds(nextFireTime time.Time) bool {
 	return g.Paused || !g.Converged && !nextFireTime.After(g.ResumedAt)
 }
@@ -43,8 +43,8 @@ type GroupSlot struct {
 	Group   string
 	JobID   string
 	FireKey string
-	// ExecutionID is a run of a fire that was there before its job was bound by
-	// a limit: who ends it may not know of the slot, which is empty once the run
-	// is final. It is not set for other fires.
+	// ExecutionID is a run of a fire that began before the limit bound its job. The code
+	// that ends the run may not know of the slot; the slot is free once the run is final.
+	// It is not set for other fires.
 	ExecutionID string
 }

@@ -1,5 +1,5 @@
-// Package entity holds the objects of the domain: what a job, an execution, a
-// node are, what states they have and what must be true of them.
+// Package entity holds the objects of the domain, such as jobs, executions and nodes. It
+// says what states they have and what must be true of them.
 package entity
 
 import (
@@ -87,19 +87,19 @@ func PartitionOf(jobID string) int {
 	return int(h.Sum32() % Partitions)
 }
 
-// Coordinated reports whether adding or finishing a run of the job must lock
-// the job first: every policy but unlimited PARALLEL, FIXED_DELAY, more than
-// one shard (engine rule 16), a group with a limit, and ROUND_ROBIN, whose turn
-// is the number of the fire that is given under the lock.
+// Coordinated reports whether a transaction that adds or finishes a run must lock the job
+// first. That holds for every policy but unlimited PARALLEL, for FIXED_DELAY, and for more
+// than one shard (engine rule 16). It also holds for a group with a limit, and for
+// ROUND_ROBIN, which counts fires under the lock.
 func (j *Job) Coordinated() bool {
 	return j.Overlap != OverlapParallel || j.MaxConcurrency > 0 ||
 		j.Schedule.Kind == schedule.FixedDelay || j.ShardCount > 1 || j.Broadcast ||
 		j.Routing.Strategy == RouteRoundRobin || j.Limited
 }
 
-// FireLimit is the number of fires that may be live at once; 0 is unlimited.
-// DISCARD, SERIAL and REPLACE mean one unless a limit is given, and so does
-// FIXED_DELAY: its runs follow one another by definition, also those by hand.
+// FireLimit is the number of fires that may be live at once; 0 is unlimited. DISCARD,
+// SERIAL and REPLACE mean one unless a limit is given. So does FIXED_DELAY: its runs
+// follow one another, also those by hand.
 func (j *Job) FireLimit() int {
 	if j.MaxConcurrency > 0 {
 		return j.MaxConcurrency

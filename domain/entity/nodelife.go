@@ -33,8 +33,8 @@ func (n Node) Lease() time.Duration {
 	return n.Life.Lease
 }
 
-// SuspectAfter is the age from which a beat of the node is late: two were missed,
-// and half of one is what a beat may take. A lease is six beats.
+// SuspectAfter is the age from which a beat of the node is late. The node then missed two
+// beats, and a beat may take half a period. A lease is six beats.
 func (n Node) SuspectAfter() time.Duration {
 	if n.Life.Lease <= 0 {
 		return formerBeat * 5 / 2

@@ -47,9 +47,9 @@ func NotBegun(wait time.Duration, message string) Outcome {
 	return Outcome{Status: StatusWaiting, RetryAfter: wait, Message: message}
 }
 
-// InFlightFire is the bookkeeping of one in-flight fire of a coordinated job: how many
-// of its shards are not final yet, and whether it holds one of the job's
-// slots or waits for one. Plain jobs have none.
+// InFlightFire counts the shards of one in-flight fire of a coordinated job that are not
+// final. It also says whether the fire holds a slot of the job or waits for one. Plain
+// jobs have none.
 type InFlightFire struct {
 	JobID   string
 	FireKey string

@@ -19,9 +19,9 @@ import (
 //	W~<class>!      whoever is free and fit for the class
 //	X<class>!       nobody: no node is fit, one that is is awaited
 //
-// A class is the hash of what it asks for, in 16 hex digits. Before it stands C
-// for commands and H for a handler; of runs without a node these say what is
-// missing, and a class that lacks neither says that no node carries the labels.
+// A class is the hash of what it asks for, in 16 hex digits. Before it stands C for
+// commands and H for a handler. For runs without a node the letters say what is missing.
+// Without a letter no node carries the labels.
 //
 // Node ids hold letters, digits, dots, dashes and underscores, so that none of
 // them begins with a mark or contains one. A node id has at most 49 characters.
@@ -134,8 +134,8 @@ func (q Queue) Node() (id string, ok bool) {
 	return name[1:], true
 }
 
-// Kind is the slots that the runs in the queue need; those of the common queue,
-// and of labels, may need others where the former release put them there.
+// Kind is the kind of slots that the runs in the queue need. A former release may have put
+// runs of another kind into the common queue, or into a queue of labels.
 func (q Queue) Kind() SlotKind {
 	if strings.HasSuffix(string(q), nameEnd+markCommand) || CommandClasses().Of(ClaimKey(q)) {
 		return SlotCommand

@@ -46,8 +46,8 @@ type Reporter interface {
 	Progress(percent int)
 	// Checkpoint keeps a text that the next attempt can read.
 	Checkpoint(state string)
-	// Waits says that the attempt cannot begin yet, because something outside of
-	// this node's slots is short: its start and its time-out count from the call
-	// of begins. It is said before anything was done.
+	// Waits says that the attempt cannot begin yet, because something outside of this
+	// node's slots is short. Its start and its time-out count from the call of begins. It
+	// is said before anything was done.
 	Waits() (begins func())
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// TraceParent is the header traceparent of an attempt (W3C Trace Context). The
-// trace is the run, whose id without its dashes is the trace id, so that who
-// sees the trace finds the run; the span is the attempt. It is marked as
-// sampled, or nobody behind it would ever record one.
+// TraceParent is the header traceparent of an attempt (W3C Trace Context). The trace is
+// the run: the trace id is the run's id without dashes, so that a reader of the trace
+// finds the run. The span is the attempt. It is marked as sampled, or nobody behind it
+// would ever record one.
 func (e *Execution) TraceParent() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d:%d", e.ID, e.Attempt, e.Token))
 	return "00-" + e.traceID() + "-" + hex.EncodeToString(sum[:8]) + "-01"

@@ -82,10 +82,10 @@ type NextAttempt struct {
 	KeepNode bool
 }
 
-// Retry sends the execution back to wait for its next attempt. Its slot among
-// the fires of its job stays (engine rule 16). What this attempt came to is kept
-// with the attempt: reason and message belong to the one that follows (engine
-// rule 19), which has the whole span to start in (engine rule 17).
+// Retry sends the execution back to wait for its next attempt. Its slot among the fires of
+// its job stays (engine rule 16). The attempt keeps its own outcome. Reason and message of
+// the row belong to the next attempt (engine rule 19), which has the whole span to start
+// in (engine rule 17).
 func (e *Execution) Retry(r NextAttempt, o *Outcome, now time.Time) error {
 	if err := e.become(StatusWaiting); err != nil {
 		return err

@@ -29,8 +29,8 @@ type Backfills interface {
 	ListBackfills(ctx context.Context, jobID string, p Page) (backfills []entity.Backfill, next string, err error)
 	// ActiveBackfills are the oldest that are ACTIVE.
 	ActiveBackfills(ctx context.Context, limit int) ([]entity.Backfill, error)
-	// FiresAt returns id, fire key and status of the job's runs whose ids begin
-	// with one of the times: the planned and the backfilled runs of these times,
-	// and others that were made in the same milliseconds.
+	// FiresAt returns id, fire key and status of the job's runs whose ids begin with one
+	// of the times. These are its planned and backfilled runs, and others that were made
+	// in the same milliseconds.
 	FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error)
 }

@@ -68,17 +68,16 @@ type ExecutionWriter interface {
 	// Insert adds rows in id order, many in one statement. ErrDuplicateID or a
 	// *PoisonError tell why nothing was inserted.
 	Insert(ctx context.Context, rows []*entity.Execution) error
-	// Claim takes up to Limit ready rows of the queues together, strictly by
-	// priority, then fair time, and makes them RUNNING on the node: attempt and
-	// token grow by one. Rows locked by others and rows past their start deadline
-	// are passed over. The returned rows hold the new state. Where there are
-	// several queues, rows that others took at the same moment are not made up
-	// for: fewer than Limit do not say that there are no more.
+	// Claim takes up to Limit ready rows of the queues together, strictly by priority,
+	// then fair time. It makes them RUNNING on the node: attempt and token grow by one.
+	// Rows locked by others and rows past their start deadline are passed over. The
+	// returned rows hold the new state. With several queues, it does not replace rows that
+	// other nodes took at the same moment. So fewer than Limit rows do not mean that there
+	// are no more.
 	Claim(ctx context.Context, r ClaimRequest) ([]*entity.Execution, error)
-	// Finish applies what still holds and returns the positions in rows of what did
-	// not, in ascending order, because the row is not RUNNING under this node,
-	// epoch and token. Admitter and not ids: after a node's lapse several attempts
-	// of one run may end in one batch, of which one holds.
+	// Finish applies each end whose row is still RUNNING under this node, epoch and token.
+	// It returns the positions of the others, in ascending order. It takes rows and not ids: after a node's lapse several attempts of one run may end in one batch, of which one
+	// holds.
 	Finish(ctx context.Context, rows []Finish) (refused []int, err error)
 	// UpdateProgress stores progress and checkpoint of rows that are RUNNING under this
 	// node, epoch and token, and leaves others alone.
@@ -134,8 +133,8 @@ type ExecutionReader interface {
 	ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error)
 	// List is ordered by id, newest first.
 	List(ctx context.Context, f ExecutionFilter, p Page) (rows []*entity.Execution, next string, err error)
-	// Replays returns, for each of the ids that was repeated by hand, the ids of
-	// the runs that repeat it or one of its repetitions, oldest first.
+	// Replays returns, for each id that was repeated by hand, the ids of its repetitions,
+	// oldest first. Repetitions of repetitions count too.
 	Replays(ctx context.Context, rootIDs []string) (map[string][]string, error)
 	// RangeOver returns the range row of a job that began before a moment and ends
 	// after it, nil when there is none. It looks at a bounded number of the runs
@@ -162,8 +161,8 @@ type ClaimReader interface {
 	// WaitingOf returns ids of runs of a job that wait, at most limit, in no
 	// particular order. It looks at everything that is live.
 	WaitingOf(ctx context.Context, jobID string, limit int) ([]string, error)
-	// Held returns id, job, node, status, token, attempt, epoch, and the cancel
-	// request with its reason, of the rows that run on a node, whatever their epoch.
+	// Held returns the rows that run on a node, whatever their epoch: id, job, node,
+	// status, token, attempt, epoch, and the cancel request with its reason.
 	Held(ctx context.Context, nodeID string) ([]*entity.Execution, error)
 }
 

@@ -66,9 +66,8 @@ type GroupWriter interface {
 	Release(ctx context.Context, fires []entity.InFlightFire) error
 	// ReleaseJob gives up the slots of all fires of a job.
 	ReleaseJob(ctx context.Context, jobID string) error
-	// Next are the first runs that wait for a slot in the group, strictly by
-	// priority, then fair time, locked; those that somebody else has locked are
-	// passed over.
+	// Next returns and locks the first runs that wait for a slot in the group, strictly by
+	// priority, then fair time. It skips rows that other transactions have locked.
 	Next(ctx context.Context, group string, limit int) ([]*entity.Execution, error)
 }
 
@@ -81,9 +80,9 @@ type Groups interface {
 	Group(ctx context.Context, name string) (entity.Group, error)
 	// AddGroup adds a group; a taken name is fault.KindConflict.
 	AddGroup(ctx context.Context, g entity.Group) error
-	// LimitGroup sets the bound, and marks the group as not settled when it had
-	// none before or has none now; version, where it is not 0, must be the
-	// present one, else it is fault.KindConflict.
+	// LimitGroup sets the limit. A first limit, or the end of the limit, marks the group
+	// as not converged. A version other than 0 must be the present one, else the error is
+	// apperror.KindConflict.
 	LimitGroup(ctx context.Context, name string, maxConcurrency, version int, at time.Time) (entity.Group, error)
 	// PauseGroup pauses a group, or ends its pause, at a moment, and marks it as not
 	// settled when that is a change. Of a group that is paused a pause that says
@@ -95,10 +94,9 @@ type Groups interface {
 	MarkConverged(ctx context.Context, name string, version int) error
 	// DivergedGroups returns the groups that some jobs do not follow yet.
 	DivergedGroups(ctx context.Context) ([]entity.Group, error)
-	// JobsOutOfSync are jobs, by id from after on, that must be paused because the
-	// group is, or resumed because neither it nor all jobs are, or whose skipped
-	// times since a pause that they never knew of are not recorded, or that do not
-	// know whether the group has a limit.
+	// JobsOutOfSync returns jobs that do not follow their group, by id from after on. They
+	// must be paused or resumed, lack the range of a pause that they never knew of, or do
+	// not know whether the group has a limit.
 	JobsOutOfSync(ctx context.Context, g entity.Group, after string, limit int) (ids []string, err error)
 	// DropGroup removes a group; one that has jobs is fault.KindConflict.
 	DropGroup(ctx context.Context, name string) error

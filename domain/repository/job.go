@@ -89,18 +89,16 @@ type JobWriter interface {
 	// Update writes all of a locked job but what is Unread of it; when its Version grew, the definition
 	// is kept under the new version. Deleted marks it deleted and frees the name.
 	Update(ctx context.Context, job *entity.Job, deleted bool) error
-	// Break pauses a job, with the next version of the same definition, if it is
-	// still ENABLED at that version and cursor; else it returns false. It does not
-	// read the definition.
+	// Break pauses a job under the next version, if it is still ENABLED at that version
+	// and cursor. Else it returns false. It does not read the definition.
 	Break(ctx context.Context, b JobBreak) (bool, error)
 	// Advance moves the cursors of locked jobs, many in one statement.
 	Advance(ctx context.Context, moves []JobAdvance) error
-	// Move is Lock, the check and Advance at once, for jobs of which nothing
-	// else need be known: it moves, in id order, those that are ENABLED and
-	// still have the cursor and version given, and returns their ids. The
-	// others are left as they are; those of them that somebody else has locked
-	// are returned as locked. It waits for no lock, or for one lock wait where
-	// the server cannot do otherwise. FenceSeq is not written.
+	// Move locks, checks and advances jobs in one step. It moves, in id order, the jobs
+	// that are ENABLED with the given cursor and version, and returns their ids. The
+	// others are left as they are; those of them that somebody else has locked are
+	// returned as locked. It waits for no lock, or for one lock wait where the server
+	// cannot do otherwise. FenceSeq is not written.
 	Move(ctx context.Context, moves []JobMove) (moved map[string]bool, locked []string, err error)
 }
 

@@ -13,10 +13,10 @@ import (
 type Lease struct {
 	Name   string
 	Holder string
-	// Token is the fencing token: of two leases of one name, the later one has
-	// the higher token, whoever held them and whatever was restarted between.
-	// It is above 0. A write that must not come from a former holder carries
-	// it, and the written row refuses a lower one.
+	// Token is the fencing token. Of two leases of one name, the later one has the higher
+	// token, whoever held them and whatever was restarted between. It is above 0. A write
+	// that must not come from a former holder carries it, and the written row refuses a
+	// lower one.
 	Token int64
 	// Until is when the lease ends by the clock of the lock's server. It is for
 	// people to read: a holder measures its lease on its own monotonic clock,
@@ -28,18 +28,16 @@ type Lease struct {
 // of each other's way; they decide nothing (docs/locks.md). Implementations
 // are safe for concurrent use.
 //
-// A lease that has run out is over, even if nobody else has taken the lock:
-// it can be neither renewed nor released, only taken anew.
+// A lease that has run out is over, even if nobody else has taken the lock. It can be
+// neither renewed nor released, only taken anew.
 //
 // Errors: apperror.KindInvalid for an argument that is out of range (CheckLock);
-// apperror.KindUnavailable when the server cannot be reached; the context's own
-// when that was cancelled. After any error but the first the outcome is
-// unknown: what was asked may have happened, and a lock that was taken unseen
-// is free again when its ttl has passed.
+// apperror.KindUnavailable when the server cannot be reached; the context's own when that
+// was cancelled. After any error but the first the outcome is unknown: the request may
+// have succeeded. A lock that was taken so is free again when its ttl has passed.
 type Locker interface {
-	// TryLock takes the lock if it is free, and does not wait. ok is false when
-	// somebody holds it, also when that is the same holder: only Renew prolongs
-	// a lease.
+	// TryLock takes the lock if it is free, and does not wait. ok is false when a holder
+	// has it, even the same one: only Renew prolongs a lease.
 	TryLock(ctx context.Context, name, holder string, ttl time.Duration) (lease Lease, ok bool, err error)
 	// Renew lets the lease last for ttl from now; the token stays. ok is false
 	// when the lease is over.
@@ -47,10 +45,10 @@ type Locker interface {
 	// Unlock ends the lease. ok is false when it was over already.
 	Unlock(ctx context.Context, lease Lease) (ok bool, err error)
 
-	// ClaimMany takes those of the locks that are free and renews those that the
-	// holder has, in one step, and returns the names of both in the order of
-	// names. At most MaxLockNames names, all different. The holder is to be
-	// unique to one life of one node, because what it has is told by its name.
+	// ClaimMany takes the locks that are free and renews those that the holder has, in one
+	// step. It returns the names of both, in the order of names. At most MaxLockNames
+	// names, all different. The holder is to be unique to one life of one node, because
+	// what it has is told by its name.
 	ClaimMany(ctx context.Context, names []string, holder string, ttl time.Duration) (granted []string, err error)
 	// ReleaseMany ends the leases that the holder has of these locks.
 	ReleaseMany(ctx context.Context, names []string, holder string) error

@@ -116,13 +116,12 @@ type Purged struct {
 	Reached time.Time
 }
 
-// Retention deletes old rows in small steps by primary key. Each step looks at
-// rows older than before, deletes at most limit of them in one short
-// transaction, and goes on where the former step ended.
+// Retention deletes old rows in small steps by primary key. Each step reads rows older
+// than before and deletes at most limit of them in one short transaction. The next step
+// goes on from there.
 type Retention interface {
-	// PurgeExecutions never touches rows that are not final, dead letters that
-	// wait for a person, or the rows that a replay refers to as its root while
-	// that replay is live.
+	// PurgeExecutions never touches rows that are not final, or dead letters that wait for
+	// a person. It also keeps the root row of a replay while that replay is live.
 	PurgeExecutions(ctx context.Context, before time.Time, limit int) (Purged, error)
 	PurgeLogs(ctx context.Context, before time.Time, limit int) (Purged, error)
 	// PurgeOthers removes expired sessions, idempotent calls and metrics.

@@ -16,10 +16,10 @@ type RunTokenReader interface {
 // RunTokenWriter keeps the tokens of attempts, inside a transaction.
 type RunTokenWriter interface {
 	RunTokenReader
-	// Issue keeps a token for each of the attempts that are still RUNNING under
-	// their node, epoch and fencing token, and returns the positions of the others,
-	// in ascending order. A token that was kept for the attempt before is
-	// replaced. runs and tokens have the same order.
+	// Issue stores a token for each attempt that is still RUNNING under its node, epoch
+	// and fencing token. It returns the positions of the others, in ascending order. A
+	// token that was kept for the attempt before is replaced. runs and tokens have the
+	// same order.
 	Issue(ctx context.Context, runs []*entity.Execution, tokens []entity.RunToken) (refused []int, err error)
 	// Count writes Lines and Bytes.
 	Count(ctx context.Context, t entity.RunToken) error

@@ -10,9 +10,9 @@ import (
 type Secrets interface {
 	// AddSecret fails with fault.KindConflict when the name is taken.
 	AddSecret(ctx context.Context, s entity.Secret) error
-	// ReplaceSecret stores s over version s.Version-1, and leaves the value as it
-	// is where s.Sealed is empty; fault.KindNotFound when there is no such secret,
-	// fault.KindConflict when it is at another version.
+	// ReplaceSecret stores s over version s.Version-1; an empty s.Sealed leaves the value
+	// as it is. The error is apperror.KindNotFound without such a secret, and
+	// apperror.KindConflict at another version.
 	ReplaceSecret(ctx context.Context, s entity.Secret) error
 	// ResealSecret stores the same value under another key, if the secret still
 	// is of s.Version; ok is false when it is not.
@@ -37,7 +37,7 @@ type Seal struct {
 
 // SecretUses finds who uses a secret.
 type SecretUses interface {
-	// JobsNaming returns jobs whose definition names a secret, by id, at most
-	// limit: of the groups within, nil is all, without those of the groups except.
+	// JobsNaming returns jobs whose definition names a secret, by id, at most limit.
+	// within limits it to these groups, nil is all; it leaves out the groups of except.
 	JobsNaming(ctx context.Context, secret string, within, except []string, limit int) ([]*entity.Job, error)
 }

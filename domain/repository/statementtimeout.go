@@ -7,10 +7,9 @@ import (
 
 type statementTimeoutKey struct{}
 
-// WithStatementTimeout bounds each read and each transaction of the store below ctx,
-// but not ctx itself: a long call, such as an export, goes on while the store answers.
-// A store that has not answered within d counts as unavailable. A d of 0 or less is
-// no bound.
+// WithStatementTimeout bounds each read and each transaction of the store below ctx, but
+// not ctx itself. A long call, such as an export, goes on while the store answers. A store
+// that has not answered within d counts as unavailable. A d of 0 or less is no bound.
 func WithStatementTimeout(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, statementTimeoutKey{}, d)
 }

@@ -32,8 +32,8 @@ type Store interface {
 	// wait time-outs are retried, so fn may run more than once and must not
 	// keep what a former run computed.
 	//
-	// In LaneFire and LaneComplete a lock wait that times out is not retried: the
-	// error is ErrLocked, and the caller puts aside what others have locked.
+	// LaneFire and LaneComplete do not retry a lock wait that times out. The error is
+	// ErrLocked, and the caller puts aside what others have locked.
 	//
 	// When the commit's reply is lost the error is ErrCommitUnknown: the
 	// transaction may or may not have happened, and the caller must re-read

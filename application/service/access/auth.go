@@ -73,16 +73,16 @@ type AuthService struct {
 	guard    *loginGuard
 }
 
-// NewAuthService puts sign-in together from its ports. past may be nil: then only
-// sign-ins at this node, since it began, tell an owner from a stranger.
+// NewAuthService puts sign-in together from its ports. past may be nil. Then only sign-ins
+// at this node, since it began, tell an owner from a stranger.
 func NewAuthService(users repository.Users, sessions repository.Sessions, tokens repository.Tokens, past PastSignIns, hasher PasswordHasher, c clock.Clock) *AuthService {
 	return &AuthService{users: users, sessions: sessions, tokens: tokens, past: past, hasher: hasher, clock: c, guard: newLoginGuard()}
 }
 
 // Login checks a name and password and opens a session. A wrong pair is
-// apperror.KindUnauthenticated whether or not the user exists; too many tries for
-// the account or from the address are apperror.KindTooMany, before any check. While
-// others guess at the account it may wait for its turn, at most longestTurn.
+// apperror.KindUnauthenticated whether or not the user exists. Too many tries for the
+// account, or from the address, are apperror.KindTooMany before any check. While others
+// guess at the account it may wait for its turn, at most longestTurn.
 func (s *AuthService) Login(ctx context.Context, name, password, clientAddr string) (Login, error) {
 	if s.past != nil && s.guard.wondersAbout(s.clock.Monotonic(), accountKey(name), clientAddr) {
 		s.recall(ctx, name)
@@ -230,9 +230,9 @@ func (s *AuthService) owner(ctx context.Context, token string) (p entity.Princip
 	return entity.Principal{TokenID: t.ID, TokenName: t.Name, Scopes: t.Scopes}, t.UserID, nil
 }
 
-// ChangePassword replaces the password of a user who knows the old one, and
-// ends all sessions of that user and, unless they shall be kept, all API tokens.
-// Wrong fields are oldPassword and newPassword.
+// ChangePassword replaces the password of a user who knows the old one. It ends all
+// sessions of that user, and all API tokens unless keepTokens is set. Wrong fields are
+// oldPassword and newPassword.
 func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, newPassword string, keepTokens bool) error {
 	user, err := s.users.UserByID(ctx, userID)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 // Back-off of sign-in. It lives in memory: it must work when nothing else
 // does, and a cluster multiplies the tries only by its number of nodes.
 const (
-	// The tries that are not slowed down: on one account from one address, from
-	// an address, which many people may share, and from a network of addresses.
+	// The tries that are not slowed down. They count for one account from one address, for
+	// an address, which many people may share, and for a network.
 	freePairTries = 5
 	freeAddrTries = 20
 	freeNetTries  = 100
-	// freeUserTries on an account from all addresses together are let through at
-	// once; the next ones take turns, one each userPace, and wait at most
-	// longestTurn. So a stranger cannot keep the owner out, and gains little.
-	// Addresses from which the account has signed in take no turns.
+	// freeUserTries on an account, from all addresses together, pass at once. The next
+	// tries take turns, one each userPace, and wait at most longestTurn. So a stranger
+	// cannot keep the owner out, and gains little. Addresses from which the account has
+	// signed in take no turns.
 	freeUserTries = 100
 	userPace      = 500 * time.Millisecond
 	longestTurn   = 15 * time.Second
@@ -273,8 +273,8 @@ func (g *loginGuard) keep(account string, addresses []string) {
 	g.known[account] = addresses
 }
 
-// Origin returns what identifies a caller by address, and for IPv6 the larger network
-// around it: a caller with one address of a /64 has all of them.
+// Origin returns what identifies a caller by address. For IPv6 it also returns the larger
+// network, because a caller with one address of a /64 has all of them.
 func Origin(address string) (from, network string) {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -294,9 +294,8 @@ func prefix(ip netip.Addr, bits int) string {
 // accountKey is one key for all spellings of a name.
 func accountKey(name string) string { return strings.ToLower(cut(name, maxUserName)) }
 
-// makeRoom forgets what is old, and if that is not enough the eighth of the
-// time span that was quiet longest, so that a full map is not walked for every
-// new name.
+// makeRoom drops old entries. If that is not enough, it drops the eighth of the time span
+// that was quiet longest. So it does not walk a full map for every new name.
 func (g *loginGuard) makeRoom(now time.Duration) {
 	if len(g.byName) < guardLimit {
 		return

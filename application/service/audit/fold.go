@@ -23,8 +23,8 @@ const (
 	lowestFailure = 400
 )
 
-// refused reports whether an entry is of a call that was refused for want of a
-// right, or of a sign-in that failed, were it because the caller hung up.
+// refused reports whether an entry is of a call without the right, or of a sign-in that
+// failed. A sign-in whose caller hung up counts too.
 func refused(e entity.AuditEntry) bool {
 	return e.Status == forbidden || e.UserID == "" && e.Status >= lowestFailure
 }

@@ -23,9 +23,8 @@ const (
 	ActionDelete    ChangeAction = "DELETE"
 )
 
-// JobChange is what happens to one job. Before is nil for a new one and After
-// for one that ends; both are whole jobs with the state that they have or will
-// have.
+// JobChange is what happens to one job. Before is nil for a new job, and After for a job
+// that the plan deletes. Both are whole jobs with their present or future state.
 type JobChange struct {
 	Action        ChangeAction
 	Before, After *entity.Job

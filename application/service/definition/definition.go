@@ -143,9 +143,9 @@ func (s *DefinitionService) jobsOf(ctx context.Context, group string, each func(
 	}
 }
 
-// Plan finds what a document changes, and changes nothing. All that is wrong
-// with it is one fault. prune plans the end of jobs that are in a group which
-// the document speaks of, and not in the document.
+// Plan finds what a document changes, and changes nothing. One error lists everything that
+// is wrong with it. prune also plans to delete the jobs that the document leaves out, in
+// the groups that it names.
 func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*Plan, error) {
 	var names []repository.JobName
 	var jobs []*entity.Job
@@ -188,9 +188,8 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 	return p, err
 }
 
-// past are the fields that say that a schedule names no time to come, where
-// that matters: not to a job that keeps its schedule, nor to one that is made
-// without a plan.
+// past are the fields that say that a schedule names no time to come. They do not matter
+// to a job that keeps its schedule, nor to a new job without a plan.
 func (d Definition) past(old *entity.Job) []apperror.Field {
 	if old != nil && old.SameSchedule(d.Job) || old == nil && d.Enabled != nil && !*d.Enabled {
 		return nil

@@ -45,9 +45,8 @@ const (
 	reviewNamed = 50
 )
 
-// Run goes through the commands once and warns of those that are refused now:
-// of each with the first reason, and of all with their number. It ends early
-// when ctx does.
+// Run reads the commands once and warns of those that this version refuses. It logs the
+// first reason of each, and the number of all. It ends early when ctx does.
 func (r *DefinitionReview) Run(ctx context.Context) {
 	refused, cursor := 0, ""
 	timer := r.clock.NewTimer(0)

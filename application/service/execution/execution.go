@@ -119,9 +119,8 @@ func (s *ExecutionService) GroupsOf(ctx context.Context, ids []string) (map[stri
 	return out, nil
 }
 
-// Cancel ends a run: one that waits or is detached at once, one that runs on a
-// node as soon as its executor has really stopped. Cancelling a final run is a
-// conflict.
+// Cancel ends a run. A waiting or detached run ends at once; a run on a node ends as soon
+// as its executor has stopped. Cancelling a final run is a conflict.
 func (s *ExecutionService) Cancel(ctx context.Context, id string) error {
 	for range cancelTries {
 		row, err := s.Executions.Get(ctx, id)

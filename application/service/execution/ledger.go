@@ -56,9 +56,9 @@ type LedgerEntry struct {
 // OutcomePlanned is the ledger's outcome of a fire that is still to come.
 const OutcomePlanned = "PLANNED"
 
-// Fires is the fire ledger of a job, newest first: the nearest fires to come,
-// then what became of each fire and range of the past, and of each past time
-// that was run on demand, read from rows (engine rule 6). The cursor is the moment of the last entry.
+// Fires returns the fire ledger of a job, newest first. The nearest fires to come stand
+// before the past fires, ranges and backfilled times, which it reads from rows (engine
+// rule 6). The cursor is the moment of the last entry.
 func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEntry, string, error) {
 	job, err := s.Jobs.Get(ctx, q.JobID)
 	if err != nil {

@@ -41,11 +41,10 @@ type GroupNews interface {
 	GroupsChanged()
 }
 
-// GroupService manages groups of jobs. A group is paused by its row: planners
-// plan none of its jobs from then on. The jobs that are there follow in the order
-// of their ids, many in a transaction, and those that join it are paused as they
-// come. A crash in between leaves the row, and the duty Sweep goes on. Safe for
-// concurrent use.
+// GroupService manages groups of jobs. A group is paused by its row: planners plan none of
+// its jobs from then on. The present jobs follow in the order of their ids, many in a
+// transaction. A job that joins the group is paused when it joins. A crash in between
+// leaves the row, and the duty Sweep goes on. Safe for concurrent use.
 type GroupService struct {
 	groups repository.Groups
 	jobs   JobHolder
@@ -115,11 +114,10 @@ func (s *GroupService) Delete(ctx context.Context, name string) error {
 	return s.groups.DropGroup(ctx, name)
 }
 
-// Pause pauses a group, or with entity.AllJobs every job, until its end or until a
-// caller resumes it: nothing of it is planned from half a second later on. It
-// waits a little for the jobs to follow; Converged of what it returns says whether
-// all of them have. Pausing a paused group changes nothing, unless it says
-// something: then that holds from now on.
+// Pause pauses a group, or with entity.AllJobs every job, until its end or until a caller
+// resumes it. Half a second later no node plans its jobs any more. It waits a little for
+// the jobs to follow; Converged of what it returns says whether all of them have. Pausing
+// a paused group changes nothing, unless it says something: then that holds from now on.
 func (s *GroupService) Pause(ctx context.Context, name string, p entity.Pause) (entity.Group, error) {
 	p.Until = p.Until.Truncate(time.Millisecond)
 	if err := apperror.Invalid(validation.Pause(p, s.clock.Now())); err != nil {

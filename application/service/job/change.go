@@ -95,8 +95,8 @@ func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
 	return nil
 }
 
-// catchUp brings a locked job up to a moment: it adopts the terms of its group, then
-// records what is due, including the span of a pause unless the pause goes on. It
+// catchUp brings a locked job up to a moment. It adopts the terms of the group, and then
+// records what is due. That includes the span of a pause, unless the pause goes on. It
 // changes the job in memory. more is true when it did not record all.
 func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at, now time.Time, spanGoesOn bool) (effect admission.PostCommit, more bool, err error) {
 	if strays(job, terms) {

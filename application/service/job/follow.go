@@ -57,8 +57,8 @@ func missed(job *entity.Job, terms repository.GroupTerms) bool {
 	return !job.NextFireTime.IsZero() && terms.Holds(job.NextFireTime)
 }
 
-// plannedUntil is up to when a job was planned as it stands: until a pause of its
-// group began that it does not know of, else until now.
+// plannedUntil returns until when the present state of the job decides its times. That is
+// when a pause of its group began that the job does not know of, else now.
 func plannedUntil(job *entity.Job, terms repository.GroupTerms, now time.Time) time.Time {
 	if job.Status == entity.JobEnabled && strays(job, terms) {
 		if since, _ := terms.HeldSince(job.NextFireTime); !since.IsZero() && since.Before(now) {
@@ -76,8 +76,8 @@ func resumedAt(job *entity.Job, terms repository.GroupTerms, now time.Time) time
 	return now
 }
 
-// adoptTerms makes a locked job that strays follow its group, in memory, with what
-// was due before and the range of the span in the store.
+// adoptTerms makes a locked job follow its group, in memory. It stores what was due
+// before, and the range of the span.
 func (s *JobService) adoptTerms(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, now time.Time) (effect admission.PostCommit, more bool, err error) {
 	if job.Status == entity.JobEnabled {
 		since := plannedUntil(job, terms, now)
@@ -129,9 +129,9 @@ func (s *JobService) insertEnded(ctx context.Context, tx repository.Tx, rows []*
 	return s.Admitter.RecordEnds(ctx, tx, now, rows)
 }
 
-// follow returns the definition as the group that it is put into wants it: bound
-// by its limit, paused when the group is, and planned again when nothing but
-// another group held it.
+// follow returns the definition as its new group requires. The limit of the group binds
+// it, and a pause of the group pauses it. A job that only its former group paused is
+// planned again.
 func (s *JobService) follow(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time) (*entity.Job, error) {
 	terms, err := tx.Groups.Terms(ctx, job.Group)
 	if err != nil {

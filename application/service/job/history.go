@@ -23,8 +23,8 @@ func (s *JobService) History(ctx context.Context, id string, p repository.Page) 
 	return versions, next, err
 }
 
-// Version is the definition of a job as it was under a version; putting it in
-// the place of the present one is an edit like any other, under today's rules.
+// Version returns the definition of a job as it was under a version. A caller who puts it
+// back makes an ordinary edit, under today's rules.
 func (s *JobService) Version(ctx context.Context, id string, version int) (*entity.Job, error) {
 	job, err := s.Jobs.Get(ctx, id)
 	if err != nil {

@@ -159,9 +159,9 @@ func (s *JobService) GroupsOf(ctx context.Context, ids []string) (map[string]str
 	return s.Jobs.GroupsOf(ctx, ids)
 }
 
-// Replace puts a new definition in the place of the old one. What was due is
-// settled under the old one first (engine rule 3). version is what the caller
-// edited, ifMatch the same from a header; zero means not given.
+// Replace puts a new definition in the place of the old one. It first decides what is due
+// under the old definition (engine rule 3). version is what the caller edited, ifMatch the
+// same from a header; zero means not given.
 func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error) {
 	now := s.Clock.Now()
 	if err := s.validateEdit(ctx, id, job, now); err != nil {
@@ -188,9 +188,9 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 	}})
 }
 
-// validateEdit checks the new definition. A schedule whose last time has
-// passed is no error when it is the one that the job had: the other fields of
-// a finished job may still be edited.
+// validateEdit checks the new definition. A schedule whose last time has passed is no
+// error if the job has that schedule already. So a user can edit the other fields of a
+// finished job.
 func (s *JobService) validateEdit(ctx context.Context, id string, job *entity.Job, now time.Time) error {
 	old, err := s.Jobs.Get(ctx, id)
 	if err != nil {

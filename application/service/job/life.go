@@ -11,10 +11,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Delete ends a job: it records what is due, what waits is cancelled, what
-// runs may end. The runs of a long queue are cancelled in steps after the
-// deletion; what a call leaves, the sweep of the places does. ifMatch zero means
-// not given.
+// Delete ends a job: it records what is due, what waits is cancelled, what runs may end.
+// Steps after the deletion cancel the runs of a long queue; what a call leaves, the sweep
+// of the slots does. An ifMatch of zero means not given.
 func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 	var effect admission.PostCommit
 	var deleted *entity.Job
@@ -102,9 +101,8 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 	return s.FireExtra(ctx, id, fire, nil)
 }
 
-// FireExtra records a fire outside the schedule, and returns the ids of its
-// executions. also runs in the same transaction with the new executions; nil is
-// nothing.
+// FireExtra records a fire outside the schedule and returns the ids of its executions.
+// also runs in the same transaction, with the new executions; it may be nil.
 func (s *JobService) FireExtra(ctx context.Context, jobID string, fire entity.Fire,
 	also func(ctx context.Context, tx repository.Tx, executions []*entity.Execution) error,
 ) ([]string, error) {

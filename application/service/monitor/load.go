@@ -63,9 +63,8 @@ func NewLoadService(d LoadDeps) *LoadService {
 	return &LoadService{LoadDeps: d, turn: make(chan struct{}, 1)}
 }
 
-// Load counts the fires that the schedules of enabled jobs name, as they are
-// now: a fire of several shards is one, and a fixed delay counts with the one
-// fire that is planned.
+// Load counts the fires that the present schedules of enabled jobs name. A fire of several
+// shards counts once. A fixed delay counts with the one fire that is planned.
 func (s *LoadService) Load(ctx context.Context, q LoadQuery) (Load, error) {
 	if q.From.IsZero() {
 		q.From = s.Clock.Now()

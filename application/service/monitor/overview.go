@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	// overviewRows bounds the rows of each kind that one overview looks at;
-	// boundRows does for callers who are bound to groups, where each row costs
-	// a look at its job.
+	// overviewRows bounds the rows of each kind that one overview reads. boundRows is the
+	// bound for callers with groups, for whom each row needs a look at its job.
 	overviewRows = 100_000
 	boundRows    = 20_000
 	// jobCountLife is how long a count of jobs is shown again: it reads all.

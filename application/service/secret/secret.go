@@ -212,8 +212,8 @@ func (s *SecretService) seal(v *entity.Secret, value string) error {
 	return err
 }
 
-// List is one page of secrets, by name: of all, or of those for every group and
-// those for one of the groups within; nil is all. Their values stay sealed.
+// List returns a page of secrets by name, sealed. within limits it to secrets for every
+// group and for one of these groups; nil is all. Their values stay sealed.
 func (s *SecretService) List(ctx context.Context, within []string, p repository.Page) ([]entity.Secret, string, error) {
 	return s.secrets.ListSecrets(ctx, within, p)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// Shifted is a running clock whose wall time can be made to jump; monotonic
-// time and timers go on unmoved, as on a machine whose date is set.
+// Shifted is a running clock whose wall time a test can move. Monotonic time and timers go
+// on, as on a machine whose date is set.
 type Shifted struct {
 	*clock.System
 	offset atomic.Int64

@@ -73,9 +73,9 @@ func (q *Queue) Fair(jobID string, due, now time.Time) time.Time {
 	return fair
 }
 
-// Reset forgets all debts. It is called when a claim found nothing ready: then
-// no run of any job waits, and what a job had started unhindered until now
-// must not count against it in the next rush.
+// Reset forgets all debts. The caller calls it when a claim finds nothing ready. Then no
+// run of any job waits, and earlier starts of a job must not count against it in the next
+// rush.
 func (q *Queue) Reset() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -89,9 +89,9 @@ func (q *Queue) Len() int {
 	return len(q.last)
 }
 
-// forget drops the jobs whose virtual time has passed, which changes nothing,
-// and, if that is not enough, any tenth, which lets those jobs start afresh.
-// Either way the next call is many new jobs away, so its cost is spread.
+// forget drops the jobs whose virtual time has passed, which changes nothing. If that is
+// not enough, it drops any tenth, and these jobs start afresh. Either way the next call is
+// many new jobs away, so its cost is spread.
 func (q *Queue) forget(now time.Time) {
 	for id, last := range q.last {
 		if last.Before(now) {

@@ -1,7 +1,6 @@
-// Package identity computes the names under which fires are recorded. A planned
-// fire has the same name on whichever node and however often it is decided, so
-// that the primary key of the store makes a second run impossible (engine
-// rule 1).
+// Package identity computes the names under which fires are recorded. A planned fire has
+// the same name on every node, however often it is decided. So the primary key of the
+// store makes a second run impossible (engine rule 1).
 package identity
 
 import (
@@ -57,11 +56,11 @@ func ScheduledTimeOf(fireKey string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// ExecutionID is the id of one shard of one planned fire: a UUID of version 8
-// with the scheduled time in its first 48 bits, which makes ids sort by time,
-// and 74 bits of a hash over job, fire and shard in the rest. The format is
-// frozen: every node and every release must compute the same. Times outside
-// 1970–10889 count as the nearer bound; they still hash apart by fire key.
+// ExecutionID is the id of one shard of one planned fire, a UUID of version 8. Its first
+// 48 bits are the scheduled time, so that ids sort by time. 74 bits are a hash over job,
+// fire and shard. The format is frozen: every node and every release must compute the
+// same. Times outside 1970–10889 count as the nearer bound; they still hash apart by fire
+// key.
 func ExecutionID(scheduled time.Time, jobID, fireKey string, shard int) string {
 	var buf [192]byte
 	var digits [20]byte
@@ -78,10 +77,9 @@ func ExecutionID(scheduled time.Time, jobID, fireKey string, shard int) string {
 	return format(&id)
 }
 
-// RandomID is a UUID of version 7 with the moment in its first 48 bits, and the
-// fraction of the millisecond in the next 12: one that sorts by time and that
-// nobody else makes. The caller takes the moment from the store's clock (engine
-// rule 2).
+// RandomID is a UUID of version 7. Its first 48 bits are the moment, and the next 12 the
+// fraction of the millisecond. So it sorts by time, and nobody else makes the same. The
+// caller takes the moment from the store's clock (engine rule 2).
 func RandomID(at time.Time) string {
 	var id [16]byte
 	_, _ = rand.Read(id[8:]) // it never fails
@@ -92,9 +90,9 @@ func RandomID(at time.Time) string {
 	return format(&id)
 }
 
-// MomentOf is the time with which the ids of a fire's runs begin: the scheduled
-// time of a planned or backfilled fire; of another one the time of the id at the
-// end of its key. It is false for keys that tell none.
+// MomentOf is the time with which the ids of a fire's runs begin. For a planned or
+// backfilled fire it is the scheduled time, for others the time of the id at the end of
+// the key. It is false for keys that tell none.
 func MomentOf(fireKey string) (time.Time, bool) {
 	if at, ok := ScheduledTimeOf(fireKey); ok {
 		return at, true

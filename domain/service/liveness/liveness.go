@@ -96,11 +96,11 @@ func (d *FailureDetector) Evaluate(now time.Time, nodes []entity.Node, self stri
 	return j
 }
 
-// observe adds a look to the observation of a node. Between two good looks the beat
-// did not change, so the gap counts: half a lease at most, because this node may
-// have been slow or frozen. After a failed look a beat at most counts, because the
-// store may have been away for the other node, too. After a failure longer than the
-// lease the observation starts again, because the other node may be just back.
+// observe adds a look to the observation of a node. Between two good looks the beat did
+// not change, so the gap counts. At most half a lease counts, because this node may have
+// been slow or frozen. After a failed look a beat at most counts, because the store may
+// have been away for the other node, too. After a failure longer than the lease the
+// observation starts again, because the other node may be just back.
 func (d *FailureDetector) observe(s observation, now time.Time, n entity.Node) observation {
 	gap := now.Sub(s.last)
 	if s.looks == 0 || s.epoch != n.Epoch || !s.beat.Equal(n.LastHeartbeat) || d.failed && gap > n.Lease() {

@@ -33,16 +33,15 @@ type Decision struct {
 	Supersede bool
 }
 
-// Admit decides about one new fire of a job. active and queued are the numbers
-// of the job's fires that are not final; limit is the number of fires that may
-// be active, where 0 or less means unlimited under PARALLEL and one under every
-// other policy; maxQueued bounds the queue of PARALLEL and SERIAL.
+// Admit decides about one new fire of a job. active and queued are the numbers of the
+// job's fires that are not final. limit is the number of fires that may be active; 0 or
+// less means unlimited under PARALLEL and one under every other policy. maxQueued bounds
+// the queue of PARALLEL and SERIAL.
 //
-// Under PARALLEL and SERIAL a fire never overtakes queued ones: where a place
-// is free although fires wait, which happens after a limit was raised, it
-// queues behind them, and they start in order. Whoever frees a place, or makes
-// one by an edit, lets as many start as there is Room for in the same
-// transaction.
+// Under PARALLEL and SERIAL a fire never overtakes queued ones. After a limit was raised,
+// a slot may be free while fires wait. Then the fire queues behind them, and they start in
+// order. Whoever frees a place, or makes one by an edit, lets as many start as there is
+// Room for in the same transaction.
 func Admit(policy entity.OverlapPolicy, limit, maxQueued, active, queued int) Decision {
 	limit = effective(policy, limit)
 	room := limit == 0 || active < limit

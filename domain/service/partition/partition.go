@@ -57,10 +57,10 @@ func Table(nodes []rendezvous.Node) [entity.Partitions]string {
 // one alone. With more it leaves them out only together.
 const manyLate = 8
 
-// Scanned returns the partitions that a node scans, in ascending order: its own, and
-// those that it would own without the late nodes, each alone and all together. So
-// fires continue before a node is declared DOWN. A late node that scans them, too,
-// does no harm (engine rule 25).
+// Scanned returns the partitions that a node scans, in ascending order. They are its own,
+// and those that it would own without the late nodes, each alone and all together. So
+// fires continue before a node is declared DOWN. A late node that scans them, too, does no
+// harm (engine rule 25).
 func Scanned(node string, nodes []entity.Node, late map[string]bool) []int {
 	members := Members(nodes)
 	without := func(out func(id string) bool) []int {

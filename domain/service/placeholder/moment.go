@@ -97,8 +97,8 @@ func (s shift) apply(at time.Time) time.Time {
 	}
 }
 
-// addMonths keeps the day of the month, or takes the last one where the month
-// is shorter: a month before March 31 is the end of February, not March 3.
+// addMonths keeps the day of the month, or takes the last day of a shorter month. A month
+// before March 31 is the end of February, not March 3.
 func addMonths(at time.Time, months int) time.Time {
 	moved := at.AddDate(0, months, 0)
 	if moved.Day() != at.Day() {

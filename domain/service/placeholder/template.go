@@ -1,6 +1,6 @@
-// Package placeholder puts what is known only when a run starts into the texts
-// of its definition: ${scheduledTime}, ${params.NAME}, ${secret.NAME} and what
-// else stands in the list of names. $${ is the text ${ itself.
+// Package placeholder fills the strings of a definition when a run starts. It replaces
+// ${scheduledTime}, ${params.NAME}, ${secret.NAME} and the other
+// names of the list. $${ stands for ${ itself.
 package placeholder
 
 import (
@@ -119,9 +119,9 @@ func Expand(text string, v *Values, escape Escape) (string, error) {
 	return b.String(), nil
 }
 
-// Open returns the first placeholder of a text whose value is not made by the
-// server alone: somebody else than the author of the text may choose it. It is
-// empty where there is none, and where the text is wrong.
+// Open returns the first placeholder of a string whose value the server does not make
+// alone. Somebody else than the author of the string may choose it. It is empty where
+// there is none, and where the text is wrong.
 func Open(text string) string {
 	parts, err := parse(text)
 	if err != nil {

@@ -25,8 +25,8 @@ type Values struct {
 // Of are the values of a run. Its secrets must have been opened.
 func Of(run entity.Run) *Values { return &Values{run: run} }
 
-// Samples stand for the values of some run of a job, to check its definition:
-// whoever saves it learns at once of a name that does not exist.
+// Samples are the values of some run of a job, to check its definition. So a user learns
+// of an unknown name when saving the job.
 func Samples(job *entity.Job) *Values {
 	at := time.Unix(0, 0).UTC()
 	return &Values{sample: true, run: entity.Run{

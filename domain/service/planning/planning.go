@@ -1,7 +1,7 @@
-// Package planning decides what becomes of a job's scheduled times: which of
-// them fire, which are skipped as one range, and where the cursor goes (engine
-// rules 3, 5 and 13). Every scheduled time from the cursor to the plan's next
-// time is in exactly one fire or skip.
+// Package planning decides the outcome of a job's scheduled times. It says which fire,
+// which become one skipped range, and where the cursor goes (engine rules 3, 5 and 13).
+// Every scheduled time from the cursor to the plan's next time is in exactly one fire or
+// skip.
 package planning
 
 import (
@@ -22,8 +22,8 @@ const (
 )
 
 // Cursorer walks the scheduled times of a schedule, in ascending order.
-// *schedule.Schedule is one, except that of a FIXED_DELAY job: its times after
-// the cursor depend on runs, so its caller passes a view with the cursor alone.
+// *schedule.Schedule is one, except that of a FIXED_DELAY job: its times after the
+// cursor depend on runs. So its caller passes a view with the cursor alone.
 type Cursorer interface {
 	// Next is the first scheduled time after the moment; false: there is none.
 	Next(after time.Time) (time.Time, bool)
@@ -59,10 +59,10 @@ type Plan struct {
 	Partial bool
 }
 
-// Decide plans what is due at now. A scheduled time is due when scheduled plus
-// jitter has been reached, and missed when it has been due for longer than the
-// misfire threshold; late by no more than that is an ordinary fire. With a
-// clock that stands before the cursor, nothing is decided.
+// Decide plans what is due at now. A scheduled time is due when scheduled plus jitter has
+// been reached. It is missed when it has been due for longer than the misfire threshold. A
+// shorter lateness makes an ordinary fire. With a clock that stands before the cursor,
+// nothing is decided.
 func Decide(in Input) Plan {
 	if in.Cursor.IsZero() {
 		return Plan{}
@@ -82,10 +82,10 @@ func Decide(in Input) Plan {
 	return d.plan
 }
 
-// Span closes a range that was passed over as a whole, such as the time of a
-// pause: all scheduled times in [cursor, until] become one skip with the reason,
-// and next is the first after until, or zero. With nothing in the range there
-// is no skip and next is the cursor. Until is scheduled time, without jitter.
+// Span closes a range that is skipped as a whole, such as the time of a pause. All
+// scheduled times in [cursor, until] become one skip with the reason; next is the first
+// after until, or zero. With nothing in the range there is no skip and next is the cursor.
+// Until is scheduled time, without jitter.
 func Span(s Cursorer, cursor, until time.Time, reason entity.Reason) (skip *entity.SkippedRange, next time.Time) {
 	if cursor.IsZero() || cursor.After(until) {
 		return nil, cursor
@@ -178,9 +178,9 @@ func latest(s Cursorer, cursor, t time.Time) time.Time {
 	return cursor
 }
 
-// endAfter is the exclusive end of a range whose last scheduled time is last. It is
-// not the scheduled time after that: until then the job may get another schedule,
-// whose times would lie within a range that does not count them.
+// endAfter is the exclusive end of a range whose last scheduled time is last. It is not
+// the next scheduled time: until then the job may get another schedule. Its times would
+// lie within a range that does not count them.
 func endAfter(last time.Time) time.Time { return last.Add(resolution) }
 
 func skipTo(s Cursorer, cursor, end time.Time, reason entity.Reason) *entity.SkippedRange {

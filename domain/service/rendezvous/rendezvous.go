@@ -123,9 +123,8 @@ func fnv1a(text string) uint64 {
 	return h.Sum64()
 }
 
-// mix spreads every bit of x over all bits of the result, which FNV does not
-// do for names that differ in their last letter only. It is the finaliser of
-// SplitMix64.
+// mix spreads every bit of x over all bits of the result. FNV does not do that for names
+// that differ in their last letter only. It is the finaliser of SplitMix64.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -11,11 +11,11 @@ import (
 // MaxWait bounds every wait, whoever asked for it.
 const MaxWait = 24 * time.Hour
 
-// Backoff is the wait before the given retry, counted from 1, in whole
-// milliseconds: the interval (FIXED), the interval times the number (LINEAR)
-// or doubled each time (EXPONENTIAL), then spread by ± the policy's jitter
-// with random in [0, 1), and never above the policy's cap or MaxWait. It is
-// between 0 and that cap for any input; a cap of 0 or less is none.
+// Backoff is the wait before the given retry, counted from 1, in whole milliseconds. It is
+// the interval (FIXED), the interval times the number (LINEAR), or the interval doubled
+// each time (EXPONENTIAL). The policy's jitter spreads it by ± with random in [0, 1), and
+// it never exceeds the policy's cap or MaxWait. It is between 0 and that cap for any
+// input; a cap of 0 or less is none.
 func Backoff(p entity.RetryPolicy, number int, random float64) time.Duration {
 	limit := MaxWait.Milliseconds()
 	if p.MaxIntervalMs > 0 {

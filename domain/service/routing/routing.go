@@ -35,8 +35,8 @@ type Usage struct {
 // State is what a strategy may need beside the nodes. What the job's strategy
 // does not use can be left out.
 type State struct {
-	// Fire is the number of the fire within its job, from 0, under ROUND_ROBIN:
-	// taken under the job's lock, it makes the turn even over all schedulers.
+	// Fire is the number of the fire within its job, from 0, under ROUND_ROBIN. The engine
+	// takes it under the job's lock, so that the turn is even over all schedulers.
 	Fire int64
 	// Shard is the run's shard, and Shards how many its fire has; none is one.
 	Shard  int
@@ -48,8 +48,8 @@ type State struct {
 	Usage map[string]Usage
 }
 
-// Draw is a random number that belongs to one attempt of one run: the choice
-// is random over runs, and the same when it is made again.
+// Draw is a random number of one attempt of one run. The choice is random over runs,
+// and the same when it is made again.
 func Draw(executionID string, attempt int) uint64 {
 	return rendezvous.Key(executionID, attempt)
 }
@@ -65,14 +65,13 @@ func Match(required, labels map[string]string) bool {
 	return true
 }
 
-// Choose names the node of a run; false when no candidate can take it. The
-// empty node with true leaves the run to whoever is free: that is ANY, and
-// what this release does with a strategy that it does not know.
+// Choose names the node of a run; false when no candidate can take it. The empty node with
+// true leaves the run to any free node. That is ANY, and the answer to a strategy that
+// this release does not know.
 //
-// Every strategy chooses within the best rank that is present: nodes that are
-// up and have a free slot; else nodes that are up, where the run waits for a
-// slot; else suspects. Nodes that drain, are down or have no slots at all are
-// never chosen.
+// Every strategy chooses within the best rank that is present. The ranks are nodes that
+// are up with a free slot, other nodes that are up, and suspects. Nodes that drain, are
+// down or have no slots at all are never chosen.
 func Choose(strategy entity.RoutingStrategy, jobID string, candidates []Candidate, state State) (nodeID string, ok bool) {
 	nodes, best := foremost(candidates)
 	if len(nodes) == 0 || best == suspect && strategy == entity.RouteFailover {
@@ -104,8 +103,8 @@ func Choose(strategy entity.RoutingStrategy, jobID string, candidates []Candidat
 	}
 }
 
-// Assign counts a choice in the snapshot and in the state of its job, so that
-// the next choice sees it before the node's next heartbeat tells.
+// Assign counts a choice in the snapshot and in the state of its job. So the next choice
+// sees it before the node's next heartbeat.
 func Assign(candidates []Candidate, state *State, nodeID string, at time.Time) {
 	for i := range candidates {
 		if candidates[i].ID == nodeID {
@@ -124,11 +123,11 @@ func Assign(candidates []Candidate, state *State, nodeID string, at time.Time) {
 	state.Usage[nodeID] = used
 }
 
-// Broadcast is the order of shards of a fire that runs on every node: shard i
-// belongs to the i-th node, by id. It names the nodes that are fit for the class
-// and are up or suspect: a suspect may be alive, and one that is not makes its
-// shard fail, where leaving it out would pass over it in silence. The caller
-// freezes the list in the fire (engine rule 18); empty: nobody is there.
+// Broadcast is the order of shards of a fire that runs on every node: shard i belongs to
+// the i-th node, by id. It names the nodes that are fit for the class and are up or
+// suspect. A suspect may be alive. If it is not, its shard fails, while leaving it out
+// would skip it in silence. The caller freezes the list in the fire (engine rule 18);
+// empty: nobody is there.
 func Broadcast(nodes []entity.Node, class entity.NodeClass) []string {
 	var ids []string
 	for i := range nodes {

@@ -13,9 +13,8 @@ import (
 // fields are wrong.
 func Compile(spec Spec) (*Schedule, error) { return (*Compiler)(nil).Compile(spec) }
 
-// Compile turns a Spec into a Schedule. It asks only what a schedule needs to
-// be computed: that its times lie ahead is for Validate, so that a stored job
-// compiles when its last fire is past.
+// Compile turns a Spec into a Schedule. It checks only what the computation needs.
+// Validate checks that times lie ahead, so that a stored job compiles after its last fire.
 func (c *Compiler) Compile(spec Spec) (*Schedule, error) {
 	var wrong problems
 	s := c.compile(&spec, &wrong)

@@ -7,10 +7,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
-// Compiler compiles schedules and remembers the expressions and zones it has
-// met: many jobs share few of them, and a zone is a file to be read. Its
-// memory is bounded, and what a Schedule holds of it is immutable. It is safe
-// for concurrent use; a nil Compiler works and remembers nothing.
+// Compiler compiles schedules and keeps the expressions and zones that it has met. Many
+// jobs share few of them, and a zone is a file to read. Its memory is bounded, and what a
+// Schedule holds of it is immutable. It is safe for concurrent use; a nil Compiler works
+// and remembers nothing.
 type Compiler struct {
 	expressions memory[expressionKey, *cronexpr.Expr]
 	zones       memory[string, *time.Location]
@@ -67,9 +67,9 @@ func (c *Compiler) zone(name string) (*time.Location, error) {
 	return zone, err
 }
 
-// memory is a map of at most limit entries in two generations: when the young
-// one holds half the limit it becomes the old one, whose entries are dropped
-// unless they are asked for again.
+// memory is a map of at most limit entries in two generations. When the young one holds
+// half the limit it becomes the old one. The old one's entries are dropped unless a caller
+// asks for them again.
 type memory[K comparable, V any] struct {
 	mu         sync.RWMutex
 	limit      int

@@ -7,10 +7,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
-// Load counts the fires of many schedules, minute by minute. Fixed rates are
-// computed; a cron is walked from one minute in which it fires to the next, and
-// schedules that differ in their jitter alone are walked once. It is for one
-// goroutine.
+// Load counts the fires of many schedules, minute by minute. Fixed rates are computed. A
+// cron is walked from one minute in which it fires to the next. Schedules that differ in
+// their jitter alone are walked once. It is for one goroutine.
 type Load struct {
 	from  int64 // ms since 1970, the beginning of the first minute
 	fires []int
@@ -44,8 +43,8 @@ type firedMinute struct {
 	seconds uint64
 }
 
-// NewLoad counts in that many minutes from a moment on, which is cut to its
-// minute. steps bounds the work: it is how many times of crons may be computed.
+// NewLoad counts in that many minutes from a moment on, which is cut to its minute. steps
+// bounds the work: it is how many times of crons may be computed.
 func NewLoad(from time.Time, minutes, steps int) *Load {
 	return &Load{
 		from: from.UnixMilli() / minuteMs * minuteMs, fires: make([]int, minutes), steps: steps,

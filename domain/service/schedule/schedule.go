@@ -34,10 +34,10 @@ const (
 // Next is the next scheduled time strictly after the given instant, or false if
 // there is none.
 //
-// A FixedRate's times are StartTime + k·interval from k = 0, or, without a
-// StartTime, Anchor + k·interval from k = 1. A FixedDelay's first time is
-// StartTime if that is still to come, else an interval after the given
-// instant; later ones follow the runs, see AfterDelay.
+// A FixedRate's times are StartTime + k·interval from k = 0, or, without a StartTime,
+// Anchor + k·interval from k = 1. A FixedDelay's first time is StartTime if that is still
+// to come, else an interval after the given instant. Later times follow the runs; see
+// AfterDelay.
 func (s *Schedule) Next(after time.Time) (time.Time, bool) {
 	var next int64
 	switch s.kind {
@@ -82,9 +82,8 @@ func (s *Schedule) AfterDelay(end time.Time) (time.Time, bool) {
 	return s.bounded(max(floorMilli(end)+s.interval, s.start))
 }
 
-// Jitter is by how much the fires of a job are moved: a constant of the job's
-// id from 0 to JitterMs, so that jobs of one schedule spread out while each
-// keeps its rhythm.
+// Jitter is the shift of all fires of a job: a constant of the job's id from 0 to
+// JitterMs. So jobs of one schedule spread out while each keeps its rhythm.
 func (s *Schedule) Jitter(jobID string) time.Duration {
 	if s.jitter == 0 {
 		return 0

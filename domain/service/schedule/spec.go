@@ -1,9 +1,9 @@
-// Package schedule computes when a job fires: from a cron expression, at a
-// fixed rate, a fixed delay after its last run, once, or never by itself.
+// Package schedule computes when a job fires. A schedule is a cron expression, a fixed
+// rate, a fixed delay after the last run, one moment, or none.
 //
-// A Spec is what a person writes, a Schedule what it compiles to. Both speak of
-// scheduled times, the times a schedule names; the constant jitter of a job is
-// added to them by the caller and never changes which times are named.
+// A Spec is what a person writes, a Schedule what it compiles to. Both speak of scheduled
+// times, the times that a schedule names. The caller adds the constant jitter of a job,
+// which never changes the named times.
 package schedule
 
 import (

@@ -23,9 +23,8 @@ func (c *Compiler) compileZone(name string, wrong *problems) *time.Location {
 	return zone
 }
 
-// zoneNameProblem refuses names that a system may load as a zone although they
-// are none of IANA's, mean something else on every machine, or leave the
-// directory of zones.
+// zoneNameProblem refuses names that a system may load although IANA has no such zone.
+// They mean something else on every machine, or leave the directory of zones.
 func zoneNameProblem(name string) string {
 	if len(name) > MaxZoneLength {
 		return "is too long for an IANA time zone"

@@ -1,6 +1,5 @@
-// Package sensitive knows what in definitions and parameters is a secret in
-// clear text, by the names of fields: definitions are read by more people than
-// may use what stands in them.
+// Package sensitive finds secrets in clear text in definitions and parameters, by the
+// names of fields. More people read definitions than may use what stands in them.
 package sensitive
 
 import (
@@ -104,9 +103,9 @@ func (w *walk) literal(name string, v any) bool {
 // most bounds the paths that Find names.
 const most = 20
 
-// Find names the fields in the data of a job that hold secrets in clear text,
-// and those that hold Hidden in the place of one: paths such as
-// headers.Authorization, in order, at most 20 of each. Data that are not JSON have none.
+// Find names the fields of a job's data that hold secrets in clear text, and those that
+// hold Hidden instead. It returns paths such as headers.Authorization, in order, at most
+// 20 of each. Data that are not JSON have none.
 func Find(data string) (inClear, hidden []string) {
 	v, ok := decode(data)
 	if !ok {

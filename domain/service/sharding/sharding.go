@@ -17,10 +17,9 @@ func Shards(total int) []Shard {
 	return shards
 }
 
-// Range is the half-open range of item numbers that belong to the shard when
-// count items are spread: every item is in exactly one shard, neighbours stay
-// together, and the sizes differ by at most one. A shard outside its total, or
-// a count below 1, gets nothing.
+// Range is the half-open range of item numbers of the shard when count items are spread.
+// Every item is in exactly one shard, neighbours stay together, and the sizes differ by at
+// most one. A shard outside its total, or a count below 1, gets nothing.
 func (s Shard) Range(count int) (from, to int) {
 	if s.Index < 0 || s.Index >= s.Total || count <= 0 {
 		return 0, 0

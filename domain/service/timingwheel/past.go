@@ -1,7 +1,7 @@
 package timingwheel
 
-// The entries that were in the past when they were added are a binary heap of
-// node numbers; a node's slot field holds its place in the heap.
+// Entries that were in the past when they were added form a binary heap of node numbers. A
+// node's slot field holds its place in the heap.
 
 func (w *Wheel[T]) pushPast(i int32) {
 	w.nodes[i].level = inPast

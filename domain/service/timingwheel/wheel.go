@@ -22,13 +22,13 @@ const (
 // DefaultTick is the granularity that New takes for a tick that is not positive.
 const DefaultTick = time.Millisecond
 
-// Wheel is a hierarchical timing wheel. A slot of level n spans 64^n ticks;
-// entries move to a finer level when time reaches their slot, at most once a
-// level, and empty stretches of time cost nothing however long they are.
+// Wheel is a hierarchical timing wheel. A slot of level n spans 64^n ticks. Entries move
+// to a finer level when time reaches their slot, at most once a level. Empty stretches of
+// time cost nothing.
 //
-// Adding, removing and expiring are O(1) amortised, except for entries that
-// are in the past when they are added: those go through a heap, because the
-// wall clock may have gone back and they must wait for it.
+// Adding, removing and expiring are O(1) amortised, except for entries that are in the
+// past when they are added. Those go through a heap: the wall clock may have gone back,
+// and they must wait for it.
 //
 // A Wheel is not safe for concurrent use; one goroutine owns it.
 type Wheel[T any] struct {
@@ -57,8 +57,8 @@ type node[T any] struct {
 	slot  int32
 }
 
-// slot is a list of nodes in order of adding. earliest is a lower bound of
-// their due ticks: exact, unless the earliest entry was removed.
+// slot is a list of nodes in the order of adding. earliest is a lower bound of their due
+// ticks; it is exact unless the earliest entry was removed.
 type slot struct {
 	head, tail int32
 	earliest   int64
@@ -120,10 +120,10 @@ func (w *Wheel[T]) Remove(key string) bool {
 	return true
 }
 
-// Expire removes the entries that are due at now and appends their values to
-// into, earliest tick first and in order of adding within a tick. It is never
-// early, and late by less than a tick. A now before the last one is no error:
-// only what is due by that earlier time is returned.
+// Expire removes the entries that are due at now and appends their values to into. The
+// earliest tick comes first; within a tick the order is that of adding. It is never early,
+// and late by less than a tick. A now before the last one is no error: only what is due by
+// that earlier time is returned.
 func (w *Wheel[T]) Expire(now time.Time, into []T) []T {
 	until := w.floor(now)
 	for len(w.past) > 0 && w.nodes[w.past[0]].due <= until {

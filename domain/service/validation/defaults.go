@@ -59,8 +59,8 @@ func Defaults(j *entity.Job, timeZone string) {
 	spec(&j.Schedule, cmp.Or(timeZone, DefaultTimeZone))
 }
 
-// spec fills a schedule: it is NONE if nothing says when to fire, and one that
-// says so without its kind is of the first kind of the list, CRON.
+// spec fills a schedule. Its kind is NONE if nothing says when to fire, and CRON if a
+// field says so without a kind.
 func spec(s *schedule.Spec, timeZone string) {
 	if s.CronExpression == "" && s.IntervalMs == 0 && s.At.IsZero() {
 		fill(&s.Kind, schedule.None)

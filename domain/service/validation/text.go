@@ -12,12 +12,12 @@ const (
 	substitute = string(utf8.RuneError)
 )
 
-// Text makes a text from outside safe to store in any column: valid UTF-8,
-// without NUL and other control characters (each becomes U+FFFD), with \n for
-// every kind of line break, and no longer than so many bytes. What is cut ends
-// in an ellipsis, which counts. It is cleaned before it joins a batch, so that
-// one text cannot fail 500 rows (engine rule 10). Cleaning twice changes
-// nothing; a clean text is returned as it is. A limit of 0 or less gives "".
+// Text makes a string from outside safe for any column. The result is valid UTF-8 without
+// control characters, which become U+FFFD, has \n for every line break, and is no longer
+// than the bound in bytes. What is cut ends in an ellipsis, which counts. It is cleaned
+// before it joins a batch, so that one text cannot fail 500 rows (engine rule 10).
+// Cleaning twice changes nothing; a clean text is returned as it is. A limit of 0 or less
+// gives "".
 func Text(s string, maxBytes int) string {
 	if maxBytes <= 0 {
 		return ""

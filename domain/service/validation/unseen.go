@@ -16,10 +16,9 @@ func Line(s string, most int) (remedy string) {
 	return c.fields[0].Message
 }
 
-// unseen is the first character of a name that people do not see, or that
-// changes the order in which they see the others: two names could look alike,
-// and one could read as another. The joiners of scripts and emojis that need
-// them pass, but not beside ASCII.
+// unseen is the first character of a name that people do not see, or that changes the
+// order of the others. Two names could look alike, and one could read as another. The
+// joiners of scripts and emojis that need them pass, but not beside ASCII.
 func unseen(s string) (found rune, ok bool) {
 	before := ' '
 	for _, r := range s {

@@ -45,9 +45,8 @@ const (
 
 const allMonths uint16 = 1<<13 - 2
 
-// Describe says when the expression fires. ok is false for all but the common
-// shapes: a reader is better served by the expression than by a sentence as
-// long as it.
+// Describe says when the expression fires. ok is false for all but the common shapes: an
+// expression reads better than a sentence of the same length.
 func (e *Expr) Describe() (d Description, ok bool) {
 	ok = e.years == everyYear() && e.describeTimes(&d) && e.days.describe(&d) && e.describeMonths(&d)
 	return d, ok
@@ -78,8 +77,8 @@ func (e *Expr) describeTimes(d *Description) bool {
 	return true
 }
 
-// rhythm is the period of a set that repeats evenly from 0 and divides its
-// size, so that it is as even across the end; it is 0 for any other set.
+// rhythm is the period of a set that repeats evenly from 0 and divides its size. So it is
+// even across the end, too. It is 0 for any other set.
 func rhythm(set uint64, size int, unit time.Duration) time.Duration {
 	count := bits.OnesCount64(set)
 	if count < 2 || size%count != 0 {

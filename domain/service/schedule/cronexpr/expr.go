@@ -90,9 +90,9 @@ func (e *Expr) finish(steppedSecond, steppedMinute, steppedHour bool) {
 		int64(firstBit(e.minutes))*60 + int64(firstBit(e.seconds))
 }
 
-// everFires reports whether any day of any year matches. The years are walked
-// one by one because leap days and weekdays depend on them; all but the
-// expressions that never fire are settled by the first few.
+// everFires reports whether any day of any year matches. The loop goes year by year,
+// because leap days and weekdays depend on the year. The first few years settle all
+// expressions but those that never fire.
 func (e *Expr) everFires() bool {
 	for year := MinYear; year <= MaxYear; year++ {
 		if !e.years.has(year - MinYear) {

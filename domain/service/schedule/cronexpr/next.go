@@ -20,10 +20,10 @@ const (
 // UTC. ok is false when there is none up to the end of MaxYear. A nil loc is
 // UTC; values of gap and overlap other than Skip and Both are the defaults.
 //
-// The zone is walked from one change of its offset to the next. Between two
-// changes the wall clock is a plain count of seconds, so every returned
-// instant is either a matching wall-clock time or the end of a gap, and each
-// turn of the loop moves forward: Next ends whatever the zone's data.
+// The zone is walked from one change of its offset to the next. Between two changes the
+// wall clock is a plain count of seconds. So every returned instant is either a matching
+// wall-clock time or the end of a gap, and each turn of the loop moves forward.
+// Next ends whatever the zone's data.
 func (e *Expr) Next(after time.Time, loc *time.Location, gap Gap, overlap Overlap) (next time.Time, ok bool) {
 	at := max(after.Unix()+1, earliest)
 	if loc == nil || loc == time.UTC {
@@ -70,8 +70,8 @@ func (e *Expr) anyWall(from, to int64) bool {
 	return found && wall < to
 }
 
-// spanAt is the zone's offset at an instant and the bounds [start, end) within
-// which it is known to hold; an open end is an extreme of int64.
+// spanAt returns the zone's offset at an instant, and the bounds [start, end) within which
+// it holds. An open end is an extreme of int64.
 func spanAt(at int64, loc *time.Location) (offset, start, end int64) {
 	t := time.Unix(at, 0).In(loc)
 	_, seconds := t.Zone()
@@ -84,9 +84,9 @@ func spanAt(at int64, loc *time.Location) (offset, start, end int64) {
 		end = to.Unix()
 	}
 	if end <= at {
-		// Past the zone's table package time works from its yearly rule and
-		// takes every year for 365 days: on 31 December of a leap year the
-		// bound it names has gone by. The rule changes nothing on that day.
+		// Past the zone's table, package time works from its yearly rule and takes every
+		// year for 365 days. So on 31 December of a leap year the bound that it names has
+		// passed. The rule changes nothing on that day.
 		end = (at/secondsPerDay + 1) * secondsPerDay
 	}
 	return int64(seconds), start, end
