@@ -190,7 +190,7 @@ func lockNames(partitions []int) []string {
 	return names
 }
 
-// Claim implements membership.PartitionLeases.
+// Claim implements partitions.Leases.
 func (d *partitionLeases) Claim(ctx context.Context, partitions []int) ([]int, error) {
 	granted, err := d.locks.ClaimMany(ctx, lockNames(partitions), d.holder, d.lasts)
 	if err != nil {
@@ -199,7 +199,7 @@ func (d *partitionLeases) Claim(ctx context.Context, partitions []int) ([]int, e
 	return slices.DeleteFunc(slices.Clone(partitions), func(p int) bool { return !slices.Contains(granted, lockName(p)) }), nil
 }
 
-// Release implements membership.PartitionLeases.
+// Release implements partitions.Leases.
 func (d *partitionLeases) Release(ctx context.Context, partitions []int) error {
 	return d.locks.ReleaseMany(ctx, lockNames(partitions), d.holder)
 }

@@ -101,7 +101,6 @@ func (m *Member) recordView(nodes []entity.Node, now time.Time, began time.Durat
 		}
 	}
 	m.deps.View.setNodes(nodes)
-	m.deps.View.setNodes(nodes)
 	m.mu.Unlock()
 	m.away.Store(false)
 	m.promises.storeIsBack(nodes)

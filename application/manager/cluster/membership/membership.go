@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/partitions"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
@@ -70,17 +71,6 @@ type LivenessStore interface {
 	MarkAlive(ctx context.Context, nodeID string, lasts time.Duration) error
 }
 
-// PartitionLeases keeps two nodes from scanning one partition while their views of
-// the members differ. It decides nothing: a node without an answer scans on (engine
-// rule 25).
-type PartitionLeases interface {
-	// Claim takes or renews the leases of the partitions, and returns those that no
-	// other node holds.
-	Claim(ctx context.Context, partitions []int) (granted []int, err error)
-	// Release gives back those that the node holds.
-	Release(ctx context.Context, partitions []int) error
-}
-
 // LoadReporter measures the load of the machine for the registry.
 type LoadReporter interface {
 	// Load returns the share of the processors in use, 0–1, and the memory in use, in
@@ -116,7 +106,7 @@ type Deps struct {
 	View            *View
 	Peers           Peers
 	Liveness        LivenessStore
-	PartitionLeases PartitionLeases
+	PartitionLeases partitions.Leases
 	Load            LoadReporter
 	Metrics         Metrics
 	Lease           *Lease
@@ -166,9 +156,11 @@ type Member struct {
 	proofs   proofs
 	// asked is when this node last asked the others; only AskOnce uses it.
 	asked time.Duration
-	// Only FollowOnce uses assignment, and only WorkOnce uses reaps.
-	assignment assignment
-	reaps      map[string]reaping
+	// Only FollowOnce uses assigner and followed, the nodes that OnChange was last
+	// called for; only WorkOnce uses reaps.
+	assigner *partitions.Assigner
+	followed []entity.Node
+	reaps    map[string]reaping
 	// changed is true when the partitions changed and the planner does not know yet.
 	changed atomic.Bool
 
@@ -191,8 +183,9 @@ func New(d Deps, node entity.Node, timing liveness.Timing) *Member {
 	m := &Member{
 		deps: d, timing: timing, detector: liveness.NewFailureDetector(timing), node: node,
 		promises: newPromises(), proofs: proofs{found: map[string]finding{}},
-		assignment: assignment{foreign: map[int]foreignLease{}}, reaps: map[string]reaping{},
-		beatNow: signal(), followNow: signal(), workNow: signal(), askNow: signal(), proveNow: signal(),
+		assigner: partitions.New(d.PartitionLeases, partitions.Config{Beat: timing.Beat, Lease: timing.Lease, Elapsed: d.Lease.elapsed}, d.Logger),
+		reaps:    map[string]reaping{},
+		beatNow:  signal(), followNow: signal(), workNow: signal(), askNow: signal(), proveNow: signal(),
 	}
 	m.away.Store(true)
 	if d.Peers == nil {
@@ -286,7 +279,7 @@ func (m *Member) StepDown(ctx context.Context) error {
 	former := m.deps.View.setPartitions([]int{})
 	m.mu.Unlock()
 	defer m.announce()
-	return errors.Join(m.BeatOnce(ctx), m.release(ctx, former))
+	return errors.Join(m.BeatOnce(ctx), m.assigner.Release(ctx, former))
 }
 
 // Leave marks the node as gone. Call it when nothing runs on the node any more.

@@ -47,7 +47,6 @@ func (m *Member) amendView(v liveness.Transition) {
 	}
 	m.view.nodes = nodes
 	m.deps.View.setNodes(nodes)
-	m.deps.View.setNodes(nodes)
 }
 
 // mark writes a transition, if the row is unchanged since the look.

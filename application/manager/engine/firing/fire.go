@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dueset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -17,7 +18,7 @@ import (
 
 // item is one job of a batch: what was planned, and the job as it will be.
 type item struct {
-	due   *dueJob
+	due   *dueset.Due
 	job   entity.Job // after the plan has been applied
 	execs []*entity.Execution
 	// fires are admitted inside the transaction; only for coordinated jobs.
@@ -40,22 +41,22 @@ type result struct {
 	effect admission.PostCommit
 }
 
-// fire decides and records what is due of the hinted jobs, as much as one batch
+// fire decides and records what is due of the jobs, as much as one batch
 // takes. Patiently it waits for rows that somebody else has locked. All due jobs
 // are finished, put aside or given back when it returns. What has begun is finished
 // although working ends.
-func (m *JobManager) fire(working context.Context, dueJobs []*dueJob, groups map[string]entity.Group, waitForLocks bool) error {
+func (m *JobManager) fire(working context.Context, dueJobs []*dueset.Due, groups map[string]entity.Group, waitForLocks bool) error {
 	err := batch.Guard(func() error { return m.fireBatch(working, dueJobs, groups, waitForLocks) })
 	var panicked *batch.PanicError
 	if errors.As(err, &panicked) {
 		for _, h := range dueJobs { // the next scan finds what is still due
-			m.dueSet.finishFiring(h, nil, m.StoreClock.Now())
+			m.dueSet.FinishFiring(h, nil, m.StoreClock.Now())
 		}
 	}
 	return err
 }
 
-func (m *JobManager) fireBatch(working context.Context, dueJobs []*dueJob, groups map[string]entity.Group, waitForLocks bool) error {
+func (m *JobManager) fireBatch(working context.Context, dueJobs []*dueset.Due, groups map[string]entity.Group, waitForLocks bool) error {
 	ctx := context.WithoutCancel(working)
 	began := m.Clock.Monotonic()
 	now := m.StoreClock.Now()
@@ -66,7 +67,7 @@ func (m *JobManager) fireBatch(working context.Context, dueJobs []*dueJob, group
 		if err := b.record(ctx, part); err != nil {
 			errs = append(errs, err)
 			for _, it := range part {
-				m.dueSet.finishFiring(it.due, nil, now)
+				m.dueSet.FinishFiring(it.due, nil, now)
 			}
 		}
 	}
@@ -110,7 +111,7 @@ func (m *attempt) record(ctx context.Context, items []*item) error {
 	}
 	m.Metrics.LockedFires(len(items))
 	for _, it := range items {
-		m.dueSet.lock(it.due, m.now)
+		m.dueSet.Lock(it.due, m.now)
 	}
 	return nil
 }
@@ -262,15 +263,15 @@ func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots)
 			runs = append(runs, entity.Run{Job: &job, Execution: exec})
 			reserved[job.SlotKind()]--
 		}
-		m.dueSet.finishFiring(it.due, &job, now)
+		m.dueSet.FinishFiring(it.due, &job, now)
 	}
 	for _, it := range res.dropped {
 		it.done = true
-		m.dueSet.finishFiring(it.due, nil, now)
+		m.dueSet.FinishFiring(it.due, nil, now)
 	}
 	for _, it := range res.locked {
 		it.done = true
-		m.dueSet.lock(it.due, now)
+		m.dueSet.Lock(it.due, now)
 	}
 	if len(res.locked) > 0 {
 		m.Metrics.LockedFires(len(res.locked))

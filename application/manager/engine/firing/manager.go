@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dueset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -150,7 +151,7 @@ type Deps struct {
 type JobManager struct {
 	Deps
 	cfg    Config
-	dueSet *dueSet
+	dueSet *dueset.Set
 	pauses groupPauses
 }
 
@@ -159,7 +160,7 @@ func New(deps Deps, cfg Config) *JobManager {
 	cfg = cfg.withDefaults()
 	m := &JobManager{
 		Deps: deps, cfg: cfg,
-		dueSet: newDueSet(deps.StoreClock.Now(), cfg.Horizon, cfg.MaxHeld),
+		dueSet: dueset.New(deps.StoreClock.Now(), cfg.Horizon, cfg.MaxHeld),
 	}
 	deps.Commits.OnCommit(func(e admission.PostCommit) {
 		for _, job := range e.Rearmed {
@@ -189,7 +190,7 @@ func (m *JobManager) work(ctx context.Context) {
 	defer timer.Stop()
 	failures := 0
 	for ctx.Err() == nil {
-		if !m.hasLease() || m.dueSet.due(m.StoreClock.Now()) == 0 {
+		if !m.hasLease() || m.dueSet.Waiting(m.StoreClock.Now()) == 0 {
 			m.awaitDue(ctx, timer)
 			continue
 		}
@@ -218,7 +219,7 @@ func (m *JobManager) FireDue(ctx context.Context) (jobs int, err error) {
 	if !m.hasLease() { // while it waited for room, too
 		return 0, nil
 	}
-	dueJobs := m.dueSet.take(m.StoreClock.Now(), limit)
+	dueJobs := m.dueSet.Take(m.StoreClock.Now(), limit)
 	if len(dueJobs) == 0 {
 		return 0, nil
 	}
@@ -229,7 +230,7 @@ func (m *JobManager) hasLease() bool { return m.Lease == nil || m.Lease.Holds() 
 
 // awaitDue sleeps until the earliest due job is due or the due set changes.
 func (m *JobManager) awaitDue(ctx context.Context, timer clock.Timer) {
-	at, ok, changed := m.dueSet.next()
+	at, ok, changed := m.dueSet.Next()
 	wait := idleCheck
 	if ok && m.hasLease() {
 		wait = min(wait, at.Sub(m.StoreClock.Now()))
@@ -259,7 +260,7 @@ func (m *JobManager) pause(ctx context.Context, timer clock.Timer, failures int)
 func (m *JobManager) JobChanged(job *entity.Job) {
 	now := m.StoreClock.Now()
 	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(now.Add(m.cfg.Horizon)) || !owns(m.Owner.Partitions(), job.Partition) {
-		m.dueSet.remove(job.ID)
+		m.dueSet.Remove(job.ID)
 		return
 	}
 	sched, err := m.compile(job)
@@ -267,7 +268,7 @@ func (m *JobManager) JobChanged(job *entity.Job) {
 		m.Logger.Error("a job cannot be planned", "job", job.ID, "error", err, "unreadable", job.Unreadable())
 		return
 	}
-	m.dueSet.upsert(job, sched)
+	m.dueSet.Upsert(job, sched)
 }
 
 // Refresh reads jobs that were changed elsewhere, and plans those that are due
@@ -284,7 +285,7 @@ func (m *JobManager) Refresh(ctx context.Context, ids []string) error {
 	}
 	for _, id := range ids {
 		if !planned[id] {
-			m.dueSet.remove(id)
+			m.dueSet.Remove(id)
 		}
 	}
 	return nil
@@ -295,7 +296,7 @@ func (m *JobManager) Refresh(ctx context.Context, ids []string) error {
 // what is due in those that are new.
 func (m *JobManager) Rebalanced(ctx context.Context) error {
 	mine := m.Owner.Partitions()
-	m.dueSet.retainPartitions(mine)
+	m.dueSet.RetainPartitions(mine)
 	if mine != nil && len(mine) == 0 {
 		return nil
 	}
@@ -308,7 +309,7 @@ func owns(partitions []int, partition int) bool {
 }
 
 // Wake makes the workers look at the clock again, after it has jumped.
-func (m *JobManager) Wake() { m.dueSet.wake() }
+func (m *JobManager) Wake() { m.dueSet.Wake() }
 
 // Held is the number of jobs held in memory because they are due soon.
-func (m *JobManager) Held() int { return m.cfg.MaxHeld - m.dueSet.free() }
+func (m *JobManager) Held() int { return m.cfg.MaxHeld - m.dueSet.Free() }

@@ -55,7 +55,7 @@ func TestTheLoopSleepsUntilTheNextHint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := managerAtNoon()
 			for i, due := range c.due {
-				m.dueSet.upsert(jobDueAt(fmt.Sprint(i), noon.Add(due)), nil)
+				m.dueSet.Upsert(jobDueAt(fmt.Sprint(i), noon.Add(due)), nil)
 			}
 			timer := newReadied()
 			m.awaitDue(t.Context(), timer)
@@ -168,7 +168,7 @@ func TestAScanStopsWhereTheBookIsFull(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, found)
 	require.Equal(t, 1250, due.reads)
-	m.dueSet.take(noon, 1250)
+	m.dueSet.Take(noon, 1250)
 	require.Equal(t, 1250, m.Held(), "what is being fired is held until it is settled")
 }
 
@@ -184,4 +184,10 @@ func TestAScanThatFailsSaysSo(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 3, found)
 	}
+}
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func jobDueAt(id string, at time.Time) *entity.Job {
+	return &entity.Job{ID: id, Version: 1, Status: entity.JobEnabled, NextFireTime: at, DueTime: at}
 }

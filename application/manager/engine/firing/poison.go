@@ -26,12 +26,12 @@ func (m *attempt) recordAlone(ctx context.Context, it *item, cause error, now ti
 		cause = err // not even what is left of the executions can be stored
 	}
 	it.done = true
-	m.dueSet.finishFiring(it.due, nil, now)
+	m.dueSet.FinishFiring(it.due, nil, now)
 	var panicked *batch.PanicError
 	if !errors.As(cause, &poison) && !errors.As(cause, &panicked) {
 		return fmt.Errorf("fire job %s: %w", it.job.ID, cause)
 	}
-	m.recordBroken(ctx, it.due.job, cause)
+	m.recordBroken(ctx, it.due.Job, cause)
 	return nil
 }
 

@@ -58,7 +58,7 @@ func (m *JobManager) movePlain(ctx context.Context, tx repository.Tx, items []*i
 	moves := make([]repository.JobMove, len(items))
 	for i, it := range items {
 		moves[i] = repository.JobMove{
-			JobAdvance: repository.AdvanceOf(&it.job, it.last), From: it.due.job.NextFireTime, Version: it.job.Version,
+			JobAdvance: repository.AdvanceOf(&it.job, it.last), From: it.due.Job.NextFireTime, Version: it.job.Version,
 		}
 	}
 	moved, locked, err := tx.Jobs.Move(ctx, moves)
@@ -122,7 +122,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 	for _, it := range items {
 		head := byID[it.job.ID]
 		if head == nil || head.Version != it.job.Version || head.Status != entity.JobEnabled ||
-			!head.NextFireTime.Equal(it.due.job.NextFireTime) {
+			!head.NextFireTime.Equal(it.due.Job.NextFireTime) {
 			res.dropped = append(res.dropped, it)
 			continue
 		}

@@ -29,7 +29,7 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 	var runs []entity.Run
 	for _, it := range items {
 		it.done = true
-		m.dueSet.finishFiring(it.due, nil, now) // the next scan reads the cursor anew
+		m.dueSet.FinishFiring(it.due, nil, now) // the next scan reads the cursor anew
 		for _, exec := range it.direct {
 			s := stored[exec.ID]
 			if s != nil && s.HeldAs(exec) {

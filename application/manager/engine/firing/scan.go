@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dueset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -27,12 +28,12 @@ func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
 	}
 	now := m.StoreClock.Now()
 	until := now.Add(m.cfg.Horizon)
-	found, complete, err := m.scanFrom(ctx, groups, time.Time{}, until, m.dueSet.free())
+	found, complete, err := m.scanFrom(ctx, groups, time.Time{}, until, m.dueSet.Free())
 	if err != nil || complete {
 		return found, err
 	}
 	// A quarter of the due set more is lent to what is on time.
-	more, _, err := m.scanFrom(ctx, groups, now.Add(-lateLaneAfter), until, m.cfg.MaxHeld/4+m.dueSet.free())
+	more, _, err := m.scanFrom(ctx, groups, now.Add(-dueset.LateAfter), until, m.cfg.MaxHeld/4+m.dueSet.Free())
 	return found + more, err
 }
 
@@ -44,7 +45,7 @@ func (m *JobManager) scanFrom(ctx context.Context, groups map[string]entity.Grou
 		if err != nil {
 			return found, false, fmt.Errorf("scan due jobs: %w", err)
 		}
-		ids := m.dueSet.unknown(keys)
+		ids := m.dueSet.Unknown(keys)
 		full := len(ids) > free-found
 		if full {
 			ids = ids[:free-found]
@@ -81,7 +82,7 @@ func (m *JobManager) consider(ctx context.Context, job *entity.Job) {
 		return
 	}
 	m.Definitions.Keep(job)
-	m.dueSet.upsert(job, sched)
+	m.dueSet.Upsert(job, sched)
 }
 
 func (m *JobManager) compile(job *entity.Job) (sched *schedule.Schedule, err error) {

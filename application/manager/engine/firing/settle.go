@@ -102,7 +102,9 @@ func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *enti
 const maxJitterSec = 366 * 24 * 3600
 
 // fires is how many fires of a job one transaction takes.
-func (s CatchUpPlanner) fires(job *entity.Job) int { return max(catchUpLimit/executionsOfFire(job), 1) }
+func (s CatchUpPlanner) fires(job *entity.Job) int {
+	return max(catchUpLimit/job.ExecutionsPerFire(), 1)
+}
 
 func (s CatchUpPlanner) store(ctx context.Context, tx repository.Tx, res *result, now time.Time) error {
 	if len(res.execs) == 0 {

@@ -15,7 +15,7 @@ import (
 )
 
 // claimInterval is how often the store is asked for ready runs although nobody
-// told of any: hints may be lost, states may not.
+// told of any: notifications may be lost, states may not.
 const claimInterval = time.Second
 
 // claimLoop starts what waits in the store, as long as there are slots.
@@ -39,7 +39,7 @@ func (t *TaskManager) claimLoop(ctx context.Context) {
 		trouble.Observe(err)
 		freed = nil
 		if err == nil {
-			freed = t.slots.slotFreed()
+			freed = t.slots.Freed()
 		}
 		timer.Reset(claimInterval)
 	}
@@ -65,7 +65,7 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 	var wanted [len(entity.Slots{})]bool
 	var asked [len(entity.Slots{})]int
 	for _, kind := range entity.SlotKinds() {
-		wanted[kind], asked[kind] = t.slots.wantsClaim(kind), t.slots.backlogGeneration(kind)
+		wanted[kind], asked[kind] = t.slots.WantsClaim(kind), t.slots.BacklogGeneration(kind)
 	}
 	queues, err := t.queues(ctx, wanted)
 	if err != nil {
@@ -76,7 +76,7 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 			continue
 		}
 		if len(queues[kind]) == 0 {
-			t.slots.clearBacklog(kind, asked[kind])
+			t.slots.ClearBacklog(kind, asked[kind])
 			continue
 		}
 		again, err := t.claimKind(ctx, kind, queues[kind])
@@ -97,9 +97,9 @@ func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queue
 	}
 	defer t.inFlight.leave()
 	working, ctx := ctx, context.WithoutCancel(ctx)
-	t.slots.setBacklog(kind)
-	asked := t.slots.backlogGeneration(kind)
-	reserved := t.slots.reserveForClaim(kind, t.cfg.BatchSize)
+	t.slots.SetBacklog(kind)
+	asked := t.slots.BacklogGeneration(kind)
+	reserved := t.slots.ReserveForClaim(kind, t.cfg.BatchSize)
 	if reserved == 0 {
 		return false, nil
 	}
@@ -118,7 +118,7 @@ func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queue
 		return false, err
 	}
 	if len(execs) == 0 || len(execs) < reserved && len(queues) == 1 {
-		t.slots.clearBacklog(kind, asked)
+		t.slots.ClearBacklog(kind, asked)
 		return false, nil
 	}
 	return true, nil
@@ -127,7 +127,7 @@ func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queue
 func (t *TaskManager) giveBack(kind entity.SlotKind, n int) {
 	var given entity.Slots
 	given[kind] = n
-	t.slots.release(given)
+	t.slots.Release(given)
 }
 
 // claimBatch runs the claim transaction. When its commit was not answered the

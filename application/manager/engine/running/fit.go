@@ -32,7 +32,7 @@ func (t *TaskManager) cannotRun(job *entity.Job, kind entity.SlotKind) string {
 			return "the node that took the run does not have the handler " + job.Class
 		}
 	}
-	if need := t.kindOf(job); need != kind && !t.slots.exchange(kind, need) {
+	if need := t.kindOf(job); need != kind && !t.slots.Exchange(kind, need) {
 		return "the node that took the run had no free slot of its kind"
 	}
 	return ""

@@ -14,7 +14,7 @@ import (
 // wait for the store; whatever somebody else has decided meanwhile, the store
 // keeps.
 func (t *TaskManager) Halt() (ended bool) {
-	t.slots.fence(true)
+	t.slots.Fence(true)
 	t.mu.Lock()
 	for _, a := range t.runs {
 		a.cancel(entity.ErrStopLost)
@@ -43,7 +43,7 @@ func (t *TaskManager) Fence(ctx context.Context) error {
 // what the store still holds of earlier ones is recovered by Reconcile.
 func (t *TaskManager) Adopt(epoch int64) {
 	t.epoch.Store(epoch)
-	t.slots.fence(false)
+	t.slots.Fence(false)
 	t.wakeClaim()
 }
 
@@ -61,7 +61,7 @@ func (t *TaskManager) Reap(ctx context.Context, nodeID string, epoch int64) (hel
 
 // RunsReady is told that runs wait that this node may claim, on slots of a kind.
 func (t *TaskManager) RunsReady(kind entity.SlotKind) {
-	t.slots.setBacklog(kind)
+	t.slots.SetBacklog(kind)
 	t.wakeClaim()
 }
 

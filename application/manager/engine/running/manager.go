@@ -12,6 +12,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/slots"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -127,7 +128,7 @@ type TaskManager struct {
 	Deps
 	cfg   Config
 	epoch atomic.Int64
-	slots *slots
+	slots *slots.Set
 	// self is what the node can.
 	self entity.Node
 
@@ -168,7 +169,7 @@ func New(deps Deps, cfg Config) *TaskManager {
 	}
 	base, stop := context.WithCancelCause(entity.WithRight(context.Background(), deps.Lease.Holds))
 	t := &TaskManager{
-		Deps: deps, cfg: cfg, slots: newSlots(entity.Slots{entity.SlotGeneral: cfg.Slots, entity.SlotCommand: cfg.CommandSlots}),
+		Deps: deps, cfg: cfg, slots: slots.New(entity.Slots{entity.SlotGeneral: cfg.Slots, entity.SlotCommand: cfg.CommandSlots}),
 		self: entity.Node{
 			ID: cfg.NodeID, Labels: cfg.Labels, Slots: cfg.Slots, CommandSlots: cfg.CommandSlots,
 			Handlers: cfg.Handlers, HandlersHash: entity.HandlersHash(cfg.Handlers),
@@ -190,7 +191,7 @@ func New(deps Deps, cfg Config) *TaskManager {
 		Capacity: cfg.Slots + cfg.CommandSlots + cfg.BatchSize,
 	})
 	if cfg.Idle {
-		t.slots.drain()
+		t.slots.Drain()
 	}
 	deps.Commits.OnCommit(t.afterCommit)
 	return t
@@ -224,7 +225,7 @@ func (t *TaskManager) Run(ctx context.Context) error {
 // attempts end as SHUTDOWN. It returns when nothing runs any more, or when ctx
 // ends.
 func (t *TaskManager) Drain(ctx context.Context, grace time.Duration) {
-	t.slots.drain()
+	t.slots.Drain()
 	// A claim that was committed while this began must not outlive it.
 	defer t.stopRuns(entity.ErrStopShutdown)
 	timer := t.Clock.NewTimer(grace)
@@ -250,21 +251,21 @@ func (t *TaskManager) NodeIdentity() (nodeID string, epoch int64) {
 // Suspend keeps new runs away from the node, or lets them in again; what runs
 // goes on (see entity.NodeDraining).
 func (t *TaskManager) Suspend(draining bool) {
-	if t.slots.suspend(draining) && !draining {
+	if t.slots.Suspend(draining) && !draining {
 		t.wakeClaim()
 	}
 }
 
 // WaitForSlots implements firing.Slots.
 func (t *TaskManager) WaitForSlots(ctx context.Context, slotWait time.Duration) int {
-	return t.slots.waitFree(ctx, t.Clock, slotWait, t.Ends.Pending)
+	return t.slots.WaitFree(ctx, t.Clock, slotWait, t.Ends.Pending)
 }
 
 // Reserve implements firing.Slots.
-func (t *TaskManager) Reserve(wanted entity.Slots) entity.Slots { return t.slots.reserve(wanted) }
+func (t *TaskManager) Reserve(wanted entity.Slots) entity.Slots { return t.slots.Reserve(wanted) }
 
 // Release implements firing.Slots.
-func (t *TaskManager) Release(given entity.Slots) { t.slots.release(given) }
+func (t *TaskManager) Release(given entity.Slots) { t.slots.Release(given) }
 
 // afterCommit acts on what a transaction made ready, scheduled or asked to stop.
 func (t *TaskManager) afterCommit(e admission.PostCommit) {
@@ -284,7 +285,7 @@ func (t *TaskManager) afterCommit(e admission.PostCommit) {
 
 // Load is how many slots of a kind are taken on this node, and how many there
 // are; a node that is no executor, or on its way down, has none to offer.
-func (t *TaskManager) Load(kind entity.SlotKind) (running, slots int) { return t.slots.load(kind) }
+func (t *TaskManager) Load(kind entity.SlotKind) (running, slots int) { return t.slots.Load(kind) }
 
 func (t *TaskManager) wakeClaim() {
 	select {

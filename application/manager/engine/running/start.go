@@ -37,7 +37,7 @@ func (t *TaskManager) Start(runs []entity.Run) {
 	}
 	t.executing.Add(int64(len(runs)))
 	started := make([]*active, len(runs))
-	fenced, epoch := t.slots.isFenced() || !t.Lease.Holds(), t.epoch.Load()
+	fenced, epoch := t.slots.IsFenced() || !t.Lease.Holds(), t.epoch.Load()
 	for i, run := range runs {
 		a := &active{manager: t, run: run, Buffer: logbuffer.New(run.Execution, t.cfg.LogLimit, t.StoreClock)}
 		a.ctx, a.cancel = context.WithCancelCause(t.base)
@@ -56,7 +56,7 @@ func (t *TaskManager) Start(runs []entity.Run) {
 	for kind, n := range t.slotsOf(runs) {
 		unused[kind] -= n
 	}
-	t.slots.release(unused)
+	t.slots.Release(unused)
 	for _, a := range started {
 		go t.execute(a)
 	}
@@ -127,10 +127,10 @@ func (t *TaskManager) stop(id string, cause error, reason entity.Reason) {
 type endings struct{ *TaskManager }
 
 // Draining implements completion.Node.
-func (t endings) Draining() bool { return t.slots.isDraining() }
+func (t endings) Draining() bool { return t.slots.IsDraining() }
 
 // HasSpare implements completion.Node.
-func (t endings) HasSpare(job *entity.Job) bool { return t.slots.hasSpare(t.kindOf(job)) }
+func (t endings) HasSpare(job *entity.Job) bool { return t.slots.HasSpare(t.kindOf(job)) }
 
 // Done implements completion.Node: it forgets attempts and frees their slots.
 // A later attempt of the same run may be at work here already: a fenced node
@@ -155,5 +155,5 @@ func (t endings) Done(items []*completion.Result) {
 		}
 	}
 	t.mu.Unlock()
-	t.slots.release(freed)
+	t.slots.Release(freed)
 }

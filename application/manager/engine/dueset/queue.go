@@ -1,4 +1,4 @@
-package firing
+package dueset
 
 import "slices"
 
@@ -20,29 +20,29 @@ type queue struct {
 
 // lane is the due jobs of one priority.
 type lane struct {
-	light, heavy []*dueJob
+	light, heavy []*Due
 	// passed counts the light ones that went before a heavy one.
 	passed int
 }
 
 // of is the list that a due job belongs to.
-func (q *queue) of(h *dueJob) *[]*dueJob {
-	l := &q.lanes[max(0, min(h.job.Priority, priorities))]
-	if executionsOfFire(h.job) > heavyFire {
+func (q *queue) of(h *Due) *[]*Due {
+	l := &q.lanes[max(0, min(h.Job.Priority, priorities))]
+	if h.Job.ExecutionsPerFire() > heavyFire {
 		return &l.heavy
 	}
 	return &l.light
 }
 
-func (q *queue) add(h *dueJob) {
+func (q *queue) add(h *Due) {
 	list := q.of(h)
 	*list = append(*list, h)
 	q.size++
 }
 
 // putBack puts due jobs before all others of their priority and kind.
-func (q *queue) putBack(dueJobs []*dueJob) {
-	first := map[*[]*dueJob][]*dueJob{}
+func (q *queue) putBack(dueJobs []*Due) {
+	first := map[*[]*Due][]*Due{}
 	for _, h := range dueJobs {
 		list := q.of(h)
 		first[list] = append(first[list], h)
@@ -56,13 +56,13 @@ func (q *queue) putBack(dueJobs []*dueJob) {
 // take appends up to n due jobs to out. Where the light ones alone would fill it, one
 // heavy job goes with each batch, or after each eighth of small ones, so that none
 // waits for good.
-func (q *queue) take(out []*dueJob, n int) []*dueJob {
+func (q *queue) take(out []*Due, n int) []*Due {
 	for p := priorities; p >= 0 && n > 0; p-- {
 		l := &q.lanes[p]
 		before := len(out)
 		first := n
 		if len(l.heavy) > 0 && len(l.light) >= n {
-			if l.passed += n; l.passed >= lateShare {
+			if l.passed += n; l.passed >= LateShare {
 				first, l.passed = n-1, 0
 			}
 		}
@@ -76,7 +76,7 @@ func (q *queue) take(out []*dueJob, n int) []*dueJob {
 
 // takeFirst moves up to n due jobs from a list to out; an emptied list keeps its
 // memory.
-func takeFirst(list *[]*dueJob, out []*dueJob, n int) []*dueJob {
+func takeFirst(list *[]*Due, out []*Due, n int) []*Due {
 	k := min(n, len(*list))
 	out = append(out, (*list)[:k]...)
 	clear((*list)[:k])
@@ -89,9 +89,9 @@ func takeFirst(list *[]*dueJob, out []*dueJob, n int) []*dueJob {
 }
 
 // drop removes the due jobs that gone says are to go.
-func (q *queue) drop(gone func(h *dueJob) bool) {
+func (q *queue) drop(gone func(h *Due) bool) {
 	for p := range q.lanes {
-		for _, list := range []*[]*dueJob{&q.lanes[p].light, &q.lanes[p].heavy} {
+		for _, list := range []*[]*Due{&q.lanes[p].light, &q.lanes[p].heavy} {
 			before := len(*list)
 			*list = slices.DeleteFunc(*list, gone)
 			q.size -= before - len(*list)

@@ -1,4 +1,6 @@
-package running
+// Package slots bounds the runs of a node (engine rules 14, 15 and 23, see
+// docs/rules.md).
+package slots
 
 import (
 	"context"
@@ -9,10 +11,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// slots bounds the runs of a node, for each kind of slots. A slot is taken before
+// Set bounds the runs of a node, for each kind of slots. A slot is taken before
 // a run is committed to this node and given back when the store has taken or
 // refused its result (engine rules 14 and 23). Safe for concurrent use.
-type slots struct {
+type Set struct {
 	mu    sync.Mutex
 	pools [len(entity.Slots{})]pool
 	// draining: nothing new starts here any more.
@@ -21,7 +23,7 @@ type slots struct {
 	fenced bool
 	// suspended: somebody drains the node, and may think otherwise later.
 	suspended bool
-	// waitFailed: somebody waited in vain since the last change for the better.
+	// waitFailed: a waiter timed out; others do not wait until a slot is freed.
 	waitFailed bool
 	freed      chan struct{}
 }
@@ -32,20 +34,21 @@ type pool struct {
 	free  int
 	// backlog: the store holds waiting runs that go before new direct starts.
 	backlog bool
-	// news counts the times that somebody said so.
+	// backlogGen counts how often somebody said so.
 	backlogGen int
 }
 
-func newSlots(total entity.Slots) *slots {
-	s := &slots{freed: make(chan struct{})}
+// New returns the slots of a node; all of them are free.
+func New(total entity.Slots) *Set {
+	s := &Set{freed: make(chan struct{})}
 	for kind, n := range total {
 		s.pools[kind] = pool{total: n, free: n}
 	}
 	return s
 }
 
-// reserve takes slots for direct starts, up to those wanted of each kind.
-func (s *slots) reserve(wanted entity.Slots) (taken entity.Slots) {
+// Reserve takes slots for direct starts, up to those wanted of each kind.
+func (s *Set) Reserve(wanted entity.Slots) (taken entity.Slots) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for kind, n := range wanted {
@@ -55,8 +58,8 @@ func (s *slots) reserve(wanted entity.Slots) (taken entity.Slots) {
 	return taken
 }
 
-// reserveForClaim takes up to n slots for runs that wait in the store.
-func (s *slots) reserveForClaim(kind entity.SlotKind, n int) int {
+// ReserveForClaim takes up to n slots for runs that wait in the store.
+func (s *Set) ReserveForClaim(kind entity.SlotKind, n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed() {
@@ -68,8 +71,8 @@ func (s *slots) reserveForClaim(kind entity.SlotKind, n int) int {
 	return n
 }
 
-// exchange gives a slot back for one of another kind, if that is free.
-func (s *slots) exchange(from, to entity.SlotKind) bool {
+// Exchange gives a slot back for one of another kind, if that is free.
+func (s *Set) Exchange(from, to entity.SlotKind) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pools[to].free == 0 {
@@ -81,10 +84,11 @@ func (s *slots) exchange(from, to entity.SlotKind) bool {
 	return true
 }
 
-// closed: nothing may start here; the caller holds the lock.
-func (s *slots) closed() bool { return s.draining || s.fenced || s.suspended }
+// closed reports that nothing may start here; the caller holds the lock.
+func (s *Set) closed() bool { return s.draining || s.fenced || s.suspended }
 
-func (s *slots) release(given entity.Slots) {
+// Release gives slots back.
+func (s *Set) Release(given entity.Slots) {
 	if given == (entity.Slots{}) {
 		return
 	}
@@ -98,7 +102,7 @@ func (s *slots) release(given entity.Slots) {
 
 // signal tells those who wait that something changed for the better; the
 // caller holds the lock.
-func (s *slots) signal() {
+func (s *Set) signal() {
 	s.waitFailed = false
 	close(s.freed)
 	s.freed = make(chan struct{})
@@ -108,7 +112,7 @@ func (s *slots) signal() {
 // take, before they are recorded as WAITING and other nodes may take them.
 const maxSlotWait = 2 * time.Second
 
-// waitFree is how many direct starts are possible in general slots; runs of other
+// WaitFree is how many direct starts are possible in general slots; runs of other
 // kinds are not waited for. Where all slots are taken, or waiting runs go first,
 // it waits up to slotWait for that to end: a batch of
 // short runs frees its slots within one completion transaction, and recording
@@ -116,7 +120,7 @@ const maxSlotWait = 2 * time.Second
 // A slow store takes longer for that: while ending says that ends are on their
 // way to it, slotWait begins again, up to maxSlotWait in all. When a wait was in
 // vain, the next ones do not wait until something changed.
-func (s *slots) waitFree(ctx context.Context, c clock.Clock, slotWait time.Duration, ending func() bool) int {
+func (s *Set) WaitFree(ctx context.Context, c clock.Clock, slotWait time.Duration, ending func() bool) int {
 	began := c.Monotonic()
 	until := began + slotWait
 	for {
@@ -145,37 +149,37 @@ func (s *slots) waitFree(ctx context.Context, c clock.Clock, slotWait time.Durat
 }
 
 // open is the number of slots for direct starts; the caller holds the lock.
-func (s *slots) open(kind entity.SlotKind) int {
+func (s *Set) open(kind entity.SlotKind) int {
 	if s.pools[kind].backlog || s.closed() {
 		return 0
 	}
 	return s.pools[kind].free
 }
 
-func (s *slots) giveUp() {
+func (s *Set) giveUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waitFailed = s.open(entity.SlotGeneral) == 0
 }
 
-// setBacklog notes that waiting runs of a kind go first.
-func (s *slots) setBacklog(kind entity.SlotKind) {
+// SetBacklog notes that waiting runs of a kind go first.
+func (s *Set) SetBacklog(kind entity.SlotKind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pools[kind].backlog = true
 	s.pools[kind].backlogGen++
 }
 
-// backlogGeneration is what clearBacklog wants to know.
-func (s *slots) backlogGeneration(kind entity.SlotKind) int {
+// BacklogGeneration is what clearBacklog wants to know.
+func (s *Set) BacklogGeneration(kind entity.SlotKind) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pools[kind].backlogGen
 }
 
-// clearBacklog lets direct starts of a kind go on, unless there was news of
+// ClearBacklog lets direct starts of a kind go on, unless there was news of
 // waiting runs since the store was asked and had none.
-func (s *slots) clearBacklog(kind entity.SlotKind, asked int) {
+func (s *Set) ClearBacklog(kind entity.SlotKind, asked int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := &s.pools[kind]; p.backlog && p.backlogGen == asked {
@@ -184,21 +188,21 @@ func (s *slots) clearBacklog(kind entity.SlotKind, asked int) {
 	}
 }
 
-// wantsClaim reports whether the store is to be asked for runs of a kind: there is a
+// WantsClaim reports whether the store is to be asked for runs of a kind: there is a
 // slot for them, or direct starts take all and nobody knows of runs that go
 // before these.
-func (s *slots) wantsClaim(kind entity.SlotKind) bool {
+func (s *Set) WantsClaim(kind entity.SlotKind) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := &s.pools[kind]
 	return p.total > 0 && (p.free > 0 || !p.backlog)
 }
 
-// slotFreed is asked when nothing more could be claimed. It returns a channel that
+// Freed is asked when nothing more could be claimed. It returns a channel that
 // is closed at the next change for the better, if runs are known to wait for a
 // slot of a kind of which none is free; one that is closed already if such a slot
 // came free meanwhile; and nil when nothing is known to wait.
-func (s *slots) slotFreed() <-chan struct{} {
+func (s *Set) Freed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed() {
@@ -220,7 +224,8 @@ func (s *slots) slotFreed() <-chan struct{} {
 	return nil
 }
 
-func (s *slots) fence(fenced bool) {
+// Fence lets nothing start until it is called with false.
+func (s *Set) Fence(fenced bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fenced = fenced
@@ -229,20 +234,23 @@ func (s *slots) fence(fenced bool) {
 	}
 }
 
-func (s *slots) isFenced() bool {
+// IsFenced reports whether the node is fenced.
+func (s *Set) IsFenced() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.fenced
 }
 
-func (s *slots) isDraining() bool {
+// IsDraining reports whether the node is on its way down.
+func (s *Set) IsDraining() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.draining
 }
 
-// suspend reports whether that is a change.
-func (s *slots) suspend(suspended bool) bool {
+// Suspend lets nothing start, or lets runs start again. It reports whether that is a
+// change.
+func (s *Set) Suspend(suspended bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.suspended == suspended {
@@ -253,22 +261,23 @@ func (s *slots) suspend(suspended bool) bool {
 	return true
 }
 
-func (s *slots) drain() {
+// Drain lets nothing start any more.
+func (s *Set) Drain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.draining = true
 }
 
-// hasSpare: nobody waits for a slot of the kind, nor will soon.
-func (s *slots) hasSpare(kind entity.SlotKind) bool {
+// HasSpare: nobody waits for a slot of the kind, nor will soon.
+func (s *Set) HasSpare(kind entity.SlotKind) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open(kind) >= s.pools[kind].total/2
 }
 
-// load is how many slots of a kind are taken, and how many there are for others
+// Load is how many slots of a kind are taken, and how many there are for others
 // to know of: none where nothing will start any more.
-func (s *slots) load(kind entity.SlotKind) (used, capacity int) {
+func (s *Set) Load(kind entity.SlotKind) (used, capacity int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := &s.pools[kind]

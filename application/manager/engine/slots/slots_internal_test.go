@@ -1,4 +1,4 @@
-package running
+package slots
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-func usedOf(s *slots) int {
-	used, _ := s.load(entity.SlotGeneral)
+func usedOf(s *Set) int {
+	used, _ := s.Load(entity.SlotGeneral)
 	return used
 }
 
@@ -36,17 +36,17 @@ func TestWhoMayTakeSlots(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, take := range []struct {
 				want int
-				of   func(s *slots) int
+				of   func(s *Set) int
 			}{
-				{c.direct, func(s *slots) int { return s.reserve(entity.Slots{3}).Total() }},
-				{c.claim, func(s *slots) int { return s.reserveForClaim(entity.SlotGeneral, 3) }},
+				{c.direct, func(s *Set) int { return s.Reserve(entity.Slots{3}).Total() }},
+				{c.claim, func(s *Set) int { return s.ReserveForClaim(entity.SlotGeneral, 3) }},
 			} {
-				s := newSlots(entity.Slots{5})
+				s := New(entity.Slots{5})
 				if c.backlog {
-					s.setBacklog(entity.SlotGeneral)
+					s.SetBacklog(entity.SlotGeneral)
 				}
 				if c.draining {
-					s.drain()
+					s.Drain()
 				}
 				require.Equal(t, take.want, take.of(s))
 				require.Equal(t, take.want, usedOf(s))
@@ -56,15 +56,15 @@ func TestWhoMayTakeSlots(t *testing.T) {
 }
 
 func TestNoMoreSlotsAreTakenThanThereAre(t *testing.T) {
-	s := newSlots(entity.Slots{4})
-	require.Equal(t, 3, s.reserve(entity.Slots{3}).Total())
-	require.Equal(t, 1, s.reserveForClaim(entity.SlotGeneral, 3))
-	require.Zero(t, s.reserve(entity.Slots{1}).Total())
-	require.Zero(t, s.reserveForClaim(entity.SlotGeneral, 1))
+	s := New(entity.Slots{4})
+	require.Equal(t, 3, s.Reserve(entity.Slots{3}).Total())
+	require.Equal(t, 1, s.ReserveForClaim(entity.SlotGeneral, 3))
+	require.Zero(t, s.Reserve(entity.Slots{1}).Total())
+	require.Zero(t, s.ReserveForClaim(entity.SlotGeneral, 1))
 	require.Equal(t, 4, usedOf(s))
-	s.release(entity.Slots{2})
+	s.Release(entity.Slots{2})
 	require.Equal(t, 2, usedOf(s))
-	require.Equal(t, 2, s.reserve(entity.Slots{10}).Total())
+	require.Equal(t, 2, s.Reserve(entity.Slots{10}).Total())
 }
 
 // Whoever waits for a change is told of a release and of the backlog's end,
@@ -72,21 +72,21 @@ func TestNoMoreSlotsAreTakenThanThereAre(t *testing.T) {
 func TestWhatIsAnnounced(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		do   func(s *slots)
+		do   func(s *Set)
 		want bool
 	}{
-		{"a release", func(s *slots) { s.release(entity.Slots{1}) }, true},
-		{"a release of nothing", func(s *slots) { s.release(entity.Slots{0}) }, false},
-		{"the backlog's end", func(s *slots) {
-			s.setBacklog(entity.SlotGeneral)
-			s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral))
+		{"a release", func(s *Set) { s.Release(entity.Slots{1}) }, true},
+		{"a release of nothing", func(s *Set) { s.Release(entity.Slots{0}) }, false},
+		{"the backlog's end", func(s *Set) {
+			s.SetBacklog(entity.SlotGeneral)
+			s.ClearBacklog(entity.SlotGeneral, s.BacklogGeneration(entity.SlotGeneral))
 		}, true},
-		{"a backlog", func(s *slots) { s.setBacklog(entity.SlotGeneral) }, false},
-		{"no backlog as before", func(s *slots) { s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral)) }, false},
+		{"a backlog", func(s *Set) { s.SetBacklog(entity.SlotGeneral) }, false},
+		{"no backlog as before", func(s *Set) { s.ClearBacklog(entity.SlotGeneral, s.BacklogGeneration(entity.SlotGeneral)) }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newSlots(entity.Slots{2})
-			s.reserve(entity.Slots{2})
+			s := New(entity.Slots{2})
+			s.Reserve(entity.Slots{2})
 			changed := s.freed
 			c.do(s)
 			select {
@@ -102,65 +102,65 @@ func TestWhatIsAnnounced(t *testing.T) {
 // A claimer that finds a slot free must not begin to wait for one: the release
 // it would wait for has happened. It waits only where runs are known to wait.
 func TestAFreeSlotIsNotWaitedFor(t *testing.T) {
-	s := newSlots(entity.Slots{2, 1})
-	require.Nil(t, s.slotFreed(), "nobody waits")
-	s.setBacklog(entity.SlotGeneral)
-	<-s.slotFreed()
-	s.reserveForClaim(entity.SlotGeneral, 2)
-	changed := s.slotFreed()
+	s := New(entity.Slots{2, 1})
+	require.Nil(t, s.Freed(), "nobody waits")
+	s.SetBacklog(entity.SlotGeneral)
+	<-s.Freed()
+	s.ReserveForClaim(entity.SlotGeneral, 2)
+	changed := s.Freed()
 	require.NotNil(t, changed)
 	select {
 	case <-changed:
 		require.Fail(t, "nothing has changed")
 	default:
 	}
-	s.release(entity.Slots{1})
+	s.Release(entity.Slots{1})
 	<-changed
-	<-s.slotFreed() // it came free before somebody asked
-	s.reserveForClaim(entity.SlotGeneral, 1)
-	s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral))
-	require.Nil(t, s.slotFreed(), "nobody waits")
-	s.setBacklog(entity.SlotCommand)
-	s.reserveForClaim(entity.SlotCommand, 1)
-	require.NotNil(t, s.slotFreed(), "each kind counts")
-	s.drain()
-	require.Nil(t, s.slotFreed(), "nothing will start any more")
+	<-s.Freed() // it came free before somebody asked
+	s.ReserveForClaim(entity.SlotGeneral, 1)
+	s.ClearBacklog(entity.SlotGeneral, s.BacklogGeneration(entity.SlotGeneral))
+	require.Nil(t, s.Freed(), "nobody waits")
+	s.SetBacklog(entity.SlotCommand)
+	s.ReserveForClaim(entity.SlotCommand, 1)
+	require.NotNil(t, s.Freed(), "each kind counts")
+	s.Drain()
+	require.Nil(t, s.Freed(), "nothing will start any more")
 }
 
 func TestRoomIsWhatDirectStartsMayTake(t *testing.T) {
 	c := clocktest.NewManual(slotsBegin)
-	s := newSlots(entity.Slots{2})
-	require.Equal(t, 2, s.waitFree(t.Context(), c, time.Second, never))
-	s.reserve(entity.Slots{2})
-	require.Zero(t, s.waitFree(t.Context(), c, 0, never), "without a wait")
-	require.Zero(t, s.waitFree(t.Context(), c, -1, never))
-	s.release(entity.Slots{2})
-	s.drain()
-	require.Zero(t, s.waitFree(t.Context(), c, time.Hour, never), "nothing will start any more")
+	s := New(entity.Slots{2})
+	require.Equal(t, 2, s.WaitFree(t.Context(), c, time.Second, never))
+	s.Reserve(entity.Slots{2})
+	require.Zero(t, s.WaitFree(t.Context(), c, 0, never), "without a wait")
+	require.Zero(t, s.WaitFree(t.Context(), c, -1, never))
+	s.Release(entity.Slots{2})
+	s.Drain()
+	require.Zero(t, s.WaitFree(t.Context(), c, time.Hour, never), "nothing will start any more")
 }
 
 // waitForRoom asks for room on another goroutine, and returns when it waits.
-func waitForRoom(ctx context.Context, t *testing.T, s *slots, c *watchedClock, slotWait time.Duration) <-chan int {
+func waitForRoom(ctx context.Context, t *testing.T, s *Set, c *watchedClock, slotWait time.Duration) <-chan int {
 	t.Helper()
 	got := make(chan int, 1)
-	go func() { got <- s.waitFree(ctx, c, slotWait, never) }()
+	go func() { got <- s.WaitFree(ctx, c, slotWait, never) }()
 	<-c.waiting
 	return got
 }
 
 // Room waits for what frees it: a release, or the backlog's end.
 func TestRoomWaitsForAChangeForTheBetter(t *testing.T) {
-	for name, free := range map[string]func(s *slots){
-		"a release":         func(s *slots) { s.release(entity.Slots{1}) },
-		"the backlog's end": func(s *slots) { s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral)) },
+	for name, free := range map[string]func(s *Set){
+		"a release":         func(s *Set) { s.Release(entity.Slots{1}) },
+		"the backlog's end": func(s *Set) { s.ClearBacklog(entity.SlotGeneral, s.BacklogGeneration(entity.SlotGeneral)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newWatchedClock()
-			s := newSlots(entity.Slots{2})
+			s := New(entity.Slots{2})
 			if name == "a release" {
-				s.reserve(entity.Slots{2})
+				s.Reserve(entity.Slots{2})
 			} else {
-				s.setBacklog(entity.SlotGeneral)
+				s.SetBacklog(entity.SlotGeneral)
 			}
 			got := waitForRoom(t.Context(), t, s, c, time.Second)
 			free(s)
@@ -172,16 +172,16 @@ func TestRoomWaitsForAChangeForTheBetter(t *testing.T) {
 // After one wait in vain nobody waits again, until something changed.
 func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
 	c := newWatchedClock()
-	s := newSlots(entity.Slots{1})
-	s.reserve(entity.Slots{1})
+	s := New(entity.Slots{1})
+	s.Reserve(entity.Slots{1})
 	got := waitForRoom(t.Context(), t, s, c, time.Second)
 	c.Advance(time.Second)
 	require.Zero(t, <-got)
-	require.Zero(t, s.waitFree(t.Context(), c, time.Hour, never), "waitFailed")
-	s.release(entity.Slots{1})
-	s.reserve(entity.Slots{1})
+	require.Zero(t, s.WaitFree(t.Context(), c, time.Hour, never), "waitFailed")
+	s.Release(entity.Slots{1})
+	s.Reserve(entity.Slots{1})
 	got = waitForRoom(t.Context(), t, s, c, time.Second)
-	s.release(entity.Slots{1})
+	s.Release(entity.Slots{1})
 	require.Equal(t, 1, <-got)
 }
 
@@ -190,10 +190,10 @@ func TestRoomThatIsHopelessIsNotWaitedFor(t *testing.T) {
 func TestRoomWaitsForEndsOnTheirWay(t *testing.T) {
 	const slotWait = maxSlotWait / 4
 	c := newWatchedClock()
-	s := newSlots(entity.Slots{1})
-	s.reserve(entity.Slots{1})
+	s := New(entity.Slots{1})
+	s.Reserve(entity.Slots{1})
 	got := make(chan int, 1)
-	go func() { got <- s.waitFree(t.Context(), c, slotWait, func() bool { return true }) }()
+	go func() { got <- s.WaitFree(t.Context(), c, slotWait, func() bool { return true }) }()
 	for range maxSlotWait/slotWait - 1 {
 		<-c.waiting
 		c.Advance(slotWait)
@@ -209,8 +209,8 @@ func never() bool { return false }
 
 func TestRoomIsNotWaitedForBeyondTheContext(t *testing.T) {
 	c := newWatchedClock()
-	s := newSlots(entity.Slots{1})
-	s.reserve(entity.Slots{1})
+	s := New(entity.Slots{1})
+	s.Reserve(entity.Slots{1})
 	ctx, cancel := context.WithCancel(t.Context())
 	got := waitForRoom(ctx, t, s, c, time.Hour)
 	cancel()
@@ -219,16 +219,16 @@ func TestRoomIsNotWaitedForBeyondTheContext(t *testing.T) {
 }
 
 func TestSlotsAreNeverTakenTwice(t *testing.T) {
-	s := newSlots(entity.Slots{7})
+	s := New(entity.Slots{7})
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 500 {
-				n := s.reserve(entity.Slots{3}).Total() + s.reserveForClaim(entity.SlotGeneral, 2)
+				n := s.Reserve(entity.Slots{3}).Total() + s.ReserveForClaim(entity.SlotGeneral, 2)
 				if used := usedOf(s); used > 7 || used < n {
 					t.Errorf("%d of 7 slots are used while %d are held here", used, n)
 				}
-				s.release(entity.Slots{n})
+				s.Release(entity.Slots{n})
 			}
 		})
 	}
@@ -255,12 +255,12 @@ func (w *watchedClock) NewTimer(d time.Duration) clock.Timer {
 // Rule 14: news of waiting runs that arrives while the store is asked must not
 // be lost when it answers that it had none.
 func TestNewsOfABacklogOutlivesAnOlderAnswer(t *testing.T) {
-	s := newSlots(entity.Slots{2})
-	s.setBacklog(entity.SlotGeneral)
-	asked := s.backlogGeneration(entity.SlotGeneral)
-	s.setBacklog(entity.SlotGeneral)
-	s.clearBacklog(entity.SlotGeneral, asked)
-	require.Zero(t, s.reserve(entity.Slots{1}).Total(), "somebody waits")
-	s.clearBacklog(entity.SlotGeneral, s.backlogGeneration(entity.SlotGeneral))
-	require.Equal(t, 1, s.reserve(entity.Slots{1}).Total())
+	s := New(entity.Slots{2})
+	s.SetBacklog(entity.SlotGeneral)
+	asked := s.BacklogGeneration(entity.SlotGeneral)
+	s.SetBacklog(entity.SlotGeneral)
+	s.ClearBacklog(entity.SlotGeneral, asked)
+	require.Zero(t, s.Reserve(entity.Slots{1}).Total(), "somebody waits")
+	s.ClearBacklog(entity.SlotGeneral, s.BacklogGeneration(entity.SlotGeneral))
+	require.Equal(t, 1, s.Reserve(entity.Slots{1}).Total())
 }

@@ -1,4 +1,6 @@
-package firing
+// Package dueset holds the jobs that are due soon, until they are fired (engine rules
+// 5, 8 and 12, see docs/rules.md).
+package dueset
 
 import (
 	"sync"
@@ -10,14 +12,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/timingwheel"
 )
 
-// dueJob says that a job is due at a moment. It is only a reminder: the fire
+// Due says that a job is due at a moment. It is only a reminder: the fire
 // transaction checks everything again (engine rule 12).
-type dueJob struct {
-	job   *entity.Job
-	sched *schedule.Schedule
+type Due struct {
+	Job   *entity.Job
+	Sched *schedule.Schedule
 	state dueState
-	// late: it came due as one that is catching up.
-	late bool
+	// Late: it came due as one that is catching up.
+	Late bool
 	wait lockWait
 }
 
@@ -31,28 +33,28 @@ const (
 	inLock
 )
 
-// lateLaneAfter is the lateness from which a fire is catching up and yields
+// LateAfter is the lateness from which a fire is catching up and yields
 // to those that are on time (engine rule 5).
-const lateLaneAfter = 2 * time.Second
+const LateAfter = 2 * time.Second
 
-// lateShare is the part of the batches kept for catching up while there is
+// LateShare is the part of the batches kept for catching up while there is
 // something to catch up with: one in eight, of each batch that is large enough.
-const lateShare = 8
+const LateShare = 8
 
-// dueSet holds the jobs that are due soon: a timing wheel, two queues of what
+// Set holds the jobs that are due soon: a timing wheel, two queues of what
 // has come due, on time and late, and what somebody else has locked. Safe for
 // concurrent use.
-type dueSet struct {
+type Set struct {
 	mu     sync.Mutex
-	wheel  *timingwheel.Wheel[*dueJob]
-	held   map[string]*dueJob
+	wheel  *timingwheel.Wheel[*Due]
+	held   map[string]*Due
 	onTime queue
 	late   queue
 	// lateCredit counts the jobs of small batches towards the next one that is late.
 	lateCredit int
-	buf        []*dueJob
-	// locked are jobs by id; news is told of the first of them.
-	locked      map[string]*dueJob
+	buf        []*Due
+	// locked are jobs by id; lockedAdded is told of the first of them.
+	locked      map[string]*Due
 	lockedAdded chan struct{}
 	// changed is closed and replaced when an earlier due job arrives.
 	changed chan struct{}
@@ -60,47 +62,49 @@ type dueSet struct {
 	limit   int
 }
 
-func newDueSet(now time.Time, horizon time.Duration, limit int) *dueSet {
-	return &dueSet{
-		wheel:       timingwheel.New[*dueJob](time.Millisecond, now),
-		held:        map[string]*dueJob{},
+// New returns a set without jobs. It keeps what is due within the horizon after its
+// firing, and has room for limit jobs.
+func New(now time.Time, horizon time.Duration, limit int) *Set {
+	return &Set{
+		wheel:       timingwheel.New[*Due](time.Millisecond, now),
+		held:        map[string]*Due{},
 		changed:     make(chan struct{}),
-		locked:      map[string]*dueJob{},
+		locked:      map[string]*Due{},
 		lockedAdded: make(chan struct{}, 1),
 		horizon:     horizon,
 		limit:       limit,
 	}
 }
 
-// upsert takes a job that a scan found or a change announced. A job that is
+// Upsert takes a job that a scan found or a change announced. A job that is
 // being fired is left alone: its transaction will say what comes next.
-func (b *dueSet) upsert(job *entity.Job, sched *schedule.Schedule) {
+func (b *Set) Upsert(job *entity.Job, sched *schedule.Schedule) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if h := b.held[job.ID]; h != nil {
 		if h.state == inFire {
 			return
 		}
-		if h.job.Version == job.Version && h.job.NextFireTime.Equal(job.NextFireTime) {
+		if h.Job.Version == job.Version && h.Job.NextFireTime.Equal(job.NextFireTime) {
 			return
 		}
 		if h.state == inQueue || h.state == inLock {
-			h.job, h.sched = job, sched
+			h.Job, h.Sched = job, sched
 			return
 		}
 	}
-	b.put(&dueJob{job: job, sched: sched})
+	b.put(&Due{Job: job, Sched: sched})
 }
 
-// unknown returns the ids of those jobs that are not held for that moment. A
+// Unknown returns the ids of those jobs that are not held for that moment. A
 // definition that changed without its due time stays held; the fire
 // transaction finds the old version out, and the next scan reads the new one.
-func (b *dueSet) unknown(keys []repository.DueKey) []string {
+func (b *Set) Unknown(keys []repository.DueKey) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var ids []string
 	for _, k := range keys {
-		if h := b.held[k.ID]; h == nil || h.state != inFire && !h.job.DueTime.Equal(k.DueTime) {
+		if h := b.held[k.ID]; h == nil || h.state != inFire && !h.Job.DueTime.Equal(k.DueTime) {
 			ids = append(ids, k.ID)
 		}
 	}
@@ -108,19 +112,19 @@ func (b *dueSet) unknown(keys []repository.DueKey) []string {
 }
 
 // put adds a due job to the wheel; the caller holds the lock.
-func (b *dueSet) put(h *dueJob) {
+func (b *Set) put(h *Due) {
 	first, ok := b.wheel.NextExpiry()
 	h.state = inWheel
-	b.held[h.job.ID] = h
-	b.wheel.Add(h.job.ID, h.job.DueTime, h)
-	if !ok || h.job.DueTime.Before(first) {
+	b.held[h.Job.ID] = h
+	b.wheel.Add(h.Job.ID, h.Job.DueTime, h)
+	if !ok || h.Job.DueTime.Before(first) {
 		close(b.changed)
 		b.changed = make(chan struct{})
 	}
 }
 
-// remove drops a job that is not being fired.
-func (b *dueSet) remove(id string) {
+// Remove drops a job that is not being fired.
+func (b *Set) Remove(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.held[id]
@@ -132,9 +136,9 @@ func (b *dueSet) remove(id string) {
 	delete(b.held, id)
 }
 
-// retainPartitions drops the jobs of partitions that are not among those; nil is all. What
+// RetainPartitions drops the jobs of partitions that are not among those; nil is all. What
 // is being fired stays.
-func (b *dueSet) retainPartitions(partitions []int) {
+func (b *Set) RetainPartitions(partitions []int) {
 	if partitions == nil {
 		return
 	}
@@ -145,84 +149,84 @@ func (b *dueSet) retainPartitions(partitions []int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id, h := range b.held {
-		if (h.state == inWheel || h.state == inLock) && !owned[h.job.Partition] {
+		if (h.state == inWheel || h.state == inLock) && !owned[h.Job.Partition] {
 			b.wheel.Remove(id)
 			delete(b.locked, id)
 			delete(b.held, id)
 		}
 	}
 	for _, due := range []*queue{&b.onTime, &b.late} {
-		due.drop(func(h *dueJob) bool {
-			if owned[h.job.Partition] {
+		due.drop(func(h *Due) bool {
+			if owned[h.Job.Partition] {
 				return false
 			}
-			delete(b.held, h.job.ID)
+			delete(b.held, h.Job.ID)
 			return true
 		})
 	}
 }
 
-// finishFiring ends the firing of a due job: job is its state after the commit, nil
+// FinishFiring ends the firing of a due job: job is its state after the commit, nil
 // when the reminder was wrong. What is due within the horizon stays in the due set. A
 // due job is finished once: what follows for the rest of its batch, as when that
 // fails, does not concern it.
-func (b *dueSet) finishFiring(h *dueJob, job *entity.Job, now time.Time) {
+func (b *Set) FinishFiring(h *Due, job *entity.Job, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.held[h.job.ID] != h {
+	if b.held[h.Job.ID] != h {
 		return
 	}
-	delete(b.held, h.job.ID)
+	delete(b.held, h.Job.ID)
 	if job == nil || job.DueTime.IsZero() || job.Status != entity.JobEnabled ||
 		job.DueTime.After(now.Add(b.horizon)) {
 		return
 	}
-	b.put(&dueJob{job: job, sched: h.sched})
+	b.put(&Due{Job: job, Sched: h.Sched})
 }
 
 // expire moves what has come due into the queues; the caller holds the lock.
-func (b *dueSet) expire(now time.Time) {
+func (b *Set) expire(now time.Time) {
 	b.buf = b.wheel.Expire(now, b.buf[:0])
-	border := now.Add(-lateLaneAfter)
+	border := now.Add(-LateAfter)
 	for _, h := range b.buf {
-		h.state, h.late = inQueue, h.job.DueTime.Before(border)
+		h.state, h.Late = inQueue, h.Job.DueTime.Before(border)
 		b.queueOf(h).add(h)
 	}
 	clear(b.buf)
 }
 
-// due reports how many due jobs wait to be fired at now.
-func (b *dueSet) due(now time.Time) int {
+// Waiting reports how many due jobs wait to be fired at now.
+func (b *Set) Waiting(now time.Time) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expire(now)
 	return b.onTime.size + b.late.size
 }
 
-func (b *dueSet) queueOf(h *dueJob) *queue {
-	if h.late {
+func (b *Set) queueOf(h *Due) *queue {
+	if h.Late {
 		return &b.late
 	}
 	return &b.onTime
 }
 
-// take hands out up to limit jobs that are due, on-time ones first, and of
+// Take hands out up to limit jobs that are due, on-time ones first, and of
 // each kind the most urgent. Where slots come free one by one, one in eight of
 // them goes to what is late, and the first ones do not (engine rule 5).
-func (b *dueSet) take(now time.Time, limit int) []*dueJob {
+func (b *Set) Take(now time.Time, limit int) []*Due {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expire(now)
-	reserved := limit / lateShare
+	reserved := limit / LateShare
 	if reserved == 0 && b.late.size > 0 && b.onTime.size > 0 {
-		if b.lateCredit += limit; b.lateCredit >= lateShare {
-			reserved, b.lateCredit = 1, b.lateCredit-lateShare
+		if b.lateCredit += limit; b.lateCredit >= LateShare {
+			reserved, b.lateCredit = 1, b.lateCredit-LateShare
 		}
 	}
 	reserved = min(reserved, b.late.size)
 	fromFresh := min(b.onTime.size, limit-reserved)
 	fromLate := min(b.late.size, limit-fromFresh)
-	out := b.onTime.take(make([]*dueJob, 0, fromFresh+fromLate), fromFresh)
+	out := b.onTime.take(make([]*Due, 0, fromFresh+fromLate), fromFresh)
 	out = b.late.take(out, fromLate)
 	for _, h := range out {
 		h.state = inFire
@@ -230,15 +234,15 @@ func (b *dueSet) take(now time.Time, limit int) []*dueJob {
 	return out
 }
 
-// giveBack returns due jobs that were taken and did not fit into their batch, in
+// GiveBack returns due jobs that were taken and did not fit into their batch, in
 // the order in which they were taken: they are the next to be taken.
-func (b *dueSet) giveBack(dueJobs []*dueJob) {
+func (b *Set) GiveBack(dueJobs []*Due) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var onTime, late []*dueJob
+	var onTime, late []*Due
 	for _, h := range dueJobs {
 		h.state = inQueue
-		if h.late {
+		if h.Late {
 			late = append(late, h)
 		} else {
 			onTime = append(onTime, h)
@@ -248,24 +252,24 @@ func (b *dueSet) giveBack(dueJobs []*dueJob) {
 	b.late.putBack(late)
 }
 
-// next is when the earliest due job comes due, and a channel that closes when an
+// Next is when the earliest due job comes due, and a channel that closes when an
 // earlier one arrives.
-func (b *dueSet) next() (at time.Time, ok bool, changed <-chan struct{}) {
+func (b *Set) Next() (at time.Time, ok bool, changed <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at, ok = b.wheel.NextExpiry()
 	return at, ok, b.changed
 }
 
-// free is how many more due jobs the due set takes before the scan must wait.
-func (b *dueSet) free() int {
+// Free is how many more due jobs the due set takes before the scan must wait.
+func (b *Set) Free() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.limit - len(b.held)
 }
 
-// wake wakes those who wait for the earliest due job.
-func (b *dueSet) wake() {
+// Wake wakes those who wait for the earliest due job.
+func (b *Set) Wake() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	close(b.changed)
