@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
@@ -25,26 +26,32 @@ const term = 30 * time.Second
 // poll is a node that stands for election in a test whose clock stands still.
 type poll struct {
 	*lock.Elector
+	t     *testing.T
 	locks *counted
 	stop  func()
 }
 
-// election gives two nodes over one set of locks.
-func election(t *testing.T) (c *clocktest.Manual, a, b *poll) {
-	c = clocktest.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	cfg := dbtest.SQLite(t)
-	cfg.Clock = c
-	store := dbtest.Open(t, cfg)
-	node := func(holder string) *poll {
-		locks := &counted{Locker: store.Locks, told: make(chan string, 100)}
-		return &poll{Elector: lock.NewElector(locks, c, silent(), "retention", holder, term), locks: locks}
-	}
-	return c, node("a#1"), node("b#1")
+// election lets two nodes over one set of locks stand for election, by a clock that
+// stands still. The goroutines of a bubble are at rest behind each step of the test.
+func election(t *testing.T, test func(t *testing.T, c *clocktest.Manual, a, b *poll)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := clocktest.NewManual(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		cfg := dbtest.SQLite(t)
+		cfg.Clock = c
+		store := dbtest.Open(t, cfg)
+		node := func(holder string) *poll {
+			locks := &counted{Locker: store.Locks}
+			return &poll{Elector: lock.NewElector(locks, c, silent(), "retention", holder, term), t: t, locks: locks}
+		}
+		test(t, c, node("a#1"), node("b#1"))
+	})
 }
 
-// run starts the node and waits until it has asked for the lock.
-func (p *poll) run(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
+// run starts the node, which asks for the lock at once.
+func (p *poll) run() {
+	p.t.Helper()
+	ctx, cancel := context.WithCancel(p.t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -54,154 +61,158 @@ func (p *poll) run(t *testing.T) {
 		cancel()
 		<-done
 	}
-	t.Cleanup(p.stop)
-	p.waitFor(t, "lock")
+	p.t.Cleanup(p.stop)
+	synctest.Wait()
+	p.asked("lock")
 }
 
-// waitFor waits for a call of the locker, passing over others.
-func (p *poll) waitFor(t *testing.T, call string) {
-	t.Helper()
-	for {
-		select {
-		case got := <-p.locks.told:
-			if got == call {
-				return
-			}
-		case <-time.After(10 * time.Second):
-			require.Fail(t, "nobody calls "+call)
-		}
+// asked requires that the node has made these calls since the last time, and no others.
+func (p *poll) asked(calls ...string) {
+	p.t.Helper()
+	require.Equal(p.t, calls, p.locks.seen())
+}
+
+// leads requires that the node leads, or does not.
+func (p *poll) leads(want bool) {
+	p.t.Helper()
+	err := p.IsLeader(p.t.Context())
+	if want {
+		require.NoError(p.t, err)
+		return
 	}
+	require.ErrorIs(p.t, err, lock.ErrNotLeader)
 }
 
-// leads waits until the node has drawn its conclusion from the last call.
-func (p *poll) leads(t *testing.T, want bool) {
-	t.Helper()
-	require.Eventually(t, func() bool { return (p.IsLeader(t.Context()) == nil) == want }, 10*time.Second, time.Millisecond, "leads: %v", want)
+// pass lets time pass, and the nodes act on it.
+func pass(c *clocktest.Manual, d time.Duration) {
+	c.Advance(d)
+	synctest.Wait()
 }
 
 func TestOneLeadsAndKeepsTheLead(t *testing.T) {
-	c, a, b := election(t)
-	require.ErrorIs(t, a.IsLeader(t.Context()), lock.ErrNotLeader, "before it was elected")
-	a.run(t)
-	a.leads(t, true)
-	first, ok := a.Lease()
-	require.True(t, ok)
-	b.run(t)
-	for range 10 {
-		c.Advance(term / 3)
-		a.waitFor(t, "renew")
-		b.waitFor(t, "lock")
-		a.leads(t, true)
-		require.ErrorIs(t, b.IsLeader(t.Context()), lock.ErrNotLeader)
-	}
-	last, _ := a.Lease()
-	require.Equal(t, first.Token, last.Token)
+	election(t, func(t *testing.T, c *clocktest.Manual, a, b *poll) {
+		a.leads(false) // before it was elected
+		a.run()
+		a.leads(true)
+		first, ok := a.Lease()
+		require.True(t, ok)
+		b.run()
+		for range 10 {
+			pass(c, term/3)
+			a.asked("renew")
+			b.asked("lock")
+			a.leads(true)
+			b.leads(false)
+		}
+		last, _ := a.Lease()
+		require.Equal(t, first.Token, last.Token)
 
-	a.stop()
-	require.ErrorIs(t, a.IsLeader(t.Context()), lock.ErrNotLeader)
-	c.Advance(term / 3)
-	b.waitFor(t, "lock")
-	b.leads(t, true)
-	next, _ := b.Lease()
-	require.Greater(t, next.Token, last.Token, "the lead was given back, and not waited for")
+		a.stop()
+		a.leads(false)
+		pass(c, term/3)
+		b.asked("lock")
+		b.leads(true)
+		next, _ := b.Lease()
+		require.Greater(t, next.Token, last.Token, "the lead was given back, and not waited for")
+	})
 }
 
 func TestALeaderThatCannotRenewStopsBeforeAnotherBegins(t *testing.T) {
-	c, a, b := election(t)
-	a.run(t)
-	a.leads(t, true)
-	a.locks.fail(errAway)
-	c.Advance(term / 3)
-	a.waitFor(t, "renew")
-	require.NoError(t, a.IsLeader(t.Context()), "a failure alone takes nothing away")
-	c.Advance(term/3*2 - term/10 - 1)
-	require.NoError(t, a.IsLeader(t.Context()))
-	b.run(t)
-	c.Advance(1)
-	require.ErrorIs(t, a.IsLeader(t.Context()), lock.ErrNotLeader)
-	_, ok := a.Lease()
-	require.False(t, ok)
-	require.ErrorIs(t, b.IsLeader(t.Context()), lock.ErrNotLeader, "there is a pause between the two")
-	c.Advance(term / 3)
-	b.waitFor(t, "lock")
-	b.leads(t, true)
+	election(t, func(t *testing.T, c *clocktest.Manual, a, b *poll) {
+		a.run()
+		a.leads(true)
+		a.locks.fail(errAway)
+		pass(c, term/3)
+		a.asked("renew")
+		a.leads(true) // a failure alone takes nothing away
+		pass(c, term/3*2-term/10-1)
+		a.leads(true)
+		b.run()
+		pass(c, 1)
+		a.leads(false)
+		_, ok := a.Lease()
+		require.False(t, ok)
+		b.leads(false) // there is a pause between the two
+		pass(c, term/3)
+		b.asked("lock")
+		b.leads(true)
 
-	a.locks.fail(nil)
-	c.Advance(term / 3)
-	a.waitFor(t, "renew")
-	a.waitFor(t, "lock")
-	require.ErrorIs(t, a.IsLeader(t.Context()), lock.ErrNotLeader)
-	b.leads(t, true)
+		a.asked("renew", "renew")
+		a.locks.fail(nil)
+		pass(c, term/3)
+		a.asked("renew", "lock")
+		a.leads(false)
+		b.leads(true)
+	})
 }
 
 func TestALeaseThatWasNotTakenMeanwhileIsTakenUp(t *testing.T) {
-	c, a, _ := election(t)
-	a.run(t)
-	a.leads(t, true)
-	first, _ := a.Lease()
-	a.locks.fail(errAway)
-	c.Advance(term - term/10)
-	a.waitFor(t, "renew")
-	a.leads(t, false)
-	a.locks.fail(nil)
-	c.Advance(term / 3)
-	a.waitFor(t, "renew")
-	a.waitFor(t, "lock")
-	a.leads(t, true)
-	next, _ := a.Lease()
-	require.Greater(t, next.Token, first.Token, "it had run out at the server, so this is another lease")
+	election(t, func(t *testing.T, c *clocktest.Manual, a, _ *poll) {
+		a.run()
+		a.leads(true)
+		first, _ := a.Lease()
+		a.locks.fail(errAway)
+		pass(c, term-term/10)
+		a.asked("renew")
+		a.leads(false)
+		a.locks.fail(nil)
+		pass(c, term/3)
+		a.asked("renew", "lock")
+		a.leads(true)
+		next, _ := a.Lease()
+		require.Greater(t, next.Token, first.Token, "it had run out at the server, so this is another lease")
+	})
 }
 
 // The lead is told with the moment it began, which a renewal does not move.
 func TestALeaderKnowsSinceWhenItLeads(t *testing.T) {
-	c, a, b := election(t)
-	_, ok := a.Since()
-	require.False(t, ok)
-	c.Advance(time.Minute)
-	a.run(t)
-	a.leads(t, true)
-	since := func(p *poll, want time.Duration) {
-		t.Helper()
-		got, ok := p.Since()
-		require.True(t, ok)
-		require.Equal(t, want, got)
-	}
-	since(a, time.Minute)
-	c.Advance(term / 3)
-	a.waitFor(t, "renew")
-	since(a, time.Minute)
-	b.run(t)
-	a.stop()
-	c.Advance(term / 3)
-	b.waitFor(t, "lock")
-	b.leads(t, true)
-	since(b, time.Minute+term/3*2)
-	_, ok = a.Since()
-	require.False(t, ok)
+	election(t, func(t *testing.T, c *clocktest.Manual, a, b *poll) {
+		_, ok := a.Since()
+		require.False(t, ok)
+		pass(c, time.Minute)
+		a.run()
+		since := func(p *poll, want time.Duration) {
+			t.Helper()
+			got, ok := p.Since()
+			require.True(t, ok)
+			require.Equal(t, want, got)
+		}
+		since(a, time.Minute)
+		pass(c, term/3)
+		a.asked("renew")
+		since(a, time.Minute)
+		b.run()
+		a.stop()
+		pass(c, term/3)
+		b.asked("lock")
+		since(b, time.Minute+term/3*2)
+		_, ok = a.Since()
+		require.False(t, ok)
+	})
 }
 
 // An outage is two lines of the log, however long it lasts.
 func TestAnOutageOfTheLocksIsToldOnce(t *testing.T) {
-	c, a, _ := election(t)
-	lines := make(chan string, 100)
-	a.Elector = lock.NewElector(a.locks, c, slog.New(slog.NewTextHandler(lineWriter(lines), nil)), "retention", "a#1", term)
-	a.locks.fail(errAway)
-	a.run(t)
-	for range 9 {
-		c.Advance(term / 3)
-		a.waitFor(t, "lock")
-	}
-	a.locks.fail(nil)
-	c.Advance(term / 3)
-	a.waitFor(t, "lock")
-	a.leads(t, true)
-	a.stop()
-	require.Contains(t, <-lines, "do not answer")
-	again := <-lines
-	require.Contains(t, again, "answer again")
-	require.Contains(t, again, "after=1m40s")
-	require.Contains(t, <-lines, "this node leads")
-	require.Empty(t, lines)
+	election(t, func(t *testing.T, c *clocktest.Manual, a, _ *poll) {
+		lines := make(chan string, 100)
+		a.Elector = lock.NewElector(a.locks, c, slog.New(slog.NewTextHandler(lineWriter(lines), nil)), "retention", "a#1", term)
+		a.locks.fail(errAway)
+		a.run()
+		for range 9 {
+			pass(c, term/3)
+			a.asked("lock")
+		}
+		a.locks.fail(nil)
+		pass(c, term/3)
+		a.leads(true)
+		a.stop()
+		require.Contains(t, <-lines, "do not answer")
+		again := <-lines
+		require.Contains(t, again, "answer again")
+		require.Contains(t, again, "after=1m40s")
+		require.Contains(t, <-lines, "this node leads")
+		require.Empty(t, lines)
+	})
 }
 
 // lineWriter hands on the lines of a log.
@@ -221,12 +232,15 @@ func (mute) TryLock(ctx context.Context, _, _ string, _ time.Duration) (reposito
 }
 
 func TestALockerThatSaysNothingIsAskedAgain(t *testing.T) {
-	locks := &counted{Locker: mute{}, told: make(chan string, 100)}
-	p := &poll{Elector: lock.NewElector(locks, clock.NewSystem(), silent(), "retention", "a#1", 30*time.Millisecond), locks: locks}
-	p.run(t)
-	p.waitFor(t, "lock")
-	p.waitFor(t, "lock")
-	require.ErrorIs(t, p.IsLeader(t.Context()), lock.ErrNotLeader)
+	synctest.Test(t, func(t *testing.T) {
+		locks := &counted{Locker: mute{}}
+		p := &poll{Elector: lock.NewElector(locks, clock.NewSystem(), silent(), "retention", "a#1", term), t: t, locks: locks}
+		p.run()
+		time.Sleep(term / 3)
+		synctest.Wait()
+		p.asked("lock")
+		p.leads(false)
+	})
 }
 
 func TestGocronAsksTheElector(t *testing.T) {
