@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
-	"github.com/platform-scheduler/platform-scheduler/api/controller"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/access"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/resttest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
@@ -136,7 +136,7 @@ func (e *edge) failingJobs() *failing {
 
 // failingAuth is an AuthService that cannot ask its store.
 type failingAuth struct {
-	controller.AuthService
+	access.AuthService
 	err error
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
-	"github.com/platform-scheduler/platform-scheduler/api/controller"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/execution"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -22,7 +22,7 @@ const reportPath = "/api/v1/executions/run-1/report"
 const runToken = "0123456789-0123456789-0123456789-0123456789"
 
 // silentReports is a store that does not answer who may report.
-type silentReports struct{ controller.RunReports }
+type silentReports struct{ execution.RunReports }
 
 func (silentReports) Authorize(context.Context, string, string) error {
 	return apperror.Unavailable(errors.New("away"))

@@ -11,7 +11,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/platform-scheduler/platform-scheduler/api/controller"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/access"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/cluster"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/execution"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/job"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -22,41 +25,47 @@ import (
 
 // JobService is what the routes under /jobs and /schedules need.
 type JobService interface {
-	controller.JobService
-	controller.ScheduleService
+	job.JobService
+	job.ScheduleService
 	middleware.GroupFinder
 }
 
 // ExecutionService is what the routes of runs, their fires and dead letters need.
 type ExecutionService interface {
-	controller.ExecutionService
-	controller.LedgerService
-	controller.DeadLetterService
+	execution.ExecutionService
+	job.LedgerService
+	execution.DeadLetterService
 	middleware.GroupFinder
+}
+
+// NodeService is what the routes under /nodes need, and the warnings of those under /jobs.
+type NodeService interface {
+	cluster.NodeService
+	job.Warner
 }
 
 // Deps are the parts of a Router. All but Checker and Metrics are required.
 type Deps struct {
 	Jobs       JobService
 	Executions ExecutionService
-	Auth       controller.AuthService
-	Monitor    controller.MonitorService
-	Nodes      controller.NodeService
-	Secrets    controller.SecretService
-	Users      controller.UserService
-	Tokens     controller.TokenService
-	Groups     controller.GroupService
-	Backfills  controller.BackfillService
-	Overview   controller.OverviewService
-	Loads      controller.LoadService
+	Auth       access.AuthService
+	Monitor    cluster.MonitorService
+	Nodes      NodeService
+	Secrets    access.SecretService
+	Users      access.UserService
+	Tokens     access.TokenService
+	Groups     job.GroupService
+	Backfills  job.BackfillService
+	Overview   cluster.OverviewService
+	Loads      cluster.LoadService
 	// Definitions exchanges jobs as documents.
-	Definitions controller.DefinitionService
-	Audit       controller.AuditService
+	Definitions job.DefinitionService
+	Audit       access.AuditService
 	Calls       repository.IdempotentCalls
 	// Reports takes what the targets of asynchronous calls say.
-	Reports controller.RunReports
+	Reports execution.RunReports
 	// Peers are the other nodes; nil where there are none.
-	Peers controller.Peers
+	Peers execution.Peers
 	// Checker finds what an executor would refuse in a definition.
 	Checker request.JobChecker
 	// Clock is the machine's, StoreClock the one that keys and definitions are judged

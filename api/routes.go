@@ -4,7 +4,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/api/controller"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/access"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/cluster"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/execution"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/job"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 )
@@ -88,13 +91,13 @@ func (d Deps) timeoutOf(r Route) time.Duration {
 
 // limitedRoutes returns the routes with greater bounds than others.
 func limitedRoutes(d Deps) []RouteLimits {
-	stream := controller.NewStreamController(d.Executions, d.Clock)
-	definition := controller.NewDefinitionController(d.Definitions, d.reader(), d.Nodes, d.Clock)
+	stream := execution.NewStreamController(d.Executions, d.Clock)
+	definition := job.NewDefinitionController(d.Definitions, d.reader(), d.Nodes, d.Clock)
 	const v1 = "/api/v1"
 	return []RouteLimits{
 		{Route{"GET", v1 + "/executions/:id/logs/stream", permission.ExecutionRead, middleware.Execution, false, stream.Follow}, middleware.MaxBody, 0},
 		{Route{"GET", exportPath, permission.JobRead, middleware.Undeclared, false, definition.Export}, middleware.MaxBody, exportTime},
-		{Route{"GET", auditExportPath, permission.AuditRead, middleware.Undeclared, false, controller.NewAuditController(d.Audit, d.Clock).Export}, middleware.MaxBody, exportTime},
+		{Route{"GET", auditExportPath, permission.AuditRead, middleware.Undeclared, false, access.NewAuditController(d.Audit, d.Clock).Export}, middleware.MaxBody, exportTime},
 		// Each job and group of the document is judged by the controller.
 		{Route{"POST", v1 + "/import", permission.JobWrite, middleware.Undeclared, false, definition.Import}, importBody, importTime},
 	}
@@ -103,23 +106,23 @@ func limitedRoutes(d Deps) []RouteLimits {
 // routes is the whole API on one page, except limitedRoutes.
 func routes(d Deps, cookies middleware.Cookies) []Route {
 	reader := d.reader()
-	auth := controller.NewAuthController(d.Auth, cookies)
-	jobs := controller.NewJobController(d.Jobs, reader, d.Nodes)
-	plan := controller.NewScheduleController(d.Jobs, d.Executions, reader)
-	runs := controller.NewJobExecutionController(d.Executions)
-	report := controller.NewReportController(d.Reports, d.Peers)
-	dead := controller.NewDeadLetterController(d.Executions)
-	secret := controller.NewSecretController(d.Secrets)
-	user := controller.NewUserController(d.Users)
-	token := controller.NewTokenController(d.Tokens)
-	audit := controller.NewAuditController(d.Audit, d.Clock)
-	backfills := controller.NewBackfillController(d.Backfills, reader)
-	groups := controller.NewGroupController(d.Groups)
-	bulk := controller.NewBulkController(d.Jobs, d.Executions, d.Executions, d.scope())
-	node := controller.NewNodeController(d.Nodes)
-	overview := controller.NewOverviewController(d.Overview, d.Loads)
-	monitor := controller.NewJobMonitorController(d.Monitor, d.Metrics, d.MetricsToken, d.Version)
-	docs := controller.DocsController{}
+	auth := access.NewAuthController(d.Auth, cookies)
+	jobs := job.NewJobController(d.Jobs, reader, d.Nodes)
+	plan := job.NewScheduleController(d.Jobs, d.Executions, reader)
+	runs := execution.NewJobExecutionController(d.Executions)
+	report := execution.NewReportController(d.Reports, d.Peers)
+	dead := execution.NewDeadLetterController(d.Executions)
+	secret := access.NewSecretController(d.Secrets)
+	user := access.NewUserController(d.Users)
+	token := access.NewTokenController(d.Tokens)
+	audit := access.NewAuditController(d.Audit, d.Clock)
+	backfills := job.NewBackfillController(d.Backfills, reader)
+	groups := job.NewGroupController(d.Groups)
+	bulk := job.NewBulkController(d.Jobs, d.Executions, d.Executions, d.scope())
+	node := cluster.NewNodeController(d.Nodes)
+	overview := cluster.NewOverviewController(d.Overview, d.Loads)
+	monitor := cluster.NewJobMonitorController(d.Monitor, d.Metrics, d.MetricsToken, d.Version)
+	docs := cluster.DocsController{}
 	const v1, once = "/api/v1", true
 	const none, unbound, job, run, group, all = middleware.Undeclared, middleware.Unbound, middleware.Job, middleware.Execution, middleware.Group, middleware.Everything
 	return []Route{

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
-	"github.com/platform-scheduler/platform-scheduler/api/controller"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/access"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
@@ -35,7 +35,7 @@ type watched struct {
 	reads int
 }
 
-// Get implements controller.ExecutionService.
+// Get implements execution.ExecutionService.
 func (w *watched) Get(ctx context.Context, id string) (*entity.Execution, error) {
 	w.mu.Lock()
 	w.look = w.clock.Monotonic()
@@ -273,7 +273,7 @@ func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 
 // awayAuth is an AuthService whose store goes away.
 type awayAuth struct {
-	controller.AuthService
+	access.AuthService
 	away atomic.Bool
 }
 

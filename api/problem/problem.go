@@ -129,3 +129,19 @@ func (p Problem) Write(w http.ResponseWriter) {
 	w.WriteHeader(p.Status)
 	_, _ = w.Write(body)
 }
+
+// Explain says what callers may know of what failed for one object.
+func Explain(err error) (code, message string) {
+	var f *apperror.Error
+	switch {
+	case errors.Is(err, repository.ErrCommitUnknown):
+		return "outcome_unknown", "the store did not confirm the change; look before repeating"
+	case errors.As(err, &f):
+		message = f.Message
+		for _, field := range f.Fields {
+			message += "; " + field.Field + ": " + field.Message
+		}
+		return f.Code, message
+	}
+	return "internal", "something went wrong; the log of the server knows more"
+}

@@ -87,7 +87,7 @@ func (e *Engine) skew() (reason string, blocks bool) {
 	return reason, false
 }
 
-// Degraded implements controller.MonitorService.
+// Degraded implements cluster.MonitorService.
 func (e *Engine) Degraded(ctx context.Context) []monitor.Trouble {
 	found := e.Monitor.Degraded(ctx)
 	if since := e.stopped.Load(); since != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// peers finds the nodes that run executions. It implements controller.Peers.
+// peers finds the nodes that run executions. It implements execution.Peers.
 type peers struct {
 	e         *app.Engine
 	scheme    string
@@ -32,7 +32,7 @@ func (s *Server) peers() *peers {
 	}}
 }
 
-// HolderOf implements controller.Peers. A node of this release takes reports
+// HolderOf implements execution.Peers. A node of this release takes reports
 // about any run; one of the former keeps its own in memory.
 func (p *peers) HolderOf(ctx context.Context, executionID string) (string, bool) {
 	row, err := p.e.Executions.Get(ctx, executionID)
@@ -47,5 +47,5 @@ func (p *peers) HolderOf(ctx context.Context, executionID string) (string, bool)
 	return "", false
 }
 
-// Transport implements controller.Peers.
+// Transport implements execution.Peers.
 func (p *peers) Transport() http.RoundTripper { return p.transport }

@@ -1,4 +1,7 @@
-package controller
+// Package access translates between HTTP and the use cases of sign-in, users, tokens,
+// secrets and the audit log. Controllers hold no state of their own and are safe for
+// concurrent use.
+package access
 
 import (
 	"context"
@@ -6,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -63,10 +67,10 @@ func (a *AuthController) Login(c *gin.Context) error {
 	}
 	middleware.SignedIn(c, l.User)
 	if !in.Cookie {
-		return reply(c, http.StatusOK, vo.FromLogin(l))
+		return reply.JSON(c, http.StatusOK, vo.FromLogin(l))
 	}
 	a.cookies.Set(c, l.Token, access.SessionLife)
-	return reply(c, http.StatusOK, vo.FromCookieLogin(l, middleware.CSRFToken(l.Token)))
+	return reply.JSON(c, http.StatusOK, vo.FromCookieLogin(l, middleware.CSRFToken(l.Token)))
 }
 
 // Logout answers POST /auth/logout.
@@ -98,7 +102,7 @@ func (a *AuthController) ended(c *gin.Context) error {
 	if middleware.ByCookie(c) {
 		a.cookies.Clear(c)
 	}
-	return noContent(c)
+	return reply.NoContent(c)
 }
 
 // Me answers GET /auth/me.
@@ -113,7 +117,7 @@ func (a *AuthController) Me(c *gin.Context) error {
 	if middleware.ByCookie(c) {
 		me.CSRFToken = middleware.CSRFToken(middleware.TokenOf(c))
 	}
-	return reply(c, http.StatusOK, me)
+	return reply.JSON(c, http.StatusOK, me)
 }
 
 // ChangePassword answers POST /auth/password. It ends every session of the

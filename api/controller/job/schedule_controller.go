@@ -1,4 +1,4 @@
-package controller
+package job
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
@@ -56,7 +57,7 @@ func (s *ScheduleController) NextFireTimes(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FireTimes{FireTimes: vo.Times(times), Description: description})
+	return reply.JSON(c, http.StatusOK, vo.FireTimes{FireTimes: vo.Times(times), Description: description})
 }
 
 // Fires answers GET /jobs/{id}/fires, the fire ledger.
@@ -84,7 +85,7 @@ func (s *ScheduleController) Fires(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.NewPage(vo.FromFires(entries), next))
+	return reply.JSON(c, http.StatusOK, vo.NewPage(vo.FromFires(entries), next))
 }
 
 // Preview answers POST /schedules/preview. Nothing is stored.
@@ -111,5 +112,5 @@ func (s *ScheduleController) Preview(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FireTimes{FireTimes: vo.Times(times), Description: description})
+	return reply.JSON(c, http.StatusOK, vo.FireTimes{FireTimes: vo.Times(times), Description: description})
 }

@@ -1,4 +1,7 @@
-package controller
+// Package cluster translates between HTTP and what is known of nodes and of the state
+// of everything, and serves probes and documents. Controllers hold no state of their own
+// and are safe for concurrent use.
+package cluster
 
 import (
 	"context"
@@ -6,11 +9,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service/node"
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // NodeService shows and drains nodes. Unknown ones are apperror.KindNotFound.
@@ -23,13 +25,6 @@ type NodeService interface {
 	Resume(ctx context.Context, id string) (node.Node, error)
 	// Handlers are those that live nodes have, by name.
 	Handlers(ctx context.Context) ([]node.Handler, error)
-	Warner
-}
-
-// Warner says of right definitions why their runs would wait for a node.
-type Warner interface {
-	// Warnings are those of each of the jobs.
-	Warnings(ctx context.Context, jobs ...*entity.Job) [][]apperror.Field
 }
 
 // NodeController serves /nodes.
@@ -57,7 +52,7 @@ func (n *NodeController) List(c *gin.Context) error {
 	for i, node := range nodes {
 		items[i] = vo.FromNode(node.Node, node.Partitions)
 	}
-	return reply(c, http.StatusOK, vo.NewPage(items, ""))
+	return reply.JSON(c, http.StatusOK, vo.NewPage(items, ""))
 }
 
 // Handlers answers GET /handlers.
@@ -75,7 +70,7 @@ func (n *NodeController) Handlers(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.NewPage(vo.FromHandlers(handlers), ""))
+	return reply.JSON(c, http.StatusOK, vo.NewPage(vo.FromHandlers(handlers), ""))
 }
 
 // Get answers GET /nodes/{id}.
@@ -112,5 +107,5 @@ func (n *NodeController) answer(c *gin.Context, act func(context.Context, string
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FromNode(node.Node, node.Partitions))
+	return reply.JSON(c, http.StatusOK, vo.FromNode(node.Node, node.Partitions))
 }

@@ -1,4 +1,4 @@
-package controller
+package execution
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -60,7 +61,7 @@ func (d *DeadLetterController) List(c *gin.Context) error {
 	for i, l := range letters {
 		items[i] = vo.FromDeadLetter(l, names)
 	}
-	return reply(c, http.StatusOK, vo.NewPage(items, next))
+	return reply.JSON(c, http.StatusOK, vo.NewPage(items, next))
 }
 
 func letterFilter(c *gin.Context, q *request.Query) repository.DeadLetterFilter {
@@ -93,7 +94,7 @@ func (d *DeadLetterController) Causes(c *gin.Context) error {
 	for i, cause := range causes {
 		items[i] = vo.FromCause(cause, names)
 	}
-	return reply(c, http.StatusOK, vo.NewPage(items, ""))
+	return reply.JSON(c, http.StatusOK, vo.NewPage(items, ""))
 }
 
 // Replay answers POST /dead-letters/{id}/replay with a new run.
@@ -110,7 +111,7 @@ func (d *DeadLetterController) Replay(c *gin.Context) error {
 		return err
 	}
 	middleware.SetChanges(c, map[string][2]any{"executionIds": {nil, []string{id}}})
-	return reply(c, http.StatusAccepted, vo.FromID(id))
+	return reply.JSON(c, http.StatusAccepted, vo.FromID(id))
 }
 
 // Discard answers POST /dead-letters/{id}/discard.
@@ -126,5 +127,5 @@ func (d *DeadLetterController) Discard(c *gin.Context) error {
 	if err := d.letters.Discard(c.Request.Context(), c.Param("id")); err != nil {
 		return err
 	}
-	return noContent(c)
+	return reply.NoContent(c)
 }

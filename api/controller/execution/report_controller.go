@@ -1,10 +1,11 @@
-package controller
+package execution
 
 import (
 	"context"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -66,5 +67,5 @@ func (r *ReportController) Report(c *gin.Context) error {
 	if err := r.runs.Report(c.Request.Context(), id, token, report); err != nil {
 		return err
 	}
-	return noContent(c)
+	return reply.NoContent(c)
 }

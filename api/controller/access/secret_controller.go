@@ -1,4 +1,4 @@
-package controller
+package access
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -50,7 +51,7 @@ func NewSecretController(secrets SecretService) *SecretController { return &Secr
 //	@Router /api/v1/secrets [get]
 func (s *SecretController) List(c *gin.Context) error {
 	who, _ := middleware.CallerOf(c)
-	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Secret, string, error) {
+	return reply.Page(c, func(ctx context.Context, p repository.Page) ([]entity.Secret, string, error) {
 		all, next, err := s.secrets.List(ctx, permission.SecretGroups(who), p)
 		return slices.DeleteFunc(all, func(v entity.Secret) bool { return !permission.SeesSecret(who, v) }), next, err
 	}, func(v entity.Secret) vo.Secret { return vo.FromSecret(v, who) })
@@ -207,11 +208,11 @@ func (s *SecretController) Delete(c *gin.Context) error {
 	if err := s.secrets.Delete(c.Request.Context(), v.Name, v.Version); err != nil {
 		return err
 	}
-	return noContent(c)
+	return reply.NoContent(c)
 }
 
 func replySecret(c *gin.Context, status int, v entity.Secret) error {
 	who, _ := middleware.CallerOf(c)
 	c.Header("ETag", request.ETag(v.Version))
-	return reply(c, status, vo.FromSecret(v, who))
+	return reply.JSON(c, status, vo.FromSecret(v, who))
 }

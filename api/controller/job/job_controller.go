@@ -1,4 +1,7 @@
-package controller
+// Package job translates between HTTP and the use cases of jobs: their definitions,
+// schedules, groups, backfills and versions, and calls for many objects. Controllers
+// hold no state of their own and are safe for concurrent use.
+package job
 
 import (
 	"context"
@@ -7,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -31,6 +35,12 @@ type JobService interface {
 	// Version is a former definition.
 	Version(ctx context.Context, id string, version int) (*entity.Job, error)
 	Copy(ctx context.Context, id, name, group string) (*entity.Job, error)
+}
+
+// Warner says of right definitions why their runs would wait for a node.
+type Warner interface {
+	// Warnings are those of each of the jobs.
+	Warnings(ctx context.Context, jobs ...*entity.Job) [][]apperror.Field
 }
 
 // JobController serves /jobs.
@@ -81,7 +91,7 @@ func (j *JobController) List(c *gin.Context) error {
 	for i, job := range jobs {
 		items[i] = vo.FromJob(seen(c, job))
 	}
-	return reply(c, http.StatusOK, vo.NewPage(items, next))
+	return reply.JSON(c, http.StatusOK, vo.NewPage(items, next))
 }
 
 // Create answers POST /jobs.
@@ -202,7 +212,7 @@ func (j *JobController) Delete(c *gin.Context) error {
 	if err := j.jobs.Delete(c.Request.Context(), job.ID, ifMatch); err != nil {
 		return err
 	}
-	return noContent(c)
+	return reply.NoContent(c)
 }
 
 // Pause answers POST /jobs/{id}/pause.
@@ -218,7 +228,7 @@ func (j *JobController) Delete(c *gin.Context) error {
 //	@Failure 409 {object} problem.Problem "the job is not enabled"
 //	@Router /api/v1/jobs/{id}/pause [post]
 func (j *JobController) Pause(c *gin.Context) error {
-	p, err := request.ReadPause(c.Request, userName(c))
+	p, err := request.ReadPause(c.Request, middleware.ActorOf(c).User)
 	if err != nil {
 		return err
 	}
@@ -271,13 +281,7 @@ func (j *JobController) Trigger(c *gin.Context) error {
 		return err
 	}
 	middleware.SetChanges(c, auditOfTrigger(t, ids))
-	return reply(c, http.StatusAccepted, vo.FromIDs(ids))
-}
-
-// userName is the name of who calls; empty on public routes.
-func userName(c *gin.Context) string {
-	user, _ := middleware.UserOf(c)
-	return user.Name
+	return reply.JSON(c, http.StatusAccepted, vo.FromIDs(ids))
 }
 
 // reply is a job with what its editors are warned of.
@@ -286,5 +290,5 @@ func (j *JobController) reply(c *gin.Context, status int, job *entity.Job) error
 	v := vo.FromJob(job)
 	v.Warnings = warnings(job, j.warner.Warnings(c.Request.Context(), job)[0])
 	c.Header("ETag", request.ETag(job.Version))
-	return reply(c, status, v)
+	return reply.JSON(c, status, v)
 }

@@ -1,6 +1,5 @@
-// Package controller translates between HTTP and the use cases. Controllers
-// hold no state of their own and are safe for concurrent use.
-package controller
+// Package reply sends the answers of the controllers.
+package reply
 
 import (
 	"context"
@@ -8,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -16,13 +16,17 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// reply sends a success. The value is encoded before anything is written, so
+// ExportWriteTimeout is how long a caller may take to read one page of an export.
+const ExportWriteTimeout = 30 * time.Second
+
+// JSON sends a success. The value is encoded before anything is written, so
 // that a failure still becomes a problem.
-func reply(c *gin.Context, status int, v any) error {
-	return replyAs(c, "application/json", status, v)
+func JSON(c *gin.Context, status int, v any) error {
+	return As(c, "application/json", status, v)
 }
 
-func replyAs(c *gin.Context, contentType string, status int, v any) error {
+// As is JSON with another content type.
+func As(c *gin.Context, contentType string, status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
@@ -35,8 +39,8 @@ func replyAs(c *gin.Context, contentType string, status int, v any) error {
 	return nil
 }
 
-// replyPage answers with one page of a list that is filtered by nothing.
-func replyPage[E, V any](c *gin.Context, read func(ctx context.Context, p repository.Page) (items []E, next string, err error), view func(E) V) error {
+// Page answers with one page of a list that is filtered by nothing.
+func Page[E, V any](c *gin.Context, read func(ctx context.Context, p repository.Page) (items []E, next string, err error), view func(E) V) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	page := q.Page()
 	if err := q.Done(); err != nil {
@@ -50,11 +54,11 @@ func replyPage[E, V any](c *gin.Context, read func(ctx context.Context, p reposi
 	for i, one := range found {
 		items[i] = view(one)
 	}
-	return reply(c, http.StatusOK, vo.NewPage(items, next))
+	return JSON(c, http.StatusOK, vo.NewPage(items, next))
 }
 
-// noContent ends a success without a body.
-func noContent(c *gin.Context) error {
+// NoContent ends a success without a body.
+func NoContent(c *gin.Context) error {
 	c.Status(http.StatusNoContent)
 	c.Writer.WriteHeaderNow()
 	return nil

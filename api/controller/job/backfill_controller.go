@@ -1,4 +1,4 @@
-package controller
+package job
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -56,7 +57,7 @@ func (b *BackfillController) Start(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		return reply(c, http.StatusOK, vo.FromBackfillPlan(plan.Times, plan.Total, plan.AlreadyRun))
+		return reply.JSON(c, http.StatusOK, vo.FromBackfillPlan(plan.Times, plan.Total, plan.AlreadyRun))
 	}
 	who, _ := middleware.CallerOf(c)
 	r.User = who.User.Name
@@ -67,7 +68,7 @@ func (b *BackfillController) Start(c *gin.Context) error {
 	middleware.SetChanges(c, map[string][2]any{
 		"backfill": {nil, started.ID}, "from": {nil, vo.Time(r.From)}, "to": {nil, vo.Time(r.To)}, "maxParallel": {nil, r.MaxParallel},
 	})
-	return reply(c, http.StatusAccepted, vo.FromBackfill(started))
+	return reply.JSON(c, http.StatusAccepted, vo.FromBackfill(started))
 }
 
 // List answers GET /jobs/{id}/backfills.
@@ -80,7 +81,7 @@ func (b *BackfillController) Start(c *gin.Context) error {
 //	@Success 200 {object} vo.Page[vo.Backfill]
 //	@Router /api/v1/jobs/{id}/backfills [get]
 func (b *BackfillController) List(c *gin.Context) error {
-	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Backfill, string, error) {
+	return reply.Page(c, func(ctx context.Context, p repository.Page) ([]entity.Backfill, string, error) {
 		return b.backfills.List(ctx, c.Param("id"), p)
 	}, vo.FromBackfill)
 }
@@ -100,5 +101,5 @@ func (b *BackfillController) Cancel(c *gin.Context) error {
 		return err
 	}
 	middleware.SetChanges(c, map[string][2]any{"backfill": {cancelled.ID, nil}})
-	return reply(c, http.StatusOK, vo.FromBackfill(cancelled))
+	return reply.JSON(c, http.StatusOK, vo.FromBackfill(cancelled))
 }

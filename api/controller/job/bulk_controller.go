@@ -1,4 +1,4 @@
-package controller
+package job
 
 import (
 	"context"
@@ -12,28 +12,43 @@ import (
 	"github.com/gin-gonic/gin"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/api/problem"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
+// Executions cancels executions and repeats them.
+type Executions interface {
+	Cancel(ctx context.Context, id string) error
+	Retry(ctx context.Context, id string, by entity.Actor) (newID string, err error)
+}
+
+// DeadLetters finds dead letters, and repeats or closes them.
+type DeadLetters interface {
+	DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) (letters []entity.DeadLetter, next string, err error)
+	Replay(ctx context.Context, executionID string, by entity.Actor) (newID string, err error)
+	Discard(ctx context.Context, executionID string) error
+}
+
 // BulkController serves /bulk: one action on many objects, each with a result
 // of its own. What fails for one does not stop the others, but for a store that
 // does not answer: then what has not begun does not begin.
 type BulkController struct {
 	jobs    JobService
-	runs    ExecutionService
-	letters DeadLetterService
+	runs    Executions
+	letters DeadLetters
 	scope   middleware.Scope
 }
 
 // NewBulkController serves the actions of services.
-func NewBulkController(jobs JobService, runs ExecutionService, letters DeadLetterService, scope middleware.Scope) *BulkController {
+func NewBulkController(jobs JobService, runs Executions, letters DeadLetters, scope middleware.Scope) *BulkController {
 	return &BulkController{jobs, runs, letters, scope}
 }
 
@@ -53,7 +68,7 @@ type one func(ctx context.Context, id string) (executionIDs []string, err error)
 //	@Success 200 {object} vo.Bulk "what became of each"
 //	@Router /api/v1/bulk/jobs/pause [post]
 func (b *BulkController) PauseJobs(c *gin.Context) error {
-	ids, p, err := request.ReadBulkPause(c.Request, userName(c))
+	ids, p, err := request.ReadBulkPause(c.Request, middleware.ActorOf(c).User)
 	if err != nil {
 		return err
 	}
@@ -283,29 +298,13 @@ func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.P
 		t.note(did)
 	}
 	middleware.SetChanges(c, did)
-	return reply(c, http.StatusOK, answer)
+	return reply.JSON(c, http.StatusOK, answer)
 }
 
 func itemOf(id string, made []string, err error) vo.BulkItem {
 	if err == nil {
 		return vo.BulkItem{ID: id, OK: true, ExecutionIDs: made}
 	}
-	code, message := explain(err)
+	code, message := problem.Explain(err)
 	return vo.BulkItem{ID: id, Code: code, Message: message}
-}
-
-// explain says what callers may know of what failed for one object.
-func explain(err error) (code, message string) {
-	var f *apperror.Error
-	switch {
-	case errors.Is(err, repository.ErrCommitUnknown):
-		return "outcome_unknown", "the store did not confirm the change; look before repeating"
-	case errors.As(err, &f):
-		message = f.Message
-		for _, field := range f.Fields {
-			message += "; " + field.Field + ": " + field.Message
-		}
-		return f.Code, message
-	}
-	return "internal", "something went wrong; the log of the server knows more"
 }

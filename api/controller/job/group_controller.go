@@ -1,4 +1,4 @@
-package controller
+package job
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -45,7 +46,7 @@ func NewGroupController(groups GroupService) *GroupController { return &GroupCon
 //	@Router /api/v1/groups [get]
 func (g *GroupController) List(c *gin.Context) error {
 	visible := middleware.VisibleGroups(c)
-	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Group, string, error) {
+	return reply.Page(c, func(ctx context.Context, p repository.Page) ([]entity.Group, string, error) {
 		return g.groups.List(ctx, visible, p)
 	}, vo.FromGroup)
 }
@@ -147,7 +148,7 @@ func (g *GroupController) Delete(c *gin.Context) error {
 	if err := g.groups.Delete(c.Request.Context(), c.Param("name")); err != nil {
 		return err
 	}
-	return noContent(c)
+	return reply.NoContent(c)
 }
 
 // Pause answers POST /groups/{name}/pause.
@@ -198,7 +199,7 @@ func (g *GroupController) ResumeAll(c *gin.Context) error { return g.resume(c, e
 
 func (g *GroupController) pause(c *gin.Context, name string) error {
 	aboutAll(c, name)
-	p, err := request.ReadPause(c.Request, userName(c))
+	p, err := request.ReadPause(c.Request, middleware.ActorOf(c).User)
 	if err != nil {
 		return err
 	}
@@ -228,5 +229,5 @@ func (g *GroupController) resume(c *gin.Context, name string) error {
 
 func replyGroup(c *gin.Context, status int, g entity.Group) error {
 	c.Header("ETag", request.ETag(g.Version))
-	return reply(c, status, vo.FromGroup(g))
+	return reply.JSON(c, status, vo.FromGroup(g))
 }

@@ -1,4 +1,4 @@
-package controller
+package job
 
 import (
 	"encoding/json"

@@ -1,4 +1,7 @@
-package controller
+// Package execution translates between HTTP and the use cases of executions: their
+// logs, dead letters, and the reports of targets. Controllers are safe for concurrent
+// use.
+package execution
 
 import (
 	"context"
@@ -7,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -79,7 +83,7 @@ func (e *JobExecutionController) List(c *gin.Context) error {
 	for i, row := range rows {
 		items[i] = vo.FromExecution(row, names)
 	}
-	return reply(c, http.StatusOK, vo.NewPage(items, next))
+	return reply.JSON(c, http.StatusOK, vo.NewPage(items, next))
 }
 
 // Get answers GET /executions/{id}.
@@ -98,7 +102,7 @@ func (e *JobExecutionController) Get(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FromExecutionDetail(row, names))
+	return reply.JSON(c, http.StatusOK, vo.FromExecutionDetail(row, names))
 }
 
 // Attempts answers GET /executions/{id}/attempts.
@@ -113,7 +117,7 @@ func (e *JobExecutionController) Attempts(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.NewPage(vo.FromAttempts(attempts), ""))
+	return reply.JSON(c, http.StatusOK, vo.NewPage(vo.FromAttempts(attempts), ""))
 }
 
 // Logs answers GET /executions/{id}/logs.
@@ -145,7 +149,7 @@ func (e *JobExecutionController) Logs(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FromChunks(chunks, after, page.Limit, len(chunks) >= page.Limit))
+	return reply.JSON(c, http.StatusOK, vo.FromChunks(chunks, after, page.Limit, len(chunks) >= page.Limit))
 }
 
 // Cancel answers POST /executions/{id}/cancel: the wish is noted, and the run
@@ -162,7 +166,7 @@ func (e *JobExecutionController) Cancel(c *gin.Context) error {
 	if err := e.executions.Cancel(c.Request.Context(), id); err != nil {
 		return err
 	}
-	return reply(c, http.StatusAccepted, vo.FromID(id))
+	return reply.JSON(c, http.StatusAccepted, vo.FromID(id))
 }
 
 // Retry answers POST /executions/{id}/retry with a new run.
@@ -179,7 +183,7 @@ func (e *JobExecutionController) Retry(c *gin.Context) error {
 		return err
 	}
 	middleware.SetChanges(c, map[string][2]any{"executionIds": {nil, []string{id}}})
-	return reply(c, http.StatusAccepted, vo.FromID(id))
+	return reply.JSON(c, http.StatusAccepted, vo.FromID(id))
 }
 
 // distinct lists what of returns, each once.

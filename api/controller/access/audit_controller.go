@@ -1,4 +1,4 @@
-package controller
+package access
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -59,5 +60,5 @@ func (a *AuditController) List(c *gin.Context) error {
 	for i, e := range entries {
 		items[i] = vo.FromAudit(e)
 	}
-	return reply(c, http.StatusOK, vo.NewPage(items, next))
+	return reply.JSON(c, http.StatusOK, vo.NewPage(items, next))
 }

@@ -1,4 +1,4 @@
-package controller
+package access
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -39,7 +40,7 @@ func NewUserController(users UserService) *UserController { return &UserControll
 //	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.User]
 //	@Router /api/v1/users [get]
-func (u *UserController) List(c *gin.Context) error { return replyPage(c, u.users.List, vo.FromUser) }
+func (u *UserController) List(c *gin.Context) error { return reply.Page(c, u.users.List, vo.FromUser) }
 
 // Create answers POST /users.
 //
@@ -67,7 +68,7 @@ func (u *UserController) Create(c *gin.Context) error {
 	middleware.SetTarget(c, user.ID)
 	middleware.SetDiff(c, nil, vo.FromUser(user))
 	c.Header("Location", c.Request.URL.Path+"/"+user.ID)
-	return reply(c, http.StatusCreated, vo.FromUser(user))
+	return reply.JSON(c, http.StatusCreated, vo.FromUser(user))
 }
 
 // Get answers GET /users/{id}.
@@ -82,7 +83,7 @@ func (u *UserController) Get(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FromUser(user))
+	return reply.JSON(c, http.StatusOK, vo.FromUser(user))
 }
 
 // Change answers PUT /users/{id}.
@@ -117,7 +118,7 @@ func (u *UserController) Change(c *gin.Context) error {
 		maps.Copy(changes, passwordChange(n.KeepTokens))
 	}
 	middleware.SetChanges(c, changes)
-	return reply(c, http.StatusOK, vo.FromUser(after))
+	return reply.JSON(c, http.StatusOK, vo.FromUser(after))
 }
 
 // Delete answers DELETE /users/{id}.
@@ -138,5 +139,5 @@ func (u *UserController) Delete(c *gin.Context) error {
 	if err := u.users.Delete(c.Request.Context(), user.ID); err != nil {
 		return err
 	}
-	return noContent(c)
+	return reply.NoContent(c)
 }

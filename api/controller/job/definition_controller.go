@@ -1,18 +1,19 @@
-package controller
+package job
 
 import (
 	"context"
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/api/problem"
 	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -40,9 +41,6 @@ type DefinitionController struct {
 func NewDefinitionController(definitions DefinitionService, reader request.JobReader, w Warner, c clock.Clock) *DefinitionController {
 	return &DefinitionController{definitions, reader, w, c}
 }
-
-// exportWrite is how long a caller may take to read one page of an export.
-const exportWrite = 30 * time.Second
 
 // The formats of an export.
 const (
@@ -91,7 +89,7 @@ func (d *DefinitionController) Export(c *gin.Context) error {
 	control := http.NewResponseController(c.Writer)
 	push := func(text []byte) error {
 		// Not every writer has deadlines; one without is a test's.
-		_ = control.SetWriteDeadline(d.clock.Now().Add(exportWrite))
+		_ = control.SetWriteDeadline(d.clock.Now().Add(reply.ExportWriteTimeout))
 		_, err := c.Writer.Write(text)
 		return err
 	}
@@ -148,10 +146,10 @@ func (d *DefinitionController) Import(c *gin.Context) error {
 		d.definitions.Apply(c.Request.Context(), plan)
 		middleware.SetTarget(c, about)
 	}
-	answer := vo.FromPlan(plan, dryRun, explain)
+	answer := vo.FromPlan(plan, dryRun, problem.Explain)
 	d.warn(c.Request.Context(), plan, answer.Items)
 	middleware.SetDiff(c, nil, auditOf(answer))
-	return reply(c, http.StatusOK, answer)
+	return reply.JSON(c, http.StatusOK, answer)
 }
 
 // warn adds to what a document keeps or makes what its editors are warned of.

@@ -1,4 +1,4 @@
-package controller
+package job
 
 import (
 	"net/http"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -39,7 +40,7 @@ func (j *JobController) Versions(c *gin.Context) error {
 			items[i-1].Changes = differences(v, versions[i-1], edits(c, v.Group))
 		}
 	}
-	return reply(c, http.StatusOK, vo.NewPage(items, next))
+	return reply.JSON(c, http.StatusOK, vo.NewPage(items, next))
 }
 
 // Restore answers POST /jobs/{id}/versions/{version}/restore.

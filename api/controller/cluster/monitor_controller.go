@@ -1,4 +1,4 @@
-package controller
+package cluster
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/problem"
@@ -55,7 +56,7 @@ func hashOf(token string) []byte {
 //	@Router /healthz [get]
 //	@Router /healthz [head]
 func (m *JobMonitorController) Healthz(c *gin.Context) error {
-	return reply(c, http.StatusOK, vo.Health{Status: "ok"})
+	return reply.JSON(c, http.StatusOK, vo.Health{Status: "ok"})
 }
 
 // Readyz answers GET /readyz: the node can do its work.
@@ -70,12 +71,12 @@ func (m *JobMonitorController) Readyz(c *gin.Context) error {
 	found := m.monitor.Degraded(c.Request.Context())
 	err := monitor.NotReady(found)
 	if err == nil {
-		return reply(c, http.StatusOK, vo.Health{Status: "ready", Degraded: vo.FromTroubles(found)})
+		return reply.JSON(c, http.StatusOK, vo.Health{Status: "ready", Degraded: vo.FromTroubles(found)})
 	}
 	p := vo.NotReady{Problem: problem.New(http.StatusServiceUnavailable, "not_ready", err.Error()), Degraded: vo.FromTroubles(found)}
 	p.RequestID = middleware.RequestIDOf(c)
 	c.Header("Retry-After", "1")
-	return replyAs(c, problem.ContentType, p.Status, p)
+	return reply.As(c, problem.ContentType, p.Status, p)
 }
 
 // Metrics answers GET /metrics for Prometheus.
@@ -109,5 +110,5 @@ func (m *JobMonitorController) Metrics(c *gin.Context) error {
 //	@Success 200 {object} vo.Version
 //	@Router /version [get]
 func (m *JobMonitorController) Version(c *gin.Context) error {
-	return reply(c, http.StatusOK, m.version)
+	return reply.JSON(c, http.StatusOK, m.version)
 }

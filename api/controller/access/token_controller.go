@@ -1,4 +1,4 @@
-package controller
+package access
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -49,7 +50,7 @@ func tokenOwnerFilter(c *gin.Context) string {
 //	@Success 200 {object} vo.Page[vo.Token]
 //	@Router /api/v1/tokens [get]
 func (t *TokenController) List(c *gin.Context) error {
-	return replyPage(c, func(ctx context.Context, p repository.Page) ([]entity.Token, string, error) {
+	return reply.Page(c, func(ctx context.Context, p repository.Page) ([]entity.Token, string, error) {
 		return t.tokens.List(ctx, tokenOwnerFilter(c), p)
 	}, func(token entity.Token) vo.Token { return vo.FromToken(token, "") })
 }
@@ -78,7 +79,7 @@ func (t *TokenController) Create(c *gin.Context) error {
 	middleware.SetTarget(c, token.ID)
 	middleware.SetDiff(c, nil, vo.FromToken(token, ""))
 	c.Header("Location", c.Request.URL.Path+"/"+token.ID)
-	return reply(c, http.StatusCreated, vo.FromToken(token, secret))
+	return reply.JSON(c, http.StatusCreated, vo.FromToken(token, secret))
 }
 
 // Revoke answers DELETE /tokens/{id}.
@@ -95,5 +96,5 @@ func (t *TokenController) Revoke(c *gin.Context) error {
 	}
 	middleware.SetTargetName(c, token.Name)
 	middleware.SetChanges(c, map[string][2]any{"revoked": {false, true}, "userId": {token.UserID, nil}})
-	return noContent(c)
+	return reply.NoContent(c)
 }

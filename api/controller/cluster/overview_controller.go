@@ -1,4 +1,4 @@
-package controller
+package cluster
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -54,7 +55,7 @@ func (o *OverviewController) Overview(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FromOverview(found))
+	return reply.JSON(c, http.StatusOK, vo.FromOverview(found))
 }
 
 // Load answers GET /schedules/load.
@@ -78,5 +79,5 @@ func (o *OverviewController) Load(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, vo.FromLoad(load))
+	return reply.JSON(c, http.StatusOK, vo.FromLoad(load))
 }

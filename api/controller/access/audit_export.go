@@ -1,4 +1,4 @@
-package controller
+package access
 
 import (
 	"encoding/csv"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -64,7 +65,7 @@ func (a *AuditController) Export(c *gin.Context) error {
 	}
 	w, control := newEntryWriter(c, format), http.NewResponseController(c.Writer)
 	for {
-		_ = control.SetWriteDeadline(a.clock.Now().Add(exportWrite)) // not every writer can
+		_ = control.SetWriteDeadline(a.clock.Now().Add(reply.ExportWriteTimeout)) // not every writer can
 		for _, e := range entries {
 			if err := w.write(e); err != nil {
 				return nil //nolint:nilerr // the caller is gone
