@@ -341,5 +341,5 @@ func (n engineEvents) JobChanged(job *entity.Job) {
 	n.e.cluster.announceJob(job)
 }
 
-// Notice implements job.Engine and execution.Engine.
-func (n engineEvents) Notice(effect admission.PostCommit) { n.e.Commits.AfterCommit(effect) }
+// AfterCommit implements job.Engine and execution.Engine.
+func (n engineEvents) AfterCommit(effect admission.PostCommit) { n.e.Commits.AfterCommit(effect) }

@@ -12,19 +12,19 @@ type UserAdmin interface {
 	// ListUsers is ordered by id, oldest first.
 	ListUsers(ctx context.Context, p Page) (users []entity.User, next string, err error)
 	// SetRole changes role and rights and ends the user's sessions. To make the
-	// last admin less is fault.KindConflict.
+	// last admin less is apperror.KindConflict.
 	SetRole(ctx context.Context, userID string, role entity.Role, rights entity.Rights, at time.Time) error
 	// DropUser removes a user with sessions and tokens; the last admin is
-	// fault.KindConflict.
+	// apperror.KindConflict.
 	DropUser(ctx context.Context, id string) error
 }
 
 // Tokens keeps API tokens by their hash.
 type Tokens interface {
-	// AddToken fails with fault.KindConflict when the user has most tokens that
+	// AddToken fails with apperror.KindConflict when the user has most tokens that
 	// have not expired.
 	AddToken(ctx context.Context, t entity.Token, most int) error
-	// TokenByHash returns fault.KindNotFound for an unknown or expired one.
+	// TokenByHash returns apperror.KindNotFound for an unknown or expired one.
 	TokenByHash(ctx context.Context, hash string, now time.Time) (entity.Token, error)
 	// ListTokens is ordered by id; userID narrows it when set.
 	ListTokens(ctx context.Context, userID string, p Page) (tokens []entity.Token, next string, err error)

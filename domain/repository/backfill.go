@@ -12,10 +12,10 @@ import (
 type BackfillWriter interface {
 	// Add stores a new backfill, at version 1.
 	Add(ctx context.Context, b entity.Backfill) error
-	// Get returns fault.KindNotFound for an unknown id.
+	// Get returns apperror.KindNotFound for an unknown id.
 	Get(ctx context.Context, id string) (entity.Backfill, error)
 	// Save stores cursor, status, counts and open times of an active backfill
-	// that still has the version given, and raises it; else fault.KindConflict.
+	// that still has the version given, and raises it; else apperror.KindConflict.
 	Save(ctx context.Context, b entity.Backfill) error
 	// FiresAt is Backfills.FiresAt inside the transaction.
 	FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error)
@@ -23,7 +23,7 @@ type BackfillWriter interface {
 
 // Backfills reads committed backfills.
 type Backfills interface {
-	// Backfill returns fault.KindNotFound for an unknown id.
+	// Backfill returns apperror.KindNotFound for an unknown id.
 	Backfill(ctx context.Context, id string) (entity.Backfill, error)
 	// ListBackfills are those of a job, newest first.
 	ListBackfills(ctx context.Context, jobID string, p Page) (backfills []entity.Backfill, next string, err error)

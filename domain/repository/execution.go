@@ -105,7 +105,7 @@ type ExecutionWriter interface {
 	// reasons, many in one statement.
 	AskToStop(ctx context.Context, rows []*entity.Execution) error
 	// Update writes every mutable column of a locked row if its status and
-	// token are still those given; else fault.KindConflict, code stale_token.
+	// token are still those given; else apperror.KindConflict, code stale_token.
 	Update(ctx context.Context, row *entity.Execution, from entity.Status, token int64) error
 }
 
@@ -127,7 +127,7 @@ type ExecutionFilter struct {
 
 // ExecutionReader reads committed executions.
 type ExecutionReader interface {
-	// Get returns fault.KindNotFound for an unknown id.
+	// Get returns apperror.KindNotFound for an unknown id.
 	Get(ctx context.Context, id string) (*entity.Execution, error)
 	// ByIDs returns those that exist, in no particular order.
 	ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error)
@@ -161,8 +161,8 @@ type ClaimReader interface {
 	// WaitingOf returns ids of runs of a job that wait, at most limit, in no
 	// particular order. It looks at everything that is live.
 	WaitingOf(ctx context.Context, jobID string, limit int) ([]string, error)
-	// Held returns the rows that run on a node, whatever their epoch: id, job, node,
-	// status, token, attempt, epoch, and the cancel request with its reason.
+	// Held returns the rows that run on a node, whatever their epoch. It fills id, job,
+	// node, status, token, attempt, epoch, and the cancel request with its reason.
 	Held(ctx context.Context, nodeID string) ([]*entity.Execution, error)
 }
 

@@ -76,9 +76,9 @@ type Groups interface {
 	// ListGroups is ordered by name; names are those that may be seen, nil is
 	// all. entity.AllJobs is not among them.
 	ListGroups(ctx context.Context, names []string, p Page) (groups []entity.Group, next string, err error)
-	// Group returns fault.KindNotFound for an unknown name.
+	// Group returns apperror.KindNotFound for an unknown name.
 	Group(ctx context.Context, name string) (entity.Group, error)
-	// AddGroup adds a group; a taken name is fault.KindConflict.
+	// AddGroup adds a group; a taken name is apperror.KindConflict.
 	AddGroup(ctx context.Context, g entity.Group) error
 	// LimitGroup sets the limit. A first limit, or the end of the limit, marks the group
 	// as not converged. A version other than 0 must be the present one, else the error is
@@ -96,8 +96,8 @@ type Groups interface {
 	DivergedGroups(ctx context.Context) ([]entity.Group, error)
 	// JobsOutOfSync returns jobs that do not follow their group, by id from after on. They
 	// must be paused or resumed, lack the range of a pause that they never knew of, or do
-	// not know whether the group has a limit.
+	// not know their group's limit.
 	JobsOutOfSync(ctx context.Context, g entity.Group, after string, limit int) (ids []string, err error)
-	// DropGroup removes a group; one that has jobs is fault.KindConflict.
+	// DropGroup removes a group; one that has jobs is apperror.KindConflict.
 	DropGroup(ctx context.Context, name string) error
 }

@@ -68,7 +68,7 @@ type JobWriter interface {
 	// locked are the others that exist.
 	TryLock(ctx context.Context, ids []string) (heads []JobHead, locked []string, err error)
 	// LockFull locks one row and returns all of it; a missing or deleted job
-	// is fault.KindNotFound.
+	// is apperror.KindNotFound.
 	LockFull(ctx context.Context, id string) (*entity.Job, error)
 	// LockMany locks and returns all of those jobs that exist and that nobody else
 	// has locked, in id order.
@@ -84,7 +84,7 @@ type JobWriter interface {
 	// version is not kept any more, or cannot be read.
 	ScheduleOf(ctx context.Context, id string, version int) (schedule.Spec, bool, error)
 	// Insert adds a job and keeps its definition as version 1. A taken
-	// (group, name) is fault.KindConflict with code name_taken.
+	// (group, name) is apperror.KindConflict with code name_taken.
 	Insert(ctx context.Context, jobs ...*entity.Job) error
 	// Update writes all of a locked job but what is Unread of it; when its Version grew, the definition
 	// is kept under the new version. Deleted marks it deleted and frees the name.
@@ -136,7 +136,7 @@ type JobFilter struct {
 
 // JobReader reads committed jobs. Deleted ones do not exist for it.
 type JobReader interface {
-	// Get returns fault.KindNotFound for an unknown id.
+	// Get returns apperror.KindNotFound for an unknown id.
 	Get(ctx context.Context, id string) (*entity.Job, error)
 	// ByIDs returns those that exist, in no particular order, as they are
 	// needed to run: descriptions, labels and owners are not filled in.

@@ -29,7 +29,7 @@ type Nodes interface {
 	// this beat. cause is why, for DOWN.
 	Mark(ctx context.Context, n entity.Node, status entity.NodeStatus, cause string) (ok bool, err error)
 	// Drain keeps new runs away from a node, or lets them in again;
-	// fault.KindNotFound for an unknown one, fault.KindConflict for one that is
+	// apperror.KindNotFound for an unknown one, apperror.KindConflict for one that is
 	// DOWN.
 	Drain(ctx context.Context, id string, draining bool) error
 	// Leave marks the node DOWN at a stop in order.

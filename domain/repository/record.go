@@ -13,11 +13,11 @@ import (
 type RecordWriter interface {
 	AddAttempts(ctx context.Context, attempts []entity.Attempt) error
 	AddDeadLetters(ctx context.Context, letters []entity.DeadLetter) error
-	// MarkReplayed notes the run that a replay made; fault.KindConflict when
-	// the letter was replayed before, fault.KindNotFound when there is none.
+	// MarkReplayed notes the run that a replay made; apperror.KindConflict when
+	// the letter was replayed before, apperror.KindNotFound when there is none.
 	MarkReplayed(ctx context.Context, executionID, replayID string) error
-	// DropDeadLetter removes a letter; fault.KindNotFound when there is none,
-	// fault.KindConflict when it was replayed.
+	// DropDeadLetter removes a letter; apperror.KindNotFound when there is none,
+	// apperror.KindConflict when it was replayed.
 	DropDeadLetter(ctx context.Context, executionID string) error
 	// AddEvents fills the outbox. An event whose id is there is not added twice.
 	AddEvents(ctx context.Context, events []entity.Event) error
@@ -74,9 +74,9 @@ type Outbox interface {
 // Users keeps users and their sessions.
 type Users interface {
 	// AddUser adds a user; a name that is taken, in whatever case, is
-	// fault.KindConflict.
+	// apperror.KindConflict.
 	AddUser(ctx context.Context, u entity.User) error
-	// UserByName returns fault.KindNotFound for an unknown name.
+	// UserByName returns apperror.KindNotFound for an unknown name.
 	UserByName(ctx context.Context, name string) (entity.User, error)
 	UserByID(ctx context.Context, id string) (entity.User, error)
 	// SetPassword changes the hash, and ends all sessions of the user and, unless
@@ -89,7 +89,7 @@ type Users interface {
 type Sessions interface {
 	// AddSession keeps the latest so many of the user, and ends the others.
 	AddSession(ctx context.Context, s entity.Session, most int) error
-	// SessionByHash returns fault.KindNotFound for an unknown or expired one.
+	// SessionByHash returns apperror.KindNotFound for an unknown or expired one.
 	SessionByHash(ctx context.Context, hash string, now time.Time) (entity.Session, error)
 	DropSession(ctx context.Context, hash string) error
 }

@@ -8,7 +8,7 @@ import (
 
 // Secrets keeps sealed values. It never sees a value itself.
 type Secrets interface {
-	// AddSecret fails with fault.KindConflict when the name is taken.
+	// AddSecret fails with apperror.KindConflict when the name is taken.
 	AddSecret(ctx context.Context, s entity.Secret) error
 	// ReplaceSecret stores s over version s.Version-1; an empty s.Sealed leaves the value
 	// as it is. The error is apperror.KindNotFound without such a secret, and
@@ -37,7 +37,7 @@ type Seal struct {
 
 // SecretUses finds who uses a secret.
 type SecretUses interface {
-	// JobsNaming returns jobs whose definition names a secret, by id, at most limit.
-	// within limits it to these groups, nil is all; it leaves out the groups of except.
+	// JobsNaming returns at most limit jobs whose definition names a secret, by id. They
+	// are of the groups within, nil is all, but not of the groups of except.
 	JobsNaming(ctx context.Context, secret string, within, except []string, limit int) ([]*entity.Job, error)
 }

@@ -35,10 +35,10 @@ type Store interface {
 	// LaneFire and LaneComplete do not retry a lock wait that times out. The error is
 	// ErrLocked, and the caller puts aside what others have locked.
 	//
-	// When the commit's reply is lost the error is ErrCommitUnknown: the
-	// transaction may or may not have happened, and the caller must re-read
-	// (engine rule 9). When the store cannot be reached the error is of
-	// fault.KindUnavailable and nothing was written.
+	// When the commit's reply is lost, the error is ErrCommitUnknown. The transaction may
+	// or may not have happened, and the caller must read again (engine rule 9). When the
+	// store cannot be reached the error is of apperror.KindUnavailable and nothing was
+	// written.
 	//
 	// name labels the transaction in metrics and logs.
 	Write(ctx context.Context, lane Lane, name string, fn func(ctx context.Context, tx Tx) error) error

@@ -309,8 +309,8 @@ func (s *AuthService) EnsureFirstAdmin(ctx context.Context, initialPassword stri
 	return generated, nil
 }
 
-// newSecret is 256 random bits as text behind a prefix that secret scanners
-// can recognise.
+// newSecret returns 256 random bits as a string, behind a prefix that secret scanners
+// recognise.
 func newSecret(prefix string) string {
 	raw := make([]byte, 32)
 	// crypto/rand never fails: it ends the process instead.

@@ -69,9 +69,9 @@ func (s *UserService) List(ctx context.Context, p repository.Page) ([]entity.Use
 	return s.admin.ListUsers(ctx, p)
 }
 
-// Change gives a user another role, other rights and, where the password is
-// not empty, another password. Each of these ends the user's sessions; another
-// password ends the API tokens too, unless they shall be kept.
+// Change gives a user another role, other rights and, where the password is not empty,
+// another password. Each of these ends the user's sessions. Another password also ends the
+// API tokens, unless KeepTokens is set.
 func (s *UserService) Change(ctx context.Context, id string, n UserInput) (entity.User, error) {
 	u, err := s.users.UserByID(ctx, id)
 	if err != nil {

@@ -35,9 +35,9 @@ func NewAuditService(log repository.Audit, c clock.Clock) *AuditService {
 	return &AuditService{log: log, clock: c, fold: newAuditFold()}
 }
 
-// Record adds an entry; its id and its time are made here, and its texts are
-// made to fit. Of refused calls that are equal, a minute keeps the first and,
-// with the next Flush after it, one entry for all others.
+// Record adds an entry. It sets id and time, and cuts and cleans the strings. Of equal
+// refused calls it stores the first one of a minute. The next Flush adds one entry for the
+// others.
 func (s *AuditService) Record(ctx context.Context, e entity.AuditEntry) error {
 	if refused(e) && !s.fold.first(s.clock.Monotonic(), e) {
 		return nil

@@ -182,8 +182,8 @@ func (s *DefinitionService) applyJob(ctx context.Context, c *JobChange) error {
 	return err
 }
 
-// update pauses a job before its definition changes and resumes it after, so
-// that nothing fires by a definition that shall not fire.
+// update pauses a job before its definition changes and resumes it after. So nothing fires
+// by a definition that must not fire.
 func (s *DefinitionService) update(ctx context.Context, c *JobChange) (*entity.Job, error) {
 	job, err := s.enable(ctx, c.Before, c.enabled, false)
 	if err != nil {

@@ -75,9 +75,9 @@ type DefinitionGroups interface {
 	Limit(ctx context.Context, name string, maxConcurrency, version int) (entity.Group, error)
 }
 
-// DefinitionService brings the jobs of a store in line with a document, and
-// gives them out as one. Jobs are known by group and name. Safe for concurrent
-// use; what somebody else changes between Plan and Apply is not overwritten.
+// DefinitionService brings the jobs of a store in line with a document, and gives them out
+// as one. Jobs are known by group and name. Safe for concurrent use. Apply does not
+// overwrite what another caller changed after Plan.
 type DefinitionService struct {
 	reader  repository.Definitions
 	jobs    DefinitionJobs
@@ -144,8 +144,8 @@ func (s *DefinitionService) jobsOf(ctx context.Context, group string, each func(
 }
 
 // Plan finds what a document changes, and changes nothing. One error lists everything that
-// is wrong with it. prune also plans to delete the jobs that the document leaves out, in
-// the groups that it names.
+// is wrong with it. With prune it also plans to delete the jobs that the document leaves
+// out, in its groups.
 func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*Plan, error) {
 	var names []repository.JobName
 	var jobs []*entity.Job

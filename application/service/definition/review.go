@@ -63,13 +63,13 @@ func (r *DefinitionReview) Run(ctx context.Context) {
 			return
 		}
 		for _, job := range jobs {
-			faults := r.checker.Check(job)
-			if len(faults) == 0 {
+			wrong := r.checker.Check(job)
+			if len(wrong) == 0 {
 				continue
 			}
 			if refused++; refused <= reviewNamed {
 				r.logger.Warn("a definition is refused by this version, and its runs fail: edit the job",
-					"job", job.Name, "group", job.Group, "id", job.ID, "field", faults[0].Field, "reason", faults[0].Message)
+					"job", job.Name, "group", job.Group, "id", job.ID, "field", wrong[0].Field, "reason", wrong[0].Message)
 			}
 		}
 		if cursor = next; cursor == "" {

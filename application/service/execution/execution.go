@@ -33,8 +33,8 @@ type ExecutionDeps struct {
 
 // Engine learns of changes made here. A lost call costs time, and no correctness.
 type Engine interface {
-	// Notice learns which runs a transaction made ready, or asked to stop.
-	Notice(e admission.PostCommit)
+	// AfterCommit learns which runs a transaction made ready, or asked to stop.
+	AfterCommit(e admission.PostCommit)
 }
 
 // Firer fires jobs outside their schedules.
@@ -157,7 +157,7 @@ func (s *ExecutionService) cancelWaiting(ctx context.Context, row *entity.Execut
 	if err != nil {
 		return false, err
 	}
-	s.Engine.Notice(effect)
+	s.Engine.AfterCommit(effect)
 	return len(closed) > 0, nil
 }
 
@@ -190,7 +190,7 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 		return tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token)
 	})
 	if err == nil && asked != nil {
-		s.Engine.Notice(admission.PostCommit{Stopping: []*entity.Execution{asked}})
+		s.Engine.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{asked}})
 	}
 	return err
 }

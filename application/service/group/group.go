@@ -18,8 +18,8 @@ import (
 const (
 	// sweepPage is how many jobs of a group are looked up and changed at once.
 	sweepPage = 500
-	// sweepNow bounds how long a call waits for the jobs to follow; the duty
-	// goes on where it stopped.
+	// sweepNow bounds how long a call waits for the jobs to follow. The periodic task
+	// Sweep does the rest.
 	sweepNow = 3 * time.Second
 )
 
@@ -43,8 +43,8 @@ type GroupNews interface {
 
 // GroupService manages groups of jobs. A group is paused by its row: planners plan none of
 // its jobs from then on. The present jobs follow in the order of their ids, many in a
-// transaction. A job that joins the group is paused when it joins. A crash in between
-// leaves the row, and the duty Sweep goes on. Safe for concurrent use.
+// transaction. A job that joins the group is paused when it joins. After a crash in
+// between, the row stays, and the periodic task Sweep goes on. Safe for concurrent use.
 type GroupService struct {
 	groups repository.Groups
 	jobs   JobHolder
@@ -115,9 +115,10 @@ func (s *GroupService) Delete(ctx context.Context, name string) error {
 }
 
 // Pause pauses a group, or with entity.AllJobs every job, until its end or until a caller
-// resumes it. Half a second later no node plans its jobs any more. It waits a little for
-// the jobs to follow; Converged of what it returns says whether all of them have. Pausing
-// a paused group changes nothing, unless it says something: then that holds from now on.
+// resumes it. Half a second later no node plans its jobs any more. It waits a short time
+// for the jobs to follow; Converged of the result says whether all of them do. Pausing a
+// paused group changes nothing, unless the call names a reason or an end; then these
+// replace the former ones.
 func (s *GroupService) Pause(ctx context.Context, name string, p entity.Pause) (entity.Group, error) {
 	p.Until = p.Until.Truncate(time.Millisecond)
 	if err := apperror.Invalid(validation.Pause(p, s.clock.Now())); err != nil {
@@ -132,8 +133,8 @@ func (s *GroupService) Resume(ctx context.Context, name string) (entity.Group, e
 	return s.hold(ctx, name, false, entity.Pause{}, s.clock.Now())
 }
 
-// ResumeDue ends the pauses whose end has come, at that moment. It is a duty, and
-// may be done by several at once.
+// ResumeDue ends the pauses whose end has come, at that moment. It is a periodic task, and
+// several nodes may do it at once.
 func (s *GroupService) ResumeDue(ctx context.Context) error {
 	groups, err := s.groups.PausesOver(ctx, s.clock.Now())
 	if err != nil {

@@ -91,7 +91,7 @@ func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("record what is due before the edit: %w", err)
 	}
-	s.Engine.Notice(effect)
+	s.Engine.AfterCommit(effect)
 	return nil
 }
 
@@ -174,7 +174,7 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 		if err := s.Admitter.FillGroupSlotsOf(ctx, tx, now, &effect, old); err != nil {
 			return err
 		}
-		if queued, err = s.openPlaces(ctx, tx, next, now, &effect); err != nil {
+		if queued, err = s.fillSlots(ctx, tx, next, now, &effect); err != nil {
 			return err
 		}
 		changed = next
@@ -184,16 +184,16 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 		return changed, err
 	}
 	s.Engine.JobChanged(changed)
-	s.Engine.Notice(effect)
+	s.Engine.AfterCommit(effect)
 	if queued {
 		s.moveQueue(ctx, id)
 	}
 	return changed, nil
 }
 
-// openPlaces lets queued fires start where the edit made room, and re-arms an
+// fillSlots lets queued fires start where the edit made room, and re-arms an
 // idle FIXED_DELAY job. more says that the queue is not done with.
-func (s *JobService) openPlaces(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *admission.PostCommit) (more bool, err error) {
+func (s *JobService) fillSlots(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *admission.PostCommit) (more bool, err error) {
 	promoted, more, err := s.Admitter.Promote(ctx, tx, now, job)
 	if err != nil {
 		return false, err

@@ -164,7 +164,7 @@ func (s *JobService) OpenGroup(ctx context.Context, name string) error {
 		if err != nil || effect.Ready+effect.Away == 0 {
 			return err
 		}
-		s.Engine.Notice(effect)
+		s.Engine.AfterCommit(effect)
 	}
 }
 

@@ -38,8 +38,8 @@ func (s *JobService) Version(ctx context.Context, id string, version int) (*enti
 	return former, readable(former)
 }
 
-// Copy makes a new job of a job's definition, without a plan until somebody
-// enables it. An empty name is the old one, marked as a copy.
+// Copy makes a new job of a job's definition. It has no plan until a user enables it. An
+// empty name is the old one, marked as a copy.
 func (s *JobService) Copy(ctx context.Context, id, name, group string) (*entity.Job, error) {
 	job, err := s.Jobs.Get(ctx, id)
 	if err != nil {

@@ -28,12 +28,12 @@ type DefinitionChecker interface {
 	Check(job *entity.Job) []apperror.Field
 }
 
-// Engine takes the news of changes made here. Losing it costs time, not truth.
+// Engine learns of changes made here. A lost call costs time, and no correctness.
 type Engine interface {
-	// JobChanged is told the new state of a job.
+	// JobChanged learns the new state of a job.
 	JobChanged(job *entity.Job)
-	// Notice is told what a transaction made ready, scheduled or asked to stop.
-	Notice(e admission.PostCommit)
+	// AfterCommit learns what a transaction made ready, scheduled or asked to stop.
+	AfterCommit(e admission.PostCommit)
 }
 
 // JobDeps are the parts of a JobService.
@@ -214,8 +214,8 @@ func withoutPast(fields []apperror.Field) []apperror.Field {
 	})
 }
 
-// replan moves the cursor where the schedule changed; under an unchanged
-// schedule the settled cursor goes on.
+// replan moves the cursor where the schedule changed. Under an unchanged schedule the
+// cursor goes on from the catch-up.
 func (s *JobService) replan(old, next *entity.Job, now time.Time) error {
 	if next.Schedule == old.Schedule {
 		if next.Status == entity.JobEnabled && !next.NextFireTime.IsZero() {

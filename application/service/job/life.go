@@ -60,7 +60,7 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 	gone := *deleted
 	gone.Finish()
 	s.Engine.JobChanged(&gone)
-	s.Engine.Notice(effect)
+	s.Engine.AfterCommit(effect)
 	s.closeWaiting(ctx, deleted)
 	return nil
 }
@@ -140,7 +140,7 @@ func (s *JobService) FireExtra(ctx context.Context, jobID string, fire entity.Fi
 	if err != nil {
 		return nil, err
 	}
-	s.Engine.Notice(a.PostCommit)
+	s.Engine.AfterCommit(a.PostCommit)
 	ids := make([]string, len(a.Executions))
 	for i, row := range a.Executions {
 		ids[i] = row.ID

@@ -14,9 +14,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// Pause stops the planning of a job until its end, or until somebody resumes it;
-// its waiting runs still start. Pausing a paused job changes nothing, unless it
-// says something: then that holds from now on.
+// Pause stops the planning of a job until the end of the pause, or until a user resumes
+// it. Waiting runs still start. Pausing a paused job changes nothing, unless the call
+// names a reason or an end; then these replace the former ones.
 func (s *JobService) Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error) {
 	p.Until = p.Until.Truncate(time.Millisecond)
 	if err := apperror.Invalid(validation.Pause(p, s.Clock.Now())); err != nil {
@@ -69,9 +69,9 @@ func (s *JobService) Resume(ctx context.Context, id string) (*entity.Job, error)
 // resumedAtOnce is how many pauses that are over ResumeDue reads at once.
 const resumedAtOnce = 200
 
-// ResumeDue resumes the jobs whose pause has an end that has come. It is a duty,
-// and may be done by several at once. The trouble of one job does not hold up the
-// others, and is met again by the next look.
+// ResumeDue resumes the jobs whose pause has an end that has come. It is a periodic task,
+// and several nodes may do it at once. A job that fails does not hold up the others; the
+// next turn tries it again.
 func (s *JobService) ResumeDue(ctx context.Context) error {
 	left := map[string]bool{} // those that were tried and are found again
 	var errs []error
@@ -142,8 +142,8 @@ func (s *JobService) resumeDue(ctx context.Context, id string) error {
 	return err
 }
 
-// resumed is a job that is planned again from a moment on, up to which its pause is
-// settled.
+// resumed returns the job planned again from a moment on, up to which the pause is
+// recorded.
 func (s *JobService) resumed(old *entity.Job, from time.Time) (*entity.Job, error) {
 	next := *old
 	if old.Status == entity.JobCreated && (old.Schedule.Kind == schedule.FixedRate || old.Schedule.Kind == schedule.FixedDelay) {

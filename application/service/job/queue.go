@@ -11,8 +11,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// followNow bounds how long a call goes on with what an edit or a deletion
-// leaves to be done of a long queue. The sweep of the places does the rest.
+// followNow bounds how long a call works on the rest of an edit or deletion of a job with
+// a long queue. The sweep of the slots does the rest.
 const followNow = 3 * time.Second
 
 // moveQueue goes on, after an edit of a job, letting its queue move in steps of
@@ -59,7 +59,7 @@ func (s *JobService) rehome(ctx context.Context, next *entity.Job) error {
 		if err != nil {
 			return err
 		}
-		s.Engine.Notice(effect)
+		s.Engine.AfterCommit(effect)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (s *JobService) step(ctx context.Context, id string, do func(ctx context.Co
 		return err
 	})
 	if err == nil {
-		s.Engine.Notice(effect)
+		s.Engine.AfterCommit(effect)
 		return true
 	}
 	if !errors.Is(err, context.DeadlineExceeded) {

@@ -14,7 +14,7 @@ import (
 
 const (
 	// overviewRows bounds the rows of each kind that one overview reads. boundRows is the
-	// bound for callers with groups, for whom each row needs a look at its job.
+	// bound for callers with groups, where each row needs a look at its job.
 	overviewRows = 100_000
 	boundRows    = 20_000
 	// jobCountLife is how long a count of jobs is shown again: it reads all.
@@ -39,7 +39,7 @@ type Overview struct {
 	// DeadLetters are those that wait for a person.
 	DeadLetters Count
 	Nodes       map[entity.NodeStatus]int
-	// Leader is the node that does the duties of the cluster; empty for none.
+	// Leader is the node that does the tasks of the leader; empty for none.
 	Leader string
 	// Degraded is what does not work as it should, on the node that answers and
 	// in the registry.

@@ -17,9 +17,8 @@ type KnownSecrets interface {
 	Known(ctx context.Context, names []string) (map[string]entity.Secret, error)
 }
 
-// NotAllowed says which secrets a definition names that are not for the jobs
-// of its group. What it names and does not exist is no fault: it may be made
-// before the job runs.
+// NotAllowed says which secrets a definition names that are not for the jobs of its group.
+// A name of no secret is no error: a user may create the secret before the job runs.
 func NotAllowed(known map[string]entity.Secret, job *entity.Job) []apperror.Field {
 	var foreign []string
 	for _, name := range placeholder.SecretNames(job.Data) {

@@ -45,8 +45,8 @@ func (n *News) JobChanged(job *entity.Job) {
 	n.node.Planner.JobChanged(job)
 }
 
-// Notice implements job.Engine.
-func (n *News) Notice(e admission.PostCommit) {
+// AfterCommit implements job.Engine.
+func (n *News) AfterCommit(e admission.PostCommit) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.Effects.Add(e)

@@ -8,12 +8,11 @@ import (
 )
 
 const (
-	// DefaultQuantum is the distance between two waiting runs of one job. At
-	// 100 ms a job gets ten starts in a second before everybody else's newer
-	// runs go first, which is far above what an ordinary job asks for and far
-	// below what the platform starts; a greater one would push the third or
-	// fourth shard of a harmless fire behind its neighbours, a smaller one
-	// would let a flood hold the queue for seconds.
+	// DefaultQuantum is the distance between two waiting runs of one job. At 100 ms a job
+	// gets ten starts in a second before the newer runs of other jobs go first. That is
+	// far above what an ordinary job asks for and far below what the platform starts. A
+	// greater quantum would push the third or fourth shard of a harmless fire behind its
+	// neighbours. A smaller one would let a flood hold the queue for seconds.
 	DefaultQuantum = 100 * time.Millisecond
 	// MaxLead bounds how far ahead of now a fair time lies. It is the longest
 	// span of other jobs' later arrivals that a flood's last run lets pass, so
@@ -23,10 +22,10 @@ const (
 	maxJobs = 100_000
 )
 
-// Queue gives waiting runs their fair time: a virtual time per job that starts
-// at the present and grows by a quantum with each run. A Queue knows only what
-// its own node put in the queue; several nodes' fair times still interleave,
-// since all of them count from the same clock.
+// Queue gives waiting runs their fair time: a virtual time per job that starts at the
+// present and grows by a quantum with each run. A Queue knows only what its own node put
+// in the queue. The fair times of several nodes still interleave, since all of them count
+// from the same clock.
 //
 // It is safe for concurrent use.
 type Queue struct {
@@ -44,11 +43,10 @@ func New(quantum time.Duration) *Queue {
 	return &Queue{quantum: quantum, last: map[string]time.Time{}}
 }
 
-// Fair is the sort key in the queue of a run that is due at due and begins to
-// wait at now: the later of due and now, and at least a quantum after the
-// job's former run. A late run counts from now and not from its due time:
-// otherwise a backlog after downtime would go before every fire that is on
-// time (engine rule 5), and could keep doing so.
+// Fair is the sort key in the queue of a run that is due at due and begins to wait at now.
+// It is the later of due and now, and at least a quantum after the job's former run. A
+// late run counts from now and not from its due time. Otherwise a backlog after downtime
+// would go before every fire that is on time (engine rule 5).
 func (q *Queue) Fair(jobID string, due, now time.Time) time.Time {
 	q.mu.Lock()
 	defer q.mu.Unlock()
