@@ -1,6 +1,6 @@
-// Package notify sends hints from one node to the others: a job changed, runs wait,
-// runs shall stop, the members changed. A hint holds only ids and decides nothing: the
-// receiver reads the store. Sweeps later find what a lost hint announced.
+// Package notify sends notifications from one node to the others: a job changed, runs wait,
+// runs shall stop, the members changed. A notification holds only ids and decides nothing: the
+// receiver reads the store. Sweeps later find what a lost one announced.
 package notify
 
 import (
@@ -26,7 +26,7 @@ type Transport interface {
 	Subscribe(ctx context.Context, began func(), take func(message []byte)) error
 }
 
-// Listener acts on the hints of other nodes.
+// Listener acts on the notifications of other nodes.
 type Listener interface {
 	// JobsChanged means that the definitions or plans of these jobs changed.
 	JobsChanged(ctx context.Context, jobIDs []string) error
@@ -36,11 +36,11 @@ type Listener interface {
 	StopAsked(ctx context.Context, executionIDs []string) error
 	// MembersChanged means that a node joined, left or changed its status.
 	MembersChanged(ctx context.Context) error
-	// NotificationsMissed means that hints may be lost; the node checks everything once.
+	// NotificationsMissed means that notifications may be lost; the node checks everything once.
 	NotificationsMissed(ctx context.Context) error
 }
 
-// message holds the hints of a moment. It is small: it leaves out ids beyond maxIDs.
+// message holds the notifications of a moment. It is small: it leaves out ids beyond maxIDs.
 type message struct {
 	From string   `json:"from"`
 	Jobs []string `json:"jobs,omitempty"`
@@ -73,7 +73,7 @@ const (
 	maxMessage = 64 << 10
 )
 
-// Notifier collects the hints of this node and sends them, and passes on the hints of
+// Notifier collects the notifications of this node and sends them, and passes on the notifications of
 // other nodes. Safe for concurrent use.
 type Notifier struct {
 	transport Transport
@@ -158,8 +158,8 @@ func (h *Notifier) send(ctx context.Context) {
 	timer := h.clock.NewTimer(time.Hour)
 	defer timer.Stop()
 	arrive := faillog.New(h.clock, h.logger, faillog.Texts{
-		Fails: "hints do not reach the other nodes; they find the changes later, by their scans",
-		Works: "hints reach the other nodes again",
+		Fails: "notifications do not reach the other nodes; they find the changes later, by their scans",
+		Works: "notifications reach the other nodes again",
 	})
 	for {
 		select {
@@ -201,7 +201,7 @@ func (h *Notifier) receive(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := h.transport.Subscribe(ctx, func() { h.catchUp(ctx) }, func(body []byte) { h.take(ctx, body) })
 		if err != nil && ctx.Err() == nil {
-			h.logger.Debug("the subscription to hints broke", "error", err)
+			h.logger.Debug("the subscription to notifications broke", "error", err)
 		}
 		timer.Reset(resubscribe)
 		select {
@@ -211,10 +211,10 @@ func (h *Notifier) receive(ctx context.Context) {
 	}
 }
 
-// catchUp replaces the hints of the time without a subscription.
+// catchUp replaces the notifications of the time without a subscription.
 func (h *Notifier) catchUp(ctx context.Context) {
 	if err := h.listener.NotificationsMissed(ctx); err != nil {
-		h.logger.Debug("the node could not check for missed hints", "error", err)
+		h.logger.Debug("the node could not check for missed notifications", "error", err)
 	}
 }
 
@@ -247,7 +247,7 @@ func (h *Notifier) take(ctx context.Context, body []byte) {
 		},
 	} {
 		if err := act(); err != nil {
-			h.logger.Debug("the node could not act on a hint", "error", err)
+			h.logger.Debug("the node could not act on a notification", "error", err)
 		}
 	}
 }

@@ -10,8 +10,8 @@ func (m *Completer) completeLoop() {
 
 // nextBatch takes what has ended, and waits for the first; nothing comes when the
 // results are closed. A commit costs the same for one end as for many, and takes
-// the store from the fires that are due: while nothing presses, a batch waits a
-// little for more. Completers gather one at a time, or they would share the few.
+// the store from the fires that are due: while no end is urgent, a batch waits a
+// little for more. Completers collect one at a time, or they would share the few.
 func (m *Completer) nextBatch() []*Result {
 	m.batching.Lock()
 	defer m.batching.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// lockedLong is from when on people are told, and how often.
+	// lockedLong is from when on the log warns, and how often.
 	lockedLong = 10 * time.Second
 	// lockedNamed bounds the jobs that are named to people.
 	lockedNamed = 10
@@ -72,7 +72,7 @@ func (m *JobManager) FireLocked(ctx context.Context) (jobs int, err error) {
 	return jobs, err
 }
 
-// warnLocked warns of jobs that have waited long; told is when it did last.
+// warnLocked warns of jobs that have waited long; warned is when it did last.
 func (m *JobManager) warnLocked(warned time.Time) time.Time {
 	now := m.StoreClock.Now()
 	if now.Sub(warned) < lockedLong {

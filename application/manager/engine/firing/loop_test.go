@@ -35,8 +35,8 @@ func runPlanner(t *testing.T, n *enginetest.Node) (stop func()) {
 	return stop
 }
 
-// awaitRows waits until a job has that many executions.
-func awaitRows(t *testing.T, n *enginetest.Node, id string, count int) {
+// awaitExecutions waits until a job has that many executions.
+func awaitExecutions(t *testing.T, n *enginetest.Node, id string, count int) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(n.Executions(t, id)) == count }, within, time.Millisecond)
 }
@@ -47,7 +47,7 @@ func TestTheLoopFiresWhatComesDue(t *testing.T) {
 	stop := runPlanner(t, n)
 	job := n.Add(t, everySecond(nil))
 	scan(t, n)
-	awaitRows(t, n, job.ID, 1)
+	awaitExecutions(t, n, job.ID, 1)
 	for s := 1; s <= 2; s++ {
 		require.Eventually(t, func() bool { return n.Planner.Held() == 1 }, within, time.Millisecond)
 		// Timers of a loop that is about to sleep must not miss the clock.

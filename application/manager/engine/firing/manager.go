@@ -146,7 +146,7 @@ type Deps struct {
 	Logger  *slog.Logger
 }
 
-// JobManager fires jobs. Run and Scan are its duties; Hint is a short cut for
+// JobManager fires jobs. Run and Scan are its tasks; JobChanged is a short cut for
 // changes made on this node.
 type JobManager struct {
 	Deps

@@ -169,7 +169,7 @@ func TestAScanStopsWhereTheBookIsFull(t *testing.T) {
 	require.Zero(t, found)
 	require.Equal(t, 1250, due.reads)
 	m.dueSet.Take(noon, 1250)
-	require.Equal(t, 1250, m.Held(), "what is being fired is held until it is settled")
+	require.Equal(t, 1250, m.Held(), "what is being fired is held until it is finished")
 }
 
 func TestAScanThatFailsSaysSo(t *testing.T) {

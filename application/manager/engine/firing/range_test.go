@@ -152,10 +152,10 @@ func TestSettlingAFixedDelayLeavesNoTimeUndecided(t *testing.T) {
 				n.Change(t, job.ID, c.change)
 			}
 			n.Clock.Advance(5 * time.Second)
-			settled, _ := settle(t, n, job.ID)
+			edited, _ := catchUp(t, n, job.ID)
 			require.Equal(t, []outcome{c.want}, outcomes(n.Executions(t, job.ID)))
-			require.Zero(t, settled.NextFireTime)
-			again, _ := settle(t, n, job.ID)
+			require.Zero(t, edited.NextFireTime)
+			again, _ := catchUp(t, n, job.ID)
 			require.Zero(t, again.NextFireTime)
 			require.Len(t, n.Executions(t, job.ID), 1)
 		})

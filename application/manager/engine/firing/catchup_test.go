@@ -15,24 +15,24 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
-// settle does what an edit does first: it decides what is due under the stored
+// catchUp does what an edit does first: it decides what is due under the stored
 // definition, and stores where the cursor went.
-func settle(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admission.PostCommit) {
+func catchUp(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admission.PostCommit) {
 	t.Helper()
-	job, effect, more := settleMore(t, n, id)
+	job, effect, more := catchUpSome(t, n, id)
 	require.False(t, more)
 	return job, effect
 }
 
-// settleMore is settle that may leave something.
-func settleMore(t *testing.T, n *enginetest.Node, id string) (job *entity.Job, effect admission.PostCommit, more bool) {
+// catchUpSome is catchUp that may leave something.
+func catchUpSome(t *testing.T, n *enginetest.Node, id string) (job *entity.Job, effect admission.PostCommit, more bool) {
 	t.Helper()
-	settler := firing.CatchUpPlanner{Admitter: n.Admitter, Schedules: n.Schedules}
+	planner := firing.CatchUpPlanner{Admitter: n.Admitter, Schedules: n.Schedules}
 	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {
 		if job, err = tx.Jobs.LockFull(ctx, id); err != nil {
 			return err
 		}
-		if effect, more, err = settler.CatchUp(ctx, tx, job, n.Time.Now(), n.Time.Now()); err != nil {
+		if effect, more, err = planner.CatchUp(ctx, tx, job, n.Time.Now(), n.Time.Now()); err != nil {
 			return err
 		}
 		return tx.Jobs.Update(ctx, job, false)
@@ -46,16 +46,16 @@ func TestAnEditDecidesWhatIsDueFirst(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(nil))
 	n.Clock.Advance(2500 * time.Millisecond)
-	settled, effect := settle(t, n, job.ID)
+	edited, effect := catchUp(t, n, job.ID)
 	execs := n.Executions(t, job.ID)
 	require.Equal(t, []int{0, 1, 2}, scheduledTimes(execs))
 	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(execs))
 	require.Equal(t, 3, effect.Ready)
-	require.Equal(t, second(3), settled.NextFireTime)
-	require.Equal(t, second(2), settled.LastFireTime)
+	require.Equal(t, second(3), edited.NextFireTime)
+	require.Equal(t, second(2), edited.LastFireTime)
 	n.Fire(t)
 	require.Len(t, n.Executions(t, job.ID), 3, "nothing of it is decided again")
-	again, effect := settle(t, n, job.ID)
+	again, effect := catchUp(t, n, job.ID)
 	require.Equal(t, second(3), again.NextFireTime)
 	require.Zero(t, effect.Ready)
 }
@@ -64,7 +64,7 @@ func TestSettlingFollowsTheMisfirePolicy(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Misfire.ThresholdSec = 1 }))
 	n.Clock.Advance(10 * time.Second)
-	settle(t, n, job.ID)
+	catchUp(t, n, job.ID)
 	require.Equal(t, []outcome{
 		{0, "SKIPPED(MISFIRE)", entity.TriggerSchedule, 8},
 		{8, "WAITING", entity.TriggerMisfire, 0},
@@ -90,12 +90,12 @@ func TestSettlingGoesOnWhereItStopped(t *testing.T) {
 				j.Schedule.JitterMs, j.ShardCount = 400, c.shards
 			}))
 			n.Clock.Advance(job.DueTime.Add(time.Duration(c.due)*time.Second - time.Millisecond).Sub(n.Clock.Now()))
-			settled, _, more := settleMore(t, n, job.ID)
+			edited, _, more := catchUpSome(t, n, job.ID)
 			require.True(t, more)
-			require.Equal(t, second(c.first), settled.NextFireTime)
-			settled, _, more = settleMore(t, n, job.ID)
+			require.Equal(t, second(c.first), edited.NextFireTime)
+			edited, _, more = catchUpSome(t, n, job.ID)
 			require.False(t, more)
-			require.Equal(t, second(c.due), settled.NextFireTime)
+			require.Equal(t, second(c.due), edited.NextFireTime)
 			total := 0
 			for s := range c.due {
 				runs, err := n.Store.FiresAt(t.Context(), job.ID, []time.Time{second(s)})
@@ -114,12 +114,12 @@ func TestAPausedSpanIsOneRow(t *testing.T) {
 	n.Change(t, job.ID, func(j *entity.Job) { j.Status, j.DueTime = entity.JobPaused, time.Time{} })
 	n.FireAt(t, second(30))
 	require.Empty(t, n.Executions(t, job.ID), "a paused job does not fire")
-	settled, _ := settle(t, n, job.ID)
+	edited, _ := catchUp(t, n, job.ID)
 	execs := n.Executions(t, job.ID)
 	require.Equal(t, []outcome{{0, "SKIPPED(PAUSED)", entity.TriggerSchedule, 31}}, outcomes(execs))
 	require.Equal(t, second(0), execs[0].SkipFrom)
 	require.Equal(t, second(30).Add(time.Millisecond), execs[0].SkipTo, "it holds no time that is yet to be decided")
-	require.Equal(t, second(31), settled.NextFireTime)
+	require.Equal(t, second(31), edited.NextFireTime)
 	require.Len(t, n.Events(t), 1)
 }
 
@@ -139,7 +139,7 @@ func TestThereIsNothingToSettleWithoutAPlan(t *testing.T) {
 			n.Change(t, job.ID, change)
 			n.Clock.Advance(time.Minute)
 			before := n.Job(t, job.ID)
-			settle(t, n, job.ID)
+			catchUp(t, n, job.ID)
 			require.Empty(t, n.Executions(t, job.ID))
 			require.Equal(t, before, n.Job(t, job.ID))
 		})
@@ -151,7 +151,7 @@ func TestSettledFiresTakeTheirPlaces(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap, j.MaxQueued = entity.OverlapSerial, 1 }))
 	n.Clock.Advance(2 * time.Second)
-	_, effect := settle(t, n, job.ID)
+	_, effect := catchUp(t, n, job.ID)
 	require.Equal(t, 1, effect.Ready)
 	require.Equal(t, []string{"WAITING", "WAITING", "SKIPPED(QUEUE_FULL)"}, enginetest.States(n.Executions(t, job.ID)))
 	live := n.InFlightFires(t, job.ID)

@@ -18,14 +18,14 @@ import (
 // fire is not divided.
 const catchUpLimit = 2000
 
-// Settler decides what is due and undecided of a job before its definition
+// CatchUpPlanner decides what is due and undecided of a job before its definition
 // changes (engine rule 3).
 type CatchUpPlanner struct {
 	Admitter  *admission.Admitter
 	Schedules admission.Compiler
 }
 
-// Settle records, in tx and under the job's present definition, what of the
+// CatchUp records, in tx and under the job's present definition, what of the
 // locked job is due at a moment, which is not after now: fires wait to be claimed,
 // a paused span becomes one range row. The job's cursor is moved in memory; the
 // caller stores it. Jobs that are not planned are left alone. When more is due than
@@ -51,10 +51,10 @@ func (s CatchUpPlanner) CatchUp(ctx context.Context, tx repository.Tx, job *enti
 	return res.effect, more, s.store(ctx, tx, res, now)
 }
 
-// Abandon decides what Settle has left of a schedule that ends now, because the
+// Abandon decides what CatchUp has left of a schedule that ends now, because the
 // job gets another one or is deleted. Scheduled times that have passed and are
 // not due yet, because of the jitter, run at their due times. What is more than
-// Settle takes, and a span whose schedule cannot be read any more, becomes one
+// CatchUp takes, and a span whose schedule cannot be read any more, becomes one
 // range row with the reason.
 func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job, reason entity.Reason, now time.Time) (admission.PostCommit, error) {
 	if job.NextFireTime.IsZero() || job.NextFireTime.After(now) {
@@ -112,7 +112,7 @@ func (s CatchUpPlanner) store(ctx context.Context, tx repository.Tx, res *result
 	}
 	slices.SortFunc(res.execs, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
 	if err := tx.Executions.Insert(ctx, res.execs); err != nil {
-		return fmt.Errorf("insert %d settled executions: %w", len(res.execs), err)
+		return fmt.Errorf("insert %d executions of a catch-up: %w", len(res.execs), err)
 	}
 	return s.Admitter.RecordEnds(ctx, tx, now, res.ended())
 }
@@ -165,7 +165,7 @@ func (s CatchUpPlanner) EndPause(job *entity.Job, until, now time.Time) ([]*enti
 	return res.execs, nil
 }
 
-// settlePause ends the span of a pause at a moment.
+// endPause ends the span of a pause at a moment.
 func endPause(job *entity.Job, sched *schedule.Schedule, until, now time.Time, res *result) {
 	cursor := job.NextFireTime
 	if cursor.Equal(afterFire(job.LastFireTime)) && job.Schedule.Kind != schedule.FixedDelay {
@@ -185,7 +185,7 @@ func endPause(job *entity.Job, sched *schedule.Schedule, until, now time.Time, r
 // scheduled time is not known.
 func afterFire(scheduled time.Time) time.Time { return scheduled.Add(time.Millisecond) }
 
-// settleBroken decides what is due of a job whose schedule cannot be read: as
+// catchUpBroken decides what is due of a job whose schedule cannot be read: as
 // the planner would, the fire at its cursor fails. The cursor of a paused one
 // stays where the pause began.
 func catchUpBroken(job *entity.Job, cause error, at, now time.Time, res *result) {
