@@ -22,6 +22,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/test/commands"
 	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
@@ -44,7 +45,7 @@ func attacked(t *testing.T, binary string, own bool, env ...string) *target {
 	t.Helper()
 	addr, err := rig.FreeAddr(t.Context())
 	require.NoError(t, err)
-	s := &target{t: t, data: filepath.Join(open(t), "data"), password: "canary-password-7f3a"}
+	s := &target{t: t, data: filepath.Join(executortest.Folder(t), "data"), password: "canary-password-7f3a"}
 	require.NoError(t, os.Mkdir(s.data, 0o755))
 	id := fmt.Sprintf("attacked-%d-%s", os.Getpid(), filepath.Base(filepath.Dir(s.data)))
 	s.Node = &rig.Node{Binary: binary, Addr: addr, Env: append([]string{
@@ -260,7 +261,7 @@ func merge(body map[string]any, key string, value any) map[string]any {
 
 func built(t *testing.T) string {
 	t.Helper()
-	binary, err := rig.Build(t.Context(), open(t))
+	binary, err := rig.Build(t.Context(), executortest.Folder(t))
 	require.NoError(t, err)
 	require.NoError(t, exec.Command("chmod", "755", binary).Run())
 	return binary

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/test/commands"
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
@@ -114,19 +115,9 @@ func playerForAll(t *testing.T) string {
 	require.NoError(t, err)
 	data, err := os.ReadFile(self)
 	require.NoError(t, err)
-	file := filepath.Join(open(t), "player")
+	file := filepath.Join(executortest.Folder(t), "player")
 	require.NoError(t, os.WriteFile(file, data, 0o755))
 	return file
-}
-
-// open is a folder that every user may enter.
-func open(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "matrix")
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755))
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	return dir
 }
 
 func newMatrix(t *testing.T, binary, player string, i int) *commands.Matrix {
@@ -135,7 +126,7 @@ func newMatrix(t *testing.T, binary, player string, i int) *commands.Matrix {
 	require.NoError(t, err)
 	password := "matrix-" + rand.Text()
 	id := fmt.Sprintf("matrix-%d-%d", os.Getpid(), i)
-	ledger := filepath.Join(open(t), "ledger")
+	ledger := filepath.Join(executortest.Folder(t), "ledger")
 	require.NoError(t, os.WriteFile(ledger, nil, 0o666))
 	require.NoError(t, os.Chmod(ledger, 0o666))
 	env := []string{"PS_DATA_DIR=" + t.TempDir(), "PS_AUTH_INITIAL_ADMIN_PASSWORD=" + password, "PS_NODE_ID=" + id, "PS_EXECUTOR_COMMAND_SLOTS=64"}

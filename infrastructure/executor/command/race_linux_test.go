@@ -18,6 +18,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
@@ -146,22 +147,12 @@ func betray(t *testing.T, folder string, tell *os.File) {
 	}()
 }
 
-// forAll is a folder that every user may enter and root alone may write.
-func forAll(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "for-all")
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755))
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	return dir
-}
-
 // copyOfSelf is this program, where every user may run it.
 func copyOfSelf(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/exe")
 	require.NoError(t, err)
-	file := filepath.Join(forAll(t), "racer")
+	file := filepath.Join(executortest.Folder(t), "racer")
 	require.NoError(t, os.WriteFile(file, data, 0o755))
 	require.NoError(t, os.Chmod(file, 0o755))
 	return file
@@ -178,9 +169,9 @@ func TestARaceForTheFolderOfARunIsNotWon(t *testing.T) {
 	}
 	nobody, err := command.FindAccount("nobody")
 	require.NoError(t, err)
-	target := filepath.Join(forAll(t), "target")
+	target := filepath.Join(executortest.Folder(t), "target")
 	require.NoError(t, os.WriteFile(target, []byte("root's own"), 0o600))
-	b := newBenchAs(t, forAll(t), nobody)
+	b := newBenchAs(t, executortest.Folder(t), nobody)
 	r := startRacer(t, copyOfSelf(t), target, nobody)
 	betray(t, b.folder, r.tell)
 	for i := range raceTries {

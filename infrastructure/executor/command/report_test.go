@@ -13,6 +13,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
@@ -85,7 +86,7 @@ func TestAReportFileCannotBeReplaced(t *testing.T) {
 	}
 	nobody, err := command.FindAccount("nobody")
 	require.NoError(t, err)
-	base := forAll(t)
+	base := executortest.Folder(t)
 	secret := filepath.Join(base, "secret")
 	require.NoError(t, os.WriteFile(secret, []byte("result \"of root\"\n"), 0o600))
 	b := newBenchAs(t, base, nobody)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
@@ -75,7 +76,7 @@ func TestACommandGainsNoRights(t *testing.T) {
 	}
 	require.Equal(t, none, status["CapBnd"])
 	require.Empty(t, status["Groups"])
-	setuid := filepath.Join(open(t), "id")
+	setuid := filepath.Join(executortest.Folder(t), "id")
 	data, err := os.ReadFile("/usr/bin/id")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(setuid, data, 0o755))
@@ -155,16 +156,6 @@ func TestAMissingProgramWithLimitsSaysSo(t *testing.T) {
 		require.Equal(t, 127, exit.Code)
 		require.Equal(t, "the program "+program+" is not installed on this node, or is not executable\n", string(said))
 	}
-}
-
-// open is a folder that every user may enter.
-func open(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "supervise")
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755))
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	return dir
 }
 
 // Others of the same user read neither the environment nor the memory of a

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/workfolder"
 	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
@@ -19,16 +20,6 @@ import (
 // has one.
 func another() workfolder.Owner {
 	return workfolder.Owner{Name: "nobody", Change: true, UID: 65534, GID: 65534}
-}
-
-// forAll is a folder that every user may enter and this one alone may write.
-func forAll(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "for-all")
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755))
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	return dir
 }
 
 func open(t *testing.T, base string, o workfolder.Owner) *workfolder.Area {
@@ -53,7 +44,7 @@ func TestTheHomeAloneIsTheUsers(t *testing.T) {
 	}
 	// A mask takes nothing away: modes are set by descriptor.
 	defer unix.Umask(unix.Umask(0o077))
-	a := open(t, forAll(t), another())
+	a := open(t, executortest.Folder(t), another())
 	f, err := a.Make("run-1", "echo x")
 	require.NoError(t, err)
 	for path, want := range map[string][]any{
@@ -93,7 +84,7 @@ func TestABaseThatOthersControlIsRefused(t *testing.T) {
 	if !prooftest.Root(t) {
 		return
 	}
-	theirs, shared, closed := forAll(t), forAll(t), forAll(t)
+	theirs, shared, closed := executortest.Folder(t), executortest.Folder(t), executortest.Folder(t)
 	require.NoError(t, os.Chown(theirs, 65534, 65534))
 	require.NoError(t, os.Chmod(shared, 0o777))
 	require.NoError(t, os.Chmod(closed, 0o700))
@@ -120,11 +111,11 @@ func TestAFolderIsRemovedAndNothingElse(t *testing.T) {
 			if o.Change && !prooftest.Root(t) {
 				return
 			}
-			outside := forAll(t)
+			outside := executortest.Folder(t)
 			kept := filepath.Join(outside, "kept")
 			require.NoError(t, os.WriteFile(kept, []byte("kept"), 0o600))
 			require.NoError(t, os.Chmod(outside, 0o750))
-			a := open(t, forAll(t), o)
+			a := open(t, executortest.Folder(t), o)
 			f, err := a.Make("run-1", "")
 			require.NoError(t, err)
 			home := f.Home()
@@ -198,7 +189,7 @@ func TestUseCountsWhatIsThere(t *testing.T) {
 	require.NoError(t, err)
 	empty := f.Use(1<<40, 1000)
 	require.Equal(t, workfolder.Use{}, empty)
-	big := forAll(t)
+	big := executortest.Folder(t)
 	require.NoError(t, os.WriteFile(big+"/big", make([]byte, 8<<20), 0o600))
 	require.NoError(t, os.Symlink(big, f.Home()+"/link"))
 	require.NoError(t, os.MkdirAll(f.Home()+"/d/e", 0o700))
@@ -217,11 +208,11 @@ func TestUseCountsWhatIsThere(t *testing.T) {
 
 // What former lives left goes; what only looks like it, or is in use, stays.
 func TestFormerLivesAreClearedAndNothingElse(t *testing.T) {
-	base := forAll(t)
+	base := executortest.Folder(t)
 	require.NoError(t, os.Chmod(base, 0o777|os.ModeSticky))
 	former := filepath.Join(base, "area-former")
 	require.NoError(t, os.MkdirAll(former+"/exec-1-1.x/home/deep", 0o700))
-	outside := forAll(t)
+	outside := executortest.Folder(t)
 	require.NoError(t, os.WriteFile(outside+"/kept", nil, 0o600))
 	require.NoError(t, os.Symlink(outside, former+"/exec-1-1.x/home/link"))
 	require.NoError(t, os.Symlink(outside, filepath.Join(base, "area-link")))
@@ -251,7 +242,7 @@ func TestFormerLivesAreClearedAndNothingElse(t *testing.T) {
 // A cleaner of temporary files may remove an area below a running server, and
 // somebody else may make one of that name.
 func TestAnAreaThatWasRemovedIsMadeAnew(t *testing.T) {
-	base := forAll(t)
+	base := executortest.Folder(t)
 	a := open(t, base, workfolder.Owner{})
 	old := a.Path()
 	require.NoError(t, os.Remove(old))

@@ -1,7 +1,6 @@
 package firing_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -10,32 +9,14 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// countingStore notes how many runs each fire transaction inserts.
-type countingStore struct {
-	repository.Store
-	batches *[]int
-}
-
-func (s countingStore) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
-	return s.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
-		if name == "fire" {
-			tx.Executions = countingRuns{tx.Executions, s.batches}
-		}
-		return fn(ctx, tx)
-	})
-}
-
-type countingRuns struct {
-	repository.ExecutionWriter
-	batches *[]int
-}
-
-func (r countingRuns) Insert(ctx context.Context, execs []*entity.Execution) error {
-	*r.batches = append(*r.batches, len(execs))
-	return r.ExecutionWriter.Insert(ctx, execs)
+// counting notes how many runs each transaction inserts.
+func counting(batches *[]int) func(execs []*entity.Execution) error {
+	return func(execs []*entity.Execution) error {
+		*batches = append(*batches, len(execs))
+		return nil
+	}
 }
 
 // Rule 8: a fire transaction is bounded in executions, whether they are shards, fires
@@ -55,7 +36,7 @@ func TestAFireTransactionIsBoundedInRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})
 			var batches []int
-			n.Planner.Store = countingStore{n.Faults, &batches}
+			n.Planner.Store = insertStore{n.Faults, "fire", counting(&batches)}
 			jobs := addMany(t, n, c.jobs, func(_ int, j *entity.Job) { j.ShardCount, j.Misfire = c.shards, fireAll })
 			n.FireAt(t, second(c.late))
 			total := 0
@@ -91,7 +72,7 @@ func TestJobsOfOneShardDoNotWaitForThoseOfMany(t *testing.T) {
 func TestWhatIsLateTakesAnEighthOfTheRows(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	var batches []int
-	n.Planner.Store = countingStore{n.Faults, &batches}
+	n.Planner.Store = insertStore{n.Faults, "fire", counting(&batches)}
 	fireAll := entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 1, WindowSec: 3600, MaxFires: 1000}
 	addMany(t, n, 30, func(_ int, j *entity.Job) { j.Misfire = fireAll })
 	n.Clock.Advance(500*time.Second + time.Millisecond)

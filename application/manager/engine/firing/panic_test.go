@@ -1,8 +1,6 @@
 package firing_test
 
 import (
-	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -12,9 +10,18 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
+
+// panicking panics inside the transactions that insert runs of one job.
+func panicking(jobID string) func(execs []*entity.Execution) error {
+	return func(execs []*entity.Execution) error {
+		if anyOf(execs, jobID) {
+			panic("a row that panics")
+		}
+		return nil
+	}
+}
 
 // trap compiles the schedules of one zone into what panics.
 type trap struct {
@@ -34,40 +41,15 @@ func (c trap) Compile(spec schedule.Spec) (*schedule.Schedule, error) {
 	return nil, nil // whose methods panic
 }
 
-// trapStore panics inside the transactions that insert runs of one job.
-type trapStore struct {
-	repository.Store
-	jobID string
-}
-
-func (s trapStore) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
-	return s.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
-		if name == "fire" {
-			tx.Executions = trapRuns{tx.Executions, s.jobID}
-		}
-		return fn(ctx, tx)
-	})
-}
-
-type trapRuns struct {
-	repository.ExecutionWriter
-	jobID string
-}
-
-func (r trapRuns) Insert(ctx context.Context, execs []*entity.Execution) error {
-	if slices.ContainsFunc(execs, func(exec *entity.Execution) bool { return exec.JobID == r.jobID }) {
-		panic("a row that panics")
-	}
-	return r.ExecutionWriter.Insert(ctx, execs)
-}
-
 // Rule 10: a job with which the planner panics is paused with the reason. The
 // others fire, and so they do on the next node.
 func TestAJobThatPanicsIsPausedAndTheOthersFire(t *testing.T) {
 	for name, set := range map[string]func(n *enginetest.Node, job *entity.Job){
 		"when its schedule is compiled": func(n *enginetest.Node, _ *entity.Job) { n.Planner.Schedules = trap{n.Schedules, true} },
 		"when it is planned":            func(n *enginetest.Node, _ *entity.Job) { n.Planner.Schedules = trap{n.Schedules, false} },
-		"when its runs are recorded":    func(n *enginetest.Node, job *entity.Job) { n.Planner.Store = trapStore{n.Faults, job.ID} },
+		"when its runs are recorded": func(n *enginetest.Node, job *entity.Job) {
+			n.Planner.Store = insertStore{n.Faults, "fire", panicking(job.ID)}
+		},
 	} {
 		for kind, overlap := range overlaps {
 			t.Run(name+" "+kind, func(t *testing.T) {

@@ -2,6 +2,7 @@ package firing_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -110,4 +111,37 @@ func slotsInUse(n *enginetest.Node) int {
 // duplicates are the fires that were in the store before, as counted.
 func duplicates(n *enginetest.Node) int {
 	return n.Counts.Of(func(c *enginetest.Counts) int { return c.Duplicates })
+}
+
+// insertStore calls before with the executions that a transaction of that name is
+// about to insert; with an error it inserts none. Without a name it means them all.
+type insertStore struct {
+	repository.Store
+	name   string
+	before func(execs []*entity.Execution) error
+}
+
+func (s insertStore) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+	return s.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
+		if s.name == "" || s.name == name {
+			tx.Executions = insertWriter{tx.Executions, s.before}
+		}
+		return fn(ctx, tx)
+	})
+}
+
+type insertWriter struct {
+	repository.ExecutionWriter
+	before func(execs []*entity.Execution) error
+}
+
+func (w insertWriter) Insert(ctx context.Context, execs []*entity.Execution) error {
+	if err := w.before(execs); err != nil {
+		return err
+	}
+	return w.ExecutionWriter.Insert(ctx, execs)
+}
+
+func anyOf(execs []*entity.Execution, jobID string) bool {
+	return slices.ContainsFunc(execs, func(exec *entity.Execution) bool { return exec.JobID == jobID })
 }
