@@ -1,8 +1,8 @@
 // Package api is the REST edge: routes, who may call them, and the server
 // that carries them.
 //
-// The lines below head the document of the API, which `make docs` writes to
-// api/openapi from the comments above the controllers and the table of routes.
+// The lines below head the document of the API. `make docs` writes it to api/openapi from
+// the comments above the controllers and the table of routes.
 //
 //	@title			platform-scheduler
 //	@version		1

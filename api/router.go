@@ -82,9 +82,8 @@ type Deps struct {
 	// ProbesOnly leaves out everything under /api but the reports about runs,
 	// on nodes without that role.
 	ProbesOnly bool
-	// RequestTimeout is how long an ordinary call may work, and any call waits
-	// for one answer of the store; 0 is middleware.RequestTimeout, and more is cut
-	// to it.
+	// RequestTimeout is how long an ordinary call may work, and any call waits for one
+	// answer of the store. 0 means middleware.RequestTimeout, which is also the most.
 	RequestTimeout time.Duration
 	// TrustedProxies are networks whose X-Forwarded-For and -Proto are believed.
 	TrustedProxies []string
@@ -174,8 +173,8 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimit
 	return &Router{engine: e, routes: served}, nil
 }
 
-// methodsOf are the methods of addresses without parameters: where such an address
-// also looks like one with a parameter, the methods of that one are not its own.
+// methodsOf returns the methods of addresses without parameters. Such an address may also
+// match one with a parameter, whose methods are not its own.
 func methodsOf(all []RouteLimits) map[string]string {
 	methods := map[string]string{}
 	for _, r := range all {

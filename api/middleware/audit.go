@@ -34,11 +34,10 @@ const (
 	KeptReads
 )
 
-// codeReplayed marks a call that got an answer which was given before, and did
-// nothing; codeBrokenOff one that ended without an answer, perhaps after its
-// commit.
 const (
-	codeReplayed  = "replayed"
+	// codeReplayed marks a call that did nothing: it got the answer of a former call.
+	codeReplayed = "replayed"
+	// codeBrokenOff marks a call that ended without an answer, perhaps after its commit.
 	codeBrokenOff = "broken_off"
 )
 
@@ -99,10 +98,10 @@ func (r recorder) record(c *gin.Context, status int, code string) {
 	}
 }
 
-// worthKeeping reports whether the audit log keeps a call: a call that changed
-// something or may have, a call without the permission, a sign-in, or an export. It
-// keeps no invalid or unauthenticated calls: strangers must not fill the store. The
-// server's log has them.
+// worthKeeping reports whether the audit log keeps a call. It keeps calls that changed
+// something or may have, calls without the permission, sign-ins and exports. It keeps no
+// invalid or unauthenticated calls: strangers must not fill the store. The server's log
+// has them.
 func (r recorder) worthKeeping(c *gin.Context, status int) bool {
 	done := status < http.StatusBadRequest
 	switch {

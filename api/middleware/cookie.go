@@ -20,10 +20,10 @@ import (
 const CSRFHeader = "X-CSRF-Token"
 
 const (
-	// plainCookie holds the session where calls come without TLS, secureCookie
-	// where they come with it: browsers keep a __Host- cookie only if it was
-	// set by this very host over TLS.
-	plainCookie  = "ps_session"
+	// plainCookie holds the session where calls come without TLS.
+	plainCookie = "ps_session"
+	// secureCookie holds the session where calls come with TLS. Browsers keep a __Host-
+	// cookie only if this very host set it over TLS.
 	secureCookie = "__Host-ps_session"
 	// csrfLabel is what is signed; another purpose needs another label.
 	csrfLabel = "platform-scheduler csrf v1"
@@ -36,9 +36,9 @@ type Cookies struct {
 	origins *http.CrossOriginProtection
 }
 
-// NewCookies believes the X-Forwarded-Proto of the proxies, which are addresses
-// and networks. publicURL is where browsers find the console when that is not
-// the Host that requests name; empty is none.
+// NewCookies believes the X-Forwarded-Proto of the proxies, which are addresses and
+// networks. publicURL is the address of the console for browsers. It is empty where that
+// is the Host that requests name.
 func NewCookies(proxies []string, publicURL string) (Cookies, error) {
 	k := Cookies{origins: http.NewCrossOriginProtection()}
 	for _, text := range proxies {

@@ -20,8 +20,8 @@ const (
 	// MaxBody bounds the body of a request, in bytes, where its route does not
 	// say otherwise.
 	MaxBody = 1 << 20
-	// RequestTimeout is how long a call may work at most; it is shorter than
-	// the server's write time-out, so that the caller still gets an answer.
+	// RequestTimeout is how long a call may work at most. It is shorter than the
+	// server's write time-out: the caller still gets an answer.
 	RequestTimeout = 30 * time.Second
 )
 

@@ -48,9 +48,9 @@ func Handle(a Action) gin.HandlerFunc {
 	}
 }
 
-// Fail answers with the problem of an error and ends the request. What was
-// sent already stays as it is, and the connection breaks before the answer
-// ends, so that nobody takes the half of it for the whole.
+// Fail answers with the problem of an error and ends the request. What was sent already
+// stays as it is. Then the connection breaks before the answer ends: nobody takes the
+// half of it for the whole.
 func Fail(c *gin.Context, err error) {
 	c.Abort()
 	c.Set(keyError, err)

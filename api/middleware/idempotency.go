@@ -94,7 +94,7 @@ func repeat(c *gin.Context, existing, call entity.IdempotentCall) {
 	case existing.BodyHash != call.BodyHash:
 		Fail(c, apperror.InvalidField("Idempotency-Key", "key_reused", "was used with another body before; use a new key for a new call"))
 	case existing.Status == 0 && call.CreateTime.Sub(existing.CreateTime) > staleAfter:
-		Fail(c, apperror.Conflict("outcome_unknown", "the first call with this key ended without an answer: it may or may not have taken effect; look, and use a new key to repeat it"))
+		Fail(c, apperror.Conflict("outcome_unknown", "the first call with this key ended without an answer, and may have taken effect; look first, and repeat it with a new key"))
 	case existing.Status == 0:
 		Fail(c, apperror.Conflict("in_progress", "the first call with this key is still in progress; wait and send it again"))
 	default:

@@ -43,9 +43,9 @@ func harmlessID(s string) bool {
 }
 
 // AccessLog writes a line for each request. It names the route, not the path,
-// and never the query, which may hold what is nobody's business. Probes are
-// logged at debug, failures of the server as errors with their cause; a call
-// that failed because its caller left is no such failure.
+// and never the query, which may hold what is nobody's business. Probes are logged at
+// debug, failures of the server as errors with their cause. A call whose caller left is
+// no failure of the server.
 func AccessLog(log *slog.Logger, clk clock.Clock) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		began := clk.Monotonic()

@@ -1,5 +1,5 @@
 // Package openapi holds the document of the REST API and the page that shows
-// it. `make docs` writes both documents; nothing here is read from the network.
+// it. `make docs` writes both documents. Nothing here is read from the network.
 package openapi
 
 import (

@@ -1,6 +1,5 @@
-// Package resttest gives tests of the REST edge what stands behind it in a server: the
-// real services over a SQLite store of their own, with accounts, under a clock that the
-// test moves. No loop of the engine runs unless the test starts it.
+// Package resttest gives tests of the REST edge the real services over a SQLite store of
+// their own, which holds accounts. The test moves the clock. No loop of the engine runs unless the test starts it.
 package resttest
 
 import (

@@ -34,9 +34,9 @@ type entryWriter interface {
 }
 
 // Export answers GET /audit-logs/export: every entry of a filter, newest first,
-// as CSV or as a JSON object on each line. It is sent while it is read; an
-// export that cannot be finished breaks off without the end of the message, so
-// that nobody takes it for whole.
+// as CSV or as a JSON object on each line. It is sent while it is read. An export that
+// cannot be finished breaks off without the end of the message: nobody takes it for
+// whole.
 //
 //	@Summary Export the audit log
 //	@Description Every entry of the filter, newest first.

@@ -124,7 +124,7 @@ func (a *AuthController) Me(c *gin.Context) error {
 // user, this one too, and the API tokens.
 //
 //	@Summary Change one's own password
-//	@Description Ends every session of the user, this one too, and revokes the user's API tokens, unless keepTokens is true. Not for API tokens. Passwords have at least 10 characters and at most 256 bytes, do not repeat a few characters, are little like the user name, and not among the first guesses.
+//	@Description Ends every session of the user, this one too, and revokes the user's API tokens, unless keepTokens is true. Not for API tokens. Passwords have at least 10 characters and at most 256 bytes. They do not repeat a few characters, resemble the user name, or stand among common passwords.
 //	@Tags auth
 //	@Param body body request.ChangePassword true "body"
 //	@x-example {"oldPassword":"the old password","newPassword":"a better password"}

@@ -28,9 +28,9 @@ type ReportController struct {
 	peers Peers
 }
 
-// NewReportController takes reports about the runs of every node. Only nodes of
-// the former release keep runs that they alone know of: reports about those are
-// passed on to them. peers is nil where there are no other nodes.
+// NewReportController takes reports about the executions of every node. Only nodes of
+// the former release keep executions that no other node knows: it passes reports about
+// those on to them. Without other nodes peers is nil.
 func NewReportController(runs RunReports, peers Peers) *ReportController {
 	return &ReportController{runs: runs, peers: peers}
 }

@@ -16,9 +16,9 @@ import (
 
 // Peers knows the other nodes.
 type Peers interface {
-	// HolderOf is the address of the node that runs an execution, such as
-	// http://10.0.0.7:8080, if that is another node of the former release, which
-	// takes reports about its own runs alone, and it can be reached.
+	// HolderOf returns the address of the node that runs an execution, such as
+	// http://10.0.0.7:8080. ok is true for other nodes of the former release that can
+	// be reached: they take reports about their own executions alone.
 	HolderOf(ctx context.Context, executionID string) (address string, ok bool)
 	// Transport carries calls to other nodes.
 	Transport() http.RoundTripper

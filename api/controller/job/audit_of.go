@@ -12,11 +12,13 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/sensitive"
 )
 
-// The bounds of what the audit log keeps of one call: of parameters and names, in
-// bytes, and how many runs of a trigger, and of one for many jobs.
+// The bounds of what the audit log keeps of one call.
 const (
-	auditParams   = 4 << 10
-	auditNames    = 30 << 10
+	// auditParams and auditNames bound parameters and names, in bytes.
+	auditParams = 4 << 10
+	auditNames  = 30 << 10
+	// auditRuns bounds the executions of a trigger, auditBulkRuns those of a trigger of
+	// many jobs.
 	auditRuns     = 200
 	auditBulkRuns = 500
 )
@@ -64,8 +66,9 @@ func didPause(c *gin.Context, p entity.Pause) {
 	}
 }
 
-// auditOfBulk is what the audit log keeps of a call for many objects: those that
-// it treated, with the runs that it made, and why it did not treat the others.
+// auditOfBulk is what the audit log keeps of a call for many objects. It names the
+// objects that the call changed, with the executions that it made. Of the others it
+// keeps the reason.
 func auditOfBulk(items []vo.BulkItem) map[string][2]any {
 	done, refused := map[string][]string{}, map[string]string{}
 	left := auditBulkRuns

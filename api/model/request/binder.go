@@ -272,8 +272,8 @@ func (b *binder) nested(name string, fn func(*binder)) (ok bool) {
 	return true
 }
 
-// each runs fn with a binder of every object of an array, with faults of its
-// own, as long as fn returns true. fn closes the binder.
+// each runs fn with a binder of each object of an array, as long as fn returns true. Each
+// binder collects its own wrong fields. fn closes the binder.
 func (b *binder) each(name string, fn func(i int, b *binder) bool) {
 	v, ok := b.take(name)
 	if !ok {
@@ -330,9 +330,9 @@ func clip(s string) string {
 	return s
 }
 
-// merge joins what the binding found with what the validation says, one entry
-// a field: a field of the wrong type was not bound, so what the validation
-// says about its default is noise.
+// merge joins the wrong fields of the binding with those of the validation, one entry a
+// field. The binding wins: it left out a field of the wrong type, so that the validation
+// judged its default.
 func merge(bound, validated []apperror.Field) []apperror.Field {
 	out := slices.Clone(bound)
 	for _, v := range validated {

@@ -63,8 +63,8 @@ func checkSyntax(body []byte) error {
 	}
 }
 
-// The bounds of what one body may hold, beside its bytes: a value takes many
-// times the memory of its text, and a long name is repeated in every path.
+// The bounds of one body, beside its bytes. A value takes many times the memory of its
+// text, and a long name is repeated in every path.
 const (
 	// maxDepth is how deep objects and arrays may nest.
 	maxDepth = 64

@@ -34,9 +34,9 @@ type DocumentGroupBody struct {
 	MaxConcurrency int    `json:"maxConcurrency,omitempty"`
 }
 
-// Document reads the body of POST /import, as YAML or JSON. An error is of a
-// body that cannot be read; wrong fields are in the document, each with its
-// path, because some of them depend on the jobs that there are.
+// Document reads the body of POST /import, as YAML or JSON. It returns an error for a
+// body that cannot be read. Wrong fields stand in the document, each with its path: some
+// of them depend on the jobs that exist.
 func (r JobReader) Document(req *http.Request) (definition.Document, error) {
 	var d definition.Document
 	o, err := parseDocument(req)

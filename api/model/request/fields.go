@@ -15,9 +15,9 @@ import (
 // check, which may be nil, look at what was read. The error names all that is
 // wrong at once.
 //
-// The tags of the struct say how: json names a field, default is its value where
-// it is absent or null, and what is readonly is taken and not looked at. A pointer
-// tells that a field was given; it is nil where it was not, whatever its default.
+// The tags of the struct say how. json names a field, and default is its value where it
+// is absent or null. A readonly field is taken and not looked at. A pointer is nil where a
+// field was not given, whatever its default.
 func readBody[T any](r *http.Request, check func(body *T, f *faults)) (body T, err error) {
 	o, err := parse(r, false)
 	if err != nil {

@@ -11,10 +11,9 @@ import (
 // maxIdempotencyKey is the length of a key in bytes.
 const maxIdempotencyKey = 255
 
-// IfMatch reads the header: the version it asks for, or 0 when there is none.
-// given is true for every header, also for *, which any version fulfils. A
-// value that is no version of ours cannot match, so it is a failed
-// precondition like any other old one.
+// IfMatch reads the version that the header asks for, or 0 without one. It sets given
+// for every header, also for *, which any version matches. A value that is no
+// version cannot match: it fails like an old version.
 func IfMatch(h http.Header) (version int, given bool, err error) {
 	values := h.Values("If-Match")
 	if len(values) == 0 {

@@ -151,7 +151,7 @@ type ScheduleTimes struct {
 	StartTime time.Time `json:"startTime,omitempty" format:"date-time"`
 	// EndTime is the last moment at which the job fires.
 	EndTime time.Time `json:"endTime,omitempty" format:"date-time"`
-	// JitterMs puts each start off by a number of milliseconds that is constant for
+	// JitterMs bounds the delay of each start, in milliseconds. The delay is constant for
 	// the job, so that jobs of one moment do not start at once.
 	JitterMs int64 `json:"jitterMs,omitempty" minimum:"0" default:"0"`
 	// DSTGap says what becomes of times that the change of the clocks leaves out.

@@ -30,9 +30,8 @@ func FromSettings(groups []entity.Group) []GroupSettings {
 // JobEntry is a job of a document.
 type JobEntry struct {
 	Definition
-	// Enabled is there for jobs that do not fire by themselves: those without a
-	// plan, those that somebody paused, and those that have fired for the last
-	// time.
+	// Enabled is there for jobs that do not fire by themselves. These have no plan,
+	// somebody paused them, or they have fired for the last time.
 	Enabled *bool `json:"enabled,omitempty"`
 }
 

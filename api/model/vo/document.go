@@ -9,9 +9,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// DocumentWriter writes a document of definitions piece by piece, so that one
-// of any length can be sent: Begin, Add as often as needed, End; Take gives
-// what was written since. It is for one goroutine.
+// DocumentWriter writes a document of definitions piece by piece, so that one of any
+// length can be sent. Call Begin, Add as often as needed, then End; Take returns what was
+// written since. It is for one goroutine.
 type DocumentWriter struct {
 	json bool
 	any  bool

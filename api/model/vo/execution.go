@@ -24,9 +24,10 @@ type Execution struct {
 	ShardTotal       int           `json:"shardTotal"`
 	Status           entity.Status `json:"status"`
 	Reason           entity.Reason `json:"reason"`
-	// WaitsFor is what a WAITING run waits for, and empty for others: a free SLOT, a
-	// NODE that is up and carries its labels, one that runs COMMANDs, one that has
-	// its HANDLER, its TIME, its JOB's or its GROUP's limit.
+	// WaitsFor is what a WAITING execution waits for, and empty for others. SLOT: a free
+	// slot. NODE: a node that is up and carries its labels. COMMAND: a node that runs
+	// commands. HANDLER: a node that has its handler. TIME: its time. JOB and GROUP:
+	// the limit of its job or group.
 	WaitsFor entity.Wait `json:"waitsFor"`
 	// WaitsOn is the node in whose queue a WAITING run waits, and empty for others.
 	WaitsOn string `json:"waitsOn"`

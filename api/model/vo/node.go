@@ -21,9 +21,9 @@ type Node struct {
 	Running int `json:"running"`
 	// Capabilities are what the node can run.
 	Capabilities Capabilities `json:"capabilities"`
-	// CPU is the share of the machine's processors in use, 0–1, by whatever runs on
-	// it; of a node in a container or service with a bound, the share of that bound.
-	// It is 0 where the system does not tell.
+	// CPU is the share of the machine's processors in use, 0–1, by whatever runs on it.
+	// In a container or service with a bound it is the share of that bound. It is 0
+	// where the system does not tell.
 	CPU float64 `json:"cpu"`
 	// Memory is the memory of the machine, or of the bounded container or service,
 	// that is in use and is no cache, in bytes.
@@ -31,17 +31,18 @@ type Node struct {
 	Version string `json:"version"`
 	// Partitions are those of the jobs that the node plans.
 	Partitions []int `json:"partitions"`
-	// ClockOffsetMs is how far the store's clock is ahead of the node's, as far
-	// as that is certain; ClockSkewed that this is more than a second, either way.
+	// ClockOffsetMs is how far the store's clock is ahead of the node's, as far as that
+	// is certain.
 	ClockOffsetMs int64 `json:"clockOffsetMs"`
-	ClockSkewed   bool  `json:"clockSkewed"`
-	LastHeartbeat Time  `json:"lastHeartbeat" format:"date-time" extensions:"x-nullable"`
+	// ClockSkewed says that the two clocks differ by more than a second.
+	ClockSkewed   bool `json:"clockSkewed"`
+	LastHeartbeat Time `json:"lastHeartbeat" format:"date-time" extensions:"x-nullable"`
 }
 
 // Capabilities are what a node can run, and how much of it at once.
 type Capabilities struct {
-	// Published is false of a node of a former release, which does not say what it
-	// can: it may run commands in its general slots, and have any handler.
+	// Published is false for a node of a former release, which does not say what it can.
+	// It may run commands in its general slots, and have any handler.
 	Published bool          `json:"published"`
 	Slots     []SlotsOfKind `json:"slots"`
 	// Handlers are the node's own, by name; those that are built in are everywhere.

@@ -1,6 +1,6 @@
 // Package yamljson writes documents of the API as YAML and reads them back.
-// What is read becomes JSON, so that both notations are bound and checked by
-// the same code, and YAML is as strict: what JSON has no word for is refused.
+// What is read becomes JSON: the same code binds and checks both notations. YAML is as
+// strict: what JSON has no word for is refused.
 package yamljson
 
 import (
