@@ -1,6 +1,6 @@
-// Package config reads the configuration of a node: defaults by profile, then
-// a YAML file, then PS_* variables, then flags. Every key stands in one table,
-// so that reading, checking and showing never disagree.
+// Package config reads the configuration of a node: defaults by profile, then a YAML file, then
+// PS_* variables, then flags. One table holds every key, so that the package reads, checks and
+// shows keys in the same way.
 package config
 
 //go:generate go test -count=1 -run ^TestTheReferenceOfSettingsIsCurrent$ . -update
@@ -11,7 +11,7 @@ const (
 	ProfileCluster    = "cluster"
 )
 
-// The roles a node can take.
+// The roles of a node.
 const (
 	RoleAPI       = "api"
 	RoleScheduler = "scheduler"
@@ -24,7 +24,7 @@ const (
 	DriverMySQL  = "mysql"
 )
 
-// Config is all that a node can be told. It is read only once loaded.
+// Config is the configuration of a node. After Load it is read only.
 type Config struct {
 	// Profile is standalone or cluster; it chooses defaults and requirements.
 	Profile string
@@ -48,50 +48,50 @@ type Server struct {
 	// Addr is host:port; an empty host listens everywhere.
 	Addr  string
 	Roles []string
-	// PublicURL is how people reach the console; used in links only.
+	// PublicURL is the console's address for people; only links use it.
 	PublicURL string
 	TLS       TLS
-	// TrustedProxies are networks whose X-Forwarded-For is believed.
+	// TrustedProxies are networks whose X-Forwarded-For the server trusts.
 	TrustedProxies []string
 	// ShutdownGraceSec is how long a stop waits for runs, 0–3,600 s.
 	ShutdownGraceSec int
-	// TimeZone is the IANA zone of jobs that name none.
+	// TimeZone is the IANA zone of jobs without a zone of their own.
 	TimeZone string
-	// MaxConnections bounds the connections of the port; 0 is what the process may
-	// open files for, by half, and at most 10,000. MaxConnectionsPerAddress bounds
-	// those from one address (IPv6: a /64); 0 is a quarter of MaxConnections.
+	// MaxConnections bounds the connections of the port. 0 stands for half of the files that the
+	// process may open, at most 10,000. MaxConnectionsPerAddress bounds the connections of one
+	// address (IPv6: a /64); 0 is a quarter of MaxConnections.
 	MaxConnections           int
 	MaxConnectionsPerAddress int
-	// MetricsToken is what Prometheus sends to read /metrics, 16–512 characters;
-	// empty lets everybody read them.
+	// MetricsToken is the token with which Prometheus reads /metrics, 16–512 characters. Without
+	// a token everybody can read them.
 	MetricsToken string
-	// RequestTimeoutSec is how long an ordinary call of the API may work, and
-	// any call waits for one answer of the store, 1–30 s.
+	// RequestTimeoutSec bounds an ordinary call of the API, and the wait of any call for one
+	// answer of the store, 1–30 s.
 	RequestTimeoutSec int
-	// StartWaitSec is how long a start waits for a store, and for a required
-	// Redis, that does not answer, 0–86,400 s; 0 is not at all.
+	// StartWaitSec is how long a start waits for a store, or a required Redis, that does not
+	// answer, 0–86,400 s. With 0 it does not wait.
 	StartWaitSec int
 }
 
-// TLS names the certificate of the server; both files or none.
+// TLS names the files of the server's certificate; set both or none.
 type TLS struct {
 	CertFile string
 	KeyFile  string
 }
 
-// Log says what is logged and how.
+// Log sets the level and the format of logs.
 type Log struct {
 	// Level is debug, info, warn or error.
 	Level string
-	// Format is text or json; empty: text on a terminal, else json.
+	// Format is text or json. Empty means text on a terminal, and otherwise json.
 	Format string
 }
 
-// Node is how this process stands in the registry.
+// Node describes this process in the registry.
 type Node struct {
 	ID string
-	// IP and Port are where the other nodes reach this one; port 0 is that of
-	// server.addr. They differ from it behind a mapping of ports.
+	// IP and Port are where the other nodes reach this node; port 0 stands for the port of
+	// server.addr. They differ from that where ports are mapped.
 	IP     string
 	Port   int
 	Labels map[string]string
@@ -119,10 +119,11 @@ type Redis struct {
 	MasterName string
 	DB         int
 	TLS        bool
-	// Required makes a start fail without Redis; else it goes on and shows it.
+	// Required makes a start fail without Redis. Otherwise the node starts and shows what is
+	// missing.
 	Required bool
-	// KeyPrefix tells installations apart that share a Redis; empty: the name
-	// of the database.
+	// KeyPrefix tells apart installations that share a Redis. Empty stands for the name of the
+	// database.
 	KeyPrefix string
 }
 
@@ -144,43 +145,42 @@ type SASL struct {
 
 // Engine tunes the scheduler; the defaults suit all but experiments.
 type Engine struct {
-	// ScanIntervalMs is the pause between two looks for due jobs, 50–60,000.
+	// ScanIntervalMs is the pause between two scans for due jobs, 50–60,000.
 	ScanIntervalMs int
-	// HorizonMs is how far a look reaches ahead, 100–600,000; it must exceed
-	// the interval, or fires between two looks would be late.
+	// HorizonMs is how far a scan reads ahead, 100–600,000. It must exceed the interval, or
+	// fires between two scans would be late.
 	HorizonMs int
-	// BatchSize is the most fires of one transaction, 1–5,000.
+	// BatchSize bounds the fires of one transaction, 1–5,000.
 	BatchSize int
-	// FireWorkers is the number of concurrent fire transactions; 0 lets the
-	// engine choose for the store.
+	// FireWorkers is the number of concurrent fire transactions; with 0 the engine chooses a
+	// number for the store.
 	FireWorkers int
-	// BeatMs is the time between two beats of the node, 50–60,000; LeaseMs how
-	// long a beat is good for, at least six beats. The same on all nodes.
+	// BeatMs is the time between two beats of the node, 50–60,000. LeaseMs is how long a beat is
+	// valid, at least six beats. Both are the same on all nodes.
 	BeatMs  int
 	LeaseMs int
 }
 
 // Executor bounds and permits what runs on this node.
 type Executor struct {
-	// Slots are the HTTP and CUSTOM runs at one time, 1–100,000. Commands have
-	// their own.
+	// Slots bounds the HTTP and CUSTOM runs at one time, 1–100,000. Commands have slots of their
+	// own.
 	Slots   int
 	Command Command
 	HTTP    HTTPCalls
 }
 
-// Command is the execution of processes.
+// Command configures the commands that this node runs.
 type Command struct {
-	// Slots are the commands at one time, 1–10,000. Load makes 16 of 0, but at most
-	// two for each processor.
+	// Slots bounds the commands at one time, 1–10,000. Load replaces 0 by 16, but at most two
+	// for each processor.
 	Slots   int
 	Enabled bool
-	// FolderMb bounds what is in the working folder of one run, in MiB,
-	// 1–1,048,576.
+	// FolderMb bounds the content of the working folder of one run, in MiB, 1–1,048,576.
 	FolderMb int
 	// User runs the processes; empty is the server's own.
 	User string
-	// Interpreters may run scripts; those not installed are left out.
+	// Interpreters are the interpreters of scripts; names that are not installed are left out.
 	Interpreters []string
 }
 
@@ -188,35 +188,35 @@ type Command struct {
 type HTTPCalls struct {
 	// AllowPrivate permits loopback and private networks.
 	AllowPrivate bool
-	// AllowCIDRs are networks that are permitted whatever AllowPrivate says.
+	// AllowCIDRs are networks that are permitted even without AllowPrivate.
 	AllowCIDRs []string
-	// MaxPerHost is the most calls of one host and port at a time, 1–100,000.
+	// MaxPerHost bounds the calls of one host and port at one time, 1–100,000.
 	MaxPerHost int
-	// BreakAfter calls in a row that could not connect to a host hold back
-	// further ones for BreakSec; 0 switches that off, 0–10,000.
+	// BreakAfter calls in a row that could not connect to a host hold back further calls for
+	// BreakSec; 0–10,000, and 0 switches that off.
 	BreakAfter int
 	// BreakSec is 1–3,600 s.
 	BreakSec int
 }
 
-// Auth is sign-in.
+// Auth configures the sign-in.
 type Auth struct {
-	// InitialAdminPassword is given to the first user; empty: one is made.
+	// InitialAdminPassword is the password of the first user; for an empty one the server makes
+	// one.
 	InitialAdminPassword string
 }
 
 // Secrets are the keys that seal the secrets of jobs, each 32 bytes in base64.
 type Secrets struct {
-	// Key seals. Empty: standalone makes one in its data folder; a cluster, which
-	// needs the same on every node, keeps no secrets.
+	// Key seals. Without it, standalone makes a key in its data folder. A cluster keeps no
+	// secrets then, because all its nodes need the same key.
 	Key string
 	// FormerKeys, separated by commas, only open what they sealed.
 	FormerKeys string
 }
 
-// Retention is how long finished things are kept, in days, 1–3,650; for nodes,
-// how long they stay in the registry when they are down. JobVersions is how many
-// versions of each job are kept, 1–100,000.
+// Retention is how long finished things are kept, in days, 1–3,650; for nodes, how long a DOWN
+// node stays in the registry. JobVersions is how many versions of each job are kept, 1–100,000.
 type Retention struct {
 	ExecutionsDays int
 	LogsDays       int

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Defaults is the configuration of a profile before anything is read. What
-// depends on other keys (the permission to run commands and to call private
-// networks, the node's id) is settled by Load.
+// Defaults returns the configuration of a profile before anything is read. Load sets what
+// depends on other keys: the permission to run commands and to call private networks, and the
+// node's id.
 func Defaults(profile string) Config {
 	c := Config{
 		Profile: profile,
@@ -40,9 +40,9 @@ func Defaults(profile string) Config {
 	return c
 }
 
-// InClear reports whether passwords and tokens come to this server over a
-// network without TLS: it listens for other machines, has no certificate, and
-// knows of no proxy that has one.
+// InClear reports whether passwords and tokens reach this server over a network without TLS.
+// That is so when it listens for other machines, has no certificate, and knows of no proxy that
+// has one.
 func (c *Config) InClear() bool {
 	return !loopback(c.Server.Addr) && c.Server.TLS.CertFile == "" && !strings.HasPrefix(strings.ToLower(c.Server.PublicURL), "https:")
 }

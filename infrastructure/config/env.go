@@ -16,8 +16,8 @@ const (
 	secretFileLimit = 64 << 10
 )
 
-// readEnviron collects PS_* variables by key. Case and underscores do not
-// matter; NAME_FILE reads the value from a file.
+// readEnviron collects PS_* variables by key. Case and underscores do not matter. NAME_FILE
+// reads the value from a file.
 func readEnviron(environ []string, problems *Problems) (values map[string]any, warnings []string) {
 	byPlain := map[string]string{}
 	for _, k := range keys() {
@@ -58,7 +58,7 @@ func readEnviron(environ []string, problems *Problems) (values map[string]any, w
 	return values, warnings
 }
 
-// meantVariable names the variable of the key that is spelt nearly like that.
+// meantVariable returns the variable of the key with nearly the same spelling.
 func meantVariable(rest string) string {
 	var names []string
 	byPlain := map[string]string{}
@@ -73,7 +73,7 @@ func meantVariable(rest string) string {
 	return "; did you mean " + byPlain[near] + "?"
 }
 
-// variable is the name of a key in the environment, as it is written in texts.
+// variable returns the name of a key in the environment, as texts write it.
 func variable(name string) string {
 	var b strings.Builder
 	before := '.'
@@ -92,7 +92,7 @@ func variable(name string) string {
 	return envPrefix + b.String()
 }
 
-// foreign are variables that other parts of the product read.
+// foreign reports variables that other parts of the product read.
 func foreign(rest string) bool {
 	return strings.HasPrefix(rest, "test") || strings.HasPrefix(rest, "failpoint") || rest == "config"
 }

@@ -14,8 +14,7 @@ const exampleHead = `# The reference configuration: every key with its meaning a
 # instead (PS_STORE_DSN_FILE).
 `
 
-// Example is a commented configuration that holds every key. All of them are
-// comments, so that it sets nothing.
+// Example returns a configuration that holds every key as a comment, so that it sets nothing.
 func Example() (string, error) {
 	var b strings.Builder
 	b.WriteString(exampleHead)
@@ -64,7 +63,7 @@ func (s Setting) example(b *strings.Builder, indent, name string) error {
 	return err
 }
 
-// wrap cuts a text into lines of at most so many characters.
+// wrap splits a text into lines of at most so many characters.
 func wrap(text string, width int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

@@ -13,13 +13,13 @@ const (
 	kindLabels
 )
 
-// key is one line of the table: its name, its type and its place in Config.
+// key is one row of the table: its name, its type and its place in Config.
 type key struct {
 	name   string
 	kind   kind
 	secret bool
-	// oneOf bounds a text or the items of a list; empty is no bound. A text
-	// may be empty where optional says so.
+	// oneOf bounds a string or the items of a list; empty is no bound. A string may be empty
+	// where optional is true.
 	oneOf    []string
 	optional bool
 	min, max int
@@ -56,7 +56,7 @@ func list(name string, at func(*Config) *[]string, oneOf ...string) key {
 	return key{name: name, kind: kindList, list: at, oneOf: oneOf}
 }
 
-// keys is the table of every key, in the order in which they are shown.
+// keys returns the table of all keys, in the order in which they are shown.
 func keys() []key {
 	return []key{
 		text("profile", func(c *Config) *string { return &c.Profile }, ProfileStandalone, ProfileCluster),
@@ -129,8 +129,8 @@ func keys() []key {
 	}
 }
 
-// plain is a name without case, dots, dashes and underscores: the form in
-// which names of variables and of keys are compared.
+// plain returns a name without case, dots, dashes and underscores, the form in which names of
+// variables and keys are compared.
 func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer(".", "", "_", "", "-", "").Replace(name))
 }

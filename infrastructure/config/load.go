@@ -17,28 +17,28 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/spelling"
 )
 
-// mostCommands is how many commands run at once where nobody says how many, if
-// there are processors enough.
+// mostCommands bounds the commands at one time where no key sets a bound, if there are enough
+// processors.
 const mostCommands = 16
 
-// delimiter joins the parts of a key inside koanf. It is not a dot, so that a
-// label named a.b in the file stays one label.
+// delimiter joins the parts of a key inside koanf. It is not a dot, so that a label a.b in the
+// file stays one label.
 const delimiter = "\x1f"
 
-// Options says where the configuration comes from.
+// Options says where Load reads the configuration.
 type Options struct {
-	// File is a YAML file; empty: PS_CONFIG, or none. One behind a - need not
-	// exist, as systemd has it.
+	// File is a YAML file; empty stands for PS_CONFIG, or no file. A file with a "-" before its
+	// name need not exist, as in systemd.
 	File string
 	// Environ is os.Environ() in the product.
 	Environ []string
-	// Flags maps keys such as server.addr to values given on the command line.
+	// Flags maps keys such as server.addr to values of the command line.
 	Flags map[string]string
 }
 
-// Load reads, merges and checks the configuration. The error is of type
-// Problems and names every wrong key at once; warnings name PS_* variables
-// that mean nothing here. Neither holds the value of a secret.
+// Load reads, merges and checks the configuration. The error is of type Problems and names all
+// wrong keys. The warnings name PS_* variables without a meaning here. Neither holds the value
+// of a secret.
 func Load(o Options) (c Config, warnings []string, err error) {
 	var problems Problems
 	env, warnings := readEnviron(o.Environ, &problems)
@@ -70,8 +70,8 @@ func Load(o Options) (c Config, warnings []string, err error) {
 	if given["store.driver"] == nil && c.Store.DSN != "" {
 		c.Store.Driver = DriverMySQL // nothing else is named by a DSN
 	}
-	// Commands run on this machine, and calls of private networks reach what
-	// trusts it: only who is on the machine gets that without an explicit decision.
+	// Commands run on this machine, and calls of private networks reach systems that trust it.
+	// Without an explicit decision, only users of the machine get that.
 	own := profile == ProfileStandalone && loopback(c.Server.Addr)
 	if given["executor.command.enabled"] == nil {
 		c.Executor.Command.Enabled = own
@@ -109,7 +109,7 @@ func readFile(ko *koanf.Koanf, path string, problems *Problems) {
 	}
 }
 
-// flatten turns the file's tree into keys, refusing what the table lacks.
+// flatten turns the file's tree into keys, and refuses keys that the table lacks.
 func flatten(ko *koanf.Koanf, problems *Problems) map[string]any {
 	table := map[string]key{}
 	for _, k := range keys() {
@@ -142,8 +142,8 @@ func isSection(path string) bool {
 	return slices.ContainsFunc(keys(), func(k key) bool { return strings.HasPrefix(k.name, path+".") })
 }
 
-// suggest names the key that was probably meant: one that differs in case or
-// separators only, or is spelt nearly so.
+// suggest returns the key that was probably meant: it differs only in case, separators or a few
+// letters.
 func suggest(name string) string {
 	var names []string
 	for _, k := range keys() {
@@ -152,7 +152,7 @@ func suggest(name string) string {
 		}
 		names = append(names, k.name)
 	}
-	// A wrong name of a section is that of no key.
+	// A wrong name of a section is not the name of a key.
 	names = append(names, sections(names)...)
 	if near := spelling.Nearest(name, names); near != "" {
 		return "; did you mean " + near + "?"
@@ -160,7 +160,7 @@ func suggest(name string) string {
 	return ""
 }
 
-// sections are the names that keys stand below.
+// sections returns the names above the keys.
 func sections(names []string) (out []string) {
 	for _, name := range names {
 		for i, c := range name {

@@ -4,9 +4,9 @@ package config
 type meaning struct {
 	// text says what the key is for.
 	text string
-	// unit is that of a number; empty where it counts things.
+	// unit is the unit of a number; it is empty for counts.
 	unit string
-	// standalone and cluster stand for defaults that depend on something.
+	// standalone and cluster describe defaults that depend on something.
 	standalone, cluster string
 	// idle is set for keys that do nothing yet.
 	idle bool
@@ -15,7 +15,7 @@ type meaning struct {
 // kafkaIdle is said of each key of kafka.
 const kafkaIdle = "**Does nothing yet**: events stay in process. "
 
-// meanings say it of every key.
+// meanings holds the meaning of every key.
 var meanings = map[string]meaning{
 	"profile":                         {text: "`standalone` is one server with an SQLite file; `cluster` is several on one MySQL or MariaDB with a Redis. It chooses the other defaults.", cluster: "`standalone`"},
 	"dataDir":                         {text: "The folder of the SQLite file, the first admin's password and the key of secrets. One process at a time uses it."},

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// nodeIDLimit is the most characters of a node id: with its mark it fills the
-// columns of node ids, and with priority and time the key of its queue.
+// nodeIDLimit bounds the characters of a node id. With its mark, an id of this length fills the
+// columns of node ids. With priority and time it fills the key of its queue.
 const nodeIDLimit = 49
 
-// nameNode fills the node's id and address where none were given: the host's
-// name and the port, so that a restart comes back under the same id.
+// nameNode sets the node's id and address where the configuration has none. The id is the
+// host's name and the port, so that a restarted node keeps its id.
 func nameNode(c *Config) {
 	host, port, err := net.SplitHostPort(c.Server.Addr)
 	if err != nil {
@@ -29,7 +29,7 @@ func nameNode(c *Config) {
 	}
 }
 
-// nodeID is the name, cut as the limit wants it, and the port.
+// nodeID returns the name, cut to the limit, and the port.
 func nodeID(host, port string) string {
 	clean := cleanID(host)
 	if most := nodeIDLimit - len(port) - 1; len(clean) > most {
@@ -48,8 +48,8 @@ func cleanID(name string) string {
 	}, name)
 }
 
-// nodeIP is the listening address when it is one, else the first address of
-// the machine that others can reach.
+// nodeIP returns the listening address when it is one. Otherwise it returns the first address
+// of the machine that others can reach.
 func nodeIP(host string) string {
 	if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() {
 		return ip.String()

@@ -7,14 +7,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// bearerChars are those that a token in an Authorization header may have.
+// bearerChars are the characters of a token in an Authorization header.
 const bearerChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/="
 
-// mask stands for a secret that is set.
+// mask replaces a secret that is set.
 const mask = "******"
 
-// knownDefaults are passwords that scanners try first; other products ship
-// with them, and installations with them get taken over.
+// knownDefaults are passwords that scanners try first. Other products ship with them, and
+// attackers take over installations with them.
 func knownDefaults() []string {
 	return []string{
 		"admin", "admin123", "administrator", "password", "password1", "password123", "passw0rd", "p@ssw0rd",
@@ -44,15 +44,14 @@ func (c *Config) checkSecrets(p *Problems) {
 	if s := c.Server.MetricsToken; s != "" && !isKnownDefault(s) && (len(s) < 16 || len(s) > 512 || strings.Trim(s, bearerChars) != "") {
 		p.add("server.metricsToken", "must have 16 to 512 letters, digits and -._~+/=, such as openssl rand -hex 32 prints")
 	}
-	// A first start wants more (access.MinPassword); a later one looks at it no more.
+	// A first start requires more (access.MinPassword); later starts ignore the password.
 	if s := c.Auth.InitialAdminPassword; s != "" && !isKnownDefault(s) && (len([]rune(s)) < 8 || len(s) > 256) {
 		p.add("auth.initialAdminPassword", "must have 8 to 256 characters")
 	}
 }
 
-// splitDSN cuts user:password@rest; ok is false when there is no password.
-// The password may itself hold @, as the driver reads up to the last one
-// before the address.
+// splitDSN splits user:password@rest; ok is false without a password. The password may itself
+// hold @, because the driver reads up to the last one before the address.
 func splitDSN(dsn string) (user, password, rest string, ok bool) {
 	head := dsn
 	if i := strings.LastIndexByte(dsn, '/'); i >= 0 {
@@ -66,7 +65,7 @@ func splitDSN(dsn string) (user, password, rest string, ok bool) {
 	return user, password, dsn[at:], ok && password != ""
 }
 
-// maskSecret hides what must not be shown; of a DSN, what is not secret stays.
+// maskSecret hides a secret value. Of a DSN it shows what is not secret.
 func maskSecret(name, value string) string {
 	if value == "" {
 		return ""
@@ -83,7 +82,7 @@ func maskSecret(name, value string) string {
 	return mask
 }
 
-// Masked is every key and its value, for people: secrets are hidden.
+// Masked returns every key and its value, for people. It hides secrets.
 func (c *Config) Masked() map[string]any {
 	out := map[string]any{}
 	for _, k := range keys() {
@@ -96,13 +95,13 @@ func (c *Config) Masked() map[string]any {
 	return out
 }
 
-// MaskedYAML is Masked as the text of a configuration file.
+// MaskedYAML returns Masked as the text of a configuration file.
 func (c *Config) MaskedYAML() (string, error) {
 	raw, err := yaml.Marshal(c.MaskedTree())
 	return string(raw), err
 }
 
-// MaskedTree is Masked with the keys of a section inside of it, as in a file.
+// MaskedTree returns Masked as a tree of sections, as in a file.
 func (c *Config) MaskedTree() map[string]any {
 	tree := map[string]any{}
 	for name, v := range c.Masked() {

@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// Setting is a key of the configuration as people must know it.
+// Setting describes a key of the configuration for people.
 type Setting struct {
 	Name string
-	// Variable is its name in the environment; a secret may also be read from the
-	// file that Variable with _FILE behind it names.
+	// Variable is its name in the environment. A secret may also be in a file; the variable with
+	// _FILE behind its name then names the file.
 	Variable string
 	Secret   bool
-	// Takes says what values there are, with bounds and unit.
+	// Takes describes the possible values, with bounds and unit.
 	Takes string
-	// Standalone and Cluster are its defaults, as they are written in a file, or
-	// words where they depend on something. Empty is none.
+	// Standalone and Cluster are its defaults as a file writes them, or words where they depend
+	// on something. Empty means no default.
 	Standalone, Cluster string
-	// Value is the default of a standalone server as it is written in a file.
+	// Value is the default of a standalone server as a file writes it.
 	Value   any
 	Meaning string
-	// Idle keys are read and checked, and do nothing yet.
+	// Idle means that the key is read and checked, and does nothing yet.
 	Idle bool
 }
 
-// Settings are all keys, in the order in which they are shown.
+// Settings returns all keys, in the order in which they are shown.
 func Settings() []Setting {
 	standalone, cluster := Defaults(ProfileStandalone), Defaults(ProfileCluster)
 	standalone.Executor.Command.Enabled = loopback(standalone.Server.Addr)
@@ -46,7 +46,7 @@ func Settings() []Setting {
 	return out
 }
 
-// IdleKeys are the keys of c that were set and do nothing yet.
+// IdleKeys returns the keys of c that are set and do nothing yet.
 func (c *Config) IdleKeys() (names []string) {
 	unset := Defaults(c.Profile)
 	for _, k := range keys() {
@@ -57,7 +57,7 @@ func (c *Config) IdleKeys() (names []string) {
 	return names
 }
 
-// IdleNote says which keys were set and do nothing yet; empty is none.
+// IdleNote names the keys that are set and do nothing yet, or is empty.
 func (c *Config) IdleNote() string {
 	names := c.IdleKeys()
 	if len(names) == 0 {
@@ -66,7 +66,7 @@ func (c *Config) IdleNote() string {
 	return fmt.Sprintf("%s: set, and does nothing yet: events stay in process", strings.Join(names, ", "))
 }
 
-// takes says what values a key has.
+// takes describes the values of a key.
 func (k key) takes(unit string) string {
 	switch k.kind {
 	case kindNumber:
@@ -83,7 +83,7 @@ func (k key) takes(unit string) string {
 		}
 		return "list"
 	case kindLabels:
-		return "names and texts"
+		return "names and strings"
 	}
 	if len(k.oneOf) > 0 {
 		return strings.Join(k.oneOf, ", ")
@@ -91,7 +91,7 @@ func (k key) takes(unit string) string {
 	return "text"
 }
 
-// written is a value as it stands in a file; "" for an empty one.
+// written returns a value as a file writes it; "" for an empty one.
 func written(v any) string {
 	switch v := v.(type) {
 	case []string:

@@ -18,8 +18,8 @@ type Problem struct {
 	Message string
 }
 
-// Problems is every wrong key of a configuration, as one error. Messages
-// never hold the value of a secret.
+// Problems holds all wrong keys of a configuration as one error. Messages never hold the value
+// of a secret.
 type Problems []Problem
 
 // Error implements error, one line per key.
@@ -33,7 +33,7 @@ func (p Problems) Error() string {
 
 func (p *Problems) add(key, message string) { *p = append(*p, Problem{Key: key, Message: message}) }
 
-// Validate returns everything that is wrong at once, as Problems, or nil.
+// Validate returns all wrong keys as Problems, or nil.
 func (c *Config) Validate() error {
 	if p := c.problems(); len(p) > 0 {
 		return p

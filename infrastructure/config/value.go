@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// assign puts a value from the file (typed by YAML) or from the environment
-// and flags (always a text) into its place; the error says what is expected.
+// assign stores a value of the file (typed by YAML), or of the environment or flags (always a
+// string). The error says what is expected.
 func (k key) assign(c *Config, v any) error {
 	switch k.kind {
 	case kindNumber:
@@ -28,15 +28,15 @@ func (k key) assignText(c *Config, v any) error {
 	s, ok := v.(string)
 	if !ok {
 		if _, nested := v.(map[string]any); nested || k.secret {
-			return fmt.Errorf("must be a text; put it in quotes")
+			return fmt.Errorf("must be a string; put it in quotes")
 		}
 		if _, isList := v.([]any); isList {
-			return fmt.Errorf("must be one text, not a list")
+			return fmt.Errorf("must be one string, not a list")
 		}
 		s = fmt.Sprint(v)
 	}
 	if len(k.oneOf) > 0 && !(k.optional && s == "") {
-		// The spelling of the table is kept, whatever case was written.
+		// The value keeps the spelling of the table, whatever case the user wrote.
 		i := slices.IndexFunc(k.oneOf, func(o string) bool { return strings.EqualFold(o, s) })
 		if i < 0 {
 			return fmt.Errorf("must be one of %s", strings.Join(k.oneOf, ", "))
@@ -74,12 +74,12 @@ func (k key) assignList(c *Config, v any) error {
 	case []any:
 		for _, item := range l {
 			if _, nested := item.(map[string]any); nested {
-				return fmt.Errorf("must be a list of texts")
+				return fmt.Errorf("must be a list of strings")
 			}
 			items = append(items, strings.TrimSpace(fmt.Sprint(item)))
 		}
 	case map[string]any:
-		return fmt.Errorf("must be a list of texts")
+		return fmt.Errorf("must be a list of strings")
 	default:
 		for item := range strings.SplitSeq(fmt.Sprint(v), ",") {
 			if item = strings.TrimSpace(item); item != "" {
@@ -103,7 +103,7 @@ func (k key) assignLabels(c *Config, v any) error {
 		for name, value := range m {
 			switch value.(type) {
 			case map[string]any, []any:
-				return fmt.Errorf("the label %q must be a text", name)
+				return fmt.Errorf("the label %q must be a string", name)
 			}
 			labels[name] = fmt.Sprint(value)
 		}
@@ -119,13 +119,13 @@ func (k key) assignLabels(c *Config, v any) error {
 			labels[name] = strings.TrimSpace(value)
 		}
 	default:
-		return fmt.Errorf("must be a mapping of names to texts")
+		return fmt.Errorf("must be a mapping of names to strings")
 	}
 	*k.labels(c) = labels
 	return nil
 }
 
-// show is the value as YAML would hold it.
+// show returns the value as YAML would hold it.
 func (k key) show(c *Config) any {
 	switch k.kind {
 	case kindNumber:

@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// Escape makes a value fit for its place; before is the text that precedes it.
-// One belongs to one text: it is called for its values in their order.
+// Escape makes a value fit for its place; before is the text that precedes it. An Escape
+// belongs to one text: call it for the values of the text in their order.
 type Escape func(before, value string) string
 
-// Raw leaves a value as it is: for arguments, headers and variables, which are
-// whole texts and are checked afterwards.
+// Raw leaves a value as it is. It serves arguments, headers and variables, which are checked
+// afterwards as a whole.
 func Raw(_, value string) string { return value }
 
-// URL escapes a value so that it stays in its part of a URL, whatever it
-// holds. One that begins the text is taken as it is, since a whole address is
-// no part of one.
+// URL escapes a value so that it stays in its part of a URL. It leaves a value that begins the
+// text as it is, because a whole address is not a part of one.
 func URL(before, value string) string {
 	if before == "" {
 		return value
@@ -33,10 +32,9 @@ func JSON(_, value string) string {
 	return string(quoted[1 : len(quoted)-1])
 }
 
-// Body is the escape for a text that is sent: JSON where the text is JSON, so
-// that a value cannot change its structure, Raw elsewhere. A text is JSON also
-// with ${params} in place of a value, which then stands there as the object
-// that it is.
+// Body returns the escape for a request body: JSON where the body is JSON, so that a value
+// cannot change its structure, otherwise Raw. A body is also JSON with ${params} in place of a
+// value. There the parameters stand as an object.
 func Body(text string) Escape {
 	if !json.Valid([]byte(strings.ReplaceAll(text, mark+allParams+"}", "null"))) {
 		return Raw
@@ -56,7 +54,7 @@ type quotes struct {
 	inside bool
 }
 
-// after reports whether what comes next is inside a string.
+// after reports whether the next value is inside a string.
 func (q *quotes) after(text string) bool {
 	for ; q.seen < len(text); q.seen++ {
 		switch {

@@ -102,7 +102,7 @@ func TestExpandRefusesWhatHasNoValue(t *testing.T) {
 		"${":                        "is not closed",
 		"${attempt":                 "is not closed",
 		"${}":                       "is no placeholder",
-		"${HOME}":                   "Write $${ for the text ${",
+		"${HOME}":                   "Write $${ for the characters ${",
 		"${ attempt}":               "is no placeholder",
 		"${shardIndex, shardTotal}": "is no placeholder",
 		"${params:-x}":              "is no placeholder",

@@ -7,11 +7,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/runidentity"
 )
 
-// The names of placeholders that take a name of their own.
+// The names of placeholders with a name behind a dot, and of those with a form of their own.
 const (
 	paramPrefix  = "params."
 	secretPrefix = "secret."
-	// allParams are the parameters of the run as one JSON object.
+	// allParams stands for the parameters of the run as one JSON object.
 	allParams = string(runidentity.Params)
 	// scheduledTime may be followed by shifts and a format.
 	scheduledTime = string(runidentity.ScheduledTime)
@@ -23,7 +23,7 @@ const (
 	oneSecret = "secret"
 )
 
-// plain are the placeholders without a name of their own.
+// plain are the placeholders without a name behind a dot.
 var plain = []string{
 	"scheduledTime", "executionId", "jobId", "jobName", "group", "owner", "attempt", "shardIndex", "shardTotal", "idempotencyKey",
 	"deadline", "checkpoint", allParams,
@@ -32,14 +32,14 @@ var plain = []string{
 // reference is one placeholder: ${name}, ${params.NAME:-default},
 // ${scheduledTime-1d:yyyy-MM-dd}.
 type reference struct {
-	// text is the whole of it, as it was written.
+	// text is the whole placeholder, as the definition has it.
 	text string
 	name string
 	// key is the NAME of a parameter or a secret.
 	key string
-	// fallback stands for a parameter that was not given.
+	// fallback is the value of a parameter that the run was not given.
 	fallback *string
-	// moment is how a time is shifted and written.
+	// moment says how the time is shifted and written.
 	moment moment
 }
 
@@ -67,13 +67,13 @@ func parseReference(text string) (*reference, error) {
 	case slices.Contains(plain, text):
 		return &reference{name: text}, nil
 	}
-	return nil, wrong("${%.60s} is no placeholder; there are %s, params.NAME and secret.NAME. Write $${ for the text ${", text, strings.Join(plain, ", "))
+	return nil, wrong("${%.60s} is no placeholder; there are %s, params.NAME and secret.NAME. Write $${ for the characters ${", text, strings.Join(plain, ", "))
 }
 
 // MaxName is the longest name of a parameter or a secret.
 const MaxName = 50
 
-// goodName reports whether a text may name a parameter or a secret.
+// goodName reports whether a string may name a parameter or a secret.
 func goodName(s string) bool {
 	if s == "" || len(s) > MaxName {
 		return false
@@ -87,5 +87,5 @@ func goodName(s string) bool {
 	return true
 }
 
-// SecretName reports whether a text may name a secret.
+// SecretName reports whether a string may name a secret.
 func SecretName(s string) bool { return goodName(s) }

@@ -60,7 +60,7 @@ func parse(text string) ([]part, error) {
 		before.WriteString(text[:at])
 		end := closing(text[at:])
 		if end < 0 {
-			return nil, wrong("%.40q is not closed with }; write $${ for the text ${", text[at:])
+			return nil, wrong("%.40q is not closed with }; write $${ for the characters ${", text[at:])
 		}
 		ref, err := parseReference(text[at+len(mark) : at+end])
 		if err != nil {
@@ -68,7 +68,7 @@ func parse(text string) ([]part, error) {
 		}
 		ref.text = text[at : at+end+1]
 		if len(parts) >= 2*maxPlaceholders {
-			return nil, wrong("a text may hold at most %d placeholders", maxPlaceholders)
+			return nil, wrong("a string may hold at most %d placeholders", maxPlaceholders)
 		}
 		parts = append(parts, part{text: before.String()}, part{value: ref})
 		before.Reset()

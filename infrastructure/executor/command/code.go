@@ -28,7 +28,7 @@ func checkCode(r *jobdata.Reader, argv []string) {
 		switch {
 		case open == "":
 		case i == 0:
-			r.Reject(field, "not_allowed", `must not hold %s: whoever gives the value would choose the program. Name the program here, and put the value into an argument behind it or into env`, open)
+			r.Reject(field, "not_allowed", `must not hold %s: the caller who gives the value would choose the program. Name the program here, and put the value into an argument behind it or into env`, open)
 		case roles[i] == argrole.Code, roles[i] == argrole.File && strings.HasPrefix(arg, open):
 			r.Reject(field, "not_allowed", `must not hold %s: the value would be read as code. Put it into env, such as "env": {"VALUE": %q}, and use "$VALUE" here, or an argument behind the code`, open, open)
 		}
@@ -38,7 +38,7 @@ func checkCode(r *jobdata.Reader, argv []string) {
 // checkPath refuses values in the list of folders that hold programs.
 func checkPath(r *jobdata.Reader, path string) {
 	if open := placeholder.Open(path); open != "" {
-		r.Reject("env.PATH", "not_allowed", "must not hold %s: whoever gives the value would choose the programs", open)
+		r.Reject("env.PATH", "not_allowed", "must not hold %s: the caller who gives the value would choose the programs", open)
 	}
 }
 

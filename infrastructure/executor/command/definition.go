@@ -82,7 +82,7 @@ func (d *definition) checkProgram(r *jobdata.Reader, interpreters []string) {
 	switch {
 	case d.argv == nil && given: // wrong, and said to be
 	case len(d.argv) == 0 && d.script == "":
-		r.Reject("command", "required", `give the program and its arguments as a list, such as ["/usr/bin/backup", "--all"], or a script with its interpreter`)
+		r.Reject("command", "required", `give the program and its arguments as an array of strings, such as ["/usr/bin/backup", "--all"], or a script with its interpreter`)
 	case len(d.argv) > 0 && d.script != "":
 		r.Reject("script", "conflict", "give either command or script, not both")
 	case d.script != "" && d.interpreter == "":

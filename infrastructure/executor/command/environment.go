@@ -60,7 +60,7 @@ func checkEnv(r *jobdata.Reader, env map[string]string) {
 		value := env[name]
 		switch {
 		case !isVariable(name):
-			r.Reject("env", "invalid", "%.40q is not the name of a variable: use letters, digits and _, and begin with none of the digits", name)
+			r.Reject("env", "invalid", "%.40q is not the name of a variable: use letters, digits and _, and do not begin with a digit", name)
 		case strings.HasPrefix(name, runPrefix):
 			r.Reject("env."+name, "reserved", "is set by the server and cannot be chosen")
 		case slices.Contains(loaders, name), slices.ContainsFunc(loaderPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }):

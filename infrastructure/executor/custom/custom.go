@@ -52,13 +52,13 @@ func New(c clock.Clock) *Registry { return &Registry{entries: builtIns(c)} }
 func (g *Registry) Register(class string, handler sdk.Handler) error {
 	switch {
 	case handler == nil:
-		return fmt.Errorf("register handler %q: there is no handler", class)
+		return fmt.Errorf("register handler %q: the handler is nil", class)
 	case class == "" || strings.TrimSpace(class) != class:
-		return fmt.Errorf("register handler %q: a class is not empty and has no outer spaces", class)
+		return fmt.Errorf("register handler %q: a class must not be empty or have outer spaces", class)
 	case utf8.RuneCountInString(class) > validation.MaxClass:
 		return fmt.Errorf("register handler %.40q…: a class has at most %d characters", class, validation.MaxClass)
 	case !utf8.ValidString(class) || strings.ContainsFunc(class, unicode.IsControl):
-		return fmt.Errorf("register handler %q: a class is text without control characters", class)
+		return fmt.Errorf("register handler %q: a class must not hold control characters", class)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

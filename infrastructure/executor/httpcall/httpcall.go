@@ -107,7 +107,7 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	case errors.Is(err, hosts.ErrBusy):
 		return x.hosts.Busy(where)
 	case err != nil:
-		return entity.Failed(entity.ReasonError, "stopped while it waited for a place for calls of its host: "+err.Error())
+		return entity.Failed(entity.ReasonError, "stopped while it waited for a permit of its host: "+err.Error())
 	}
 	defer reserved.Free()
 	a := &attempt{call: c, limit: limit, stage: stage{peer: c.url.Host}}

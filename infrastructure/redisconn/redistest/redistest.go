@@ -1,5 +1,5 @@
-// Package redistest connects tests to the Redis that PS_TEST_REDIS_ADDR names.
-// Several packages use it at once, so each test keeps to keys of its own.
+// Package redistest connects tests to the Redis that PS_TEST_REDIS_ADDR names. Several packages
+// use it at once, so each test uses keys of its own.
 package redistest
 
 import (
@@ -16,22 +16,21 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn"
 )
 
-// The environment of the tests. Several addresses, apart by commas, are nodes
-// of a cluster; with the name of a master they are sentinels.
+// The environment of the tests. Several addresses, separated by commas, are nodes of a cluster;
+// with the name of a master they are sentinels.
 const (
 	envAddr    = "PS_TEST_REDIS_ADDR"
 	envMaster  = "PS_TEST_REDIS_MASTER"
 	envRequire = "PS_TEST_REQUIRE_SERVICES"
 
-	// What Each runs on besides: a Sentinel with the name of its master, and nodes
-	// of a cluster.
+	// Each also uses these: a Sentinel with the name of its master, and nodes of a cluster.
 	envSentinel       = "PS_TEST_REDIS_SENTINEL_ADDR"
 	envSentinelMaster = "PS_TEST_REDIS_SENTINEL_MASTER"
 	envCluster        = "PS_TEST_REDIS_CLUSTER_ADDRS"
 )
 
-// HasRedis reports whether a server is given. Where services are required, its
-// absence fails the test.
+// HasRedis reports whether there is a server. Where services are required, its absence fails
+// the test.
 func HasRedis(t testing.TB) bool {
 	t.Helper()
 	return has(t, envAddr)
@@ -48,8 +47,7 @@ func has(t testing.TB, name string) bool {
 	return false
 }
 
-// NeedRedis skips the test where no server is given, and fails it where services
-// are required.
+// NeedRedis skips the test without a server, or fails it where services are required.
 func NeedRedis(t testing.TB) {
 	t.Helper()
 	need(t, envAddr)
@@ -62,8 +60,8 @@ func need(t testing.TB, name string) {
 	}
 }
 
-// Each runs a test on every kind of Redis: one server, a master behind a
-// Sentinel, a cluster. Those that are not given are skipped.
+// Each runs a test on every kind of Redis: one server, a master behind a Sentinel, a cluster.
+// It skips kinds that are not there.
 func Each(t *testing.T, test func(t *testing.T, cfg config.Redis)) {
 	t.Helper()
 	for _, kind := range []struct{ name, env, master string }{
@@ -76,7 +74,7 @@ func Each(t *testing.T, test func(t *testing.T, cfg config.Redis)) {
 	}
 }
 
-// Config is the configuration of the server.
+// Config returns the configuration of the server.
 func Config() config.Redis {
 	return config.Redis{Addrs: strings.Split(os.Getenv(envAddr), ","), MasterName: os.Getenv(envMaster)}
 }
@@ -90,7 +88,7 @@ func Open(t testing.TB, cfg config.Redis) redis.UniversalClient {
 	return client
 }
 
-// Gone is the configuration of a server that is not there.
+// Gone returns the configuration of a server that does not exist.
 func Gone(t testing.TB) config.Redis {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -99,8 +97,8 @@ func Gone(t testing.TB) config.Redis {
 	return config.Redis{Addrs: []string{l.Addr().String()}}
 }
 
-// Forget takes away all keys with a prefix, as far as one server or a whole
-// cluster holds them, and the scripts that it knows.
+// Forget removes all keys with a prefix from the server or the whole cluster, and the scripts
+// that it knows.
 func Forget(t testing.TB, client redis.UniversalClient, prefix string) {
 	t.Helper()
 	forget := func(ctx context.Context, node *redis.Client) error {
