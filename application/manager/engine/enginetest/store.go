@@ -86,7 +86,7 @@ func (n *Node) Job(t testing.TB, id string) *entity.Job {
 	return j
 }
 
-// Row reads an execution.
+// Execution reads an execution.
 func (n *Node) Execution(t testing.TB, id string) *entity.Execution {
 	t.Helper()
 	exec, err := n.Store.Executions.Get(t.Context(), id)
@@ -94,7 +94,7 @@ func (n *Node) Execution(t testing.TB, id string) *entity.Execution {
 	return exec
 }
 
-// Rows are a job's executions, or everybody's when id is "", ordered by
+// Executions are a job's executions, or everybody's when id is "", ordered by
 // scheduled time, fire key and shard.
 func (n *Node) Executions(t testing.TB, id string) []*entity.Execution {
 	t.Helper()

@@ -268,7 +268,7 @@ func (s *Set) Drain() {
 	s.draining = true
 }
 
-// HasSpare: nobody waits for a slot of the kind, nor will soon.
+// HasSpare reports whether nobody waits for a slot of the kind, nor will soon.
 func (s *Set) HasSpare(kind entity.SlotKind) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
