@@ -220,8 +220,10 @@ func TestTheWallClockMayJump(t *testing.T) {
 	}
 	n.clock.Jump(-time.Hour)
 	before := len(n.rows(j.ID))
-	require.Never(t, func() bool { return len(n.rows(j.ID)) > before+1 }, 2500*time.Millisecond, 100*time.Millisecond,
-		"decided times are not decided again")
+	// A job that is made now fires by the clock as it is: the planner has looked at both since the jump.
+	later := n.create(newJob("made after the jump", every(time.Second)))
+	n.await("runs of the later job", func() bool { return count(n.rows(later.ID), entity.StatusSuccess, "") >= 3 })
+	require.LessOrEqual(t, len(n.rows(j.ID)), before+1, "decided times are not decided again")
 }
 
 // Engine rule 7.

@@ -67,7 +67,7 @@ func Names() []string {
 	return []string{"throughput", "lateness", "stampede", "idle", "talk", "api", "tail", "failover", "rolling", "restart-store"}
 }
 
-// defaults fills what was not said.
+// defaults fills the options that are not set.
 func (o *Options) defaults() {
 	d := Options{Duration: 20 * time.Second, Rate: 1000, Nodes: 1, Rounds: 3}
 	switch o.Name {

@@ -134,7 +134,7 @@ func runJSON(job *entity.Job, row *entity.Execution) string {
 		"reason", string(row.Reason), "attempt", row.Attempt, "shardIndex", row.ShardIndex, "durationMs", row.Duration.Milliseconds(), "latenessMs", row.Lateness().Milliseconds(), "message", row.ErrorMessage)
 }
 
-// Welcome tells where to go from here.
+// Welcome prints where to go from here.
 func (c *console) Welcome(url, passwordFile string, applied int) {
 	if c.json {
 		_, _ = fmt.Fprintln(c.out, said("platform-scheduler is ready", "address", url, "user", "admin", "passwordFile", passwordFile, "jobsCreated", applied))

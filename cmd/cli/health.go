@@ -82,7 +82,7 @@ func askReady(ctx context.Context, cfg config.Config) (answer json.RawMessage, e
 	return answer, err
 }
 
-// readyAddress is where the server of this machine tells whether it is ready.
+// readyAddress is where the server of this machine answers whether it is ready.
 func readyAddress(cfg config.Config) string {
 	scheme := "http"
 	if cfg.Server.TLS.CertFile != "" {

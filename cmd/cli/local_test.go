@@ -57,7 +57,7 @@ func TestConfigCheckTriesKeysAndUsers(t *testing.T) {
 	require.Equal(t, "log.level", v.Problems[0].Key)
 }
 
-// Whoever listens for others without TLS is told what that shows them.
+// A server that listens for others without TLS warns of what that shows them.
 func TestTheStartTellsOfPasswordsInClear(t *testing.T) {
 	busy, err := net.Listen("tcp", ":0") // so that the start ends by itself
 	require.NoError(t, err)

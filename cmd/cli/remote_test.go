@@ -226,7 +226,7 @@ func TestWhatIsMisspeltIsAnsweredWithWhatWasMeant(t *testing.T) {
 	require.Regexp(t, `^platform-scheduler \S+\n$`, out)
 }
 
-// What the server thinks of a definition that it takes is told beside it.
+// Warnings of the server about a definition that it accepts are printed beside it.
 func TestWarningsOfDefinitionsAreShown(t *testing.T) {
 	const answer = `{"dryRun":false,"groups":[],"items":[{"group":"default","name":"a","id":"1","action":"CREATE","changes":{},"error":null,` +
 		`"warnings":[{"field":"routing.labels","code":"no_node","message":"no node carries gpu=yes"}]}],"created":1,"updated":0,"unchanged":0,"deleted":0,"failed":0}`

@@ -103,7 +103,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 		}
 	}
 	show.Welcome(server.URL(), server.PasswordFile(), applied)
-	s.tellManager(ctx, initproc.Ready, logger)
+	s.notifyManager(ctx, initproc.Ready, logger)
 	logger.Info("the server is ready", "address", server.URL(), "store", cfg.Store.Driver, "version", app.Version())
 
 	select {
@@ -115,7 +115,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 		logger.Error("this process ends", "error", err)
 	case <-ctx.Done():
 	}
-	s.tellManager(ctx, initproc.Stopping, logger)
+	s.notifyManager(ctx, initproc.Stopping, logger)
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(cfg.Server.ShutdownGraceSec)*time.Second+giveUp)
 	defer cancel()
 	go stopAtOnce(stopCtx, machine, signals, cancel)
@@ -153,8 +153,8 @@ func startable(ctx context.Context, signals chan os.Signal, open func(ctx contex
 	return server, err
 }
 
-// tellManager tells the service manager that started this process, if one did.
-func (s *session) tellManager(ctx context.Context, state string, logger *slog.Logger) {
+// notifyManager notifies the service manager that started this process, if one did.
+func (s *session) notifyManager(ctx context.Context, state string, logger *slog.Logger) {
 	if err := initproc.Notify(context.WithoutCancel(ctx), s.environment("NOTIFY_SOCKET"), state); err != nil {
 		logger.Warn("the service manager was not notified", "state", state, "error", err)
 	}
@@ -164,7 +164,7 @@ func (s *session) tellManager(ctx context.Context, state string, logger *slog.Lo
 // some tools signal a process and its group.
 const sameSignal = 500 * time.Millisecond
 
-// stopAtOnce gives a graceful stop up at the second signal.
+// stopAtOnce ends a graceful stop at the second signal.
 func stopAtOnce(ctx context.Context, c clock.Clock, signals <-chan os.Signal, giveUp func()) {
 	echoes := c.NewTimer(sameSignal)
 	defer echoes.Stop()

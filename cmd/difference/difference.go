@@ -1,5 +1,5 @@
 // Package difference shows people what changes in a definition: field by field,
-// and texts of several lines line by line.
+// and strings of several lines line by line.
 package difference
 
 import (
@@ -28,7 +28,7 @@ type Printer struct {
 	Colour bool
 }
 
-// Paint colours a text where colours are wanted; an empty colour leaves it.
+// Paint colours a string where colours are wanted; an empty colour leaves it.
 func (p Printer) Paint(colour, text string) string {
 	if !p.Colour || colour == "" {
 		return text
@@ -91,7 +91,7 @@ func union(a, b map[string]any) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// texts are two texts, one of which has several lines; one that is not there is
+// texts are two strings, one of which has several lines; one that is not there is
 // empty.
 func texts(before, after any) (old, now string, ok bool) {
 	old, wasText := before.(string)

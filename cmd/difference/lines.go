@@ -2,11 +2,11 @@ package difference
 
 import "strings"
 
-// The bounds of a comparison of texts, in lines.
+// The bounds of a comparison of strings, in lines.
 const (
 	// around is how many lines that are equal are shown beside a change.
 	around = 2
-	// maxCells bounds the table of a comparison: texts that need a larger one are
+	// maxCells bounds the table of a comparison: strings that need a larger one are
 	// shown as taken away and put there as a whole.
 	maxCells = 4 << 20
 )
@@ -28,7 +28,7 @@ type line struct {
 	text string
 }
 
-// lines compares two texts line by line, and leaves out what is equal but for
+// lines compares two strings line by line, and leaves out what is equal but for
 // the lines around a change.
 func lines(before, after string) []line {
 	all := compare(split(before), split(after))
@@ -53,8 +53,8 @@ func lines(before, after string) []line {
 	return out
 }
 
-// split cuts a text into lines; the end of the last one is shown where only one
-// of two texts has it.
+// split cuts a string into lines; the end of the last one is shown where only one
+// of two strings has it.
 func split(text string) []string {
 	if text == "" {
 		return nil
@@ -67,7 +67,7 @@ func split(text string) []string {
 	return parts
 }
 
-// compare finds the longest common lines of two texts.
+// compare finds the longest common lines of two strings.
 func compare(a, b []string) []line {
 	var out []line
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -85,7 +85,7 @@ func compare(a, b []string) []line {
 	return out
 }
 
-// middle compares texts that differ in their first and last lines.
+// middle compares strings that differ in their first and last lines.
 func middle(a, b []string) (out []line) {
 	if len(a)*len(b) > maxCells {
 		for _, text := range a {

@@ -28,7 +28,7 @@ func (j Job) Title() string { return j.Group + "/" + j.Name }
 
 var looksLikeID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// IsID reports whether a text is an id, and no name.
+// IsID reports whether a string is an id, and no name.
 func IsID(text string) bool { return looksLikeID.MatchString(text) }
 
 // FindJob finds a job by its id, its name, or group/name; group is that of

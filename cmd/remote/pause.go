@@ -64,9 +64,10 @@ func PauseOrResume(s *Session, c *cobra.Command, path, what, whom string, p Paus
 	if err != nil {
 		return err
 	}
-	return Send(s, c, "POST", path+"/"+what, nil, body, func(answer struct {
+	type group struct {
 		Settled bool `json:"settled"`
-	}) error {
+	}
+	return Send(s, c, "POST", path+"/"+what, nil, body, func(answer group) error {
 		rest := ""
 		if !answer.Settled {
 			rest = "; its last jobs follow shortly"

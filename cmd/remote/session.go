@@ -67,10 +67,10 @@ func (s *Session) Environment(name string) string {
 	return ""
 }
 
-// Context is the name that --context gives; empty for the current one.
+// Context is the value of --context; empty for the current one.
 func (s *Session) Context() string { return s.context }
 
-// Notef tells people something beside the output.
+// Notef prints a note for people beside the output.
 func (s *Session) Notef(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Err, format+"\n", args...)
 }
@@ -183,7 +183,7 @@ func (s *Session) caOf(known client.Context) string {
 // Segment is a name or an id as one segment of a path.
 func Segment(name string) string { return url.PathEscape(name) }
 
-// Deref is a text that may be absent.
+// Deref is a string that may be absent.
 func Deref(s *string) string {
 	if s == nil {
 		return ""

@@ -74,7 +74,7 @@ func (q Question) Insist(to io.Writer, format string, args ...any) error {
 	return errLeft
 }
 
-// Unseen asks for a text without showing it; without is the flag that helps
+// Unseen asks for a string without showing it; without is the flag that helps
 // where there is no terminal.
 func Unseen(to io.Writer, what, without string) (string, error) {
 	in, ok := Of(os.Stdin)

@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/sdk"
 )
 
-// Attempt says what the handler is told. The zero value is the first attempt of
+// Attempt is what the handler gets. The zero value is the first attempt of
 // a plain run without data, planned for 2026-01-01 00:00 UTC.
 type Attempt struct {
 	// JobData and Params are marshalled to JSON unless they are a

@@ -15,7 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/sdk/sdktest"
 )
 
-// load copies rows from its checkpoint to the end, and gives up when it is told.
+// load copies rows from its checkpoint to the end, and stops when it is asked to.
 var load = sdk.Typed(func(ctx context.Context, run *sdk.Run, in struct{ Rows int }) error {
 	done, _ := strconv.Atoi(run.LastCheckpoint())
 	for ; done < in.Rows; done++ {

@@ -26,7 +26,7 @@ type said struct {
 // AtOnce stops the attempt before the handler begins.
 func AtOnce(reason sdk.Stop) *Stop { return &Stop{cause: cause(reason)} }
 
-// AtLine stops the attempt when a line of its log contains a text.
+// AtLine stops the attempt when a line of its log contains a string.
 func AtLine(reason sdk.Stop, text string) *Stop {
 	return &Stop{cause(reason), func(s said) bool { return s.line != nil && strings.Contains(*s.line, text) }}
 }
@@ -44,7 +44,7 @@ func AtProgress(reason sdk.Stop, percent int) *Stop {
 // cause is what a context is cancelled with for that reason.
 func cause(reason sdk.Stop) error { return stopped(reason) }
 
-// stopped tells sdk.WhyStopped the reason.
+// stopped is the reason for sdk.WhyStopped.
 type stopped sdk.Stop
 
 // Error implements error.

@@ -37,7 +37,7 @@ type Inversions struct {
 	inverted, sure, due int
 }
 
-// String tells them to people.
+// String prints them for people.
 func (i *Inversions) String() string {
 	return fmt.Sprintf("%.2f %% of %d by record, %.2f %% surely, %.2f %% by due time; %d of them had waited",
 		i.Percent, i.Starts, i.SurePercent, i.DuePercent, i.Waited)
@@ -108,7 +108,7 @@ func (s StartEvent) takenAt() int64 { return (s.ScheduledTime + int64(s.Taken)) 
 
 func (s StartEvent) recordedAt() int64 { return (s.ScheduledTime + int64(s.Recorded)) * 1000 }
 
-// waiters tells who waited at a moment, by priority.
+// waiters holds who waited at which time, by priority.
 type waiters [priorities + 1]struct {
 	// taken are the moments in order, and since the earliest begin of a wait
 	// among those that are taken then or later.

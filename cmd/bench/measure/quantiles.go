@@ -12,7 +12,7 @@ type Quantiles struct {
 	Max float64 `json:"max"`
 }
 
-// String tells it to people; "–" where nothing was measured.
+// String prints it for people; "–" where nothing was measured.
 func (l *Quantiles) String() string {
 	if l == nil {
 		return "–"

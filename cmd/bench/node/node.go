@@ -124,7 +124,7 @@ func (n *process) stop(ctx context.Context) error {
 	return n.engine.Stop(ctx)
 }
 
-// sendUntilEnd tells what is new until the node is to end.
+// sendUntilEnd sends what is new until the node is to end.
 func (n *process) sendUntilEnd(ctx context.Context, abandoned <-chan struct{}) error {
 	timer := n.clock.NewTimer(sendEvery)
 	defer timer.Stop()
@@ -143,7 +143,7 @@ func (n *process) sendUntilEnd(ctx context.Context, abandoned <-chan struct{}) e
 	}
 }
 
-// sendChanges tells what has changed.
+// sendChanges sends what has changed.
 func (n *process) sendChanges() {
 	p := measure.PartitionSet{Epoch: uint32(n.engine.Member.Self().Epoch)}
 	for _, partition := range n.engine.Member.Partitions() {

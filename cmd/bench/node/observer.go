@@ -19,7 +19,7 @@ import (
 const (
 	// JobClass is the handler of the bench's jobs; the observer runs all of them.
 	JobClass = "noop"
-	// LongClass tells runs that last from those that do nothing.
+	// LongClass tells apart runs that last and those that do nothing.
 	LongClass = "long"
 	// LongSpan is how long such a run lasts.
 	LongSpan = 2 * time.Second
@@ -44,7 +44,7 @@ type Observer struct {
 	Completed atomic.Int64
 }
 
-// NewObserver makes an executor that tells see each entry; see must be safe for
+// NewObserver makes an executor that calls see for each entry; see must be safe for
 // concurrent use.
 func NewObserver(c clock.Clock, see func(some ...measure.StartEvent), handlers map[string]Handler) *Observer {
 	return &Observer{clock: c, Now: c.Now, see: see, handlers: handlers}

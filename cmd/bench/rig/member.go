@@ -72,7 +72,7 @@ func (m *Member) Start() error {
 	return json.NewEncoder(in).Encode(node.Settings{Config: m.cfg, Served: m.shape.Served, Eager: m.shape.Eager})
 }
 
-// receive takes what the process tells until it ends.
+// receive reads the records of the process until it ends.
 func (m *Member) receive(out io.Reader) {
 	defer close(m.gone)
 	var seen []measure.StartEvent

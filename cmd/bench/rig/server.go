@@ -57,7 +57,7 @@ func (b *Bench) options(observer *node.Observer) app.Options {
 	}
 }
 
-// SignIn gives a client of a started server that keeps up to conns
+// SignIn returns a client of a started server that keeps up to conns
 // connections.
 func SignIn(ctx context.Context, url string, conns int) (*client.Client, error) {
 	c := &client.Client{Server: url, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: conns, MaxConnsPerHost: conns}}}

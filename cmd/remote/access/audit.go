@@ -55,7 +55,7 @@ func (f *auditFilter) query(s *remote.Session, c *cobra.Command, api *client.Cli
 		return nil, err
 	}
 	id := f.user
-	if id != "" && !remote.IsID(id) { // whoever is deleted has but an id
+	if id != "" && !remote.IsID(id) { // a deleted user has an id alone
 		u, err := findUser(c, api, f.user)
 		if err != nil {
 			return nil, err

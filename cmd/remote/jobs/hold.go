@@ -62,7 +62,7 @@ func (h *holding) run(c *cobra.Command, args []string) error {
 	case h.all && (len(args) > 0 || h.group != ""):
 		return errAll
 	case h.all:
-		if err := h.question.Ask(h.Err, "%s every job there is?", map[string]string{"pause": "Pause", "resume": "Resume"}[h.what]); err != nil {
+		if err := h.question.Ask(h.Err, "%s all jobs?", map[string]string{"pause": "Pause", "resume": "Resume"}[h.what]); err != nil {
 			return err
 		}
 		return remote.PauseOrResume(h.Session, c, "/jobs", h.what, "all jobs", h.flags)

@@ -35,7 +35,7 @@ func (v version) fields() string {
 	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(v.Changes)), notDefined), ", ")
 }
 
-// notDefined are fields of a job that nobody writes.
+// notDefined are fields of a job that no definition sets.
 func notDefined(name string) bool {
 	return slices.Contains([]string{"id", "status", "version", "nextFireTime", "lastFireTime", "createTime", "updateTime"}, name)
 }
@@ -173,7 +173,7 @@ type saved struct {
 	Warnings []struct{ Field, Message string } `json:"warnings"`
 }
 
-// warn tells what the server thinks of a job that it took.
+// warn prints the warnings of the server about a job that it accepted.
 func (n *naming) warn(made saved) {
 	for _, w := range made.Warnings {
 		n.Notef("warning: %s: %s", w.Field, w.Message)

@@ -64,7 +64,7 @@ type follower struct {
 	answered bool
 }
 
-// toTheEnd reads streams until one tells of the run's end.
+// toTheEnd reads streams until one reports the run's end.
 func (f *follower) toTheEnd(ctx context.Context) error {
 	return f.persist(ctx, func() error { return f.stream(ctx) })
 }
@@ -76,7 +76,7 @@ func (f *follower) ended(ctx context.Context) (e execution, err error) {
 }
 
 // persist does something again, after growing waits, until it succeeds or fails
-// for a reason that waiting does not mend.
+// for a reason that waiting does not cure.
 func (f *follower) persist(ctx context.Context, try func() error) error {
 	wait := f.Clock.NewTimer(0)
 	defer wait.Stop()

@@ -22,7 +22,7 @@ const (
 	callTargets = 400
 	// pastRuns are in the store before the calls begin.
 	pastRuns = 100_000
-	// callClass tells runs that calls have triggered from those of the fires.
+	// callClass is the handler of the runs that calls have triggered.
 	callClass = "call"
 )
 

@@ -111,7 +111,7 @@ func (l *loadedCluster) conclude(ctx context.Context, r *report.Result) error {
 	b, until := l.b, l.Now()
 	b.Note("letting the rest finish")
 	err := l.Await(ctx, rig.StallBound, "not every fire was seen", func() (bool, error) { return l.ledger.Account(until).Lost == 0, nil })
-	if err != nil && !errors.Is(err, rig.ErrTooLong) { // too late is lost, and told so
+	if err != nil && !errors.Is(err, rig.ErrTooLong) { // a late one counts as lost
 		return err
 	}
 	if err := b.Sleep(ctx, node.LongSpan+recoverySpan); err != nil {

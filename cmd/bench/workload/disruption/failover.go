@@ -73,7 +73,7 @@ func (l *loadedCluster) loseNode(ctx context.Context, m *rig.Member, freeze bool
 		entries := l.ledger.Starts()
 		return len(out.gaps(entries, l.partitions)) >= out.partitions(l.partitions) && len(out.retryDelays(entries)) >= len(out.held(entries)), nil
 	})
-	if err != nil && !errors.Is(err, rig.ErrTooLong) { // too late is lost, and told so
+	if err != nil && !errors.Is(err, rig.ErrTooLong) { // a late one counts as lost
 		return out, err
 	}
 	if freeze {

@@ -94,7 +94,7 @@ func (l *loadedCluster) outage(ctx context.Context, restart string) (outage, err
 		return o, errNotStopped
 	}
 	err := l.Await(ctx, restartBound, "the backlog did not end", func() (bool, error) { return l.ledger.Account(l.Now().Add(-late)).Lost == 0, nil })
-	if err != nil && !errors.Is(err, rig.ErrTooLong) { // too late is lost, and told so
+	if err != nil && !errors.Is(err, rig.ErrTooLong) { // a late one counts as lost
 		return o, err
 	}
 	if err := l.AwaitShared(ctx); err != nil {

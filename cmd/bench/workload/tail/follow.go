@@ -106,7 +106,7 @@ type follower struct {
 	err        error
 }
 
-// follow reads the stream to its end event; opened is told how it began.
+// follow reads the stream to its end event; opened gets the error of its begin.
 func (f *follower) follow(ctx context.Context, opened chan<- error) {
 	for first := true; !f.ended; first = false {
 		after := ""
@@ -155,7 +155,7 @@ func (f *follower) read(body io.Reader) error {
 	}
 }
 
-// take checks a line: its id follows the last one, and what it says is the
+// take checks a line: its id follows the last one, and its text is the
 // number of the line before it and one.
 func (f *follower) take(id, data string) error {
 	seq, err := strconv.ParseInt(id, 10, 64)

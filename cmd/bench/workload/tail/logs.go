@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// tailClass tells the runs whose logs are followed.
+	// tailClass is the handler of the runs whose logs are followed.
 	tailClass = "tail"
 	// torrentRate is the lines a second of one more run, beside the others.
 	torrentRate = 10_000
@@ -37,13 +37,13 @@ type logWriters struct {
 	written map[string]int
 }
 
-// share is what one run has to say: so many lines a tick, after a wait.
+// share is what one run logs: so many lines a tick, after a wait.
 type share struct {
 	wait, span, tick time.Duration
 	perTick          int
 }
 
-// run writes lines that tell their number and their moment, and ends.
+// run logs lines with their number and their time, and ends.
 func (n *logWriters) run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	id := run.Execution.ID
 	n.started <- id

@@ -22,7 +22,7 @@ const (
 	talkEvery = 50 * time.Millisecond
 	// talkSpan is half of a pair: so long all keep silent, then all talk.
 	talkSpan = 4 * time.Second
-	// talkClass tells the runs that talk from the others.
+	// talkClass is the handler of the runs that log.
 	talkClass = "talk"
 )
 
