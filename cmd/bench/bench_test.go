@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"io"
 	"os"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/timing"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
@@ -17,7 +19,13 @@ func small(t *testing.T, name string) (report.Result, string) {
 	dir := t.TempDir()
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{"dataDir": dir, "executor.slots": "256"}})
 	require.NoError(t, err)
-	r, err := Run(t.Context(), cfg, Options{Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Fires: 20, Tails: 5, Progress: io.Discard})
+	o := Options{Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Fires: 20, Tails: 5, Progress: io.Discard}
+	r, err := Run(t.Context(), cfg, o)
+	for range 4 {
+		if errors.Is(err, timing.ErrBusy) { // other tests take the processor; its figures are not asserted
+			r, err = Run(t.Context(), cfg, o)
+		}
+	}
 	require.NoError(t, err)
 	return r, dir
 }

@@ -2,6 +2,7 @@ package timing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/rig"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
+
+// ErrBusy refuses a stampede whose engine was ready too late.
+var ErrBusy = errors.New("the machine is too busy to measure")
 
 // stampedeBound is how long the runs of the instant may take.
 const stampedeBound = 2 * time.Minute
@@ -49,7 +53,7 @@ func (b Stampede) Run(ctx context.Context) (report.Result, error) {
 		return r, err
 	}
 	if left := instant.Sub(s.Now()); left < rig.StartLead/2 {
-		return r, fmt.Errorf("loading and starting took until %s before the instant: the machine is too busy to measure", left)
+		return r, fmt.Errorf("loading and starting took until %s before the instant: %w", left, ErrBusy)
 	}
 	b.Note("waiting for the instant")
 	return r, b.rush(ctx, s, l, instant, &r)
