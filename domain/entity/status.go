@@ -46,11 +46,6 @@ func (s Status) Next() []Status {
 	}
 }
 
-// Born lists the states in which a row may be inserted.
-func Born() []Status {
-	return []Status{StatusWaiting, StatusRunning, StatusSkipped, StatusFailed}
-}
-
 // CanBecome reports whether the transition from s to t is allowed.
 func (s Status) CanBecome(t Status) bool { return slices.Contains(s.Next(), t) }
 

@@ -18,12 +18,17 @@ const (
 	newRow   = "NEW"
 )
 
+// born lists the states in which an execution may be inserted.
+func born() []entity.Status {
+	return []entity.Status{entity.StatusWaiting, entity.StatusRunning, entity.StatusSkipped, entity.StatusFailed}
+}
+
 // edges are pairs of states, from and to; newRow is where rows are born.
 type edges map[[2]string]bool
 
 func edgesOfCode() edges {
 	all := edges{}
-	for _, to := range entity.Born() {
+	for _, to := range born() {
 		all[[2]string{newRow, string(to)}] = true
 	}
 	for _, from := range entity.Statuses() {
@@ -160,11 +165,11 @@ func FuzzStateMachine(f *testing.F) {
 	f.Add([]byte{1, 4, 0, 5, 200})
 	f.Fuzz(func(t *testing.T, tries []byte) {
 		states := append(entity.Statuses(), "", "UNKNOWN")
-		born := entity.Born()
+		first := born()
 		if len(tries) == 0 {
 			return
 		}
-		state := born[int(tries[0])%len(born)]
+		state := first[int(tries[0])%len(first)]
 		for _, b := range tries[1:] {
 			to := states[int(b)%len(states)]
 			allowed := to != "" && strings.Contains(" "+lives[state]+" ", " "+string(to)+" ")

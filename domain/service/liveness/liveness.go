@@ -128,14 +128,3 @@ func Schedulers(nodes []entity.Node) []string {
 	}
 	return out
 }
-
-// Executors returns the nodes that take new runs: UP, and not draining.
-func Executors(nodes []entity.Node) []entity.Node {
-	var out []entity.Node
-	for _, n := range nodes {
-		if n.Status == entity.NodeUp && n.Has(entity.RoleExecutor) {
-			out = append(out, n)
-		}
-	}
-	return out
-}

@@ -8,13 +8,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
-// Compile turns a Spec into a Schedule without remembering anything; see
-// Compiler for many. The error is a FieldError, joined with others if several
-// fields are wrong.
-func Compile(spec Spec) (*Schedule, error) { return (*Compiler)(nil).Compile(spec) }
-
 // Compile turns a Spec into a Schedule. It checks only what the computation needs.
 // Validate checks that times lie ahead, so that a stored job compiles after its last fire.
+// The error is a FieldError, joined with others if several fields are wrong.
 func (c *Compiler) Compile(spec Spec) (*Schedule, error) {
 	var wrong problems
 	s := c.compile(&spec, &wrong)

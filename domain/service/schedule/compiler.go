@@ -98,10 +98,3 @@ func (m *memory[K, V]) put(key K, value V) {
 	}
 	m.young[key] = value
 }
-
-// size is the number of entries held.
-func (m *memory[K, V]) size() int {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return len(m.young) + len(m.old)
-}

@@ -62,7 +62,7 @@ func TestLoadCountsEveryFire(t *testing.T) {
 	} {
 		for range 250 {
 			spec := randomSpec(r, from)
-			s, err := schedule.Compile(spec)
+			s, err := schedule.NewCompiler().Compile(spec)
 			require.NoError(t, err, spec)
 			minutes := 1 + r.IntN(200)
 			load := schedule.NewLoad(from.Add(time.Duration(r.IntN(60_000))*time.Millisecond), minutes, 1_000_000)
@@ -92,7 +92,7 @@ func TestLoadOfSingleFires(t *testing.T) {
 		{Kind: schedule.FixedDelay, IntervalMs: 1000},
 		{Kind: schedule.None},
 	} {
-		s, err := schedule.Compile(spec)
+		s, err := schedule.NewCompiler().Compile(spec)
 		require.NoError(t, err)
 		require.True(t, load.Add(s, 0))
 	}
@@ -105,7 +105,7 @@ func TestLoadOfSingleFires(t *testing.T) {
 func TestLoadStopsWhenItsStepsAreUsedUp(t *testing.T) {
 	t.Parallel()
 	from := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	s, err := schedule.Compile(schedule.Spec{Kind: schedule.Cron, CronExpression: "* * * * * ?"})
+	s, err := schedule.NewCompiler().Compile(schedule.Spec{Kind: schedule.Cron, CronExpression: "* * * * * ?"})
 	require.NoError(t, err)
 	load := schedule.NewLoad(from, 1440, 3000)
 	require.True(t, load.Add(s, 0), "a fire a second costs two steps a minute")
@@ -113,7 +113,7 @@ func TestLoadStopsWhenItsStepsAreUsedUp(t *testing.T) {
 	for range 100 {
 		require.True(t, load.Add(s, 0), "and nothing when it was walked before")
 	}
-	other, err := schedule.Compile(schedule.Spec{Kind: schedule.Cron, CronExpression: "0 * * * * ?"})
+	other, err := schedule.NewCompiler().Compile(schedule.Spec{Kind: schedule.Cron, CronExpression: "0 * * * * ?"})
 	require.NoError(t, err)
 	require.False(t, load.Add(other, 0))
 	require.Equal(t, 101*60+1, load.Fires()[0])
@@ -122,7 +122,7 @@ func TestLoadStopsWhenItsStepsAreUsedUp(t *testing.T) {
 
 func BenchmarkLoad(b *testing.B) {
 	from := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	s, err := schedule.Compile(schedule.Spec{Kind: schedule.Cron, CronExpression: "* * * * * ?", TimeZone: "Europe/Berlin"})
+	s, err := schedule.NewCompiler().Compile(schedule.Spec{Kind: schedule.Cron, CronExpression: "* * * * * ?", TimeZone: "Europe/Berlin"})
 	require.NoError(b, err)
 	for b.Loop() {
 		schedule.NewLoad(from, 1440, 1_000_000).Add(s, 0)

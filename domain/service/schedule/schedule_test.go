@@ -14,7 +14,7 @@ import (
 
 func compile(t testing.TB, spec schedule.Spec) *schedule.Schedule {
 	t.Helper()
-	s, err := schedule.Compile(spec)
+	s, err := schedule.NewCompiler().Compile(spec)
 	require.NoError(t, err)
 	return s
 }

@@ -57,7 +57,7 @@ func TestAFixedRateGoesBackOnItsOwnGrid(t *testing.T) {
 		} else {
 			spec.Anchor = anchor
 		}
-		sched, err := schedule.Compile(spec)
+		sched, err := schedule.NewCompiler().Compile(spec)
 		require.NoError(t, err)
 		after := anchor.Add(time.Duration(rapid.Int64Range(-1, 1e10).Draw(t, "after")) * time.Millisecond)
 		first, _ := sched.Next(anchor.Add(-time.Millisecond))

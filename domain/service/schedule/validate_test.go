@@ -139,7 +139,7 @@ func TestEveryWrongFieldIsNamedAtOnce(t *testing.T) {
 		fields = append(fields, strings.TrimPrefix(wrong.Field, "schedule."))
 	}
 	require.ElementsMatch(t, []string{"cronExpression", "timeZone", "jitterMs", "startTime", "dstGap", "dstOverlap"}, fields)
-	_, err := schedule.Compile(spec)
+	_, err := schedule.NewCompiler().Compile(spec)
 	require.ErrorContains(t, err, "minute")
 	require.ErrorContains(t, err, "timeZone")
 	var wrong schedule.FieldError
@@ -213,7 +213,7 @@ func TestWhatIsWrittenBesideNoScheduleIsToBeRight(t *testing.T) {
 		wrong := schedule.Validate(spec, now)
 		require.Len(t, wrong, 1, field)
 		require.Equal(t, field, wrong[0].Field)
-		_, err := schedule.Compile(spec)
+		_, err := schedule.NewCompiler().Compile(spec)
 		require.NoError(t, err, "what is stored is not asked again")
 	}
 }

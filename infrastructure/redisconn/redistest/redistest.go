@@ -29,13 +29,8 @@ const (
 	envCluster        = "PS_TEST_REDIS_CLUSTER_ADDRS"
 )
 
-// HasRedis reports whether there is a server. Where services are required, its absence fails
+// has reports whether a server is given. Where services are required, its absence fails
 // the test.
-func HasRedis(t testing.TB) bool {
-	t.Helper()
-	return has(t, envAddr)
-}
-
 func has(t testing.TB, name string) bool {
 	t.Helper()
 	if os.Getenv(name) != "" {
