@@ -12,8 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-// A node is forgotten that has been down for long and that nobody needs.
-// Forgetting runs the suite over stores that open gives.
+// Forgetting runs the suite over stores that open gives: a node is forgotten that has
+// been down for long and that nobody needs.
 func Forgetting(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	for _, id := range []string{"n1", "n2", "n3", "n", "N1"} {

@@ -161,8 +161,8 @@ func Marks(t *testing.T, open storetest.Opener) {
 	require.True(t, apperror.Is(s.Drain(t.Context(), "n1", true), apperror.KindConflict))
 }
 
-// What a node can is in its row as long as the life that published it.
-// Abilities runs the suite over stores that open gives.
+// Abilities runs the suite over stores that open gives: what a node can do is in its
+// row as long as the life that published it.
 func Abilities(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	handlers := []string{"bill", "settle", "überweisen"}

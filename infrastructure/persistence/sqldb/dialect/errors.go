@@ -23,17 +23,17 @@ import (
 type Kind int
 
 const (
-	// Other: a fault of ours; report it.
+	// Other is an error of the program: report it.
 	Other Kind = iota
-	// Retry: the transaction lost against another; run it again.
+	// Retry means that the transaction lost against another: run it again.
 	Retry
-	// Broken: the connection died, and with it the transaction.
+	// Broken means that the connection died, and with it the transaction.
 	Broken
-	// Away: the store cannot be reached or cannot write.
+	// Away means that the store cannot be reached or cannot write.
 	Away
-	// Poison: a value that the store refuses, today and tomorrow.
+	// Poison is a value that the store refuses, today and tomorrow.
 	Poison
-	// Duplicate: a unique key exists.
+	// Duplicate means that the unique key exists already.
 	Duplicate
 )
 
