@@ -64,7 +64,7 @@ func TestARunIsTriggeredAndFollowed(t *testing.T) {
 	require.Contains(t, s.must("execution", "get", later, "--utc"), "Planned:     "+at.Format("2006-01-02 15:04:05Z"))
 	for args, says := range map[string]string{
 		"--at 2020-01-01":            "--at is past",
-		"--at 2099-01-01 --delay 1s": "give one of them",
+		"--at 2099-01-01 --delay 1s": "use one of them",
 		"--delay -1s":                "must not be negative",
 		"--param x":                  "--param must be NAME=VALUE",
 		"--param a=1 --param a=2":    "is given twice",
